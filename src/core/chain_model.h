@@ -1,0 +1,47 @@
+// The semi-Markov chain: everything the dynamic program needs besides the position-dependent scores.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace semicrf {
+
+inline constexpr double kNegativeInfinity = -std::numeric_limits<double>::infinity();
+
+// What the first segment of a sequence gets in place of a transition (docs/algorithm.md).
+enum class InitialTerm {
+  kUniform,  // alpha_0(c') = 0 for every c': LSE (or max) over c' of transition[c'][c]; the paper's default
+  kNone,     // nothing
+};
+
+// All scores are natural logarithms; -inf forbids; no entry is NaN or +inf.
+struct ChainModel {
+  int num_labels = 0;                 // C >= 1
+  int max_duration = 0;               // K >= 1, in positions
+  std::vector<double> transition;     // (C, C) row-major, [from][to]
+  std::vector<double> duration_bias;  // (K, C) row-major, row k-1 holds duration k
+  std::vector<double> log_tail;       // (C) log q < 0 of the geometric tail beyond K, -inf: none; empty: no label has one
+  std::vector<double> start_scores;   // (C) pi_start, added to the start score of position 0
+  std::vector<double> end_scores;     // (C) pi_end, added to the end score of position T-1
+  InitialTerm initial = InitialTerm::kUniform;
+
+  bool has_tail() const { return !log_tail.empty(); }
+  double transition_at(int from, int to) const {
+    return transition[static_cast<std::size_t>(from) * static_cast<std::size_t>(num_labels) +
+                      static_cast<std::size_t>(to)];
+  }
+  // Bias of `duration` in 1..K, or beyond K along the tail (-inf where the label has none).
+  double duration_score(std::int64_t duration, int label) const {
+    const auto labels = static_cast<std::size_t>(num_labels);
+    const auto c = static_cast<std::size_t>(label);
+    if (duration <= max_duration) return duration_bias[static_cast<std::size_t>(duration - 1) * labels + c];
+    if (!has_tail() || log_tail[c] == kNegativeInfinity) return kNegativeInfinity;
+    return duration_bias[static_cast<std::size_t>(max_duration - 1) * labels + c] +
+           static_cast<double>(duration - max_duration) * log_tail[c];
+  }
+};
+
+}  // namespace semicrf

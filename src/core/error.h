@@ -1,0 +1,63 @@
+// Errors that reach the user: one class per exit code group, one line per message.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace semicrf {
+
+// Exit codes of the program (docs/formats.md). Pipelines key their retries on them.
+enum class ExitCode : int {
+  kOk = 0,
+  kUsage = 2,         // the command line is wrong
+  kBadInput = 3,      // data or parameters are wrong
+  kCannotRead = 4,    // an input cannot be opened or read
+  kCannotWrite = 5,   // an output cannot be written
+  kOutOfMemory = 6,   // host or device memory
+  kNoDevice = 7,      // a demanded device cannot run
+  kInternal = 70,     // a bug of ours
+};
+
+// What went wrong, for the user to act on.
+struct ErrorText {
+  std::string file;    // the file concerned, or empty
+  std::string where;   // byte offset, chrom:position or JSON pointer, or empty
+  std::string what;    // what was found (and expected)
+  std::string advice;  // what to do about it, or empty
+};
+
+// An error the user can fix. what() is "FILE[:where]: what; advice", control characters escaped.
+class Error : public std::runtime_error {
+ public:
+  Error(ExitCode code, const ErrorText& text);
+  ExitCode code() const { return code_; }
+
+ private:
+  ExitCode code_;
+};
+
+struct UsageError : Error {
+  explicit UsageError(const std::string& what, const std::string& advice = "see --help")
+      : Error(ExitCode::kUsage, {"", "", what, advice}) {}
+};
+struct InputError : Error {
+  explicit InputError(const ErrorText& text) : Error(ExitCode::kBadInput, text) {}
+};
+struct ReadError : Error {
+  explicit ReadError(const ErrorText& text) : Error(ExitCode::kCannotRead, text) {}
+};
+struct WriteError : Error {
+  explicit WriteError(const ErrorText& text) : Error(ExitCode::kCannotWrite, text) {}
+};
+struct MemoryError : Error {
+  explicit MemoryError(const ErrorText& text) : Error(ExitCode::kOutOfMemory, text) {}
+};
+struct DeviceError : Error {
+  explicit DeviceError(const ErrorText& text) : Error(ExitCode::kNoDevice, text) {}
+};
+
+// Control characters of `text` as \n, \t or \xHH, so that a message stays on one line of a terminal.
+std::string escape_control(std::string_view text);
+
+}  // namespace semicrf

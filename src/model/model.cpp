@@ -1,0 +1,1 @@
+#include "model/score_source.h"

@@ -1,0 +1,54 @@
+// Where the scores of one sequence (a piece) come from, window by window.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/score_window.h"
+
+namespace semicrf {
+
+// Owns the memory behind a ScoreWindow; reused from window to window.
+struct ScoreBuffers {
+  std::vector<float> emissions32, start32, end32;
+  std::vector<double> emissions64, start64, end64;
+};
+
+class ScoreSource {
+ public:
+  virtual ~ScoreSource() = default;
+  virtual std::int64_t length() const = 0;  // T
+  virtual int num_labels() const = 0;       // C
+  // Bytes of `buffers` per position after a read.
+  virtual std::size_t bytes_per_position() const = 0;
+  // Scores of positions [begin, end), 0 <= begin < end <= length(). The window points into `buffers` (or into memory
+  // the source owns) and stays valid until the buffers are used again. May be called for any window, in any order.
+  virtual ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) = 0;
+};
+
+// A sequence that lies in memory as a whole; the arrays must outlive the source.
+class MemoryScoreSource : public ScoreSource {
+ public:
+  // `whole` covers [0, length).
+  MemoryScoreSource(const ScoreWindow& whole, int num_labels) : whole_(whole), num_labels_(num_labels) {}
+  std::int64_t length() const override { return whole_.length; }
+  int num_labels() const override { return num_labels_; }
+  std::size_t bytes_per_position() const override { return 0; }
+  ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers&) override {
+    ScoreWindow window = whole_;
+    window.begin = begin;
+    window.end = end;
+    const auto skip = static_cast<std::size_t>(begin) * static_cast<std::size_t>(num_labels_);
+    for (ScoreArray* array : {&window.emissions, &window.start_scores, &window.end_scores}) {
+      if (array->f32 != nullptr) array->f32 += skip;
+      if (array->f64 != nullptr) array->f64 += skip;
+    }
+    return window;
+  }
+
+ private:
+  ScoreWindow whole_;
+  int num_labels_;
+};
+
+}  // namespace semicrf
