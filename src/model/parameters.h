@@ -1,0 +1,68 @@
+// The contents of a parameter file (format 1), validated and resolved to numbers. Plain data.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/chain_model.h"
+
+namespace semicrf {
+
+// docs/algorithm.md, "Centring".
+enum class Centering { kMean, kNone, kPositionMax, kMeanPreserving };
+
+enum class Transform { kNone, kLog1p, kAsinh };
+
+// What a bigWig base without a value, or a NaN, means.
+enum class MissingPolicy {
+  kZero,   // raw value 0
+  kSkip,   // a bin where any such track has no value at all is missing: the sequence is cut there
+  kError,  // refused
+};
+
+struct Label {
+  std::string name;
+  std::optional<std::array<std::uint8_t, 3>> color;  // red, green, blue
+};
+
+// One input track: feature = (g(raw) - center) / scale.
+struct Track {
+  std::string name;
+  Transform transform = Transform::kNone;
+  double center = 0;
+  double scale = 1;  // > 0
+  MissingPolicy missing = MissingPolicy::kZero;
+};
+
+// f[t,c] = bias[c] + sum_f weights[c][f] feature[t][f]
+struct EmissionHead {
+  std::vector<double> weights;  // (C, F) row-major
+  std::vector<double> bias;     // (C)
+};
+
+// Ps[t,c] = start_bias[c] + sum over offsets o in first..last and tracks f of
+//           start_weights[c][(o-first)*F + f] feature[t+o][f]; bins outside the piece count as 0. Pe likewise.
+struct BoundaryHead {
+  int first = 0;  // offset window [first, last], in bins from the segment's first (start) or last (end) bin
+  int last = 0;
+  std::vector<double> start_weights, end_weights;  // (C, F * (last-first+1)), empty: absent
+  std::vector<double> start_bias, end_bias;        // (C), empty: 0
+};
+
+struct Parameters {
+  std::vector<Label> labels;  // C
+  std::int64_t bin_size = 1;  // bases per position
+  Centering centering = Centering::kMean;
+  ChainModel chain;           // transition, duration table (any kind resolved to K rows), tail, start, end, initial
+  std::vector<Track> tracks;  // F; empty when the inputs are label scores
+  std::optional<EmissionHead> emission;
+  std::optional<BoundaryHead> boundary;
+
+  int num_labels() const { return static_cast<int>(labels.size()); }
+};
+
+}  // namespace semicrf
