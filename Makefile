@@ -1,0 +1,57 @@
+# A thin front; CMake and its presets do the work. `make help` lists the targets.
+JOBS ?= $(shell nproc)
+PROGRAM := build/release/bin/semicrf
+DEMO_OUT := build/demo
+DEMO_TRACKS := $(sort $(wildcard data/codon_*.bw))
+DEMO_PARAMS := data/demo.params.json
+
+.PHONY: help packages build build-asan demo test bench format clean
+
+help:
+	@echo 'make demo    build, then decode and posterior on the tracks in data/'
+	@echo 'make test    build, then all tests, and the unit tests under sanitizers'
+	@echo 'make build   the program only: $(PROGRAM)'
+	@echo 'make bench   speed and accuracy on this machine, JSON lines'
+	@echo 'make format  clang-format over the C++ files'
+	@echo 'make clean   remove build/'
+
+packages:
+	@cmake/install_packages.sh
+
+build: packages
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS)
+
+# Only the unit tests are built with sanitizers; the rest of the tree is not needed for them.
+build-asan: packages
+	cmake --preset asan
+	cmake --build --preset asan --parallel $(JOBS) --target unit_tests
+
+demo: packages
+	cmake --preset release
+	cmake --build --preset release --parallel $(JOBS) --target semicrf
+	@mkdir -p $(DEMO_OUT)
+	$(PROGRAM) decode -p $(DEMO_PARAMS) -o $(DEMO_OUT)/segments.bed $(DEMO_TRACKS)
+	$(PROGRAM) posterior -p $(DEMO_PARAMS) -o $(DEMO_OUT)/boundaries.bedgraph $(DEMO_TRACKS)
+	@echo
+	@echo 'Segments, $(DEMO_OUT)/segments.bed:'
+	@grep -v '^#' $(DEMO_OUT)/segments.bed | head -n 8
+	@echo
+	@echo 'Boundary posterior, $(DEMO_OUT)/boundaries.bedgraph:'
+	@grep -v '^#' $(DEMO_OUT)/boundaries.bedgraph | head -n 8
+
+# Both suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
+test: build build-asan
+	@status=0; \
+	ctest --preset asan -L unit --parallel $(JOBS) || status=1; \
+	ctest --preset release --parallel $(JOBS) || status=1; \
+	exit $$status
+
+bench: build
+	$(PROGRAM) bench
+
+format:
+	clang-format -i $$(git ls-files '*.h' '*.cpp')
+
+clean:
+	rm -rf build

@@ -1,0 +1,30 @@
+#!/bin/sh
+# Makes sure that the Debian packages named in apt-packages.txt are installed; installs only the missing ones.
+# Needs root or sudo only when something is missing.
+set -eu
+list="$(dirname "$0")/../apt-packages.txt"
+
+missing=""
+for package in $(sed 's/#.*//' "$list"); do
+  state="$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)"
+  [ "$state" = installed ] || missing="$missing $package"
+done
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+  echo "these packages (or what they are called here) must be installed first:$missing" >&2
+  exit 1
+fi
+if [ "$(id -u)" -eq 0 ]; then
+  as_root=""
+elif command -v sudo >/dev/null 2>&1; then
+  as_root="sudo"
+else
+  echo "not root and no sudo; have an administrator run: apt-get install$missing" >&2
+  exit 1
+fi
+
+echo "installing Debian packages:$missing"
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get update -q </dev/null
+# shellcheck disable=SC2086  # the list is meant to be split
+$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends $missing </dev/null
