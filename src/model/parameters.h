@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "model/duration.h"
 
 namespace semicrf {
 
@@ -45,7 +46,8 @@ struct EmissionHead {
 };
 
 // Ps[t,c] = start_bias[c] + sum over offsets o in first..last and tracks f of
-//           start_weights[c][(o-first)*F + f] feature[t+o][f]; bins outside the piece count as 0. Pe likewise.
+//           start_weights[c][(o-first)*F + f] feature[t+o][f]; bins outside the piece count as 0. Pe
+//           likewise.
 struct BoundaryHead {
   int first = 0;  // offset window [first, last], in bins from the segment's first (start) or last (end) bin
   int last = 0;
@@ -57,12 +59,20 @@ struct Parameters {
   std::vector<Label> labels;  // C
   std::int64_t bin_size = 1;  // bases per position
   Centering centering = Centering::kMean;
-  ChainModel chain;           // transition, duration table (any kind resolved to K rows), tail, start, end, initial
+  ChainModel chain;  // transition, duration table (any kind resolved to K rows), tail, start, end, initial
+  DurationSpec duration;      // how the table and the tail were given; see set_duration_table
   std::vector<Track> tracks;  // F; empty when the inputs are label scores
   std::optional<EmissionHead> emission;
-  std::optional<BoundaryHead> boundary;
+  std::optional<BoundaryHead> boundary;  // only together with an emission head
+
+  std::string training;  // JSON text of the free "training" section, empty when absent
 
   int num_labels() const { return static_cast<int>(labels.size()); }
+  int num_tracks() const { return static_cast<int>(tracks.size()); }
 };
+
+// Replaces the durations by a table: (K, C) row-major log scores and q of the tails ((C), 0: none; or empty).
+// Keeps `chain` and `duration` in step.
+void set_duration_table(Parameters& parameters, std::vector<double> bias, std::vector<double> tail);
 
 }  // namespace semicrf
