@@ -1,0 +1,53 @@
+// A whole file mapped read-only into memory. No copy is made: pages are read when they are touched and count
+// as file cache, not as memory of the process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+namespace semicrf {
+
+enum class AccessPattern {
+  kNormal,
+  kSequential,  // read once from front to back
+  kRandom,      // no read-ahead
+  kWillNeed,    // start reading now
+};
+
+class MappedFile {
+ public:
+  // ReadError when `path` cannot be opened, is a folder, or is not a regular file (a pipe cannot be mapped).
+  explicit MappedFile(const std::string& path);
+  ~MappedFile();
+  MappedFile(MappedFile&& other) noexcept;
+  MappedFile& operator=(MappedFile&& other) noexcept;
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::size_t size() const { return size_; }
+  std::span<const std::uint8_t> bytes() const {
+    return {data_, size_};
+  }  // page-aligned; empty for an empty file
+
+  // A hint to the kernel about the whole file; never fails.
+  void advise(AccessPattern pattern) const;
+  // Lets the kernel drop the pages that lie wholly in [offset, offset + length); they are read again when
+  // touched.
+  void release(std::size_t offset, std::size_t length) const;
+  // ReadError when the file on disk has become shorter or longer than it was when it was mapped. Touching a
+  // page that was cut off kills the process, so long readers ask this between windows.
+  void require_unchanged() const;
+
+ private:
+  void close() noexcept;
+
+  std::string path_;
+  const std::uint8_t* data_ = nullptr;
+  std::size_t size_ = 0;
+  int descriptor_ = -1;
+};
+
+}  // namespace semicrf
