@@ -1,0 +1,84 @@
+#include "pipeline/path_score.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kCell = 4096;  // content sums restart at multiples of this, which keeps them short
+
+// What position-max centring subtracts at row `row`; 0 where every score is -inf.
+double position_maximum(const ScoreArray& emissions, std::size_t row, std::size_t labels) {
+  double best = kNegativeInfinity;
+  for (std::size_t c = 0; c < labels; ++c) best = std::max(best, emissions.at(row * labels + c));
+  return best == kNegativeInfinity ? 0 : best;
+}
+
+}  // namespace
+
+void PathScore::add(double value) {
+  const double sum = total_ + value;
+  compensation_ += std::fabs(total_) >= std::fabs(value) ? (total_ - sum) + value : (value - sum) + total_;
+  total_ = sum;
+}
+
+void PathScore::flush_content() {
+  add(content_);
+  content_ = 0;
+}
+
+void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::int64_t end, int label) {
+  const auto labels = static_cast<std::size_t>(model_->num_labels);
+  const auto c = static_cast<std::size_t>(label);
+  const double baseline = scores.baseline.empty() ? 0 : scores.baseline[c];
+  const auto walk = [&](const auto* values) {
+    for (std::int64_t t = end - 1; t >= begin; --t) {
+      const auto row = static_cast<std::size_t>(t - scores.begin);
+      const double centre =
+          scores.subtract_position_max ? baseline + position_maximum(scores.emissions, row, labels) : baseline;
+      content_ += static_cast<double>(values[row * labels + c]) - centre;
+      if (t % kCell == 0) flush_content();
+    }
+  };
+  if (scores.emissions.f32 != nullptr) {
+    walk(scores.emissions.f32);
+  } else {
+    walk(scores.emissions.f64);
+  }
+}
+
+void PathScore::add_end(const ScoreWindow& scores, std::int64_t position, int label) {
+  const auto c = static_cast<std::size_t>(label);
+  const auto labels = static_cast<std::size_t>(model_->num_labels);
+  if (position == length_ - 1 && !model_->end_scores.empty()) add(model_->end_scores[c]);
+  if (!scores.end_scores.empty())
+    add(scores.end_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c));
+}
+
+void PathScore::add_start(const ScoreWindow& scores, std::int64_t position, int label) {
+  flush_content();
+  const auto c = static_cast<std::size_t>(label);
+  const auto labels = static_cast<std::size_t>(model_->num_labels);
+  if (!scores.start_scores.empty())
+    add(scores.start_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c));
+  if (position == 0 && !model_->start_scores.empty()) add(model_->start_scores[c]);
+}
+
+void PathScore::add_segment(const Segment& segment) {
+  add(model_->duration_score(segment.end - segment.begin, segment.label));
+  if (right_label_ >= 0) add(model_->transition_at(segment.label, right_label_));
+  right_label_ = segment.label;
+}
+
+double PathScore::finish() {
+  if (model_->initial == InitialTerm::kUniform) {
+    double best = kNegativeInfinity;
+    for (int from = 0; from < model_->num_labels; ++from)
+      best = std::max(best, model_->transition_at(from, right_label_));
+    add(best);
+  }
+  return total_ + compensation_;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,51 @@
+// Posteriors of a sequence of any length in bounded memory: windows left to right with provisional backward states,
+// proven from the sequence's real end, released left to right (docs/algorithm.md, "Bounded memory").
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "engine/engine.h"
+#include "model/score_source.h"
+#include "pipeline/segment_list.h"
+#include "pipeline/viterbi_decoder.h"
+#include "pipeline/window_plan.h"
+
+namespace semicrf {
+
+// What is wanted of every position. Along a path: the values of the label that the path has there.
+struct PosteriorSelection {
+  bool labels = false;                     // P(c|t) of every label
+  const SegmentList* path = nullptr;       // P(label|t) of this path's label, and
+  bool path_edges = false;                 // p_start and p_end of that label
+};
+
+// A run of consecutive positions, released in order. Absent arrays are empty.
+struct PosteriorBlock {
+  PositionRange range;
+  std::span<const double> boundary;    // (n): a segment starts at t
+  std::span<const double> labels;      // (n, C)
+  std::span<const double> path_label;  // (n)
+  std::span<const double> path_start;  // (n)
+  std::span<const double> path_end;    // (n)
+};
+using PosteriorSink = std::function<void(const PosteriorBlock&)>;
+
+struct PosteriorResult {
+  bool feasible = false;  // false: no segmentation has a finite score; nothing was released and nothing else is set
+  double log_partition = 0;
+  double boundary_entropy = 0;  // nats, of the normalised boundary distribution over t = 0..T-1
+  double position_entropy = 0;  // nats, mean over t
+  double max_normalization_error = 0;
+  std::int64_t fallbacks = 0;
+  std::int64_t repaired_chunks = 0;
+};
+
+WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source, const PosteriorSelection& selection);
+
+// Values are kept with the engine's precision, so that a sink sees the same digits however the sequence was cut.
+PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                                 const PosteriorSelection& selection, const PosteriorSink& sink,
+                                 const ProgressCallback& progress = {});
+
+}  // namespace semicrf

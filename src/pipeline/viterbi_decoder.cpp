@@ -1,0 +1,125 @@
+#include "pipeline/viterbi_decoder.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "pipeline/path_score.h"
+
+namespace semicrf {
+namespace {
+
+class Decoder {
+ public:
+  Decoder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const ProgressCallback& progress)
+      : engine_(engine),
+        source_(source),
+        plan_(plan),
+        progress_(progress),
+        score_(engine.model(), plan.length),
+        unscored_end_(plan.length) {}
+
+  ViterbiResult run() {
+    sweep_forward();
+    if (result_.feasible) trace_back();
+    return std::move(result_);
+  }
+
+ private:
+  ViterbiWindow compute(std::int64_t n, bool keep_messages) {
+    const PositionRange read = plan_.read_range(n);
+    scores_ = source_.read(read.begin, read.end, buffers_);
+    const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
+    return engine_.viterbi(scores_, plan_.range(n), left, keep_messages);
+  }
+
+  // Leaves the true forward state at the left edge of every window, and the messages of the last one.
+  void sweep_forward() {
+    const std::int64_t last = plan_.count() - 1;
+    states_.resize(static_cast<std::size_t>(last) + 1);
+    for (std::int64_t n = 0; n <= last; ++n) {
+      ViterbiWindow window = compute(n, n == last);
+      for (const ChunkReport& chunk : window.chunks) {
+        result_.fallbacks += chunk.fallbacks;
+        result_.repaired_chunks += chunk.repaired ? 1 : 0;
+      }
+      if (progress_) progress_(plan_.range(n).size());
+      if (n < last) {
+        states_[static_cast<std::size_t>(n) + 1] = std::move(window.right);
+      } else {
+        messages_ = std::move(window.messages);
+        result_.feasible = best_final_score(window.right, &cursor_.label) > kNegativeInfinity;
+      }
+    }
+  }
+
+  void trace_back() {
+    cursor_.phase = TraceCursor::Phase::kFindStart;
+    cursor_.boundary = cursor_.segment_end = plan_.length;
+    std::vector<Segment> reversed;
+    const std::int64_t last = plan_.count() - 1;
+    for (std::int64_t n = last; n >= 0; --n) {
+      if (n != last) messages_ = compute(n, true).messages;
+      reversed.clear();
+      messages_->trace(cursor_, reversed);
+      messages_.reset();
+      score_window(plan_.range(n), reversed);
+      result_.segments.append_reversed(reversed);
+      if (progress_) progress_(plan_.range(n).size());
+    }
+    result_.score = score_.finish();
+  }
+
+  // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its left edge;
+  // one whose start is not found yet is in the cursor.
+  void score_window(PositionRange range, const std::vector<Segment>& reversed) {
+    unscored_.insert(unscored_.end(), reversed.begin(), reversed.end());
+    std::size_t done = 0;
+    for (; done < unscored_.size() && score_segment(range, unscored_[done]); ++done) score_.add_segment(unscored_[done]);
+    unscored_.erase(unscored_.begin(), unscored_.begin() + static_cast<std::ptrdiff_t>(done));
+    if (unscored_end_ > range.begin)
+      score_segment(range, {range.begin - 1, cursor_.segment_end, cursor_.label});  // a long one, still open on the left
+  }
+
+  // The part of a segment inside the window; true when that reaches the segment's start.
+  bool score_segment(PositionRange range, const Segment& segment) {
+    const std::int64_t begin = std::max(segment.begin, range.begin);
+    if (unscored_end_ > range.begin) {
+      if (segment.end == unscored_end_) score_.add_end(scores_, segment.end - 1, segment.label);
+      score_.add_content(scores_, begin, unscored_end_, segment.label);
+      unscored_end_ = begin;
+    }
+    if (segment.begin < range.begin) return false;
+    score_.add_start(scores_, segment.begin, segment.label);
+    return true;
+  }
+
+  Engine& engine_;
+  ScoreSource& source_;
+  const WindowPlan& plan_;
+  const ProgressCallback& progress_;
+  ScoreBuffers buffers_;
+  ScoreWindow scores_;                         // of the window computed last
+  std::vector<BoundaryState> states_;          // true forward state at the left edge of window n; [0] is unused
+  std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
+  TraceCursor cursor_;
+  PathScore score_;
+  std::vector<Segment> unscored_;  // found, right to left, not yet fully in the score
+  std::int64_t unscored_end_;      // positions from here on are in the score
+  ViterbiResult result_;
+};
+
+}  // namespace
+
+WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
+  WindowNeeds needs;
+  needs.engine_bytes = [&engine](std::int64_t positions) { return engine.viterbi_bytes(positions, true); };
+  needs.score_bytes = source.bytes_per_position();
+  return needs;
+}
+
+ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                             const ProgressCallback& progress) {
+  return Decoder(engine, source, plan, progress).run();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,45 @@
+// How a sequence is cut into windows so that a run fits the memory it was given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "engine/engine.h"
+
+namespace semicrf {
+
+// Window memory when the user names none: large enough for whole chromosomes of 200-base bins, small enough for a laptop.
+inline constexpr std::size_t kDefaultWindowBytes = std::size_t{192} << 20;
+
+// What one window costs. Everything is in bytes of anonymous memory; mapped files do not count.
+struct WindowNeeds {
+  std::function<std::size_t(std::int64_t)> engine_bytes;  // of a window of this many positions, see engine.h
+  std::size_t score_bytes = 0;                            // per position read (with halos)
+  std::size_t output_bytes = 0;                           // per position of the window
+  bool reads_right_halo = false;                          // posteriors see the warm-up on the right of the window too
+};
+
+// Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks.
+struct WindowPlan {
+  std::int64_t length = 0;      // T
+  std::int64_t window = 0;      // positions per window; `length` when the sequence fits as a whole
+  std::int64_t left_halo = 0;   // positions read before a window
+  std::int64_t right_halo = 0;  // positions read after a window
+  std::size_t bytes = 0;        // peak of one window
+  std::size_t budget = 0;       // what was available
+
+  std::int64_t count() const { return (length + window - 1) / window; }
+  PositionRange range(std::int64_t n) const;       // positions of window n
+  PositionRange read_range(std::int64_t n) const;  // with its halos, as far as they exist
+};
+
+// The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even one chunk
+// does. `length` >= 1.
+WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs, std::size_t budget);
+
+// "3 windows of 1,048,576 positions, 181.4 MiB each", for --dry-run and logs.
+std::string describe(const WindowPlan& plan);
+
+}  // namespace semicrf
