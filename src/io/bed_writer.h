@@ -1,0 +1,63 @@
+// Segments as BED9: chrom start end label score . start end r,g,b [P(segment) start-posterior end-posterior].
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/segment.h"
+#include "io/bin_location.h"
+#include "io/output_file.h"
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// What the posteriors say about one segment, each in [0, 1].
+struct SegmentSupport {
+  double mean_label_posterior = 0;  // mean over its bins of P(label|t); the score column is 1000 times that
+  double segment_probability = 0;   // P(exactly this segment)
+  double start_posterior = 0;       // P(a segment of this label starts at its first bin)
+  double end_posterior = 0;         // P(a segment of this label ends at its last bin)
+};
+
+struct BedOptions {
+  bool extra_columns = false;   // three more columns, six significant digits
+  bool merge_adjacent = false;  // join touching segments of one label within a piece
+};
+
+// Writes to an OutputFile that the caller commits. Call begin_piece(), add() for each segment from left to
+// right, then end_piece(), piece by piece.
+class BedWriter {
+ public:
+  // Labels without a colour get palette_color(their index).
+  BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options);
+
+  void begin_piece(const BinLocation& location);
+  // `support` is null when no posteriors were computed: score 0. It must be given with extra_columns.
+  // A joined segment has the mean score over its bins, the first one's start and the last one's end
+  // posterior, and "." for the probability of exactly this segment, which is not known.
+  void add(const Segment& segment, const SegmentSupport* support);
+  void end_piece();
+
+  // Lines written so far.
+  std::int64_t lines() const { return lines_; }
+
+ private:
+  struct Pending {
+    Segment segment;
+    SegmentSupport support;
+    bool joined = false;
+  };
+  void print(const Pending& pending);
+
+  OutputFile& output_;
+  BedOptions options_;
+  std::vector<std::string> label_columns_;  // name of each label
+  std::vector<std::string> color_columns_;  // "r,g,b" of each label
+  BinLocation location_;
+  std::optional<Pending> pending_;
+  std::int64_t lines_ = 0;
+};
+
+}  // namespace semicrf

@@ -1,0 +1,24 @@
+// Where the bins of a piece lie on their chromosome: the door between bins (inside) and bases (in files).
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+
+namespace semicrf {
+
+struct BinLocation {
+  std::string chromosome;
+  std::int64_t bin_size = 1;  // bases
+  std::int64_t origin =
+      0;  // base at which bin 0 of the sequence begins; not 0 for an array of a part of a chromosome
+  std::int64_t limit = 0;      // base at which the sequence ends; the last bin is cut there
+  std::int64_t first_bin = 0;  // bin of the sequence at which the piece begins
+
+  // First base of bin `bin` of the piece.
+  std::int64_t begin_base(std::int64_t bin) const { return origin + (first_bin + bin) * bin_size; }
+  // One past the last base of the bins before bin `bin` of the piece.
+  std::int64_t end_base(std::int64_t bin) const { return std::min(begin_base(bin), limit); }
+};
+
+}  // namespace semicrf

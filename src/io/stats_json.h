@@ -1,0 +1,48 @@
+// The document that --stats writes: "semicrf-stats" version 1.0 (docs/formats.md).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/warning.h"
+
+namespace semicrf {
+
+// One entry per sequence, in output order. What was not computed stays empty and is left out of the document.
+struct SequenceStats {
+  std::string name;
+  std::int64_t length = 0;   // bases
+  std::int64_t covered = 0;  // bins in pieces
+  std::int64_t missing = 0;  // bins left out because a track has no value
+  std::int64_t pieces = 0;
+  std::optional<std::vector<double>> baseline;  // nu, (C)
+  std::optional<std::int64_t> segments;
+  std::optional<double> log_partition;     // summed over pieces; NaN: no segmentation exists, written as null
+  std::optional<double> viterbi_score;     // likewise
+  std::optional<double> boundary_entropy;  // nats
+  std::optional<double> position_entropy;  // nats
+  std::optional<double> max_normalization_error;
+  std::optional<std::int64_t> fallbacks;
+  std::optional<std::int64_t> repaired_chunks;
+};
+
+struct Stats {
+  std::string version;
+  std::string device;
+  std::vector<std::pair<std::string, double>> timings;  // name and seconds, in order
+  std::optional<std::int64_t> peak_memory;              // bytes
+  std::vector<Warning> warnings;
+  std::vector<SequenceStats> sequences;
+};
+
+// The document's text, ended by a newline. Numbers read back to the same double (up to 17 significant
+// digits); NaN and infinities become null.
+std::string stats_text(const Stats& stats);
+
+// Writes it like any output: complete or not at all; "-" is standard output. WriteError.
+void write_stats(const std::string& path, const Stats& stats);
+
+}  // namespace semicrf

@@ -1,0 +1,36 @@
+// The temporary files of this process, and their removal when a signal ends it.
+//
+// Every file that is going to be renamed or removed is registered here while it exists, so that a signal
+// handler, which may do next to nothing, can unlink them all.
+#pragma once
+
+#include <string>
+
+namespace semicrf {
+
+// Registers a path for as long as the object lives. The entry itself is never freed: a handler on another
+// thread may be reading it (a process has a handful of them).
+class TemporaryName {
+ public:
+  TemporaryName() = default;
+  explicit TemporaryName(const std::string& path);
+  TemporaryName(TemporaryName&& other) noexcept;
+  TemporaryName& operator=(TemporaryName&& other) noexcept;
+  ~TemporaryName() { release(); }
+
+  // Forgets the path: the file was renamed or removed.
+  void release() noexcept;
+
+  struct Entry;
+
+ private:
+  Entry* entry_ = nullptr;
+};
+
+// SIGINT, SIGTERM, SIGHUP: unlink what is registered, restore the default action and raise the signal again,
+// so that the exit status tells the signal (130, 143, 129 in shells). A signal that was ignored on entry
+// (nohup, background jobs) stays ignored. SIGPIPE is ignored from now on, so that a closed pipe shows as
+// ClosedPipe. Call once, at the start.
+void install_signal_cleanup();
+
+}  // namespace semicrf
