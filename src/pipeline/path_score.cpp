@@ -35,8 +35,9 @@ void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::
   const auto walk = [&](const auto* values) {
     for (std::int64_t t = end - 1; t >= begin; --t) {
       const auto row = static_cast<std::size_t>(t - scores.begin);
-      const double centre =
-          scores.subtract_position_max ? baseline + position_maximum(scores.emissions, row, labels) : baseline;
+      const double centre = scores.subtract_position_max
+                                ? baseline + position_maximum(scores.emissions, row, labels)
+                                : baseline;
       content_ += static_cast<double>(values[row * labels + c]) - centre;
       if (t % kCell == 0) flush_content();
     }

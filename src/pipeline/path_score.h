@@ -9,16 +9,17 @@
 
 namespace semicrf {
 
-// Takes a path from right to left, stretch by stretch, and adds up its score. The order of the additions depends on the
-// path and on absolute positions alone: windows do not change a digit.
+// Takes a path from right to left, stretch by stretch, and adds up its score. The order of the additions
+// depends on the path and on absolute positions alone: windows do not change a digit.
 class PathScore {
  public:
   PathScore(const ChainModel& model, std::int64_t length) : model_(&model), length_(length) {}
 
-  // Content (centred emissions) of positions [begin, end) of one segment; `scores` covers them. Calls are contiguous,
-  // right to left.
+  // Content (centred emissions) of positions [begin, end) of one segment; `scores` covers them. Calls are
+  // contiguous, right to left.
   void add_content(const ScoreWindow& scores, std::int64_t begin, std::int64_t end, int label);
-  // The end score of a segment whose last position is `position`, covered by `scores`. Before the segment's content.
+  // The end score of a segment whose last position is `position`, covered by `scores`. Before the segment's
+  // content.
   void add_end(const ScoreWindow& scores, std::int64_t position, int label);
   // The start score of a segment whose first position is `position`. After the segment's content.
   void add_start(const ScoreWindow& scores, std::int64_t position, int label);
@@ -33,7 +34,7 @@ class PathScore {
 
   const ChainModel* model_;
   std::int64_t length_;
-  double content_ = 0;       // of the current segment within the current cell of the fixed grid
+  double content_ = 0;  // of the current segment within the current cell of the fixed grid
   double total_ = 0;
   double compensation_ = 0;  // Neumaier's running error of total_
   int right_label_ = -1;     // label of the segment to the right; -1: none yet

@@ -1,8 +1,9 @@
-// Posteriors of a sequence of any length in bounded memory: windows left to right with provisional backward states,
-// proven from the sequence's real end, released left to right (docs/algorithm.md, "Bounded memory").
+// Posteriors of a sequence of any length in bounded memory: windows left to right with provisional backward
+// states, proven from the sequence's real end, released left to right (docs/algorithm.md, "Bounded memory").
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "engine/engine.h"
@@ -13,14 +14,14 @@
 
 namespace semicrf {
 
-// What is wanted of every position. Along a path: the values of the label that the path has there.
+// What is wanted of every position besides the boundary posterior.
 struct PosteriorSelection {
-  bool labels = false;                     // P(c|t) of every label
-  const SegmentList* path = nullptr;       // P(label|t) of this path's label, and
-  bool path_edges = false;                 // p_start and p_end of that label
+  bool labels = false;                // P(c|t) of every label
+  const SegmentList* path = nullptr;  // P(label|t) of the label this path has there; it tiles the sequence
+  bool path_edges = false;            // with a path: the start and end posteriors of that label too
 };
 
-// A run of consecutive positions, released in order. Absent arrays are empty.
+// A run of consecutive positions. Arrays that were not asked for are empty.
 struct PosteriorBlock {
   PositionRange range;
   std::span<const double> boundary;    // (n): a segment starts at t
@@ -29,21 +30,24 @@ struct PosteriorBlock {
   std::span<const double> path_start;  // (n)
   std::span<const double> path_end;    // (n)
 };
-using PosteriorSink = std::function<void(const PosteriorBlock&)>;
+using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called left to right
 
 struct PosteriorResult {
-  bool feasible = false;  // false: no segmentation has a finite score; nothing was released and nothing else is set
+  bool feasible =
+      false;  // false: no segmentation has a finite score; nothing was released, nothing else is set
   double log_partition = 0;
   double boundary_entropy = 0;  // nats, of the normalised boundary distribution over t = 0..T-1
   double position_entropy = 0;  // nats, mean over t
   double max_normalization_error = 0;
-  std::int64_t fallbacks = 0;
+  std::int64_t fallbacks = 0;  // see ChunkReport
   std::int64_t repaired_chunks = 0;
 };
 
-WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source, const PosteriorSelection& selection);
+WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
+                            const PosteriorSelection& selection);
 
-// Values are kept with the engine's precision, so that a sink sees the same digits however the sequence was cut.
+// Released values are rounded to the engine's precision, so that they have the same digits however the
+// sequence was cut.
 PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                                  const PosteriorSelection& selection, const PosteriorSink& sink,
                                  const ProgressCallback& progress = {});

@@ -1,6 +1,8 @@
-// The segments of a path, which come out right to left and are wanted left to right, without holding them all.
+// The segments of a path, which come out right to left and are wanted left to right, without holding them
+// all.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -12,7 +14,8 @@ namespace semicrf {
 
 class TempSpool;
 
-// Filled right to left, then read left to right as often as needed. Beyond a few MiB it lives in a temporary file.
+// Filled right to left, then read left to right as often as needed. Beyond a few MiB it lives in a temporary
+// file.
 class SegmentList {
  public:
   SegmentList();
@@ -24,23 +27,26 @@ class SegmentList {
   void append_reversed(std::span<const Segment> reversed);
   std::int64_t size() const { return count_; }
 
-  // Reads left to right. Several readers may follow each other, not interleave with append_reversed.
+  // Reads left to right, from the segment of that index (0 is the leftmost). Do not append meanwhile.
   class Reader {
    public:
-    explicit Reader(const SegmentList& list) : list_(&list), next_(list.count_) {}
+    explicit Reader(const SegmentList& list, std::int64_t first = 0);
     // The next segment; false at the end.
     bool next(Segment& segment);
 
    private:
     const SegmentList* list_;
-    std::int64_t next_;  // one past the index (in order of appending) of the next segment to give
-    std::vector<Segment> block_;
-    std::int64_t block_begin_ = 0;
+    std::int64_t remaining_;      // segments from the next one to the last
+    std::vector<Segment> block_;  // the block that holds the next segment, right to left
+    std::int64_t block_index_ = -1;
   };
 
  private:
+  void load_block(std::int64_t index, std::vector<Segment>& block) const;
+
   std::int64_t count_ = 0;
-  std::unique_ptr<TempSpool> spool_;
+  std::vector<Segment> open_block_;   // appended last, fewer than a whole block
+  std::unique_ptr<TempSpool> spool_;  // whole blocks
 };
 
 }  // namespace semicrf

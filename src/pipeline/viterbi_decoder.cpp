@@ -69,15 +69,17 @@ class Decoder {
     result_.score = score_.finish();
   }
 
-  // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its left edge;
-  // one whose start is not found yet is in the cursor.
+  // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its
+  // left edge; one whose start is not found yet is in the cursor.
   void score_window(PositionRange range, const std::vector<Segment>& reversed) {
     unscored_.insert(unscored_.end(), reversed.begin(), reversed.end());
     std::size_t done = 0;
-    for (; done < unscored_.size() && score_segment(range, unscored_[done]); ++done) score_.add_segment(unscored_[done]);
+    for (; done < unscored_.size() && score_segment(range, unscored_[done]); ++done)
+      score_.add_segment(unscored_[done]);
     unscored_.erase(unscored_.begin(), unscored_.begin() + static_cast<std::ptrdiff_t>(done));
     if (unscored_end_ > range.begin)
-      score_segment(range, {range.begin - 1, cursor_.segment_end, cursor_.label});  // a long one, still open on the left
+      score_segment(range, {range.begin - 1, cursor_.segment_end,
+                            cursor_.label});  // a long one, still open on the left
   }
 
   // The part of a segment inside the window; true when that reaches the segment's start.
@@ -98,8 +100,8 @@ class Decoder {
   const WindowPlan& plan_;
   const ProgressCallback& progress_;
   ScoreBuffers buffers_;
-  ScoreWindow scores_;                         // of the window computed last
-  std::vector<BoundaryState> states_;          // true forward state at the left edge of window n; [0] is unused
+  ScoreWindow scores_;                 // of the window computed last
+  std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   TraceCursor cursor_;
   PathScore score_;

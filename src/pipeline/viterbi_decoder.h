@@ -1,5 +1,6 @@
-// The best segmentation of a sequence of any length in bounded memory: windows left to right for the forward states,
-// then right to left for the path (docs/algorithm.md, "Bounded memory" and "Viterbi without back-pointers").
+// The best segmentation of a sequence of any length in bounded memory: windows left to right for the forward
+// states, then right to left for the path (docs/algorithm.md, "Bounded memory" and "Viterbi without
+// back-pointers").
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct ViterbiResult {
 // Bytes that window planning needs to know of a decoding run.
 WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
 
-// Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same result.
+// Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same
+// result.
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                              const ProgressCallback& progress = {});
 

@@ -30,7 +30,8 @@ PositionRange WindowPlan::read_range(std::int64_t n) const {
   return {std::max<std::int64_t>(0, inner.begin - left_halo), std::min(length, inner.end + right_halo)};
 }
 
-WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs, std::size_t budget) {
+WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
+                        std::size_t budget) {
   WindowPlan plan;
   plan.length = length;
   plan.window = length;
@@ -45,8 +46,9 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   const bool can_cut = grid.chunk < length;
   if (!can_cut || bytes_of(1) > budget) {
     throw MemoryError({"", "",
-                       "the smallest window needs " + mebibytes(can_cut ? std::min(plan.bytes, bytes_of(1)) : plan.bytes) +
-                           " and " + mebibytes(budget) + " are available for windows",
+                       "the smallest window needs " +
+                           mebibytes(can_cut ? std::min(plan.bytes, bytes_of(1)) : plan.bytes) + " and " +
+                           mebibytes(budget) + " are available for windows",
                        "raise --max-memory"});
   }
   std::int64_t fits = 1;
@@ -61,7 +63,8 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
 }
 
 std::string describe(const WindowPlan& plan) {
-  if (plan.count() == 1) return "1 window of " + std::to_string(plan.length) + " positions, " + mebibytes(plan.bytes);
+  if (plan.count() == 1)
+    return "1 window of " + std::to_string(plan.length) + " positions, " + mebibytes(plan.bytes);
   return std::to_string(plan.count()) + " windows of " + std::to_string(plan.window) + " positions, " +
          mebibytes(plan.bytes) + " each";
 }

@@ -10,15 +10,12 @@
 
 namespace semicrf {
 
-// Window memory when the user names none: large enough for whole chromosomes of 200-base bins, small enough for a laptop.
-inline constexpr std::size_t kDefaultWindowBytes = std::size_t{192} << 20;
-
 // What one window costs. Everything is in bytes of anonymous memory; mapped files do not count.
 struct WindowNeeds {
   std::function<std::size_t(std::int64_t)> engine_bytes;  // of a window of this many positions, see engine.h
   std::size_t score_bytes = 0;                            // per position read (with halos)
   std::size_t output_bytes = 0;                           // per position of the window
-  bool reads_right_halo = false;                          // posteriors see the warm-up on the right of the window too
+  bool reads_right_halo = false;  // posteriors see the warm-up on the right of the window too
 };
 
 // Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks.
@@ -35,9 +32,10 @@ struct WindowPlan {
   PositionRange read_range(std::int64_t n) const;  // with its halos, as far as they exist
 };
 
-// The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even one chunk
-// does. `length` >= 1.
-WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs, std::size_t budget);
+// The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even
+// one chunk does. `length` >= 1.
+WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
+                        std::size_t budget);
 
 // "3 windows of 1,048,576 positions, 181.4 MiB each", for --dry-run and logs.
 std::string describe(const WindowPlan& plan);
