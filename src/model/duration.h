@@ -43,9 +43,9 @@ inline double continued_tail(double p) { return 1.0 - p; }
 // What a label's durations look like when exp(bias) is read as an unnormalised distribution over 1..K and the
 // tail.
 struct DurationSummary {
-  double mean = 0;            // in positions; NaN when every duration is forbidden
-  long long most_likely = 0;  // smallest duration with the largest score; 0 when every duration is forbidden
-  int shortest = 0;           // smallest and largest allowed duration within the table; 0 when none
+  double mean = 0;      // in positions; NaN when every duration is forbidden
+  int most_likely = 0;  // smallest duration with the largest score; 0 when every duration is forbidden
+  int shortest = 0;     // smallest and largest allowed duration within the table; 0 when none
   int longest = 0;
   double tail_mass = 0;  // share of the probability beyond K
 };

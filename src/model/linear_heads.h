@@ -48,7 +48,7 @@ class Projection {
  private:
   int num_labels_ = 0;
   std::size_t inputs_ = 0;
-  std::size_t padded_ = 0;       // C rounded up to whole lane groups
+
   std::vector<double> weights_;  // [group][input][lane]
   std::vector<double> bias_;     // (padded)
 };

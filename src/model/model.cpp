@@ -1,1 +1,0 @@
-#include "model/score_source.h"
