@@ -11,7 +11,7 @@ namespace semicrf {
 // letter. UsageError, naming `option`: anything else, zero, or more than fits in 63 bits.
 std::int64_t parse_memory_size(std::string_view text, std::string_view option);
 
-// "1.5 GiB", "640 MiB", "12 bytes": three significant digits at most, rounded to nearest.
+// "1.5 GiB", "640 MiB", "12 bytes", rounded to what a person wants to see.
 std::string print_memory_size(std::int64_t bytes);
 
 }  // namespace semicrf

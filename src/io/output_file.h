@@ -77,13 +77,13 @@ class OutputFile {
   const std::string& path() const { return spec_.path; }
 
  private:
+  void create_temporary();
   void flush();
   void write_plain(const char* bytes, std::size_t size);
   void write_bgzf_block(const char* bytes, std::size_t size);
   void finish_data();
   void build_index();
   void rename_all();
-  void close_quietly();
 
   OutputSpec spec_;
   std::string target_;     // where the file ends up, links resolved; empty: written to directly

@@ -1,0 +1,108 @@
+#include "io/bed_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "io/fixed_decimal.h"
+#include "io/palette.h"
+
+namespace semicrf {
+namespace {
+
+constexpr int kMaxScore = 1000;
+
+int bed_score(double mean_label_posterior) {
+  return std::clamp(static_cast<int>(std::lround(kMaxScore * mean_label_posterior)), 0, kMaxScore);
+}
+
+// Makes `left` the union of two touching segments of one label.
+void join(Segment& left, SegmentSupport& left_support, const Segment& right,
+          const SegmentSupport& right_support) {
+  const auto left_bins = static_cast<double>(left.end - left.begin);
+  const auto right_bins = static_cast<double>(right.end - right.begin);
+  left_support.mean_label_posterior =
+      (left_support.mean_label_posterior * left_bins + right_support.mean_label_posterior * right_bins) /
+      (left_bins + right_bins);
+  left_support.end_posterior = right_support.end_posterior;
+  left.end = right.end;
+}
+
+}  // namespace
+
+BedWriter::BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options)
+    : output_(output), options_(options) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto color = labels[i].color.value_or(palette_color(i));
+    label_columns_.push_back(labels[i].name);
+    color_columns_.push_back(std::to_string(color[0]) + "," + std::to_string(color[1]) + "," +
+                             std::to_string(color[2]));
+  }
+}
+
+void BedWriter::begin_piece(const BinLocation& location) {
+  location_ = location;
+  pending_.reset();
+}
+
+void BedWriter::add(const Segment& segment, const SegmentSupport* support) {
+  if (support == nullptr && options_.extra_columns) {
+    throw std::logic_error("BedWriter: extra columns need posteriors");
+  }
+  const SegmentSupport known = support != nullptr ? *support : SegmentSupport{};
+  const bool joins = options_.merge_adjacent && pending_ && pending_->segment.label == segment.label &&
+                     pending_->segment.end == segment.begin;
+  if (joins) {
+    join(pending_->segment, pending_->support, segment, known);
+    pending_->joined = true;
+    return;
+  }
+  end_piece();
+  pending_ = Pending{segment, known};
+}
+
+void BedWriter::end_piece() {
+  if (pending_) print(*pending_);
+  pending_.reset();
+}
+
+void BedWriter::print(const Pending& pending) {
+  const auto label = static_cast<std::size_t>(pending.segment.label);
+  char begin[20], end[20], number[20];
+  const std::string_view begin_text(
+      begin,
+      static_cast<std::size_t>(print_integer(location_.begin_base(pending.segment.begin), begin) - begin));
+  const std::string_view end_text(
+      end, static_cast<std::size_t>(print_integer(location_.end_base(pending.segment.end), end) - end));
+  const auto column = [&](std::string_view text) {
+    output_.write("\t");
+    output_.write(text);
+  };
+  const auto probability = [&](double value) {
+    column({number, static_cast<std::size_t>(print_six_significant(value, number) - number)});
+  };
+
+  output_.write(location_.chromosome);
+  column(begin_text);
+  column(end_text);
+  column(label_columns_[label]);
+  const int score = bed_score(pending.support.mean_label_posterior);
+  column({number, static_cast<std::size_t>(print_integer(score, number) - number)});
+  column(".");
+  column(begin_text);
+  column(end_text);
+  column(color_columns_[label]);
+  if (options_.extra_columns) {
+    if (pending.joined) {
+      column(".");
+    } else {
+      probability(pending.support.segment_probability);
+    }
+    probability(pending.support.start_posterior);
+    probability(pending.support.end_posterior);
+  }
+  output_.write("\n");
+  ++lines_;
+}
+
+}  // namespace semicrf

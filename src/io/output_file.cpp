@@ -1,0 +1,208 @@
+#include "io/output_file.h"
+
+#include <fcntl.h>
+#include <htslib/bgzf.h>
+#include <htslib/hts_log.h>
+#include <htslib/tbx.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "io/file_errors.h"
+#include "io/output_target.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kPlainBuffer = std::size_t{256} << 10;
+constexpr std::size_t kBlocksPerBuffer = 4;
+
+[[noreturn]] void throw_write_error(const std::string& path, const std::string& action, int error_number) {
+  if (error_number == EPIPE) throw ClosedPipe(output_display_name(path));
+  throw write_error(output_display_name(path), action, error_number);
+}
+
+// A name in the target's folder that no other process or output uses; hidden, and short enough for any file
+// system.
+std::string temporary_name(const std::string& target) {
+  static std::atomic<int> counter{0};
+  constexpr std::size_t kMaxStem = 200;
+  const std::filesystem::path path(target);
+  const std::string stem = path.filename().string().substr(0, kMaxStem);
+  const std::string name =
+      "." + stem + ".semicrf-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".tmp";
+  return (path.parent_path() / name).string();
+}
+
+// Makes what was written to `descriptor` durable. Pipes and some devices cannot and need not.
+bool synchronize(int descriptor) {
+  return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(OutputSpec spec) : spec_(std::move(spec)), target_(resolve_output(spec_.path)) {
+  compressed_ = is_compressed_name(spec_.path);
+  if (spec_.index != IndexKind::kNone && (!compressed_ || target_.empty())) {
+    throw std::logic_error("OutputFile: an index needs a regular file ending in .gz; see check_outputs");
+  }
+  buffer_.resize(compressed_ ? kBlocksPerBuffer * BGZF_BLOCK_SIZE : kPlainBuffer);
+  if (compressed_) compressed_block_.resize(BGZF_MAX_BLOCK_SIZE);
+  if (spec_.path == kStandardOutput) {
+    descriptor_ = STDOUT_FILENO;
+  } else if (target_.empty()) {
+    descriptor_ = open(spec_.path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) throw_write_error(spec_.path, "cannot be opened for writing", errno);
+  } else {
+    create_temporary();
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0 && spec_.path != kStandardOutput) close(descriptor_);
+  if (!committed_) {
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+    if (!temporary_index_.empty()) unlink(temporary_index_.c_str());
+  }
+}
+
+void OutputFile::create_temporary() {
+  struct stat old = {};
+  const bool replaces = stat(target_.c_str(), &old) == 0;
+  if (replaces && S_ISDIR(old.st_mode)) throw_write_error(spec_.path, "cannot be written", EISDIR);
+  constexpr mode_t kReadWriteAll = 0666;  // less what the umask takes away
+  do {
+    temporary_ = temporary_name(target_);
+    registered_ = TemporaryName(temporary_);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kReadWriteAll);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) {
+    const int error_number = errno;
+    temporary_.clear();
+    throw_write_error(spec_.path, "cannot be created", error_number);
+  }
+  // The new file has the permissions of the one it replaces, as if that had been written to. Not vital: some
+  // file systems have no permissions.
+  constexpr mode_t kPermissions = 0777;
+  if (replaces && fchmod(descriptor_, old.st_mode & kPermissions) != 0) errno = 0;
+}
+
+void OutputFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    if (used_ == buffer_.size()) flush();
+    const std::size_t count = std::min(bytes.size(), buffer_.size() - used_);
+    std::memcpy(buffer_.data() + used_, bytes.data(), count);
+    used_ += count;
+    bytes.remove_prefix(count);
+  }
+}
+
+// Empties the buffer, except for what does not fill a BGZF block yet: where blocks end must depend on the
+// bytes alone.
+void OutputFile::flush() {
+  if (committed_) throw std::logic_error("OutputFile: written to after commit");
+  if (!compressed_) {
+    write_plain(buffer_.data(), used_);
+    used_ = 0;
+    return;
+  }
+  std::size_t done = 0;
+  for (; used_ - done >= BGZF_BLOCK_SIZE; done += BGZF_BLOCK_SIZE) {
+    write_bgzf_block(buffer_.data() + done, BGZF_BLOCK_SIZE);
+  }
+  std::memmove(buffer_.data(), buffer_.data() + done, used_ - done);
+  used_ -= done;
+}
+
+void OutputFile::write_plain(const char* bytes, std::size_t size) {
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, bytes, size);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw_write_error(spec_.path, "cannot be written", errno);
+    }
+    bytes += written;
+    size -= static_cast<std::size_t>(written);
+  }
+}
+
+// A block of `size` bytes; 0 makes the marker that ends a BGZF file.
+void OutputFile::write_bgzf_block(const char* bytes, std::size_t size) {
+  constexpr int kDefaultLevel = -1;
+  std::size_t compressed_size = compressed_block_.size();
+  if (bgzf_compress(compressed_block_.data(), &compressed_size, bytes, size, kDefaultLevel) != 0) {
+    throw WriteError({spec_.path, "", "cannot be compressed", ""});
+  }
+  write_plain(compressed_block_.data(), compressed_size);
+}
+
+void OutputFile::commit() {
+  flush();
+  if (compressed_) {
+    if (used_ > 0) write_bgzf_block(buffer_.data(), used_);
+    write_bgzf_block(buffer_.data(), 0);
+    used_ = 0;
+  }
+  finish_data();
+  if (spec_.index != IndexKind::kNone) build_index();
+  if (!target_.empty()) rename_all();
+  committed_ = true;
+}
+
+void OutputFile::finish_data() {
+  if (!synchronize(descriptor_)) throw_write_error(spec_.path, "cannot be written", errno);
+  if (spec_.path == kStandardOutput) return;
+  if (close(std::exchange(descriptor_, -1)) != 0) throw_write_error(spec_.path, "cannot be closed", errno);
+}
+
+void OutputFile::build_index() {
+  hts_set_log_level(HTS_LOG_OFF);
+  constexpr int kTbiShift = 0;   // HTSlib's code for .tbi
+  constexpr int kCsiShift = 14;  // smallest bins of 16 kb, as in .tbi
+  temporary_index_ = temporary_name(target_);
+  registered_index_ = TemporaryName(temporary_index_);
+  errno = 0;
+  if (tbx_index_build3(temporary_.c_str(), temporary_index_.c_str(),
+                       spec_.index == IndexKind::kTbi ? kTbiShift : kCsiShift, 0, &tbx_conf_bed) != 0) {
+    const int error_number = errno;
+    if (error_number != 0) throw_write_error(index_path(spec_), "cannot be written", error_number);
+    throw WriteError({index_path(spec_), "", "the index cannot be built", ""});
+  }
+  const int index = open(temporary_index_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (index < 0) throw_write_error(index_path(spec_), "cannot be opened", errno);
+  const bool durable = synchronize(index);
+  const int error_number = errno;
+  close(index);
+  if (!durable) throw_write_error(index_path(spec_), "cannot be written", error_number);
+}
+
+// Data first: until the index follows, an older one is at least older than its data, which readers warn
+// about.
+void OutputFile::rename_all() {
+  if (rename(temporary_.c_str(), target_.c_str()) != 0)
+    throw_write_error(spec_.path, "cannot be replaced", errno);
+  temporary_.clear();
+  registered_.release();
+  if (spec_.index == IndexKind::kNone) return;
+
+  const bool tbi = spec_.index == IndexKind::kTbi;
+  const std::string index_target = target_ + (tbi ? ".tbi" : ".csi");
+  const std::string other_index = target_ + (tbi ? ".csi" : ".tbi");
+  unlink(other_index.c_str());  // it indexed the older file, and readers might prefer it
+  if (rename(temporary_index_.c_str(), index_target.c_str()) != 0) {
+    const int error_number = errno;
+    unlink(index_target.c_str());  // a wrong index is worse than none
+    throw_write_error(index_path(spec_), "cannot be replaced", error_number);
+  }
+  temporary_index_.clear();
+  registered_index_.release();
+}
+
+}  // namespace semicrf
