@@ -1,0 +1,173 @@
+"""Outputs that cannot be written, signals and closed pipes: the old file or none, never half of one."""
+
+import contextlib
+import os
+import signal
+import stat
+import subprocess
+import time
+
+from harness import Skip, check
+from make_inputs import npy_header, parameters
+
+DECODE = "decode -p scores.params.json "
+POSTERIOR = "posterior -p scores.params.json "
+OLD = "the old output\n"
+
+
+def test_an_output_is_replaced(box):
+    box.write("out.bed", OLD)
+    box.ok(DECODE + "-o out.bed scores.npy")
+    check(OLD not in box.text("out.bed") and "high" in box.text("out.bed"), "not replaced")
+
+
+def test_an_input_is_never_an_output(box):
+    box.path("link.npy").symlink_to("scores.npy")
+    os.link(box.path("scores.npy"), box.path("hard.npy"))
+    for target in ("scores.npy", "./scores.npy", "link.npy", "hard.npy", "scores.params.json", "sizes.txt", "regions.bed"):
+        box.write("sizes.txt", "scores\t3000\n")
+        box.write("regions.bed", "scores\t0\t3000\n")
+        common = DECODE + "-g sizes.txt -L regions.bed "
+        box.fails(common + "-o %s scores.npy" % target, (2, 5), target)
+        box.fails(common + "-o out.bed --stats %s scores.npy" % target, (2, 5), target)
+        box.fails(common + "-o out.bed --posterior %s scores.npy" % target, (2, 5), target)
+
+
+def test_missing_output_folder(box):
+    for option in ("-o", "-o out.bed --stats", "-o out.bed --posterior", "-o out.bed --log-file"):
+        box.fails(DECODE + option + " nowhere/out.txt scores.npy", 5, "nowhere/out.txt")
+
+
+def test_a_folder_as_output(box):
+    box.path("folder").mkdir()
+    box.fails(DECODE + "-o folder scores.npy", 5, "folder")
+
+
+def test_read_only_folder(box):
+    folder = box.path("locked")
+    folder.mkdir()
+    folder.chmod(0o555)
+    try:
+        if os.access(folder, os.W_OK):
+            raise Skip("this user writes to read-only folders")
+        box.fails(DECODE + "-o locked/out.bed scores.npy", 5, "locked/out.bed")
+    finally:
+        folder.chmod(0o755)
+
+
+@contextlib.contextmanager
+def small_file_system(box, options):
+    """A tmpfs inside the test's folder."""
+    folder = box.path("small")
+    folder.mkdir()
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], capture_output=True, check=False) \
+        if os.geteuid() == 0 else None
+    if done is None or done.returncode != 0:
+        raise Skip("a tmpfs cannot be mounted here")
+    try:
+        yield folder
+    finally:
+        subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_full_file_system(box):
+    with small_file_system(box, "size=8k") as folder:
+        (folder / "out.bedgraph").write_text(OLD)
+        result = box.run(POSTERIOR + "-o small/out.bedgraph scores.npy")
+        check(result.code == 5 and "small/out.bedgraph" in result.stderr, "%s" % result)
+        check(box.listing("small") == ["out.bedgraph"], "left behind: %s" % box.listing("small"))
+        check(box.text("small/out.bedgraph") == OLD, "the old output is gone")
+
+
+def test_read_only_file_system(box):
+    with small_file_system(box, "size=1m,ro"):
+        box.fails(DECODE + "-o small/out.bed scores.npy", 5, "small/out.bed")
+
+
+def test_full_standard_output(box):
+    if not os.path.exists("/dev/full"):
+        raise Skip("no /dev/full")
+    for command in (DECODE, POSTERIOR):
+        with open("/dev/full", "wb") as full:
+            result = box.run(command + "-q scores.npy", stdout=full)
+        check(result.code == 5, "%s" % result)
+        check(result.stderr.startswith("semicrf: error: ") and result.stderr.count("\n") == 1, "%s" % result)
+
+
+def test_full_device_as_output(box):
+    """A private node: a program that renames over its output would replace a device of the machine."""
+    node = box.path("full")
+    try:
+        os.mknod(node, stat.S_IFCHR | 0o666, os.makedev(1, 7))
+        with open(node, "wb") as probe:
+            probe.write(b"x" * 100000)
+    except PermissionError as error:
+        raise Skip("device nodes cannot be made here") from error
+    except OSError:
+        pass
+    for command in (DECODE, POSTERIOR):
+        result = box.run(command + "-o full scores.npy")
+        check(result.code == 5 and "full" in result.stderr, "%s" % result)
+        check(stat.S_ISCHR(node.stat().st_mode), "the device was replaced by a file")
+
+
+def test_standard_output_as_device_file(box):
+    plain = box.ok(DECODE + "-q scores.npy").stdout
+    check(box.ok(DECODE + "-q -o /dev/stdout scores.npy").stdout == plain, "-o /dev/stdout")
+
+
+def test_closed_pipe_is_quiet(box):
+    parameters(box, "many.json", max_duration=12)
+    for command in (DECODE, POSTERIOR):
+        for extra in ("", "-o - "):
+            reading, writing = os.pipe()
+            os.close(reading)
+            process = box.start((command + "-q " + extra + "scores.npy").split(), stdout=writing, stderr=subprocess.PIPE)
+            os.close(writing)
+            _, stderr = process.communicate(timeout=60)
+            check(process.returncode in (141, -signal.SIGPIPE), "exit %d" % process.returncode)
+            check(stderr == b"", "stderr: %r" % stderr)
+
+
+def long_run(box, length=4000000):
+    """Arguments of a run of some seconds on a sparse file of zeros."""
+    header = npy_header(shape=(length, 3))
+    with open(box.path("long.npy"), "wb") as out:
+        out.write(header)
+        out.truncate(len(header) + length * 12)
+    parameters(box, "long.json", max_duration=600, duration={"kind": "uniform"})
+    box.write("out.bed", OLD)
+    box.write("out.bedgraph", OLD)
+    box.write("stats.json", OLD)
+    return ("decode -p long.json -t 1 --device reference -o out.bed --posterior out.bedgraph --stats stats.json "
+            "long.npy").split()
+
+
+def interrupted(box, number, delay):
+    arguments = long_run(box)
+    before = box.listing()
+    process = box.start(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    time.sleep(delay)
+    running = process.poll() is None
+    process.send_signal(number)
+    _, stderr = process.communicate(timeout=30)
+    check(running, "the run ended before the signal; exit %s, %r" % (process.returncode, stderr))
+    check(process.returncode in (-number, 128 + number), "exit %d, %r" % (process.returncode, stderr))
+    check(box.listing() == before, "left behind: %s" % (set(box.listing()) - set(before)))
+    for name in ("out.bed", "out.bedgraph", "stats.json"):
+        check(box.text(name) == OLD, "%s was touched" % name)
+
+
+def test_interrupt_leaves_the_old_output(box):
+    interrupted(box, signal.SIGINT, 1.0)
+
+
+def test_termination_leaves_the_old_output(box):
+    interrupted(box, signal.SIGTERM, 0.3)
+
+
+def test_a_failing_run_leaves_the_old_output(box):
+    box.write("bad.npy", box.path("scores.npy").read_bytes()[:-1])
+    box.write("out.bed", OLD)
+    box.fails(DECODE + "-o out.bed bad.npy", 3)
+    box.fails(DECODE + "-o out.bed scores.npy bad.npy", 3)

@@ -1,0 +1,158 @@
+"""posterior: boundary posteriors as bedGraph, label posteriors, statistics."""
+
+import gzip
+import json
+import math
+import re
+
+import oracle
+from harness import VALUE_TOLERANCE, bed_rows, bedgraph_steps, check
+
+ENTRY_KEYS = {"name", "length", "covered", "missing", "pieces", "baseline", "log_partition", "boundary_entropy",
+              "position_entropy", "max_normalization_error", "fallbacks", "repaired_chunks"}
+
+
+def per_bin(text, bin_size=10):
+    """The values of one chromosome, a bin each; checks order and that no two lines overlap or could be one."""
+    values, at, previous = [], 0, None
+    for chromosome, start, end, value in bedgraph_steps(text):
+        check(start == at and end > start, "%s:%d-%d after %d" % (chromosome, start, end, at))
+        check(value != previous, "%s:%d: equal neighbours are not merged" % (chromosome, start))
+        values += [value] * ((end - start) // bin_size)
+        at, previous = end, value
+    return values
+
+
+def exact(box, begin=0, end=300):
+    model, scores = oracle.Model(box.path("scores.params.json")), oracle.read_npy(box.path("scores.npy"))
+    return oracle.boundary_posterior(scores[begin:end], model)
+
+
+def test_values_are_the_expected_ones(box):
+    box.ok("posterior -p scores.params.json -o out.bedgraph scores.npy")
+    box.matches("posterior.bedgraph", box.text("out.bedgraph"))
+
+
+def test_values_are_those_of_a_plain_implementation(box):
+    _, expected = exact(box)
+    for device in ("cpu --precision float", "cpu --precision double", "reference"):
+        found = per_bin(box.ok("posterior -p scores.params.json --device %s scores.npy" % device).stdout)
+        check(len(found) == 300, "%d bins" % len(found))
+        worst = max(abs(a - b) for a, b in zip(found, expected))
+        check(worst < VALUE_TOLERANCE, "%s: off by %g" % (device, worst))
+
+
+def test_format_of_the_lines(box):
+    rows = bed_rows(box.ok("posterior -p scores.params.json scores.npy").stdout)
+    check(float(rows[0][3]) == 1 and rows[0][1] == "0", "the first bin of a piece is %r" % rows[0])
+    for row in rows:
+        check(len(row) == 4 and row[1].isdigit() and row[2].isdigit(), "line %r" % row)
+        check(re.fullmatch(r"[01](\.\d{1,6})?", row[3]), "value %r" % row[3])
+
+
+def test_digits(box):
+    text = box.ok("posterior -p scores.params.json --digits 2 scores.npy").stdout
+    check(all(re.fullmatch(r"[01](\.\d{1,2})?", row[3]) for row in bed_rows(text)), "more than two digits")
+    for found, expected in zip(per_bin(text), exact(box)[1]):
+        check(abs(found - expected) <= 0.005 + VALUE_TOLERANCE, "%g, expected %g" % (found, expected))
+
+
+def test_small_values_can_be_dropped(box):
+    _, expected = exact(box)
+    result = box.ok("posterior -p scores.params.json --min-posterior 0.1 --stats stats.json scores.npy")
+    found = bedgraph_steps(result.stdout)
+    check(found and all(value >= 0.1 for _, _, _, value in found), "a value below 0.1")
+    kept = sum(value * (end - start) / 10 for _, start, end, value in found)
+    check(abs(kept - sum(p for p in expected if p >= 0.1)) < 1e-3, "kept %g" % kept)
+    dropped = sum(p for p in expected if p < 0.1)
+    check("%.1f" % dropped in result.stderr or "dropped" in box.text("stats.json") + result.stderr,
+          "the mass dropped (%g) is not reported:\n%s" % (dropped, result))
+
+
+def test_pieces_begin_with_one(box):
+    text = box.ok("posterior -p scores.params.json -r scores:501-1000 -r scores:2001-2500 scores.npy").stdout
+    for begin, end in ((50, 100), (200, 250)):
+        _, expected = exact(box, begin, end)
+        found = [(start // 10, stop // 10, value) for _, start, stop, value in bedgraph_steps(text)]
+        values = {t: value for start, stop, value in found for t in range(start, stop)}
+        check(values[begin] == 1, "bin %d" % begin)
+        worst = max(abs(values[begin + t] - p) for t, p in enumerate(expected))
+        check(worst < VALUE_TOLERANCE, "off by %g" % worst)
+        check(end not in values, "a line for the end of the piece")
+
+
+def test_bigwig_demo(box):
+    tracks = sorted(p.name for p in box.folder.glob("codon_*.bw"))
+    box.ok(["posterior", "-p", "demo.params.json", "-o", "out.bedgraph.gz", "--write-index"] + tracks)
+    text = gzip.decompress(box.path("out.bedgraph.gz").read_bytes()).decode()
+    box.matches("demo.bedgraph", "\n".join(text.splitlines()[:500]) + "\n")
+    check(box.path("out.bedgraph.gz.tbi").exists(), "no index")
+    check(sum((end - start) / 3 * value for _, start, end, value in bedgraph_steps(text)) > 20, "too few boundaries")
+
+
+def test_label_posteriors(box):
+    box.ok("posterior -p scores.params.json -o out.bedgraph --labels-out lab scores.npy")
+    files = [name for name in box.listing() if name.startswith("lab")]
+    check(len(files) in (1, 3), "files %s" % files)
+    if len(files) == 3:
+        columns = [per_bin(box.text(name)) for name in files]
+        check(all(abs(sum(values) - 1) < 5e-6 for values in zip(*columns)), "labels do not sum to 1")
+
+
+def test_same_bytes_for_any_threads(box):
+    expected = None
+    for threads in (1, 2, 3, 8):
+        box.ok("posterior -p scores.params.json -t %d -o out.bedgraph --labels-out lab --stats stats.json scores.npy" % threads)
+        found = [box.path(name).read_bytes() for name in box.listing() if name.startswith(("out", "lab"))]
+        found.append(json.dumps(json.loads(box.text("stats.json"))["sequences"]).encode())
+        expected = expected or found
+        check(found == expected, "-t %d gives other bytes" % threads)
+
+
+def test_statistics(box):
+    box.ok("posterior -p scores.params.json -o out.bedgraph --stats stats.json scores.npy")
+    stats = json.loads(box.text("stats.json"))
+    check(stats["format"] == "semicrf-stats" and stats["format_version"] == "1.0", "format")
+    check({"version", "device", "timings", "peak_memory", "warnings", "sequences"} <= set(stats), "keys %s" % list(stats))
+    entry = stats["sequences"][0]
+    check(ENTRY_KEYS <= set(entry), "missing %s" % (ENTRY_KEYS - set(entry)))
+    check("viterbi_score" not in entry and "segments" not in entry, "what was not computed is there")
+    check((entry["name"], entry["length"], entry["covered"], entry["missing"]) == ("scores", 300, 300, 0), "%s" % entry)
+    log_z, starts = exact(box)
+    check(abs(entry["log_partition"] - log_z) < 1e-7 * log_z, "log Z %r, expected %r" % (entry["log_partition"], log_z))
+    check(abs(entry["max_normalization_error"]) <= 1e-5, "normalisation")
+    total = sum(starts)
+    entropy = -sum(p / total * math.log(p / total) for p in starts if p > 0)
+    check(abs(entry["boundary_entropy"] - entropy) < 1e-4, "H_bdy %r, expected %r" % (entry["boundary_entropy"], entropy))
+
+
+def test_statistics_of_decode(box):
+    box.ok("decode -p scores.params.json -o out.bed --stats stats.json scores.npy")
+    entry = json.loads(box.text("stats.json"))["sequences"][0]
+    check("log_partition" not in entry and "boundary_entropy" not in entry, "what was not computed is there")
+    model, scores = oracle.Model(box.path("scores.params.json")), oracle.read_npy(box.path("scores.npy"))
+    check(abs(entry["viterbi_score"] - oracle.best_score(scores, model)) < 1e-9, "score %r" % entry["viterbi_score"])
+    check(entry["segments"] == len(bed_rows(box.text("out.bed"))), "number of segments")
+    box.ok("decode -p scores.params.json -o out.bed --posterior out.bedgraph --stats stats.json scores.npy")
+    entry = json.loads(box.text("stats.json"))["sequences"][0]
+    check(ENTRY_KEYS | {"viterbi_score", "segments"} <= set(entry), "keys %s" % sorted(entry))
+
+
+def test_entropy_of_single_bins_is_log_length(box):
+    document = json.loads(box.text("scores.params.json"))
+    document.update(max_duration=1, duration={"kind": "uniform"}, transition=[[0] * 3] * 3)
+    box.write("k1.json", json.dumps(document))
+    box.ok("posterior -p k1.json -o out.bedgraph --stats stats.json scores.npy")
+    entry = json.loads(box.text("stats.json"))["sequences"][0]
+    check(abs(entry["boundary_entropy"] - math.log(300)) < 1e-5, "H_bdy %r" % entry["boundary_entropy"])
+
+
+def test_boundary_scores(box):
+    zeros = box.path("scores.npy").read_bytes()
+    head = len(zeros) - 300 * 3 * 4
+    box.write("zero.npy", zeros[:head] + bytes(300 * 3 * 4))
+    plain = box.ok("posterior -p scores.params.json scores.npy").stdout
+    both = "posterior -p scores.params.json --start-scores scores=%s --end-scores scores=%s scores.npy"
+    check(bed_rows(box.ok(both % ("zero.npy", "zero.npy")).stdout) == bed_rows(plain), "zeros change the result")
+    check(bed_rows(box.ok(both % ("scores.npy", "zero.npy")).stdout) != bed_rows(plain), "scores change nothing")
+    box.fails(both.replace("scores=%s", "other=%s") % ("zero.npy", "zero.npy"), (2, 3), "other")

@@ -1,0 +1,88 @@
+"""The command line itself: versions, help, and what is refused before any file is read."""
+
+import re
+
+from harness import check
+
+SHARED_OPTIONS = ["--output", "--write-index", "--prefix", "--region", "--regions-file", "--exclude", "--chrom-sizes",
+                  "--bin-size", "--threads", "--device", "--precision", "--max-memory", "--dry-run", "--stats",
+                  "--progress", "--log-file"]
+
+
+def test_version_is_one_plain_line(box):
+    first = box.ok("--version").stdout.splitlines()[0]
+    check(re.fullmatch(r"semicrf \d+\.\d+\.\d+", first), "the first line is %r" % first)
+
+
+def test_no_arguments_print_usage_and_exit_2(box):
+    result = box.run([])
+    check(result.code == 2, "%s" % result)
+    check(result.stdout == "" and "decode" in result.stderr and "posterior" in result.stderr, "%s" % result)
+
+
+def test_help_names_every_command(box):
+    text = box.ok("--help").stdout
+    for command in ("decode", "posterior", "info", "bench"):
+        check(command in text, "no %s in --help" % command)
+
+
+def test_help_of_decode_and_posterior_names_every_option(box):
+    for command, own in (("decode", ["--posterior", "--merge-adjacent", "--extra-columns"]),
+                         ("posterior", ["--labels-out", "--min-posterior", "--digits"])):
+        text = box.ok([command, "--help"]).stdout
+        for option in SHARED_OPTIONS + own + ["-@", "--start-scores", "--end-scores", "--infeasible", "--all-chromosomes"]:
+            check(option in text, "no %s in %s --help" % (option, command))
+        check("BED" in text if command == "decode" else "bedGraph" in text, "the output is not described")
+
+
+def test_unknown_command(box):
+    box.fails("segment scores.npy", 2)
+
+
+def test_unknown_option(box):
+    box.fails("decode -p scores.params.json --fast scores.npy", 2, "--fast")
+
+
+def test_missing_parameters_option(box):
+    box.fails("decode scores.npy", 2)
+
+
+def test_missing_input(box):
+    box.fails("decode -p scores.params.json", 2)
+
+
+def test_bad_option_values(box):
+    for option in ("--threads x", "--threads -3", "--precision half", "--device gpu", "--max-memory 8Q", "--max-memory x",
+                   "--progress sometimes", "--bin-size 0", "--bin-size x", "--infeasible maybe", "--region scores:10-5",
+                   "--region scores:0-5", "--region scores:a-b"):
+        box.fails("decode -p scores.params.json %s scores.npy" % option, (2,))
+
+
+def test_bad_posterior_option_values(box):
+    for option in ("--digits 99", "--digits x", "--min-posterior 2", "--min-posterior -1"):
+        box.fails("posterior -p scores.params.json %s scores.npy" % option, 2)
+
+
+def test_index_needs_a_bgzip_file(box):
+    box.fails("decode -p scores.params.json --write-index -o out.bed scores.npy", 2)
+    box.fails("decode -p scores.params.json --write-index scores.npy", 2)
+
+
+def test_bigwig_output_does_not_exist_yet(box):
+    box.fails("posterior -p scores.params.json -o out.bw scores.npy", 2, "out.bw")
+    box.fails("decode -p scores.params.json -o out.bed --posterior out.bw scores.npy", 2, "out.bw")
+
+
+def test_bin_size_must_equal_the_parameters(box):
+    box.ok("decode -p scores.params.json -b 10 scores.npy")
+    box.fails("decode -p scores.params.json -b 20 scores.npy", (2, 3), "20", "10")
+
+
+def test_cuda_is_refused_where_there_is_none(box):
+    box.fails("decode -p scores.params.json --device cuda scores.npy", 7)
+    box.fails("posterior -p scores.params.json --device cuda:0 scores.npy", 7)
+
+
+def test_two_outputs_cannot_share_a_name(box):
+    box.fails("decode -p scores.params.json -o out.bed --posterior out.bed scores.npy", (2, 5), "out.bed")
+    box.fails("decode -p scores.params.json -o out.bed --stats ./out.bed scores.npy", (2, 5), "out.bed")
