@@ -1,0 +1,132 @@
+#include "reference/backward.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "reference/semiring.h"
+
+namespace semicrf {
+namespace {
+
+class BackwardPass {
+ public:
+  BackwardPass(const ChainModel& model, const SequenceScores& scores)
+      : model_(model), scores_(scores), labels_(static_cast<std::size_t>(model.num_labels)) {
+    const auto length = static_cast<std::size_t>(scores.length());
+    out_.level.assign(length + 1, 0.0);
+    out_.beta.assign((length + 1) * labels_, 0.0);
+    out_.delta.assign(length * labels_, kNegativeInfinity);
+    if (model.has_tail()) out_.tail.assign((length + 1) * labels_, kNegativeInfinity);
+  }
+
+  BackwardMessages run() {
+    const std::int64_t length = scores_.length();
+    if (model_.has_tail()) {
+      for (int c = 0; c < model_.num_labels; ++c) out_.tail[index(length, c)] = scores_.end(length - 1, c);
+    }
+    for (std::int64_t t = length - 1; t >= 0; --t) start_segments_at(t);
+    return std::move(out_);
+  }
+
+ private:
+  std::size_t index(std::int64_t t, int c) const {
+    return static_cast<std::size_t>(t) * labels_ + static_cast<std::size_t>(c);
+  }
+
+  // delta_t(c) = LSE_k( content + Pe[t+k-1,c] + beta_{t+k}(c) + B[k,c] ), the tail being one more term;
+  // beta_t(c') = LSE_c( T[c',c] + Ps[t,c] + delta_t(c) )
+  void start_segments_at(std::int64_t t) {
+    const double level = out_.level[static_cast<std::size_t>(t + 1)] + scores_.typical_step(t);
+    double top = kNegativeInfinity;
+    for (int c = 0; c < model_.num_labels; ++c) out_.delta[index(t, c)] = delta(t, c, level, top);
+    for (int from = 0; from < model_.num_labels; ++from) {
+      terms_.clear();
+      for (int c = 0; c < model_.num_labels; ++c) {
+        terms_.push_back(model_.transition_at(from, c) + scores_.start(t, c) + out_.delta[index(t, c)]);
+      }
+      out_.beta[index(t, from)] = combine(terms_, Semiring::kLog);
+      top = std::max(top, out_.beta[index(t, from)]);
+    }
+    if (model_.has_tail()) {
+      for (int c = 0; c < model_.num_labels; ++c) out_.tail[index(t, c)] = tail(t, c, level);
+    }
+    set_level(t, level, top == kNegativeInfinity ? 0.0 : std::rint(top));
+  }
+
+  // Raises `top` to the largest message of an open segment.
+  double delta(std::int64_t t, int c, double level, double& top) {
+    terms_.clear();
+    const std::int64_t longest = model_.max_duration + (model_.has_tail() ? 1 : 0);
+    for_each_extension(scores_, out_, t, c, longest, level, [&](std::int64_t k, double content) {
+      if (k <= model_.max_duration) {
+        const double open = content + (scores_.end(t + k - 1, c) + out_.beta[index(t + k, c)]);
+        terms_.push_back(open + model_.duration_score(k, c));
+        top = std::max(top, open);
+      } else {
+        terms_.push_back(content + out_.tail[index(t + k, c)] + model_.duration_score(k, c));
+        top = std::max(top, terms_.back());
+      }
+    });
+    return combine(terms_, Semiring::kLog);
+  }
+
+  // LSE( Pe[t-1,c] + beta_t(c), fbar[t,c] + log q_c + tail_{t+1}(c) ); no segment ends at boundary 0.
+  double tail(std::int64_t t, int c, double level) const {
+    const double ending = t > 0 ? scores_.end(t - 1, c) + out_.beta[index(t, c)] : kNegativeInfinity;
+    const double step = scores_.emission(t, c) + (out_.level[static_cast<std::size_t>(t + 1)] - level);
+    const double going_on = step + model_.log_tail[static_cast<std::size_t>(c)] + out_.tail[index(t + 1, c)];
+    return combine(std::array{ending, going_on}, Semiring::kLog);
+  }
+
+  void set_level(std::int64_t t, double level, double rise) {
+    out_.level[static_cast<std::size_t>(t)] = level + rise;
+    for (int c = 0; c < model_.num_labels; ++c) {
+      out_.delta[index(t, c)] -= rise;
+      out_.beta[index(t, c)] -= rise;
+      if (model_.has_tail()) out_.tail[index(t, c)] -= rise;
+    }
+  }
+
+  const ChainModel& model_;
+  const SequenceScores& scores_;
+  const std::size_t labels_;
+  BackwardMessages out_;
+  std::vector<double> terms_;
+};
+
+}  // namespace
+
+BackwardMessages backward(const ChainModel& model, const SequenceScores& scores) {
+  return BackwardPass(model, scores).run();
+}
+
+BoundaryState backward_state(const ChainModel& model, const SequenceScores& scores,
+                             const BackwardMessages& messages, std::int64_t t) {
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  BoundaryState state;
+  state.boundary = t;
+  state.offset = messages.level[static_cast<std::size_t>(t)];
+  state.ring.assign(static_cast<std::size_t>(model.max_duration) * labels, kNegativeInfinity);
+  state.message.resize(labels);
+  if (model.has_tail()) state.tail.assign(labels, kNegativeInfinity);
+  for (int c = 0; c < model.num_labels; ++c) {
+    const auto label = static_cast<std::size_t>(c);
+    const auto entry = [&](std::int64_t boundary) {
+      return static_cast<std::size_t>(boundary) * labels + label;
+    };
+    const std::int64_t longest = model.max_duration + (model.has_tail() ? 1 : 0);
+    state.message[label] = messages.beta[entry(t)];
+    for_each_extension(scores, messages, t, c, longest, state.offset, [&](std::int64_t k, double content) {
+      if (k <= model.max_duration) {
+        state.ring[static_cast<std::size_t>(k - 1) * labels + label] =
+            content + (scores.end(t + k - 1, c) + messages.beta[entry(t + k)]);
+      } else {
+        state.tail[label] = content + messages.tail[entry(t + k)] + model.duration_score(k, c);
+      }
+    });
+  }
+  return state;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,139 @@
+#include "reference/forward.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace semicrf {
+namespace {
+
+class ForwardPass {
+ public:
+  ForwardPass(const ChainModel& model, const SequenceScores& scores, Semiring semiring)
+      : model_(model),
+        scores_(scores),
+        semiring_(semiring),
+        labels_(static_cast<std::size_t>(model.num_labels)) {
+    const auto length = static_cast<std::size_t>(scores.length());
+    out_.level.assign(length + 1, 0.0);
+    out_.alpha.assign((length + 1) * labels_, 0.0);
+    out_.gamma.assign(length * labels_, kNegativeInfinity);
+    if (model.has_tail()) out_.tail.assign((length + 1) * labels_, kNegativeInfinity);
+  }
+
+  ForwardMessages run() {
+    for (std::int64_t t = 0; t <= scores_.length(); ++t) {
+      if (t > 0) end_segments_at(t);
+      if (t < scores_.length()) start_segments_at(t);
+    }
+    return std::move(out_);
+  }
+
+ private:
+  // gamma_t(c) = LSE_{c'}( alpha_t(c') + T[c',c] ) + Ps[t,c]
+  void start_segments_at(std::int64_t t) {
+    const std::size_t row = static_cast<std::size_t>(t) * labels_;
+    for (int c = 0; c < model_.num_labels; ++c) {
+      double before = 0;
+      if (t > 0 || model_.initial == InitialTerm::kUniform) {
+        terms_.clear();
+        for (int from = 0; from < model_.num_labels; ++from) {
+          terms_.push_back(out_.alpha[row + static_cast<std::size_t>(from)] + model_.transition_at(from, c));
+        }
+        before = combine(terms_, semiring_);
+      }
+      out_.gamma[row + static_cast<std::size_t>(c)] = before + scores_.start(t, c);
+    }
+  }
+
+  // alpha_t(c) = Pe[t-1,c] + LSE_k( gamma_{t-k}(c) + content + B[k,c] ), the tail being one more term
+  void end_segments_at(std::int64_t t) {
+    const auto now = static_cast<std::size_t>(t);
+    const double level = out_.level[now - 1] + scores_.typical_step(t - 1);
+    const std::int64_t longest = model_.max_duration + (model_.has_tail() ? 1 : 0);
+    double top = kNegativeInfinity;
+    for (int c = 0; c < model_.num_labels; ++c) {
+      const std::size_t entry = now * labels_ + static_cast<std::size_t>(c);
+      double opened = kNegativeInfinity;
+      terms_.clear();
+      for_each_open_segment(scores_, out_, model_.num_labels, t, c, longest, level,
+                            [&](std::int64_t k, double open) {
+                              top = std::max(top, open);
+                              if (k <= model_.max_duration) {
+                                terms_.push_back(open + model_.duration_score(k, c));
+                              } else {
+                                opened = open;
+                              }
+                            });
+      if (model_.has_tail()) {
+        const TailEntries tail = tail_entries(model_, scores_, out_, t, c, opened, level);
+        out_.tail[entry] = combine(std::array{tail.entering, tail.continuing}, semiring_);
+        terms_.push_back(out_.tail[entry]);
+        top = std::max(top, out_.tail[entry]);
+      }
+      out_.alpha[entry] = combine(terms_, semiring_) + scores_.end(t - 1, c);
+      top = std::max(top, out_.alpha[entry]);
+    }
+    set_level(now, level, top == kNegativeInfinity ? 0.0 : std::rint(top));
+  }
+
+  void set_level(std::size_t now, double level, double rise) {
+    out_.level[now] = level + rise;
+    for (std::size_t entry = now * labels_; entry < (now + 1) * labels_; ++entry) {
+      out_.alpha[entry] -= rise;
+      if (model_.has_tail()) out_.tail[entry] -= rise;
+    }
+  }
+
+  const ChainModel& model_;
+  const SequenceScores& scores_;
+  const Semiring semiring_;
+  const std::size_t labels_;
+  ForwardMessages out_;
+  std::vector<double> terms_;
+};
+
+}  // namespace
+
+ForwardMessages forward(const ChainModel& model, const SequenceScores& scores, Semiring semiring) {
+  return ForwardPass(model, scores, semiring).run();
+}
+
+TailEntries tail_entries(const ChainModel& model, const SequenceScores& scores,
+                         const ForwardMessages& messages, std::int64_t t, int c, double opened,
+                         double level) {
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const auto label = static_cast<std::size_t>(c);
+  const auto before = static_cast<std::size_t>(t - 1);
+  const double decay = model.log_tail[label];
+  TailEntries entries;
+  entries.entering = opened + model.duration_score(model.max_duration, c) + decay;
+  // The step of the level comes first: where it is as large as the emission (a mask on all labels) nothing is
+  // lost.
+  entries.continuing = messages.tail[before * labels + label] +
+                       (scores.emission(t - 1, c) + (messages.level[before] - level)) + decay;
+  return entries;
+}
+
+BoundaryState forward_state(const ChainModel& model, const SequenceScores& scores,
+                            const ForwardMessages& messages, std::int64_t t) {
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const auto row = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(t) * labels);
+  const auto width = static_cast<std::ptrdiff_t>(labels);
+  BoundaryState state;
+  state.boundary = t;
+  state.offset = messages.level[static_cast<std::size_t>(t)];
+  state.ring.assign(static_cast<std::size_t>(model.max_duration) * labels, kNegativeInfinity);
+  for (int c = 0; c < model.num_labels; ++c) {
+    for_each_open_segment(
+        scores, messages, model.num_labels, t, c, model.max_duration, state.offset,
+        [&](std::int64_t k, double open) {
+          state.ring[static_cast<std::size_t>(k - 1) * labels + static_cast<std::size_t>(c)] = open;
+        });
+  }
+  state.message.assign(messages.alpha.begin() + row, messages.alpha.begin() + row + width);
+  if (model.has_tail()) state.tail.assign(messages.tail.begin() + row, messages.tail.begin() + row + width);
+  return state;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,171 @@
+#include "reference/posteriors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "reference/semiring.h"
+
+namespace semicrf {
+namespace {
+
+double clamped(double probability) { return std::clamp(probability, 0.0, 1.0); }
+
+double plogp(double probability) { return probability > 0 ? probability * std::log(probability) : 0.0; }
+
+class PosteriorPass {
+ public:
+  PosteriorPass(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& forward,
+                const BackwardMessages& backward)
+      : model_(model),
+        scores_(scores),
+        forward_(forward),
+        backward_(backward),
+        labels_(static_cast<std::size_t>(model.num_labels)),
+        cover_(labels_, 0.0),
+        starts_(labels_, 0.0),
+        ends_(labels_, 0.0) {}
+
+  ChunkReport run(const PosteriorArrays& out) {
+    const std::int64_t anchor_step = std::max<std::int64_t>(model_.max_duration, 64);
+    ChunkReport report;
+    for (std::int64_t t = 0; t < scores_.length(); ++t) {
+      if (t == 0) {
+        normalise_at_start();
+      } else if (t % anchor_step == 0) {
+        anchor_at(t);
+      }
+      for (int c = 0; c < model_.num_labels; ++c) {
+        const auto label = static_cast<std::size_t>(c);
+        starts_[label] = start_posterior(t, c);
+        if (t > 0) cover_[label] -= end_posterior(t - 1, c);
+        cover_[label] += starts_[label];
+        ends_[label] = end_posterior(t, c);
+      }
+      add_position(report);
+      write_position(static_cast<std::size_t>(t), out);
+    }
+    return report;
+  }
+
+ private:
+  std::size_t index(std::int64_t t, int c) const {
+    return static_cast<std::size_t>(t) * labels_ + static_cast<std::size_t>(c);
+  }
+
+  // The sum of the levels of both passes at t, relative to that of the log Z in use. Exact: levels are
+  // integers.
+  double level_at(std::int64_t t) const {
+    const auto row = static_cast<std::size_t>(t);
+    return (forward_.level[row] + backward_.level[row]) - mass_level_;
+  }
+
+  double probability(double log_mass) const {
+    return log_mass == kNegativeInfinity ? 0.0 : std::exp(log_mass - log_mass_);
+  }
+
+  double start_posterior(std::int64_t t, int c) const {
+    return probability(level_at(t) + forward_.gamma[index(t, c)] + backward_.delta[index(t, c)]);
+  }
+
+  double end_posterior(std::int64_t t, int c) const {
+    return probability(level_at(t + 1) + forward_.alpha[index(t + 1, c)] + backward_.beta[index(t + 1, c)]);
+  }
+
+  void set_normaliser(std::int64_t t, std::span<const double> masses) {
+    mass_level_ = forward_.level[static_cast<std::size_t>(t)] + backward_.level[static_cast<std::size_t>(t)];
+    log_mass_ = combine(masses, Semiring::kLog);
+  }
+
+  // A segment of some label starts at 0.
+  void normalise_at_start() {
+    std::vector<double> masses;
+    for (int c = 0; c < model_.num_labels; ++c) {
+      masses.push_back(forward_.gamma[index(0, c)] + backward_.delta[index(0, c)]);
+    }
+    set_normaliser(0, masses);
+  }
+
+  // Sets cover_ to P(.|b-1): some segment covers position b-1.
+  void anchor_at(std::int64_t b) {
+    std::vector<double> masses;
+    for (int c = 0; c < model_.num_labels; ++c) masses.push_back(mass_over(b, c));
+    set_normaliser(b, masses);
+    for (std::size_t c = 0; c < labels_; ++c) cover_[c] = probability(masses[c]);
+  }
+
+  // Log of the sum over all segments [s, e) of label c with s < b <= e, relative to both levels at b.
+  double mass_over(std::int64_t b, int c) const {
+    const std::int64_t durations = model_.max_duration;
+    const double right_level = backward_.level[static_cast<std::size_t>(b)];
+    // What follows when the segment ends at b + i, and when it ends anywhere from there on as a tail.
+    std::vector<double> ending{scores_.end(b - 1, c) + backward_.beta[index(b, c)]};
+    std::vector<double> in_tail;
+    if (model_.has_tail()) in_tail.push_back(backward_.tail[index(b, c)]);
+    for_each_extension(scores_, backward_, b, c, durations, right_level, [&](std::int64_t k, double content) {
+      ending.push_back(content + (scores_.end(b + k - 1, c) + backward_.beta[index(b + k, c)]));
+      if (model_.has_tail()) in_tail.push_back(content + backward_.tail[index(b + k, c)]);
+    });
+
+    std::vector<double> by_start;
+    std::vector<double> terms;
+    for_each_open_segment(scores_, forward_, model_.num_labels, b, c, durations,
+                          forward_.level[static_cast<std::size_t>(b)], [&](std::int64_t before, double open) {
+                            terms.clear();
+                            const auto reach = static_cast<std::size_t>(durations - before);
+                            for (std::size_t i = 0; i < ending.size() && i <= reach; ++i) {
+                              const auto duration = before + static_cast<std::int64_t>(i);
+                              terms.push_back(model_.duration_score(duration, c) + ending[i]);
+                            }
+                            if (reach + 1 < in_tail.size()) {
+                              terms.push_back(model_.duration_score(durations + 1, c) + in_tail[reach + 1]);
+                            }
+                            by_start.push_back(open + combine(terms, Semiring::kLog));
+                          });
+    if (model_.has_tail()) by_start.push_back(forward_.tail[index(b, c)] + backward_.tail[index(b, c)]);
+    return combine(by_start, Semiring::kLog);
+  }
+
+  void add_position(ChunkReport& report) const {
+    double covered = 0;
+    double boundary = 0;
+    for (std::size_t c = 0; c < labels_; ++c) {
+      covered += cover_[c];
+      boundary += starts_[c];
+      report.label_entropy -= plogp(clamped(cover_[c]));
+    }
+    report.max_normalization_error = std::max(report.max_normalization_error, std::fabs(covered - 1));
+    report.boundary_mass += clamped(boundary);
+    report.boundary_plogp += plogp(clamped(boundary));
+  }
+
+  void write_position(std::size_t t, const PosteriorArrays& out) const {
+    double boundary = 0;
+    for (std::size_t c = 0; c < labels_; ++c) {
+      boundary += starts_[c];
+      if (out.labels != nullptr) out.labels[t * labels_ + c] = clamped(cover_[c]);
+      if (out.starts != nullptr) out.starts[t * labels_ + c] = clamped(starts_[c]);
+      if (out.ends != nullptr) out.ends[t * labels_ + c] = clamped(ends_[c]);
+    }
+    if (out.boundary != nullptr) out.boundary[t] = clamped(boundary);
+  }
+
+  const ChainModel& model_;
+  const SequenceScores& scores_;
+  const ForwardMessages& forward_;
+  const BackwardMessages& backward_;
+  const std::size_t labels_;
+  double mass_level_ = 0;  // log Z = mass_level_ + log_mass_
+  double log_mass_ = kNegativeInfinity;
+  std::vector<double> cover_;          // (C) P(c|t), not clamped
+  std::vector<double> starts_, ends_;  // (C) of the current position
+};
+
+}  // namespace
+
+ChunkReport posteriors(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& forward,
+                       const BackwardMessages& backward, const PosteriorArrays& out) {
+  return PosteriorPass(model, scores, forward, backward).run(out);
+}
+
+}  // namespace semicrf

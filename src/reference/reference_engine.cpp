@@ -1,0 +1,129 @@
+#include "reference/reference_engine.h"
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "reference/backward.h"
+#include "reference/forward.h"
+#include "reference/posteriors.h"
+#include "reference/sequence_scores.h"
+#include "reference/viterbi.h"
+
+namespace semicrf {
+namespace {
+
+// Covers any sequence and leaves room for callers to multiply.
+constexpr std::int64_t kWholeSequence = std::numeric_limits<std::int64_t>::max() / 4;
+
+// Moves the largest entry into the offset.
+BoundaryState normalised(BoundaryState state) {
+  double largest = kNegativeInfinity;
+  for (const auto* part : {&state.ring, &state.message, &state.tail}) {
+    for (const double entry : *part) largest = std::max(largest, entry);
+  }
+  if (largest == kNegativeInfinity) return state;
+  state.offset += largest;
+  for (auto* part : {&state.ring, &state.message, &state.tail}) {
+    for (double& entry : *part) entry -= largest;
+  }
+  return state;
+}
+
+class ReferenceViterbiMessages : public ViterbiMessages {
+ public:
+  ReferenceViterbiMessages(const ChainModel& model, SequenceScores scores, ForwardMessages messages)
+      : model_(model), scores_(std::move(scores)), messages_(std::move(messages)) {}
+  void trace(TraceCursor& cursor, std::vector<Segment>& reversed) const override {
+    trace_best_path(model_, scores_, messages_, cursor, reversed);
+  }
+
+ private:
+  ChainModel model_;
+  SequenceScores scores_;
+  ForwardMessages messages_;
+};
+
+class ReferenceEngine : public Engine {
+ public:
+  explicit ReferenceEngine(ChainModel model) : model_(std::move(model)) {}
+
+  std::string_view name() const override { return "reference"; }
+  std::string description() const override { return "reference, scalar log domain, double, one thread"; }
+  const ChainModel& model() const override { return model_; }
+  Precision precision() const override { return Precision::kDouble; }
+  ChunkGrid grid() const override { return {kWholeSequence, 0, 0.0}; }
+
+  std::size_t viterbi_bytes(std::int64_t positions, bool) const override {
+    return score_bytes(positions) + table_bytes(positions, model_.has_tail() ? 3 : 2) + state_bytes();
+  }
+  std::size_t posterior_bytes(std::int64_t positions) const override {
+    return score_bytes(positions) + table_bytes(positions, model_.has_tail() ? 6 : 4) + 2 * state_bytes();
+  }
+
+  ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        bool keep_messages) override {
+    check_whole(scores, range, left, nullptr);
+    SequenceScores sequence(model_, scores);
+    ForwardMessages messages = forward(model_, sequence, Semiring::kMax);
+    ViterbiWindow window;
+    window.right = normalised(forward_state(model_, sequence, messages, range.end));
+    window.chunks.resize(1);
+    if (keep_messages) {
+      window.messages =
+          std::make_unique<ReferenceViterbiMessages>(model_, std::move(sequence), std::move(messages));
+    }
+    return window;
+  }
+
+  PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                             const BoundaryState* right, const PosteriorArrays& out) override {
+    check_whole(scores, range, left, right);
+    const SequenceScores sequence(model_, scores);
+    const ForwardMessages ahead = forward(model_, sequence, Semiring::kLog);
+    const BackwardMessages back = backward(model_, sequence);
+    PosteriorWindow window;
+    window.right_forward = normalised(forward_state(model_, sequence, ahead, range.end));
+    window.left_backward = normalised(backward_state(model_, sequence, back, range.begin));
+    window.right_warmed.boundary = range.end;
+    window.chunks.push_back(semicrf::posteriors(model_, sequence, ahead, back, out));
+    return window;
+  }
+
+ private:
+  static void check_whole(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                          const BoundaryState* right) {
+    if (range.begin != 0 || range.end != scores.length || left != nullptr || right != nullptr) {
+      throw std::logic_error("the reference engine takes a sequence as one window");
+    }
+  }
+
+  // (positions, C) tables of doubles, with one row more and a level each.
+  std::size_t table_bytes(std::int64_t positions, std::size_t tables) const {
+    const auto labels = static_cast<std::size_t>(model_.num_labels);
+    return tables * (static_cast<std::size_t>(positions) + 1) * (labels + 1) * sizeof(double);
+  }
+  // Emissions, start and end scores in double; the last two only where a window has them.
+  std::size_t score_bytes(std::int64_t positions) const { return table_bytes(positions, 3); }
+  std::size_t state_bytes() const {
+    const auto labels = static_cast<std::size_t>(model_.num_labels);
+    return (static_cast<std::size_t>(model_.max_duration) + 2) * labels * sizeof(double);
+  }
+
+  ChainModel model_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_reference_engine(ChainModel model) {
+  return std::make_unique<ReferenceEngine>(std::move(model));
+}
+
+double log_partition(const ChainModel& model, const ScoreWindow& scores) {
+  const SequenceScores sequence(model, scores);
+  const ForwardMessages messages = forward(model, sequence, Semiring::kLog);
+  return log_sum(forward_state(model, sequence, messages, sequence.length()));
+}
+
+}  // namespace semicrf

@@ -1,0 +1,53 @@
+#include "reference/sequence_scores.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace semicrf {
+namespace {
+
+std::vector<double> copy_of(const ScoreArray& array, std::size_t size) {
+  std::vector<double> copy;
+  if (array.empty()) return copy;
+  copy.reserve(size);
+  for (std::size_t i = 0; i < size; ++i) copy.push_back(array.at(i));
+  return copy;
+}
+
+}  // namespace
+
+SequenceScores::SequenceScores(const ChainModel& model, const ScoreWindow& whole)
+    : length_(whole.length),
+      num_labels_(model.num_labels),
+      first_start_(model.start_scores),
+      last_end_(model.end_scores) {
+  if (whole.begin != 0 || whole.end != whole.length || whole.length < 1) {
+    throw std::logic_error("the reference engine needs the scores of a whole, non-empty sequence");
+  }
+  const auto labels = static_cast<std::size_t>(num_labels_);
+  const std::size_t size = static_cast<std::size_t>(length_) * labels;
+  emissions_ = copy_of(whole.emissions, size);
+  starts_ = copy_of(whole.start_scores, size);
+  ends_ = copy_of(whole.end_scores, size);
+  for (std::size_t row = 0; row < size; row += labels) {
+    double top = 0;
+    if (whole.subtract_position_max) {
+      top = *std::max_element(emissions_.begin() + static_cast<std::ptrdiff_t>(row),
+                              emissions_.begin() + static_cast<std::ptrdiff_t>(row + labels));
+      if (top == kNegativeInfinity) top = 0;
+    }
+    for (std::size_t c = 0; c < labels; ++c) {
+      if (!whole.baseline.empty()) emissions_[row + c] -= whole.baseline[c];
+      emissions_[row + c] -= top;
+    }
+  }
+}
+
+double SequenceScores::typical_step(std::int64_t t) const {
+  double top = kNegativeInfinity;
+  for (int c = 0; c < num_labels_; ++c) top = std::max(top, emission(t, c));
+  return top == kNegativeInfinity ? 0.0 : std::rint(top);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,49 @@
+// The centred scores of a whole sequence in double, as the reference engine reads them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "core/chain_model.h"
+#include "core/score_window.h"
+
+namespace semicrf {
+
+// Owns a copy: (T, C) doubles for the emissions, and as many for start and end scores where the window has
+// them.
+class SequenceScores {
+ public:
+  // `whole` covers [0, T), T >= 1; std::logic_error otherwise.
+  SequenceScores(const ChainModel& model, const ScoreWindow& whole);
+
+  std::int64_t length() const { return length_; }
+  // fbar[t,c]
+  double emission(std::int64_t t, int c) const { return emissions_[index(t, c)]; }
+  // Ps[t,c], pi_start included at t = 0.
+  double start(std::int64_t t, int c) const { return boundary_score(starts_, first_start_, t == 0, t, c); }
+  // Pe[t,c], pi_end included at t = T-1.
+  double end(std::int64_t t, int c) const { return boundary_score(ends_, last_end_, t + 1 == length_, t, c); }
+  // max_c fbar[t,c] rounded to an integer, 0 where all are -inf: by about how much messages change across
+  // position t.
+  double typical_step(std::int64_t t) const;
+
+ private:
+  std::size_t index(std::int64_t t, int c) const {
+    return static_cast<std::size_t>(t) * static_cast<std::size_t>(num_labels_) + static_cast<std::size_t>(c);
+  }
+  double boundary_score(const std::vector<double>& table, const std::vector<double>& extra, bool at_edge,
+                        std::int64_t t, int c) const {
+    double score = table.empty() ? 0.0 : table[index(t, c)];
+    if (at_edge && !extra.empty()) score += extra[static_cast<std::size_t>(c)];
+    return score;
+  }
+
+  std::int64_t length_;
+  int num_labels_;
+  std::vector<double> emissions_;               // (T, C)
+  std::vector<double> starts_, ends_;           // (T, C) or empty
+  std::vector<double> first_start_, last_end_;  // (C) or empty: pi_start, pi_end
+};
+
+}  // namespace semicrf
