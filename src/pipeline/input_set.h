@@ -1,0 +1,73 @@
+// All inputs of a run: opened, bound to the parameters, agreeing with each other, in the order of the output.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/warning.h"
+#include "io/bin_location.h"
+#include "io/chrom_sizes.h"
+#include "io/provenance_header.h"
+#include "model/parameters.h"
+#include "model/pieces.h"
+#include "pipeline/piece_source.h"
+#include "pipeline/run_options.h"
+
+namespace semicrf {
+
+// An NPY array or one chromosome of bigWig files.
+struct Sequence {
+  std::string chromosome;
+  std::string title;        // chromosome, or "chr1:1001-2000" for a part of one
+  std::int64_t origin = 0;  // base at which bin 0 begins
+  std::int64_t length = 0;  // bases
+  std::int64_t bins = 0;
+  bool has_values = true;  // false: no track has a value on this chromosome
+  std::size_t source = 0;  // what the input set reads it from
+};
+
+// How score memory is read: set by the run, not by the inputs.
+struct ReadOptions {
+  Precision precision = Precision::kFloat;
+  int threads = 1;
+  std::size_t cache_bytes = 0;  // rows of a sequence that take no more than this are read once and kept
+};
+
+class InputSet {
+ public:
+  // Opens and checks everything. UsageError, ReadError or InputError that names both sides of a disagreement.
+  static InputSet open(const InputOptions& options, const Parameters& parameters);
+  ~InputSet();
+  InputSet(InputSet&&) noexcept;
+
+  // In the order of the output.
+  const std::vector<Sequence>& sequences() const;
+  // What is decoded of sequence `index`, in bins; regions and excludes only, missing data not cut yet.
+  PieceRequest piece_request(std::size_t index) const;
+  // The inputs of sequence `index`; heads, baseline and centring are filled in too, missing bins are found.
+  struct OpenedSequence {
+    std::shared_ptr<SequenceScores> scores;
+    std::vector<BinRange> missing;  // runs of bins
+    std::vector<Warning> warnings;
+  };
+  OpenedSequence open_sequence(std::size_t index, const ReadOptions& options);
+
+  // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
+  const std::vector<std::string>& binding() const;
+  // For headers: every input file once, in the order of the command line.
+  std::vector<ProvenanceInput> provenance() const;
+  // Every file that is read, for check_outputs.
+  const std::vector<std::string>& paths() const;
+  std::int64_t bin_size() const;  // bases
+  // Longest chromosome in bases, for index_kind_for.
+  std::int64_t longest_chromosome() const;
+
+ private:
+  struct State;
+  explicit InputSet(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace semicrf

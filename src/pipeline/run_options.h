@@ -1,0 +1,56 @@
+// What a run of decode or posterior is asked to do. Filled in apps/; nothing below reads the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace semicrf {
+
+struct InputOptions {
+  std::string parameters;                 // the parameter file
+  std::vector<std::string> inputs;        // [name=]PATH
+  std::vector<std::string> start_scores;  // [name=]PATH
+  std::vector<std::string> end_scores;    // [name=]PATH
+  std::vector<std::string> regions;       // chr:beg-end, 1-based inclusive
+  std::string regions_file;               // BED, or empty
+  std::string exclude_file;               // BED, or empty
+  std::string chrom_sizes_file;           // or empty
+  std::optional<std::int64_t> bin_size;   // must equal the parameters' one
+  bool all_chromosomes = false;           // decode chromosomes without one value too
+};
+
+// What to do with a piece that has no segmentation with a finite score.
+enum class InfeasiblePolicy { kError, kSkip };
+
+struct RunOptions {
+  InputOptions input;
+  EngineOptions engine;
+  std::optional<std::int64_t> max_memory;  // bytes, of everything; absent: a modest default for windows
+  InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
+  bool dry_run = false;      // print the plan and stop
+  bool write_index = false;  // of outputs whose names end in .gz
+  int digits = 6;            // decimals of bedGraph values
+  std::string stats_path;    // or empty
+  std::string version;       // of the program, for headers
+};
+
+struct DecodeOptions {
+  RunOptions run;
+  std::string output = "-";    // segments, BED
+  std::string posterior_path;  // boundary posterior, bedGraph; empty: none, and no posteriors are computed
+  bool merge_adjacent = false;
+  bool extra_columns = false;  // needs posterior_path
+};
+
+struct PosteriorOptions {
+  RunOptions run;
+  std::string output = "-";  // boundary posterior, bedGraph
+  std::string labels_out;    // prefix of the label posteriors' bedGraphs, or an .npy file; empty: none
+  double min_posterior = 0;  // smaller values get no line
+};
+
+}  // namespace semicrf
