@@ -221,13 +221,14 @@ class CaseBuilder {
     }
   }
 
-  // Label 0 is worth having, but only label 1 leads to it, and nothing likes to go to label 1.
+  // Label 0 is worth having, sometimes just about, but only label 1 leads to it, and nothing likes to go to
+  // label 1.
   void add_rare_source() {
     if (labels_ < 2) return;
     model_.start_scores.assign(labels_, 0.0);
     model_.start_scores[0] = kNegativeInfinity;
     for (std::size_t from = 0; from < labels_; ++from) {
-      if (from != 1) transition(from, 0) = kNegativeInfinity;
+      if (from > 1) transition(from, 0) = kNegativeInfinity;
       transition(from, 1) -= 100.0;
     }
     const double reward = coin(0.5) ? 200.0 / static_cast<double>(length_) : 5.0;

@@ -1,0 +1,187 @@
+// The reference engine against the enumeration of all segmentations, and against itself where there are too
+// many.
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "parity/engine_parity.h"
+#include "reference/reference_engine.h"
+#include "support/catch.h"
+#include "support/enumerate.h"
+#include "support/rescore.h"
+
+using namespace semicrf;
+using namespace semicrf::testing;
+
+namespace {
+
+constexpr double kTolerance = 1e-10;
+
+double largest_difference(const std::vector<double>& found, const std::vector<double>& expected) {
+  if (found.size() != expected.size()) return std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double difference = std::fabs(found[i] - expected[i]);
+    largest = difference <= largest ? largest : difference;  // a NaN gets through
+  }
+  return largest;
+}
+
+double scale_of(double score) { return std::max(1.0, std::fabs(score)); }
+
+void check_against_enumeration(const ModelCase& sample) {
+  INFO(sample.description);
+  const Enumeration expected = enumerate_segmentations(sample);
+  const auto engine = make_reference_engine(sample.model);
+  const ExpectedCase found = expected_case(*engine, sample);
+  if (expected.feasible == 0) {
+    CHECK(found.decoded.path.empty());
+    CHECK(found.decoded.score == kNegativeInfinity);
+    CHECK(found.posteriors.log_partition == kNegativeInfinity);
+    CHECK(log_partition(sample.model, sample.whole()) == kNegativeInfinity);
+    CHECK(largest_difference(found.posteriors.labels, expected.labels) == 0);
+    return;
+  }
+  const double scale = scale_of(expected.best_score);
+  CHECK(std::fabs(found.decoded.score - expected.best_score) <= kTolerance * scale);
+  // Paths that differ by rounding only are equally good; exact ties are decided by the tie rule.
+  const bool decided = sample.exact_sums || expected.runner_up_gap > 1e-6;
+  if (decided) CHECK(found.decoded.path == expected.best_path);
+  if (!decided)
+    CHECK(std::fabs(rescore(sample, found.decoded.path) - expected.best_score) <= kTolerance * scale);
+  CHECK(std::fabs(found.posteriors.log_partition - expected.log_partition) <= kTolerance * scale);
+  CHECK(std::fabs(log_partition(sample.model, sample.whole()) - expected.log_partition) <=
+        kTolerance * scale);
+  CHECK(largest_difference(found.posteriors.boundary, expected.boundary) <= kTolerance);
+  CHECK(largest_difference(found.posteriors.labels, expected.labels) <= kTolerance);
+  CHECK(largest_difference(found.posteriors.starts, expected.starts) <= kTolerance);
+  CHECK(largest_difference(found.posteriors.ends, expected.ends) <= kTolerance);
+}
+
+// log Z from the backward state at 0: LSE of beta_0 with the uniform initial term.
+double backward_log_partition(Engine& engine, const ModelCase& sample) {
+  const PosteriorWindow window =
+      engine.posteriors(sample.whole(), {0, sample.length}, nullptr, nullptr, PosteriorArrays{});
+  return log_sum(window.left_backward);
+}
+
+void check_identities(const ModelCase& sample) {
+  INFO(sample.description);
+  const auto engine = make_reference_engine(sample.model);
+  const ExpectedCase found = expected_case(*engine, sample);
+  const double log_z = found.posteriors.log_partition;
+  if (log_z == kNegativeInfinity) {
+    CHECK(found.decoded.path.empty());
+    return;
+  }
+  REQUIRE(tiles(found.decoded.path, sample.length, sample.model.num_labels));
+  const double best = rescore(sample, found.decoded.path);
+  CHECK(std::fabs(found.decoded.score - best) <= 1e-12 * scale_of(best));
+  CHECK(best <= log_z + 1e-12 * scale_of(log_z));
+  if (sample.model.initial == InitialTerm::kUniform) {
+    CHECK(std::fabs(backward_log_partition(*engine, sample) - log_z) <= 1e-12 * scale_of(log_z));
+  }
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  double worst_cover = 0;
+  double worst_balance = 0;
+  for (std::size_t t = 0; t < found.posteriors.boundary.size(); ++t) {
+    double cover = 0;
+    double ended = 0;
+    for (std::size_t c = 0; c < labels; ++c) {
+      cover += found.posteriors.labels[t * labels + c];
+      ended += t > 0 ? found.posteriors.ends[(t - 1) * labels + c] : 0.0;
+    }
+    worst_cover = std::max(worst_cover, std::fabs(cover - 1));
+    if (t > 0) worst_balance = std::max(worst_balance, std::fabs(ended - found.posteriors.boundary[t]));
+  }
+  CHECK(worst_cover <= kTolerance);
+  CHECK(worst_balance <= kTolerance);
+  CHECK(found.posteriors.chunks.front().max_normalization_error <= kTolerance);
+  CHECK(found.posteriors.boundary.front() == Approx(1.0).margin(kTolerance));
+}
+
+}  // namespace
+
+TEST_CASE("reference equals the enumeration of all segmentations") {
+  for (const CaseKind kind : all_case_kinds()) {
+    for (std::int64_t length = 1; length <= 6; ++length) {
+      for (int durations = 1; durations <= 7; ++durations) {
+        for (int labels = 1; labels <= 3; ++labels) {
+          const auto seed = static_cast<std::uint64_t>(1000 * length + 10 * durations + labels);
+          check_against_enumeration(make_case(kind, {length, durations, labels}, seed));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("reference equals the enumeration when every option is drawn at random") {
+  for (std::uint64_t seed = 1; seed <= 1500; ++seed) {
+    const CaseShape shape{1 + static_cast<std::int64_t>(seed % 5), 1 + static_cast<int>(seed / 5 % 4),
+                          1 + static_cast<int>(seed / 20 % 3)};
+    check_against_enumeration(make_case(CaseKind::kEverything, shape, seed));
+    check_against_enumeration(make_case(CaseKind::kTies, shape, seed));
+  }
+}
+
+TEST_CASE("reference keeps its identities on longer sequences") {
+  for (const CaseKind kind : all_case_kinds()) {
+    check_identities(make_case(kind, {300, 20, 4}, 7));
+    check_identities(make_case(kind, {150, 200, 3}, 8));
+    check_identities(make_case(kind, {1000, 3, 2}, 9));
+    check_identities(make_case(kind, {400, 1, 5}, 10));
+  }
+}
+
+TEST_CASE("reference does not lose precision along a sequence") {
+  check_identities(make_case(CaseKind::kPlain, {100000, 4, 2}, 11));
+  check_identities(make_case(CaseKind::kTails, {100000, 4, 2}, 12));
+}
+
+TEST_CASE("reference takes a sequence as one window") {
+  const ModelCase sample = make_case(CaseKind::kPlain, {10, 3, 2}, 1);
+  const auto engine = make_reference_engine(sample.model);
+  const ViterbiWindow whole = engine->viterbi(sample.whole(), {0, 10}, nullptr, false);
+  CHECK(whole.messages == nullptr);
+  CHECK_THROWS_AS(engine->viterbi(sample.whole(), {0, 10}, &whole.right, false), std::logic_error);
+  CHECK_THROWS_AS(engine->viterbi(sample.window(0, 5), {0, 5}, nullptr, false), std::logic_error);
+  CHECK_THROWS_AS(engine->posteriors(sample.whole(), {0, 10}, nullptr, &whole.right, {}), std::logic_error);
+}
+
+TEST_CASE("a state's largest entry is 0 and its offset carries the rest") {
+  const ModelCase sample = make_case(CaseKind::kTails, {30, 4, 3}, 5);
+  const auto engine = make_reference_engine(sample.model);
+  const PosteriorWindow window = engine->posteriors(sample.whole(), {0, 30}, nullptr, nullptr, {});
+  for (const BoundaryState* state : {&window.right_forward, &window.left_backward}) {
+    REQUIRE(state->ring.size() == 12);
+    REQUIRE(state->message.size() == 3);
+    REQUIRE(state->tail.size() == 3);
+    double largest = kNegativeInfinity;
+    for (const auto* part : {&state->ring, &state->message, &state->tail}) {
+      for (const double entry : *part) largest = std::max(largest, entry);
+    }
+    CHECK(largest == 0);
+  }
+  CHECK(window.right_forward.boundary == 30);
+  CHECK(window.left_backward.boundary == 0);
+  CHECK(window.right_warmed.ring.empty());
+}
+
+TEST_CASE("the comparison of engines sees wrong results") {
+  const ModelCase sample = make_case(CaseKind::kPlain, {200, 8, 3}, 3);
+  const auto reference = make_reference_engine(sample.model);
+  const Tolerances tolerances = tolerances_of(Precision::kDouble);
+  CHECK(compare_engines(*reference, *reference, sample, tolerances).empty());
+
+  ChainModel shifted = sample.model;
+  shifted.duration_bias.front() += 1e-3;
+  const auto slightly_wrong = make_reference_engine(shifted);
+  CHECK(compare_engines(*slightly_wrong, *reference, sample, tolerances).size() >= 4);
+
+  ExpectedCase expected = expected_case(*reference, sample);
+  expected.posteriors.ends[17] += 1e-8;
+  CHECK(compare_with(expected, *reference, sample, tolerances).size() == 1);
+  expected = expected_case(*reference, sample);
+  expected.posteriors.labels[18] = std::nan("");
+  CHECK(compare_with(expected, *reference, sample, tolerances).size() == 1);
+}
