@@ -23,7 +23,7 @@ double suffix_factor(std::string_view suffix) {
   if (letter == std::string_view::npos) return 0;
   std::string rest;
   for (const char c : suffix.substr(1)) rest += lower(c);
-  if (!rest.empty() && rest != "b" && rest != "ib") return 0;
+  if (!rest.empty() && rest != "b" && rest != "i" && rest != "ib") return 0;
   return std::pow(kStep, static_cast<double>(letter + 1));
 }
 

@@ -7,7 +7,7 @@
 
 namespace semicrf {
 
-// "8G", "500M", "1.5g", "64k", "2T" or plain bytes; powers of 1024; an optional "B" or "iB" may follow the
+// "8G", "500M", "1.5g", "64k", "2T" or plain bytes; powers of 1024; an optional "B", "i" or "iB" may follow the
 // letter. UsageError, naming `option`: anything else, zero, or more than fits in 63 bits.
 std::int64_t parse_memory_size(std::string_view text, std::string_view option);
 

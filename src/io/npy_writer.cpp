@@ -11,12 +11,16 @@ namespace {
 // Magic, version 1.0, length of the dictionary, dictionary padded so that the data start at a multiple of 64
 // bytes.
 std::string npy_header(const NpyShape& shape) {
-  const char order = std::endian::native == std::endian::little ? '<' : '>';
   std::string dictionary = "{'descr': '";
-  dictionary += order;
+  dictionary += std::endian::native == std::endian::little ? '<' : '>';
   dictionary += shape.float64 ? "f8" : "f4";
-  dictionary += "', 'fortran_order': False, 'shape': (" + std::to_string(shape.rows) + ",";
-  if (shape.columns > 0) dictionary += " " + std::to_string(shape.columns);
+  dictionary += "', 'fortran_order': False, 'shape': (";
+  dictionary += std::to_string(shape.rows);
+  dictionary += ',';
+  if (shape.columns > 0) {
+    dictionary += ' ';
+    dictionary += std::to_string(shape.columns);
+  }
   dictionary += "), }";
 
   constexpr std::size_t kPrefix = 10;

@@ -1,6 +1,8 @@
 #include "io/provenance_header.h"
 
 #include <filesystem>
+#include <initializer_list>
+#include <string_view>
 
 #include "core/error.h"
 
@@ -13,15 +15,21 @@ std::string base_name(const std::string& path) { return std::filesystem::path(pa
 
 std::string provenance_header(const Provenance& provenance) {
   std::string header;
-  const auto line = [&](const std::string& text) { header += "#" + escape_control(text) + "\n"; };
-  line("semicrf " + provenance.version + " " + provenance.command);
-  line("params " + base_name(provenance.params_path) + " sha256=" + provenance.params_sha256);
+  const auto line = [&header](std::initializer_list<std::string_view> parts) {
+    header += '#';
+    for (const std::string_view part : parts) header += escape_control(part);
+    header += '\n';
+  };
+  line({"semicrf ", provenance.version, " ", provenance.command});
+  line({"params ", base_name(provenance.params_path), " sha256=", provenance.params_sha256});
   for (const ProvenanceInput& input : provenance.inputs) {
-    std::string text = "input " + base_name(input.path);
-    if (input.bytes >= 0) text += " bytes=" + std::to_string(input.bytes);
-    line(text);
+    if (input.bytes >= 0) {
+      line({"input ", base_name(input.path), " bytes=", std::to_string(input.bytes)});
+    } else {
+      line({"input ", base_name(input.path)});
+    }
   }
-  for (const auto& [name, value] : provenance.options) line("option " + name + "=" + value);
+  for (const auto& [name, value] : provenance.options) line({"option ", name, "=", value});
   return header;
 }
 

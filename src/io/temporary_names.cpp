@@ -71,6 +71,7 @@ void install_signal_cleanup() {
     sigaction(signal_number, &action, nullptr);
   }
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
 }
 
 }  // namespace semicrf
