@@ -5,6 +5,9 @@
 namespace semicrf {
 namespace {
 
+constexpr std::uint64_t kKeptBytes = std::uint64_t{32}
+                                     << 20;  // unpacked arrays of archives that are not dropped
+
 std::string quoted_names(const std::vector<ArrayInput>& arrays) {
   constexpr std::size_t kShown = 5;
   std::string text;
@@ -53,6 +56,7 @@ std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments,
       add_array(argument, arrays);
     }
   }
+  std::uint64_t room = kKeptBytes;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     ArrayInput& input = arrays[i];
     for (std::size_t j = 0; j < i; ++j)
@@ -60,9 +64,16 @@ std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments,
         throw InputError({input.file, "",
                           "a sequence named \"" + input.name + "\" is in " + arrays[j].file + " too",
                           "name them apart: NAME=PATH"});
-    const NpyHeader header = input.load().header();
+    const NpyArray array = input.load();
+    const NpyHeader& header = array.header();
     input.rows = header.rows;
     input.columns = header.columns;
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(header.rows * header.columns) * header.item_bytes();
+    if (!input.array && bytes <= room) {
+      room -= bytes;
+      input.array = array;
+    }
     if (input.columns != columns)
       throw InputError({input.file, "",
                         "has " + std::to_string(input.columns) + " columns, the parameters have " +

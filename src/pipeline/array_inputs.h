@@ -14,14 +14,14 @@
 
 namespace semicrf {
 
-// One array; its data are mapped, or unpacked anew by each load().
+// One array; its data are mapped, or unpacked by load() unless they are small and kept.
 struct ArrayInput {
   std::string name;  // of its sequence
   std::string file;
   bool named = false;  // by the user or by the archive, not by the file's name
   std::int64_t rows = 0;
   std::int64_t columns = 0;
-  std::optional<NpyArray> array;           // NPY
+  std::optional<NpyArray> array;           // NPY, or kept
   std::shared_ptr<const NpzFile> archive;  // NPZ
   std::size_t member = 0;
 

@@ -309,6 +309,7 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
     const std::size_t bytes = (*rows)->bytes_per_row() * static_cast<std::size_t>((*rows)->rows());
     if (bytes > cache) continue;
     cache -= bytes;
+    scores.cached_bytes += bytes;
     *rows = make_cached_rows(std::move(*rows));
   }
 }
@@ -341,32 +342,31 @@ PieceRequest InputSet::piece_request(std::size_t index) const {
   return request;
 }
 
-InputSet::OpenedSequence InputSet::open_sequence(std::size_t index, const ReadOptions& options) {
-  const Sequence& sequence = state_->sequences[index];
-  const Parameters& parameters = state_->parameters;
-  OpenedSequence opened;
-  opened.scores = std::make_shared<SequenceScores>();
-  SequenceScores& scores = *opened.scores;
-  scores.heads = state_->heads;
-  scores.precision = options.precision;
-  scores.threads = options.threads;
-  scores.subtract_position_max = parameters.centering == Centering::kPositionMax;
-  state_->open_rows(sequence, options, scores);
+std::shared_ptr<SequenceScores> InputSet::open_scores(std::size_t index, const ReadOptions& options) const {
+  auto scores = std::make_shared<SequenceScores>();
+  scores->heads = state_->heads;
+  scores->precision = options.precision;
+  scores->threads = options.threads;
+  scores->subtract_position_max = state_->parameters.centering == Centering::kPositionMax;
+  state_->open_rows(state_->sequences[index], options, *scores);
+  return scores;
+}
 
+InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores) const {
   ScanRequest request;
   const PieceRequest pieces = piece_request(index);
   request.excluded = widen_to_bins(pieces.exclude, pieces.length, pieces.bin_size);
-  request.want_mean = parameters.centering == Centering::kMean;
-  SequenceScan scan = scan_sequence(*scores.rows, request);
-  opened.missing = std::move(scan.missing);
+  request.want_mean = state_->parameters.centering == Centering::kMean;
+  SequenceScan found = scan_sequence(*scores.rows, request);
   if (request.want_mean)
-    scores.baseline = scores.heads ? scores.heads->mean_emissions(scan.mean) : std::move(scan.mean);
-  if (scan.masked > 0)
-    opened.warnings.push_back(
-        {"masked-mean", sequence.title + ": " + std::to_string(scan.masked) +
-                            " scores are -1e6 or less and ruin the mean that is subtracted; use"
-                            " another centering or -Inf"});
-  return opened;
+    scores.baseline = scores.heads ? scores.heads->mean_emissions(found.mean) : std::move(found.mean);
+  Scan scan;
+  scan.missing = std::move(found.missing);
+  if (found.masked > 0 && !scores.heads)
+    scan.warnings.push_back(
+        {"masked-mean", state_->sequences[index].title + ": " + std::to_string(found.masked) +
+                            " scores are -1e6 or less; under mean centring they ruin the mean"});
+  return scan;
 }
 
 std::vector<ProvenanceInput> InputSet::provenance() const {

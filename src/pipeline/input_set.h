@@ -46,13 +46,14 @@ class InputSet {
   const std::vector<Sequence>& sequences() const;
   // What is decoded of sequence `index`, in bins; regions and excludes only, missing data not cut yet.
   PieceRequest piece_request(std::size_t index) const;
-  // The inputs of sequence `index`; heads, baseline and centring are filled in too, missing bins are found.
-  struct OpenedSequence {
-    std::shared_ptr<SequenceScores> scores;
+  // The inputs of sequence `index`. The baseline is not set yet; nothing is read.
+  std::shared_ptr<SequenceScores> open_scores(std::size_t index, const ReadOptions& options) const;
+  // Sets the baseline and finds the missing bins; reads the whole sequence when one of these asks for it.
+  struct Scan {
     std::vector<BinRange> missing;  // runs of bins
     std::vector<Warning> warnings;
   };
-  OpenedSequence open_sequence(std::size_t index, const ReadOptions& options);
+  Scan scan(std::size_t index, SequenceScores& scores) const;
 
   // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
   const std::vector<std::string>& binding() const;

@@ -1,6 +1,7 @@
 // The scores of one piece, from the rows of its sequence.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -21,6 +22,7 @@ struct SequenceScores {
   bool subtract_position_max = false;
   Precision precision = Precision::kFloat;
   int threads = 1;
+  std::size_t cached_bytes = 0;  // of rows that are kept
 };
 
 // Positions are counted from the piece's first bin. Keeps a reference to `scores`.

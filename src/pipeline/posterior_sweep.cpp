@@ -106,23 +106,17 @@ class Sweep {
   }
 
   void summarize() {
-    double mass = 0;
-    double plogp = 0;
-    double label_entropy = 0;
     for (const Window& kept : windows_) {
       for (const ChunkReport& chunk : kept.chunks) {
-        mass += chunk.boundary_mass;
-        plogp += chunk.boundary_plogp;
-        label_entropy += chunk.label_entropy;
+        result_.boundary_mass += chunk.boundary_mass;
+        result_.boundary_plogp += chunk.boundary_plogp;
+        result_.label_entropy += chunk.label_entropy;
         result_.max_normalization_error =
             std::max(result_.max_normalization_error, chunk.max_normalization_error);
         result_.fallbacks += chunk.fallbacks;
         result_.repaired_chunks += chunk.repaired ? 1 : 0;
       }
     }
-    // -sum (p/m) ln (p/m) with m = sum p; exactly 0 for a single certain boundary.
-    result_.boundary_entropy = mass > 0 ? std::max(0.0, std::log(mass) - plogp / mass) : 0;
-    result_.position_entropy = label_entropy / static_cast<double>(plan_.length);
   }
 
   void release(const PosteriorSink& sink) {
@@ -148,6 +142,10 @@ class Sweep {
 };
 
 }  // namespace
+
+double boundary_entropy(double mass, double plogp) {
+  return mass > 0 ? std::max(0.0, std::log(mass) - plogp / mass) : 0;
+}
 
 WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
                             const PosteriorSelection& selection) {

@@ -36,12 +36,16 @@ struct PosteriorResult {
   bool feasible =
       false;  // false: no segmentation has a finite score; nothing was released, nothing else is set
   double log_partition = 0;
-  double boundary_entropy = 0;  // nats, of the normalised boundary distribution over t = 0..T-1
-  double position_entropy = 0;  // nats, mean over t
+  double boundary_mass = 0;   // sum over t = 0..T-1 of p(a segment starts at t)
+  double boundary_plogp = 0;  // sum of p ln p
+  double label_entropy = 0;   // nats, sum over t of the entropy of P(label|t)
   double max_normalization_error = 0;
   std::int64_t fallbacks = 0;  // see ChunkReport
   std::int64_t repaired_chunks = 0;
 };
+
+// Entropy in nats of the distribution p / sum p.
+double boundary_entropy(double mass, double plogp);
 
 WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
                             const PosteriorSelection& selection);

@@ -31,7 +31,6 @@ struct RunOptions {
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes, of everything; absent: a modest default for windows
   InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
-  bool dry_run = false;      // print the plan and stop
   bool write_index = false;  // of outputs whose names end in .gz
   int digits = 6;            // decimals of bedGraph values
   std::string stats_path;    // or empty
@@ -43,7 +42,6 @@ struct DecodeOptions {
   std::string output = "-";    // segments, BED
   std::string posterior_path;  // boundary posterior, bedGraph; empty: none, and no posteriors are computed
   bool merge_adjacent = false;
-  bool extra_columns = false;  // needs posterior_path
 };
 
 struct PosteriorOptions {

@@ -30,6 +30,14 @@ PositionRange WindowPlan::read_range(std::int64_t n) const {
   return {std::max<std::int64_t>(0, inner.begin - left_halo), std::min(length, inner.end + right_halo)};
 }
 
+std::size_t comfortable_window_bytes(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs) {
+  constexpr std::int64_t kWarmupsPerWindow = 8;
+  const std::size_t whole = window_bytes(needs, length, 0);
+  if (grid.chunk >= length) return whole;
+  const std::int64_t chunks = std::max<std::int64_t>(1, kWarmupsPerWindow * grid.warmup / grid.chunk);
+  return std::min(whole, window_bytes(needs, std::min(length, chunks * grid.chunk), 2 * grid.warmup));
+}
+
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
                         std::size_t budget) {
   WindowPlan plan;

@@ -32,6 +32,10 @@ struct WindowPlan {
   PositionRange read_range(std::int64_t n) const;  // with its halos, as far as they exist
 };
 
+// Bytes of a window in which the halos are a small part of the work (or of the whole sequence, when that is
+// less).
+std::size_t comfortable_window_bytes(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs);
+
 // The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even
 // one chunk does. `length` >= 1.
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,

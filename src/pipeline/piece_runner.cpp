@@ -1,0 +1,224 @@
+#include "pipeline/piece_runner.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/error.h"
+#include "pipeline/parallel_for.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kShortChunks = 32;    // a piece of fewer chunks does not keep several threads busy
+constexpr std::size_t kBatchPerThread = 64;  // short pieces in flight
+
+// The posteriors of a short piece until it is its turn to be written.
+struct KeptBlock {
+  PositionRange range;
+  std::vector<double> boundary, labels, path_label;
+
+  explicit KeptBlock(const PosteriorBlock& block)
+      : range(block.range),
+        boundary(block.boundary.begin(), block.boundary.end()),
+        labels(block.labels.begin(), block.labels.end()),
+        path_label(block.path_label.begin(), block.path_label.end()) {}
+  PosteriorBlock view() const {
+    PosteriorBlock block;
+    block.range = range;
+    block.boundary = boundary;
+    block.labels = labels;
+    block.path_label = path_label;
+    return block;
+  }
+};
+
+// Clocks the reads of another source.
+class TimedSource : public ScoreSource {
+ public:
+  TimedSource(ScoreSource& source, StopWatch& watch) : source_(source), watch_(watch) {}
+  std::int64_t length() const override { return source_.length(); }
+  int num_labels() const override { return source_.num_labels(); }
+  std::size_t bytes_per_position() const override { return source_.bytes_per_position(); }
+  ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
+    return timed(watch_, [&] { return source_.read(begin, end, buffers); });
+  }
+
+ private:
+  ScoreSource& source_;
+  StopWatch& watch_;
+};
+
+// The smallest duration that some label allows; 0: none is allowed.
+std::int64_t shortest_duration(const ChainModel& model) {
+  for (int k = 1; k <= model.max_duration; ++k)
+    for (int c = 0; c < model.num_labels; ++c)
+      if (model.duration_score(k, c) > kNegativeInfinity) return k;
+  return 0;
+}
+
+}  // namespace
+
+EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
+    : options_(options), model_(model), whole_(make_engine(options, model)) {}
+
+void EnginePool::make_workers() {
+  EngineOptions one_thread = options_;
+  one_thread.threads = 1;
+  while (workers_.size() < static_cast<std::size_t>(options_.threads))
+    workers_.push_back(make_engine(one_thread, model_));
+}
+
+struct PieceRunner::Item {
+  Piece piece;
+  ScoreBuffers buffers;
+  ScoreWindow scores;
+  PiecePlan plan;
+  PieceResult result;
+  std::optional<KeptBlock> block;
+};
+
+PieceRunner::PieceRunner(const RunnerOptions& options, EnginePool& engines, PieceStream& pieces,
+                         RunOutputs& outputs, RunReport& report, Progress* progress)
+    : options_(options),
+      engines_(engines),
+      pieces_(pieces),
+      outputs_(outputs),
+      report_(report),
+      progress_(progress) {}
+
+PieceRunner::~PieceRunner() = default;
+
+void PieceRunner::run() {
+  while (std::optional<Piece> piece = pieces_.next()) {
+    std::unique_ptr<ScoreSource> source = make_piece_source(piece->scores, piece->bins);
+    std::size_t bytes = 0;
+    if (!is_short(*piece, *source, bytes)) {
+      run_batch();
+      source.reset();
+      run_long(*piece);
+      continue;
+    }
+    const bool full = batch_bytes_ + bytes > options_.window_budget ||
+                      batch_.size() >= kBatchPerThread * static_cast<std::size_t>(engines_.threads());
+    if (full) run_batch();
+    add_to_batch(std::move(*piece), std::move(source), bytes);
+  }
+  run_batch();
+  if (segments_at_cap_ * 100 > segments_)
+    report_.warn(
+        {"durations-at-cap", std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
+                                 " segments are as long as max_duration allows; raise it or give a tail"});
+}
+
+void PieceRunner::run_long(const Piece& piece) {
+  const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
+  const std::size_t kept = std::min(options_.window_budget, piece.scores->cached_bytes);
+  const PiecePlan plan =
+      plan_piece(engines_.whole(), *source, options_.analysis, options_.window_budget - kept);
+  TimedSource clocked(*source, report_.read);
+  bool begun = false;
+  const BlockSink sink = [&](const ViterbiResult* path, const PosteriorBlock& block) {
+    timed(report_.write, [&] {
+      if (!begun) outputs_.begin_piece(piece.location, path != nullptr ? &path->segments : nullptr, true);
+      begun = true;
+      outputs_.add_block(block);
+    });
+  };
+  const PieceResult result = analyse_piece(engines_.whole(), clocked, options_.analysis, plan, sink,
+                                           [&](std::int64_t positions) { advance(positions); });
+  if (!result.feasible()) return refuse_infeasible(piece);
+  timed(report_.write, [&] {
+    if (!begun) outputs_.begin_piece(piece.location, &result.viterbi->segments, false);
+    outputs_.end_piece();
+  });
+  record(piece, result);
+}
+
+// Whether the piece shall be one of several that are computed at the same time; then what it takes.
+bool PieceRunner::is_short(const Piece& piece, const ScoreSource& source, std::size_t& bytes) {
+  if (engines_.threads() == 1) return false;
+  const std::int64_t length = piece.bins.size();
+  if (length / kShortChunks >= engines_.whole().grid().chunk) return false;
+  engines_.make_workers();
+  const std::size_t share = options_.window_budget / static_cast<std::size_t>(engines_.threads());
+  bytes = whole_bytes(engines_.worker(0), source, options_.analysis) + piece.scores->cached_bytes;
+  return bytes <= share;
+}
+
+void PieceRunner::add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes) {
+  auto item = std::make_unique<Item>();
+  item->plan = plan_piece(engines_.worker(0), *source, options_.analysis, bytes);
+  item->scores = timed(report_.read, [&] { return source->read(0, piece.bins.size(), item->buffers); });
+  item->piece = std::move(piece);
+  batch_.push_back(std::move(item));
+  batch_bytes_ += bytes;
+}
+
+void PieceRunner::run_batch() {
+  if (batch_.size() == 1) {  // alone: all threads
+    compute_item(*batch_[0], engines_.whole());
+  } else if (!batch_.empty()) {
+    parallel_for(engines_.threads(), batch_.size(),
+                 [&](std::size_t i, int worker) { compute_item(*batch_[i], engines_.worker(worker)); });
+  }
+  for (const std::unique_ptr<Item>& item : batch_) {
+    write_item(*item);
+    advance(item->piece.bins.size() * options_.analysis.passes());
+  }
+  batch_.clear();
+  batch_bytes_ = 0;
+}
+
+void PieceRunner::compute_item(Item& item, Engine& engine) {
+  MemoryScoreSource source(item.scores, engine.model().num_labels);
+  const BlockSink keep = [&](const ViterbiResult*, const PosteriorBlock& block) {
+    item.block.emplace(block);
+  };
+  item.result = analyse_piece(engine, source, options_.analysis, item.plan, keep, {});
+}
+
+void PieceRunner::write_item(Item& item) {
+  if (!item.result.feasible()) return refuse_infeasible(item.piece);
+  timed(report_.write, [&] {
+    const SegmentList* segments = item.result.viterbi ? &item.result.viterbi->segments : nullptr;
+    outputs_.begin_piece(item.piece.location, segments, item.block.has_value());
+    if (item.block) outputs_.add_block(item.block->view());
+    outputs_.end_piece();
+  });
+  record(item.piece, item.result);
+}
+
+void PieceRunner::record(const Piece& piece, const PieceResult& result) {
+  SequenceReport& sequence = report_.sequences()[piece.sequence];
+  if (result.posteriors) sequence.add(*result.posteriors, piece.bins.size());
+  if (!result.viterbi) return;
+  sequence.add(*result.viterbi);
+  const ChainModel& model = engines_.whole().model();
+  segments_ += result.viterbi->segments.size();
+  if (model.max_duration == 1) return;
+  SegmentList::Reader reader(result.viterbi->segments);
+  for (Segment segment; reader.next(segment);)
+    if (segment.end - segment.begin == model.max_duration &&
+        model.duration_score(model.max_duration + 1, segment.label) == kNegativeInfinity)
+      ++segments_at_cap_;
+}
+
+void PieceRunner::refuse_infeasible(const Piece& piece) {
+  std::string what = "no segmentation of " + std::to_string(piece.bins.size()) + " bins has a finite score";
+  const std::int64_t shortest = shortest_duration(engines_.whole().model());
+  if (shortest == 0) {
+    what += "; every duration is forbidden";
+  } else if (shortest > piece.bins.size()) {
+    what += "; shortest allowed duration is " + std::to_string(shortest);
+  }
+  if (options_.infeasible == InfeasiblePolicy::kError)
+    throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
+  report_.warn({"infeasible", piece.place() + ": " + what});
+  report_.sequences()[piece.sequence].add_infeasible(options_.analysis.viterbi, options_.analysis.posteriors);
+}
+
+void PieceRunner::advance(std::int64_t positions) {
+  if (progress_ != nullptr) progress_->advance(positions);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,77 @@
+// The loop over pieces: read, compute, write.
+//
+// A long piece is read and computed window by window with all threads. Short pieces that follow each other
+// are read together, computed at the same time with one thread each, and written in order. Neither changes a
+// byte of the output.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "engine/engine.h"
+#include "pipeline/input_set.h"
+#include "pipeline/piece_stream.h"
+#include "pipeline/piece_work.h"
+#include "pipeline/progress.h"
+#include "pipeline/run_options.h"
+#include "pipeline/run_outputs.h"
+#include "pipeline/run_report.h"
+
+namespace semicrf {
+
+// The engine that works with all threads, and one-thread engines for short pieces, made when they are needed.
+class EnginePool {
+ public:
+  EnginePool(const EngineOptions& options, const ChainModel& model);
+  Engine& whole() const { return *whole_; }
+  Engine& worker(int index) { return *workers_[static_cast<std::size_t>(index)]; }
+  void make_workers();
+  int threads() const { return options_.threads; }
+
+ private:
+  EngineOptions options_;
+  ChainModel model_;
+  std::unique_ptr<Engine> whole_;
+  std::vector<std::unique_ptr<Engine>> workers_;
+};
+
+struct RunnerOptions {
+  Analysis analysis;
+  std::size_t window_budget = 0;  // bytes for windows and what pieces keep
+  InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
+};
+
+class PieceRunner {
+ public:
+  // `progress` may be null.
+  PieceRunner(const RunnerOptions& options, EnginePool& engines, PieceStream& pieces, RunOutputs& outputs,
+              RunReport& report, Progress* progress);
+  ~PieceRunner();
+  void run();
+
+ private:
+  struct Item;
+  void run_long(const Piece& piece);
+  bool is_short(const Piece& piece, const ScoreSource& source, std::size_t& bytes);
+  void add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes);
+  void run_batch();
+  void compute_item(Item& item, Engine& engine);
+  void write_item(Item& item);
+  void record(const Piece& piece, const PieceResult& result);
+  void refuse_infeasible(const Piece& piece);
+  void advance(std::int64_t positions);
+
+  RunnerOptions options_;
+  EnginePool& engines_;
+  PieceStream& pieces_;
+  RunOutputs& outputs_;
+  RunReport& report_;
+  Progress* progress_;
+  std::vector<std::unique_ptr<Item>> batch_;
+  std::size_t batch_bytes_ = 0;
+  std::int64_t segments_ = 0;         // of all pieces
+  std::int64_t segments_at_cap_ = 0;  // as long as K allows
+};
+
+}  // namespace semicrf

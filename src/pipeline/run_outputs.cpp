@@ -1,0 +1,103 @@
+#include "pipeline/run_outputs.h"
+
+#include <algorithm>
+#include <limits>
+
+namespace semicrf {
+
+std::vector<OutputSpec> output_specs(const OutputPlan& plan) {
+  std::vector<OutputSpec> specs = plan.label_tracks;
+  for (const OutputSpec* spec : {&plan.label_array, &plan.boundary, &plan.segments})
+    if (!spec->path.empty()) specs.insert(specs.begin(), *spec);
+  return specs;
+}
+
+RunOutputs::RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels)
+    : num_labels_(labels.size()), array_rows_(plan.label_array_rows) {
+  if (!plan.segments.path.empty()) bed_.emplace(open(plan.segments, plan.header), labels, plan.bed);
+  if (!plan.boundary.path.empty()) boundary_.emplace(open(plan.boundary, plan.header), plan.bedgraph);
+  for (const OutputSpec& spec : plan.label_tracks)
+    label_tracks_.emplace_back(open(spec, plan.header), plan.bedgraph);
+  if (!plan.label_array.path.empty())
+    label_array_.emplace(
+        open(plan.label_array, ""),
+        NpyShape{plan.label_array_rows, static_cast<std::int64_t>(num_labels_), plan.label_array_double});
+}
+
+OutputFile& RunOutputs::open(const OutputSpec& spec, const std::string& header) {
+  OutputFile& file = files_.emplace_back(spec);
+  file.write(header);
+  return file;
+}
+
+void RunOutputs::begin_piece(const BinLocation& location, const SegmentList* segments, bool with_posteriors) {
+  if (bed_) bed_->begin_piece(location);
+  if (boundary_) boundary_->begin_piece(location);
+  for (BedGraphWriter& track : label_tracks_) track.begin_piece(location);
+  if (label_array_) fill_array(location.first_bin - array_rows_done_);
+  path_.reset();
+  segment_open_ = false;
+  if (!bed_) return;
+  path_.emplace(*segments);
+  if (with_posteriors) return;
+  while (path_->next(segment_)) bed_->add(segment_, nullptr);
+}
+
+void RunOutputs::add_block(const PosteriorBlock& block) {
+  if (boundary_) boundary_->add(block.boundary.data(), block.boundary.size());
+  std::size_t label = 0;
+  for (BedGraphWriter& track : label_tracks_)
+    track.add(block.labels.data() + label++, static_cast<std::size_t>(block.range.size()), num_labels_);
+  if (label_array_) {
+    label_array_->append(block.labels);
+    array_rows_done_ += block.range.size();
+  }
+  if (bed_) add_to_segments(block);
+}
+
+// Means are taken position by position from the left, so that blocks do not change a digit.
+void RunOutputs::add_to_segments(const PosteriorBlock& block) {
+  for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
+    const auto row = static_cast<std::size_t>(t - block.range.begin);
+    if (!segment_open_) {
+      path_->next(segment_);
+      segment_open_ = true;
+      support_ = {};
+      if (!block.path_start.empty()) support_.start_posterior = block.path_start[row];
+    }
+    support_.mean_label_posterior += block.path_label[row];
+    if (t + 1 < segment_.end) continue;
+    if (!block.path_end.empty()) support_.end_posterior = block.path_end[row];
+    write_open_segment();
+  }
+}
+
+void RunOutputs::write_open_segment() {
+  support_.mean_label_posterior =
+      std::min(1.0, support_.mean_label_posterior / static_cast<double>(segment_.end - segment_.begin));
+  bed_->add(segment_, &support_);
+  segment_open_ = false;
+}
+
+void RunOutputs::end_piece() {
+  if (bed_) bed_->end_piece();
+  if (boundary_) boundary_->end_piece();
+  for (BedGraphWriter& track : label_tracks_) track.end_piece();
+}
+
+// Bins outside the pieces have no posterior.
+void RunOutputs::fill_array(std::int64_t rows) {
+  const std::vector<double> row(num_labels_, std::numeric_limits<double>::quiet_NaN());
+  for (std::int64_t i = 0; i < rows; ++i) label_array_->append(row);
+  array_rows_done_ += rows;
+}
+
+void RunOutputs::commit() {
+  if (label_array_) {
+    fill_array(array_rows_ - array_rows_done_);
+    label_array_->finish();
+  }
+  for (OutputFile& file : files_) file.commit();
+}
+
+}  // namespace semicrf

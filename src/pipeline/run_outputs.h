@@ -1,0 +1,74 @@
+// The files a run writes, piece by piece from left to right.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/bed_writer.h"
+#include "io/bedgraph_writer.h"
+#include "io/npy_writer.h"
+#include "io/output_file.h"
+#include "model/parameters.h"
+#include "pipeline/posterior_sweep.h"
+#include "pipeline/segment_list.h"
+
+namespace semicrf {
+
+// Empty paths: not wanted.
+struct OutputPlan {
+  OutputSpec segments;                   // BED
+  OutputSpec boundary;                   // bedGraph
+  std::vector<OutputSpec> label_tracks;  // bedGraph, one per label
+  OutputSpec label_array;                // NPY (bins of the only sequence, C)
+  std::int64_t label_array_rows = 0;
+  bool label_array_double = false;
+  BedOptions bed;
+  BedGraphOptions bedgraph;
+  std::string header;  // of BED and bedGraph files
+};
+
+// Every file of the plan that is wanted, for check_outputs.
+std::vector<OutputSpec> output_specs(const OutputPlan& plan);
+
+class RunOutputs {
+ public:
+  RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels);
+
+  // `segments` is the piece's path, or null; with posteriors their blocks follow, else it is written at once.
+  void begin_piece(const BinLocation& location, const SegmentList* segments, bool with_posteriors);
+  void add_block(const PosteriorBlock& block);
+  void end_piece();
+
+  // Everything under its name. Call once, at the end.
+  void commit();
+
+  // Boundary posteriors left out because of their size.
+  double dropped_mass() const { return boundary_ ? boundary_->dropped_mass() : 0; }
+  std::int64_t dropped_bins() const { return boundary_ ? boundary_->dropped_bins() : 0; }
+
+ private:
+  OutputFile& open(const OutputSpec& spec, const std::string& header);
+  void add_to_segments(const PosteriorBlock& block);
+  void write_open_segment();
+  void fill_array(std::int64_t rows);
+
+  std::size_t num_labels_;
+  std::deque<OutputFile> files_;
+  std::optional<BedWriter> bed_;
+  std::optional<BedGraphWriter> boundary_;
+  std::deque<BedGraphWriter> label_tracks_;
+  std::optional<NpyWriter> label_array_;
+  std::int64_t array_rows_ = 0;  // of the label array
+  std::int64_t array_rows_done_ = 0;
+  // The segment whose posteriors are being collected.
+  std::optional<SegmentList::Reader> path_;
+  Segment segment_;
+  bool segment_open_ = false;
+  SegmentSupport support_;
+};
+
+}  // namespace semicrf
