@@ -2,7 +2,9 @@
 // many.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <stdexcept>
+#include <string>
 
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
@@ -121,6 +123,31 @@ TEST_CASE("reference equals the enumeration when every option is drawn at random
                           1 + static_cast<int>(seed / 20 % 3)};
     check_against_enumeration(make_case(CaseKind::kEverything, shape, seed));
     check_against_enumeration(make_case(CaseKind::kTies, shape, seed));
+  }
+}
+
+// Scores under which segments of any duration >= 2 cost the same, so that only the tie rule decides, in the
+// tail too.
+TEST_CASE("reference prefers the shortest of equally good tail segments") {
+  for (std::int64_t length = 3; length <= 8; ++length) {
+    for (std::size_t forbidden_start = 0; forbidden_start < static_cast<std::size_t>(length);
+         ++forbidden_start) {
+      ModelCase sample;
+      sample.description = "tied tails, T=" + std::to_string(length);
+      sample.length = length;
+      sample.exact_sums = true;
+      sample.model.num_labels = 2;
+      sample.model.max_duration = 2;
+      sample.model.transition.assign(4, -2.0);
+      sample.model.duration_bias = {kNegativeInfinity, kNegativeInfinity, 0.0, 0.0};
+      sample.model.log_tail = {-1.0, -1.0};
+      const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+      sample.emissions.f64.assign(static_cast<std::size_t>(length) * labels, 0.0);
+      sample.start_scores.f64 = sample.emissions.f64;
+      sample.start_scores.f64[forbidden_start * labels] = kNegativeInfinity;
+      sample.start_scores.f64[forbidden_start * labels + 1] = kNegativeInfinity;
+      check_against_enumeration(sample);
+    }
   }
 }
 

@@ -1,0 +1,200 @@
+// Every engine that can run here, in every precision, instruction set and number of threads, against the
+// reference.
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "core/error.h"
+#include "engine/engine.h"
+#include "parity/engine_parity.h"
+#include "reference/reference_engine.h"
+#include "support/catch.h"
+
+using namespace semicrf;
+using namespace semicrf::testing;
+
+namespace {
+
+constexpr std::array<std::int64_t, 12> kLengths{1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 257, 1000};
+constexpr std::array<int, 10> kDurations{1, 2, 3, 15, 16, 17, 31, 32, 33, 100};
+constexpr std::array<int, 16> kLabels{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40};
+
+// The reference itself, and the cpu engine in all its forms.
+std::vector<EngineOptions> all_engines() {
+  std::vector<EngineOptions> engines(1);
+  engines.front().backend = EngineOptions::Backend::kReference;
+  for (const std::string& instruction_set : available_instruction_sets()) {
+    for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+      EngineOptions options;
+      options.backend = EngineOptions::Backend::kCpu;
+      options.precision = precision;
+      options.instruction_set = instruction_set;
+      engines.push_back(options);
+    }
+  }
+  return engines;
+}
+
+void check(const ModelCase& sample) {
+  const auto reference = make_reference_engine(sample.model);
+  const ExpectedCase expected = expected_case(*reference, sample);
+  for (const EngineOptions& options : all_engines()) {
+    const auto candidate = make_engine(options, sample.model);
+    for (const std::string& problem :
+         compare_with(expected, *candidate, sample, tolerances_of(candidate->precision()))) {
+      FAIL_CHECK(problem);
+    }
+  }
+  SUCCEED(sample.description);
+}
+
+// Walks through all values of each list in a random order, so that a small sample covers every value.
+template <class Value, std::size_t N>
+class Cover {
+ public:
+  Cover(std::array<Value, N> values, std::mt19937_64& random) : values_(values), random_(random) {}
+  Value next() {
+    if (at_ % N == 0) std::shuffle(values_.begin(), values_.end(), random_);
+    return values_[at_++ % N];
+  }
+
+ private:
+  std::array<Value, N> values_;
+  std::mt19937_64& random_;
+  std::size_t at_ = 0;
+};
+
+// A covering sample of shapes; large ones are kept few.
+std::vector<CaseShape> covering_shapes(std::size_t count, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Cover lengths(kLengths, random);
+  Cover durations(kDurations, random);
+  Cover labels(kLabels, random);
+  std::vector<CaseShape> shapes;
+  for (std::size_t i = 0; i < count; ++i) shapes.push_back({lengths.next(), durations.next(), labels.next()});
+  return shapes;
+}
+
+}  // namespace
+
+TEST_CASE("every engine equals the reference over lengths, durations and labels") {
+  std::uint64_t seed = 1;
+  for (const CaseShape& shape : covering_shapes(48, 20)) {
+    check(make_case(seed % 2 == 0 ? CaseKind::kPlain : CaseKind::kEverything, shape, seed));
+    ++seed;
+  }
+}
+
+TEST_CASE("every engine equals the reference on every kind of model, easy and hard") {
+  for (const CaseKind kind : all_case_kinds()) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      std::uint64_t seed = 100;
+      for (const CaseShape& shape : covering_shapes(5, 30 + static_cast<std::uint64_t>(kind))) {
+        check(make_case(kind, shape, seed++));
+      }
+      check(make_case(kind, {6, 4, 3}, 200));
+      check(make_case(kind, {700, 24, 6}, 201));
+    }
+  }
+}
+
+// Long enough for several chunks and windows of any grid that is a small multiple of K.
+TEST_CASE("every engine equals the reference over many chunks and windows") {
+  for (const CaseKind kind :
+       {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kMasks, CaseKind::kDyadic,
+        CaseKind::kPeriodic, CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kRareSource}) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      std::int64_t chunk = 0;
+      for (const EngineOptions& options : all_engines()) {
+        if (options.backend == EngineOptions::Backend::kReference) continue;
+        const ModelCase small = make_case(kind, {20, 5, 3}, 301);
+        chunk = std::max(chunk, make_engine(options, small.model)->grid().chunk);
+      }
+      check(make_case(kind, {5 * chunk + 3, 5, 3}, 301));
+    }
+  }
+}
+
+TEST_CASE("threads do not change a digit") {
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kPeriodicLate}) {
+    for (EngineOptions options : all_engines()) {
+      const ModelCase small = make_case(kind, {20, 4, 5}, 401);
+      const std::int64_t chunk = make_engine(options, small.model)->grid().chunk;
+      const ModelCase sample = make_case(kind, {chunk < 100000 ? 7 * chunk + 1 : 100, 4, 5}, 401);
+      INFO(sample.description);
+      options.threads = 1;
+      const auto alone = make_engine(options, sample.model);
+      const std::vector<std::int64_t> whole{0, sample.length};
+      const DecodedCase decoded = decode_case(*alone, sample, whole);
+      const PosteriorCase posteriors = posterior_case(*alone, sample, whole);
+      for (const int threads : {2, 3, 8}) {
+        options.threads = threads;
+        const auto together = make_engine(options, sample.model);
+        INFO(together->description());
+        const DecodedCase decoded_again = decode_case(*together, sample, whole);
+        CHECK(decoded_again.path == decoded.path);
+        CHECK(decoded_again.score == decoded.score);
+        const PosteriorCase again = posterior_case(*together, sample, whole);
+        CHECK(again.log_partition == posteriors.log_partition);
+        CHECK(again.boundary == posteriors.boundary);
+        CHECK(again.labels == posteriors.labels);
+        CHECK(again.starts == posteriors.starts);
+        CHECK(again.ends == posteriors.ends);
+      }
+    }
+  }
+}
+
+TEST_CASE("models that do not forget are repaired") {
+  for (const CaseKind kind : {CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores}) {
+    for (const EngineOptions& options : all_engines()) {
+      if (options.backend == EngineOptions::Backend::kReference) continue;
+      const ModelCase small = make_case(kind, {20, 5, 4}, 501);
+      const std::int64_t chunk = make_engine(options, small.model)->grid().chunk;
+      const ModelCase sample = make_case(kind, {6 * chunk + 35, 5, 4}, 501);
+      const auto engine = make_engine(options, sample.model);
+      INFO(engine->description() << ", " << sample.description);
+      const PosteriorCase windows = posterior_case(*engine, sample, window_edges(*engine, sample.length, 1));
+      CHECK(windows.redone_windows > 0);
+      const PosteriorCase whole = posterior_case(*engine, sample, {0, sample.length});
+      std::int64_t repaired = 0;
+      for (const ChunkReport& chunk_report : whole.chunks) repaired += chunk_report.repaired ? 1 : 0;
+      CHECK(repaired > 0);
+    }
+  }
+}
+
+TEST_CASE("hard scores reach the log domain of the cpu engine") {
+  for (const CaseKind kind :
+       {CaseKind::kSteps, CaseKind::kMasks, CaseKind::kWildDurations, CaseKind::kRareSource}) {
+    for (const EngineOptions& options : all_engines()) {
+      if (options.backend == EngineOptions::Backend::kReference) continue;
+      std::int64_t fallbacks = 0;
+      for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+        const ModelCase sample = make_case(kind, {300, 30, 6}, seed);
+        const auto engine = make_engine(options, sample.model);
+        for (const ChunkReport& chunk : posterior_case(*engine, sample, {0, sample.length}).chunks) {
+          fallbacks += chunk.fallbacks;
+        }
+      }
+      INFO(name_of(kind));
+      CHECK(fallbacks > 0);
+    }
+  }
+}
+
+TEST_CASE("a forced engine that cannot run is refused") {
+  const ModelCase sample = make_case(CaseKind::kPlain, {5, 2, 2}, 1);
+  EngineOptions options;
+  options.instruction_set = "no such set";
+  CHECK_THROWS_AS(make_engine(options, sample.model), DeviceError);
+  options.backend = EngineOptions::Backend::kReference;
+  CHECK_THROWS_AS(make_engine(options, sample.model), DeviceError);
+  options.instruction_set.clear();
+  CHECK(make_engine(options, sample.model)->name() == "reference");
+  options.backend = EngineOptions::Backend::kAuto;
+  CHECK(make_engine(options, sample.model)->name() == "cpu");
+}
