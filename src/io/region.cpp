@@ -50,12 +50,17 @@ struct Reading {
   std::optional<std::string_view> interval;
 };
 
-UsageError unknown_chromosome(std::string_view text, std::string_view name,
+// The text is fine, but it does not fit the inputs.
+InputError mismatch(std::string_view text, const std::string& what, const std::string& advice) {
+  return InputError({"", "region '" + std::string(text) + "'", what, advice});
+}
+
+InputError unknown_chromosome(std::string_view text, std::string_view name,
                               std::span<const Chromosome> known) {
-  return refuse(text,
-                "there is no chromosome '" + std::string(name) + "' in the inputs, which have " +
-                    chromosome_names(known),
-                "names must match exactly, \"chr\" prefixes included");
+  return mismatch(text,
+                  "there is no chromosome '" + std::string(name) + "' in the inputs, which have " +
+                      chromosome_names(known),
+                  "names must match exactly, \"chr\" prefixes included");
 }
 
 Reading read_braces(std::string_view text, std::span<const Chromosome> known) {
@@ -102,7 +107,7 @@ Region resolve(std::string_view text, const Reading& reading) {
   const std::int64_t last = interval->last.value_or(chromosome.length);
   if (first < 1) throw refuse(text, "positions are counted from 1", "write chromosome:begin-end");
   if (first > chromosome.length) {
-    throw refuse(
+    throw mismatch(
         text,
         "begins beyond the end of the chromosome, which has " + std::to_string(chromosome.length) + " bases",
         "check the genome version");

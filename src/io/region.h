@@ -22,8 +22,8 @@ struct Region {
 // Parses what samtools does: "chr", "chr:beg-end", "chr:beg-", "chr:beg" (to the chromosome's end),
 // "chr:-end"; positions are 1-based and inclusive and may have thousands commas; an end beyond the chromosome
 // is cut. Names may contain colons: they are told by the list of known chromosomes; "{name}:beg-end" settles
-// a text that can be read in two ways. UsageError: unknown chromosome, bad numbers, begin beyond the end or
-// beyond the chromosome, ambiguous text.
+// a text that can be read in two ways. UsageError: bad numbers, begin beyond the end, ambiguous text.
+// InputError: unknown chromosome, begin beyond the chromosome.
 Region parse_region(std::string_view text, std::span<const Chromosome> chromosomes);
 
 // The records of a BED file that lie on known chromosomes, in the file's order; ends beyond the chromosome

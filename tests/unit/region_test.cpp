@@ -33,14 +33,18 @@ TEST_CASE("chromosome names with colons are told by the list") {
 }
 
 TEST_CASE("regions that make no sense are refused") {
-  for (const char* text : {"",           "chr3",      "chr3:1-5",     "1:1-5",
-                           "chr1:",      "chr1:-",    "chr1:0-5",     "chr1:5-4",
-                           "chr1:x-5",   "chr1:5-x",  "chr1:1-2-3",   "chr1:,5-6",
-                           "chr1:1.5-6", "chr1: 1-5", "chr2:501-600", "chr1:99999999999999999999-",
-                           "chr1:+1-5",  "{chr1",     "{chr1}x",      "{chr3}",
-                           "{}",         "{chr1}:",   "chr1\n:1-5"}) {
+  for (const char* text : {"", "chr1:", "chr1:-", "chr1:0-5", "chr1:5-4", "chr1:x-5", "chr1:5-x",
+                           "chr1:1-2-3", "chr1:,5-6", "chr1:1.5-6", "chr1: 1-5", "chr1:99999999999999999999-",
+                           "chr1:+1-5", "{chr1", "{chr1}x", "{chr1}:"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(parse_region(text, kKnown), UsageError);
+  }
+}
+
+TEST_CASE("regions that do not fit the inputs are refused") {
+  for (const char* text : {"chr3", "chr3:1-5", "1:1-5", "chr2:501-600", "{chr3}", "{}", "chr1\n:1-5"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(parse_region(text, kKnown), InputError);
   }
   CHECK_THROWS_WITH(parse_region("1:1-5", kKnown),
                     Catch::Matchers::Contains("no chromosome '1'") &&
