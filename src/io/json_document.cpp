@@ -36,11 +36,13 @@ std::string line_and_column(std::string_view text, std::size_t offset) {
 
 // The parser's own words without their prefix, in printable ASCII and of bounded length.
 std::string parser_detail(std::string_view message) {
-  const std::size_t start = message.find("parsing ");
-  if (start != std::string_view::npos) message.remove_prefix(start + 8);
+  const std::size_t start = message.find("while parsing");
+  if (start != std::string_view::npos) message.remove_prefix(start);
   std::string detail(message.substr(0, 160));
   for (char& c : detail) {
-    if (static_cast<unsigned char>(c) < 0x20 || static_cast<unsigned char>(c) >= 0x7f) c = '?';
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte >= 0x7f) c = '?';
+    if (c == ';') c = ',';  // the message's own semicolon stands before the advice
   }
   return detail;
 }
