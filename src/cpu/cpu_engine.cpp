@@ -1,0 +1,237 @@
+#include "cpu/cpu_engine.h"
+
+#include <algorithm>
+
+#include "cpu/chunk_kernel.h"
+#include "cpu/instantiate/factories.h"
+#include "cpu/score_view.h"
+#include "cpu/thread_pool.h"
+#include "cpu/viterbi_trace.h"
+
+namespace semicrf {
+namespace {
+
+using cpu::Direction;
+using cpu::RunStart;
+using cpu::RunStates;
+
+std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
+
+// Numbers behind the choice: docs/performance.md, "Chunks".
+ChunkGrid grid_for(const ChainModel& model, Precision precision) {
+  ChunkGrid grid;
+  grid.warmup =
+      round_up(std::max<std::int64_t>(8 * static_cast<std::int64_t>(model.max_duration), 256), cpu::kBlock);
+  grid.chunk = std::max<std::int64_t>(8192, round_up(10 * grid.warmup, cpu::kBlock));
+  grid.tolerance = precision == Precision::kFloat ? 4e-6 : 1e-11;
+  return grid;
+}
+
+class CpuEngine final : public Engine {
+ public:
+  CpuEngine(ChainModel model, Precision precision, int threads, const std::string& instruction_set)
+      : model_(std::move(model)),
+        precision_(precision),
+        grid_(grid_for(model_, precision)),
+        pool_(std::max(1, threads)) {
+    instruction_set_ = with_instruction_set(instruction_set, [this] {
+      const bool single = precision_ == Precision::kFloat;
+      viterbi_factory_ = single ? cpu::viterbi_float(model_) : cpu::viterbi_double(model_);
+      posterior_factory_ = single ? cpu::posterior_float(model_) : cpu::posterior_double(model_);
+    });
+    viterbi_kernels_.resize(static_cast<std::size_t>(pool_.size()));
+    posterior_kernels_.resize(static_cast<std::size_t>(pool_.size()));
+  }
+
+  std::string_view name() const override { return "cpu"; }
+  std::string description() const override {
+    return "cpu (" + instruction_set_ + ", " + (precision_ == Precision::kFloat ? "float" : "double") + ", " +
+           std::to_string(pool_.size()) + (pool_.size() == 1 ? " thread)" : " threads)");
+  }
+  const ChainModel& model() const override { return model_; }
+  Precision precision() const override { return precision_; }
+  ChunkGrid grid() const override { return grid_; }
+
+  std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override {
+    const auto labels = static_cast<std::size_t>(model_.num_labels);
+    const std::size_t arrays = model_.has_tail() ? 3 : 2;
+    // Exact blocks keep doubles; a float window in which every block is exact is possible.
+    const std::size_t kept =
+        keep_messages ? static_cast<std::size_t>(positions) * labels * arrays * sizeof(double) : 0;
+    return kept + viterbi_factory_->table_bytes() + states_bytes(positions, 2) +
+           static_cast<std::size_t>(pool_.size()) * viterbi_factory_->workspace_bytes(grid_.chunk);
+  }
+  std::size_t posterior_bytes(std::int64_t positions) const override {
+    return posterior_factory_->table_bytes() + states_bytes(positions, 4) +
+           static_cast<std::size_t>(pool_.size()) *
+               posterior_factory_->workspace_bytes(std::min(grid_.chunk, positions));
+  }
+
+  ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        bool keep_messages) override;
+  PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                             const BoundaryState* right, const PosteriorArrays& out) override;
+
+ private:
+  std::size_t states_bytes(std::int64_t positions, std::size_t states) const {
+    const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
+    return chunks * states * (static_cast<std::size_t>(model_.max_duration) + 2) *
+           static_cast<std::size_t>(model_.num_labels) * sizeof(double);
+  }
+  std::vector<PositionRange> chunks_of(PositionRange range) const {
+    std::vector<PositionRange> chunks;
+    for (std::int64_t begin = range.begin; begin < range.end; begin += grid_.chunk) {
+      chunks.push_back({begin, std::min(begin + grid_.chunk, range.end)});
+    }
+    return chunks;
+  }
+  std::optional<double> agree(const BoundaryState& truth, const BoundaryState& warmed) const {
+    return agreement(truth, warmed, grid_.tolerance, precision_);
+  }
+  cpu::ViterbiKernel& viterbi_kernel(int worker) {
+    auto& kernel = viterbi_kernels_[static_cast<std::size_t>(worker)];
+    if (!kernel) kernel = viterbi_factory_->make();
+    return *kernel;
+  }
+  cpu::PosteriorKernel& posterior_kernel(int worker) {
+    auto& kernel = posterior_kernels_[static_cast<std::size_t>(worker)];
+    if (!kernel) kernel = posterior_factory_->make();
+    return *kernel;
+  }
+
+  ChainModel model_;
+  Precision precision_;
+  ChunkGrid grid_;
+  cpu::ThreadPool pool_;
+  std::string instruction_set_;
+  std::unique_ptr<cpu::KernelFactory<cpu::ViterbiKernel>> viterbi_factory_;
+  std::unique_ptr<cpu::KernelFactory<cpu::PosteriorKernel>> posterior_factory_;
+  std::vector<std::unique_ptr<cpu::ViterbiKernel>> viterbi_kernels_;
+  std::vector<std::unique_ptr<cpu::PosteriorKernel>> posterior_kernels_;
+};
+
+ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                                 bool keep_messages) {
+  const std::vector<PositionRange> chunks = chunks_of(range);
+  std::vector<RunStates> states(chunks.size());
+  std::vector<cpu::ViterbiChunk> kept(keep_messages ? chunks.size() : 0);
+  const auto keep = [&](std::size_t i) { return keep_messages ? &kept[i] : nullptr; };
+  pool_.run(chunks.size(), [&](std::size_t i, int worker) {
+    states[i] = viterbi_kernel(worker).run(scores, chunks[i], grid_.warmup, RunStart(), keep(i));
+  });
+
+  ViterbiWindow result;
+  result.chunks.resize(chunks.size());
+  const BoundaryState* truth = left;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (truth != nullptr) {
+      if (const auto shift = agree(*truth, states[i].entry)) {
+        states[i].exit.offset += *shift;
+        if (keep_messages) kept[i].offset += *shift;
+      } else {
+        states[i] =
+            viterbi_kernel(0).run(scores, chunks[i], grid_.warmup, {RunStart::Kind::kState, truth}, keep(i));
+        result.chunks[i].repaired = true;
+      }
+    }
+    result.chunks[i].fallbacks = states[i].fallbacks;
+    truth = &states[i].exit;
+  }
+  result.right = std::move(states.back().exit);
+  if (keep_messages) {
+    result.messages =
+        std::make_unique<cpu::CpuViterbiMessages>(model_, scores, range, left, grid_.chunk, std::move(kept));
+  }
+  return result;
+}
+
+PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange range,
+                                      const BoundaryState* left, const BoundaryState* right,
+                                      const PosteriorArrays& out) {
+  const std::vector<PositionRange> chunks = chunks_of(range);
+  const auto labels = static_cast<std::size_t>(model_.num_labels);
+  const auto rows_of = [&](std::size_t i) {
+    const auto skip = static_cast<std::size_t>(chunks[i].begin - range.begin);
+    PosteriorArrays at = out;
+    if (at.boundary != nullptr) at.boundary += skip;
+    for (double** rows : {&at.labels, &at.starts, &at.ends}) {
+      if (*rows != nullptr) *rows += skip * labels;
+    }
+    return at;
+  };
+  const std::int64_t spacing =
+      std::max<std::int64_t>(2048, round_up(8 * static_cast<std::int64_t>(model_.max_duration), cpu::kBlock));
+  std::vector<cpu::PosteriorKernel::Result> results(chunks.size());
+  pool_.run(chunks.size(), [&](std::size_t i, int worker) {
+    results[i] = posterior_kernel(worker).posteriors(scores, chunks[i], grid_.warmup, spacing, RunStart(),
+                                                     RunStart(), rows_of(i));
+  });
+
+  // Junctions in both directions: a chunk whose warm-up does not agree with the truth is swept again from the
+  // truth.
+  std::vector<char> forward_failed(chunks.size(), 0), backward_failed(chunks.size(), 0);
+  std::vector<BoundaryState> forward_truth(chunks.size()), backward_truth(chunks.size());
+  const BoundaryState* truth = left;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    RunStates& forward = results[i].forward;
+    if (truth != nullptr) {
+      if (const auto shift = agree(*truth, forward.entry)) {
+        forward.exit.offset += *shift;
+      } else {
+        forward_failed[i] = 1;
+        forward_truth[i] = *truth;
+        forward = posterior_kernel(0).sweep(Direction::kForward, scores, chunks[i], grid_.warmup,
+                                            {RunStart::Kind::kState, truth});
+      }
+    }
+    truth = &forward.exit;
+  }
+  PosteriorWindow result;
+  result.right_warmed = results.back().backward.entry;
+  truth = right;
+  for (std::size_t i = chunks.size(); i-- > 0;) {
+    RunStates& backward = results[i].backward;
+    if (truth != nullptr) {
+      if (const auto shift = agree(*truth, backward.entry)) {
+        backward.exit.offset += *shift;
+      } else {
+        backward_failed[i] = 1;
+        backward_truth[i] = *truth;
+        backward = posterior_kernel(0).sweep(Direction::kBackward, scores, chunks[i], grid_.warmup,
+                                             {RunStart::Kind::kState, truth});
+      }
+    }
+    truth = &backward.exit;
+  }
+
+  std::vector<std::size_t> repairs;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (forward_failed[i] || backward_failed[i]) repairs.push_back(i);
+  }
+  pool_.run(repairs.size(), [&](std::size_t n, int worker) {
+    const std::size_t i = repairs[n];
+    const auto start = [&](char failed, const BoundaryState& state) {
+      return failed != 0 ? RunStart{RunStart::Kind::kState, &state} : RunStart();
+    };
+    results[i].report =
+        posterior_kernel(worker)
+            .posteriors(scores, chunks[i], grid_.warmup, spacing, start(forward_failed[i], forward_truth[i]),
+                        start(backward_failed[i], backward_truth[i]), rows_of(i))
+            .report;
+    results[i].report.repaired = true;
+  });
+
+  for (auto& chunk : results) result.chunks.push_back(chunk.report);
+  result.right_forward = std::move(results.back().forward.exit);
+  result.left_backward = std::move(results.front().backward.exit);
+  return result;
+}
+
+}  // namespace
+
+std::unique_ptr<Engine> make_cpu_engine(ChainModel model, Precision precision, int threads,
+                                        const std::string& instruction_set) {
+  return std::make_unique<CpuEngine>(std::move(model), precision, threads, instruction_set);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,35 @@
+#include "cpu/directed_model.h"
+
+namespace semicrf::cpu {
+
+DirectedModel direct(const ChainModel& model, Direction direction) {
+  DirectedModel out;
+  out.direction = direction;
+  out.num_labels = model.num_labels;
+  out.max_duration = model.max_duration;
+  out.duration_bias = model.duration_bias;
+  out.log_tail = model.log_tail;
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const std::vector<double> zeros(labels, 0.0);
+  const std::vector<double>& start = model.start_scores.empty() ? zeros : model.start_scores;
+  const std::vector<double>& end = model.end_scores.empty() ? zeros : model.end_scores;
+  if (direction == Direction::kForward) {
+    out.transition = model.transition;
+    out.first_scores = start;
+    out.last_scores = end;
+    out.initial_transition = model.initial == InitialTerm::kUniform;
+    return out;
+  }
+  out.transition.resize(labels * labels);
+  for (std::size_t from = 0; from < labels; ++from) {
+    for (std::size_t to = 0; to < labels; ++to) {
+      out.transition[to * labels + from] = model.transition[from * labels + to];
+    }
+  }
+  out.first_scores = end;
+  out.last_scores = start;
+  out.initial_transition = false;
+  return out;
+}
+
+}  // namespace semicrf::cpu

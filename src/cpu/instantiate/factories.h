@@ -1,0 +1,16 @@
+// The kernels by precision; each dispatches to the best instruction set that is enabled
+// (cpu/instruction_set.h).
+#pragma once
+
+#include <memory>
+
+#include "cpu/chunk_kernel.h"
+
+namespace semicrf::cpu {
+
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_float(const ChainModel& model);
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const ChainModel& model);
+std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_float(const ChainModel& model);
+std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_double(const ChainModel& model);
+
+}  // namespace semicrf::cpu

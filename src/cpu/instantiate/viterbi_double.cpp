@@ -1,0 +1,26 @@
+// The Viterbi kernels in double, compiled for every instruction set.
+#include "cpu/instantiate/factories.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/instantiate/viterbi_double.cpp"
+#include "cpu/simd/kernel_factory-inl.h"
+#include "hwy/foreach_target.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiDouble(const ChainModel& model) {
+  return viterbi_factory<double>(model);
+}
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semicrf::cpu {
+HWY_EXPORT(ViterbiDouble);
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const ChainModel& model) {
+  return HWY_DYNAMIC_DISPATCH(ViterbiDouble)(model);
+}
+}  // namespace semicrf::cpu
+#endif

@@ -1,0 +1,26 @@
+// The Viterbi kernels in float, compiled for every instruction set.
+#include "cpu/instantiate/factories.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/instantiate/viterbi_float.cpp"
+#include "cpu/simd/kernel_factory-inl.h"
+#include "hwy/foreach_target.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiFloat(const ChainModel& model) {
+  return viterbi_factory<float>(model);
+}
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semicrf::cpu {
+HWY_EXPORT(ViterbiFloat);
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_float(const ChainModel& model) {
+  return HWY_DYNAMIC_DISPATCH(ViterbiFloat)(model);
+}
+}  // namespace semicrf::cpu
+#endif

@@ -1,0 +1,184 @@
+// Tables of one direction of one model in the layout the kernels read: labels in panels of one vector.
+// Included once per instruction set.
+#if defined(SEMICRF_CPU_SIMD_CHAIN_TABLES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMICRF_CPU_SIMD_CHAIN_TABLES_INL_H_
+#undef SEMICRF_CPU_SIMD_CHAIN_TABLES_INL_H_
+#else
+#define SEMICRF_CPU_SIMD_CHAIN_TABLES_INL_H_
+#endif
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "cpu/directed_model.h"
+#include "cpu/score_view.h"
+#include "cpu/simd/semiring-inl.h"
+#include "hwy/aligned_allocator.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+
+// A fixed-size array aligned for vectors.
+template <class T>
+class AlignedArray {
+ public:
+  AlignedArray() = default;
+  explicit AlignedArray(std::size_t size, T value = T())
+      : data_(hwy::AllocateAligned<T>(std::max<std::size_t>(size, 1))), size_(size) {
+    if (data_ == nullptr) throw std::bad_alloc();
+    std::fill_n(data_.get(), size, value);
+  }
+  T* get() { return data_.get(); }
+  const T* get() const { return data_.get(); }
+  T& operator[](std::size_t i) { return data_.get()[i]; }
+  const T& operator[](std::size_t i) const { return data_.get()[i]; }
+  std::size_t size() const { return size_; }
+
+ private:
+  hwy::AlignedFreeUniquePtr<T[]> data_;
+  std::size_t size_ = 0;
+};
+
+inline constexpr int kOffsetEntries =
+    2 * kBlock - 1;  // durations that connect two blocks at a given distance
+
+// D: the vector tag of the fast path. Durations k from block j to block i at distance o = i - j >= 1 are
+// 16 o - 14 .. 16 o + 16; inside a block (o = 0) they are 1..16.
+template <class Real, class D, class Semiring>
+struct ChainTables {
+  explicit ChainTables(const DirectedModel& model)
+      : lanes(static_cast<int>(hn::Lanes(D()))),
+        labels(model.num_labels),
+        padded((labels + lanes - 1) / lanes * lanes),
+        panels(padded / lanes),
+        duration(model.max_duration),
+        offsets((duration + kBlock - 2) / kBlock),
+        ring_blocks((duration + kBlock - 1) / kBlock),
+        tail(!model.log_tail.empty()),
+        initial_transition(model.initial_transition),
+        first_scores(model.first_scores),
+        last_scores(model.last_scores) {
+    const auto width = static_cast<std::size_t>(padded);
+    build_durations(model, width);
+    build_transitions(model, width);
+    log_tail = AlignedArray<double>(width, kNegativeInfinity);
+    tail_factor = AlignedArray<Real>(width, Semiring::template zero<Real>());
+    last_bias = AlignedArray<double>(width, kNegativeInfinity);
+    for (int c = 0; c < labels; ++c) {
+      const auto i = static_cast<std::size_t>(c);
+      last_bias[i] = bias_or_forbidden(duration, c);
+      if (!tail) continue;
+      log_tail[i] = model.log_tail[i];
+      tail_factor[i] = static_cast<Real>(Semiring::FromLogScalar(log_tail[i]));
+    }
+    least_total = least_certified<Semiring, Real>(duration + kBlock);
+    least_start = least_certified<Semiring, Real>(labels);
+    if constexpr (Semiring::kIsLog)
+      log_lost = std::log(static_cast<double>(duration + kBlock)) + Limits<Semiring, Real>::kLost;
+  }
+
+  std::size_t panel_index(int panel, int entry, int entries) const {
+    return (static_cast<std::size_t>(panel) * static_cast<std::size_t>(entries) +
+            static_cast<std::size_t>(entry)) *
+           static_cast<std::size_t>(lanes);
+  }
+  const Real* offset_panel(int offset, int panel) const {
+    return offset_table.get() +
+           static_cast<std::size_t>(offset - 1) * kOffsetEntries * static_cast<std::size_t>(padded) +
+           panel_index(panel, 0, kOffsetEntries);
+  }
+
+  int lanes, labels, padded, panels, duration, offsets, ring_blocks;
+  bool tail, initial_transition;
+  std::vector<double> first_scores, last_scores;
+  AlignedArray<Real> offset_table;  // (offsets, panels, 31, lanes): entry x is duration 16 o - 14 + x,
+                                    // relative to offset_bound
+  AlignedArray<double>
+      offset_bound;  // (offsets + 1, padded): largest bias at that distance; row 0: within a block
+  AlignedArray<Real>
+      near_table;             // (panels, 16, lanes): entry k-1 is duration k, relative to offset_bound row 0
+  AlignedArray<double> bias;  // (K, padded)
+  AlignedArray<Real> transition;        // (labels, padded) relative to transition_bound
+  AlignedArray<double> transition_log;  // (labels, padded)
+  AlignedArray<double>
+      transition_linear;  // (labels, padded) exp(transition_log - transition_bound), log semiring only
+  AlignedArray<double> transition_bound;  // (padded): largest score of a transition into the label
+  AlignedArray<double> log_tail, last_bias;
+  AlignedArray<Real> tail_factor;
+  Real least_total, least_start;
+  double log_lost = 0;
+
+ private:
+  static Real relative(double value, double bound) {
+    if (value == kNegativeInfinity) return Semiring::template zero<Real>();
+    if constexpr (Semiring::kIsLog) {
+      if (value - bound < Limits<Semiring, Real>::kIgnore) return Real(0);
+    }
+    return static_cast<Real>(Semiring::FromLogScalar(value - bound));
+  }
+
+  void build_durations(const DirectedModel& model, std::size_t width) {
+    bias = AlignedArray<double>(static_cast<std::size_t>(duration) * width, kNegativeInfinity);
+    for (int k = 0; k < duration; ++k) {
+      for (int c = 0; c < labels; ++c) {
+        bias[static_cast<std::size_t>(k) * width + static_cast<std::size_t>(c)] =
+            model.duration_bias[static_cast<std::size_t>(k) * static_cast<std::size_t>(labels) +
+                                static_cast<std::size_t>(c)];
+      }
+    }
+    offset_bound = AlignedArray<double>((static_cast<std::size_t>(offsets) + 1) * width, kNegativeInfinity);
+    offset_table = AlignedArray<Real>(static_cast<std::size_t>(offsets) * kOffsetEntries * width,
+                                      Semiring::template zero<Real>());
+    near_table = AlignedArray<Real>(kBlock * width, Semiring::template zero<Real>());
+    for (int o = 0; o <= offsets; ++o) {
+      const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
+      const int entries = o == 0 ? kBlock : kOffsetEntries;
+      for (int c = 0; c < labels; ++c) {
+        double& bound = offset_bound[static_cast<std::size_t>(o) * width + static_cast<std::size_t>(c)];
+        for (int x = 0; x < entries; ++x) bound = std::max(bound, bias_or_forbidden(first + x, c));
+        if (bound == kNegativeInfinity) continue;
+        Real* table = o == 0 ? near_table.get() + panel_index(c / lanes, 0, kBlock)
+                             : offset_table.get() + static_cast<std::size_t>(o - 1) * kOffsetEntries * width +
+                                   panel_index(c / lanes, 0, kOffsetEntries);
+        for (int x = 0; x < entries; ++x) {
+          table[static_cast<std::size_t>(x * lanes + c % lanes)] =
+              relative(bias_or_forbidden(first + x, c), bound);
+        }
+      }
+    }
+  }
+
+  double bias_or_forbidden(int k, int c) const {
+    return k > duration ? kNegativeInfinity
+                        : bias[static_cast<std::size_t>(k - 1) * static_cast<std::size_t>(padded) +
+                               static_cast<std::size_t>(c)];
+  }
+
+  void build_transitions(const DirectedModel& model, std::size_t width) {
+    const auto rows = static_cast<std::size_t>(labels);
+    transition = AlignedArray<Real>(rows * width, Semiring::template zero<Real>());
+    transition_log = AlignedArray<double>(rows * width, kNegativeInfinity);
+    transition_linear = AlignedArray<double>(rows * width, 0.0);
+    transition_bound = AlignedArray<double>(width, kNegativeInfinity);
+    for (std::size_t to = 0; to < rows; ++to) {
+      for (std::size_t from = 0; from < rows; ++from) {
+        transition_bound[to] = std::max(transition_bound[to], model.transition[from * rows + to]);
+      }
+      if (transition_bound[to] == kNegativeInfinity) continue;
+      for (std::size_t from = 0; from < rows; ++from) {
+        const double score = model.transition[from * rows + to];
+        transition[from * width + to] = relative(score, transition_bound[to]);
+        transition_log[from * width + to] = score;
+        transition_linear[from * width + to] = std::exp(score - transition_bound[to]);
+      }
+    }
+  }
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

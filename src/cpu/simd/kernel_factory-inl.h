@@ -1,0 +1,119 @@
+// Chooses the vector width for a model and builds its kernels. Included once per instruction set.
+#if defined(SEMICRF_CPU_SIMD_KERNEL_FACTORY_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMICRF_CPU_SIMD_KERNEL_FACTORY_INL_H_
+#undef SEMICRF_CPU_SIMD_KERNEL_FACTORY_INL_H_
+#else
+#define SEMICRF_CPU_SIMD_KERNEL_FACTORY_INL_H_
+#endif
+
+#include <memory>
+
+#include "cpu/simd/posterior_kernel-inl.h"
+#include "cpu/simd/viterbi_kernel-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+
+template <class Tables>
+std::size_t bytes_of_tables(const Tables& t) {
+  const auto bytes = [](const auto& array) { return array.size() * sizeof(array[0]); };
+  return bytes(t.offset_table) + bytes(t.offset_bound) + bytes(t.near_table) + bytes(t.bias) +
+         bytes(t.transition) + bytes(t.transition_log) + bytes(t.transition_linear);
+}
+
+// The ring, its scales and logarithms, and the block's workspace (about 24 rows of 16 in double).
+template <class Real, class Tables>
+std::size_t bytes_of_run(const Tables& t) {
+  const auto width = static_cast<std::size_t>(t.padded);
+  const auto ring = static_cast<std::size_t>(t.ring_blocks) * kBlock * width;
+  return ring * (sizeof(Real) + 2 * sizeof(double)) + 24 * kBlock * width * sizeof(double);
+}
+
+inline std::size_t bytes_of_state(int duration, int labels) {
+  return (static_cast<std::size_t>(duration) + 2) * static_cast<std::size_t>(labels) * sizeof(double);
+}
+
+template <class Real, class D>
+class ViterbiFactory final : public KernelFactory<ViterbiKernel> {
+ public:
+  using Kernel = ViterbiKernelImpl<Real, D>;
+  explicit ViterbiFactory(const ChainModel& model)
+      : tables_(std::make_shared<typename Kernel::Tables>(direct(model, Direction::kForward))) {}
+  std::unique_ptr<ViterbiKernel> make() const override { return std::make_unique<Kernel>(tables_); }
+  std::size_t table_bytes() const override { return bytes_of_tables(*tables_); }
+  std::size_t workspace_bytes(std::int64_t) const override { return bytes_of_run<Real>(*tables_); }
+
+ private:
+  std::shared_ptr<const typename Kernel::Tables> tables_;
+};
+
+template <class Real, class D>
+class PosteriorFactory final : public KernelFactory<PosteriorKernel> {
+ public:
+  using Kernel = PosteriorKernelImpl<Real, D>;
+  explicit PosteriorFactory(const ChainModel& model)
+      : forward_(std::make_shared<typename Kernel::Tables>(direct(model, Direction::kForward))),
+        backward_(std::make_shared<typename Kernel::Tables>(direct(model, Direction::kBackward))) {}
+  std::unique_ptr<PosteriorKernel> make() const override {
+    return std::make_unique<Kernel>(forward_, backward_);
+  }
+  std::size_t table_bytes() const override {
+    return bytes_of_tables(*forward_) + bytes_of_tables(*backward_);
+  }
+  std::size_t workspace_bytes(std::int64_t chunk) const override {
+    const auto width = static_cast<std::size_t>(forward_->padded);
+    return 2 * bytes_of_run<Real>(*forward_) + ForwardStore<Real>::bytes(width, chunk) +
+           2 * bytes_of_state(forward_->duration, forward_->labels);
+  }
+
+ private:
+  std::shared_ptr<const typename Kernel::Tables> forward_, backward_;
+};
+
+// Cost of one vector operation of a width, relative to half of a 512-bit one: many processors split the
+// widest.
+inline double vector_cost(std::size_t lanes, std::size_t widest) {
+  return lanes == widest ? 1.7 : lanes * 2 == widest ? 1.0 : 0.9;
+}
+
+// Calls build(tag) with the vector width that needs the least work for C labels.
+template <class Real, class Build>
+auto with_best_width(int labels, Build build) {
+  constexpr std::size_t kWidest = 64 / sizeof(Real);
+  using Wide = hn::CappedTag<Real, kWidest>;
+  using Middle = hn::CappedTag<Real, kWidest / 2>;
+  using Narrow = hn::CappedTag<Real, kWidest / 4>;
+  const auto cost = [&](std::size_t lanes) {
+    const auto panels = (static_cast<std::size_t>(labels) + lanes - 1) / lanes;
+    return static_cast<double>(panels) * vector_cost(lanes, kWidest);
+  };
+  const std::size_t wide = hn::Lanes(Wide());
+  const std::size_t middle = hn::Lanes(Middle());
+  const std::size_t narrow = hn::Lanes(Narrow());
+  if (wide > middle && cost(wide) <= std::min(cost(middle), cost(narrow))) return build(Wide());
+  if (middle > narrow && cost(middle) <= cost(narrow)) return build(Middle());
+  return build(Narrow());
+}
+
+template <class Real>
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_factory(const ChainModel& model) {
+  return with_best_width<Real>(model.num_labels,
+                               [&](auto tag) -> std::unique_ptr<KernelFactory<ViterbiKernel>> {
+                                 return std::make_unique<ViterbiFactory<Real, decltype(tag)>>(model);
+                               });
+}
+
+template <class Real>
+std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_factory(const ChainModel& model) {
+  return with_best_width<Real>(model.num_labels,
+                               [&](auto tag) -> std::unique_ptr<KernelFactory<PosteriorKernel>> {
+                                 return std::make_unique<PosteriorFactory<Real, decltype(tag)>>(model);
+                               });
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

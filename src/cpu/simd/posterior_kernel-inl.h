@@ -1,0 +1,429 @@
+// The posterior kernel: forward over a chunk, then backward over it while posteriors fall out block by block.
+// docs/algorithm.md, "Posteriors" and "The local log Z". Included once per instruction set.
+#if defined(SEMICRF_CPU_SIMD_POSTERIOR_KERNEL_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMICRF_CPU_SIMD_POSTERIOR_KERNEL_INL_H_
+#undef SEMICRF_CPU_SIMD_POSTERIOR_KERNEL_INL_H_
+#else
+#define SEMICRF_CPU_SIMD_POSTERIOR_KERNEL_INL_H_
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "cpu/simd/chunk_run-inl.h"
+#include "cpu/simd/forward_store-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+
+template <class Real, class D>
+class PosteriorKernelImpl final : public PosteriorKernel {
+ public:
+  using Tables = ChainTables<Real, D, LogSemiring>;
+  using Run = BlockRun<Real, D, LogSemiring>;
+  using V = hn::Vec<D>;
+  using DD = typename Run::DD;
+  using VD = hn::Vec<DD>;
+
+  PosteriorKernelImpl(std::shared_ptr<const Tables> forward, std::shared_ptr<const Tables> backward)
+      : forward_tables_(std::move(forward)),
+        backward_tables_(std::move(backward)),
+        forward_(*forward_tables_),
+        backward_(*backward_tables_),
+        width_(static_cast<std::size_t>(forward_tables_->padded)),
+        labels_(static_cast<std::size_t>(forward_tables_->labels)),
+        scratch_(width_),
+        store_(width_),
+        start_(kBlock * width_),
+        end_(kBlock * width_),
+        crossing_(width_),
+        crossing_log_(width_),
+        beta_(width_),
+        delta_(width_),
+        gauge_(width_),
+        bound_(width_),
+        weights_(kBlock * width_) {}
+
+  RunStates sweep(Direction direction, const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
+                  RunStart start) override {
+    const FlushSubnormals flush;
+    const ScoreView view(scores, direction);
+    Run& run = direction == Direction::kForward ? forward_ : backward_;
+    return run_chunk(
+        run, view, chunk, warmup, start, scratch_, [](std::int64_t) {},
+        [](std::int64_t, const BlockMessages<Real>&) {});
+  }
+
+  Result posteriors(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
+                    std::int64_t anchor_spacing, RunStart forward, RunStart backward,
+                    const PosteriorArrays& out) override {
+    const FlushSubnormals flush;
+    Result result;
+    const ScoreView ahead(scores, Direction::kForward);
+    store_.reset(chunk.size());
+    result.forward = run_chunk(
+        forward_, ahead, chunk, warmup, forward, scratch_, [](std::int64_t) {},
+        [&](std::int64_t, const BlockMessages<Real>& m) { store_.append(m, forward_.tail_log()); });
+    const ScoreView back(scores, Direction::kBackward);
+    chunk_ = chunk;
+    out_ = out;
+    report_ = ChunkReport();
+    const auto before = [&](std::int64_t run_boundary) {
+      const std::int64_t boundary = back.boundary_of(run_boundary);
+      if (boundary == chunk.end) {
+        anchor(back, boundary);
+      } else if (boundary % anchor_spacing == 0 &&
+                 (chunk.begin == 0 || boundary - chunk.begin >= forward_tables_->duration)) {
+        anchor(back, boundary);
+      }
+    };
+    const auto after = [&](std::int64_t run_block, const BlockMessages<Real>& m) {
+      combine(back, run_block, m);
+    };
+    result.backward = run_chunk(backward_, back, chunk, warmup, backward, scratch_, before, after);
+    report_.fallbacks = result.forward.fallbacks + result.backward.fallbacks;
+    result.report = report_;
+    return result;
+  }
+
+ private:
+  // --- posteriors of one block ---
+
+  // Run block `run_block` of the backward direction covers the same positions as one forward block; forward
+  // slot j meets backward slot 15 - j.
+  void combine(const ScoreView& view, std::int64_t run_block, const BlockMessages<Real>& back) {
+    const std::int64_t begin = view.boundary_of((run_block + 1) * kBlock);
+    const auto block = static_cast<std::size_t>((begin - chunk_.begin) / kBlock);
+    const int slots = static_cast<int>(std::min<std::int64_t>(kBlock, chunk_.end - begin));
+    if (store_.exact(block) || back.exact) {
+      exact_products(block, slots, back);
+    } else {
+      fast_products(block, back);
+    }
+    accumulate(begin, slots);
+  }
+
+  // start_[j] = p_start(begin + j), end_[j] = p_end(begin + j): both products are split evenly so that
+  // neither factor leaves the range of Real.
+  void fast_products(std::size_t block, const BlockMessages<Real>& back) {
+    const D d;
+    const DD dd;
+    HWY_ALIGN Real half_start[hn::MaxLanes(D())];
+    HWY_ALIGN Real half_end[hn::MaxLanes(D())];
+    const VD half = hn::Set(dd, 0.5);
+    const VD log_z = hn::Set(dd, log_z_);
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
+      for (std::size_t l = 0; l < hn::Lanes(d); l += hn::Lanes(dd)) {
+        const VD starts =
+            hn::Add(hn::Load(dd, store_.start_scale(block) + c + l), hn::Load(dd, back.alpha_scale + c + l));
+        const VD ends =
+            hn::Add(hn::Load(dd, store_.alpha_scale(block) + c + l), hn::Load(dd, back.start_scale + c + l));
+        Run::store_real(hn::Mul(half, hn::Sub(starts, log_z)), half_start + l);
+        Run::store_real(hn::Mul(half, hn::Sub(ends, log_z)), half_end + l);
+      }
+      const V by_start = hn::Exp(d, hn::Load(d, half_start));
+      const V by_end = hn::Exp(d, hn::Load(d, half_end));
+      const Real* alpha = store_.alpha(block) + c;
+      const Real* start = store_.start(block) + c;
+      for (std::size_t j = 0; j < kBlock; ++j) {
+        const std::size_t mine = j * width_;
+        const std::size_t theirs = (kBlock - 1 - j) * width_ + c;
+        const V starts = hn::Mul(hn::Mul(hn::Load(d, start + mine), by_start),
+                                 hn::Mul(hn::Load(d, back.alpha + theirs), by_start));
+        const V ends = hn::Mul(hn::Mul(hn::Load(d, alpha + mine), by_end),
+                               hn::Mul(hn::Load(d, back.start + theirs), by_end));
+        hn::Store(starts, d, start_.get() + mine + c);
+        hn::Store(ends, d, end_.get() + mine + c);
+      }
+    }
+  }
+
+  static VD log_message(const Real* numbers, const double* logs, const double* scale, bool exact,
+                        std::size_t row, std::size_t c) {
+    const DD dd;
+    if (exact) return hn::LoadU(dd, logs + row + c);
+    return hn::Add(Run::log_of(numbers + row + c), hn::Load(dd, scale + c));
+  }
+
+  void exact_products(std::size_t block, int slots, const BlockMessages<Real>& back) {
+    const DD dd;
+    const bool mine_exact = store_.exact(block);
+    const double* alpha_log = mine_exact ? store_.alpha_log(block) : nullptr;
+    const double* start_log = mine_exact ? store_.start_log(block) : nullptr;
+    const VD log_z = hn::Set(dd, log_z_);
+    for (std::size_t j = 0; j < static_cast<std::size_t>(slots); ++j) {
+      const std::size_t mine = j * width_;
+      const std::size_t theirs = (kBlock - 1 - j) * width_;
+      for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+        const VD alpha =
+            log_message(store_.alpha(block), alpha_log, store_.alpha_scale(block), mine_exact, mine, c);
+        const VD start =
+            log_message(store_.start(block), start_log, store_.start_scale(block), mine_exact, mine, c);
+        const VD delta = log_message(back.alpha, back.alpha_log, back.alpha_scale, back.exact, theirs, c);
+        const VD beta = log_message(back.start, back.start_log, back.start_scale, back.exact, theirs, c);
+        Run::store_real(hn::Exp(dd, hn::Sub(hn::Add(start, delta), log_z)), start_.get() + mine + c);
+        Run::store_real(hn::Exp(dd, hn::Sub(hn::Add(alpha, beta), log_z)), end_.get() + mine + c);
+      }
+    }
+    for (std::size_t j = 0; j < static_cast<std::size_t>(slots); ++j) {
+      for (std::size_t c = labels_; c < width_; ++c) start_[j * width_ + c] = end_[j * width_ + c] = Real(0);
+    }
+  }
+
+  // Right to left: P(c|t) = mass that crosses the boundary t+1 + mass that ends there; what does not start at
+  // t crosses t.
+  void accumulate(std::int64_t begin, int slots) {
+    const D d;
+    HWY_ALIGN Real total[kBlock];
+    HWY_ALIGN Real starts[kBlock];
+    HWY_ALIGN Real plogp[kBlock];
+    const V zero = hn::Zero(d);
+    const bool want_rows = out_.labels != nullptr || out_.starts != nullptr || out_.ends != nullptr;
+    for (int j = slots - 1; j >= 0; --j) {
+      const std::size_t row = static_cast<std::size_t>(j) * width_;
+      V sum = zero, start_sum = zero, information = zero;
+      for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
+        const V start = hn::Load(d, start_.get() + row + c);
+        const V label = hn::Add(hn::Load(d, crossing_.get() + c), hn::Load(d, end_.get() + row + c));
+        hn::Store(hn::Sub(label, start), d, crossing_.get() + c);
+        const V clamped = hn::Max(label, zero);
+        sum = hn::Add(sum, label);
+        start_sum = hn::Add(start_sum, start);
+        const V tiny = hn::Set(d, static_cast<Real>(1e-30));
+        information = hn::MulAdd(clamped, hn::Log(d, hn::Max(clamped, tiny)), information);
+        if (want_rows) hn::Store(clamped, d, weights_.get() + row + c);
+      }
+      total[j] = hn::GetLane(hn::SumOfLanes(d, sum));
+      starts[j] = hn::GetLane(hn::SumOfLanes(d, start_sum));
+      plogp[j] = hn::GetLane(hn::SumOfLanes(d, information));
+    }
+    for (int j = slots - 1; j >= 0; --j) {
+      const double norm = static_cast<double>(total[j]);
+      const double boundary = std::clamp(static_cast<double>(starts[j]) / norm, 0.0, 1.0);
+      const std::int64_t at = begin + j - chunk_.begin;
+      if (out_.boundary != nullptr) out_.boundary[at] = boundary;
+      if (want_rows) write_rows(static_cast<std::size_t>(j), static_cast<std::size_t>(at), 1.0 / norm);
+      report_.max_normalization_error = std::max(report_.max_normalization_error, std::fabs(norm - 1.0));
+      report_.label_entropy += std::log(norm) - static_cast<double>(plogp[j]) / norm;
+      report_.boundary_mass += boundary;
+      if (boundary > 0) report_.boundary_plogp += boundary * std::log(boundary);
+    }
+  }
+
+  void write_rows(std::size_t j, std::size_t at, double scale) const {
+    const auto write = [&](double* to, const Real* row) {
+      if (to == nullptr) return;
+      for (std::size_t c = 0; c < labels_; ++c)
+        to[at * labels_ + c] = std::min(1.0, static_cast<double>(row[c]) * scale);
+    };
+    write(out_.labels, weights_.get() + j * width_);
+    write(out_.starts, start_.get() + j * width_);
+    write(out_.ends, end_.get() + j * width_);
+  }
+
+  // --- the local log Z and the mass that crosses boundary b ---
+
+  // The backward run stands at b; sets log_z_ and crossing_.
+  void anchor(const ScoreView& view, std::int64_t b) {
+    const auto last = static_cast<std::size_t>((b - 1 - chunk_.begin) / kBlock);
+    const auto slot = static_cast<std::size_t>((b - 1 - chunk_.begin) % kBlock);
+    std::fill_n(crossing_log_.get(), width_, kNegativeInfinity);
+    if (b == view.window().length) {
+      std::fill_n(beta_.get(), width_, 0.0);
+    } else {
+      backward_.load_carry_logs(delta_.get());
+      backward_.start_messages_exact(delta_.get(), beta_.get());
+    }
+    double ending = kNegativeInfinity;
+    for (std::size_t c = 0; c < labels_; ++c)
+      ending = log_add(ending, store_.alpha_value(last, slot, c) + beta_[c]);
+    double log_z = ending;
+    if (b != view.window().length && (forward_tables_->duration > 1 || forward_tables_->tail)) {
+      const double lost = crossing_fast(view, b);
+      for (std::size_t c = 0; c < labels_; ++c) log_z = log_add(log_z, crossing_log_[c]);
+      if (!(lost < log_z - kLostMargin)) {
+        std::fill_n(crossing_log_.get(), width_, kNegativeInfinity);
+        ++report_.fallbacks;
+        crossing_exact(view, b, true);
+        log_z = ending;
+        for (std::size_t c = 0; c < labels_; ++c) log_z = log_add(log_z, crossing_log_[c]);
+      }
+    }
+    log_z_ = log_z;
+    for (std::size_t c = 0; c < width_; ++c) {
+      crossing_[c] = c < labels_ ? static_cast<Real>(std::exp(crossing_log_[c] - log_z)) : Real(0);
+    }
+  }
+  static constexpr double kLostMargin =
+      sizeof(Real) == sizeof(float) ? 20 : 36;  // e^-20 = 2e-9, e^-36 = 2e-16
+
+  static double log_add(double a, double b) {
+    const double high = std::max(a, b);
+    if (high == kNegativeInfinity) return high;
+    return high + std::log1p(std::exp(std::min(a, b) - high));
+  }
+
+  // Segments [s, e) with s < b < e and e - s <= K, from the forward store and the far part of the backward
+  // recursion taken beyond b. Returns the logarithm of what may have been lost; +inf when a block was out of
+  // range.
+  double crossing_fast(const ScoreView& view, std::int64_t b) {
+    std::fill_n(gauge_.get(), width_, 0.0);
+    double lost = kNegativeInfinity;
+    const std::int64_t run_block = view.run_boundary_of(b) / kBlock;
+    for (int ahead = 0; ahead < backward_tables_->offsets; ++ahead) {
+      const std::int64_t begin = b - (ahead + 1) * kBlock;
+      if (begin < chunk_.begin) break;
+      const auto block = static_cast<std::size_t>((begin - chunk_.begin) / kBlock);
+      if (!backward_.look_ahead(view, run_block + ahead, ahead, gauge_.get(), bound_.get())) {
+        return std::numeric_limits<double>::infinity();
+      }
+      for (std::size_t c = 0; c < labels_; ++c) {
+        double scale = 0;
+        double weight = 0;  // sum of G * factor: what a lost term would have been multiplied with
+        const double sum = meet(block, c, &scale, &weight);
+        if (sum > 0) crossing_log_[c] = log_add(crossing_log_[c], std::log(sum) + scale + bound_[c]);
+        if (weight > 0 && bound_[c] != kNegativeInfinity) {
+          lost = log_add(lost, std::log(weight) + scale + bound_[c] + backward_tables_->log_lost);
+        }
+      }
+      for (std::size_t c = 0; c < width_; ++c) gauge_[c] += backward_.block_sum()[c];
+    }
+    if (forward_tables_->tail) crossing_exact(view, b, false);
+    return lost;
+  }
+
+  // Sum over the block's positions of G x far x factor for one label, relative to exp(scale).
+  double meet(std::size_t block, std::size_t c, double* scale, double* weight) const {
+    const std::size_t lanes = static_cast<std::size_t>(backward_tables_->lanes);
+    const std::size_t panel_at = c % lanes;
+    const Real* far = backward_.far_panel(static_cast<int>(c / lanes)) + panel_at;
+    const Real* factor = backward_.alpha_factor_panel(static_cast<int>(c / lanes)) + panel_at;
+    const bool exact = store_.exact(block);
+    const double* logs = exact ? store_.start_log(block) + c : nullptr;
+    *scale = exact ? kNegativeInfinity : store_.start_scale(block)[c];
+    if (exact) {
+      for (std::size_t j = 0; j < kBlock; ++j) *scale = std::max(*scale, logs[j * width_]);
+    }
+    if (*scale == kNegativeInfinity) return 0;
+    double sum = 0;
+    for (std::size_t j = 0; j < kBlock; ++j) {
+      const double g = exact ? std::exp(logs[j * width_] - *scale)
+                             : static_cast<double>(store_.start(block)[j * width_ + c]);
+      const std::size_t theirs = (kBlock - 1 - j) * lanes;
+      const double by = g * static_cast<double>(factor[theirs]);
+      sum += by * static_cast<double>(far[theirs]);
+      *weight += by;
+    }
+    return sum;
+  }
+
+  // The same in double logarithms: segments of at most K positions (when `body`), and those with a tail.
+  void crossing_exact(const ScoreView& view, std::int64_t b, bool body) {
+    const int duration = forward_tables_->duration;
+    const int reach = static_cast<int>(std::min<std::int64_t>(duration, b - chunk_.begin));
+    gather_starts(view, b, reach);
+    gather_ends(duration);
+    for (std::size_t c = 0; c < labels_; ++c) {
+      double sum = kNegativeInfinity;
+      if (body) sum = crossing_body(c, reach);
+      if (forward_tables_->tail && forward_tables_->log_tail[c] != kNegativeInfinity)
+        sum = log_add(sum, crossing_tail(b, c, reach));
+      crossing_log_[c] = log_add(crossing_log_[c], sum);
+    }
+  }
+
+  // starts_log_[(d-1), c]: log of gamma at s = b - d with content up to b.
+  void gather_starts(const ScoreView& view, std::int64_t b, int reach) {
+    starts_log_.assign(static_cast<std::size_t>(reach) * labels_, kNegativeInfinity);
+    std::fill_n(gauge_.get(), width_, 0.0);
+    const std::int64_t run_block = view.run_boundary_of(b) / kBlock;
+    for (int d = 1; d <= reach; ++d) {
+      const std::int64_t s = b - d;
+      const auto block = static_cast<std::size_t>((s - chunk_.begin) / kBlock);
+      const auto slot = static_cast<std::size_t>((s - chunk_.begin) % kBlock);
+      const std::size_t theirs = (kBlock - 1 - slot) * width_;
+      if (d % kBlock == 1) backward_.load_block(view, run_block + (d - 1) / kBlock);
+      for (std::size_t c = 0; c < labels_; ++c) {
+        gauge_[c] += backward_.content()[theirs + c];
+        double value = store_.start_value(block, slot, c) + gauge_[c];
+        if (backward_.has_edge_scores()) value += backward_.last_scores()[theirs + c];
+        starts_log_[static_cast<std::size_t>(d - 1) * labels_ + c] = value;
+      }
+    }
+  }
+  // ends_log_[(d-1), c]: the same of segments that end at b + d.
+  void gather_ends(int duration) {
+    ends_log_.resize(static_cast<std::size_t>(duration) * labels_);
+    for (int d = 1; d <= duration; ++d) {
+      backward_.load_ring_logs(d, bound_.get());
+      std::copy_n(bound_.get(), labels_, ends_log_.data() + static_cast<std::size_t>(d - 1) * labels_);
+    }
+  }
+
+  double crossing_body(std::size_t c, int reach) const {
+    const auto term = [&](int left, int right) {
+      return starts_log_[static_cast<std::size_t>(left - 1) * labels_ + c] +
+             ends_log_[static_cast<std::size_t>(right - 1) * labels_ + c] +
+             forward_tables_->bias[static_cast<std::size_t>(left + right - 1) * width_ + c];
+    };
+    const int duration = forward_tables_->duration;
+    double largest = kNegativeInfinity;
+    for (int left = 1; left <= reach; ++left) {
+      for (int right = 1; left + right <= duration; ++right) largest = std::max(largest, term(left, right));
+    }
+    if (largest == kNegativeInfinity) return largest;
+    double sum = 0;
+    for (int left = 1; left <= reach; ++left) {
+      for (int right = 1; left + right <= duration; ++right) {
+        const double x = term(left, right) - largest;
+        if (x > kNegligible) sum += std::exp(x);
+      }
+    }
+    return largest + std::log(sum);
+  }
+  static constexpr double kNegligible = -60;  // K^2 such terms are far below an ulp of the sum
+
+  double crossing_tail(std::int64_t b, std::size_t c, int reach) const {
+    const int duration = forward_tables_->duration;
+    const double log_q = forward_tables_->log_tail[c];
+    const double last = forward_tables_->last_bias[c];
+    const auto ends = [&](int d) { return ends_log_[static_cast<std::size_t>(d - 1) * labels_ + c]; };
+    // Starts within K of b whose segment is longer than K.
+    double sum = kNegativeInfinity;
+    const double tail_at_b = backward_.tail_log()[c];
+    double tail = tail_at_b;
+    for (int d = 1; d <= reach; ++d) {
+      tail = log_add(tail, ends(duration + 1 - d) + last) + log_q;
+      sum = log_add(sum, starts_log_[static_cast<std::size_t>(d - 1) * labels_ + c] + tail);
+    }
+    // Starts more than K before b: the forward tail at b, and any end beyond b.
+    const auto block = static_cast<std::size_t>((b - 1 - chunk_.begin) / kBlock);
+    double beyond = tail_at_b == kNegativeInfinity ? kNegativeInfinity : tail_at_b - last + duration * log_q;
+    for (int d = 1; d <= duration; ++d) beyond = log_add(beyond, ends(d) + d * log_q);
+    return log_add(sum, store_.tail_log(block)[c] + beyond);
+  }
+
+  std::shared_ptr<const Tables> forward_tables_, backward_tables_;
+  Run forward_, backward_;
+  std::size_t width_, labels_;
+  ScratchMessages<Real> scratch_;
+  ForwardStore<Real> store_;
+
+  PositionRange chunk_;
+  PosteriorArrays out_;
+  ChunkReport report_;
+  double log_z_ = 0;                // in the gauges of both runs
+  AlignedArray<Real> start_, end_;  // (16, padded) p_start, p_end of the block
+  AlignedArray<Real> crossing_;     // (padded) mass that crosses the boundary reached
+  AlignedArray<double> crossing_log_, beta_, delta_, gauge_, bound_;
+  AlignedArray<Real> weights_;                 // (16, padded) label posteriors of the block
+  std::vector<double> starts_log_, ends_log_;  // (K, C) exact anchors only
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
