@@ -39,7 +39,7 @@ TEST_CASE("an NPY file has the header NumPy writes and the elements in order") {
   REQUIRE(bytes.size() == kHeader + values.size() * sizeof(double));
   CHECK(bytes.substr(0, 8) == std::string("\x93NUMPY\x01\x00", 8));
   CHECK(static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]) == kHeader - 10);
-  CHECK(bytes.substr(10, 62) == "{'descr': '<f8', 'fortran_order': False, 'shape': (2000, 3), } ");
+  CHECK(bytes.substr(10, 63) == "{'descr': '<f8', 'fortran_order': False, 'shape': (2000, 3), } ");
   CHECK(bytes[kHeader - 1] == '\n');
   CHECK(elements_of<double>(bytes, kHeader) == values);
 }
