@@ -15,13 +15,19 @@ std::string grouped_limit(const char* what, std::size_t limit) {
   return std::string("the file has more than ") + std::to_string(limit) + " " + what;
 }
 
-// Whether `text` starts with a spelling of NaN or Infinity.
-bool starts_with_non_finite(std::string_view text) {
-  if (!text.empty() && (text[0] == '-' || text[0] == '+')) text.remove_prefix(1);
-  for (const std::string_view word : {"nan", "inf"}) {
-    if (text.size() < word.size()) continue;
-    const auto same = [](char a, char b) { return (a | 0x20) == b; };
-    if (std::equal(word.begin(), word.end(), text.begin(), same)) return true;
+// Whether the word of letters and signs that the parser stopped in, `end` bytes into `text`, spells NaN or
+// Infinity.
+bool stopped_in_non_finite(std::string_view text, std::size_t end) {
+  const auto in_word = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || c == '+';
+  };
+  std::size_t start = end;
+  while (start > 0 && in_word(text[start - 1])) --start;
+  if (start < text.size() && (text[start] == '-' || text[start] == '+')) ++start;
+  const std::string_view word = text.substr(start, 3);
+  const auto same = [](char a, char b) { return (a | 0x20) == b; };
+  for (const std::string_view spelling : {"nan", "inf"}) {
+    if (std::equal(word.begin(), word.end(), spelling.begin(), spelling.end(), same)) return true;
   }
   return false;
 }
@@ -87,7 +93,7 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
       throw InputError({file_, std::to_string(offset), "text follows the end of the document" + place,
                         "a parameter file holds one JSON object"});
     }
-    if (starts_with_non_finite(text_.substr(end - std::min(end, token.size())))) {
+    if (stopped_in_non_finite(text_, end)) {
       fail("NaN and Infinity are not JSON numbers",
            "write a finite number, or the string \"-inf\" for a forbidden score");
     }

@@ -43,7 +43,8 @@ std::string list_text(std::size_t count, TextOf text_of) {
   return text;
 }
 
-std::string row_text(std::span<const double> numbers) {
+std::string row_text(std::span<const double> numbers, std::size_t count) {
+  if (numbers.size() != count) throw std::logic_error("a parameter list has the wrong length");
   return list_text(numbers.size(), [&](std::size_t i) { return number_text(numbers[i]); });
 }
 
@@ -57,12 +58,12 @@ std::string block_text(const std::vector<std::string>& lines, const std::string&
   return text + "\n" + indent + "]";
 }
 
-std::string matrix_text(std::span<const double> numbers, std::size_t rows, const std::string& indent) {
-  if (rows == 0 || numbers.size() % rows != 0)
-    throw std::logic_error("a parameter matrix has the wrong shape");
-  const std::size_t columns = numbers.size() / rows;
+std::string matrix_text(std::span<const double> numbers, std::size_t rows, std::size_t columns,
+                        const std::string& indent) {
+  if (numbers.size() != rows * columns) throw std::logic_error("a parameter matrix has the wrong shape");
   std::vector<std::string> lines;
-  for (std::size_t i = 0; i < rows; ++i) lines.push_back(row_text(numbers.subspan(i * columns, columns)));
+  for (std::size_t i = 0; i < rows; ++i)
+    lines.push_back(row_text(numbers.subspan(i * columns, columns), columns));
   return block_text(lines, indent);
 }
 
@@ -113,35 +114,38 @@ std::string tail_text(const DurationSpec& spec) {
 
 std::string duration_text(const Parameters& parameters) {
   const DurationSpec& spec = parameters.duration;
+  const std::size_t labels = parameters.labels.size();
   ObjectText object("  ");
   object.add("kind", json_string(duration_kind_name(spec.kind)));
   if (spec.kind == DurationKind::kTable) {
     object.add("bias", matrix_text(parameters.chain.duration_bias,
-                                   static_cast<std::size_t>(parameters.chain.max_duration), "    "));
+                                   static_cast<std::size_t>(parameters.chain.max_duration), labels, "    "));
   }
-  if (!spec.r.empty()) object.add("r", row_text(spec.r));
-  if (!spec.p.empty()) object.add("p", row_text(spec.p));
-  if (!spec.lambda.empty()) object.add("lambda", row_text(spec.lambda));
+  if (!spec.r.empty()) object.add("r", row_text(spec.r, labels));
+  if (!spec.p.empty()) object.add("p", row_text(spec.p, labels));
+  if (!spec.lambda.empty()) object.add("lambda", row_text(spec.lambda, labels));
   if (!spec.tail.empty()) object.add("tail", tail_text(spec));
   return object.text();
 }
 
-std::string emission_text(const EmissionHead& head, std::size_t labels) {
+std::string emission_text(const EmissionHead& head, std::size_t labels, std::size_t tracks) {
   ObjectText object("  ");
-  object.add("weights", matrix_text(head.weights, labels, "    "));
-  object.add("bias", row_text(head.bias));
+  object.add("weights", matrix_text(head.weights, labels, tracks, "    "));
+  object.add("bias", row_text(head.bias, labels));
   return object.text();
 }
 
-std::string boundary_text(const BoundaryHead& head, std::size_t labels) {
+std::string boundary_text(const BoundaryHead& head, std::size_t labels, std::size_t tracks) {
   ObjectText object("  ");
   const std::array<int, 2> window{head.first, head.last};
+  const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
   object.add("window", list_text(2, [&](std::size_t i) { return std::to_string(window[i]); }));
   if (!head.start_weights.empty())
-    object.add("start_weights", matrix_text(head.start_weights, labels, "    "));
-  if (!head.start_bias.empty()) object.add("start_bias", row_text(head.start_bias));
-  if (!head.end_weights.empty()) object.add("end_weights", matrix_text(head.end_weights, labels, "    "));
-  if (!head.end_bias.empty()) object.add("end_bias", row_text(head.end_bias));
+    object.add("start_weights", matrix_text(head.start_weights, labels, inputs, "    "));
+  if (!head.start_bias.empty()) object.add("start_bias", row_text(head.start_bias, labels));
+  if (!head.end_weights.empty())
+    object.add("end_weights", matrix_text(head.end_weights, labels, inputs, "    "));
+  if (!head.end_bias.empty()) object.add("end_bias", row_text(head.end_bias, labels));
   return object.text();
 }
 
@@ -165,6 +169,7 @@ struct Remark {
 std::string document_text(const Parameters& parameters, std::span<const Remark> remarks) {
   const ChainModel& chain = parameters.chain;
   const std::size_t labels = parameters.labels.size();
+  const std::size_t tracks = parameters.tracks.size();
   ObjectText object("");
   const auto add = [&](std::string_view key, const std::string& value) {
     for (const Remark& remark : remarks) {
@@ -179,13 +184,13 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
   add("bin_size", std::to_string(parameters.bin_size));
   add("centering", json_string(centering_name(parameters.centering)));
   add("initial", json_string(chain.initial == InitialTerm::kUniform ? "uniform" : "none"));
-  add("transition", matrix_text(chain.transition, labels, "  "));
+  add("transition", matrix_text(chain.transition, labels, labels, "  "));
   add("duration", duration_text(parameters));
-  if (!all_zero(chain.start_scores)) add("start", row_text(chain.start_scores));
-  if (!all_zero(chain.end_scores)) add("end", row_text(chain.end_scores));
+  if (!all_zero(chain.start_scores)) add("start", row_text(chain.start_scores, labels));
+  if (!all_zero(chain.end_scores)) add("end", row_text(chain.end_scores, labels));
   if (!parameters.tracks.empty()) add("tracks", items_text(parameters.tracks, track_text));
-  if (parameters.emission) add("emission", emission_text(*parameters.emission, labels));
-  if (parameters.boundary) add("boundary", boundary_text(*parameters.boundary, labels));
+  if (parameters.emission) add("emission", emission_text(*parameters.emission, labels, tracks));
+  if (parameters.boundary) add("boundary", boundary_text(*parameters.boundary, labels, tracks));
   if (!parameters.training.empty()) add("training", parameters.training);
   return object.text() + "\n";
 }
