@@ -1,0 +1,69 @@
+// semicrf bench: speed and accuracy on this machine.
+#include "pipeline/bench.h"
+
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/common_options.h"
+#include "apps/logging.h"
+#include "apps/print.h"
+#include "core/error.h"
+
+namespace semicrf {
+namespace {
+
+struct BenchArguments {
+  EngineArguments engine;
+  BenchWorkload workload;
+  std::string operation = "both";
+  int repeats = 3;
+  std::uint64_t seed = 1;
+  bool check = false;
+};
+
+void bench(const BenchArguments& arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  BenchOptions options;
+  options.engine = engine_options(arguments.engine);
+  options.repeats = arguments.repeats;
+  options.seed = arguments.seed;
+  options.viterbi = arguments.operation != "posterior";
+  options.posterior = arguments.operation != "viterbi";
+  options.check = arguments.check;
+  const BenchWorkload& shape = arguments.workload;
+  const int given =
+      (shape.length > 0 ? 1 : 0) + (shape.max_duration > 0 ? 1 : 0) + (shape.num_labels > 0 ? 1 : 0);
+  if (given != 0 && given != 3) throw UsageError("-T, -K and -C go together");
+  options.workloads = given == 3 ? std::vector<BenchWorkload>{shape} : standard_workloads();
+  run_bench(options, [](const std::string& line) { print(line + "\n"); });
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "bench",
+      "Speed and accuracy of the engines on random workloads.\n\n"
+      "Output: JSON lines on standard output, one per workload, operation and thread count (1 and -t).");
+  const auto arguments = std::make_shared<BenchArguments>();
+  add_engine_options(*command, arguments->engine);
+  command
+      ->add_option("-T,--positions", arguments->workload.length,
+                   "positions; with -K and -C one workload of your own")
+      ->check(CLI::PositiveNumber);
+  command->add_option("-K,--max-duration", arguments->workload.max_duration, "longest segment")
+      ->check(CLI::PositiveNumber);
+  command->add_option("-C,--labels", arguments->workload.num_labels, "labels")->check(CLI::PositiveNumber);
+  command->add_option("--operation", arguments->operation, "viterbi, posterior or both")
+      ->check(CLI::IsMember({"viterbi", "posterior", "both"}))
+      ->capture_default_str();
+  command->add_option("--repeats", arguments->repeats, "runs of each; the median counts")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "of the random numbers")->capture_default_str();
+  command->add_flag("--check", arguments->check, "compare with the reference engine (slow)");
+  command->footer(exit_code_help());
+  command->callback([arguments] { bench(*arguments); });
+}
+
+}  // namespace semicrf

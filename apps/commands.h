@@ -1,0 +1,13 @@
+// The subcommands. Each function adds one to the command line; it runs when it was chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace semicrf {
+
+void add_decode_command(CLI::App& program);
+void add_posterior_command(CLI::App& program);
+void add_info_command(CLI::App& program);
+void add_bench_command(CLI::App& program);
+
+}  // namespace semicrf

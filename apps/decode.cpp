@@ -1,0 +1,53 @@
+// semicrf decode: the best segmentation.
+#include <cstdio>
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/common_options.h"
+#include "apps/print.h"
+#include "apps/progress_display.h"
+#include "pipeline/run.h"
+
+namespace semicrf {
+namespace {
+
+struct DecodeArguments {
+  CommonArguments common;
+  std::string posterior;
+  bool merge_adjacent = false;
+};
+
+void decode(const DecodeArguments& arguments) {
+  DecodeOptions options;
+  options.run = run_options(arguments.common);
+  options.output = output_path(arguments.common, "segments.bed");
+  options.posterior_path = arguments.posterior;
+  options.merge_adjacent = arguments.merge_adjacent;
+  if (arguments.common.dry_run) {
+    print(plan_decode(options));
+    return;
+  }
+  run_decode(options, make_progress(arguments.common.progress, arguments.common.quiet).get());
+}
+
+}  // namespace
+
+void add_decode_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "decode",
+      "Viterbi segmentation as BED.\n\n"
+      "Outputs:\n"
+      "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b;\n"
+      "                    score is 1000 x the mean of P(label|bin) with --posterior, else 0\n"
+      "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
+      "  --stats FILE      statistics, JSON\n"
+      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n");
+  const auto arguments = std::make_shared<DecodeArguments>();
+  add_common_options(*command, arguments->common);
+  command->add_option("--posterior", arguments->posterior,
+                      "also write the boundary posterior (bedGraph) to this file");
+  command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
+  command->callback([arguments] { decode(*arguments); });
+}
+
+}  // namespace semicrf

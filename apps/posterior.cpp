@@ -1,0 +1,55 @@
+// semicrf posterior: the probability of a boundary at every bin.
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/common_options.h"
+#include "apps/print.h"
+#include "apps/progress_display.h"
+#include "pipeline/run.h"
+
+namespace semicrf {
+namespace {
+
+struct PosteriorArguments {
+  CommonArguments common;
+  std::string labels_out;
+  double min_posterior = 0;
+};
+
+void posterior(const PosteriorArguments& arguments) {
+  PosteriorOptions options;
+  options.run = run_options(arguments.common);
+  options.output = output_path(arguments.common, "boundary.bedgraph");
+  options.labels_out = arguments.labels_out;
+  options.min_posterior = arguments.min_posterior;
+  if (arguments.common.dry_run) {
+    print(plan_posterior(options));
+    return;
+  }
+  run_posterior(options, make_progress(arguments.common.progress, arguments.common.quiet).get());
+}
+
+}  // namespace
+
+void add_posterior_command(CLI::App& program) {
+  CLI::App* command = program.add_subcommand(
+      "posterior",
+      "Boundary posterior as bedGraph.\n\n"
+      "Outputs:\n"
+      "  -o FILE             bedGraph: the value of a bin is the probability that a segment starts there\n"
+      "  --labels-out NAME   label posteriors: bedGraph files NAME.LABEL.bedgraph (.gz when -o is), or, when "
+      "NAME\n"
+      "                      ends in .npy, one array (bins, labels) of the only sequence, NaN where nothing "
+      "was decoded\n"
+      "  --stats FILE        statistics, JSON\n"
+      "  --prefix PREFIX     PREFIX.boundary.bedgraph and PREFIX.stats.json\n");
+  const auto arguments = std::make_shared<PosteriorArguments>();
+  add_common_options(*command, arguments->common);
+  command->add_option("--labels-out", arguments->labels_out,
+                      "also write label posteriors: a prefix, or an .npy file");
+  command->add_option("--min-posterior", arguments->min_posterior, "leave out bins with smaller values")
+      ->check(CLI::Range(0.0, 1.0));
+  command->callback([arguments] { posterior(*arguments); });
+}
+
+}  // namespace semicrf

@@ -1,0 +1,219 @@
+#include "pipeline/bench.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <random>
+
+#include "core/error.h"
+#include "model/score_source.h"
+#include "pipeline/posterior_sweep.h"
+#include "pipeline/viterbi_decoder.h"
+
+namespace semicrf {
+namespace {
+
+// One JSON object, written key by key. Keys and texts are our own and need no escapes.
+class JsonLine {
+ public:
+  JsonLine& add(const char* key, const std::string& text) { return raw(key, "\"" + text + "\""); }
+  JsonLine& add(const char* key, std::int64_t value) { return raw(key, std::to_string(value)); }
+  JsonLine& add(const char* key, double value) {
+    char text[40];
+    std::snprintf(text, sizeof text, "%.6g", value);
+    return raw(key, std::isfinite(value) ? text : "null");
+  }
+  std::string text() const { return "{" + body_ + "}"; }
+
+ private:
+  JsonLine& raw(const char* key, const std::string& value) {
+    body_ += (body_.empty() ? "\"" : ", \"") + std::string(key) + "\": " + value;
+    return *this;
+  }
+  std::string body_;
+};
+
+struct Sample {
+  ChainModel model;
+  std::vector<float> emissions;
+  ScoreWindow whole;
+};
+
+std::vector<double> normal_values(std::size_t count, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<double> values(count);
+  for (double& value : values) value = normal(random);
+  return values;
+}
+
+Sample make_sample(const BenchWorkload& workload, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Sample sample;
+  const auto labels = static_cast<std::size_t>(workload.num_labels);
+  sample.model.num_labels = workload.num_labels;
+  sample.model.max_duration = workload.max_duration;
+  sample.model.transition = normal_values(labels * labels, random);
+  sample.model.duration_bias =
+      normal_values(labels * static_cast<std::size_t>(workload.max_duration), random);
+  sample.model.start_scores.assign(labels, 0);
+  sample.model.end_scores.assign(labels, 0);
+  std::normal_distribution<float> normal;
+  sample.emissions.resize(static_cast<std::size_t>(workload.length) * labels);
+  for (float& value : sample.emissions) value = normal(random);
+  sample.whole.end = sample.whole.length = workload.length;
+  sample.whole.emissions.f32 = sample.emissions.data();
+  return sample;
+}
+
+WindowPlan whole_plan(std::int64_t length) {
+  WindowPlan plan;
+  plan.length = plan.window = length;
+  return plan;
+}
+
+struct PosteriorRun {
+  PosteriorResult result;
+  std::vector<double> labels;  // only kept for comparisons
+};
+
+PosteriorRun posteriors_of(Engine& engine, const Sample& sample, bool keep) {
+  MemoryScoreSource source(sample.whole, sample.model.num_labels);
+  PosteriorSelection selection;
+  selection.labels = true;
+  PosteriorRun run;
+  run.result = sweep_posteriors(engine, source, whole_plan(sample.whole.length), selection,
+                                [&](const PosteriorBlock& block) {
+                                  if (keep) run.labels.assign(block.labels.begin(), block.labels.end());
+                                });
+  return run;
+}
+
+ViterbiResult path_of(Engine& engine, const Sample& sample) {
+  MemoryScoreSource source(sample.whole, sample.model.num_labels);
+  return decode_viterbi(engine, source, whole_plan(sample.whole.length));
+}
+
+double median_seconds(int repeats, const std::function<void()>& work) {
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(seconds.begin(), seconds.end());
+  return seconds[seconds.size() / 2];
+}
+
+std::int64_t peak_memory() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+double relative_error(double found, double expected) {
+  return std::fabs(found - expected) / std::max(1.0, std::fabs(expected));
+}
+
+class Bench {
+ public:
+  Bench(const BenchOptions& options, const std::function<void(const std::string&)>& print)
+      : options_(options), print_(print) {}
+
+  void run(const BenchWorkload& workload) {
+    workload_ = workload;
+    sample_ = make_sample(workload, options_.seed);
+    for (const int threads : thread_counts()) {
+      EngineOptions engine_options = options_.engine;
+      engine_options.threads = threads;
+      const std::unique_ptr<Engine> engine = make_engine(engine_options, sample_.model);
+      if (options_.viterbi) run_viterbi(*engine, threads);
+      if (options_.posterior) run_posterior(*engine, threads);
+    }
+  }
+
+ private:
+  std::vector<int> thread_counts() const {
+    return options_.engine.threads > 1 ? std::vector<int>{1, options_.engine.threads} : std::vector<int>{1};
+  }
+
+  // Duration and transition candidates of one pass over the sequence.
+  double pairs() const {
+    const double labels = workload_.num_labels;
+    return static_cast<double>(workload_.length) * (workload_.max_duration * labels + labels * labels);
+  }
+
+  JsonLine line(const Engine& engine, const char* operation, int threads, double passes,
+                double seconds) const {
+    JsonLine json;
+    json.add("operation", operation).add("device", engine.description());
+    json.add("T", workload_.length).add("K", std::int64_t{workload_.max_duration});
+    json.add("C", std::int64_t{workload_.num_labels}).add("threads", std::int64_t{threads});
+    json.add("median_seconds", seconds);
+    json.add("positions_per_second", static_cast<double>(workload_.length) / seconds);
+    json.add("pairs_per_second", passes * pairs() / seconds);
+    return json;
+  }
+
+  void finish(JsonLine& json, std::size_t engine_bytes) const {
+    json.add("engine_bytes", static_cast<std::int64_t>(engine_bytes)).add("peak_memory", peak_memory());
+    print_(json.text());
+  }
+
+  std::unique_ptr<Engine> reference() const {
+    EngineOptions engine;
+    engine.backend = EngineOptions::Backend::kReference;
+    return make_engine(engine, sample_.model);
+  }
+
+  void run_viterbi(Engine& engine, int threads) {
+    ViterbiResult result;
+    const double seconds = median_seconds(options_.repeats, [&] { result = path_of(engine, sample_); });
+    JsonLine json = line(engine, "viterbi", threads, 1, seconds);
+    json.add("score", result.score).add("segments", result.segments.size());
+    json.add("fallbacks", result.fallbacks).add("repaired_chunks", result.repaired_chunks);
+    if (options_.check)
+      json.add("score_error", relative_error(result.score, path_of(*reference(), sample_).score));
+    finish(json, engine.viterbi_bytes(workload_.length, true));
+  }
+
+  void run_posterior(Engine& engine, int threads) {
+    PosteriorRun run;
+    const double seconds =
+        median_seconds(options_.repeats, [&] { run = posteriors_of(engine, sample_, options_.check); });
+    JsonLine json = line(engine, "posterior", threads, 2, seconds);
+    json.add("log_partition", run.result.log_partition);
+    json.add("max_normalization_error", run.result.max_normalization_error);
+    json.add("fallbacks", run.result.fallbacks).add("repaired_chunks", run.result.repaired_chunks);
+    if (options_.check) {
+      const PosteriorRun exact = posteriors_of(*reference(), sample_, true);
+      double worst = 0;
+      for (std::size_t i = 0; i < run.labels.size(); ++i)
+        worst = std::max(worst, std::fabs(run.labels[i] - exact.labels[i]));
+      json.add("log_partition_error", relative_error(run.result.log_partition, exact.result.log_partition));
+      json.add("label_posterior_error", worst);
+    }
+    finish(json, engine.posterior_bytes(workload_.length));
+  }
+
+  const BenchOptions& options_;
+  const std::function<void(const std::string&)>& print_;
+  BenchWorkload workload_;
+  Sample sample_;
+};
+
+}  // namespace
+
+std::vector<BenchWorkload> standard_workloads() {
+  return {
+      {1'000'000, 100, 24}, {1'000'000, 1, 10}, {1'000'000, 500, 10}, {10'000, 100, 8}, {10'000, 1000, 6}};
+}
+
+void run_bench(const BenchOptions& options, const std::function<void(const std::string&)>& print) {
+  Bench bench(options, print);
+  for (const BenchWorkload& workload : options.workloads) bench.run(workload);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,36 @@
+// Speed and accuracy of the engines on random workloads, for `semicrf bench`.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace semicrf {
+
+struct BenchWorkload {
+  std::int64_t length = 0;  // T
+  int max_duration = 0;     // K
+  int num_labels = 0;       // C
+};
+
+// The shapes that docs/performance.md reports.
+std::vector<BenchWorkload> standard_workloads();
+
+struct BenchOptions {
+  std::vector<BenchWorkload> workloads;
+  EngineOptions engine;  // each workload runs with one thread and with engine.threads
+  int repeats = 3;       // the median counts
+  std::uint64_t seed = 1;
+  bool viterbi = true;
+  bool posterior = true;
+  bool check = false;  // compare with the reference engine, which takes long
+};
+
+// Calls `print` with one JSON object (a line without its end) per workload, operation and thread count.
+// Emissions, transitions and duration scores are N(0,1).
+void run_bench(const BenchOptions& options, const std::function<void(const std::string&)>& print);
+
+}  // namespace semicrf
