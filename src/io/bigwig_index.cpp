@@ -255,10 +255,9 @@ BigWigBlock read_block(const ByteView& view, std::uint64_t at, const ChromInfo& 
   block.offset = view.number<std::uint64_t>(at + 16, what);
   const auto bytes = view.number<std::uint64_t>(at + 24, what);
   if (block.begin >= block.end) fail_at(view, chrom, block.begin, "a data block is empty or inverted");
-  if (block.end > chrom.length) {
+  if (block.begin >= chrom.length) {
     fail_at(view, chrom, block.begin,
-            "a data block ends at " + std::to_string(block.end) + ", past the chromosome's end at " +
-                std::to_string(chrom.length));
+            "a data block begins past the chromosome's end at " + std::to_string(chrom.length));
   }
   if (block.offset < kHeaderBytes || bytes == 0 || bytes > kMaxBlockBytes) {
     view.fail(at, "an index record points to " + std::to_string(bytes) + " bytes at offset " +
@@ -290,8 +289,12 @@ std::vector<BigWigBlock> BigWigIndex::blocks_of(const ByteView& view, std::size_
   }
   std::sort(blocks.begin(), blocks.end(),
             [](const BigWigBlock& a, const BigWigBlock& b) { return a.begin < b.begin; });
-  for (std::size_t i = 1; i < blocks.size(); ++i) {
-    if (blocks[i].begin < blocks[i - 1].end) fail_at(view, info, blocks[i].begin, "two data blocks overlap");
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::uint32_t next =
+        i + 1 < blocks.size() ? blocks[i + 1].begin : static_cast<std::uint32_t>(info.length);
+    if (next <= blocks[i].begin)
+      fail_at(view, info, blocks[i].begin, "two data blocks begin at the same base");
+    blocks[i].end = std::min(blocks[i].end, next);
   }
   return blocks;
 }

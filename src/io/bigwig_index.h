@@ -14,7 +14,7 @@ namespace semicrf {
 // One data block, as its index record describes it.
 struct BigWigBlock {
   std::uint64_t offset = 0;  // in the file
-  std::uint32_t bytes = 0;   // in the file, compressed or not
+  std::uint32_t bytes = 0;   // as stored, compressed or not
   std::uint32_t begin = 0;   // bases: all its intervals lie in [begin, end)
   std::uint32_t end = 0;
 };

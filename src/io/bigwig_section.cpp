@@ -94,7 +94,7 @@ void fail_interval(const BlockContext& context, std::uint64_t begin, std::uint64
          "merge overlapping intervals and write the file again");
   }
   if (begin < context.block.begin || end > context.block.end) {
-    fail("an interval lies outside the range that the index states for its block", damaged);
+    fail("an interval lies outside its block's range in the index, or runs into the next block", damaged);
   }
   fail(value > 0 ? "the value is +Inf" : "the value is -Inf",
        "replace infinite values and write the file again");

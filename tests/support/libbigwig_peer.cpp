@@ -1,0 +1,82 @@
+#include "support/libbigwig_peer.h"
+
+#include <bigWig.h>
+
+#include <algorithm>
+#include <limits>
+#include <stdexcept>
+
+namespace semicrf::test {
+
+struct LibBigWigFile::Handle {
+  explicit Handle(const std::string& path) : file(bwOpen(path.c_str(), nullptr, "r")) {
+    if (file == nullptr) throw std::runtime_error("libBigWig cannot open " + path);
+  }
+  ~Handle() { bwClose(file); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  using Intervals = std::unique_ptr<bwOverlappingIntervals_t, decltype(&bwDestroyOverlappingIntervals)>;
+  Intervals overlapping(const std::string& chrom, std::int64_t begin, std::int64_t end) const {
+    return {bwGetOverlappingIntervals(file, chrom.c_str(), static_cast<std::uint32_t>(begin),
+                                      static_cast<std::uint32_t>(end)),
+            &bwDestroyOverlappingIntervals};
+  }
+
+  bigWigFile_t* file;
+};
+
+LibBigWigFile::LibBigWigFile(const std::string& path) : handle_(std::make_unique<Handle>(path)) {}
+LibBigWigFile::~LibBigWigFile() = default;
+
+std::vector<ChromInfo> LibBigWigFile::chromosomes() const {
+  std::vector<ChromInfo> all;
+  const chromList_t* list = handle_->file->cl;
+  for (std::int64_t i = 0; i < list->nKeys; ++i) all.push_back({list->chrom[i], list->len[i]});
+  return all;
+}
+
+std::vector<BigWigInterval> LibBigWigFile::intervals(const std::string& chrom, std::int64_t begin,
+                                                     std::int64_t end) const {
+  std::vector<BigWigInterval> all;
+  const auto found = handle_->overlapping(chrom, begin, end);
+  for (std::uint32_t i = 0; found && i < found->l; ++i)
+    all.push_back({found->start[i], found->end[i], found->value[i]});
+  return all;
+}
+
+void LibBigWigFile::bin_means(const std::string& chrom, std::int64_t length, std::int64_t bin_size,
+                              std::span<float> means) const {
+  std::fill(means.begin(), means.end(), std::numeric_limits<float>::quiet_NaN());
+  const auto found = handle_->overlapping(chrom, 0, length);
+  if (!found) return;
+  std::size_t bin = 0;
+  std::int64_t bin_end = bin_size;
+  double sum = 0;
+  std::int64_t covered = 0;
+  const auto flush = [&] {
+    if (covered > 0) means[bin] = static_cast<float>(sum / static_cast<double>(covered));
+    sum = 0;
+    covered = 0;
+  };
+  for (std::uint32_t i = 0; i < found->l; ++i) {
+    std::int64_t begin = found->start[i];
+    const std::int64_t end = found->end[i];
+    const float value = found->value[i];
+    if (value != value) continue;
+    while (begin < end) {
+      if (begin >= bin_end) {
+        flush();
+        bin = begin < bin_end + bin_size ? bin + 1 : static_cast<std::size_t>(begin / bin_size);
+        bin_end = (static_cast<std::int64_t>(bin) + 1) * bin_size;
+      }
+      const std::int64_t upto = std::min(end, bin_end);
+      sum += static_cast<double>(value) * static_cast<double>(upto - begin);
+      covered += upto - begin;
+      begin = upto;
+    }
+  }
+  flush();
+}
+
+}  // namespace semicrf::test

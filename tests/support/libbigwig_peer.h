@@ -1,0 +1,31 @@
+// bigWig files through libBigWig: a second opinion in tests, the peer in benchmarks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/bigwig_reader.h"
+
+namespace semicrf::test {
+
+class LibBigWigFile {
+ public:
+  explicit LibBigWigFile(const std::string& path);
+  ~LibBigWigFile();
+
+  std::vector<ChromInfo> chromosomes() const;
+  // NaN values included.
+  std::vector<BigWigInterval> intervals(const std::string& chrom, std::int64_t begin, std::int64_t end) const;
+  // Means over the bases with a value of the bins from base 0, NaN for a bin without one.
+  void bin_means(const std::string& chrom, std::int64_t length, std::int64_t bin_size,
+                 std::span<float> means) const;
+
+ private:
+  struct Handle;
+  std::unique_ptr<Handle> handle_;
+};
+
+}  // namespace semicrf::test
