@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "cpu/cpu_engine.h"
 #include "engine/engine.h"
 #include "reference/reference_engine.h"
 
@@ -14,9 +15,9 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
     }
     return make_reference_engine(std::move(model));
   }
-  throw DeviceError({"", "", "this build has no cpu engine", "use --device reference"});
+  return make_cpu_engine(std::move(model), options.precision, options.threads, options.instruction_set);
 }
 
-std::vector<std::string> available_instruction_sets() { return {}; }
+std::vector<std::string> available_instruction_sets() { return cpu_instruction_sets(); }
 
 }  // namespace semicrf

@@ -62,6 +62,19 @@ TEST_CASE("the rare source is used although it is e^-100 below") {
   CHECK(entered >= 5);
 }
 
+TEST_CASE("a long tail spans more than half of the sequence") {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed) {
+    const ModelCase sample = make_case(CaseKind::kLongTail, {500, 6, 3}, seed);
+    INFO(sample.description);
+    const auto engine = make_reference_engine(sample.model);
+    std::int64_t longest = 0;
+    for (const Segment& segment : decode_case(*engine, sample, {0, sample.length}).path) {
+      longest = std::max(longest, segment.end - segment.begin);
+    }
+    CHECK(longest > 250);
+  }
+}
+
 TEST_CASE("the phase of the late periodic cases is fixed by the end") {
   const ModelCase late = make_case(CaseKind::kPeriodicLate, {205, 10, 3}, 1);
   const auto engine = make_reference_engine(late.model);

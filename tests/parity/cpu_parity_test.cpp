@@ -103,9 +103,9 @@ TEST_CASE("every engine equals the reference on every kind of model, easy and ha
 
 // Long enough for several chunks and windows of any grid that is a small multiple of K.
 TEST_CASE("every engine equals the reference over many chunks and windows") {
-  for (const CaseKind kind :
-       {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kMasks, CaseKind::kDyadic,
-        CaseKind::kPeriodic, CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kRareSource}) {
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
+                              CaseKind::kMasks, CaseKind::kDyadic, CaseKind::kPeriodic,
+                              CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kRareSource}) {
     DYNAMIC_SECTION(name_of(kind)) {
       std::int64_t chunk = 0;
       for (const EngineOptions& options : all_engines()) {
@@ -120,14 +120,16 @@ TEST_CASE("every engine equals the reference over many chunks and windows") {
 
 TEST_CASE("threads do not change a digit") {
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kPeriodicLate}) {
-    for (EngineOptions options : all_engines()) {
-      const ModelCase small = make_case(kind, {20, 4, 5}, 401);
-      const std::int64_t chunk = make_engine(options, small.model)->grid().chunk;
-      const ModelCase sample = make_case(kind, {chunk < 100000 ? 7 * chunk + 1 : 100, 4, 5}, 401);
+    for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+      EngineOptions options;
+      options.backend = EngineOptions::Backend::kCpu;
+      options.precision = precision;
+      const CaseShape small{20, 4, 5};
+      const std::int64_t chunk = make_engine(options, make_case(kind, small, 401).model)->grid().chunk;
+      const ModelCase sample = make_case(kind, {5 * chunk + 1, small.max_duration, small.num_labels}, 401);
       INFO(sample.description);
-      options.threads = 1;
-      const auto alone = make_engine(options, sample.model);
       const std::vector<std::int64_t> whole{0, sample.length};
+      const auto alone = make_engine(options, sample.model);
       const DecodedCase decoded = decode_case(*alone, sample, whole);
       const PosteriorCase posteriors = posterior_case(*alone, sample, whole);
       for (const int threads : {2, 3, 8}) {
@@ -135,14 +137,14 @@ TEST_CASE("threads do not change a digit") {
         const auto together = make_engine(options, sample.model);
         INFO(together->description());
         const DecodedCase decoded_again = decode_case(*together, sample, whole);
-        CHECK(decoded_again.path == decoded.path);
+        CHECK((decoded_again.path == decoded.path));
         CHECK(decoded_again.score == decoded.score);
         const PosteriorCase again = posterior_case(*together, sample, whole);
         CHECK(again.log_partition == posteriors.log_partition);
-        CHECK(again.boundary == posteriors.boundary);
-        CHECK(again.labels == posteriors.labels);
-        CHECK(again.starts == posteriors.starts);
-        CHECK(again.ends == posteriors.ends);
+        CHECK((again.boundary == posteriors.boundary));
+        CHECK((again.labels == posteriors.labels));
+        CHECK((again.starts == posteriors.starts));
+        CHECK((again.ends == posteriors.ends));
       }
     }
   }

@@ -13,13 +13,14 @@ namespace {
 constexpr double kMask = -1e9;
 constexpr double kStep = 1e4;
 
-constexpr std::array<std::pair<CaseKind, const char*>, 21> kKinds{{
+constexpr std::array<std::pair<CaseKind, const char*>, 22> kKinds{{
     {CaseKind::kPlain, "plain"},
     {CaseKind::kEverything, "everything"},
     {CaseKind::kForbiddenTransitions, "forbidden transitions"},
     {CaseKind::kForbiddenDurations, "forbidden durations"},
     {CaseKind::kMinimumDurations, "minimum durations"},
     {CaseKind::kTails, "tails"},
+    {CaseKind::kLongTail, "long tail"},
     {CaseKind::kBoundaryScores, "boundary scores"},
     {CaseKind::kSteps, "steps of 1e4"},
     {CaseKind::kMasks, "masks of -1e9"},
@@ -73,6 +74,9 @@ class CaseBuilder {
         break;
       case CaseKind::kTails:
         add_tails();
+        break;
+      case CaseKind::kLongTail:
+        add_long_tail();
         break;
       case CaseKind::kBoundaryScores:
         add_boundary_scores();
@@ -179,6 +183,14 @@ class CaseBuilder {
       model_.log_tail[c] = std::log(0.3 + 0.699 * uniform());
       if (duration(durations_, c) == kNegativeInfinity) duration(durations_, c) = normal();
     }
+  }
+
+  // Label 0 is best from a fifth of the sequence to the fourth, and beginning a segment is dear.
+  void add_long_tail() {
+    add_tails();
+    model_.log_tail[0] = -0.001;
+    for (double& score : model_.transition) score -= 30.0;
+    for (std::size_t t = length_ / 5; t < length_ * 4 / 5; ++t) emission(t, 0) += 4.0;
   }
 
   void add_boundary_scores() {

@@ -28,6 +28,7 @@ enum class CaseKind {
   kForbiddenDurations,    // about a third of the durations are -inf
   kMinimumDurations,      // every label has a shortest duration
   kTails,                 // a geometric tail on every label or on some
+  kLongTail,              // a tail that carries one segment over more than half of the sequence
   kBoundaryScores,        // Ps, Pe, pi_start and pi_end
   kSteps,                 // emissions jump between levels of +-1e4
   kMasks,                 // -1e9 on some labels at some positions, and on whole positions
