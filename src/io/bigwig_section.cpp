@@ -33,17 +33,17 @@ std::span<const std::uint8_t> SectionDecoder::unpack(const BlockContext& context
   const BigWigBlock& block = context.block;
   if (!holds(block)) {
     const auto packed = context.view.slice(block.offset, block.bytes, "a data block");
-    buffer_.resize(kMaxSectionBytes);
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(kMaxSectionBytes);
     held_offset_ = 0;
     const libdeflate_result result = libdeflate_zlib_decompress(
-        decompressor_.get(), packed.data(), packed.size(), buffer_.data(), buffer_.size(), &length_);
+        decompressor_.get(), packed.data(), packed.size(), buffer_.get(), kMaxSectionBytes, &length_);
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
       context.view.fail(block.offset, "a data block unpacks to more than the 65535 intervals it can hold");
     }
     if (result != LIBDEFLATE_SUCCESS) context.view.fail(block.offset, "a data block cannot be decompressed");
     held_offset_ = block.offset;
   }
-  return std::span<const std::uint8_t>(buffer_).first(length_);
+  return {buffer_.get(), length_};
 }
 
 BigWigSection SectionDecoder::decode(const BlockContext& context, bool compressed) {

@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <memory>
 #include <span>
-#include <vector>
 
 #include "io/bigwig_index.h"
 #include "io/byte_view.h"
@@ -47,7 +46,8 @@ class SectionDecoder {
   std::span<const std::uint8_t> unpack(const BlockContext& context);
 
   std::unique_ptr<libdeflate_decompressor, decltype(&libdeflate_free_decompressor)> decompressor_;
-  std::vector<std::uint8_t> buffer_;
+  std::unique_ptr<std::uint8_t[]>
+      buffer_;  // made when first needed; only the pages that are used take memory
   std::size_t length_ = 0;
   std::uint64_t held_offset_ = 0;  // 0: none
 };

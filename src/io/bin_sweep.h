@@ -111,14 +111,9 @@ class BinSweep {
     if (end > bin_end_) {
       collect(bin_end_ - begin, value);
       begin = bin_end_;
-      // The whole bins in the middle are this interval's alone.
-      if (const std::uint64_t whole = (end - begin) / bin_size_; whole > 0) {
-        flush();
-        sink_.fill(static_cast<std::size_t>(bin_ + 1 - window_.first_bin), static_cast<std::size_t>(whole),
-                   value, bin_size_);
-        begin += whole * bin_size_;
-        bin_ += whole;
-        bin_end_ = begin;
+      if (end - begin >= bin_size_) {
+        fill_whole_bins((end - begin) / bin_size_, value);
+        begin = bin_end_;
         if (begin == end) return;
       }
       step();
@@ -135,6 +130,15 @@ class BinSweep {
   void collect(std::uint64_t bases, float value) {
     sum_ += static_cast<double>(value) * static_cast<double>(bases);
     covered_ += static_cast<std::uint32_t>(bases);
+  }
+
+  // The whole bins in the middle of an interval are that interval's alone.
+  void fill_whole_bins(std::uint64_t count, float value) {
+    flush();
+    sink_.fill(static_cast<std::size_t>(bin_ + 1 - window_.first_bin), static_cast<std::size_t>(count), value,
+               bin_size_);
+    bin_ += count;
+    bin_end_ += count * bin_size_;
   }
 
   void step() {

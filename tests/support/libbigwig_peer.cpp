@@ -45,30 +45,35 @@ std::vector<BigWigInterval> LibBigWigFile::intervals(const std::string& chrom, s
   return all;
 }
 
-void LibBigWigFile::bin_means(const std::string& chrom, std::int64_t length, std::int64_t bin_size,
-                              std::span<float> means) const {
+void LibBigWigFile::bin_means(const std::string& chrom, std::int64_t length, std::int64_t first_bin,
+                              std::int64_t bin_size, std::span<float> means) const {
   std::fill(means.begin(), means.end(), std::numeric_limits<float>::quiet_NaN());
-  const auto found = handle_->overlapping(chrom, 0, length);
+  const std::int64_t window_begin = first_bin * bin_size;
+  const std::int64_t window_end =
+      std::min(length, (first_bin + static_cast<std::int64_t>(means.size())) * bin_size);
+  const auto found = handle_->overlapping(chrom, window_begin, window_end);
   if (!found) return;
-  std::size_t bin = 0;
-  std::int64_t bin_end = bin_size;
+  std::int64_t bin = first_bin;
+  std::int64_t bin_end = window_begin + bin_size;
   double sum = 0;
   std::int64_t covered = 0;
   const auto flush = [&] {
-    if (covered > 0) means[bin] = static_cast<float>(sum / static_cast<double>(covered));
+    if (covered > 0)
+      means[static_cast<std::size_t>(bin - first_bin)] =
+          static_cast<float>(sum / static_cast<double>(covered));
     sum = 0;
     covered = 0;
   };
   for (std::uint32_t i = 0; i < found->l; ++i) {
-    std::int64_t begin = found->start[i];
-    const std::int64_t end = found->end[i];
+    std::int64_t begin = std::max<std::int64_t>(found->start[i], window_begin);
+    const std::int64_t end = std::min<std::int64_t>(found->end[i], window_end);
     const float value = found->value[i];
     if (value != value) continue;
     while (begin < end) {
       if (begin >= bin_end) {
         flush();
-        bin = begin < bin_end + bin_size ? bin + 1 : static_cast<std::size_t>(begin / bin_size);
-        bin_end = (static_cast<std::int64_t>(bin) + 1) * bin_size;
+        bin = begin < bin_end + bin_size ? bin + 1 : begin / bin_size;
+        bin_end = (bin + 1) * bin_size;
       }
       const std::int64_t upto = std::min(end, bin_end);
       sum += static_cast<double>(value) * static_cast<double>(upto - begin);

@@ -19,8 +19,9 @@ class LibBigWigFile {
   std::vector<ChromInfo> chromosomes() const;
   // NaN values included.
   std::vector<BigWigInterval> intervals(const std::string& chrom, std::int64_t begin, std::int64_t end) const;
-  // Means over the bases with a value of the bins from base 0, NaN for a bin without one.
-  void bin_means(const std::string& chrom, std::int64_t length, std::int64_t bin_size,
+  // Means over the bases with a value of the bins from `first_bin`, NaN for a bin without one. `chrom` has
+  // `length` bases.
+  void bin_means(const std::string& chrom, std::int64_t length, std::int64_t first_bin, std::int64_t bin_size,
                  std::span<float> means) const;
 
  private:
