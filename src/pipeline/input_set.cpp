@@ -329,6 +329,7 @@ InputSet InputSet::open(const InputOptions& options, const Parameters& parameter
 const std::vector<Sequence>& InputSet::sequences() const { return state_->sequences; }
 const std::vector<std::string>& InputSet::binding() const { return state_->binding; }
 const std::vector<std::string>& InputSet::paths() const { return state_->paths; }
+std::size_t InputSet::num_labels() const { return state_->parameters.labels.size(); }
 std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }
 
 PieceRequest InputSet::piece_request(std::size_t index) const {

@@ -62,6 +62,7 @@ class InputSet {
   // Every file that is read, for check_outputs.
   const std::vector<std::string>& paths() const;
   std::int64_t bin_size() const;  // bases
+  std::size_t num_labels() const;
   // Longest chromosome in bases, for index_kind_for.
   std::int64_t longest_chromosome() const;
 

@@ -59,7 +59,8 @@ void PieceStream::open_sequence() {
     for (const Warning& warning : scan.warnings) report_.warn(warning);
     request.missing = std::move(scan.missing);
     pieces_ = make_pieces(request);
-    if (!scores_->baseline.empty()) stats.baseline = scores_->baseline;
+    stats.baseline = scores_->baseline;
+    if (stats.baseline->empty()) stats.baseline->assign(inputs_.num_labels(), 0);
   } else if (!sequence.has_values) {
     report_.warn(
         {"no-values", sequence.title + ": no track has a value there; it is left out (--all-chromosomes)"});

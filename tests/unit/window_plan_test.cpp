@@ -1,0 +1,60 @@
+#include "pipeline/window_plan.h"
+
+#include "core/error.h"
+#include "support/catch.h"
+
+using namespace semicrf;
+
+namespace {
+
+WindowNeeds needs_of(std::size_t per_position) {
+  WindowNeeds needs;
+  needs.engine_bytes = [=](std::int64_t positions) {
+    return 1000 + per_position * static_cast<std::size_t>(positions);
+  };
+  needs.score_bytes = 4;
+  needs.output_bytes = 8;
+  needs.reads_right_halo = true;
+  return needs;
+}
+
+constexpr ChunkGrid kGrid{100, 30, 0};
+
+}  // namespace
+
+TEST_CASE("a sequence that fits is one window without halos") {
+  const WindowPlan plan = plan_windows(1234, kGrid, needs_of(8), 1000 + 20 * 1234);
+  CHECK(plan.count() == 1);
+  CHECK(plan.bytes == 1000 + 20 * 1234);
+  CHECK(plan.range(0).end == 1234);
+  CHECK(plan.read_range(0).end == 1234);
+}
+
+TEST_CASE("windows are whole chunks, tile the sequence and fit") {
+  for (const std::size_t budget : {4000u, 5000u, 9000u, 20000u}) {
+    const WindowPlan plan = plan_windows(1234, kGrid, needs_of(8), budget);
+    CAPTURE(budget, describe(plan));
+    CHECK(plan.bytes <= budget);
+    CHECK(plan.window % 100 == 0);
+    CHECK(1000 + 20 * (plan.window + 100) + 4 * 60 > static_cast<std::int64_t>(budget));
+    std::int64_t at = 0;
+    for (std::int64_t n = 0; n < plan.count(); ++n) {
+      CHECK(plan.range(n).begin == at);
+      CHECK(plan.read_range(n).begin == std::max<std::int64_t>(0, at - 30));
+      at = plan.range(n).end;
+      CHECK(plan.read_range(n).end == std::min<std::int64_t>(1234, at + 30));
+    }
+    CHECK(at == 1234);
+  }
+}
+
+TEST_CASE("memory for less than one chunk is refused with both figures") {
+  CHECK_THROWS_AS(plan_windows(1234, kGrid, needs_of(8), 3000), MemoryError);
+  CHECK_THROWS_AS(plan_windows(99, kGrid, needs_of(8), 100), MemoryError);
+  try {
+    plan_windows(std::int64_t{1} << 30, {std::int64_t{1} << 61, 0, 0}, needs_of(8), std::size_t{1} << 20);
+    FAIL("not refused");
+  } catch (const MemoryError& error) {
+    CHECK(std::string(error.what()).find("20480.0 MiB and 1.0 MiB are available") != std::string::npos);
+  }
+}
