@@ -92,11 +92,20 @@ def test_bigwig_demo(box):
 
 def test_label_posteriors(box):
     box.ok("posterior -p scores.params.json -o out.bedgraph --labels-out lab scores.npy")
-    files = [name for name in box.listing() if name.startswith("lab")]
-    check(len(files) in (1, 3), "files %s" % files)
-    if len(files) == 3:
-        columns = [per_bin(box.text(name)) for name in files]
-        check(all(abs(sum(values) - 1) < 5e-6 for values in zip(*columns)), "labels do not sum to 1")
+    columns = [per_bin(box.text("lab.%s.bedgraph" % label)) for label in ("low", "mid", "high")]
+    check(all(abs(sum(values) - 1) < 5e-6 for values in zip(*columns)), "labels do not sum to 1")
+    box.ok("posterior -p scores.params.json -o out.bedgraph --labels-out lab.npy scores.npy")
+    rows = oracle.read_npy(box.path("lab.npy"))
+    check(len(rows) == 300 and len(rows[0]) == 3, "shape %d x %d" % (len(rows), len(rows[0])))
+    worst = max(abs(a - b) for row, values in zip(rows, zip(*columns)) for a, b in zip(row, values))
+    check(worst < 1e-6, "the array and the bedGraphs differ by %g" % worst)
+
+
+def test_prefix_names_the_outputs(box):
+    box.ok("posterior -p scores.params.json --prefix run scores.npy")
+    check("run.boundary.bedgraph" in box.listing() and "run.stats.json" in box.listing(), "%s" % box.listing())
+    box.ok("decode -p scores.params.json --prefix run scores.npy")
+    check("run.segments.bed" in box.listing(), "%s" % box.listing())
 
 
 def test_same_bytes_for_any_threads(box):
@@ -117,7 +126,7 @@ def test_statistics(box):
     entry = stats["sequences"][0]
     check(ENTRY_KEYS <= set(entry), "missing %s" % (ENTRY_KEYS - set(entry)))
     check("viterbi_score" not in entry and "segments" not in entry, "what was not computed is there")
-    check((entry["name"], entry["length"], entry["covered"], entry["missing"]) == ("scores", 300, 300, 0), "%s" % entry)
+    check((entry["name"], entry["length"], entry["covered"], entry["missing"]) == ("scores", 3000, 300, 0), "%s" % entry)
     log_z, starts = exact(box)
     check(abs(entry["log_partition"] - log_z) < 1e-7 * log_z, "log Z %r, expected %r" % (entry["log_partition"], log_z))
     check(abs(entry["max_normalization_error"]) <= 1e-5, "normalisation")
