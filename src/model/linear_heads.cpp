@@ -5,35 +5,35 @@
 #include <limits>
 #include <stdexcept>
 
+// Into its caller always, so that the loops are compiled for the caller's instruction set.
+#define SEMICRF_INLINE __attribute__((always_inline)) inline
+
 namespace semicrf {
 namespace {
 
-// Labels per group: two SSE registers of doubles. Two rows share each load of a group's weights, so the four
-// accumulators stay in registers.
+// Labels per group: one AVX or two SSE registers of doubles. Rows share each load of a group's weights, so
+// that the accumulators of kRows rows fill the registers and hide the latency of the additions.
 constexpr std::size_t kLanes = 4;
-constexpr std::size_t kRows = 2;
+constexpr std::size_t kRows = 4;
 
-// acc[row][lane] += x[row][j] * weights[j][lane] for j in 0..inputs-1, in order of j.
-template <std::size_t Rows, class Feature>
-inline void accumulate(const Feature* x, std::size_t stride, std::size_t inputs, const double* weights,
-                       double (&acc)[Rows][kLanes]) {
-  for (std::size_t j = 0; j < inputs; ++j) {
-    for (std::size_t row = 0; row < Rows; ++row) {
-      const auto value = static_cast<double>(x[row * stride + j]);
-      for (std::size_t lane = 0; lane < kLanes; ++lane) acc[row][lane] += value * weights[j * kLanes + lane];
-    }
-  }
-}
-
-template <std::size_t Rows, class Feature, class Score>
-inline void project_rows(const Feature* x, std::size_t stride, std::size_t inputs, const double* weights,
-                         std::size_t group_stride, const double* bias, std::size_t labels, Score* out) {
+// out[row][c] for all labels c of Rows rows. `inputs` values per row lie at x[j * Rows + row], already in
+// double; sums run in order of j.
+template <std::size_t Rows, class Score>
+SEMICRF_INLINE void project_rows(const double* x, std::size_t inputs, const double* weights,
+                                 std::size_t group_stride, const double* bias, std::size_t labels,
+                                 Score* out) {
   for (std::size_t c = 0; c < labels; c += kLanes, weights += group_stride) {
     double acc[Rows][kLanes];
     for (std::size_t row = 0; row < Rows; ++row) {
       for (std::size_t lane = 0; lane < kLanes; ++lane) acc[row][lane] = bias[c + lane];
     }
-    accumulate<Rows>(x, stride, inputs, weights, acc);
+    for (std::size_t j = 0; j < inputs; ++j) {
+      for (std::size_t row = 0; row < Rows; ++row) {
+        const double value = x[j * Rows + row];
+        for (std::size_t lane = 0; lane < kLanes; ++lane)
+          acc[row][lane] += value * weights[j * kLanes + lane];
+      }
+    }
     const std::size_t used = std::min(kLanes, labels - c);
     for (std::size_t row = 0; row < Rows; ++row) {
       Score* target = out + row * labels + c;
@@ -45,6 +45,55 @@ inline void project_rows(const Feature* x, std::size_t stride, std::size_t input
     }
   }
 }
+
+// Rows of `inputs` values, `stride` apart, to double with the row index running fastest.
+template <std::size_t Rows, class Feature>
+SEMICRF_INLINE void gather_rows(const Feature* x, std::size_t stride, std::size_t inputs, double* gathered) {
+  for (std::size_t j = 0; j < inputs; ++j) {
+    for (std::size_t row = 0; row < Rows; ++row)
+      gathered[j * Rows + row] = static_cast<double>(x[row * stride + j]);
+  }
+}
+
+// The operands of Projection::apply.
+template <class Feature, class Score>
+struct ProjectionJob {
+  const Feature* x;
+  std::size_t stride, inputs, n, labels;
+  const double* weights;
+  const double* bias;
+  Score* out;
+};
+
+template <class Feature, class Score>
+SEMICRF_INLINE void project(const ProjectionJob<Feature, Score>& job, double* gathered) {
+  const std::size_t group_stride = job.inputs * kLanes;
+  std::size_t i = 0;
+  for (; i + kRows <= job.n; i += kRows) {
+    gather_rows<kRows>(job.x + i * job.stride, job.stride, job.inputs, gathered);
+    project_rows<kRows>(gathered, job.inputs, job.weights, group_stride, job.bias, job.labels,
+                        job.out + i * job.labels);
+  }
+  for (; i < job.n; ++i) {
+    gather_rows<1>(job.x + i * job.stride, job.stride, job.inputs, gathered);
+    project_rows<1>(gathered, job.inputs, job.weights, group_stride, job.bias, job.labels,
+                    job.out + i * job.labels);
+  }
+}
+
+#ifdef __x86_64__
+// The same loops in wider registers. Without fused multiply-adds, so every processor gives the same bits.
+template <class Feature, class Score>
+__attribute__((target("avx2"))) void project_wide(const ProjectionJob<Feature, Score>& job,
+                                                  double* gathered) {
+  project(job, gathered);
+}
+
+bool has_wide_registers() {
+  static const bool has = __builtin_cpu_supports("avx2") != 0;
+  return has;
+}
+#endif
 
 }  // namespace
 
@@ -67,22 +116,23 @@ Projection::Projection(std::span<const double> weights, std::span<const double> 
 
 template <class Feature, class Score>
 void Projection::apply(const Feature* x, std::size_t stride, std::size_t n, Score* out) const {
-  const auto labels = static_cast<std::size_t>(num_labels_);
-  const std::size_t group_stride = inputs_ * kLanes;
-  std::size_t i = 0;
-  for (; i + kRows <= n; i += kRows) {
-    project_rows<kRows>(x + i * stride, stride, inputs_, weights_.data(), group_stride, bias_.data(), labels,
-                        out + i * labels);
+  const ProjectionJob<Feature, Score> job{
+      x, stride, inputs_, n, static_cast<std::size_t>(num_labels_), weights_.data(), bias_.data(), out};
+  std::vector<double> gathered(kRows * inputs_);
+#ifdef __x86_64__
+  if (has_wide_registers()) {
+    project_wide(job, gathered.data());
+    return;
   }
-  for (; i < n; ++i) {
-    project_rows<1>(x + i * stride, stride, inputs_, weights_.data(), group_stride, bias_.data(), labels,
-                    out + i * labels);
-  }
+#endif
+  project(job, gathered.data());
 }
 
 template <class Feature, class Score>
 void Projection::apply_part(const Feature* x, std::size_t from, std::size_t to, Score* out) const {
-  project_rows<1>(x, 0, to - from, weights_.data() + from * kLanes, inputs_ * kLanes, bias_.data(),
+  std::vector<double> gathered(to - from);
+  gather_rows<1>(x, 0, to - from, gathered.data());
+  project_rows<1>(gathered.data(), to - from, weights_.data() + from * kLanes, inputs_ * kLanes, bias_.data(),
                   static_cast<std::size_t>(num_labels_), out);
 }
 
@@ -189,6 +239,7 @@ SEMICRF_INSTANTIATE(float, double)
 SEMICRF_INSTANTIATE(double, float)
 SEMICRF_INSTANTIATE(double, double)
 #undef SEMICRF_INSTANTIATE
+#undef SEMICRF_INLINE
 
 namespace {
 
