@@ -24,6 +24,7 @@ namespace {
 std::string number_text(double value) {
   if (value == kNegativeInfinity) return "\"-inf\"";
   if (!std::isfinite(value)) throw std::logic_error("a parameter is not a finite number");
+  if (value == 0) return std::signbit(value) ? "-0.0" : "0";  // "-0" would read back as the integer 0
   std::array<char, 32> buffer;
   const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
   return std::string(buffer.data(), end);

@@ -1,5 +1,7 @@
 #include "io/params_write.h"
 
+#include <algorithm>
+#include <cmath>
 #include <limits>
 #include <random>
 #include <string>
@@ -99,6 +101,17 @@ TEST_CASE("parameters survive writing and reading to the last bit") {
     CHECK(after.boundary->end_bias == before.boundary->end_bias);
     CHECK(after.training == before.training);
   }
+}
+
+TEST_CASE("numbers are written so that they read back as themselves") {
+  Parameters parameters = random_parameters(3);
+  const std::vector<double> values{
+      -0.0, 5e-324, 1e30, 0.1, -1e-300, 1.0 / 3, 123456789012345680.0, kNegativeInfinity};
+  parameters.chain.transition.resize(16, 1);
+  std::copy(values.begin(), values.end(), parameters.chain.transition.begin());
+  const Parameters after = parse_params_json(write_params_json(parameters), "p.json");
+  CHECK(after.chain.transition == parameters.chain.transition);
+  CHECK(std::signbit(after.chain.transition[0]));
 }
 
 TEST_CASE("formula durations are written as formulas") {
