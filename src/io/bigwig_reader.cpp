@@ -127,7 +127,7 @@ template <typename Sink>
 void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, Sink sink,
                                   int threads) {
   const BinWindow bins = window(chrom, first_bin, bin_size, sink.bins());
-  sink.clear(0, sink.bins());
+  sink.clear();
   if (sink.bins() == 0) return;
   file.require_unchanged();
   const auto wanted = blocks_in(chrom, bins.begin, bins.end);

@@ -30,11 +30,9 @@ class SumSink {
  public:
   explicit SumSink(BinSums out) : out_(out) {}
   std::size_t bins() const { return out_.sum.size(); }
-  void clear(std::size_t begin, std::size_t end) {
-    std::fill(out_.sum.begin() + static_cast<std::ptrdiff_t>(begin),
-              out_.sum.begin() + static_cast<std::ptrdiff_t>(end), 0.0);
-    std::fill(out_.covered.begin() + static_cast<std::ptrdiff_t>(begin),
-              out_.covered.begin() + static_cast<std::ptrdiff_t>(end), std::uint32_t{0});
+  void clear() {
+    std::fill(out_.sum.begin(), out_.sum.end(), 0.0);
+    std::fill(out_.covered.begin(), out_.covered.end(), std::uint32_t{0});
   }
   void store(std::size_t bin, double sum, std::uint32_t covered) {
     out_.sum[bin] = sum;
@@ -64,10 +62,7 @@ class MeanSink {
  public:
   explicit MeanSink(std::span<float> means) : means_(means) {}
   std::size_t bins() const { return means_.size(); }
-  void clear(std::size_t begin, std::size_t end) {
-    std::fill(means_.begin() + static_cast<std::ptrdiff_t>(begin),
-              means_.begin() + static_cast<std::ptrdiff_t>(end), std::numeric_limits<float>::quiet_NaN());
-  }
+  void clear() { std::fill(means_.begin(), means_.end(), std::numeric_limits<float>::quiet_NaN()); }
   void store(std::size_t bin, double sum, std::uint32_t covered) {
     means_[bin] = static_cast<float>(sum / static_cast<double>(covered));
   }

@@ -18,20 +18,6 @@ namespace {
   throw ReadError({path, "", what, advice});
 }
 
-int advice_of(AccessPattern pattern) {
-  switch (pattern) {
-    case AccessPattern::kNormal:
-      return MADV_NORMAL;
-    case AccessPattern::kSequential:
-      return MADV_SEQUENTIAL;
-    case AccessPattern::kRandom:
-      return MADV_RANDOM;
-    case AccessPattern::kWillNeed:
-      return MADV_WILLNEED;
-  }
-  return MADV_NORMAL;
-}
-
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
@@ -79,20 +65,6 @@ void MappedFile::close() noexcept {
   data_ = nullptr;
   size_ = 0;
   descriptor_ = -1;
-}
-
-void MappedFile::advise(AccessPattern pattern) const {
-  if (data_ != nullptr) ::madvise(const_cast<std::uint8_t*>(data_), size_, advice_of(pattern));
-}
-
-void MappedFile::release(std::size_t offset, std::size_t length) const {
-  if (offset >= size_) return;
-  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-  const std::size_t end = length >= size_ - offset ? size_ : offset + length;
-  const std::size_t first_page = (offset + page - 1) / page * page;
-  const std::size_t last_page = end == size_ ? end : end / page * page;
-  if (first_page >= last_page) return;
-  ::madvise(const_cast<std::uint8_t*>(data_) + first_page, last_page - first_page, MADV_DONTNEED);
 }
 
 void MappedFile::require_unchanged() const {

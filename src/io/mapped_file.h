@@ -9,13 +9,6 @@
 
 namespace semicrf {
 
-enum class AccessPattern {
-  kNormal,
-  kSequential,  // read once from front to back
-  kRandom,      // no read-ahead
-  kWillNeed,    // start reading now
-};
-
 class MappedFile {
  public:
   // ReadError when `path` cannot be opened, is a folder, or is not a regular file (a pipe cannot be mapped).
@@ -32,11 +25,6 @@ class MappedFile {
     return {data_, size_};
   }  // page-aligned; empty for an empty file
 
-  // A hint to the kernel about the whole file; never fails.
-  void advise(AccessPattern pattern) const;
-  // Lets the kernel drop the pages that lie wholly in [offset, offset + length); they are read again when
-  // touched.
-  void release(std::size_t offset, std::size_t length) const;
   // ReadError when the file on disk has become shorter or longer than it was when it was mapped. Touching a
   // page that was cut off kills the process, so long readers ask this between windows.
   void require_unchanged() const;
