@@ -61,7 +61,7 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
   stats.version = version;
   stats.device = device;
   stats.timings = {{"read", read.seconds()},
-                   {"compute", compute.seconds()},
+                   {"compute", std::max(0.0, total.seconds() - read.seconds() - write.seconds())},
                    {"write", write.seconds()},
                    {"total", total.seconds()}};
   rusage usage{};

@@ -59,7 +59,7 @@ class SequenceReport {
 // Not thread-safe.
 class RunReport {
  public:
-  StopWatch read, compute, write, total;
+  StopWatch read, write, total;  // the rest of the total is computing
 
   RunReport() { total.start(); }
   // Logs the warning and keeps it.

@@ -45,13 +45,15 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   plan.window = length;
   plan.budget = budget;
   plan.bytes = window_bytes(needs, length, 0);
-  if (plan.bytes <= budget) return plan;
+  const std::int64_t enough = needs.enough_positions == 0 ? length : needs.enough_positions;
+  if (plan.bytes <= budget && length <= enough) return plan;
 
   plan.left_halo = grid.warmup;
   plan.right_halo = needs.reads_right_halo ? grid.warmup : 0;
   const std::int64_t halos = plan.left_halo + plan.right_halo;
   const auto bytes_of = [&](std::int64_t chunks) { return window_bytes(needs, chunks * grid.chunk, halos); };
   const bool can_cut = grid.chunk < length;
+  if (!can_cut && plan.bytes <= budget) return plan;
   if (!can_cut || bytes_of(1) > budget) {
     throw MemoryError({"", "",
                        "the smallest window needs " +
@@ -60,7 +62,7 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
                        "raise --max-memory"});
   }
   std::int64_t fits = 1;
-  std::int64_t too_many = (length + grid.chunk - 1) / grid.chunk;
+  std::int64_t too_many = (std::min(length, enough) + grid.chunk - 1) / grid.chunk + 1;
   while (too_many - fits > 1) {
     const std::int64_t middle = fits + (too_many - fits) / 2;
     (bytes_of(middle) <= budget ? fits : too_many) = middle;

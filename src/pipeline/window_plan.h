@@ -15,6 +15,7 @@ struct WindowNeeds {
   std::function<std::size_t(std::int64_t)> engine_bytes;  // of a window of this many positions, see engine.h
   std::size_t score_bytes = 0;                            // per position read (with halos)
   std::size_t output_bytes = 0;                           // per position of the window
+  std::int64_t enough_positions = 0;                      // longer windows gain nothing; 0: they always do
   bool reads_right_halo = false;  // posteriors see the warm-up on the right of the window too
 };
 
