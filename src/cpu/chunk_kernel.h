@@ -29,22 +29,27 @@ struct RunStates {
   BoundaryState entry;  // at the edge where the chunk begins, after the warm-up
   BoundaryState exit;   // at the other edge
   std::int64_t fallbacks = 0;
+  double mass_before = 0;  // whole numbers: position shifts of the run before the chunk, and in it
+  double mass_inside = 0;
 };
 
 // Messages of the max semiring over one chunk, for the traceback: block by block, C values per position.
 struct ViterbiChunk {
   struct Block {
+    bool shifted = false;      // positions have shifts: 16 whole numbers taken out of their emissions
     bool exact = false;        // values are doubles without scales, else floats relative to the scales
     bool scaled_tail = false;  // tail values have their content summed up to the block's first boundary only
+    double base = 0;           // whole number to be added to every value of the block
     std::size_t offset = 0;    // of the block's first value in `floats` or `doubles`
-    std::size_t scales =
-        0;  // of the block's scales in `doubles` (not exact): alpha's and tail's C, then start's C
+    std::size_t shifts = 0;    // of the shifts in `doubles`
+    std::size_t scales = 0;    // of the scales in `doubles` (not exact): alpha's and tail's C, then start's C
   };
   // Per block: alpha of boundaries begin+1..begin+16 (16, C); then the start message G of boundaries
   // begin..begin+15 (16, C), the best score of everything before a segment that starts there; then, with a
   // tail, (16, C) the tail's share of alpha at begin+1..begin+16 without the end score.
   std::int64_t begin = 0;
-  double offset = 0;  // to be added to every value
+  double whole = 0;   // whole number to be added to every value of the chunk, and
+  double offset = 0;  // the rest. Position shifts since the window's first position are left out everywhere.
   std::vector<Block> blocks;
   std::vector<float> floats;
   std::vector<double> doubles;

@@ -85,8 +85,19 @@ class CpuEngine final : public Engine {
     }
     return chunks;
   }
-  std::optional<double> agree(const BoundaryState& truth, const BoundaryState& warmed) const {
-    return agreement(truth, warmed, grid_.tolerance, precision_);
+  // Whether a run that warmed up to `states.entry` agrees with the truth there; if so its exit is put on the
+  // truth's scale.
+  bool join(const BoundaryState& truth, RunStates& states, cpu::ViterbiChunk* kept = nullptr) const {
+    const auto shift = agreement(truth, states.entry, grid_.tolerance, precision_);
+    if (!shift) return false;
+    const double whole = truth.whole - states.entry.whole;
+    states.exit.offset += *shift;
+    states.exit.whole += whole;
+    if (kept != nullptr) {
+      kept->offset += *shift;
+      kept->whole += whole;
+    }
+    return true;
   }
   cpu::ViterbiKernel& viterbi_kernel(int worker) {
     auto& kernel = viterbi_kernels_[static_cast<std::size_t>(worker)];
@@ -123,17 +134,15 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
   ViterbiWindow result;
   result.chunks.resize(chunks.size());
   const BoundaryState* truth = left;
+  double mass = 0;  // position shifts since the window's first position
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (truth != nullptr) {
-      if (const auto shift = agree(*truth, states[i].entry)) {
-        states[i].exit.offset += *shift;
-        if (keep_messages) kept[i].offset += *shift;
-      } else {
-        states[i] =
-            viterbi_kernel(0).run(scores, chunks[i], grid_.warmup, {RunStart::Kind::kState, truth}, keep(i));
-        result.chunks[i].repaired = true;
-      }
+    if (truth != nullptr && !join(*truth, states[i], keep(i))) {
+      states[i] =
+          viterbi_kernel(0).run(scores, chunks[i], grid_.warmup, {RunStart::Kind::kState, truth}, keep(i));
+      result.chunks[i].repaired = true;
     }
+    if (keep_messages) kept[i].whole -= mass;
+    mass += states[i].mass_inside;
     result.chunks[i].fallbacks = states[i].fallbacks;
     truth = &states[i].exit;
   }
@@ -174,15 +183,11 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
   const BoundaryState* truth = left;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     RunStates& forward = results[i].forward;
-    if (truth != nullptr) {
-      if (const auto shift = agree(*truth, forward.entry)) {
-        forward.exit.offset += *shift;
-      } else {
-        forward_failed[i] = 1;
-        forward_truth[i] = *truth;
-        forward = posterior_kernel(0).sweep(Direction::kForward, scores, chunks[i], grid_.warmup,
-                                            {RunStart::Kind::kState, truth});
-      }
+    if (truth != nullptr && !join(*truth, forward)) {
+      forward_failed[i] = 1;
+      forward_truth[i] = *truth;
+      forward = posterior_kernel(0).sweep(Direction::kForward, scores, chunks[i], grid_.warmup,
+                                          {RunStart::Kind::kState, truth});
     }
     truth = &forward.exit;
   }
@@ -191,15 +196,11 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
   truth = right;
   for (std::size_t i = chunks.size(); i-- > 0;) {
     RunStates& backward = results[i].backward;
-    if (truth != nullptr) {
-      if (const auto shift = agree(*truth, backward.entry)) {
-        backward.exit.offset += *shift;
-      } else {
-        backward_failed[i] = 1;
-        backward_truth[i] = *truth;
-        backward = posterior_kernel(0).sweep(Direction::kBackward, scores, chunks[i], grid_.warmup,
-                                             {RunStart::Kind::kState, truth});
-      }
+    if (truth != nullptr && !join(*truth, backward)) {
+      backward_failed[i] = 1;
+      backward_truth[i] = *truth;
+      backward = posterior_kernel(0).sweep(Direction::kBackward, scores, chunks[i], grid_.warmup,
+                                           {RunStart::Kind::kState, truth});
     }
     truth = &backward.exit;
   }

@@ -1,5 +1,7 @@
 #include "cpu/directed_model.h"
 
+#include <algorithm>
+
 namespace semicrf::cpu {
 
 DirectedModel direct(const ChainModel& model, Direction direction) {
@@ -13,6 +15,18 @@ DirectedModel direct(const ChainModel& model, Direction direction) {
   const std::vector<double> zeros(labels, 0.0);
   const std::vector<double>& start = model.start_scores.empty() ? zeros : model.start_scores;
   const std::vector<double>& end = model.end_scores.empty() ? zeros : model.end_scores;
+  std::vector<double> into(labels, kNegativeInfinity);
+  std::vector<double> out_of(labels, kNegativeInfinity);
+  for (std::size_t to = 0; to < labels; ++to) {
+    for (std::size_t from = 0; from < labels; ++from)
+      into[to] = std::max(into[to], model.transition[from * labels + to]);
+    if (into[to] == kNegativeInfinity) continue;
+    for (std::size_t from = 0; from < labels; ++from) {
+      out_of[from] = std::max(out_of[from], model.transition[from * labels + to] - into[to]);
+    }
+  }
+  out.from_bound = direction == Direction::kForward ? out_of : into;
+  out.to_bound = direction == Direction::kForward ? into : out_of;
   if (direction == Direction::kForward) {
     out.transition = model.transition;
     out.first_scores = start;

@@ -40,30 +40,43 @@ CpuViterbiMessages::Place CpuViterbiMessages::place(std::int64_t position) const
 }
 
 // array: 0 alpha, 1 start message, 2 tail; scale: which of the block's scales a float is relative to.
-double CpuViterbiMessages::value(const Place& at, std::size_t array, std::size_t scale, int label) const {
+// Relative to `origin`, which lies near, so that no digits are lost to the length of the sequence.
+double CpuViterbiMessages::value(const Place& at, std::size_t array, std::size_t scale, int label, const Origin& origin) const {
   const auto labels = static_cast<std::size_t>(model_.num_labels);
   const auto c = static_cast<std::size_t>(label);
   const std::size_t index = at.block->offset + (array * kBlock + at.slot) * labels + c;
-  if (at.block->exact) return at.chunk->doubles[index] + at.chunk->offset;
+  const double shift =
+      ((at.chunk->whole + at.block->base) - origin.whole) + (at.chunk->offset - origin.offset);
+  if (at.block->exact) return at.chunk->doubles[index] + shift;
   return static_cast<double>(at.chunk->floats[index]) +
-         at.chunk->doubles[at.block->scales + scale * labels + c] + at.chunk->offset;
+         at.chunk->doubles[at.block->scales + scale * labels + c] + shift;
 }
 
-double CpuViterbiMessages::alpha(std::int64_t boundary, int label) const {
-  if (boundary > range_.begin) return value(place(boundary - 1), 0, 0, label);
-  return left_ ? left_->message[static_cast<std::size_t>(label)] + left_->offset : 0.0;
+CpuViterbiMessages::Origin CpuViterbiMessages::origin_at(std::int64_t boundary) const {
+  if (boundary == range_.begin) return left_ ? Origin{left_->whole, left_->offset} : Origin{};
+  const Place at = place(boundary - 1);
+  return {at.chunk->whole + at.block->base, at.chunk->offset};
 }
 
-double CpuViterbiMessages::start_message(std::int64_t boundary, int label) const {
-  return value(place(boundary), 1, 1, label);
+double CpuViterbiMessages::left_shift(const Origin& origin) const {
+  return (left_->whole - origin.whole) + (left_->offset - origin.offset);
+}
+
+double CpuViterbiMessages::alpha(std::int64_t boundary, int label, const Origin& origin) const {
+  if (boundary > range_.begin) return value(place(boundary - 1), 0, 0, label, origin);
+  return left_ ? left_->message[static_cast<std::size_t>(label)] + left_shift(origin) : 0.0;
+}
+
+double CpuViterbiMessages::start_message(std::int64_t boundary, int label, const Origin& origin) const {
+  return value(place(boundary), 1, 1, label, origin);
 }
 
 // The tail's share of alpha without the end score, content summed up to the boundary.
-double CpuViterbiMessages::tail(std::int64_t boundary, int label) const {
+double CpuViterbiMessages::tail(std::int64_t boundary, int label, const Origin& origin) const {
   if (boundary == range_.begin)
-    return left_ ? left_->tail[static_cast<std::size_t>(label)] + left_->offset : kNegativeInfinity;
+    return left_ ? left_->tail[static_cast<std::size_t>(label)] + left_shift(origin) : kNegativeInfinity;
   const Place at = place(boundary - 1);
-  const double share = value(at, 2, 0, label);
+  const double share = value(at, 2, 0, label, origin);
   return at.block->scaled_tail ? share + content_sum(at.block_begin, boundary, label) : share;
 }
 
@@ -73,6 +86,8 @@ double CpuViterbiMessages::content(std::int64_t position, int label) const {
       scores_.emissions.at(size(position - scores_.begin) * static_cast<std::size_t>(model_.num_labels) + c);
   if (!position_max_.empty()) score -= position_max_[size(position - range_.begin)];
   if (!scores_.baseline.empty()) score -= scores_.baseline[c];
+  const Place at = place(position);
+  if (at.block->shifted) score -= at.chunk->doubles[at.block->shifts + at.slot];
   return score;
 }
 
@@ -94,17 +109,17 @@ double CpuViterbiMessages::start_score(std::int64_t position, int label) const {
 }
 
 // Everything before a segment that starts left of the window, and its content up to the window's edge.
-double CpuViterbiMessages::ring(std::int64_t boundary, int label) const {
+double CpuViterbiMessages::ring(std::int64_t boundary, int label, const Origin& origin) const {
   const std::int64_t row = range_.begin - boundary - 1;
   return left_->ring[size(row) * static_cast<std::size_t>(model_.num_labels) +
                      static_cast<std::size_t>(label)] +
-         left_->offset;
+         left_shift(origin);
 }
 
 // The same of a start anywhere within K of the window; content up to max(boundary, window edge).
-double CpuViterbiMessages::started(std::int64_t boundary, int label) const {
-  return boundary < range_.begin ? ring(boundary, label)
-                                 : start_message(boundary, label) + start_score(boundary, label);
+double CpuViterbiMessages::started(std::int64_t boundary, int label, const Origin& origin) const {
+  return boundary < range_.begin ? ring(boundary, label, origin)
+                                 : start_message(boundary, label, origin) + start_score(boundary, label);
 }
 
 void CpuViterbiMessages::trace(TraceCursor& cursor, std::vector<Segment>& reversed) const {
@@ -137,6 +152,7 @@ void CpuViterbiMessages::close_segment(TraceCursor& cursor, std::int64_t begin, 
 bool CpuViterbiMessages::find_start(TraceCursor& cursor, std::vector<Segment>& reversed) const {
   const std::int64_t end = cursor.boundary;
   if (end <= range_.begin) return false;
+  const Origin origin = origin_at(end);
   const double* bias =
       bias_.data() + static_cast<std::size_t>(cursor.label) * static_cast<std::size_t>(model_.max_duration);
   const std::int64_t longest = std::min<std::int64_t>(model_.max_duration, end);
@@ -146,13 +162,13 @@ bool CpuViterbiMessages::find_start(TraceCursor& cursor, std::vector<Segment>& r
   for (std::int64_t k = 1; k <= longest; ++k) {
     const std::int64_t begin = end - k;
     if (begin >= range_.begin) sum += content(begin, cursor.label);
-    const double score = started(begin, cursor.label) + sum + bias[k - 1];
+    const double score = started(begin, cursor.label, origin) + sum + bias[k - 1];
     if (score > best) {
       best = score;
       best_duration = k;
     }
   }
-  if (model_.has_tail() && tail(end, cursor.label) > best) {
+  if (model_.has_tail() && tail(end, cursor.label, origin) > best) {
     cursor.phase = TraceCursor::Phase::kInTail;
     cursor.segment_end = end;
     return true;
@@ -175,13 +191,14 @@ bool CpuViterbiMessages::follow_tail(TraceCursor& cursor, std::vector<Segment>& 
     const std::int64_t begin = before - longest;
     if (begin < 0) throw std::logic_error("the tail of a segment reached the start of the sequence");
     const std::int64_t inside = std::max(begin, range_.begin);
+    const Origin origin = origin_at(before);
     if (steps % kRenewal == 0 || !(std::fabs(sum) < kLargeSum)) {
       sum = content_sum(inside, before, cursor.label);
     } else {
       sum -= content(before, cursor.label);
       if (begin >= range_.begin) sum += content(begin, cursor.label);
     }
-    if (started(begin, cursor.label) + sum + last_bias >= tail(before, cursor.label)) {
+    if (started(begin, cursor.label, origin) + sum + last_bias >= tail(before, cursor.label, origin)) {
       close_segment(cursor, begin, cursor.segment_end, reversed);
       return true;
     }
@@ -191,10 +208,11 @@ bool CpuViterbiMessages::follow_tail(TraceCursor& cursor, std::vector<Segment>& 
 
 bool CpuViterbiMessages::find_source(TraceCursor& cursor) const {
   if (cursor.boundary < range_.begin) return false;
+  const Origin origin = origin_at(cursor.boundary);
   double best = kNegativeInfinity;
   int best_label = 0;
   for (int from = 0; from < model_.num_labels; ++from) {
-    const double score = alpha(cursor.boundary, from) + model_.transition_at(from, cursor.label);
+    const double score = alpha(cursor.boundary, from, origin) + model_.transition_at(from, cursor.label);
     if (score > best) {
       best = score;
       best_label = from;

@@ -24,17 +24,24 @@ class CpuViterbiMessages final : public ViterbiMessages {
     std::size_t slot;
     std::int64_t block_begin;
   };
+  // What values are relative to: a whole number and the rest.
+  struct Origin {
+    double whole = 0;
+    double offset = 0;
+  };
   Place place(std::int64_t position) const;
 
-  double value(const Place& at, std::size_t array, std::size_t scale, int label) const;
-  double alpha(std::int64_t boundary, int label) const;
-  double start_message(std::int64_t boundary, int label) const;
-  double tail(std::int64_t boundary, int label) const;
+  double value(const Place& at, std::size_t array, std::size_t scale, int label, const Origin& origin) const;
+  Origin origin_at(std::int64_t boundary) const;
+  double left_shift(const Origin& origin) const;
+  double alpha(std::int64_t boundary, int label, const Origin& origin) const;
+  double start_message(std::int64_t boundary, int label, const Origin& origin) const;
+  double tail(std::int64_t boundary, int label, const Origin& origin) const;
   double content(std::int64_t position, int label) const;
   double content_sum(std::int64_t begin, std::int64_t end, int label) const;
   double start_score(std::int64_t position, int label) const;
-  double ring(std::int64_t boundary, int label) const;
-  double started(std::int64_t boundary, int label) const;
+  double ring(std::int64_t boundary, int label, const Origin& origin) const;
+  double started(std::int64_t boundary, int label, const Origin& origin) const;
 
   bool find_start(TraceCursor& cursor, std::vector<Segment>& reversed) const;
   bool follow_tail(TraceCursor& cursor, std::vector<Segment>& reversed) const;

@@ -44,8 +44,9 @@ std::optional<double> agreement(const BoundaryState& truth, const BoundaryState&
   if (!same_support) return std::nullopt;
   const double shift = truth.offset - warmed.offset;
   if (low > high) return shift;  // nothing finite on either side
-  const double epsilon = precision == Precision::kFloat ? static_cast<double>(std::numeric_limits<float>::epsilon())
-                                                        : std::numeric_limits<double>::epsilon();
+  const double epsilon = precision == Precision::kFloat
+                             ? static_cast<double>(std::numeric_limits<float>::epsilon())
+                             : std::numeric_limits<double>::epsilon();
   if (high - low > tolerance + 4 * epsilon * largest) return std::nullopt;
   return shift + (weight > 0 ? weighted / weight : high);
 }
@@ -56,13 +57,13 @@ double log_sum(const BoundaryState& state_at_end) {
   if (best == kNegativeInfinity) return best;
   double sum = 0;
   for (const double value : state_at_end.message) sum += std::exp(value - best);
-  return state_at_end.offset + best + std::log(sum);
+  return state_at_end.whole + (state_at_end.offset + best + std::log(sum));
 }
 
 double best_final_score(const BoundaryState& state_at_end, int* best_label) {
   const auto best = std::max_element(state_at_end.message.begin(), state_at_end.message.end());
   if (best_label != nullptr) *best_label = static_cast<int>(best - state_at_end.message.begin());
-  return state_at_end.offset + *best;
+  return state_at_end.whole + (state_at_end.offset + *best);
 }
 
 }  // namespace semicrf

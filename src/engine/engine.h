@@ -1,15 +1,16 @@
 // The contract between the inference engines (reference, cpu, later cuda) and everybody who calls them.
 //
-// An engine works on windows: stretches [begin, end) of one sequence that are whole numbers of chunks of its grid (the
-// last window ends at T). Inside a window it may run chunks in parallel from warmed-up starts; it verifies every junction
-// and repairs what did not agree, so a result depends on the model and the absolute position only, never on threads or
-// on how the sequence was cut into windows. What crosses a window's edge is a BoundaryState.
+// An engine works on windows: stretches [begin, end) of one sequence that are whole numbers of chunks of its
+// grid (the last window ends at T). Inside a window it may run chunks in parallel from warmed-up starts; it
+// verifies every junction and repairs what did not agree, so a result depends on the model and the absolute
+// position only, never on threads or on how the sequence was cut into windows. What crosses a window's edge
+// is a BoundaryState.
 //
-// Letters and formulas are those of docs/algorithm.md. All scores are natural logarithms in double unless said
-// otherwise; -inf means impossible and is a legal value everywhere.
+// Letters and formulas are those of docs/algorithm.md. All scores are natural logarithms in double unless
+// said otherwise; -inf means impossible and is a legal value everywhere.
 //
-// Tie rule of the max semiring: smallest final label; then, per segment from the right, the smallest duration (a
-// duration within K before one in the tail), then the smallest source label.
+// Tie rule of the max semiring: smallest final label; then, per segment from the right, the smallest duration
+// (a duration within K before one in the tail), then the smallest source label.
 #pragma once
 
 #include <cstddef>
@@ -36,48 +37,54 @@ struct PositionRange {
 
 // Where a sequence may be cut. A function of the model and the precision alone.
 struct ChunkGrid {
-  std::int64_t chunk = 0;    // window edges are multiples of this (or T)
-  std::int64_t warmup = 0;   // positions an engine wants to see beyond a window's edges (fewer at the sequence's ends)
-  double tolerance = 0;      // junction states agree within this (log units), besides rounding of large entries
+  std::int64_t chunk = 0;  // window edges are multiples of this (or T)
+  std::int64_t warmup =
+      0;  // positions an engine wants to see beyond a window's edges (fewer at the sequence's ends)
+  double tolerance = 0;  // junction states agree within this (log units), besides rounding of large entries
 };
 
 // The messages at boundary b that determine everything on the other side of it.
-// Entries are relative to `offset`: true log message = offset + entry; the largest entry is 0 (all -inf: no path).
+// Entries are relative: true log message = whole + offset + entry; the largest entry is 0 (all -inf: no
+// path). `whole` is a whole number that takes up the length of the sequence, so that differences of it are
+// exact.
 //   forward:  ring row d-1 = gamma_{b-d}(c) + S[b,c] - S-origin, i.e. content already summed up to b;
 //             message = alpha_b; tail = tail_b + S[b,c]
-//   backward: the same of the reversed sequence: ring row d-1 = S[b+d,c] - S[b,c] + Pe[b+d-1,c] + beta_{b+d}(c);
+//   backward: the same of the reversed sequence: ring row d-1 = S[b+d,c] - S[b,c] + Pe[b+d-1,c] +
+//   beta_{b+d}(c);
 //             message = beta_b; tail = log sum over e > b+K of that, with B[K] and the tail's decay
 // Rows that would lie outside the sequence are -inf.
 struct BoundaryState {
   std::int64_t boundary = 0;
+  double whole = 0;
   double offset = 0;
   std::vector<double> ring;     // (K, C)
   std::vector<double> message;  // (C)
   std::vector<double> tail;     // (C), empty when the model has no tail
 };
 
-// The constant d with truth = warmed + d (offsets included), when every entry agrees: both -inf, or both finite with
-// max d - min d <= tolerance + 4 ulp(largest |entry|) where the ulp is that of the engine's precision. The constant is
-// the mean of the differences weighted by exp(truth). nullopt when they do not agree.
+// The constant d with truth = warmed + (truth.whole - warmed.whole) + d, when every entry agrees: both -inf,
+// or both finite with max d - min d <= tolerance + 4 ulp(largest |entry|) where the ulp is that of the
+// engine's precision. The constant is the mean of the differences weighted by exp(truth). nullopt when they
+// do not agree.
 enum class Precision { kFloat, kDouble };
 std::optional<double> agreement(const BoundaryState& truth, const BoundaryState& warmed, double tolerance,
                                 Precision precision);
 
 // Sums over one chunk, for the caller to add up in chunk order (so that windows do not change a digit).
 struct ChunkReport {
-  std::int64_t fallbacks = 0;          // blocks or entries recomputed in the log domain, in the runs that counted
-  bool repaired = false;               // a junction failed and the chunk was redone from the true state
-  double label_entropy = 0;            // sum over t of -sum_c P(c|t) ln P(c|t)
-  double boundary_mass = 0;            // sum over t of p(segment starts at t)
-  double boundary_plogp = 0;           // sum over t of p ln p
+  std::int64_t fallbacks = 0;  // blocks or entries recomputed in the log domain, in the runs that counted
+  bool repaired = false;       // a junction failed and the chunk was redone from the true state
+  double label_entropy = 0;    // sum over t of -sum_c P(c|t) ln P(c|t)
+  double boundary_mass = 0;    // sum over t of p(segment starts at t)
+  double boundary_plogp = 0;   // sum over t of p ln p
   double max_normalization_error = 0;  // max |sum_c P(c|t) - 1| before clamping or renormalising
 };
 
 // Where a Viterbi traceback stands. It runs right to left and crosses windows.
 struct TraceCursor {
   enum class Phase {
-    kFindStart,   // a segment of `label` ends at boundary `boundary`; its start is wanted
-    kInTail,      // that segment ends at `segment_end`, is longer than K, and its tail is followed at `boundary`
+    kFindStart,  // a segment of `label` ends at boundary `boundary`; its start is wanted
+    kInTail,  // that segment ends at `segment_end`, is longer than K, and its tail is followed at `boundary`
     kFindSource,  // a segment of `label` starts at boundary `boundary`; the label before it is wanted
     kDone,
   };
@@ -91,8 +98,8 @@ struct TraceCursor {
 class ViterbiMessages {
  public:
   virtual ~ViterbiMessages() = default;
-  // Follows the best path from the cursor leftwards until the window's left edge blocks it or the sequence's start is
-  // reached (kDone). Appends finished segments to `reversed`, right to left.
+  // Follows the best path from the cursor leftwards until the window's left edge blocks it or the sequence's
+  // start is reached (kDone). Appends finished segments to `reversed`, right to left.
   virtual void trace(TraceCursor& cursor, std::vector<Segment>& reversed) const = 0;
 };
 
@@ -102,7 +109,8 @@ struct ViterbiWindow {
   std::unique_ptr<ViterbiMessages> messages;  // only when asked for
 };
 
-// Where posteriors go; null pointers are not computed. Rows are the positions of the range. Probabilities in [0, 1].
+// Where posteriors go; null pointers are not computed. Rows are the positions of the range. Probabilities in
+// [0, 1].
 struct PosteriorArrays {
   double* boundary = nullptr;  // (n): a segment starts at t
   double* labels = nullptr;    // (n, C): P(c|t)
@@ -111,9 +119,10 @@ struct PosteriorArrays {
 };
 
 struct PosteriorWindow {
-  BoundaryState right_forward;   // true forward state at range.end (log semiring)
-  BoundaryState left_backward;   // backward state at range.begin that the results were computed with
-  BoundaryState right_warmed;    // the backward state that was warmed up at range.end (empty ring where range.end == T)
+  BoundaryState right_forward;  // true forward state at range.end (log semiring)
+  BoundaryState left_backward;  // backward state at range.begin that the results were computed with
+  BoundaryState
+      right_warmed;  // the backward state that was warmed up at range.end (empty ring where range.end == T)
   std::vector<ChunkReport> chunks;
 };
 
@@ -121,29 +130,33 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual std::string_view name() const = 0;        // "reference" or "cpu"
-  virtual std::string description() const = 0;      // for logs: instruction set, precision, threads
+  virtual std::string_view name() const = 0;    // "reference" or "cpu"
+  virtual std::string description() const = 0;  // for logs: instruction set, precision, threads
   virtual const ChainModel& model() const = 0;
   virtual Precision precision() const = 0;
   virtual ChunkGrid grid() const = 0;
 
-  // Peak bytes an engine allocates for a window of this many positions of one sequence, scores and outputs not included.
+  // Peak bytes an engine allocates for a window of this many positions of one sequence, scores and outputs
+  // not included.
   virtual std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const = 0;
   virtual std::size_t posterior_bytes(std::int64_t positions) const = 0;
 
-  // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they exist);
-  // `left` is the true state at range.begin, null exactly when range.begin == 0.
+  // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
+  // exist); `left` is the true state at range.begin, null exactly when range.begin == 0.
   virtual ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                 bool keep_messages) = 0;
 
-  // Log semiring, forward and backward. `scores` covers the range and `warmup` positions on both sides. `right` is the
-  // backward state at range.end, null where range.end == T or where it is not known yet: then the warmed-up state is
-  // used and the caller must verify it later against the right neighbour's left_backward (docs/design.md).
-  virtual PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
-                                     const BoundaryState* right, const PosteriorArrays& out) = 0;
+  // Log semiring, forward and backward. `scores` covers the range and `warmup` positions on both sides.
+  // `right` is the backward state at range.end, null where range.end == T or where it is not known yet: then
+  // the warmed-up state is used and the caller must verify it later against the right neighbour's
+  // left_backward (docs/design.md).
+  virtual PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range,
+                                     const BoundaryState* left, const BoundaryState* right,
+                                     const PosteriorArrays& out) = 0;
 };
 
-// log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path exists.
+// log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path
+// exists.
 double log_sum(const BoundaryState& state_at_end);
 double best_final_score(const BoundaryState& state_at_end, int* best_label);
 
@@ -153,7 +166,8 @@ struct EngineOptions {
   Backend backend = Backend::kAuto;
   Precision precision = Precision::kFloat;
   int threads = 1;
-  std::string instruction_set;        // empty: the best this processor has; else a name of available_instruction_sets()
+  std::string
+      instruction_set;  // empty: the best this processor has; else a name of available_instruction_sets()
 };
 
 // The only function that knows which engines exist. Throws DeviceError when a forced choice cannot run here.

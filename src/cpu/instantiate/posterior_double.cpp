@@ -1,10 +1,13 @@
 // The Posterior kernels in double, compiled for every instruction set.
 #include "cpu/instantiate/factories.h"
 
+// Highway includes this file once per instruction set; the order of these lines matters.
+// clang-format off
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/instantiate/posterior_double.cpp"
-#include "cpu/simd/kernel_factory-inl.h"
 #include "hwy/foreach_target.h"
+#include "cpu/simd/kernel_factory-inl.h"
+// clang-format on
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {

@@ -9,6 +9,7 @@
 #endif
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -41,6 +42,9 @@ Real power_of_two(int exponent) {
 template <class Real>
 struct BlockMessages {
   bool exact = false;
+  const double* position_shift =
+      nullptr;            // (16) whole numbers taken out of the positions' emissions, or null: none
+  double base = 0;        // whole number that every logarithm and scale is relative to
   Real* alpha = nullptr;  // (16, padded) alpha of run boundaries begin+1..begin+16, relative to alpha_scale
   Real* start = nullptr;  // (16, padded) G of run boundaries begin..begin+15, relative to start_scale
   Real* tail = nullptr;   // (16, padded) tail share of alpha, relative to alpha_scale, content up to `begin`
@@ -77,6 +81,7 @@ class BlockRun {
         alpha_factor_(kBlock * width_),
         start_factor_(kBlock * width_),
         near_(kBlock * width_),
+        low_(2 * kBlock * width_),
         far_(kBlock * width_),
         tail_source_(kBlock * width_),
         factor_(static_cast<std::size_t>(std::max(tables.ring_blocks, tables.offsets) + 1) * lanes_),
@@ -130,7 +135,8 @@ class BlockRun {
 
   void start_from(const BoundaryState& state) {
     clear_ring();
-    base_ = state.offset;
+    origin_ = state.offset;
+    origin_whole_ = state.whole;
     const auto labels = static_cast<std::size_t>(t_.labels);
     for (int distance = 1; distance <= t_.ring_blocks; ++distance) {
       const int block = ring_index(distance);
@@ -152,6 +158,7 @@ class BlockRun {
   // sequence.
   void step(const ScoreView& view, std::int64_t block, int first_slot, int last_slot,
             BlockMessages<Real>& out) {
+    out.base = base_;
     load(view, block, first_slot, last_slot);
     prepare_bounds();
     gather_far(0, nullptr, bound_.get());
@@ -164,6 +171,8 @@ class BlockRun {
       exact_block(first_slot, last_slot, out);
       out.exact = true;
     }
+    out.position_shift = shifted_ ? position_shift_.data() : nullptr;
+    mass_ += block_mass_;
     first_of_sequence_ = false;
     head_ = (head_ + 1) % t_.ring_blocks;
   }
@@ -200,11 +209,18 @@ class BlockRun {
     for (auto* values : {&state.ring, &state.message, &state.tail}) {
       for (double& value : *values) value -= largest;
     }
-    state.offset = base_ + largest;
+    state.whole = origin_whole_ + (base_ + mass_);
+    state.offset = origin_ + largest;
     return state;
   }
 
+  // Every logarithm of the run is relative to origin + origin_whole + base + mass, the last three whole
+  // numbers, so that their differences are exact. Mass is the same for all paths: it only counts in states
+  // that leave the run.
   double base() const { return base_; }
+  double mass() const { return mass_; }
+  double origin_whole() const { return origin_whole_; }
+  double origin() const { return origin_; }
 
   // --- what the anchors read (docs/algorithm.md, "The local log Z") ---
 
@@ -274,6 +290,23 @@ class BlockRun {
       hn::StoreU(hn::DemoteTo(df, value), df, to);
     }
   }
+  // exp(x) in Real (log semiring), or x (max), for x in double: x is split so that its rounding to Real does
+  // not show. split_log takes it apart, part by part of a vector; from_split_log puts a whole vector
+  // together.
+  static HWY_INLINE void split_log(VD x, Real* high, Real* low) {
+    store_real(x, high);
+    if constexpr (S::kIsLog && sizeof(Real) == sizeof(float)) store_real(hn::Sub(x, load_double(high)), low);
+  }
+  static HWY_INLINE V from_split_log(const Real* high, const Real* low) {
+    const D d;
+    const V e = S::FromLog(d, hn::Load(d, high));
+    if constexpr (S::kIsLog && sizeof(Real) == sizeof(float)) {
+      // Where x is -inf its low part is NaN and exp(x) is 0.
+      return hn::IfThenElseZero(hn::Gt(e, hn::Zero(d)), hn::MulAdd(e, hn::Load(d, low), e));
+    } else {
+      return e;
+    }
+  }
   static VD log_of(const Real* from) { return S::ToLog(DD(), load_double(from)); }
 
  private:
@@ -296,6 +329,9 @@ class BlockRun {
     std::fill_n(carry_scale_.get(), width_, kNegativeInfinity);
     head_ = 0;
     base_ = 0;
+    mass_ = 0;
+    origin_ = 0;
+    origin_whole_ = 0;
     first_of_sequence_ = false;
   }
   void set_uniform_carry() {
@@ -336,6 +372,7 @@ class BlockRun {
         for (int c = 0; c < t_.labels; ++c) row[c] -= window.baseline[static_cast<std::size_t>(c)];
       }
     }
+    shift_positions(first_slot, last_slot);
     const bool first_here = block * kBlock + first_slot == view.first();
     const bool last_here = block * kBlock + last_slot == view.last();
     has_edges_ = first_here || last_here || view.has_boundary_scores();
@@ -346,6 +383,30 @@ class BlockRun {
       const auto i = static_cast<std::size_t>(c);
       if (first_here) first_[static_cast<std::size_t>(first_slot) * width_ + i] += t_.first_scores[i];
       if (last_here) last_[static_cast<std::size_t>(last_slot - 1) * width_ + i] += t_.last_scores[i];
+    }
+  }
+  // Scores that all labels of a position share change no comparison and no probability, but they wear digits
+  // down: a whole number near the largest is taken out and kept in mass_.
+  void shift_positions(int first_slot, int last_slot) {
+    constexpr double kSmall = 4;
+    const DD dd;
+    VD largest = hn::Zero(dd);
+    for (std::size_t i = static_cast<std::size_t>(first_slot) * width_;
+         i < static_cast<std::size_t>(last_slot) * width_; i += hn::Lanes(dd)) {
+      largest = hn::Max(largest, hn::Abs(hn::Load(dd, content_.get() + i)));
+    }
+    shifted_ = !hn::AllTrue(dd, hn::Le(largest, hn::Set(dd, kSmall)));
+    block_mass_ = 0;
+    if (!shifted_) return;
+    for (int slot = first_slot; slot < last_slot; ++slot) {
+      double* row = content_.get() + static_cast<std::size_t>(slot) * width_;
+      const double most = *std::max_element(row, row + t_.labels);
+      const bool large = most != kNegativeInfinity && std::fabs(most) > kSmall;
+      const double shift = large ? std::floor(most) : 0.0;
+      position_shift_[static_cast<std::size_t>(slot)] = shift;
+      block_mass_ += shift;
+      if (!large) continue;
+      for (int c = 0; c < t_.labels; ++c) row[c] -= shift;
     }
   }
   void load_edge(const ScoreView& view, std::int64_t block, int first_slot, int last_slot,
@@ -438,10 +499,10 @@ class BlockRun {
             hn::Sub(hn::Add(hn::Load(dd, scale + l), hn::Load(dd, bias + l)), hn::Load(dd, bound + c0 + l));
         if (gauge != nullptr) x = hn::Add(x, hn::Load(dd, gauge + c0 + l));
         any = any || !hn::AllFalse(dd, hn::Ge(x, least));
-        store_real(x, factor + l);
+        split_log(x, factor + l, low_.get() + l);
       }
       if (!any) continue;
-      hn::Store(S::FromLog(d, hn::Load(d, factor)), d, factor);
+      hn::Store(from_split_log(factor, low_.get()), d, factor);
       active_[static_cast<std::size_t>(active)] = o;
       ++active;
     }
@@ -514,8 +575,9 @@ class BlockRun {
         sum = hn::Add(sum, hn::Load(dd, content_.get() + slot * width_ + c));
         VD alpha = sum;
         if (has_edges_) alpha = hn::Add(alpha, hn::Load(dd, last_.get() + slot * width_ + c));
-        store_real(start, start_factor_.get() + at + slot * lanes_);
-        store_real(alpha, alpha_factor_.get() + at + slot * lanes_);
+        const std::size_t i = at + slot * lanes_;
+        split_log(start, start_factor_.get() + i, low_.get() + i);
+        split_log(alpha, alpha_factor_.get() + i, low_.get() + kBlock * width_ + i);
         largest = hn::Max(largest, hn::Max(hn::Abs(start), hn::Abs(alpha)));
       }
       hn::Store(sum, dd, block_sum_.get() + c);
@@ -524,8 +586,9 @@ class BlockRun {
     if (!in_range) return false;
     if constexpr (S::kIsLog) {
       for (std::size_t i = 0; i < kBlock * width_; i += lanes_) {
-        hn::Store(S::FromLog(d, hn::Load(d, alpha_factor_.get() + i)), d, alpha_factor_.get() + i);
-        hn::Store(S::FromLog(d, hn::Load(d, start_factor_.get() + i)), d, start_factor_.get() + i);
+        hn::Store(from_split_log(start_factor_.get() + i, low_.get() + i), d, start_factor_.get() + i);
+        hn::Store(from_split_log(alpha_factor_.get() + i, low_.get() + kBlock * width_ + i), d,
+                  alpha_factor_.get() + i);
       }
     }
     return true;
@@ -535,26 +598,30 @@ class BlockRun {
     if (scale_ == kNegativeInfinity || !make_factors()) return false;
     const D d;
     const DD dd;
-    // alpha = carried * exp(scale - scale_); to_alpha: from a label's bound to scale_; to_near: from scale_
-    // to it.
+    // alpha_now: alpha relative to scale_, with what all transitions out of the label share; to_alpha: the
+    // same from a label's bound; to_near: from scale_ and what all transitions into the label share to its
+    // bound.
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const VD common = hn::Set(dd, scale_);
       const VD bound = hn::Load(dd, bound_.get() + c);
       const VD into = hn::Load(dd, t_.transition_bound.get() + c);
-      store_real(hn::Sub(hn::Load(dd, carry_scale_.get() + c), common), alpha_now_.get() + c);
-      store_real(hn::Sub(bound, common), to_alpha_.get() + c);
+      const VD out_of = hn::Load(dd, t_.source_bound.get() + c);
+      split_log(hn::Add(hn::Sub(hn::Load(dd, carry_scale_.get() + c), common), out_of), alpha_now_.get() + c,
+                low_.get() + c);
+      split_log(hn::Add(hn::Sub(bound, common), out_of), to_alpha_.get() + c, low_.get() + width_ + c);
       const VD near_bound = hn::Load(dd, t_.offset_bound.get() + c);
-      store_real(hn::Add(hn::Sub(hn::Add(into, common), bound), near_bound), to_near_.get() + c);
+      split_log(hn::Add(hn::Sub(hn::Add(into, common), bound), near_bound), to_near_.get() + c,
+                low_.get() + 2 * width_ + c);
     }
     for (std::size_t c = 0; c < width_; c += lanes_) {
-      const V scale = hn::Load(d, alpha_now_.get() + c);
-      hn::Store(S::Times(S::FromLog(d, scale), hn::Load(d, carry_.get() + c)), d, alpha_now_.get() + c);
+      const V scale = from_split_log(alpha_now_.get() + c, low_.get() + c);
+      hn::Store(S::Times(scale, hn::Load(d, carry_.get() + c)), d, alpha_now_.get() + c);
       const V most = hn::Set(d, Limits<S, Real>::kExponent);
       const V to_alpha = hn::Load(d, to_alpha_.get() + c);
       const V to_near = hn::Load(d, to_near_.get() + c);
       if (!hn::AllTrue(d, hn::And(hn::Le(to_alpha, most), hn::Le(to_near, most)))) return false;
-      hn::Store(S::FromLog(d, to_alpha), d, to_alpha_.get() + c);
-      hn::Store(S::FromLog(d, to_near), d, to_near_.get() + c);
+      hn::Store(from_split_log(to_alpha_.get() + c, low_.get() + width_ + c), d, to_alpha_.get() + c);
+      hn::Store(from_split_log(to_near_.get() + c, low_.get() + 2 * width_ + c), d, to_near_.get() + c);
     }
     if (t_.tail) prepare_tail();
     bool certified = false;
@@ -587,8 +654,8 @@ class BlockRun {
     const DD dd;
     std::fill_n(tail_source_.get(), tail_source_.size(), kZero);
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      store_real(hn::Sub(hn::Load(dd, tail_log_.get() + c), hn::Load(dd, bound_.get() + c)),
-                 tail_now_.get() + c);
+      split_log(hn::Sub(hn::Load(dd, tail_log_.get() + c), hn::Load(dd, bound_.get() + c)),
+                tail_now_.get() + c, low_.get() + c);
     }
     for (std::size_t c = 0; c < width_; ++c) {
       const bool none = t_.log_tail[c] == kNegativeInfinity;
@@ -597,7 +664,7 @@ class BlockRun {
       tail_idle_[c] = none || empty ? S::template one<Real>() : kZero;
     }
     for (std::size_t c = 0; c < width_; c += lanes_) {
-      hn::Store(S::FromLog(d, hn::Load(d, tail_now_.get() + c)), d, tail_now_.get() + c);
+      hn::Store(from_split_log(tail_now_.get() + c, low_.get() + c), d, tail_now_.get() + c);
     }
     for (int slot = 0; slot < std::min<int>(kBlock, t_.duration); ++slot) {
       const int distance = (t_.duration - slot + kBlock - 1) / kBlock;
@@ -610,11 +677,12 @@ class BlockRun {
           const VD scale =
               hn::Load(dd, ring_scale_.get() + static_cast<std::size_t>(block) * width_ + c0 + l);
           const VD bias = hn::Load(dd, t_.last_bias.get() + c0 + l);
-          store_real(hn::Sub(hn::Add(scale, bias), hn::Load(dd, bound_.get() + c0 + l)), to + l);
+          split_log(hn::Sub(hn::Add(scale, bias), hn::Load(dd, bound_.get() + c0 + l)), to + l,
+                    low_.get() + l);
         }
         const V g = hn::Load(d, ring_.get() + static_cast<std::size_t>(block) * kBlock * width_ +
                                     t_.panel_index(panel, from, kBlock));
-        hn::Store(S::Times(S::FromLog(d, hn::Load(d, to)), g), d, to);
+        hn::Store(S::Times(from_split_log(to, low_.get()), g), d, to);
       }
     }
   }
@@ -761,16 +829,33 @@ class BlockRun {
       for (std::size_t c = 0; c < width_; ++c) tail_log_[c] += block_sum_[c];
     }
     ring_has_log_[static_cast<std::size_t>(head_)] = false;
-    shift_gauge(block_sum_.get());
+    shift_gauge(block_sum_.get(), move_base());
   }
 
-  void shift_gauge(const double* content) {
+  // Keeps the logarithms small: takes a whole number near the largest alpha out of them. Returns it.
+  double move_base() {
+    double largest = kNegativeInfinity;
+    for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
+      largest = std::max(largest, carry_magnitude(carry_[c]) + carry_scale_[c]);
+    }
+    if (largest == kNegativeInfinity) return 0;
+    const double shift = std::floor(largest);
+    for (std::size_t c = 0; c < width_; ++c) {
+      carry_scale_[c] -= shift;
+      tail_log_[c] -= shift;
+    }
+    base_ += shift;
+    return shift;
+  }
+
+  // The ring's logarithms follow the gauge to the block's last boundary, and the base.
+  void shift_gauge(const double* content, double shift) {
     const DD dd;
-    for (int b = 0; b < t_.ring_blocks; ++b) {
-      double* scale = ring_scale_.get() + static_cast<std::size_t>(b) * width_;
-      for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-        hn::Store(hn::Add(hn::Load(dd, scale + c), hn::Load(dd, content + c)), dd, scale + c);
-      }
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const VD change = hn::Sub(hn::Load(dd, content + c), hn::Set(dd, shift));
+      double* scale = ring_scale_.get() + c;
+      for (int b = 0; b < t_.ring_blocks; ++b, scale += width_)
+        hn::Store(hn::Add(hn::Load(dd, scale), change), dd, scale);
     }
   }
 
@@ -851,9 +936,10 @@ class BlockRun {
     std::copy_n(exact_alpha_.get(), width_, carry_scale_.get());
     double* scale = ring_scale_.get() + static_cast<std::size_t>(head_) * width_;
     std::fill_n(scale, width_, kNegativeInfinity);
-    shift_gauge(block_sum_.get());
-    std::copy_n(exact_near_.get(), kBlock * width_,
-                ring_log_.get() + static_cast<std::size_t>(head_) * kBlock * width_);
+    const double shift = move_base();
+    shift_gauge(block_sum_.get(), shift);
+    double* logs = ring_log_.get() + static_cast<std::size_t>(head_) * kBlock * width_;
+    for (std::size_t i = 0; i < kBlock * width_; ++i) logs[i] = exact_near_[i] - shift;
     normalize_exact(head_);
   }
 
@@ -1040,6 +1126,12 @@ class BlockRun {
   std::size_t width_, lanes_;
   int head_ = 0;  // ring block the next step fills
   double base_ = 0;
+  double mass_ = 0;        // sum of the position shifts of the run
+  double block_mass_ = 0;  // of the block loaded
+  double origin_ = 0;
+  double origin_whole_ = 0;
+  bool shifted_ = false;
+  std::array<double, kBlock> position_shift_{};
   double scale_ = 0;
   bool first_of_sequence_ = false;
   bool has_edges_ = false;
@@ -1056,7 +1148,7 @@ class BlockRun {
 
   // One block's workspace; (16, padded) rows or (panels, 16, lanes).
   AlignedArray<double> content_, first_, last_;
-  AlignedArray<Real> alpha_factor_, start_factor_, near_, far_, tail_source_, factor_;
+  AlignedArray<Real> alpha_factor_, start_factor_, near_, low_, far_, tail_source_, factor_;
   std::vector<int> active_;
   AlignedArray<Real> fresh_;  // gamma of the block being computed, in the ring's layout
   AlignedArray<Real> alpha_now_, alpha_next_;

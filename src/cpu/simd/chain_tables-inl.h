@@ -100,11 +100,12 @@ struct ChainTables {
   AlignedArray<Real>
       near_table;             // (panels, 16, lanes): entry k-1 is duration k, relative to offset_bound row 0
   AlignedArray<double> bias;  // (K, padded)
-  AlignedArray<Real> transition;        // (labels, padded) relative to transition_bound
+  AlignedArray<Real> transition;  // (labels, padded) relative to source_bound[from] + transition_bound[to]
   AlignedArray<double> transition_log;  // (labels, padded)
   AlignedArray<double>
       transition_linear;  // (labels, padded) exp(transition_log - transition_bound), log semiring only
-  AlignedArray<double> transition_bound;  // (padded): largest score of a transition into the label
+  AlignedArray<double> transition_bound;  // (padded): of the scores into the label, -inf: none
+  AlignedArray<double> source_bound;      // (padded): of the scores out of the label
   AlignedArray<double> log_tail, last_bias;
   AlignedArray<Real> tail_factor;
   Real least_total, least_start;
@@ -162,14 +163,18 @@ struct ChainTables {
     transition_log = AlignedArray<double>(rows * width, kNegativeInfinity);
     transition_linear = AlignedArray<double>(rows * width, 0.0);
     transition_bound = AlignedArray<double>(width, kNegativeInfinity);
+    source_bound = AlignedArray<double>(width, kNegativeInfinity);
+    std::copy_n(model.to_bound.data(), rows, transition_bound.get());
+    std::copy_n(model.from_bound.data(), rows, source_bound.get());
     for (std::size_t to = 0; to < rows; ++to) {
       for (std::size_t from = 0; from < rows; ++from) {
-        transition_bound[to] = std::max(transition_bound[to], model.transition[from * rows + to]);
-      }
-      if (transition_bound[to] == kNegativeInfinity) continue;
-      for (std::size_t from = 0; from < rows; ++from) {
         const double score = model.transition[from * rows + to];
-        transition[from * width + to] = relative(score, transition_bound[to]);
+        if (score == kNegativeInfinity) continue;
+        // Rounded to Real from the same double in both directions.
+        const double forward = model.direction == Direction::kForward
+                                   ? (score - transition_bound[to]) - source_bound[from]
+                                   : (score - source_bound[from]) - transition_bound[to];
+        transition[from * width + to] = relative(forward, 0.0);
         transition_log[from * width + to] = score;
         transition_linear[from * width + to] = std::exp(score - transition_bound[to]);
       }

@@ -97,6 +97,7 @@ RunStates run_chunk(Run& run, const ScoreView& view, PositionRange chunk, std::i
     states.entry = run.export_state(view.boundary_of(begin), true);
   }
   run.clear_fallbacks();
+  states.mass_before = run.mass();
   step_to(end, [&](std::int64_t block, int first, int last) {
     before(block * kBlock + first);
     run.step(view, block, first, last, scratch.get());
@@ -104,6 +105,7 @@ RunStates run_chunk(Run& run, const ScoreView& view, PositionRange chunk, std::i
   });
   states.exit = run.export_state(view.boundary_of(end), end != view.last());
   states.fallbacks = run.fallbacks();
+  states.mass_inside = run.mass() - states.mass_before;
   return states;
 }
 

@@ -35,13 +35,16 @@ class ForwardStore {
     }
     logs_.clear();
     exact_.clear();
+    bases_.clear();
   }
 
-  // `tail_log` is the tail at the block's right boundary, content summed up to there.
-  void append(const BlockMessages<Real>& m, const AlignedArray<double>& tail_log) {
+  // `tail_log` is the tail at the block's right boundary, content summed up to there, relative to
+  // `tail_base`.
+  void append(const BlockMessages<Real>& m, const AlignedArray<double>& tail_log, double tail_base) {
     const std::size_t block = exact_.size();
     double* scales = scales_.get() + block * 3 * width_;
-    std::copy_n(tail_log.get(), width_, scales + 2 * width_);
+    for (std::size_t c = 0; c < width_; ++c) scales[2 * width_ + c] = tail_log[c] + (tail_base - m.base);
+    bases_.push_back(m.base);
     if (m.exact) {
       exact_.push_back(static_cast<std::ptrdiff_t>(logs_.size()));
       logs_.insert(logs_.end(), m.alpha_log, m.alpha_log + rows_);
@@ -55,6 +58,8 @@ class ForwardStore {
     std::copy_n(m.start_scale, width_, scales + width_);
   }
 
+  // What a block's logarithms and scales are relative to, a whole number.
+  double base(std::size_t block) const { return bases_[block]; }
   bool exact(std::size_t block) const { return exact_[block] >= 0; }
   const Real* alpha(std::size_t block) const { return numbers_.get() + block * 2 * rows_; }
   const Real* start(std::size_t block) const { return alpha(block) + rows_; }
@@ -81,9 +86,10 @@ class ForwardStore {
 
   std::size_t width_, rows_;
   std::size_t capacity_ = 0;
-  AlignedArray<Real> numbers_;         // per block: alpha (16, padded), start (16, padded)
-  AlignedArray<double> scales_;        // per block: alpha, start, tail (padded)
-  std::vector<double> logs_;           // per exact block: alpha, start (16, padded)
+  AlignedArray<Real> numbers_;   // per block: alpha (16, padded), start (16, padded)
+  AlignedArray<double> scales_;  // per block: alpha, start, tail (padded)
+  std::vector<double> logs_;     // per exact block: alpha, start (16, padded)
+  std::vector<double> bases_;
   std::vector<std::ptrdiff_t> exact_;  // offset into logs_, or -1
 };
 

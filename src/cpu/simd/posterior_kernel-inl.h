@@ -65,7 +65,9 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     store_.reset(chunk.size());
     result.forward = run_chunk(
         forward_, ahead, chunk, warmup, forward, scratch_, [](std::int64_t) {},
-        [&](std::int64_t, const BlockMessages<Real>& m) { store_.append(m, forward_.tail_log()); });
+        [&](std::int64_t, const BlockMessages<Real>& m) {
+          store_.append(m, forward_.tail_log(), forward_.base());
+        });
     const ScoreView back(scores, Direction::kBackward);
     chunk_ = chunk;
     out_ = out;
@@ -97,34 +99,37 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const std::int64_t begin = view.boundary_of((run_block + 1) * kBlock);
     const auto block = static_cast<std::size_t>((begin - chunk_.begin) / kBlock);
     const int slots = static_cast<int>(std::min<std::int64_t>(kBlock, chunk_.end - begin));
+    const double log_z = log_z_ + (log_z_base_ - (store_.base(block) + back.base));
     if (store_.exact(block) || back.exact) {
-      exact_products(block, slots, back);
+      exact_products(block, slots, log_z, back);
     } else {
-      fast_products(block, back);
+      fast_products(block, log_z, back);
     }
     accumulate(begin, slots);
   }
 
   // start_[j] = p_start(begin + j), end_[j] = p_end(begin + j): both products are split evenly so that
   // neither factor leaves the range of Real.
-  void fast_products(std::size_t block, const BlockMessages<Real>& back) {
+  void fast_products(std::size_t block, double log_z_here, const BlockMessages<Real>& back) {
     const D d;
     const DD dd;
     HWY_ALIGN Real half_start[hn::MaxLanes(D())];
     HWY_ALIGN Real half_end[hn::MaxLanes(D())];
+    HWY_ALIGN Real low_start[hn::MaxLanes(D())];
+    HWY_ALIGN Real low_end[hn::MaxLanes(D())];
     const VD half = hn::Set(dd, 0.5);
-    const VD log_z = hn::Set(dd, log_z_);
+    const VD log_z = hn::Set(dd, log_z_here);
     for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
       for (std::size_t l = 0; l < hn::Lanes(d); l += hn::Lanes(dd)) {
         const VD starts =
             hn::Add(hn::Load(dd, store_.start_scale(block) + c + l), hn::Load(dd, back.alpha_scale + c + l));
         const VD ends =
             hn::Add(hn::Load(dd, store_.alpha_scale(block) + c + l), hn::Load(dd, back.start_scale + c + l));
-        Run::store_real(hn::Mul(half, hn::Sub(starts, log_z)), half_start + l);
-        Run::store_real(hn::Mul(half, hn::Sub(ends, log_z)), half_end + l);
+        Run::split_log(hn::Mul(half, hn::Sub(starts, log_z)), half_start + l, low_start + l);
+        Run::split_log(hn::Mul(half, hn::Sub(ends, log_z)), half_end + l, low_end + l);
       }
-      const V by_start = hn::Exp(d, hn::Load(d, half_start));
-      const V by_end = hn::Exp(d, hn::Load(d, half_end));
+      const V by_start = Run::from_split_log(half_start, low_start);
+      const V by_end = Run::from_split_log(half_end, low_end);
       const Real* alpha = store_.alpha(block) + c;
       const Real* start = store_.start(block) + c;
       for (std::size_t j = 0; j < kBlock; ++j) {
@@ -147,12 +152,12 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     return hn::Add(Run::log_of(numbers + row + c), hn::Load(dd, scale + c));
   }
 
-  void exact_products(std::size_t block, int slots, const BlockMessages<Real>& back) {
+  void exact_products(std::size_t block, int slots, double log_z_here, const BlockMessages<Real>& back) {
     const DD dd;
     const bool mine_exact = store_.exact(block);
     const double* alpha_log = mine_exact ? store_.alpha_log(block) : nullptr;
     const double* start_log = mine_exact ? store_.start_log(block) : nullptr;
-    const VD log_z = hn::Set(dd, log_z_);
+    const VD log_z = hn::Set(dd, log_z_here);
     for (std::size_t j = 0; j < static_cast<std::size_t>(slots); ++j) {
       const std::size_t mine = j * width_;
       const std::size_t theirs = (kBlock - 1 - j) * width_;
@@ -225,9 +230,10 @@ class PosteriorKernelImpl final : public PosteriorKernel {
 
   // --- the local log Z and the mass that crosses boundary b ---
 
-  // The backward run stands at b; sets log_z_ and crossing_.
+  // The backward run stands at b; sets log_z_, log_z_base_ and crossing_. Logarithms here are relative to the
+  // base of the forward block that ends at b plus the base of the backward run.
   void anchor(const ScoreView& view, std::int64_t b) {
-    const auto last = static_cast<std::size_t>((b - 1 - chunk_.begin) / kBlock);
+    const std::size_t last = last_block_before(b);
     const auto slot = static_cast<std::size_t>((b - 1 - chunk_.begin) % kBlock);
     std::fill_n(crossing_log_.get(), width_, kNegativeInfinity);
     if (b == view.window().length) {
@@ -252,9 +258,13 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       }
     }
     log_z_ = log_z;
+    log_z_base_ = store_.base(last) + backward_.base();
     for (std::size_t c = 0; c < width_; ++c) {
       crossing_[c] = c < labels_ ? static_cast<Real>(std::exp(crossing_log_[c] - log_z)) : Real(0);
     }
+  }
+  std::size_t last_block_before(std::int64_t b) const {
+    return static_cast<std::size_t>((b - 1 - chunk_.begin) / kBlock);
   }
   static constexpr double kLostMargin =
       sizeof(Real) == sizeof(float) ? 20 : 36;  // e^-20 = 2e-9, e^-36 = 2e-16
@@ -270,6 +280,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   // range.
   double crossing_fast(const ScoreView& view, std::int64_t b) {
     std::fill_n(gauge_.get(), width_, 0.0);
+    const std::size_t last = last_block_before(b);
     double lost = kNegativeInfinity;
     const std::int64_t run_block = view.run_boundary_of(b) / kBlock;
     for (int ahead = 0; ahead < backward_tables_->offsets; ++ahead) {
@@ -283,6 +294,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         double scale = 0;
         double weight = 0;  // sum of G * factor: what a lost term would have been multiplied with
         const double sum = meet(block, c, &scale, &weight);
+        scale += store_.base(block) - store_.base(last);
         if (sum > 0) crossing_log_[c] = log_add(crossing_log_[c], std::log(sum) + scale + bound_[c]);
         if (weight > 0 && bound_[c] != kNegativeInfinity) {
           lost = log_add(lost, std::log(weight) + scale + bound_[c] + backward_tables_->log_lost);
@@ -336,6 +348,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
 
   // starts_log_[(d-1), c]: log of gamma at s = b - d with content up to b.
   void gather_starts(const ScoreView& view, std::int64_t b, int reach) {
+    const std::size_t last = last_block_before(b);
     starts_log_.assign(static_cast<std::size_t>(reach) * labels_, kNegativeInfinity);
     std::fill_n(gauge_.get(), width_, 0.0);
     const std::int64_t run_block = view.run_boundary_of(b) / kBlock;
@@ -347,7 +360,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       if (d % kBlock == 1) backward_.load_block(view, run_block + (d - 1) / kBlock);
       for (std::size_t c = 0; c < labels_; ++c) {
         gauge_[c] += backward_.content()[theirs + c];
-        double value = store_.start_value(block, slot, c) + gauge_[c];
+        double value =
+            store_.start_value(block, slot, c) + (store_.base(block) - store_.base(last)) + gauge_[c];
         if (backward_.has_edge_scores()) value += backward_.last_scores()[theirs + c];
         starts_log_[static_cast<std::size_t>(d - 1) * labels_ + c] = value;
       }
@@ -399,10 +413,9 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       sum = log_add(sum, starts_log_[static_cast<std::size_t>(d - 1) * labels_ + c] + tail);
     }
     // Starts more than K before b: the forward tail at b, and any end beyond b.
-    const auto block = static_cast<std::size_t>((b - 1 - chunk_.begin) / kBlock);
     double beyond = tail_at_b == kNegativeInfinity ? kNegativeInfinity : tail_at_b - last + duration * log_q;
     for (int d = 1; d <= duration; ++d) beyond = log_add(beyond, ends(d) + d * log_q);
-    return log_add(sum, store_.tail_log(block)[c] + beyond);
+    return log_add(sum, store_.tail_log(last_block_before(b))[c] + beyond);
   }
 
   std::shared_ptr<const Tables> forward_tables_, backward_tables_;
@@ -414,7 +427,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   PositionRange chunk_;
   PosteriorArrays out_;
   ChunkReport report_;
-  double log_z_ = 0;                // in the gauges of both runs
+  double log_z_ = 0;                // local log Z, relative to log_z_base_
+  double log_z_base_ = 0;           // sum of the bases of both runs at the last anchor
   AlignedArray<Real> start_, end_;  // (16, padded) p_start, p_end of the block
   AlignedArray<Real> crossing_;     // (padded) mass that crosses the boundary reached
   AlignedArray<double> crossing_log_, beta_, delta_, gauge_, bound_;

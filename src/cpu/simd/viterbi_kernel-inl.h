@@ -32,7 +32,10 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     };
     RunStates states = run_chunk(
         run_, view, chunk, warmup, start, scratch_, [](std::int64_t) {}, store);
-    if (keep != nullptr) keep->offset = run_.base();
+    if (keep != nullptr) {
+      keep->whole = run_.origin_whole() + states.mass_before;
+      keep->offset = run_.origin();
+    }
     return states;
   }
 
@@ -73,6 +76,12 @@ class ViterbiKernelImpl final : public ViterbiKernel {
 
   void append(const BlockMessages<Real>& m, ViterbiChunk& keep) const {
     ViterbiChunk::Block block;
+    block.base = m.base;
+    block.shifted = m.position_shift != nullptr;
+    if (block.shifted) {
+      block.shifts = keep.doubles.size();
+      keep.doubles.insert(keep.doubles.end(), m.position_shift, m.position_shift + kBlock);
+    }
     if (m.exact) {
       block.exact = true;
       block.offset = keep.doubles.size();
