@@ -31,6 +31,13 @@ std::string joined(const std::vector<std::string>& texts) {
   return text;
 }
 
+void log_binding(const std::vector<std::string>& binding) {
+  constexpr std::size_t kShown = 50;
+  for (std::size_t i = 0; i < std::min(binding.size(), kShown); ++i)
+    spdlog::info("input: {}", escape_control(binding[i]));
+  if (binding.size() > kShown) spdlog::info("input: and {} more", binding.size() - kShown);
+}
+
 std::int64_t longest(const std::vector<BinRange>& pieces) {
   std::int64_t size = 0;
   for (const BinRange& piece : pieces) size = std::max(size, piece.size());
@@ -46,7 +53,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       inputs_(InputSet::open(options.input, parameters_.parameters)),
       engines_(options.engine, parameters_.parameters.chain) {
   spdlog::info("engine: {}", engines_.whole().description());
-  for (const std::string& line : inputs_.binding()) spdlog::info("input: {}", escape_control(line));
+  log_binding(inputs_.binding());
   settle_memory();
 }
 

@@ -1,7 +1,8 @@
 // decode and posterior from files to files: threads and memory change no byte.
 #include "pipeline/run.h"
 
-#include <cmath>
+#include <spdlog/spdlog.h>
+
 #include <random>
 
 #include "core/error.h"
@@ -13,6 +14,9 @@ using namespace semicrf;
 using namespace semicrf::test;
 
 namespace {
+
+// The runs' notes would only be noise here.
+[[maybe_unused]] const bool kSilent = (spdlog::set_level(spdlog::level::off), true);
 
 constexpr const char* kParameters = R"({"format": "semicrf-params", "format_version": "1.0",
   "labels": ["a", "b", "c"], "max_duration": 6, "bin_size": 10, "centering": "mean",
