@@ -169,7 +169,7 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
     return at;
   };
   const std::int64_t spacing =
-      std::max<std::int64_t>(2048, round_up(8 * static_cast<std::int64_t>(model_.max_duration), cpu::kBlock));
+      std::max<std::int64_t>(512, round_up(8 * static_cast<std::int64_t>(model_.max_duration), cpu::kBlock));
   std::vector<cpu::PosteriorKernel::Result> results(chunks.size());
   pool_.run(chunks.size(), [&](std::size_t i, int worker) {
     results[i] = posterior_kernel(worker).posteriors(scores, chunks[i], grid_.warmup, spacing, RunStart(),

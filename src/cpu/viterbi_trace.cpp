@@ -41,7 +41,8 @@ CpuViterbiMessages::Place CpuViterbiMessages::place(std::int64_t position) const
 
 // array: 0 alpha, 1 start message, 2 tail; scale: which of the block's scales a float is relative to.
 // Relative to `origin`, which lies near, so that no digits are lost to the length of the sequence.
-double CpuViterbiMessages::value(const Place& at, std::size_t array, std::size_t scale, int label, const Origin& origin) const {
+double CpuViterbiMessages::value(const Place& at, std::size_t array, std::size_t scale, int label,
+                                 const Origin& origin) const {
   const auto labels = static_cast<std::size_t>(model_.num_labels);
   const auto c = static_cast<std::size_t>(label);
   const std::size_t index = at.block->offset + (array * kBlock + at.slot) * labels + c;

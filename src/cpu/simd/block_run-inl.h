@@ -23,8 +23,6 @@ HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
 
-inline constexpr double kLog2 = 0.69314718055994530942;
-
 // Exponent of a positive normal number, and the number 2^exponent.
 inline int exponent_of(float x) { return static_cast<int>(std::bit_cast<std::uint32_t>(x) >> 23) - 127; }
 inline int exponent_of(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52) - 1023; }
@@ -149,8 +147,9 @@ class BlockRun {
       }
       normalize_exact(block);
     }
-    std::fill_n(carry_.get(), width_, S::template one<Real>());
-    std::copy_n(state.message.data(), labels, carry_scale_.get());
+    std::fill_n(exact_alpha_.get(), width_, kNegativeInfinity);
+    std::copy_n(state.message.data(), labels, exact_alpha_.get());
+    set_carry(exact_alpha_.get());
     if (t_.tail) std::copy_n(state.tail.data(), labels, tail_log_.get());
   }
 
@@ -307,6 +306,50 @@ class BlockRun {
       return e;
     }
   }
+  // The same for numbers of any size, and exact where x is a multiple of log 2: x = n log 2 + rest.
+  static HWY_INLINE void split_power(VD x, Real* high, Real* low, Real* power) {
+    if constexpr (S::kIsLog) {
+      const DD dd;
+      const VD n = hn::Round(hn::Mul(x, hn::Set(dd, 1 / kLog2)));
+      split_log(hn::NegMulAdd(n, hn::Set(dd, kLog2), x), high, low);
+      store_real(n, power);
+    } else {
+      store_real(x, high);
+    }
+  }
+  static HWY_INLINE V from_split_power(const Real* high, const Real* low, const Real* power) {
+    if constexpr (S::kIsLog) {
+      return hn::Mul(from_split_log(high, low), two_to(hn::Load(D(), power)));
+    } else {
+      return hn::Load(D(), high);
+    }
+  }
+  // 2^n, 0 below the range of normal numbers.
+  static HWY_INLINE V two_to(V n) {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    constexpr int kMantissa = sizeof(Real) == sizeof(float) ? 23 : 52;
+    constexpr int kBias = sizeof(Real) == sizeof(float) ? 127 : 1023;
+    const auto normal = hn::Ge(n, hn::Set(d, Real(1 - kBias)));
+    const auto exponent = hn::ConvertTo(di, hn::Min(hn::IfThenElseZero(normal, n), hn::Set(d, Real(kBias))));
+    const auto bits = hn::ShiftLeft<kMantissa>(hn::Add(exponent, hn::Set(di, kBias)));
+    return hn::IfThenElseZero(normal, hn::BitCast(d, bits));
+  }
+  // exp(x) of a whole number of log 2 (log semiring), or x (max).
+  static HWY_INLINE void store_power(VD x, Real* to) {
+    if constexpr (S::kIsLog) {
+      store_real(hn::Round(hn::Mul(x, hn::Set(DD(), 1 / kLog2))), to);
+    } else {
+      store_real(x, to);
+    }
+  }
+  static HWY_INLINE V from_power(const Real* from) {
+    if constexpr (S::kIsLog) {
+      return two_to(hn::Load(D(), from));
+    } else {
+      return hn::Load(D(), from);
+    }
+  }
   static VD log_of(const Real* from) { return S::ToLog(DD(), load_double(from)); }
 
  private:
@@ -459,7 +502,8 @@ class BlockRun {
         bound = std::max(bound, scale_ + t_.transition_bound[c] + first + t_.offset_bound[c]);
       idle_alpha_[c] = bound == kNegativeInfinity ? S::template one<Real>() : kZero;
       idle_start_[c] = t_.transition_bound[c] == kNegativeInfinity ? S::template one<Real>() : kZero;
-      bound_[c] = bound == kNegativeInfinity ? (scale_ == kNegativeInfinity ? 0.0 : scale_) : bound;
+      const double common = scale_ == kNegativeInfinity ? 0.0 : scale_;
+      bound_[c] = bound == kNegativeInfinity ? common : common + S::Quantized(bound - common);
     }
   }
   // Tail entries of the ring: the oldest block or two.
@@ -469,6 +513,16 @@ class BlockRun {
       largest = std::max(largest, ring_scale_[static_cast<std::size_t>(ring_index(o)) * width_ + c]);
     }
     return largest + t_.last_bias[c] + t_.log_tail[c];
+  }
+  // Carries alpha given as logarithms; the scales of all labels differ by whole powers of two.
+  void set_carry(const double* alpha) {
+    double largest = kNegativeInfinity;
+    for (int c = 0; c < t_.labels; ++c) largest = std::max(largest, alpha[c]);
+    for (std::size_t c = 0; c < width_; ++c) {
+      const bool none = alpha[c] == kNegativeInfinity;
+      carry_scale_[c] = none ? kNegativeInfinity : largest + S::Quantized(alpha[c] - largest);
+      carry_[c] = none ? kZero : static_cast<Real>(S::FromLogScalar(alpha[c] - carry_scale_[c]));
+    }
   }
   // Within a factor 2 (log semiring) or exactly (max) the logarithm of a carried number.
   static double carry_magnitude(Real value) {
@@ -499,10 +553,10 @@ class BlockRun {
             hn::Sub(hn::Add(hn::Load(dd, scale + l), hn::Load(dd, bias + l)), hn::Load(dd, bound + c0 + l));
         if (gauge != nullptr) x = hn::Add(x, hn::Load(dd, gauge + c0 + l));
         any = any || !hn::AllFalse(dd, hn::Ge(x, least));
-        split_log(x, factor + l, low_.get() + l);
+        split_power(x, factor + l, low_.get() + l, low_.get() + lanes_ + l);
       }
       if (!any) continue;
-      hn::Store(from_split_log(factor, low_.get()), d, factor);
+      hn::Store(from_split_power(factor, low_.get(), low_.get() + lanes_), d, factor);
       active_[static_cast<std::size_t>(active)] = o;
       ++active;
     }
@@ -601,27 +655,28 @@ class BlockRun {
     // alpha_now: alpha relative to scale_, with what all transitions out of the label share; to_alpha: the
     // same from a label's bound; to_near: from scale_ and what all transitions into the label share to its
     // bound.
+    const VD most = hn::Set(dd, static_cast<double>(Limits<S, Real>::kExponent));
+    bool in_range = true;
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const VD common = hn::Set(dd, scale_);
       const VD bound = hn::Load(dd, bound_.get() + c);
-      const VD into = hn::Load(dd, t_.transition_bound.get() + c);
       const VD out_of = hn::Load(dd, t_.source_bound.get() + c);
-      split_log(hn::Add(hn::Sub(hn::Load(dd, carry_scale_.get() + c), common), out_of), alpha_now_.get() + c,
-                low_.get() + c);
-      split_log(hn::Add(hn::Sub(bound, common), out_of), to_alpha_.get() + c, low_.get() + width_ + c);
-      const VD near_bound = hn::Load(dd, t_.offset_bound.get() + c);
-      split_log(hn::Add(hn::Sub(hn::Add(into, common), bound), near_bound), to_near_.get() + c,
-                low_.get() + 2 * width_ + c);
+      const VD near =
+          hn::Add(hn::Load(dd, t_.transition_bound.get() + c), hn::Load(dd, t_.offset_bound.get() + c));
+      const VD to_alpha = hn::Add(hn::Sub(bound, common), out_of);
+      const VD to_near = hn::Add(hn::Sub(common, bound), near);
+      store_power(hn::Add(hn::Sub(hn::Load(dd, carry_scale_.get() + c), common), out_of),
+                  alpha_now_.get() + c);
+      store_power(to_alpha, to_alpha_.get() + c);
+      store_power(to_near, to_near_.get() + c);
+      in_range = in_range && hn::AllTrue(dd, hn::Le(hn::Max(to_alpha, to_near), most));
     }
+    if (!in_range) return false;
     for (std::size_t c = 0; c < width_; c += lanes_) {
-      const V scale = from_split_log(alpha_now_.get() + c, low_.get() + c);
-      hn::Store(S::Times(scale, hn::Load(d, carry_.get() + c)), d, alpha_now_.get() + c);
-      const V most = hn::Set(d, Limits<S, Real>::kExponent);
-      const V to_alpha = hn::Load(d, to_alpha_.get() + c);
-      const V to_near = hn::Load(d, to_near_.get() + c);
-      if (!hn::AllTrue(d, hn::And(hn::Le(to_alpha, most), hn::Le(to_near, most)))) return false;
-      hn::Store(from_split_log(to_alpha_.get() + c, low_.get() + width_ + c), d, to_alpha_.get() + c);
-      hn::Store(from_split_log(to_near_.get() + c, low_.get() + 2 * width_ + c), d, to_near_.get() + c);
+      hn::Store(S::Times(from_power(alpha_now_.get() + c), hn::Load(d, carry_.get() + c)), d,
+                alpha_now_.get() + c);
+      hn::Store(from_power(to_alpha_.get() + c), d, to_alpha_.get() + c);
+      hn::Store(from_power(to_near_.get() + c), d, to_near_.get() + c);
     }
     if (t_.tail) prepare_tail();
     bool certified = false;
@@ -677,12 +732,12 @@ class BlockRun {
           const VD scale =
               hn::Load(dd, ring_scale_.get() + static_cast<std::size_t>(block) * width_ + c0 + l);
           const VD bias = hn::Load(dd, t_.last_bias.get() + c0 + l);
-          split_log(hn::Sub(hn::Add(scale, bias), hn::Load(dd, bound_.get() + c0 + l)), to + l,
-                    low_.get() + l);
+          split_power(hn::Sub(hn::Add(scale, bias), hn::Load(dd, bound_.get() + c0 + l)), to + l,
+                      low_.get() + l, low_.get() + lanes_ + l);
         }
         const V g = hn::Load(d, ring_.get() + static_cast<std::size_t>(block) * kBlock * width_ +
                                     t_.panel_index(panel, from, kBlock));
-        hn::Store(S::Times(from_split_log(to, low_.get()), g), d, to);
+        hn::Store(S::Times(from_split_power(to, low_.get(), low_.get() + lanes_), g), d, to);
       }
     }
   }
@@ -932,8 +987,7 @@ class BlockRun {
         hn::Store(total, dd, out.alpha_log + row + c);
       }
     }
-    std::fill_n(carry_.get(), width_, S::template one<Real>());
-    std::copy_n(exact_alpha_.get(), width_, carry_scale_.get());
+    set_carry(exact_alpha_.get());
     double* scale = ring_scale_.get() + static_cast<std::size_t>(head_) * width_;
     std::fill_n(scale, width_, kNegativeInfinity);
     const double shift = move_base();

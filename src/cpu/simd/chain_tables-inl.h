@@ -140,6 +140,7 @@ struct ChainTables {
         double& bound = offset_bound[static_cast<std::size_t>(o) * width + static_cast<std::size_t>(c)];
         for (int x = 0; x < entries; ++x) bound = std::max(bound, bias_or_forbidden(first + x, c));
         if (bound == kNegativeInfinity) continue;
+        bound = Semiring::Quantized(bound);
         Real* table = o == 0 ? near_table.get() + panel_index(c / lanes, 0, kBlock)
                              : offset_table.get() + static_cast<std::size_t>(o - 1) * kOffsetEntries * width +
                                    panel_index(c / lanes, 0, kOffsetEntries);
@@ -164,8 +165,10 @@ struct ChainTables {
     transition_linear = AlignedArray<double>(rows * width, 0.0);
     transition_bound = AlignedArray<double>(width, kNegativeInfinity);
     source_bound = AlignedArray<double>(width, kNegativeInfinity);
-    std::copy_n(model.to_bound.data(), rows, transition_bound.get());
-    std::copy_n(model.from_bound.data(), rows, source_bound.get());
+    for (std::size_t c = 0; c < rows; ++c) {
+      transition_bound[c] = Semiring::Quantized(model.to_bound[c]);
+      source_bound[c] = Semiring::Quantized(model.from_bound[c]);
+    }
     for (std::size_t to = 0; to < rows; ++to) {
       for (std::size_t from = 0; from < rows; ++from) {
         const double score = model.transition[from * rows + to];

@@ -28,6 +28,8 @@ HWY_INLINE V LogOrMinusInfinity(D d, V x) {
                         hn::Set(d, -std::numeric_limits<T>::infinity()));
 }
 
+inline constexpr double kLog2 = 0.69314718055994530942;
+
 struct LogSemiring {
   static constexpr bool kIsLog = true;
 
@@ -58,6 +60,10 @@ struct LogSemiring {
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V ToLog(D d, V x) {
     return LogOrMinusInfinity(d, x);
+  }
+  // Bounds are whole powers of two, so that relating numbers to them rounds nothing.
+  static double Quantized(double bound) {
+    return bound == -std::numeric_limits<double>::infinity() ? bound : std::floor(bound / kLog2) * kLog2;
   }
   static double FromLogScalar(double x) { return std::exp(x); }
   static double ToLogScalar(double x) { return std::log(x); }
@@ -94,6 +100,7 @@ struct MaxSemiring {
   static HWY_INLINE V ToLog(D, V x) {
     return x;
   }
+  static double Quantized(double bound) { return bound; }
   static double FromLogScalar(double x) { return x; }
   static double ToLogScalar(double x) { return x; }
 };
