@@ -52,24 +52,26 @@ void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::
 void PathScore::add_end(const ScoreWindow& scores, std::int64_t position, int label) {
   const auto c = static_cast<std::size_t>(label);
   const auto labels = static_cast<std::size_t>(model_->num_labels);
-  if (position == length_ - 1 && !model_->end_scores.empty()) add(model_->end_scores[c]);
+  if (position == length_ - 1 && !model_->end_scores.empty()) edges_ += model_->end_scores[c];
   if (!scores.end_scores.empty())
-    add(scores.end_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c));
+    edges_ += scores.end_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
 }
 
 void PathScore::add_start(const ScoreWindow& scores, std::int64_t position, int label) {
-  flush_content();
   const auto c = static_cast<std::size_t>(label);
   const auto labels = static_cast<std::size_t>(model_->num_labels);
   if (!scores.start_scores.empty())
-    add(scores.start_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c));
-  if (position == 0 && !model_->start_scores.empty()) add(model_->start_scores[c]);
+    edges_ += scores.start_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
+  if (position == 0 && !model_->start_scores.empty()) edges_ += model_->start_scores[c];
 }
 
 void PathScore::add_segment(const Segment& segment) {
-  add(model_->duration_score(segment.end - segment.begin, segment.label));
-  if (right_label_ >= 0) add(model_->transition_at(segment.label, right_label_));
+  double chain = model_->duration_score(segment.end - segment.begin, segment.label);
+  if (right_label_ >= 0) chain += model_->transition_at(segment.label, right_label_);
   right_label_ = segment.label;
+  add(content_ + (edges_ + chain));
+  content_ = 0;
+  edges_ = 0;
 }
 
 double PathScore::finish() {

@@ -35,6 +35,7 @@ class PathScore {
   const ChainModel* model_;
   std::int64_t length_;
   double content_ = 0;  // of the current segment within the current cell of the fixed grid
+  double edges_ = 0;    // start and end scores of the current segment
   double total_ = 0;
   double compensation_ = 0;  // Neumaier's running error of total_
   int right_label_ = -1;     // label of the segment to the right; -1: none yet

@@ -71,6 +71,7 @@ PosteriorArrays PosteriorRows::prepare(PositionRange range) {
 }
 
 void PosteriorRows::finish(std::int64_t first_segment) {
+  if (range_.begin == 0) boundary_[0] = 1;  // by definition; engines have it within rounding
   if (selection_.path != nullptr) pick_path(first_segment);
   if (precision_ == Precision::kFloat)
     for (std::vector<double>* values : released()) round_to_float(*values);

@@ -1,7 +1,5 @@
 #include "pipeline/segment_list.h"
 
-#include <algorithm>
-
 #include "io/temp_spool.h"
 #include "pipeline/memory_budget.h"
 
@@ -9,6 +7,15 @@ namespace semicrf {
 namespace {
 
 constexpr std::int64_t kBlockSegments = 4096;
+constexpr unsigned kLabelBits = 16;
+constexpr std::uint64_t kLabelMask = (std::uint64_t{1} << kLabelBits) - 1;
+
+std::uint64_t pack(const Segment& segment) {
+  return static_cast<std::uint64_t>(segment.end - segment.begin) << kLabelBits |
+         static_cast<std::uint64_t>(segment.label);
+}
+
+std::int64_t length_of(std::uint64_t packed) { return static_cast<std::int64_t>(packed >> kLabelBits); }
 
 }  // namespace
 
@@ -18,39 +25,47 @@ SegmentList::SegmentList(SegmentList&&) noexcept = default;
 SegmentList& SegmentList::operator=(SegmentList&&) noexcept = default;
 
 void SegmentList::append_reversed(std::span<const Segment> reversed) {
-  count_ += static_cast<std::int64_t>(reversed.size());
-  while (!reversed.empty()) {
-    const std::size_t room = static_cast<std::size_t>(kBlockSegments) - open_block_.size();
-    const auto part = reversed.first(std::min(room, reversed.size()));
-    open_block_.insert(open_block_.end(), part.begin(), part.end());
-    reversed = reversed.subspan(part.size());
+  for (const Segment& segment : reversed) {
+    if (open_block_.empty()) block_begins_.push_back(segment.begin);
+    open_block_.push_back(pack(segment));
+    block_begins_.back() = segment.begin;
     if (open_block_.size() == static_cast<std::size_t>(kBlockSegments)) {
-      spool_->append(std::as_bytes(std::span<const Segment>(open_block_)));
+      spool_->append(std::as_bytes(std::span<const std::uint64_t>(open_block_)));
       open_block_.clear();
     }
   }
+  count_ += static_cast<std::int64_t>(reversed.size());
 }
 
-void SegmentList::load_block(std::int64_t index, std::vector<Segment>& block) const {
+void SegmentList::load_block(std::int64_t index, std::vector<std::uint64_t>& block) const {
   if (static_cast<std::size_t>(index) == spool_->size()) {
     block = open_block_;
     return;
   }
   block.resize(static_cast<std::size_t>(kBlockSegments));
-  spool_->read(static_cast<std::size_t>(index), std::as_writable_bytes(std::span<Segment>(block)));
+  spool_->read(static_cast<std::size_t>(index), std::as_writable_bytes(std::span<std::uint64_t>(block)));
 }
 
 SegmentList::Reader::Reader(const SegmentList& list, std::int64_t first)
     : list_(&list), remaining_(list.count_ - first) {}
 
+// Afterwards `begin_` is that of the segment at index remaining_ (in the order of appending), which is in the
+// block.
+void SegmentList::Reader::load(std::int64_t block) {
+  block_index_ = block;
+  list_->load_block(block, block_);
+  begin_ = list_->block_begins_[static_cast<std::size_t>(block)];
+  for (auto i = static_cast<std::int64_t>(block_.size()) - 1; i > remaining_ % kBlockSegments; --i)
+    begin_ += length_of(block_[static_cast<std::size_t>(i)]);
+}
+
 bool SegmentList::Reader::next(Segment& segment) {
   if (remaining_ == 0) return false;
-  const std::int64_t index = --remaining_;  // in the order of appending
-  if (index / kBlockSegments != block_index_) {
-    block_index_ = index / kBlockSegments;
-    list_->load_block(block_index_, block_);
-  }
-  segment = block_[static_cast<std::size_t>(index % kBlockSegments)];
+  --remaining_;
+  if (remaining_ / kBlockSegments != block_index_) load(remaining_ / kBlockSegments);
+  const std::uint64_t packed = block_[static_cast<std::size_t>(remaining_ % kBlockSegments)];
+  segment = {begin_, begin_ + length_of(packed), static_cast<int>(packed & kLabelMask)};
+  begin_ = segment.end;
   return true;
 }
 

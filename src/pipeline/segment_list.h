@@ -14,8 +14,8 @@ namespace semicrf {
 
 class TempSpool;
 
-// Filled right to left, then read left to right as often as needed. Beyond a few MiB it lives in a temporary
-// file.
+// Segments that tile a stretch of positions. Filled right to left, then read left to right as often as
+// needed. Beyond a few MiB it lives in a temporary file.
 class SegmentList {
  public:
   SegmentList();
@@ -23,7 +23,7 @@ class SegmentList {
   SegmentList(SegmentList&&) noexcept;
   SegmentList& operator=(SegmentList&&) noexcept;
 
-  // Appends segments that lie left of all segments so far, given right to left.
+  // Appends segments that end where the leftmost one so far begins, given right to left.
   void append_reversed(std::span<const Segment> reversed);
   std::int64_t size() const { return count_; }
 
@@ -35,18 +35,24 @@ class SegmentList {
     bool next(Segment& segment);
 
    private:
+    void load(std::int64_t block);
+
     const SegmentList* list_;
-    std::int64_t remaining_;      // segments from the next one to the last
-    std::vector<Segment> block_;  // the block that holds the next segment, right to left
+    std::int64_t remaining_;            // segments from the next one to the last
+    std::int64_t begin_ = 0;            // of the next segment
+    std::vector<std::uint64_t> block_;  // the block that holds the next segment, right to left
     std::int64_t block_index_ = -1;
   };
 
  private:
-  void load_block(std::int64_t index, std::vector<Segment>& block) const;
+  void load_block(std::int64_t index, std::vector<std::uint64_t>& block) const;
 
+  // Segments follow each other without gaps, so that length and label are enough: length << kLabelBits |
+  // label.
   std::int64_t count_ = 0;
-  std::vector<Segment> open_block_;   // appended last, fewer than a whole block
-  std::unique_ptr<TempSpool> spool_;  // whole blocks
+  std::vector<std::uint64_t> open_block_;   // appended last, fewer than a whole block
+  std::vector<std::int64_t> block_begins_;  // begin of the leftmost segment of each block, the open one's too
+  std::unique_ptr<TempSpool> spool_;        // whole blocks
 };
 
 }  // namespace semicrf

@@ -1,12 +1,21 @@
 #include "pipeline/viterbi_decoder.h"
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "pipeline/path_score.h"
 
 namespace semicrf {
 namespace {
+
+// The smallest duration that some label allows, 1 when none does.
+std::int64_t shortest_duration(const ChainModel& model) {
+  for (int k = 1; k <= model.max_duration; ++k)
+    for (int c = 0; c < model.num_labels; ++c)
+      if (model.duration_score(k, c) > kNegativeInfinity) return k;
+  return 1;
+}
 
 class Decoder {
  public:
@@ -72,14 +81,18 @@ class Decoder {
   // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its
   // left edge; one whose start is not found yet is in the cursor.
   void score_window(PositionRange range, const std::vector<Segment>& reversed) {
-    unscored_.insert(unscored_.end(), reversed.begin(), reversed.end());
-    std::size_t done = 0;
-    for (; done < unscored_.size() && score_segment(range, unscored_[done]); ++done)
-      score_.add_segment(unscored_[done]);
-    unscored_.erase(unscored_.begin(), unscored_.begin() + static_cast<std::ptrdiff_t>(done));
+    if (unscored_ && score_whole(range, *unscored_)) unscored_.reset();
+    for (const Segment& segment : reversed)
+      if (!score_whole(range, segment)) unscored_ = segment;  // the last one
     if (unscored_end_ > range.begin)
       score_segment(range, {range.begin - 1, cursor_.segment_end,
                             cursor_.label});  // a long one, still open on the left
+  }
+
+  bool score_whole(PositionRange range, const Segment& segment) {
+    if (!score_segment(range, segment)) return false;
+    score_.add_segment(segment);
+    return true;
   }
 
   // The part of a segment inside the window; true when that reaches the segment's start.
@@ -105,8 +118,8 @@ class Decoder {
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   TraceCursor cursor_;
   PathScore score_;
-  std::vector<Segment> unscored_;  // found, right to left, not yet fully in the score
-  std::int64_t unscored_end_;      // positions from here on are in the score
+  std::optional<Segment> unscored_;  // found, but not fully in the score: it begins in a window to the left
+  std::int64_t unscored_end_;        // positions from here on are in the score
   ViterbiResult result_;
 };
 
@@ -116,6 +129,8 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.viterbi_bytes(positions, true); };
   needs.score_bytes = source.bytes_per_position();
+  // The segments of a window before they are packed, in a vector that may just have grown.
+  needs.output_bytes = 2 * sizeof(Segment) / static_cast<std::size_t>(shortest_duration(engine.model()));
   return needs;
 }
 
