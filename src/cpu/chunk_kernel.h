@@ -35,18 +35,24 @@ struct RunStates {
 
 // Messages of the max semiring over one chunk, for the traceback: block by block, C values per position.
 struct ViterbiChunk {
+  // A block's values, per label or per position, C labels:
+  //   alpha   (16, C)  of boundaries begin+1..begin+16
+  //   starts  (C, 16)  of boundaries begin..begin+15: the best score of everything before a segment that
+  //   starts there
+  //                    plus its start score; and less the content of the block up to there, unless `exact`
+  //   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16;
+  //   content up to
+  //                    the block's first boundary only, unless `exact`
+  // then doubles: content of the whole block (C); unless `exact` the scales of alpha and tail (C) and of
+  // starts (C); when `shifted` the whole numbers that were taken out of the emissions of each position (16).
   struct Block {
-    bool shifted = false;      // positions have shifts: 16 whole numbers taken out of their emissions
-    bool exact = false;        // values are doubles without scales, else floats relative to the scales
-    bool scaled_tail = false;  // tail values have their content summed up to the block's first boundary only
-    double base = 0;           // whole number to be added to every value of the block
-    std::size_t offset = 0;    // of the block's first value in `floats` or `doubles`
-    std::size_t shifts = 0;    // of the shifts in `doubles`
-    std::size_t scales = 0;    // of the scales in `doubles` (not exact): alpha's and tail's C, then start's C
+    bool exact = false;
+    bool wide = false;  // alpha, starts and tail are in `doubles`, else in `floats`
+    bool shifted = false;
+    double base = 0;          // whole number to be added to every value of the block
+    std::size_t values = 0;   // of alpha in `floats` or `doubles`; starts and tail follow
+    std::size_t doubles = 0;  // of the content in `doubles`; what else there is follows
   };
-  // Per block: alpha of boundaries begin+1..begin+16 (16, C); then the start message G of boundaries
-  // begin..begin+15 (16, C), the best score of everything before a segment that starts there; then, with a
-  // tail, (16, C) the tail's share of alpha at begin+1..begin+16 without the end score.
   std::int64_t begin = 0;
   double whole = 0;   // whole number to be added to every value of the chunk, and
   double offset = 0;  // the rest. Position shifts since the window's first position are left out everywhere.

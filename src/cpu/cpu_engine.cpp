@@ -23,7 +23,7 @@ ChunkGrid grid_for(const ChainModel& model, Precision precision) {
   grid.warmup =
       round_up(std::max<std::int64_t>(8 * static_cast<std::int64_t>(model.max_duration), 256), cpu::kBlock);
   grid.chunk = std::max<std::int64_t>(8192, round_up(10 * grid.warmup, cpu::kBlock));
-  grid.tolerance = precision == Precision::kFloat ? 4e-6 : 1e-11;
+  grid.tolerance = precision == Precision::kFloat ? 1e-5 : 1e-11;
   return grid;
 }
 

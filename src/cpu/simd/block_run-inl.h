@@ -41,8 +41,15 @@ template <class Real>
 struct BlockMessages {
   bool exact = false;
   const double* position_shift =
-      nullptr;            // (16) whole numbers taken out of the positions' emissions, or null: none
-  double base = 0;        // whole number that every logarithm and scale is relative to
+      nullptr;                      // (16) whole numbers taken out of the positions' emissions, or null: none
+  double base = 0;                  // whole number that every logarithm and scale is relative to
+  const double* content = nullptr;  // (padded) sum of the block's emissions
+  // Of segments that start in the block, for the traceback. Fast: gamma in panels (panels, 16, lanes)
+  // relative to gamma_scale, content up to the block's first boundary. Exact: logarithms (16, padded), start
+  // scores included.
+  const Real* gamma = nullptr;
+  const double* gamma_scale = nullptr;  // (padded)
+  const double* started_log = nullptr;
   Real* alpha = nullptr;  // (16, padded) alpha of run boundaries begin+1..begin+16, relative to alpha_scale
   Real* start = nullptr;  // (16, padded) G of run boundaries begin..begin+15, relative to start_scale
   Real* tail = nullptr;   // (16, padded) tail share of alpha, relative to alpha_scale, content up to `begin`
@@ -91,6 +98,10 @@ class BlockRun {
         to_near_(width_),
         tail_now_(width_),
         tail_idle_(width_),
+        gamma_scale_(width_),
+        least_start_(width_),
+        least_alpha_(width_),
+        started_log_(kBlock * width_),
         bound_(width_),
         look_bound_(width_),
         ring_bound_(width_),
@@ -170,6 +181,10 @@ class BlockRun {
       exact_block(first_slot, last_slot, out);
       out.exact = true;
     }
+    out.content = block_sum_.get();
+    out.gamma = fresh_.get();
+    out.gamma_scale = gamma_scale_.get();
+    out.started_log = started_log_.get();
     out.position_shift = shifted_ ? position_shift_.data() : nullptr;
     mass_ += block_mass_;
     first_of_sequence_ = false;
@@ -354,6 +369,7 @@ class BlockRun {
 
  private:
   static constexpr Real kZero = S::template zero<Real>();
+  static constexpr double kLargestGrowth = 100;
 
   Real& ring_at(int block, int slot, int c) {
     return ring_[static_cast<std::size_t>(block) * kBlock * width_ +
@@ -372,6 +388,8 @@ class BlockRun {
     std::fill_n(carry_scale_.get(), width_, kNegativeInfinity);
     head_ = 0;
     base_ = 0;
+    level_ = 0;
+    growth_ = 0;
     mass_ = 0;
     origin_ = 0;
     origin_whole_ = 0;
@@ -494,6 +512,9 @@ class BlockRun {
       const auto i = static_cast<std::size_t>(c);
       scale_ = std::max(scale_, carry_magnitude(carry_[i]) + carry_scale_[i]);
     }
+    // Alpha grows or shrinks along a block about as it did in the last one: let it start half the way down or
+    // up.
+    scale_ += S::Quantized(std::clamp(growth_, -kLargestGrowth, kLargestGrowth) / 2);
     for (std::size_t c = 0; c < width_; ++c) {
       double bound = std::max(ring_bound_[c], tail_log_[c] + t_.log_tail[c]);
       if (t_.tail) bound = std::max(bound, far_tail_bound(c));
@@ -564,6 +585,13 @@ class BlockRun {
     toeplitz<0>(panel, ahead, active, far);
     toeplitz<kBlock / 2>(panel, ahead, active, far);
   }
+  static double least_product() {
+    if constexpr (S::kIsLog) {
+      return Limits<S, Real>::kIgnore;
+    } else {
+      return kNegativeInfinity;
+    }
+  }
   static double least_factor() {
     if constexpr (S::kIsLog) {
       return Limits<S, Real>::kIgnore;
@@ -623,6 +651,8 @@ class BlockRun {
       const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
       VD sum = hn::Zero(dd);
       VD largest = hn::Zero(dd);
+      VD least_start = hn::Zero(dd);
+      VD least_alpha = hn::Zero(dd);
       for (std::size_t slot = 0; slot < kBlock; ++slot) {
         VD start = hn::Sub(hn::Zero(dd), sum);
         if (has_edges_) start = hn::Add(start, hn::Load(dd, first_.get() + slot * width_ + c));
@@ -632,10 +662,15 @@ class BlockRun {
         const std::size_t i = at + slot * lanes_;
         split_log(start, start_factor_.get() + i, low_.get() + i);
         split_log(alpha, alpha_factor_.get() + i, low_.get() + kBlock * width_ + i);
-        largest = hn::Max(largest, hn::Max(hn::Abs(start), hn::Abs(alpha)));
+        largest = hn::Max(largest, hn::Max(start, alpha));
+        least_start = hn::Min(least_start, start);
+        least_alpha = hn::Min(least_alpha, alpha);
       }
+      hn::Store(least_start, dd, least_start_.get() + c);
+      hn::Store(least_alpha, dd, least_alpha_.get() + c);
       hn::Store(sum, dd, block_sum_.get() + c);
-      in_range = in_range && hn::AllTrue(dd, hn::Le(largest, limit));
+      const VD most = hn::Max(largest, hn::Neg(hn::Min(least_start, least_alpha)));
+      in_range = in_range && hn::AllTrue(dd, hn::Le(most, limit));
     }
     if (!in_range) return false;
     if constexpr (S::kIsLog) {
@@ -669,7 +704,15 @@ class BlockRun {
                   alpha_now_.get() + c);
       store_power(to_alpha, to_alpha_.get() + c);
       store_power(to_near, to_near_.get() + c);
-      in_range = in_range && hn::AllTrue(dd, hn::Le(hn::Max(to_alpha, to_near), most));
+      // No product of two factors may vanish on its own: what it is multiplied with can be large. Zeros are
+      // exact.
+      const VD none = hn::Set(dd, kNegativeInfinity);
+      const VD least =
+          hn::Min(hn::Add(to_alpha, hn::Load(dd, least_alpha_.get() + c)),
+                  hn::IfThenElse(hn::Gt(to_near, none),
+                                 hn::Add(to_near, hn::Load(dd, least_start_.get() + c)), hn::Zero(dd)));
+      const auto kept = hn::Or(hn::Eq(out_of, none), hn::Ge(least, hn::Set(dd, least_product())));
+      in_range = in_range && hn::AllTrue(dd, hn::And(kept, hn::Le(hn::Max(to_alpha, to_near), most)));
     }
     if (!in_range) return false;
     for (std::size_t c = 0; c < width_; c += lanes_) {
@@ -872,9 +915,14 @@ class BlockRun {
       const double into = t_.transition_bound[c];
       out.start_scale[c] = into == kNegativeInfinity ? kNegativeInfinity : scale_ + into;
       out.alpha_scale[c] = bound_[c];
+      gamma_scale_[c] = out.start_scale[c];
     }
-    std::copy_n(out.alpha + (kBlock - 1) * width_, width_, carry_.get());
-    std::copy_n(bound_.get(), width_, carry_scale_.get());
+    for (std::size_t c = 0; c < width_; ++c) {
+      const Real alpha = out.alpha[(kBlock - 1) * width_ + c];
+      const int exponent = S::kIsLog && alpha > Real(0) ? exponent_of(alpha) : 0;
+      carry_[c] = S::kIsLog ? alpha * power_of_two<Real>(-exponent) : alpha;
+      carry_scale_[c] = bound_[c] + exponent * kLog2;
+    }
     normalize_fast(head_);
     if (t_.tail) {
       for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
@@ -894,7 +942,9 @@ class BlockRun {
       largest = std::max(largest, carry_magnitude(carry_[c]) + carry_scale_[c]);
     }
     if (largest == kNegativeInfinity) return 0;
+    growth_ = largest - level_;
     const double shift = std::floor(largest);
+    level_ = largest - shift;
     for (std::size_t c = 0; c < width_; ++c) {
       carry_scale_[c] -= shift;
       tail_log_[c] -= shift;
@@ -957,6 +1007,7 @@ class BlockRun {
     const DD dd;
     load_carry_logs(exact_alpha_.get());
     std::fill_n(exact_near_.get(), exact_near_.size(), kNegativeInfinity);
+    std::fill_n(started_log_.get(), started_log_.size(), kNegativeInfinity);
     std::fill_n(block_sum_.get(), width_, 0.0);
     for (int slot = first_slot; slot < last_slot; ++slot) {
       const auto row = static_cast<std::size_t>(slot) * width_;
@@ -968,7 +1019,7 @@ class BlockRun {
         exact_start(exact_alpha_.get(), start);
       }
       for (std::size_t c = 0; c < width_; ++c)
-        exact_near_[row + c] = start[c] + (has_edges_ ? first_[row + c] : 0.0);
+        started_log_[row + c] = exact_near_[row + c] = start[c] + (has_edges_ ? first_[row + c] : 0.0);
       if (t_.tail) exact_tail(slot);
       for (std::size_t c = 0; c < width_; c += step) {
         const VD content = hn::Load(dd, content_.get() + row + c);
@@ -1180,6 +1231,8 @@ class BlockRun {
   std::size_t width_, lanes_;
   int head_ = 0;  // ring block the next step fills
   double base_ = 0;
+  double level_ = 0;       // largest alpha at the boundary reached
+  double growth_ = 0;      // of the largest alpha over the last block
   double mass_ = 0;        // sum of the position shifts of the run
   double block_mass_ = 0;  // of the block loaded
   double origin_ = 0;
@@ -1209,6 +1262,9 @@ class BlockRun {
   AlignedArray<Real> to_alpha_,
       to_near_;  // (padded) factors from a label's bound to the common scale, and back
   AlignedArray<Real> tail_now_, tail_idle_;
+  AlignedArray<double> gamma_scale_;
+  AlignedArray<double> least_start_, least_alpha_;  // (padded) least logarithm of the block's factors
+  AlignedArray<double> started_log_;
   AlignedArray<double> bound_, look_bound_, ring_bound_, block_sum_, exact_near_, exact_alpha_,
       tail_entering_;
   mutable AlignedArray<double> weights_;

@@ -100,7 +100,7 @@ struct MaxSemiring {
   static HWY_INLINE V ToLog(D, V x) {
     return x;
   }
-  static double Quantized(double bound) { return bound; }
+  static double Quantized(double bound) { return std::floor(bound); }
   static double FromLogScalar(double x) { return x; }
   static double ToLogScalar(double x) { return x; }
 };
@@ -135,14 +135,14 @@ struct Limits<MaxSemiring, float> {
   static constexpr float kSmallest = -64;
   static constexpr float kLargest = 64;
   static constexpr float kExponent = 64;
-  static constexpr double kTotal = -32;
+  static constexpr double kTotal = -64;
 };
 template <>
 struct Limits<MaxSemiring, double> {
   static constexpr double kSmallest = -65536;
   static constexpr double kLargest = 65536;
   static constexpr double kExponent = 65536;
-  static constexpr double kTotal = -32768;
+  static constexpr double kTotal = -65536;
 };
 
 // Least value of a sum of `terms` products, relative to the bound of each, that the fast path accepts.

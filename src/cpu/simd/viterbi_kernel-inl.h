@@ -52,59 +52,78 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     keep.blocks.reserve(blocks);
     if constexpr (sizeof(Real) == sizeof(float)) {
       keep.floats.reserve(blocks * kBlock * labels * static_cast<std::size_t>(arrays()));
-      keep.doubles.reserve(blocks * 2 * labels);
+      keep.doubles.reserve(blocks * 3 * labels);
     } else {
-      keep.doubles.reserve(blocks * kBlock * labels * static_cast<std::size_t>(arrays()));
+      keep.doubles.reserve(blocks * labels * (3 + kBlock * static_cast<std::size_t>(arrays())));
     }
   }
 
-  // Rows of (16, padded) numbers as (16, C), each plus its label's scale when one is given.
-  template <class In, class Out>
-  void append_rows(const In* rows, const double* scale, std::vector<Out>& to) const {
-    const auto labels = static_cast<std::size_t>(tables_->labels);
+  template <class T>
+  static T* grow(std::vector<T>& to, std::size_t count) {
     const std::size_t at = to.size();
-    to.resize(at + kBlock * labels);
+    to.resize(at + count);
+    return to.data() + at;
+  }
+  // (16, padded) as (16, C).
+  template <class T, class In>
+  void append_rows(const In* rows, std::vector<T>& to) const {
+    const auto labels = static_cast<std::size_t>(tables_->labels);
+    T* out = grow(to, kBlock * labels);
     for (std::size_t slot = 0; slot < kBlock; ++slot) {
-      const In* row = rows + slot * static_cast<std::size_t>(tables_->padded);
-      Out* out = to.data() + at + slot * labels;
-      for (std::size_t c = 0; c < labels; ++c) {
-        out[c] = scale == nullptr ? static_cast<Out>(row[c])
-                                  : static_cast<Out>(static_cast<double>(row[c]) + scale[c]);
-      }
+      std::copy_n(rows + slot * static_cast<std::size_t>(tables_->padded), labels, out + slot * labels);
     }
+  }
+  // Element (slot, c) of `from` as (C, 16).
+  template <class T, class At>
+  void append_columns(At at, std::vector<T>& to) const {
+    T* out = grow(to, kBlock * static_cast<std::size_t>(tables_->labels));
+    for (int c = 0; c < tables_->labels; ++c) {
+      for (int slot = 0; slot < kBlock; ++slot) *out++ = at(slot, c);
+    }
+  }
+  template <class T>
+  void append_fast(const BlockMessages<Real>& m, std::vector<T>& to) const {
+    append_rows(m.alpha, to);
+    const Real* gamma = m.gamma;
+    const int lanes = tables_->lanes;
+    append_columns(
+        [&](int slot, int c) {
+          return gamma[static_cast<std::size_t>(((c / lanes) * kBlock + slot) * lanes + c % lanes)];
+        },
+        to);
+    if (tables_->tail) append_rows(m.tail, to);
   }
 
   void append(const BlockMessages<Real>& m, ViterbiChunk& keep) const {
+    const auto labels = static_cast<std::size_t>(tables_->labels);
     ViterbiChunk::Block block;
-    block.base = m.base;
+    block.exact = m.exact;
+    block.wide = m.exact || sizeof(Real) == sizeof(double);
     block.shifted = m.position_shift != nullptr;
-    if (block.shifted) {
-      block.shifts = keep.doubles.size();
-      keep.doubles.insert(keep.doubles.end(), m.position_shift, m.position_shift + kBlock);
-    }
+    block.base = m.base;
+    block.values = block.wide ? keep.doubles.size() : keep.floats.size();
     if (m.exact) {
-      block.exact = true;
-      block.offset = keep.doubles.size();
-      append_rows(m.alpha_log, nullptr, keep.doubles);
-      append_rows(m.start_log, nullptr, keep.doubles);
-      if (tables_->tail) append_rows(m.tail_log, nullptr, keep.doubles);
+      append_rows(m.alpha_log, keep.doubles);
+      const double* started = m.started_log;
+      const auto width = static_cast<std::size_t>(tables_->padded);
+      append_columns(
+          [&](int slot, int c) {
+            return started[static_cast<std::size_t>(slot) * width + static_cast<std::size_t>(c)];
+          },
+          keep.doubles);
+      if (tables_->tail) append_rows(m.tail_log, keep.doubles);
     } else if constexpr (sizeof(Real) == sizeof(float)) {
-      block.scaled_tail = true;
-      block.offset = keep.floats.size();
-      append_rows(m.alpha, nullptr, keep.floats);
-      append_rows(m.start, nullptr, keep.floats);
-      if (tables_->tail) append_rows(m.tail, nullptr, keep.floats);
-      block.scales = keep.doubles.size();
-      keep.doubles.insert(keep.doubles.end(), m.alpha_scale, m.alpha_scale + tables_->labels);
-      keep.doubles.insert(keep.doubles.end(), m.start_scale, m.start_scale + tables_->labels);
+      append_fast(m, keep.floats);
     } else {
-      block.offset = keep.doubles.size();
-      append_rows(m.alpha, m.alpha_scale, keep.doubles);
-      append_rows(m.start, m.start_scale, keep.doubles);
-      if (tables_->tail) append_rows(m.tail, m.alpha_scale, keep.doubles);
-      block.scaled_tail = true;
-      block.exact = true;
+      append_fast(m, keep.doubles);
     }
+    block.doubles = keep.doubles.size();
+    std::copy_n(m.content, labels, grow(keep.doubles, labels));
+    if (!m.exact) {
+      std::copy_n(m.alpha_scale, labels, grow(keep.doubles, labels));
+      std::copy_n(m.gamma_scale, labels, grow(keep.doubles, labels));
+    }
+    if (block.shifted) std::copy_n(m.position_shift, kBlock, grow(keep.doubles, kBlock));
     keep.blocks.push_back(block);
   }
 
