@@ -35,30 +35,35 @@ struct RunStates {
 
 // Messages of the max semiring over one chunk, for the traceback: block by block, C values per position.
 struct ViterbiChunk {
-  // A block's values, per label or per position, C labels:
+  // Values of a block, C labels. Fast blocks lie in `values`, one after the other, exact ones in `extra`.
   //   alpha   (16, C)  of boundaries begin+1..begin+16
   //   starts  (C, 16)  of boundaries begin..begin+15: the best score of everything before a segment that
   //   starts there
-  //                    plus its start score; and less the content of the block up to there, unless `exact`
-  //   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16;
-  //   content up to
-  //                    the block's first boundary only, unless `exact`
-  // then doubles: content of the whole block (C); unless `exact` the scales of alpha and tail (C) and of
-  // starts (C); when `shifted` the whole numbers that were taken out of the emissions of each position (16).
+  //                    plus its start score. Fast: less the content of the block up to there, and the largest
+  //                    is 0.
+  //   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16.
+  //   Fast: content
+  //                    up to the block's first boundary only.
+  // `scales` holds (3, C) for every block: its content; and for fast blocks the scales of alpha and tail, and
+  // of starts.
   struct Block {
     bool exact = false;
-    bool wide = false;  // alpha, starts and tail are in `doubles`, else in `floats`
-    bool shifted = false;
-    double base = 0;          // whole number to be added to every value of the block
-    std::size_t values = 0;   // of alpha in `floats` or `doubles`; starts and tail follow
-    std::size_t doubles = 0;  // of the content in `doubles`; what else there is follows
+    bool shifted = false;   // whole numbers were taken out of the emissions: 16 of them, last in `extra`
+    double base = 0;        // whole number to be added to every value of the block
+    std::size_t extra = 0;  // of the block's first value in `extra`
   };
   std::int64_t begin = 0;
   double whole = 0;   // whole number to be added to every value of the chunk, and
   double offset = 0;  // the rest. Position shifts since the window's first position are left out everywhere.
   std::vector<Block> blocks;
-  std::vector<float> floats;
-  std::vector<double> doubles;
+  std::vector<double> extra;
+  void* values = nullptr;    // room for all blocks, float or double as the kernel computes
+  double* scales = nullptr;  // room for all blocks
+
+  static std::size_t values_per_block(int labels, bool tail) {
+    return static_cast<std::size_t>(labels) * (tail ? 3 : 2) * 16;
+  }
+  static std::size_t scales_per_block(int labels) { return static_cast<std::size_t>(labels) * 3; }
 };
 
 // Max semiring, forward.

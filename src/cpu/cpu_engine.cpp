@@ -4,6 +4,7 @@
 
 #include "cpu/chunk_kernel.h"
 #include "cpu/instantiate/factories.h"
+#include "cpu/page_buffer.h"
 #include "cpu/score_view.h"
 #include "cpu/thread_pool.h"
 #include "cpu/viterbi_trace.h"
@@ -55,9 +56,11 @@ class CpuEngine final : public Engine {
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override {
     const auto labels = static_cast<std::size_t>(model_.num_labels);
     const std::size_t arrays = model_.has_tail() ? 3 : 2;
-    // Exact blocks keep doubles; a float window in which every block is exact is possible.
+    // Exact blocks keep doubles besides; every block may be exact.
+    const std::size_t per_position = labels * (arrays * (value_bytes() + sizeof(double)) + 1);
+    const std::size_t scales = labels * 3 * sizeof(double) / cpu::kBlock + 4;
     const std::size_t kept =
-        keep_messages ? static_cast<std::size_t>(positions) * labels * arrays * sizeof(double) : 0;
+        keep_messages ? static_cast<std::size_t>(positions) * (per_position + scales) : 0;
     return kept + viterbi_factory_->table_bytes() + states_bytes(positions, 2) +
            static_cast<std::size_t>(pool_.size()) * viterbi_factory_->workspace_bytes(grid_.chunk);
   }
@@ -73,6 +76,29 @@ class CpuEngine final : public Engine {
                              const BoundaryState* right, const PosteriorArrays& out) override;
 
  private:
+  std::size_t value_bytes() const { return precision_ == Precision::kFloat ? sizeof(float) : sizeof(double); }
+  // Memory for the messages of a window, shared out to its chunks.
+  cpu::PageBuffer make_room(const std::vector<PositionRange>& chunks,
+                            std::vector<cpu::ViterbiChunk>& kept) const {
+    const std::size_t values =
+        cpu::ViterbiChunk::values_per_block(model_.num_labels, model_.has_tail()) * value_bytes();
+    const std::size_t scales = cpu::ViterbiChunk::scales_per_block(model_.num_labels) * sizeof(double);
+    const auto blocks_of = [](PositionRange chunk) {
+      return static_cast<std::size_t>((chunk.size() + cpu::kBlock - 1) / cpu::kBlock);
+    };
+    std::size_t blocks = 0;
+    for (const PositionRange& chunk : chunks) blocks += blocks_of(chunk);
+    cpu::PageBuffer memory(blocks * (values + scales));
+    std::byte* next_scales = memory.data();
+    std::byte* next_values = memory.data() + blocks * scales;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      kept[i].scales = reinterpret_cast<double*>(next_scales);
+      kept[i].values = next_values;
+      next_scales += blocks_of(chunks[i]) * scales;
+      next_values += blocks_of(chunks[i]) * values;
+    }
+    return memory;
+  }
   std::size_t states_bytes(std::int64_t positions, std::size_t states) const {
     const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
     return chunks * states * (static_cast<std::size_t>(model_.max_duration) + 2) *
@@ -127,6 +153,8 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
   std::vector<RunStates> states(chunks.size());
   std::vector<cpu::ViterbiChunk> kept(keep_messages ? chunks.size() : 0);
   const auto keep = [&](std::size_t i) { return keep_messages ? &kept[i] : nullptr; };
+  cpu::PageBuffer memory;
+  if (keep_messages) memory = make_room(chunks, kept);
   pool_.run(chunks.size(), [&](std::size_t i, int worker) {
     states[i] = viterbi_kernel(worker).run(scores, chunks[i], grid_.warmup, RunStart(), keep(i));
   });
@@ -148,8 +176,8 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
   }
   result.right = std::move(states.back().exit);
   if (keep_messages) {
-    result.messages =
-        std::make_unique<cpu::CpuViterbiMessages>(model_, scores, range, left, grid_.chunk, std::move(kept));
+    result.messages = std::make_unique<cpu::CpuViterbiMessages>(
+        model_, precision_, scores, range, left, grid_.chunk, std::move(kept), std::move(memory));
   }
   return result;
 }

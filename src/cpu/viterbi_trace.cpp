@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <stdexcept>
 
 #include "cpu/score_view.h"
@@ -12,8 +11,8 @@ namespace {
 
 std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
-// Sums of the slots [first, last) of a block with their duration scores (bias[slot]); the last of the
-// largest, that is the shortest duration among equals.
+// The largest sum of a start and its duration score (bias[slot]) over slots [first, last), and the last slot
+// that has it: the shortest duration among equals.
 template <class Number>
 int best_slot(const Number* starts, const double* bias, int first, int last, double* score) {
   std::array<double, kBlock> sums;
@@ -28,109 +27,132 @@ int best_slot(const Number* starts, const double* bias, int first, int last, dou
   return slot;
 }
 
+// Sum of column entries at `stride` apart.
+template <class Number>
+double strided_sum(const Number* at, std::size_t stride, std::int64_t count) {
+  double sum = 0;
+  for (std::int64_t i = 0; i < count; ++i) sum += static_cast<double>(at[size(i) * stride]);
+  return sum;
+}
+
 }  // namespace
 
-CpuViterbiMessages::CpuViterbiMessages(const ChainModel& model, const ScoreWindow& scores,
-                                       PositionRange range, const BoundaryState* left,
-                                       std::int64_t chunk_size, std::vector<ViterbiChunk> chunks)
-    : model_(model), scores_(scores), range_(range), chunk_size_(chunk_size), chunks_(std::move(chunks)) {
+CpuViterbiMessages::CpuViterbiMessages(const ChainModel& model, Precision precision,
+                                       const ScoreWindow& scores, PositionRange range,
+                                       const BoundaryState* left, std::int64_t chunk_size,
+                                       std::vector<ViterbiChunk> chunks, PageBuffer memory)
+    : model_(model),
+      wide_(precision == Precision::kDouble),
+      scores_(scores),
+      range_(range),
+      chunk_size_(chunk_size),
+      chunks_(std::move(chunks)),
+      memory_(std::move(memory)),
+      labels_(static_cast<std::size_t>(model.num_labels)),
+      values_per_block_(ViterbiChunk::values_per_block(model.num_labels, model.has_tail())) {
   if (left != nullptr) left_ = *left;
-  const auto labels = static_cast<std::size_t>(model.num_labels);
   const auto longest = static_cast<std::size_t>(model.max_duration);
-  reversed_bias_.resize(labels * longest);
-  into_.resize(labels * labels);
-  for (std::size_t c = 0; c < labels; ++c) {
-    for (std::size_t k = 1; k <= longest; ++k)
-      reversed_bias_[c * longest + longest - k] = model.duration_bias[(k - 1) * labels + c];
-    for (std::size_t from = 0; from < labels; ++from)
-      into_[c * labels + from] = model.transition[from * labels + c];
+  reversed_bias_.resize(labels_ * longest);
+  largest_bias_.assign(labels_, kNegativeInfinity);
+  into_.resize(labels_ * labels_);
+  for (std::size_t c = 0; c < labels_; ++c) {
+    for (std::size_t k = 1; k <= longest; ++k) {
+      const double bias = model.duration_bias[(k - 1) * labels_ + c];
+      reversed_bias_[c * longest + longest - k] = bias;
+      largest_bias_[c] = std::max(largest_bias_[c], bias);
+    }
+    for (std::size_t from = 0; from < labels_; ++from)
+      into_[c * labels_ + from] = model.transition[from * labels_ + c];
   }
   if (!scores.subtract_position_max) return;
   position_max_.resize(size(range.size()), 0.0);
   for (std::int64_t t = range.begin; t < range.end; ++t) {
     double largest = kNegativeInfinity;
-    for (std::size_t c = 0; c < labels; ++c)
-      largest = std::max(largest, scores.emissions.at(size(t - scores.begin) * labels + c));
+    for (std::size_t c = 0; c < labels_; ++c) {
+      largest = std::max(largest, scores.emissions.at(size(t - scores.begin) * labels_ + c));
+    }
     if (largest != kNegativeInfinity) position_max_[size(t - range.begin)] = largest;
   }
 }
 
 CpuViterbiMessages::Place CpuViterbiMessages::place(std::int64_t position) const {
-  const ViterbiChunk& chunk = chunks_[size((position - range_.begin) / chunk_size_)];
-  const std::int64_t inside = position - chunk.begin;
-  return {&chunk, &chunk.blocks[size(inside / kBlock)], position - inside % kBlock};
+  const std::size_t chunk = size((position - range_.begin) / chunk_size_);
+  const std::int64_t inside = position - chunks_[chunk].begin;
+  return {chunk, size(inside / kBlock), position - inside % kBlock};
+}
+
+CpuViterbiMessages::Place CpuViterbiMessages::left_of(const Place& at) const {
+  if (at.block > 0) return {at.chunk, at.block - 1, at.begin - kBlock};
+  return {at.chunk - 1, chunks_[at.chunk - 1].blocks.size() - 1, at.begin - kBlock};
 }
 
 double CpuViterbiMessages::number(const Place& at, std::size_t index) const {
-  const std::size_t i = at.block->values + index;
-  return at.block->wide ? at.chunk->doubles[i] : static_cast<double>(at.chunk->floats[i]);
+  const ViterbiChunk& chunk = chunks_[at.chunk];
+  if (block(at).exact) return chunk.extra[block(at).extra + index];
+  const std::size_t i = at.block * values_per_block_ + index;
+  return wide_ ? static_cast<const double*>(chunk.values)[i]
+               : static_cast<double>(static_cast<const float*>(chunk.values)[i]);
+}
+
+double CpuViterbiMessages::shift(const Place& at, const Origin& origin) const {
+  const ViterbiChunk& chunk = chunks_[at.chunk];
+  return ((chunk.whole + block(at).base) - origin.whole) + (chunk.offset - origin.offset);
 }
 
 // The value at `index` of a block on the scale of `origin`, which lies near, so that no digits are lost to
 // the length of the sequence. scale: 1 alpha's and tail's, 2 starts'.
-double CpuViterbiMessages::scaled(const Place& at, std::size_t index, std::size_t scale, int label,
+double CpuViterbiMessages::scaled(const Place& at, std::size_t index, std::size_t scale, std::size_t label,
                                   const Origin& origin) const {
-  const double shift =
-      ((at.chunk->whole + at.block->base) - origin.whole) + (at.chunk->offset - origin.offset);
-  const double value = number(at, index) + shift;
-  if (at.block->exact) return value;
-  return value + at.chunk->doubles[at.block->doubles + scale * static_cast<std::size_t>(model_.num_labels) +
-                                   static_cast<std::size_t>(label)];
+  const double value = number(at, index) + shift(at, origin);
+  return block(at).exact ? value : value + scales(at)[scale * labels_ + label];
+}
+
+CpuViterbiMessages::Origin CpuViterbiMessages::origin_of(const Place& at) const {
+  return {chunks_[at.chunk].whole + block(at).base, chunks_[at.chunk].offset};
 }
 
 CpuViterbiMessages::Origin CpuViterbiMessages::origin_at(std::int64_t boundary) const {
   if (boundary == range_.begin) return left_ ? Origin{left_->whole, left_->offset} : Origin{};
-  const Place at = place(boundary - 1);
-  return {at.chunk->whole + at.block->base, at.chunk->offset};
+  return origin_of(place(boundary - 1));
 }
 
 double CpuViterbiMessages::left_shift(const Origin& origin) const {
   return (left_->whole - origin.whole) + (left_->offset - origin.offset);
 }
 
-double CpuViterbiMessages::alpha(std::int64_t boundary, int label, const Origin& origin) const {
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto c = static_cast<std::size_t>(label);
-  if (boundary == range_.begin) return left_ ? left_->message[c] + left_shift(origin) : 0.0;
-  const Place at = place(boundary - 1);
-  return scaled(at, size(boundary - 1 - at.begin) * labels + c, 1, label, origin);
-}
-
 // The tail's share of alpha without the end score, content summed up to the boundary.
-double CpuViterbiMessages::tail(std::int64_t boundary, int label, const Origin& origin) const {
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto c = static_cast<std::size_t>(label);
-  if (boundary == range_.begin) return left_ ? left_->tail[c] + left_shift(origin) : kNegativeInfinity;
+double CpuViterbiMessages::tail(std::int64_t boundary, std::size_t label, const Origin& origin) const {
+  if (boundary == range_.begin) return left_ ? left_->tail[label] + left_shift(origin) : kNegativeInfinity;
   const Place at = place(boundary - 1);
   const double share =
-      scaled(at, (2 * kBlock + size(boundary - 1 - at.begin)) * labels + c, 1, label, origin);
-  return at.block->exact ? share : share + content_sum(at.begin, boundary, label);
+      scaled(at, (2 * kBlock + size(boundary - 1 - at.begin)) * labels_ + label, 1, label, origin);
+  return block(at).exact ? share : share + content(at, at.begin, boundary, label);
 }
 
-// Centred emission without the position's shift.
-double CpuViterbiMessages::content(const Place& at, std::int64_t position, int label) const {
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto c = static_cast<std::size_t>(label);
-  double score = scores_.emissions.at(size(position - scores_.begin) * labels + c);
-  if (!position_max_.empty()) score -= position_max_[size(position - range_.begin)];
-  if (!scores_.baseline.empty()) score -= scores_.baseline[c];
-  if (at.block->shifted) {
-    score -=
-        at.chunk->doubles[at.block->doubles + (at.block->exact ? 1 : 3) * labels + size(position - at.begin)];
+// Centred emissions of positions [begin, end) of one block, without the positions' shifts.
+double CpuViterbiMessages::content(const Place& at, std::int64_t begin, std::int64_t end,
+                                   std::size_t label) const {
+  const std::size_t first = size(begin - scores_.begin) * labels_ + label;
+  const std::int64_t count = end - begin;
+  double sum = scores_.emissions.f32 != nullptr ? strided_sum(scores_.emissions.f32 + first, labels_, count)
+                                                : strided_sum(scores_.emissions.f64 + first, labels_, count);
+  if (!scores_.baseline.empty()) sum -= static_cast<double>(count) * scores_.baseline[label];
+  if (!position_max_.empty()) sum -= strided_sum(position_max_.data() + (begin - range_.begin), 1, count);
+  if (block(at).shifted) {
+    const double* shifts =
+        chunks_[at.chunk].extra.data() + block(at).extra + (block(at).exact ? values_per_block_ : 0);
+    sum -= strided_sum(shifts + (begin - at.begin), 1, count);
   }
-  return score;
+  return sum;
 }
 
-double CpuViterbiMessages::content_sum(std::int64_t begin, std::int64_t end, int label) const {
+double CpuViterbiMessages::content_sum(std::int64_t begin, std::int64_t end, std::size_t label) const {
   double sum = 0;
   while (begin < end) {
     const Place at = place(begin);
     const std::int64_t stop = std::min(end, at.begin + kBlock);
-    if (begin == at.begin && stop == at.begin + kBlock) {
-      sum += at.chunk->doubles[at.block->doubles + static_cast<std::size_t>(label)];
-    } else {
-      for (std::int64_t t = begin; t < stop; ++t) sum += content(at, t, label);
-    }
+    const bool whole = begin == at.begin && stop == at.begin + kBlock;
+    sum += whole ? scales(at)[label] : content(at, begin, stop, label);
     begin = stop;
   }
   return sum;
@@ -138,14 +160,13 @@ double CpuViterbiMessages::content_sum(std::int64_t begin, std::int64_t end, int
 
 // Everything before a segment that starts at `boundary`, with its start score and, left of the window, its
 // content up to the window's edge.
-double CpuViterbiMessages::started(std::int64_t boundary, int label, const Origin& origin) const {
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto c = static_cast<std::size_t>(label);
+double CpuViterbiMessages::started(std::int64_t boundary, std::size_t label, const Origin& origin) const {
   if (boundary < range_.begin)
-    return left_->ring[size(range_.begin - boundary - 1) * labels + c] + left_shift(origin);
+    return left_->ring[size(range_.begin - boundary - 1) * labels_ + label] + left_shift(origin);
   const Place at = place(boundary);
-  const double value = scaled(at, kBlock * labels + c * kBlock + size(boundary - at.begin), 2, label, origin);
-  return at.block->exact ? value : value + content_sum(at.begin, boundary, label);
+  const double value =
+      scaled(at, kBlock * labels_ + label * kBlock + size(boundary - at.begin), 2, label, origin);
+  return block(at).exact ? value : value + content(at, at.begin, boundary, label);
 }
 
 void CpuViterbiMessages::trace(TraceCursor& cursor, std::vector<Segment>& reversed) const {
@@ -176,45 +197,49 @@ void CpuViterbiMessages::close_segment(TraceCursor& cursor, std::int64_t begin, 
 }
 
 // Starts in one block of a segment that ends at `end`. content_after: from the block's last boundary to
-// `end`, or when `end` lies in the block from its first boundary to `end`.
-void CpuViterbiMessages::scan_block(const Place& at, std::int64_t end, int label, double content_after,
-                                    const Origin& origin, Best& best) const {
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto c = static_cast<std::size_t>(label);
+// `end`; from its first when `end` lies in the block and the block is not exact.
+void CpuViterbiMessages::scan_block(const Place& at, std::int64_t end, std::size_t label,
+                                    double content_after, const Origin& origin, Best& best) const {
+  const ViterbiChunk& chunk = chunks_[at.chunk];
+  const ViterbiChunk::Block& here = block(at);
+  const bool ends_here = end <= at.begin + kBlock;
   const int last = static_cast<int>(std::min<std::int64_t>(kBlock, end - at.begin));
   const int first = static_cast<int>(std::max<std::int64_t>(0, end - model_.max_duration - at.begin));
-  const std::size_t index = at.block->values + kBlock * labels + c * kBlock;
   // Entry K - k of the reversed scores belongs to start end - k: slot + (at.begin - end) + K.
-  const double* bias = reversed_bias_.data() + c * static_cast<std::size_t>(model_.max_duration) +
+  const double* bias = reversed_bias_.data() + label * static_cast<std::size_t>(model_.max_duration) +
                        (at.begin - end + model_.max_duration);
+  const std::size_t starts = kBlock * labels_ + label * kBlock;
+  double scale = shift(at, origin);
   double score = 0;
   int slot = 0;
-  double shift = ((at.chunk->whole + at.block->base) - origin.whole) + (at.chunk->offset - origin.offset);
-  if (at.block->exact) {
+  if (here.exact) {
     // Every start with its own content, so that huge scores that do not concern a segment do not touch it.
-    std::array<double, kBlock> starts;
-    double content_here = end <= at.begin + kBlock ? 0.0 : content_after;
+    std::array<double, kBlock> sums;
+    double content_here = ends_here ? 0.0 : content_after;
     for (int s = last - 1; s >= first; --s) {
-      content_here += content(at, at.begin + s, label);
-      starts[size(s)] = at.chunk->doubles[index + size(s)] + content_here;
+      content_here += content(at, at.begin + s, at.begin + s + 1, label);
+      sums[size(s)] = chunk.extra[here.extra + starts + size(s)] + content_here;
     }
-    slot = best_slot(starts.data(), bias, first, last, &score);
+    slot = best_slot(sums.data(), bias, first, last, &score);
   } else {
-    const double* scales = at.chunk->doubles.data() + at.block->doubles;
-    slot = at.block->wide ? best_slot(at.chunk->doubles.data() + index, bias, first, last, &score)
-                          : best_slot(at.chunk->floats.data() + index, bias, first, last, &score);
-    shift += scales[2 * labels + c] + content_after;
-    if (end > at.begin + kBlock) shift += scales[c];
+    const double* of = scales(at);
+    scale += of[2 * labels_ + label] + content_after;
+    if (!ends_here) scale += of[label];
+    if (scale + largest_bias_[label] <= best.score) return;  // the largest start of a block is 0
+    const std::size_t index = at.block * values_per_block_ + starts;
+    slot = wide_ ? best_slot(static_cast<const double*>(chunk.values) + index, bias, first, last, &score)
+                 : best_slot(static_cast<const float*>(chunk.values) + index, bias, first, last, &score);
   }
-  score += shift;
+  score += scale;
   if (score > best.score) best = {score, end - (at.begin + slot)};
 }
 
-void CpuViterbiMessages::scan_left_state(std::int64_t end, int label, double content_after,
+void CpuViterbiMessages::scan_left_state(std::int64_t end, std::size_t label, double content_after,
                                          const Origin& origin, Best& best) const {
   const std::int64_t longest = std::min<std::int64_t>(model_.max_duration, end);
   for (std::int64_t k = end - range_.begin + 1; k <= longest; ++k) {
-    const double score = started(end - k, label, origin) + content_after + model_.duration_score(k, label);
+    const double score =
+        started(end - k, label, origin) + content_after + model_.duration_score(k, static_cast<int>(label));
     if (score > best.score) best = {score, k};
   }
 }
@@ -222,26 +247,21 @@ void CpuViterbiMessages::scan_left_state(std::int64_t end, int label, double con
 bool CpuViterbiMessages::find_start(TraceCursor& cursor, std::vector<Segment>& reversed) const {
   const std::int64_t end = cursor.boundary;
   if (end <= range_.begin) return false;
-  const Origin origin = origin_at(end);
+  const auto label = static_cast<std::size_t>(cursor.label);
   const std::int64_t leftmost = std::max(range_.begin, end - model_.max_duration);
-  Best best;
   Place at = place(end - 1);
-  double content_after = 0;
-  if (at.block->exact) {
-    scan_block(at, end, cursor.label, 0, origin, best);
-    for (std::int64_t t = at.begin; t < end; ++t) content_after += content(at, t, cursor.label);
-  } else {
-    for (std::int64_t t = at.begin; t < end; ++t) content_after += content(at, t, cursor.label);
-    scan_block(at, end, cursor.label, content_after, origin, best);
-  }
+  const Origin origin = origin_of(at);
+  Best best;
+  double content_after = content(at, at.begin, end, label);
+  scan_block(at, end, label, content_after, origin, best);
   while (at.begin > leftmost) {
-    at = place(at.begin - 1);
-    scan_block(at, end, cursor.label, content_after, origin, best);
-    content_after += at.chunk->doubles[at.block->doubles + static_cast<std::size_t>(cursor.label)];
+    at = left_of(at);
+    scan_block(at, end, label, content_after, origin, best);
+    content_after += scales(at)[label];
   }
   if (end - model_.max_duration < range_.begin && left_)
-    scan_left_state(end, cursor.label, content_after, origin, best);
-  if (model_.has_tail() && tail(end, cursor.label, origin) > best.score) {
+    scan_left_state(end, label, content_after, origin, best);
+  if (model_.has_tail() && tail(end, label, origin) > best.score) {
     cursor.phase = TraceCursor::Phase::kInTail;
     cursor.segment_end = end;
     return true;
@@ -251,6 +271,7 @@ bool CpuViterbiMessages::find_start(TraceCursor& cursor, std::vector<Segment>& r
 }
 
 bool CpuViterbiMessages::follow_tail(TraceCursor& cursor, std::vector<Segment>& reversed) const {
+  const auto label = static_cast<std::size_t>(cursor.label);
   const std::int64_t longest = model_.max_duration;
   const double last_bias = model_.duration_score(longest, cursor.label);
   for (; cursor.boundary > range_.begin; --cursor.boundary) {
@@ -258,8 +279,8 @@ bool CpuViterbiMessages::follow_tail(TraceCursor& cursor, std::vector<Segment>& 
     const std::int64_t begin = before - longest;
     if (begin < 0) throw std::logic_error("the tail of a segment reached the start of the sequence");
     const Origin origin = origin_at(before);
-    const double sum = content_sum(std::max(begin, range_.begin), before, cursor.label);
-    if (started(begin, cursor.label, origin) + sum + last_bias >= tail(before, cursor.label, origin)) {
+    const double sum = content_sum(std::max(begin, range_.begin), before, label);
+    if (started(begin, label, origin) + sum + last_bias >= tail(before, label, origin)) {
       close_segment(cursor, begin, cursor.segment_end, reversed);
       return true;
     }
@@ -267,23 +288,44 @@ bool CpuViterbiMessages::follow_tail(TraceCursor& cursor, std::vector<Segment>& 
   return false;
 }
 
-bool CpuViterbiMessages::find_source(TraceCursor& cursor) const {
-  if (cursor.boundary < range_.begin) return false;
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const Origin origin = origin_at(cursor.boundary);
-  const double* into = into_.data() + static_cast<std::size_t>(cursor.label) * labels;
+// The first label with the largest alpha + transition; scale null: none.
+template <class Number>
+int CpuViterbiMessages::best_source(const Number* alpha, const double* scale, const double* into) const {
   double best = kNegativeInfinity;
   int best_label = 0;
-  for (int from = 0; from < model_.num_labels; ++from) {
-    const double score = alpha(cursor.boundary, from, origin) + into[from];
+  for (std::size_t from = 0; from < labels_; ++from) {
+    const double score =
+        static_cast<double>(alpha[from]) + (scale == nullptr ? 0.0 : scale[from]) + into[from];
     if (score > best) {
       best = score;
-      best_label = from;
+      best_label = static_cast<int>(from);
     }
   }
-  cursor.label = best_label;
+  return best_label;
+}
+
+bool CpuViterbiMessages::find_source(TraceCursor& cursor) const {
+  const std::int64_t boundary = cursor.boundary;
+  if (boundary < range_.begin) return false;
+  const double* into = into_.data() + static_cast<std::size_t>(cursor.label) * labels_;
   cursor.phase = TraceCursor::Phase::kFindStart;
-  return cursor.boundary > range_.begin;
+  if (boundary == range_.begin) {
+    cursor.label = best_source(left_->message.data(), nullptr, into);
+    return false;
+  }
+  const Place at = place(boundary - 1);
+  const std::size_t row = size(boundary - 1 - at.begin) * labels_;
+  const ViterbiChunk& chunk = chunks_[at.chunk];
+  if (block(at).exact) {
+    cursor.label = best_source(chunk.extra.data() + block(at).extra + row, nullptr, into);
+  } else if (wide_) {
+    cursor.label = best_source(static_cast<const double*>(chunk.values) + at.block * values_per_block_ + row,
+                               scales(at) + labels_, into);
+  } else {
+    cursor.label = best_source(static_cast<const float*>(chunk.values) + at.block * values_per_block_ + row,
+                               scales(at) + labels_, into);
+  }
+  return true;
 }
 
 }  // namespace semicrf::cpu

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "cpu/chunk_kernel.h"
+#include "cpu/page_buffer.h"
 #include "engine/engine.h"
 
 namespace semicrf::cpu {
@@ -12,16 +13,18 @@ namespace semicrf::cpu {
 // Messages of the chunks of one window. The scores must outlive it.
 class CpuViterbiMessages final : public ViterbiMessages {
  public:
-  CpuViterbiMessages(const ChainModel& model, const ScoreWindow& scores, PositionRange range,
-                     const BoundaryState* left, std::int64_t chunk_size, std::vector<ViterbiChunk> chunks);
+  // `memory` holds what the chunks point to.
+  CpuViterbiMessages(const ChainModel& model, Precision precision, const ScoreWindow& scores,
+                     PositionRange range, const BoundaryState* left, std::int64_t chunk_size,
+                     std::vector<ViterbiChunk> chunks, PageBuffer memory);
 
   void trace(TraceCursor& cursor, std::vector<Segment>& reversed) const override;
 
  private:
-  // A block, and the position of its first boundary.
+  // A block and the position of its first boundary.
   struct Place {
-    const ViterbiChunk* chunk;
-    const ViterbiChunk::Block* block;
+    std::size_t chunk;
+    std::size_t block;
     std::int64_t begin;
   };
   // What values are relative to: a whole number and the rest.
@@ -36,34 +39,46 @@ class CpuViterbiMessages final : public ViterbiMessages {
   };
 
   Place place(std::int64_t position) const;
+  Place left_of(const Place& at) const;
+  const ViterbiChunk::Block& block(const Place& at) const { return chunks_[at.chunk].blocks[at.block]; }
+  const double* scales(const Place& at) const { return chunks_[at.chunk].scales + at.block * 3 * labels_; }
   double number(const Place& at, std::size_t index) const;
-  double scaled(const Place& at, std::size_t index, std::size_t scale, int label, const Origin& origin) const;
+  double scaled(const Place& at, std::size_t index, std::size_t scale, std::size_t label,
+                const Origin& origin) const;
+  Origin origin_of(const Place& at) const;
   Origin origin_at(std::int64_t boundary) const;
+  double shift(const Place& at, const Origin& origin) const;
   double left_shift(const Origin& origin) const;
-  double alpha(std::int64_t boundary, int label, const Origin& origin) const;
-  double tail(std::int64_t boundary, int label, const Origin& origin) const;
-  double content(const Place& at, std::int64_t position, int label) const;
-  double content_sum(std::int64_t begin, std::int64_t end, int label) const;
-  double started(std::int64_t boundary, int label, const Origin& origin) const;
+  double tail(std::int64_t boundary, std::size_t label, const Origin& origin) const;
+  double content(const Place& at, std::int64_t begin, std::int64_t end, std::size_t label) const;
+  double content_sum(std::int64_t begin, std::int64_t end, std::size_t label) const;
+  double started(std::int64_t boundary, std::size_t label, const Origin& origin) const;
 
-  void scan_block(const Place& at, std::int64_t end, int label, double content_after, const Origin& origin,
-                  Best& best) const;
-  void scan_left_state(std::int64_t end, int label, double content_after, const Origin& origin,
+  void scan_block(const Place& at, std::int64_t end, std::size_t label, double content_after,
+                  const Origin& origin, Best& best) const;
+  void scan_left_state(std::int64_t end, std::size_t label, double content_after, const Origin& origin,
                        Best& best) const;
   bool find_start(TraceCursor& cursor, std::vector<Segment>& reversed) const;
   bool follow_tail(TraceCursor& cursor, std::vector<Segment>& reversed) const;
   bool find_source(TraceCursor& cursor) const;
+  template <class Number>
+  int best_source(const Number* alpha, const double* scale, const double* into) const;
   void close_segment(TraceCursor& cursor, std::int64_t begin, std::int64_t end,
                      std::vector<Segment>& reversed) const;
 
   const ChainModel& model_;
+  bool wide_;  // fast blocks keep doubles
   ScoreWindow scores_;
   PositionRange range_;
   std::optional<BoundaryState> left_;
   std::int64_t chunk_size_;
   std::vector<ViterbiChunk> chunks_;
+  PageBuffer memory_;
+  std::size_t labels_;
+  std::size_t values_per_block_;
   std::vector<double> position_max_;   // of the range, only under position-max centring
   std::vector<double> reversed_bias_;  // (C, K): entry K - k of a label is the score of duration k
+  std::vector<double> largest_bias_;   // (C)
   std::vector<double> into_;           // (C, C): [to][from] transition scores
 };
 

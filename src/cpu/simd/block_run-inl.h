@@ -182,7 +182,7 @@ class BlockRun {
       out.exact = true;
     }
     out.content = block_sum_.get();
-    out.gamma = fresh_.get();
+    out.gamma = ring_.get() + static_cast<std::size_t>(head_) * kBlock * width_;
     out.gamma_scale = gamma_scale_.get();
     out.started_log = started_log_.get();
     out.position_shift = shifted_ ? position_shift_.data() : nullptr;
@@ -915,7 +915,6 @@ class BlockRun {
       const double into = t_.transition_bound[c];
       out.start_scale[c] = into == kNegativeInfinity ? kNegativeInfinity : scale_ + into;
       out.alpha_scale[c] = bound_[c];
-      gamma_scale_[c] = out.start_scale[c];
     }
     for (std::size_t c = 0; c < width_; ++c) {
       const Real alpha = out.alpha[(kBlock - 1) * width_ + c];
@@ -923,7 +922,10 @@ class BlockRun {
       carry_[c] = S::kIsLog ? alpha * power_of_two<Real>(-exponent) : alpha;
       carry_scale_[c] = bound_[c] + exponent * kLog2;
     }
-    normalize_fast(head_);
+    const bool vanished = normalize_fast(head_);
+    if (vanished) keep_logs(head_);
+    ring_has_log_[static_cast<std::size_t>(head_)] = vanished;
+    std::copy_n(ring_scale_.get() + static_cast<std::size_t>(head_) * width_, width_, gamma_scale_.get());
     if (t_.tail) {
       for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
         hn::Store(hn::Add(log_of(tail_now_.get() + c), hn::Load(dd, bound_.get() + c)), dd,
@@ -931,7 +933,6 @@ class BlockRun {
       }
       for (std::size_t c = 0; c < width_; ++c) tail_log_[c] += block_sum_[c];
     }
-    ring_has_log_[static_cast<std::size_t>(head_)] = false;
     shift_gauge(block_sum_.get(), move_base());
   }
 
@@ -964,8 +965,10 @@ class BlockRun {
     }
   }
 
-  // Brings the largest number of each label of the block just computed to [1, 2) (log) or 0 (max).
-  void normalize_fast(int block) {
+  // Brings the largest number of each label of the block just computed to [1, 2) (log) or 0 (max). True when
+  // the smallest vanished by that.
+  bool normalize_fast(int block) {
+    bool vanished = false;
     for (int panel = 0; panel < t_.panels; ++panel) {
       const D d;
       const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
@@ -973,8 +976,13 @@ class BlockRun {
       Real* out =
           ring_.get() + static_cast<std::size_t>(block) * kBlock * width_ + t_.panel_index(panel, 0, kBlock);
       V largest = hn::Load(d, numbers);
-      for (std::size_t slot = 1; slot < kBlock; ++slot)
+      V smallest = largest;
+      for (std::size_t slot = 1; slot < kBlock; ++slot) {
         largest = hn::Max(largest, hn::Load(d, numbers + slot * lanes_));
+        smallest = hn::Min(smallest, hn::Load(d, numbers + slot * lanes_));
+      }
+      HWY_ALIGN Real smallest_of[hn::MaxLanes(D())];
+      hn::Store(smallest, d, smallest_of);
       HWY_ALIGN Real largest_of[hn::MaxLanes(D())];
       HWY_ALIGN Real shrink[hn::MaxLanes(D())] = {};
       hn::Store(largest, d, largest_of);
@@ -987,6 +995,7 @@ class BlockRun {
         if constexpr (S::kIsLog) {
           const int exponent = exponent_of(largest_of[l]);
           shrink[l] = power_of_two<Real>(-exponent);
+          vanished = vanished || exponent - exponent_of(smallest_of[l]) > kWidestRange;
           scale = scale_ + into + exponent * kLog2;
         } else {
           shrink[l] = -largest_of[l];
@@ -996,6 +1005,24 @@ class BlockRun {
       const V by = hn::Load(d, shrink);
       for (std::size_t slot = 0; slot < kBlock; ++slot) {
         hn::Store(S::Times(hn::Load(d, numbers + slot * lanes_), by), d, out + slot * lanes_);
+      }
+    }
+    return vanished;
+  }
+  static constexpr int kWidestRange = sizeof(Real) == sizeof(float) ? 124 : 1020;
+
+  // Logarithms of the block just computed, relative to its scale.
+  void keep_logs(int block) {
+    const DD dd;
+    double* logs = ring_log_.get() + static_cast<std::size_t>(block) * kBlock * width_;
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
+      const VD scale = hn::Load(dd, ring_scale_.get() + static_cast<std::size_t>(block) * width_ + c);
+      const VD fresh = hn::Add(hn::Set(dd, scale_), hn::Load(dd, t_.transition_bound.get() + c));
+      const VD change =
+          hn::IfThenElseZero(hn::Gt(scale, hn::Set(dd, kNegativeInfinity)), hn::Sub(fresh, scale));
+      for (std::size_t slot = 0; slot < kBlock; ++slot) {
+        hn::Store(hn::Add(log_of(fresh_.get() + at + slot * lanes_), change), dd, logs + slot * width_ + c);
       }
     }
   }

@@ -26,7 +26,11 @@ class ViterbiKernelImpl final : public ViterbiKernel {
   RunStates run(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
                 ViterbiChunk* keep) override {
     const ScoreView view(scores, Direction::kForward);
-    if (keep != nullptr) reserve(chunk, *keep);
+    if (keep != nullptr) {
+      keep->begin = chunk.begin;
+      keep->blocks.clear();
+      keep->extra.clear();
+    }
     const auto store = [&](std::int64_t, const BlockMessages<Real>& messages) {
       if (keep != nullptr) append(messages, *keep);
     };
@@ -40,90 +44,52 @@ class ViterbiKernelImpl final : public ViterbiKernel {
   }
 
  private:
-  int arrays() const { return tables_->tail ? 3 : 2; }
-
-  void reserve(PositionRange chunk, ViterbiChunk& keep) const {
-    const auto blocks = static_cast<std::size_t>((chunk.size() + kBlock - 1) / kBlock);
-    const auto labels = static_cast<std::size_t>(tables_->labels);
-    keep.begin = chunk.begin;
-    keep.blocks.clear();
-    keep.floats.clear();
-    keep.doubles.clear();
-    keep.blocks.reserve(blocks);
-    if constexpr (sizeof(Real) == sizeof(float)) {
-      keep.floats.reserve(blocks * kBlock * labels * static_cast<std::size_t>(arrays()));
-      keep.doubles.reserve(blocks * 3 * labels);
-    } else {
-      keep.doubles.reserve(blocks * labels * (3 + kBlock * static_cast<std::size_t>(arrays())));
-    }
-  }
-
-  template <class T>
-  static T* grow(std::vector<T>& to, std::size_t count) {
-    const std::size_t at = to.size();
-    to.resize(at + count);
-    return to.data() + at;
-  }
   // (16, padded) as (16, C).
-  template <class T, class In>
-  void append_rows(const In* rows, std::vector<T>& to) const {
+  template <class In, class Out>
+  Out* put_rows(const In* rows, Out* to) const {
     const auto labels = static_cast<std::size_t>(tables_->labels);
-    T* out = grow(to, kBlock * labels);
     for (std::size_t slot = 0; slot < kBlock; ++slot) {
-      std::copy_n(rows + slot * static_cast<std::size_t>(tables_->padded), labels, out + slot * labels);
+      to = std::copy_n(rows + slot * static_cast<std::size_t>(tables_->padded), labels, to);
     }
+    return to;
   }
-  // Element (slot, c) of `from` as (C, 16).
-  template <class T, class At>
-  void append_columns(At at, std::vector<T>& to) const {
-    T* out = grow(to, kBlock * static_cast<std::size_t>(tables_->labels));
-    for (int c = 0; c < tables_->labels; ++c) {
-      for (int slot = 0; slot < kBlock; ++slot) *out++ = at(slot, c);
-    }
-  }
-  template <class T>
-  void append_fast(const BlockMessages<Real>& m, std::vector<T>& to) const {
-    append_rows(m.alpha, to);
-    const Real* gamma = m.gamma;
+  // Panels (panels, 16, lanes) as (C, 16).
+  Real* put_gamma(const Real* panels, Real* to) const {
     const int lanes = tables_->lanes;
-    append_columns(
-        [&](int slot, int c) {
-          return gamma[static_cast<std::size_t>(((c / lanes) * kBlock + slot) * lanes + c % lanes)];
-        },
-        to);
-    if (tables_->tail) append_rows(m.tail, to);
+    for (int c = 0; c < tables_->labels; ++c) {
+      const Real* from = panels + tables_->panel_index(c / lanes, 0, kBlock) + c % lanes;
+      for (int slot = 0; slot < kBlock; ++slot) *to++ = from[slot * lanes];
+    }
+    return to;
   }
 
   void append(const BlockMessages<Real>& m, ViterbiChunk& keep) const {
     const auto labels = static_cast<std::size_t>(tables_->labels);
+    const std::size_t index = keep.blocks.size();
     ViterbiChunk::Block block;
     block.exact = m.exact;
-    block.wide = m.exact || sizeof(Real) == sizeof(double);
     block.shifted = m.position_shift != nullptr;
     block.base = m.base;
-    block.values = block.wide ? keep.doubles.size() : keep.floats.size();
+    block.extra = keep.extra.size();
+    double* scales = keep.scales + index * ViterbiChunk::scales_per_block(tables_->labels);
+    std::copy_n(m.content, labels, scales);
+    const std::size_t values = ViterbiChunk::values_per_block(tables_->labels, tables_->tail);
     if (m.exact) {
-      append_rows(m.alpha_log, keep.doubles);
-      const double* started = m.started_log;
-      const auto width = static_cast<std::size_t>(tables_->padded);
-      append_columns(
-          [&](int slot, int c) {
-            return started[static_cast<std::size_t>(slot) * width + static_cast<std::size_t>(c)];
-          },
-          keep.doubles);
-      if (tables_->tail) append_rows(m.tail_log, keep.doubles);
-    } else if constexpr (sizeof(Real) == sizeof(float)) {
-      append_fast(m, keep.floats);
+      keep.extra.resize(block.extra + values);
+      double* to = put_rows(m.alpha_log, keep.extra.data() + block.extra);
+      for (std::size_t c = 0; c < labels; ++c) {
+        for (std::size_t slot = 0; slot < kBlock; ++slot)
+          *to++ = m.started_log[slot * static_cast<std::size_t>(tables_->padded) + c];
+      }
+      if (tables_->tail) put_rows(m.tail_log, to);
     } else {
-      append_fast(m, keep.doubles);
+      Real* to = put_rows(m.alpha, static_cast<Real*>(keep.values) + index * values);
+      to = put_gamma(m.gamma, to);
+      if (tables_->tail) put_rows(m.tail, to);
+      std::copy_n(m.alpha_scale, labels, scales + labels);
+      std::copy_n(m.gamma_scale, labels, scales + 2 * labels);
     }
-    block.doubles = keep.doubles.size();
-    std::copy_n(m.content, labels, grow(keep.doubles, labels));
-    if (!m.exact) {
-      std::copy_n(m.alpha_scale, labels, grow(keep.doubles, labels));
-      std::copy_n(m.gamma_scale, labels, grow(keep.doubles, labels));
-    }
-    if (block.shifted) std::copy_n(m.position_shift, kBlock, grow(keep.doubles, kBlock));
+    if (block.shifted) keep.extra.insert(keep.extra.end(), m.position_shift, m.position_shift + kBlock);
     keep.blocks.push_back(block);
   }
 
