@@ -11,16 +11,27 @@ namespace {
 
 std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
+// Four independent chains; a maximum has no rounding to depend on their order.
+double largest_of(const double* values, std::int64_t count) {
+  std::array<double, 4> most{kNegativeInfinity, kNegativeInfinity, kNegativeInfinity, kNegativeInfinity};
+  std::int64_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (std::size_t j = 0; j < 4; ++j)
+      most[j] = values[i + static_cast<std::int64_t>(j)] > most[j] ? values[i + static_cast<std::int64_t>(j)]
+                                                                   : most[j];
+  }
+  for (; i < count; ++i) most[0] = values[i] > most[0] ? values[i] : most[0];
+  return std::max(std::max(most[0], most[1]), std::max(most[2], most[3]));
+}
+
 // The largest sum of a start and its duration score (bias[slot]) over slots [first, last), and the last slot
 // that has it: the shortest duration among equals.
 template <class Number>
 int best_slot(const Number* starts, const double* bias, int first, int last, double* score) {
   std::array<double, kBlock> sums;
-  double largest = kNegativeInfinity;
-  for (int slot = first; slot < last; ++slot) {
+  for (int slot = first; slot < last; ++slot)
     sums[size(slot)] = static_cast<double>(starts[slot]) + bias[slot];
-    largest = std::max(largest, sums[size(slot)]);
-  }
+  const double largest = largest_of(sums.data() + first, last - first);
   *score = largest;
   int slot = last - 1;
   while (slot > first && sums[size(slot)] != largest) --slot;
@@ -49,7 +60,8 @@ CpuViterbiMessages::CpuViterbiMessages(const ChainModel& model, Precision precis
       chunks_(std::move(chunks)),
       memory_(std::move(memory)),
       labels_(static_cast<std::size_t>(model.num_labels)),
-      values_per_block_(ViterbiChunk::values_per_block(model.num_labels, model.has_tail())) {
+      values_per_block_(ViterbiChunk::values_per_block(model.num_labels, model.has_tail())),
+      source_scores_(labels_) {
   if (left != nullptr) left_ = *left;
   const auto longest = static_cast<std::size_t>(model.max_duration);
   reversed_bias_.resize(labels_ * longest);
@@ -291,16 +303,17 @@ bool CpuViterbiMessages::follow_tail(TraceCursor& cursor, std::vector<Segment>& 
 // The first label with the largest alpha + transition; scale null: none.
 template <class Number>
 int CpuViterbiMessages::best_source(const Number* alpha, const double* scale, const double* into) const {
-  double best = kNegativeInfinity;
-  int best_label = 0;
-  for (std::size_t from = 0; from < labels_; ++from) {
-    const double score =
-        static_cast<double>(alpha[from]) + (scale == nullptr ? 0.0 : scale[from]) + into[from];
-    if (score > best) {
-      best = score;
-      best_label = static_cast<int>(from);
-    }
+  double* sums = source_scores_.data();
+  if (scale == nullptr) {
+    for (std::size_t from = 0; from < labels_; ++from)
+      sums[from] = static_cast<double>(alpha[from]) + into[from];
+  } else {
+    for (std::size_t from = 0; from < labels_; ++from)
+      sums[from] = static_cast<double>(alpha[from]) + scale[from] + into[from];
   }
+  const double best = largest_of(sums, static_cast<std::int64_t>(labels_));
+  int best_label = 0;
+  while (sums[best_label] != best && best_label + 1 < model_.num_labels) ++best_label;
   return best_label;
 }
 

@@ -76,10 +76,11 @@ class CpuViterbiMessages final : public ViterbiMessages {
   PageBuffer memory_;
   std::size_t labels_;
   std::size_t values_per_block_;
-  std::vector<double> position_max_;   // of the range, only under position-max centring
-  std::vector<double> reversed_bias_;  // (C, K): entry K - k of a label is the score of duration k
-  std::vector<double> largest_bias_;   // (C)
-  std::vector<double> into_;           // (C, C): [to][from] transition scores
+  mutable std::vector<double> source_scores_;  // (C) workspace
+  std::vector<double> position_max_;           // of the range, only under position-max centring
+  std::vector<double> reversed_bias_;          // (C, K): entry K - k of a label is the score of duration k
+  std::vector<double> largest_bias_;           // (C)
+  std::vector<double> into_;                   // (C, C): [to][from] transition scores
 };
 
 }  // namespace semicrf::cpu

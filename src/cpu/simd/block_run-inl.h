@@ -339,6 +339,14 @@ class BlockRun {
       return hn::Load(D(), high);
     }
   }
+  // Exponents of positive normal numbers.
+  static HWY_INLINE V exponents(V x) {
+    const D d;
+    const hn::RebindToSigned<D> di;
+    constexpr int kMantissa = sizeof(Real) == sizeof(float) ? 23 : 52;
+    constexpr int kBias = sizeof(Real) == sizeof(float) ? 127 : 1023;
+    return hn::ConvertTo(d, hn::Sub(hn::ShiftRight<kMantissa>(hn::BitCast(di, x)), hn::Set(di, kBias)));
+  }
   // 2^n, 0 below the range of normal numbers.
   static HWY_INLINE V two_to(V n) {
     const D d;
@@ -660,7 +668,7 @@ class BlockRun {
         VD alpha = sum;
         if (has_edges_) alpha = hn::Add(alpha, hn::Load(dd, last_.get() + slot * width_ + c));
         const std::size_t i = at + slot * lanes_;
-        split_log(start, start_factor_.get() + i, low_.get() + i);
+        if (has_edges_ || !S::kIsLog) split_log(start, start_factor_.get() + i, low_.get() + i);
         split_log(alpha, alpha_factor_.get() + i, low_.get() + kBlock * width_ + i);
         largest = hn::Max(largest, hn::Max(start, alpha));
         least_start = hn::Min(least_start, start);
@@ -674,10 +682,19 @@ class BlockRun {
     }
     if (!in_range) return false;
     if constexpr (S::kIsLog) {
+      const V one = hn::Set(d, Real(1));
+      V inverse = one;
       for (std::size_t i = 0; i < kBlock * width_; i += lanes_) {
-        hn::Store(from_split_log(start_factor_.get() + i, low_.get() + i), d, start_factor_.get() + i);
-        hn::Store(from_split_log(alpha_factor_.get() + i, low_.get() + kBlock * width_ + i), d,
-                  alpha_factor_.get() + i);
+        const V alpha = from_split_log(alpha_factor_.get() + i, low_.get() + kBlock * width_ + i);
+        hn::Store(alpha, d, alpha_factor_.get() + i);
+        if (has_edges_) {
+          hn::Store(from_split_log(start_factor_.get() + i, low_.get() + i), d, start_factor_.get() + i);
+          continue;
+        }
+        // Without start and end scores a start factor is the inverse of the alpha factor before it.
+        if (i % (kBlock * lanes_) == 0) inverse = one;
+        hn::Store(inverse, d, start_factor_.get() + i);
+        inverse = hn::Div(one, alpha);
       }
     }
     return true;
@@ -912,16 +929,10 @@ class BlockRun {
   void finish_fast(BlockMessages<Real>& out) {
     const DD dd;
     for (std::size_t c = 0; c < width_; ++c) {
-      const double into = t_.transition_bound[c];
-      out.start_scale[c] = into == kNegativeInfinity ? kNegativeInfinity : scale_ + into;
+      out.start_scale[c] = scale_ + t_.transition_bound[c];
       out.alpha_scale[c] = bound_[c];
     }
-    for (std::size_t c = 0; c < width_; ++c) {
-      const Real alpha = out.alpha[(kBlock - 1) * width_ + c];
-      const int exponent = S::kIsLog && alpha > Real(0) ? exponent_of(alpha) : 0;
-      carry_[c] = S::kIsLog ? alpha * power_of_two<Real>(-exponent) : alpha;
-      carry_scale_[c] = bound_[c] + exponent * kLog2;
-    }
+    take_carry(out.alpha + (kBlock - 1) * width_);
     const bool vanished = normalize_fast(head_);
     if (vanished) keep_logs(head_);
     ring_has_log_[static_cast<std::size_t>(head_)] = vanished;
@@ -934,6 +945,27 @@ class BlockRun {
       for (std::size_t c = 0; c < width_; ++c) tail_log_[c] += block_sum_[c];
     }
     shift_gauge(block_sum_.get(), move_base());
+  }
+
+  // Carries the last alpha of a certified block, brought near 1 (log semiring).
+  void take_carry(const Real* alpha) {
+    const D d;
+    const DD dd;
+    if constexpr (!S::kIsLog) {
+      std::copy_n(alpha, width_, carry_.get());
+      std::copy_n(bound_.get(), width_, carry_scale_.get());
+    } else {
+      for (std::size_t c = 0; c < width_; c += lanes_) {
+        const V number = hn::Load(d, alpha + c);
+        const V exponent = exponents(number);
+        hn::Store(hn::Mul(number, two_to(hn::Neg(exponent))), d, carry_.get() + c);
+        hn::Store(exponent, d, low_.get() + c);
+      }
+      for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+        hn::Store(hn::MulAdd(load_double(low_.get() + c), hn::Set(dd, kLog2), hn::Load(dd, bound_.get() + c)),
+                  dd, carry_scale_.get() + c);
+      }
+    }
   }
 
   // Keeps the logarithms small: takes a whole number near the largest alpha out of them. Returns it.
@@ -969,8 +1001,9 @@ class BlockRun {
   // the smallest vanished by that.
   bool normalize_fast(int block) {
     bool vanished = false;
+    const D d;
+    const DD dd;
     for (int panel = 0; panel < t_.panels; ++panel) {
-      const D d;
       const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
       const Real* numbers = fresh_.get() + t_.panel_index(panel, 0, kBlock);
       Real* out =
@@ -981,28 +1014,24 @@ class BlockRun {
         largest = hn::Max(largest, hn::Load(d, numbers + slot * lanes_));
         smallest = hn::Min(smallest, hn::Load(d, numbers + slot * lanes_));
       }
-      HWY_ALIGN Real smallest_of[hn::MaxLanes(D())];
-      hn::Store(smallest, d, smallest_of);
-      HWY_ALIGN Real largest_of[hn::MaxLanes(D())];
-      HWY_ALIGN Real shrink[hn::MaxLanes(D())] = {};
-      hn::Store(largest, d, largest_of);
-      for (std::size_t l = 0; l < lanes_; ++l) {
-        double& scale = ring_scale_[static_cast<std::size_t>(block) * width_ + c0 + l];
-        const double into = t_.transition_bound[c0 + l];
-        shrink[l] = S::template one<Real>();
-        scale = kNegativeInfinity;
-        if (into == kNegativeInfinity || !(largest_of[l] > kZero)) continue;
-        if constexpr (S::kIsLog) {
-          const int exponent = exponent_of(largest_of[l]);
-          shrink[l] = power_of_two<Real>(-exponent);
-          vanished = vanished || exponent - exponent_of(smallest_of[l]) > kWidestRange;
-          scale = scale_ + into + exponent * kLog2;
-        } else {
-          shrink[l] = -largest_of[l];
-          scale = scale_ + into + static_cast<double>(largest_of[l]);
-        }
+      const auto live = hn::Gt(largest, hn::Set(d, kZero));
+      V by = hn::Set(d, S::template one<Real>());
+      V up = largest;  // how far the scale moves up: exponents of 2 (log), or the number itself (max)
+      if constexpr (S::kIsLog) {
+        up = exponents(largest);
+        by = hn::IfThenElse(live, two_to(hn::Neg(up)), by);
+        const V range = hn::Sub(up, exponents(smallest));
+        vanished = vanished || !hn::AllFalse(d, hn::And(live, hn::Gt(range, hn::Set(d, Real(kWidestRange)))));
+      } else {
+        by = hn::IfThenElse(live, hn::Neg(largest), by);
       }
-      const V by = hn::Load(d, shrink);
+      hn::Store(hn::IfThenElse(live, up, hn::Set(d, -std::numeric_limits<Real>::infinity())), d, low_.get());
+      for (std::size_t l = 0; l < lanes_; l += hn::Lanes(dd)) {
+        const VD fresh = hn::Add(hn::Set(dd, scale_), hn::Load(dd, t_.transition_bound.get() + c0 + l));
+        const VD unit = hn::Set(dd, S::kIsLog ? kLog2 : 1.0);
+        hn::Store(hn::MulAdd(load_double(low_.get() + l), unit, fresh), dd,
+                  ring_scale_.get() + static_cast<std::size_t>(block) * width_ + c0 + l);
+      }
       for (std::size_t slot = 0; slot < kBlock; ++slot) {
         hn::Store(S::Times(hn::Load(d, numbers + slot * lanes_), by), d, out + slot * lanes_);
       }

@@ -113,11 +113,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   void fast_products(std::size_t block, double log_z_here, const BlockMessages<Real>& back) {
     const D d;
     const DD dd;
-    HWY_ALIGN Real half_start[hn::MaxLanes(D())];
-    HWY_ALIGN Real half_end[hn::MaxLanes(D())];
-    HWY_ALIGN Real low_start[hn::MaxLanes(D())];
-    HWY_ALIGN Real low_end[hn::MaxLanes(D())];
-    const VD half = hn::Set(dd, 0.5);
+    HWY_ALIGN Real start_parts[3 * hn::MaxLanes(D())];
+    HWY_ALIGN Real end_parts[3 * hn::MaxLanes(D())];
     const VD log_z = hn::Set(dd, log_z_here);
     for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
       for (std::size_t l = 0; l < hn::Lanes(d); l += hn::Lanes(dd)) {
@@ -125,24 +122,44 @@ class PosteriorKernelImpl final : public PosteriorKernel {
             hn::Add(hn::Load(dd, store_.start_scale(block) + c + l), hn::Load(dd, back.alpha_scale + c + l));
         const VD ends =
             hn::Add(hn::Load(dd, store_.alpha_scale(block) + c + l), hn::Load(dd, back.start_scale + c + l));
-        Run::split_log(hn::Mul(half, hn::Sub(starts, log_z)), half_start + l, low_start + l);
-        Run::split_log(hn::Mul(half, hn::Sub(ends, log_z)), half_end + l, low_end + l);
+        split_factor(hn::Sub(starts, log_z), start_parts + l);
+        split_factor(hn::Sub(ends, log_z), end_parts + l);
       }
-      const V by_start = Run::from_split_log(half_start, low_start);
-      const V by_end = Run::from_split_log(half_end, low_end);
+      const V by_start = first_factor(start_parts);
+      const V rest_start = Run::two_to(hn::Load(d, start_parts + 2 * hn::Lanes(d)));
+      const V by_end = first_factor(end_parts);
+      const V rest_end = Run::two_to(hn::Load(d, end_parts + 2 * hn::Lanes(d)));
       const Real* alpha = store_.alpha(block) + c;
       const Real* start = store_.start(block) + c;
       for (std::size_t j = 0; j < kBlock; ++j) {
         const std::size_t mine = j * width_;
         const std::size_t theirs = (kBlock - 1 - j) * width_ + c;
         const V starts = hn::Mul(hn::Mul(hn::Load(d, start + mine), by_start),
-                                 hn::Mul(hn::Load(d, back.alpha + theirs), by_start));
+                                 hn::Mul(hn::Load(d, back.alpha + theirs), rest_start));
         const V ends = hn::Mul(hn::Mul(hn::Load(d, alpha + mine), by_end),
-                               hn::Mul(hn::Load(d, back.start + theirs), by_end));
+                               hn::Mul(hn::Load(d, back.start + theirs), rest_end));
         hn::Store(starts, d, start_.get() + mine + c);
         hn::Store(ends, d, end_.get() + mine + c);
       }
     }
+  }
+
+  // exp(x) as two factors: (power of two) x (number in [0.7, 1.5), rounded once), and a power of two. A
+  // factor serves 16 positions whose posteriors are summed, so its rounding would add up.
+  static void split_factor(VD x, Real* parts) {
+    const DD dd;
+    const std::size_t lanes = hn::Lanes(D());
+    const VD n = hn::Round(hn::Mul(x, hn::Set(dd, 1 / kLog2)));
+    const VD half = hn::Floor(hn::Mul(n, hn::Set(dd, 0.5)));
+    const VD rest = hn::Exp(dd, hn::NegMulAdd(n, hn::Set(dd, kLog2), x));
+    const auto some = hn::Gt(x, hn::Set(dd, kNegativeInfinity));
+    Run::store_real(hn::IfThenElseZero(some, rest), parts);
+    Run::store_real(half, parts + lanes);
+    Run::store_real(hn::IfThenElseZero(some, hn::Sub(n, half)), parts + 2 * lanes);
+  }
+  static V first_factor(const Real* parts) {
+    const D d;
+    return hn::Mul(hn::Load(d, parts), Run::two_to(hn::Load(d, parts + hn::Lanes(d))));
   }
 
   static VD log_message(const Real* numbers, const double* logs, const double* scale, bool exact,
