@@ -15,6 +15,7 @@ struct DecodeArguments {
   CommonArguments common;
   std::string posterior;
   bool merge_adjacent = false;
+  bool extra_columns = false;
 };
 
 void decode(const DecodeArguments& arguments) {
@@ -23,6 +24,7 @@ void decode(const DecodeArguments& arguments) {
   options.output = output_path(arguments.common, "segments.bed");
   options.posterior_path = arguments.posterior;
   options.merge_adjacent = arguments.merge_adjacent;
+  options.extra_columns = arguments.extra_columns;
   if (arguments.common.dry_run) {
     print(plan_decode(options));
     return;
@@ -38,15 +40,24 @@ void add_decode_command(CLI::App& program) {
       "Viterbi segmentation as BED.\n\n"
       "Outputs:\n"
       "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b;\n"
-      "                    score is 1000 x the mean of P(label|bin) with --posterior, else 0\n"
+      "                    score is 1000 x the mean of P(label|bin) with --posterior or --extra-columns, "
+      "else 0\n"
+      "                    --extra-columns: three more, P(exactly this segment) (not computed yet, always "
+      ".),\n"
+      "                    P(a segment of the label starts there), P(one ends there)\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
       "  --stats FILE      statistics, JSON\n"
-      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n");
+      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n"
+      "  --write-index     FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
+      "  --log-file FILE   notes and warnings, appended\n");
   const auto arguments = std::make_shared<DecodeArguments>();
   add_common_options(*command, arguments->common);
   command->add_option("--posterior", arguments->posterior,
                       "also write the boundary posterior (bedGraph) to this file");
   command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
+  command->add_flag("--extra-columns", arguments->extra_columns,
+                    "three more BED columns: . (P(exactly this segment) is not computed yet), start and end "
+                    "posterior");
   command->callback([arguments] { decode(*arguments); });
 }
 

@@ -42,7 +42,9 @@ void add_posterior_command(CLI::App& program) {
       "                      ends in .npy, one array (bins, labels) of the only sequence, NaN where nothing "
       "was decoded\n"
       "  --stats FILE        statistics, JSON\n"
-      "  --prefix PREFIX     PREFIX.boundary.bedgraph and PREFIX.stats.json\n");
+      "  --prefix PREFIX     PREFIX.boundary.bedgraph and PREFIX.stats.json\n"
+      "  --write-index       FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
+      "  --log-file FILE     notes and warnings, appended\n");
   const auto arguments = std::make_shared<PosteriorArguments>();
   add_common_options(*command, arguments->common);
   command->add_option("--labels-out", arguments->labels_out,

@@ -54,7 +54,6 @@ void BedWriter::add(const Segment& segment, const SegmentSupport* support) {
                      pending_->segment.end == segment.begin;
   if (joins) {
     join(pending_->segment, pending_->support, segment, known);
-    pending_->joined = true;
     return;
   }
   end_piece();
@@ -93,11 +92,7 @@ void BedWriter::print(const Pending& pending) {
   column(end_text);
   column(color_columns_[label]);
   if (options_.extra_columns) {
-    if (pending.joined) {
-      column(".");
-    } else {
-      probability(pending.support.segment_probability);
-    }
+    column(".");
     probability(pending.support.start_posterior);
     probability(pending.support.end_posterior);
   }

@@ -1,4 +1,4 @@
-// Segments as BED9: chrom start end label score . start end r,g,b [P(segment) start-posterior end-posterior].
+// Segments as BED9: chrom start end label score . start end r,g,b [. start-posterior end-posterior].
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,14 @@ namespace semicrf {
 // What the posteriors say about one segment, each in [0, 1].
 struct SegmentSupport {
   double mean_label_posterior = 0;  // mean over its bins of P(label|t); the score column is 1000 times that
-  double segment_probability = 0;   // P(exactly this segment)
   double start_posterior = 0;       // P(a segment of this label starts at its first bin)
   double end_posterior = 0;         // P(a segment of this label ends at its last bin)
 };
 
 struct BedOptions {
-  bool extra_columns = false;   // three more columns, six significant digits
+  // Three more columns: "." in the place of P(exactly this segment), which is not computed yet, then the
+  // start and the end posterior with six significant digits.
+  bool extra_columns = false;
   bool merge_adjacent = false;  // join touching segments of one label within a piece
 };
 
@@ -36,7 +37,7 @@ class BedWriter {
   void begin_piece(const BinLocation& location);
   // `support` is null when no posteriors were computed: score 0. It must be given with extra_columns.
   // A joined segment has the mean score over its bins, the first one's start and the last one's end
-  // posterior, and "." for the probability of exactly this segment, which is not known.
+  // posterior.
   void add(const Segment& segment, const SegmentSupport* support);
   void end_piece();
 
@@ -47,7 +48,6 @@ class BedWriter {
   struct Pending {
     Segment segment;
     SegmentSupport support;
-    bool joined = false;
   };
   void print(const Pending& pending);
 

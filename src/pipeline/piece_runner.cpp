@@ -15,19 +15,23 @@ constexpr std::size_t kBatchPerThread = 64;  // short pieces in flight
 // The posteriors of a short piece until it is its turn to be written.
 struct KeptBlock {
   PositionRange range;
-  std::vector<double> boundary, labels, path_label;
+  std::vector<double> boundary, labels, path_label, path_start, path_end;
 
   explicit KeptBlock(const PosteriorBlock& block)
       : range(block.range),
         boundary(block.boundary.begin(), block.boundary.end()),
         labels(block.labels.begin(), block.labels.end()),
-        path_label(block.path_label.begin(), block.path_label.end()) {}
+        path_label(block.path_label.begin(), block.path_label.end()),
+        path_start(block.path_start.begin(), block.path_start.end()),
+        path_end(block.path_end.begin(), block.path_end.end()) {}
   PosteriorBlock view() const {
     PosteriorBlock block;
     block.range = range;
     block.boundary = boundary;
     block.labels = labels;
     block.path_label = path_label;
+    block.path_start = path_start;
+    block.path_end = path_end;
     return block;
   }
 };

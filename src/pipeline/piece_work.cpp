@@ -9,6 +9,7 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
   PosteriorSelection selection;
   selection.labels = analysis.label_posteriors;
   selection.path = path;
+  selection.path_edges = analysis.path_edges;
   return selection;
 }
 

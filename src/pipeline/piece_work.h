@@ -15,6 +15,7 @@ struct Analysis {
   bool viterbi = false;     // the best path
   bool posteriors = false;  // boundary posteriors; with a path, also those along it
   bool label_posteriors = false;
+  bool path_edges = false;  // with a path and posteriors: also its start and end posteriors
 
   // How often progress counts every position.
   int passes() const { return (viterbi ? 2 : 0) + (posteriors ? 1 : 0); }

@@ -28,7 +28,8 @@ std::string shortest_text(double value) {
 Analysis decode_analysis(const DecodeOptions& options) {
   Analysis analysis;
   analysis.viterbi = true;
-  analysis.posteriors = !options.posterior_path.empty();
+  analysis.posteriors = !options.posterior_path.empty() || options.extra_columns;
+  analysis.path_edges = options.extra_columns;
   return analysis;
 }
 
@@ -37,10 +38,12 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   plan.segments = run.output(options.output);
   plan.boundary = run.output(options.posterior_path);
   plan.bed.merge_adjacent = options.merge_adjacent;
+  plan.bed.extra_columns = options.extra_columns;
   plan.bedgraph.digits = options.run.digits;
   HeaderOptions header;
   if (options.merge_adjacent) header.push_back({"merge-adjacent", "yes"});
   if (!options.posterior_path.empty()) header.push_back({"posterior", "yes"});
+  if (options.extra_columns) header.push_back({"extra-columns", "yes"});
   plan.header = run.header("decode", header);
   run.check(plan);
   return plan;

@@ -40,8 +40,9 @@ struct RunOptions {
 struct DecodeOptions {
   RunOptions run;
   std::string output = "-";    // segments, BED
-  std::string posterior_path;  // boundary posterior, bedGraph; empty: none, and no posteriors are computed
+  std::string posterior_path;  // boundary posterior, bedGraph; empty: none
   bool merge_adjacent = false;
+  bool extra_columns = false;  // start and end posteriors of the segments; computes posteriors
 };
 
 struct PosteriorOptions {

@@ -198,9 +198,32 @@ def test_posterior_in_the_same_run(box):
 
 
 def test_extra_columns(box):
-    box.ok("decode -p scores.params.json -o out.bed --posterior out.bedgraph --extra-columns scores.npy")
-    rows = bed_rows(box.text("out.bed"))
-    check(all(len(row) == 12 and all(0 <= float(x) <= 1 for x in row[9:]) for row in rows), "%r" % rows[0])
+    model = oracle.Model(box.path("scores.params.json"))
+    _, starts, ends = oracle.edge_posteriors(oracle.read_npy(box.path("scores.npy")), model)
+    for more in ([], ["--posterior", "out.bedgraph"], ["--device", "reference"], ["-t", "3"], ["-t", "3", "-r", "scores"]):
+        result = box.ok(["decode", "-p", "scores.params.json", "--extra-columns"] + more + ["scores.npy"])
+        rows = bed_rows(result.stdout)
+        check(all(len(row) == 12 and row[9] == "." and 0 < int(row[4]) <= 1000 for row in rows), "%r" % rows[0])
+        for row, (begin, end, label) in zip(rows, segments(result.stdout)):
+            c = model.labels.index(label)
+            check(abs(float(row[10]) - starts[begin][c]) < 2e-5, "start posterior in %r" % row)
+            check(abs(float(row[11]) - ends[end - 1][c]) < 2e-5, "end posterior in %r" % row)
+
+
+def test_extra_columns_of_merged_segments(box):
+    parameters(box, "self.json", transition=[[0, 0, -1], [0, 0, 0], [-1, 0, 0]])
+    plain = bed_rows(box.ok("decode -p self.json --extra-columns scores.npy").stdout)
+    for row in bed_rows(box.ok("decode -p self.json --extra-columns --merge-adjacent scores.npy").stdout):
+        first = next(part for part in plain if part[1] == row[1])
+        last = next(part for part in plain if part[2] == row[2])
+        check(row[9:] == [".", first[10], last[11]], "%r joins %r to %r" % (row, first, last))
+
+
+def test_extra_columns_of_many_short_pieces(box):
+    regions = [word for start in range(1, 1100, 100) for word in ("-r", "scores:%d-%d" % (start, start + 59))]
+    one, many = (box.ok(["decode", "-p", "scores.params.json", "--extra-columns", "-t", threads] + regions + ["scores.npy"])
+                 for threads in "13")
+    check(one.stdout == many.stdout, "the number of threads shows")
 
 
 def test_labels_carry_their_colours(box):

@@ -75,8 +75,8 @@ def run(scores, model, combine):
     return alpha, gamma
 
 
-def boundary_posterior(scores, model):
-    """(log Z, [probability that a segment starts at t])."""
+def edge_posteriors(scores, model):
+    """(log Z, starts, ends): rows of P(a segment of label c starts at t), and of P(one ends with t)."""
     length, labels = len(scores), range(len(model.labels))
     alpha, gamma = run(scores, model, log_sum)
     sums = prefix_sums(scores, model)
@@ -87,8 +87,16 @@ def boundary_posterior(scores, model):
         delta[t] = [log_sum([model.duration(k, c) + sums[c][t + k] - sums[c][t] + beta[t + k][c]
                              for k in model.durations(length - t, c)]) for c in labels]
         beta[t] = [log_sum([model.transition[a][c] + delta[t][c] for c in labels]) for a in labels]
-    starts = [sum(math.exp(gamma[t][c] + delta[t][c] - log_z) for c in labels) for t in range(length)]
-    return log_z, starts
+    beta[length] = [0.0 for _ in labels]  # alpha has the score of the end already
+    starts = [[math.exp(gamma[t][c] + delta[t][c] - log_z) for c in labels] for t in range(length)]
+    ends = [[math.exp(alpha[t + 1][c] + beta[t + 1][c] - log_z) for c in labels] for t in range(length)]
+    return log_z, starts, ends
+
+
+def boundary_posterior(scores, model):
+    """(log Z, [probability that a segment starts at t])."""
+    log_z, starts, _ = edge_posteriors(scores, model)
+    return log_z, [sum(row) for row in starts]
 
 
 def best_score(scores, model):
