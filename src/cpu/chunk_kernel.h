@@ -44,21 +44,24 @@ struct ViterbiChunk {
   //   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16.
   //   Fast: content
   //                    up to the block's first boundary only.
-  // `scales` holds (3, C) for every block: its content; and for fast blocks the scales of alpha and tail, and
-  // of starts.
+  // Values are relative to whole + offset of the chunk, fast ones besides to a scale of their label. Position
+  // shifts since the window's first position are left out everywhere.
   struct Block {
     bool exact = false;
     bool shifted = false;   // whole numbers were taken out of the emissions: 16 of them, last in `extra`
-    double base = 0;        // whole number to be added to every value of the block
     std::size_t extra = 0;  // of the block's first value in `extra`
   };
   std::int64_t begin = 0;
-  double whole = 0;   // whole number to be added to every value of the chunk, and
-  double offset = 0;  // the rest. Position shifts since the window's first position are left out everywhere.
+  double whole = 0;  // a whole number
+  double offset = 0;
   std::vector<Block> blocks;
   std::vector<double> extra;
-  void* values = nullptr;    // room for all blocks, float or double as the kernel computes
-  double* scales = nullptr;  // room for all blocks
+  // Room for all blocks, `capacity` of them.
+  std::size_t capacity = 0;
+  void* values = nullptr;         // float or double as the kernel computes
+  double* alpha_scale = nullptr;  // (blocks, C) of alpha and tail
+  double* start_scale = nullptr;  // (C, blocks) of starts; +inf for an exact block
+  double* content = nullptr;      // (C, blocks) of the whole block
 
   static std::size_t values_per_block(int labels, bool tail) {
     return static_cast<std::size_t>(labels) * (tail ? 3 : 2) * 16;

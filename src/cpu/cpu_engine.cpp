@@ -89,13 +89,17 @@ class CpuEngine final : public Engine {
     std::size_t blocks = 0;
     for (const PositionRange& chunk : chunks) blocks += blocks_of(chunk);
     cpu::PageBuffer memory(blocks * (values + scales));
-    std::byte* next_scales = memory.data();
+    auto* next_scales = reinterpret_cast<double*>(memory.data());
     std::byte* next_values = memory.data() + blocks * scales;
+    const auto labels = static_cast<std::size_t>(model_.num_labels);
     for (std::size_t i = 0; i < chunks.size(); ++i) {
-      kept[i].scales = reinterpret_cast<double*>(next_scales);
+      kept[i].capacity = blocks_of(chunks[i]);
+      kept[i].alpha_scale = next_scales;
+      kept[i].start_scale = next_scales + kept[i].capacity * labels;
+      kept[i].content = next_scales + 2 * kept[i].capacity * labels;
       kept[i].values = next_values;
-      next_scales += blocks_of(chunks[i]) * scales;
-      next_values += blocks_of(chunks[i]) * values;
+      next_scales += kept[i].capacity * labels * 3;
+      next_values += kept[i].capacity * values;
     }
     return memory;
   }

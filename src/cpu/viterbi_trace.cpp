@@ -88,9 +88,10 @@ CpuViterbiMessages::CpuViterbiMessages(const ChainModel& model, Precision precis
 }
 
 CpuViterbiMessages::Place CpuViterbiMessages::place(std::int64_t position) const {
-  const std::size_t chunk = size((position - range_.begin) / chunk_size_);
-  const std::int64_t inside = position - chunks_[chunk].begin;
-  return {chunk, size(inside / kBlock), position - inside % kBlock};
+  const std::int64_t from = position - chunks_[last_chunk_].begin;
+  if (from < 0 || from >= chunk_size_) last_chunk_ = size((position - range_.begin) / chunk_size_);
+  const std::int64_t inside = position - chunks_[last_chunk_].begin;
+  return {last_chunk_, size(inside / kBlock), position - inside % kBlock};
 }
 
 CpuViterbiMessages::Place CpuViterbiMessages::left_of(const Place& at) const {
@@ -106,26 +107,23 @@ double CpuViterbiMessages::number(const Place& at, std::size_t index) const {
                : static_cast<double>(static_cast<const float*>(chunk.values)[i]);
 }
 
-double CpuViterbiMessages::shift(const Place& at, const Origin& origin) const {
-  const ViterbiChunk& chunk = chunks_[at.chunk];
-  return ((chunk.whole + block(at).base) - origin.whole) + (chunk.offset - origin.offset);
+// A chunk's values on the scale of `origin`, which lies near, so that no digits are lost to the length of the
+// sequence.
+double CpuViterbiMessages::shift(std::size_t chunk, const Origin& origin) const {
+  return (chunks_[chunk].whole - origin.whole) + (chunks_[chunk].offset - origin.offset);
 }
 
-// The value at `index` of a block on the scale of `origin`, which lies near, so that no digits are lost to
-// the length of the sequence. scale: 1 alpha's and tail's, 2 starts'.
-double CpuViterbiMessages::scaled(const Place& at, std::size_t index, std::size_t scale, std::size_t label,
+// The value at `index` of a block; `scale` counts for a fast one.
+double CpuViterbiMessages::scaled(const Place& at, std::size_t index, double scale,
                                   const Origin& origin) const {
-  const double value = number(at, index) + shift(at, origin);
-  return block(at).exact ? value : value + scales(at)[scale * labels_ + label];
-}
-
-CpuViterbiMessages::Origin CpuViterbiMessages::origin_of(const Place& at) const {
-  return {chunks_[at.chunk].whole + block(at).base, chunks_[at.chunk].offset};
+  const double value = number(at, index) + shift(at.chunk, origin);
+  return block(at).exact ? value : value + scale;
 }
 
 CpuViterbiMessages::Origin CpuViterbiMessages::origin_at(std::int64_t boundary) const {
   if (boundary == range_.begin) return left_ ? Origin{left_->whole, left_->offset} : Origin{};
-  return origin_of(place(boundary - 1));
+  const ViterbiChunk& chunk = chunks_[place(boundary - 1).chunk];
+  return {chunk.whole, chunk.offset};
 }
 
 double CpuViterbiMessages::left_shift(const Origin& origin) const {
@@ -136,8 +134,8 @@ double CpuViterbiMessages::left_shift(const Origin& origin) const {
 double CpuViterbiMessages::tail(std::int64_t boundary, std::size_t label, const Origin& origin) const {
   if (boundary == range_.begin) return left_ ? left_->tail[label] + left_shift(origin) : kNegativeInfinity;
   const Place at = place(boundary - 1);
-  const double share =
-      scaled(at, (2 * kBlock + size(boundary - 1 - at.begin)) * labels_ + label, 1, label, origin);
+  const std::size_t index = (2 * kBlock + size(boundary - 1 - at.begin)) * labels_ + label;
+  const double share = scaled(at, index, chunks_[at.chunk].alpha_scale[at.block * labels_ + label], origin);
   return block(at).exact ? share : share + content(at, at.begin, boundary, label);
 }
 
@@ -164,7 +162,7 @@ double CpuViterbiMessages::content_sum(std::int64_t begin, std::int64_t end, std
     const Place at = place(begin);
     const std::int64_t stop = std::min(end, at.begin + kBlock);
     const bool whole = begin == at.begin && stop == at.begin + kBlock;
-    sum += whole ? scales(at)[label] : content(at, begin, stop, label);
+    sum += whole ? block_content(at, label) : content(at, begin, stop, label);
     begin = stop;
   }
   return sum;
@@ -176,8 +174,9 @@ double CpuViterbiMessages::started(std::int64_t boundary, std::size_t label, con
   if (boundary < range_.begin)
     return left_->ring[size(range_.begin - boundary - 1) * labels_ + label] + left_shift(origin);
   const Place at = place(boundary);
-  const double value =
-      scaled(at, kBlock * labels_ + label * kBlock + size(boundary - at.begin), 2, label, origin);
+  const ViterbiChunk& chunk = chunks_[at.chunk];
+  const double value = scaled(at, kBlock * labels_ + label * kBlock + size(boundary - at.begin),
+                              chunk.start_scale[label * chunk.capacity + at.block], origin);
   return block(at).exact ? value : value + content(at, at.begin, boundary, label);
 }
 
@@ -221,7 +220,7 @@ void CpuViterbiMessages::scan_block(const Place& at, std::int64_t end, std::size
   const double* bias = reversed_bias_.data() + label * static_cast<std::size_t>(model_.max_duration) +
                        (at.begin - end + model_.max_duration);
   const std::size_t starts = kBlock * labels_ + label * kBlock;
-  double scale = shift(at, origin);
+  double scale = shift(at.chunk, origin);
   double score = 0;
   int slot = 0;
   if (here.exact) {
@@ -234,10 +233,8 @@ void CpuViterbiMessages::scan_block(const Place& at, std::int64_t end, std::size
     }
     slot = best_slot(sums.data(), bias, first, last, &score);
   } else {
-    const double* of = scales(at);
-    scale += of[2 * labels_ + label] + content_after;
-    if (!ends_here) scale += of[label];
-    if (scale + largest_bias_[label] <= best.score) return;  // the largest start of a block is 0
+    scale += chunk.start_scale[label * chunk.capacity + at.block] + content_after;
+    if (!ends_here) scale += block_content(at, label);
     const std::size_t index = at.block * values_per_block_ + starts;
     slot = wide_ ? best_slot(static_cast<const double*>(chunk.values) + index, bias, first, last, &score)
                  : best_slot(static_cast<const float*>(chunk.values) + index, bias, first, last, &score);
@@ -262,14 +259,20 @@ bool CpuViterbiMessages::find_start(TraceCursor& cursor, std::vector<Segment>& r
   const auto label = static_cast<std::size_t>(cursor.label);
   const std::int64_t leftmost = std::max(range_.begin, end - model_.max_duration);
   Place at = place(end - 1);
-  const Origin origin = origin_of(at);
+  const Origin origin{chunks_[at.chunk].whole, chunks_[at.chunk].offset};
   Best best;
   double content_after = content(at, at.begin, end, label);
   scan_block(at, end, label, content_after, origin, best);
   while (at.begin > leftmost) {
     at = left_of(at);
-    scan_block(at, end, label, content_after, origin, best);
-    content_after += scales(at)[label];
+    const ViterbiChunk& chunk = chunks_[at.chunk];
+    const std::size_t index = label * chunk.capacity + at.block;
+    const double content_before = content_after + chunk.content[index];
+    // The largest start of a fast block is 0 on its scale; an exact block is always looked at.
+    const double bound =
+        shift(at.chunk, origin) + chunk.start_scale[index] + content_before + largest_bias_[label];
+    if (!(bound <= best.score)) scan_block(at, end, label, content_after, origin, best);
+    content_after = content_before;
   }
   if (end - model_.max_duration < range_.begin && left_)
     scan_left_state(end, label, content_after, origin, best);
@@ -333,10 +336,10 @@ bool CpuViterbiMessages::find_source(TraceCursor& cursor) const {
     cursor.label = best_source(chunk.extra.data() + block(at).extra + row, nullptr, into);
   } else if (wide_) {
     cursor.label = best_source(static_cast<const double*>(chunk.values) + at.block * values_per_block_ + row,
-                               scales(at) + labels_, into);
+                               chunk.alpha_scale + at.block * labels_, into);
   } else {
     cursor.label = best_source(static_cast<const float*>(chunk.values) + at.block * values_per_block_ + row,
-                               scales(at) + labels_, into);
+                               chunk.alpha_scale + at.block * labels_, into);
   }
   return true;
 }

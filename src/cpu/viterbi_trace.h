@@ -41,13 +41,14 @@ class CpuViterbiMessages final : public ViterbiMessages {
   Place place(std::int64_t position) const;
   Place left_of(const Place& at) const;
   const ViterbiChunk::Block& block(const Place& at) const { return chunks_[at.chunk].blocks[at.block]; }
-  const double* scales(const Place& at) const { return chunks_[at.chunk].scales + at.block * 3 * labels_; }
+  double block_content(const Place& at, std::size_t label) const {
+    const ViterbiChunk& chunk = chunks_[at.chunk];
+    return chunk.content[label * chunk.capacity + at.block];
+  }
   double number(const Place& at, std::size_t index) const;
-  double scaled(const Place& at, std::size_t index, std::size_t scale, std::size_t label,
-                const Origin& origin) const;
-  Origin origin_of(const Place& at) const;
+  double scaled(const Place& at, std::size_t index, double scale, const Origin& origin) const;
   Origin origin_at(std::int64_t boundary) const;
-  double shift(const Place& at, const Origin& origin) const;
+  double shift(std::size_t chunk, const Origin& origin) const;
   double left_shift(const Origin& origin) const;
   double tail(std::int64_t boundary, std::size_t label, const Origin& origin) const;
   double content(const Place& at, std::int64_t begin, std::int64_t end, std::size_t label) const;
@@ -76,6 +77,7 @@ class CpuViterbiMessages final : public ViterbiMessages {
   PageBuffer memory_;
   std::size_t labels_;
   std::size_t values_per_block_;
+  mutable std::size_t last_chunk_ = 0;         // where the last place was found
   mutable std::vector<double> source_scores_;  // (C) workspace
   std::vector<double> position_max_;           // of the range, only under position-max centring
   std::vector<double> reversed_bias_;          // (C, K): entry K - k of a label is the score of duration k

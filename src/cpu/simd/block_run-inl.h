@@ -865,8 +865,13 @@ class BlockRun {
     const auto all_at_least = [&](V value, Real limit) {
       return hn::AllTrue(d, hn::Ge(value, hn::Set(d, limit)));
     };
-    return all_at_least(x.least_total, t_.least_total) &&
-           all_at_least(x.least_start, S::kIsLog ? t_.least_start : Limits<S, Real>::kSmallest) &&
+    // What vanished in a table stood for less than e^kIgnore of the number it is multiplied with.
+    const Real most = S::kIsLog ? hn::GetLane(hn::MaxOfLanes(d, x.largest)) : Real(1);
+    const Real total_growth = t_.near_vanished ? std::max(most, Real(1)) : Real(1);
+    const Real start_growth = t_.transition_vanished ? std::max(most, Real(1)) : Real(1);
+    return all_at_least(x.least_total, S::kIsLog ? t_.least_total * total_growth : t_.least_total) &&
+           all_at_least(x.least_start,
+                        S::kIsLog ? t_.least_start * start_growth : Limits<S, Real>::kSmallest) &&
            all_at_least(x.least_stored, Limits<S, Real>::kSmallest) &&
            hn::AllTrue(d, hn::Le(x.largest, hn::Set(d, Limits<S, Real>::kLargest)));
   }

@@ -108,14 +108,21 @@ struct ChainTables {
   AlignedArray<double> source_bound;      // (padded): of the scores out of the label
   AlignedArray<double> log_tail, last_bias;
   AlignedArray<Real> tail_factor;
+  // Finite scores that are zero in a table: what they are multiplied with inside a block may be larger
+  // than 1.
+  bool near_vanished = false, transition_vanished = false;
   Real least_total, least_start;
   double log_lost = 0;
 
  private:
-  static Real relative(double value, double bound) {
+  // `vanished` is set when a finite score becomes zero.
+  static Real relative(double value, double bound, bool* vanished) {
     if (value == kNegativeInfinity) return Semiring::template zero<Real>();
     if constexpr (Semiring::kIsLog) {
-      if (value - bound < Limits<Semiring, Real>::kIgnore) return Real(0);
+      if (value - bound < Limits<Semiring, Real>::kIgnore) {
+        *vanished = true;
+        return Real(0);
+      }
     }
     return static_cast<Real>(Semiring::FromLogScalar(value - bound));
   }
@@ -132,6 +139,7 @@ struct ChainTables {
     offset_bound = AlignedArray<double>((static_cast<std::size_t>(offsets) + 1) * width, kNegativeInfinity);
     offset_table = AlignedArray<Real>(static_cast<std::size_t>(offsets) * kOffsetEntries * width,
                                       Semiring::template zero<Real>());
+    bool far_vanished = false;  // harmless: numbers of earlier blocks are at most about 1
     near_table = AlignedArray<Real>(kBlock * width, Semiring::template zero<Real>());
     for (int o = 0; o <= offsets; ++o) {
       const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
@@ -146,7 +154,7 @@ struct ChainTables {
                                    panel_index(c / lanes, 0, kOffsetEntries);
         for (int x = 0; x < entries; ++x) {
           table[static_cast<std::size_t>(x * lanes + c % lanes)] =
-              relative(bias_or_forbidden(first + x, c), bound);
+              relative(bias_or_forbidden(first + x, c), bound, o == 0 ? &near_vanished : &far_vanished);
         }
       }
     }
@@ -177,7 +185,7 @@ struct ChainTables {
         const double forward = model.direction == Direction::kForward
                                    ? (score - transition_bound[to]) - source_bound[from]
                                    : (score - source_bound[from]) - transition_bound[to];
-        transition[from * width + to] = relative(forward, 0.0);
+        transition[from * width + to] = relative(forward, 0.0, &transition_vanished);
         transition_log[from * width + to] = score;
         transition_linear[from * width + to] = std::exp(score - transition_bound[to]);
       }

@@ -69,10 +69,12 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     ViterbiChunk::Block block;
     block.exact = m.exact;
     block.shifted = m.position_shift != nullptr;
-    block.base = m.base;
     block.extra = keep.extra.size();
-    double* scales = keep.scales + index * ViterbiChunk::scales_per_block(tables_->labels);
-    std::copy_n(m.content, labels, scales);
+    for (std::size_t c = 0; c < labels; ++c) {
+      keep.content[c * keep.capacity + index] = m.content[c];
+      keep.start_scale[c * keep.capacity + index] =
+          m.exact ? std::numeric_limits<double>::infinity() : m.gamma_scale[c] + m.base;
+    }
     const std::size_t values = ViterbiChunk::values_per_block(tables_->labels, tables_->tail);
     if (m.exact) {
       keep.extra.resize(block.extra + values);
@@ -82,12 +84,13 @@ class ViterbiKernelImpl final : public ViterbiKernel {
           *to++ = m.started_log[slot * static_cast<std::size_t>(tables_->padded) + c];
       }
       if (tables_->tail) put_rows(m.tail_log, to);
+      for (std::size_t i = 0; i < values; ++i) keep.extra[block.extra + i] += m.base;
     } else {
       Real* to = put_rows(m.alpha, static_cast<Real*>(keep.values) + index * values);
       to = put_gamma(m.gamma, to);
       if (tables_->tail) put_rows(m.tail, to);
-      std::copy_n(m.alpha_scale, labels, scales + labels);
-      std::copy_n(m.gamma_scale, labels, scales + 2 * labels);
+      for (std::size_t c = 0; c < labels; ++c)
+        keep.alpha_scale[index * labels + c] = m.alpha_scale[c] + m.base;
     }
     if (block.shifted) keep.extra.insert(keep.extra.end(), m.position_shift, m.position_shift + kBlock);
     keep.blocks.push_back(block);
