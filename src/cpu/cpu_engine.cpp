@@ -88,7 +88,7 @@ class CpuEngine final : public Engine {
     };
     std::size_t blocks = 0;
     for (const PositionRange& chunk : chunks) blocks += blocks_of(chunk);
-    cpu::PageBuffer memory(blocks * (values + scales));
+    cpu::PageBuffer memory = pages_->take(blocks * (values + scales));
     auto* next_scales = reinterpret_cast<double*>(memory.data());
     std::byte* next_values = memory.data() + blocks * scales;
     const auto labels = static_cast<std::size_t>(model_.num_labels);
@@ -144,6 +144,7 @@ class CpuEngine final : public Engine {
   Precision precision_;
   ChunkGrid grid_;
   cpu::ThreadPool pool_;
+  std::shared_ptr<cpu::PagePool> pages_ = std::make_shared<cpu::PagePool>();
   std::string instruction_set_;
   std::unique_ptr<cpu::KernelFactory<cpu::ViterbiKernel>> viterbi_factory_;
   std::unique_ptr<cpu::KernelFactory<cpu::PosteriorKernel>> posterior_factory_;
@@ -181,7 +182,7 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
   result.right = std::move(states.back().exit);
   if (keep_messages) {
     result.messages = std::make_unique<cpu::CpuViterbiMessages>(
-        model_, precision_, scores, range, left, grid_.chunk, std::move(kept), std::move(memory));
+        model_, precision_, scores, range, left, grid_.chunk, std::move(kept), std::move(memory), pages_);
   }
   return result;
 }
@@ -189,6 +190,7 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
 PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange range,
                                       const BoundaryState* left, const BoundaryState* right,
                                       const PosteriorArrays& out) {
+  pages_->clear();
   const std::vector<PositionRange> chunks = chunks_of(range);
   const auto labels = static_cast<std::size_t>(model_.num_labels);
   const auto rows_of = [&](std::size_t i) {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include <cstddef>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -38,6 +39,28 @@ class PageBuffer {
  private:
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
+};
+
+// Keeps one buffer that was given back, so that a window need not ask the system for the pages of the last
+// one again.
+class PagePool {
+ public:
+  PageBuffer take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const bool fits = spare_.size() >= bytes && spare_.size() / 2 <= bytes;
+    PageBuffer taken = fits ? std::move(spare_) : PageBuffer();
+    spare_ = PageBuffer();
+    return fits ? std::move(taken) : PageBuffer(bytes);
+  }
+  void give_back(PageBuffer buffer) {
+    const std::lock_guard lock(mutex_);
+    spare_ = std::move(buffer);
+  }
+  void clear() { give_back(PageBuffer()); }
+
+ private:
+  std::mutex mutex_;
+  PageBuffer spare_;
 };
 
 }  // namespace semicrf::cpu

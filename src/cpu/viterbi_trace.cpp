@@ -51,7 +51,8 @@ double strided_sum(const Number* at, std::size_t stride, std::int64_t count) {
 CpuViterbiMessages::CpuViterbiMessages(const ChainModel& model, Precision precision,
                                        const ScoreWindow& scores, PositionRange range,
                                        const BoundaryState* left, std::int64_t chunk_size,
-                                       std::vector<ViterbiChunk> chunks, PageBuffer memory)
+                                       std::vector<ViterbiChunk> chunks, PageBuffer memory,
+                                       std::shared_ptr<PagePool> pages)
     : model_(model),
       wide_(precision == Precision::kDouble),
       scores_(scores),
@@ -59,6 +60,7 @@ CpuViterbiMessages::CpuViterbiMessages(const ChainModel& model, Precision precis
       chunk_size_(chunk_size),
       chunks_(std::move(chunks)),
       memory_(std::move(memory)),
+      pages_(std::move(pages)),
       labels_(static_cast<std::size_t>(model.num_labels)),
       values_per_block_(ViterbiChunk::values_per_block(model.num_labels, model.has_tail())),
       source_scores_(labels_) {
@@ -253,6 +255,22 @@ void CpuViterbiMessages::scan_left_state(std::int64_t end, std::size_t label, do
   }
 }
 
+// The path runs right to left through memory that was written long ago: asks for the block two to the left.
+void CpuViterbiMessages::prefetch_left_of(const Place& at) const {
+  constexpr std::size_t kLine = 64;
+  if (at.begin == prefetched_ || at.block < 2) return;
+  prefetched_ = at.begin;
+  const auto ask = [](const void* from, std::size_t bytes) {
+    for (std::size_t i = 0; i < bytes; i += kLine)
+      __builtin_prefetch(static_cast<const std::byte*>(from) + i);
+  };
+  const ViterbiChunk& chunk = chunks_[at.chunk];
+  const std::size_t value = wide_ ? sizeof(double) : sizeof(float);
+  ask(static_cast<const std::byte*>(chunk.values) + (at.block - 2) * values_per_block_ * value,
+      values_per_block_ * value);
+  ask(chunk.alpha_scale + (at.block - 2) * labels_, labels_ * sizeof(double));
+}
+
 bool CpuViterbiMessages::find_start(TraceCursor& cursor, std::vector<Segment>& reversed) const {
   const std::int64_t end = cursor.boundary;
   if (end <= range_.begin) return false;
@@ -260,8 +278,12 @@ bool CpuViterbiMessages::find_start(TraceCursor& cursor, std::vector<Segment>& r
   const std::int64_t leftmost = std::max(range_.begin, end - model_.max_duration);
   Place at = place(end - 1);
   const Origin origin{chunks_[at.chunk].whole, chunks_[at.chunk].offset};
+  prefetch_left_of(at);
   Best best;
-  double content_after = content(at, at.begin, end, label);
+  // Content from the first boundary of the last block to `end` is common to all starts but those in an exact
+  // block.
+  const bool common = block(at).exact || model_.has_tail();
+  double content_after = common ? content(at, at.begin, end, label) : 0.0;
   scan_block(at, end, label, content_after, origin, best);
   while (at.begin > leftmost) {
     at = left_of(at);
@@ -316,7 +338,8 @@ int CpuViterbiMessages::best_source(const Number* alpha, const double* scale, co
   }
   const double best = largest_of(sums, static_cast<std::int64_t>(labels_));
   int best_label = 0;
-  while (sums[best_label] != best && best_label + 1 < model_.num_labels) ++best_label;
+  for (int from = model_.num_labels - 1; from >= 0; --from)
+    best_label = sums[from] == best ? from : best_label;
   return best_label;
 }
 

@@ -1,6 +1,7 @@
 // The traceback over the messages a Viterbi window kept: O(K + C) per segment, no back-pointers.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -13,10 +14,13 @@ namespace semicrf::cpu {
 // Messages of the chunks of one window. The scores must outlive it.
 class CpuViterbiMessages final : public ViterbiMessages {
  public:
-  // `memory` holds what the chunks point to.
+  // `memory` holds what the chunks point to; it goes back to `pages`.
   CpuViterbiMessages(const ChainModel& model, Precision precision, const ScoreWindow& scores,
                      PositionRange range, const BoundaryState* left, std::int64_t chunk_size,
-                     std::vector<ViterbiChunk> chunks, PageBuffer memory);
+                     std::vector<ViterbiChunk> chunks, PageBuffer memory, std::shared_ptr<PagePool> pages);
+  ~CpuViterbiMessages() override { pages_->give_back(std::move(memory_)); }
+  CpuViterbiMessages(const CpuViterbiMessages&) = delete;
+  CpuViterbiMessages& operator=(const CpuViterbiMessages&) = delete;
 
   void trace(TraceCursor& cursor, std::vector<Segment>& reversed) const override;
 
@@ -59,6 +63,7 @@ class CpuViterbiMessages final : public ViterbiMessages {
                   const Origin& origin, Best& best) const;
   void scan_left_state(std::int64_t end, std::size_t label, double content_after, const Origin& origin,
                        Best& best) const;
+  void prefetch_left_of(const Place& at) const;
   bool find_start(TraceCursor& cursor, std::vector<Segment>& reversed) const;
   bool follow_tail(TraceCursor& cursor, std::vector<Segment>& reversed) const;
   bool find_source(TraceCursor& cursor) const;
@@ -75,8 +80,10 @@ class CpuViterbiMessages final : public ViterbiMessages {
   std::int64_t chunk_size_;
   std::vector<ViterbiChunk> chunks_;
   PageBuffer memory_;
+  std::shared_ptr<PagePool> pages_;
   std::size_t labels_;
   std::size_t values_per_block_;
+  mutable std::int64_t prefetched_ = 0;        // first boundary of the block asked for last
   mutable std::size_t last_chunk_ = 0;         // where the last place was found
   mutable std::vector<double> source_scores_;  // (C) workspace
   std::vector<double> position_max_;           // of the range, only under position-max centring
