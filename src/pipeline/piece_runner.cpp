@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kShortChunks = 32;    // a piece of fewer chunks does not keep several threads busy
+constexpr std::int64_t kShortChunks = 4;     // a piece of fewer chunks does not keep several threads busy
 constexpr std::size_t kBatchPerThread = 64;  // short pieces in flight
 
 // The posteriors of a short piece until it is its turn to be written.

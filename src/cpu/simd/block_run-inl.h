@@ -1244,9 +1244,15 @@ class BlockRun {
     if constexpr (!S::kIsLog) return largest;
     const VD safe = finite_or_zero(largest);
     VD sum = hn::Add(hn::Exp(dd, hn::Sub(far, safe)), hn::Exp(dd, hn::Sub(tail, safe)));
-    for (int s = first; s <= slot; ++s) sum = hn::Add(sum, hn::Exp(dd, hn::Sub(term(s), safe)));
+    const VD negligible = hn::Set(dd, kNegligible);
+    for (int s = first; s <= slot; ++s) {
+      const VD x = hn::Sub(term(s), safe);
+      if (hn::AllTrue(dd, hn::Lt(x, negligible))) continue;
+      sum = hn::Add(sum, hn::Exp(dd, x));
+    }
     return hn::Add(safe, LogOrMinusInfinity(dd, sum));
   }
+  static constexpr double kNegligible = -45;  // e^-45 = 3e-20: below the last digit of a sum that holds a 1
 
   // True when the far part may have lost something that counts.
   bool needs_ring(std::size_t c, VD total) const {

@@ -85,7 +85,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       combine(back, run_block, m);
     };
     result.backward = run_chunk(backward_, back, chunk, warmup, backward, scratch_, before, after);
-    report_.fallbacks = result.forward.fallbacks + result.backward.fallbacks;
+    report_.fallbacks += result.forward.fallbacks + result.backward.fallbacks;
     result.report = report_;
     return result;
   }
@@ -393,26 +393,47 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     }
   }
 
-  double crossing_body(std::size_t c, int reach) const {
-    const auto term = [&](int left, int right) {
-      return starts_log_[static_cast<std::size_t>(left - 1) * labels_ + c] +
-             ends_log_[static_cast<std::size_t>(right - 1) * labels_ + c] +
-             forward_tables_->bias[static_cast<std::size_t>(left + right - 1) * width_ + c];
-    };
+  // Log sum over left, right >= 1, left + right <= K of start(left) + end(right) + bias(left + right).
+  double crossing_body(std::size_t c, int reach) {
     const int duration = forward_tables_->duration;
+    const DD dd;
+    const auto step = static_cast<int>(hn::Lanes(dd));
+    // Padded by a vector of -inf: rows need not end at a whole vector.
+    const std::size_t room = static_cast<std::size_t>(duration + step);
+    column_ends_.assign(room, kNegativeInfinity);
+    column_bias_.assign(room, kNegativeInfinity);
+    for (int k = 1; k <= duration; ++k) {
+      const auto i = static_cast<std::size_t>(k - 1);
+      column_ends_[i] = ends_log_[i * labels_ + c];
+      column_bias_[i] = forward_tables_->bias[i * width_ + c];
+    }
+    const auto for_row = [&](int left, auto visit) HWY_ATTR {
+      for (int right = 1; left + right <= duration; right += step) {
+        visit(hn::Add(hn::LoadU(dd, column_ends_.data() + right - 1),
+                      hn::LoadU(dd, column_bias_.data() + left + right - 1)));
+      }
+    };
+    const auto start_at = [&](int left) {
+      return starts_log_[static_cast<std::size_t>(left - 1) * labels_ + c];
+    };
+    std::vector<double>& rows = column_rows_;
+    rows.assign(static_cast<std::size_t>(reach), kNegativeInfinity);
     double largest = kNegativeInfinity;
     for (int left = 1; left <= reach; ++left) {
-      for (int right = 1; left + right <= duration; ++right) largest = std::max(largest, term(left, right));
+      if (start_at(left) == kNegativeInfinity) continue;
+      VD most = hn::Set(dd, kNegativeInfinity);
+      for_row(left, [&](VD x) HWY_ATTR { most = hn::Max(most, x); });
+      rows[static_cast<std::size_t>(left - 1)] = hn::GetLane(hn::MaxOfLanes(dd, most)) + start_at(left);
+      largest = std::max(largest, rows[static_cast<std::size_t>(left - 1)]);
     }
     if (largest == kNegativeInfinity) return largest;
-    double sum = 0;
+    VD sum = hn::Zero(dd);
     for (int left = 1; left <= reach; ++left) {
-      for (int right = 1; left + right <= duration; ++right) {
-        const double x = term(left, right) - largest;
-        if (x > kNegligible) sum += std::exp(x);
-      }
+      if (!(rows[static_cast<std::size_t>(left - 1)] - largest > kNegligible)) continue;
+      const VD shift = hn::Set(dd, start_at(left) - largest);
+      for_row(left, [&](VD x) HWY_ATTR { sum = hn::Add(sum, hn::Exp(dd, hn::Add(x, shift))); });
     }
-    return largest + std::log(sum);
+    return largest + std::log(hn::GetLane(hn::SumOfLanes(dd, sum)));
   }
   static constexpr double kNegligible = -60;  // K^2 such terms are far below an ulp of the sum
 
@@ -449,8 +470,9 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   AlignedArray<Real> start_, end_;  // (16, padded) p_start, p_end of the block
   AlignedArray<Real> crossing_;     // (padded) mass that crosses the boundary reached
   AlignedArray<double> crossing_log_, beta_, delta_, gauge_, bound_;
-  AlignedArray<Real> weights_;                 // (16, padded) label posteriors of the block
-  std::vector<double> starts_log_, ends_log_;  // (K, C) exact anchors only
+  AlignedArray<Real> weights_;                                   // (16, padded) label posteriors of the block
+  std::vector<double> starts_log_, ends_log_;                    // (K, C) exact anchors only
+  std::vector<double> column_ends_, column_bias_, column_rows_;  // of one label
 };
 
 }  // namespace HWY_NAMESPACE
