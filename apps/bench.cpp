@@ -41,10 +41,11 @@ void bench(const BenchArguments& arguments) {
 }  // namespace
 
 void add_bench_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "bench",
-      "Speed and accuracy of the engines on random workloads.\n\n"
-      "Output: JSON lines on standard output, one per workload, operation and thread count (1 and -t).");
+  CLI::App* command =
+      program.add_subcommand("bench",
+                             "Speed and accuracy of the engines on random workloads.\n\n"
+                             "Output: JSON lines on standard output, one per workload, operation "
+                             "(viterbi_sweep leaves the traceback out) and thread count (1 and -t).");
   const auto arguments = std::make_shared<BenchArguments>();
   add_engine_options(*command, arguments->engine);
   command

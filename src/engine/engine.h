@@ -175,4 +175,12 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 
 std::vector<std::string> available_instruction_sets();
 
+// Pairs of single-precision operations per second that one thread of this processor does out of registers:
+// the limits the engines are measured against. Takes a second.
+struct ArithmeticPeaks {
+  double add_max = 0;       // an addition and a maximum: the max semiring
+  double multiply_add = 0;  // a multiplication and an addition: the log semiring
+};
+ArithmeticPeaks measure_arithmetic_peaks();
+
 }  // namespace semicrf

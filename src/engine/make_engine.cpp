@@ -3,6 +3,7 @@
 
 #include "core/error.h"
 #include "cpu/cpu_engine.h"
+#include "cpu/peak.h"
 #include "engine/engine.h"
 #include "reference/reference_engine.h"
 
@@ -19,5 +20,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 }
 
 std::vector<std::string> available_instruction_sets() { return cpu_instruction_sets(); }
+
+ArithmeticPeaks measure_arithmetic_peaks() { return {measure_add_max_peak(), measure_multiply_add_peak()}; }
 
 }  // namespace semicrf

@@ -10,7 +10,6 @@
 
 #include "core/error.h"
 #include "model/score_source.h"
-#include "pipeline/posterior_sweep.h"
 #include "pipeline/viterbi_decoder.h"
 
 namespace semicrf {
@@ -75,20 +74,32 @@ WindowPlan whole_plan(std::int64_t length) {
 }
 
 struct PosteriorRun {
-  PosteriorResult result;
-  std::vector<double> labels;  // only kept for comparisons
+  double log_partition = 0;
+  ChunkReport totals;
+  std::int64_t repaired = 0;
+  std::vector<double> boundary, labels;
 };
 
-PosteriorRun posteriors_of(Engine& engine, const Sample& sample, bool keep) {
-  MemoryScoreSource source(sample.whole, sample.model.num_labels);
-  PosteriorSelection selection;
-  selection.labels = true;
-  PosteriorRun run;
-  run.result = sweep_posteriors(engine, source, whole_plan(sample.whole.length), selection,
-                                [&](const PosteriorBlock& block) {
-                                  if (keep) run.labels.assign(block.labels.begin(), block.labels.end());
-                                });
-  return run;
+// Boundary and label posteriors of the whole sequence into the memory of `run`; starts and ends are computed
+// on the way.
+void posteriors_of(Engine& engine, const Sample& sample, PosteriorRun& run) {
+  const auto length = static_cast<std::size_t>(sample.whole.length);
+  run.boundary.resize(length);
+  run.labels.resize(length * static_cast<std::size_t>(sample.model.num_labels));
+  PosteriorArrays arrays;
+  arrays.boundary = run.boundary.data();
+  arrays.labels = run.labels.data();
+  const PosteriorWindow window =
+      engine.posteriors(sample.whole, {0, sample.whole.length}, nullptr, nullptr, arrays);
+  run.log_partition = log_sum(window.right_forward);
+  run.totals = {};
+  run.repaired = 0;
+  for (const ChunkReport& chunk : window.chunks) {
+    run.totals.fallbacks += chunk.fallbacks;
+    run.totals.max_normalization_error =
+        std::max(run.totals.max_normalization_error, chunk.max_normalization_error);
+    run.repaired += chunk.repaired ? 1 : 0;
+  }
 }
 
 ViterbiResult path_of(Engine& engine, const Sample& sample) {
@@ -98,6 +109,7 @@ ViterbiResult path_of(Engine& engine, const Sample& sample) {
 
 double median_seconds(int repeats, const std::function<void()>& work) {
   std::vector<double> seconds;
+  work();  // warm-up
   for (int i = 0; i < repeats; ++i) {
     const auto begin = std::chrono::steady_clock::now();
     work();
@@ -120,7 +132,7 @@ double relative_error(double found, double expected) {
 class Bench {
  public:
   Bench(const BenchOptions& options, const std::function<void(const std::string&)>& print)
-      : options_(options), print_(print) {}
+      : options_(options), print_(print), peaks_(measure_arithmetic_peaks()) {}
 
   void run(const BenchWorkload& workload) {
     workload_ = workload;
@@ -129,6 +141,7 @@ class Bench {
       EngineOptions engine_options = options_.engine;
       engine_options.threads = threads;
       const std::unique_ptr<Engine> engine = make_engine(engine_options, sample_.model);
+      if (options_.viterbi) run_viterbi_sweep(*engine, threads);
       if (options_.viterbi) run_viterbi(*engine, threads);
       if (options_.posterior) run_posterior(*engine, threads);
     }
@@ -145,15 +158,17 @@ class Bench {
     return static_cast<double>(workload_.length) * (workload_.max_duration * labels + labels * labels);
   }
 
-  JsonLine line(const Engine& engine, const char* operation, int threads, double passes,
-                double seconds) const {
+  // `peak`: pairs per second of one thread; the share counts `passes` over the sequence and no warm-up.
+  JsonLine line(const Engine& engine, const char* operation, int threads, double passes, double seconds,
+                double peak) const {
     JsonLine json;
     json.add("operation", operation).add("device", engine.description());
     json.add("T", workload_.length).add("K", std::int64_t{workload_.max_duration});
     json.add("C", std::int64_t{workload_.num_labels}).add("threads", std::int64_t{threads});
     json.add("median_seconds", seconds);
     json.add("positions_per_second", static_cast<double>(workload_.length) / seconds);
-    json.add("pairs_per_second", passes * pairs() / seconds);
+    json.add("pairs_per_second", passes * pairs() / seconds).add("peak_pairs_per_second", peak);
+    json.add("share_of_peak", passes * pairs() / seconds / (peak * threads));
     return json;
   }
 
@@ -168,10 +183,18 @@ class Bench {
     return make_engine(engine, sample_.model);
   }
 
+  // The sweep alone: what the traceback reads is kept, but no path is followed.
+  void run_viterbi_sweep(Engine& engine, int threads) {
+    const double seconds = median_seconds(options_.repeats, [&] {
+      engine.viterbi(sample_.whole, {0, workload_.length}, nullptr, true);
+    });
+    print_(line(engine, "viterbi_sweep", threads, 1, seconds, peaks_.add_max).text());
+  }
+
   void run_viterbi(Engine& engine, int threads) {
     ViterbiResult result;
     const double seconds = median_seconds(options_.repeats, [&] { result = path_of(engine, sample_); });
-    JsonLine json = line(engine, "viterbi", threads, 1, seconds);
+    JsonLine json = line(engine, "viterbi", threads, 1, seconds, peaks_.add_max);
     json.add("score", result.score).add("segments", result.segments.size());
     json.add("fallbacks", result.fallbacks).add("repaired_chunks", result.repaired_chunks);
     if (options_.check)
@@ -181,25 +204,30 @@ class Bench {
 
   void run_posterior(Engine& engine, int threads) {
     PosteriorRun run;
-    const double seconds =
-        median_seconds(options_.repeats, [&] { run = posteriors_of(engine, sample_, options_.check); });
-    JsonLine json = line(engine, "posterior", threads, 2, seconds);
-    json.add("log_partition", run.result.log_partition);
-    json.add("max_normalization_error", run.result.max_normalization_error);
-    json.add("fallbacks", run.result.fallbacks).add("repaired_chunks", run.result.repaired_chunks);
+    const double seconds = median_seconds(options_.repeats, [&] { posteriors_of(engine, sample_, run); });
+    JsonLine json = line(engine, "posterior", threads, 2, seconds, peaks_.multiply_add);
+    json.add("log_partition", run.log_partition);
+    json.add("max_normalization_error", run.totals.max_normalization_error);
+    json.add("fallbacks", run.totals.fallbacks).add("repaired_chunks", run.repaired);
     if (options_.check) {
-      const PosteriorRun exact = posteriors_of(*reference(), sample_, true);
+      PosteriorRun exact;
+      posteriors_of(*reference(), sample_, exact);
       double worst = 0;
-      for (std::size_t i = 0; i < run.labels.size(); ++i)
+      for (std::size_t i = 0; i < run.labels.size(); ++i) {
         worst = std::max(worst, std::fabs(run.labels[i] - exact.labels[i]));
-      json.add("log_partition_error", relative_error(run.result.log_partition, exact.result.log_partition));
-      json.add("label_posterior_error", worst);
+      }
+      for (std::size_t i = 0; i < run.boundary.size(); ++i) {
+        worst = std::max(worst, std::fabs(run.boundary[i] - exact.boundary[i]));
+      }
+      json.add("log_partition_error", relative_error(run.log_partition, exact.log_partition));
+      json.add("posterior_error", worst);
     }
     finish(json, engine.posterior_bytes(workload_.length));
   }
 
   const BenchOptions& options_;
   const std::function<void(const std::string&)>& print_;
+  ArithmeticPeaks peaks_;
   BenchWorkload workload_;
   Sample sample_;
 };

@@ -2,6 +2,7 @@
 // reference.
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -184,6 +185,32 @@ TEST_CASE("hard scores reach the log domain of the cpu engine") {
       }
       INFO(name_of(kind));
       CHECK(fallbacks > 0);
+    }
+  }
+}
+
+// A transition of -93 is zero in the float table; what it is multiplied with grows large inside a block.
+TEST_CASE("a score that vanished in a table is not lost") {
+  constexpr std::int64_t kLength = 48;
+  for (const float gain : {2.0f, 3.0f}) {
+    for (const double start : {-45.0, -30.0, -20.0}) {
+      ModelCase sample = make_case(CaseKind::kPlain, {kLength, 16, 2}, 601);
+      sample.model.transition = {0, -93, -20, -5};
+      sample.model.duration_bias.assign(32, 0.0);
+      sample.model.start_scores = {0, start};
+      sample.model.end_scores = {0, 0};
+      sample.model.log_tail.clear();
+      sample.model.initial = InitialTerm::kUniform;
+      sample.start_scores = {};
+      sample.end_scores = {};
+      sample.baseline.clear();
+      sample.subtract_position_max = false;
+      sample.emissions.f64.clear();
+      sample.emissions.f32.assign(2 * kLength, 0.0f);
+      for (std::size_t t = 0; t < kLength; ++t) {
+        sample.emissions.f32[2 * t] = t < 16 ? gain : -std::numeric_limits<float>::infinity();
+      }
+      check(sample);
     }
   }
 }
