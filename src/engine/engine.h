@@ -94,7 +94,8 @@ struct TraceCursor {
   int label = 0;
 };
 
-// What a Viterbi forward pass over a window kept for the traceback through it.
+// What a Viterbi forward pass over a window kept for the traceback through it. The scores the window was
+// computed from must stay valid while it is used, and the engine must outlive it.
 class ViterbiMessages {
  public:
   virtual ~ViterbiMessages() = default;
