@@ -895,10 +895,19 @@ class BlockRun {
     const int first = std::max(0, slot + 1 - t_.duration);
     const Real* near_panel = near_.get() + t_.panel_index(panel, 0, kBlock);
     const Real* near_table = t_.near_table.get() + t_.panel_index(panel, 0, kBlock);
-    for (int s = first; s <= slot; ++s) {
-      total = S::TimesPlus(hn::Load(d, near_panel + static_cast<std::size_t>(s) * lanes_),
-                           hn::Load(d, near_table + static_cast<std::size_t>(slot - s) * lanes_), total);
+    const auto add = [&](int s, V sum) HWY_ATTR {
+      return S::TimesPlus(hn::Load(d, near_panel + static_cast<std::size_t>(s) * lanes_),
+                          hn::Load(d, near_table + static_cast<std::size_t>(slot - s) * lanes_), sum);
+    };
+    // Two chains; the start that was just computed comes last.
+    V other = hn::Set(d, kZero);
+    int s = first;
+    for (; s + 2 <= slot; s += 2) {
+      total = add(s, total);
+      other = add(s + 1, other);
     }
+    if (s + 1 <= slot) other = add(s, other);
+    total = add(slot, S::Plus(total, other));
     if (t_.tail) total = S::Plus(total, advance_tail(panel, slot, row, out));
 
     const V alpha_factor = hn::Load(d, alpha_factor_.get() + at);
