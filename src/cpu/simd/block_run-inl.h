@@ -23,17 +23,9 @@ HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
 
-// Exponent of a positive normal number, and the number 2^exponent.
+// Exponent of a positive normal number.
 inline int exponent_of(float x) { return static_cast<int>(std::bit_cast<std::uint32_t>(x) >> 23) - 127; }
 inline int exponent_of(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52) - 1023; }
-template <class Real>
-Real power_of_two(int exponent) {
-  if constexpr (sizeof(Real) == sizeof(float)) {
-    return std::bit_cast<float>(static_cast<std::uint32_t>(exponent + 127) << 23);
-  } else {
-    return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
-  }
-}
 
 // Where the messages of one block go. Rows are `padded` wide. Fast blocks fill the Real arrays and scales,
 // exact ones the logarithms.

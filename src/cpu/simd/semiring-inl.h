@@ -66,7 +66,6 @@ struct LogSemiring {
     return bound == -std::numeric_limits<double>::infinity() ? bound : std::floor(bound / kLog2) * kLog2;
   }
   static double FromLogScalar(double x) { return std::exp(x); }
-  static double ToLogScalar(double x) { return std::log(x); }
 };
 
 struct MaxSemiring {
@@ -102,7 +101,6 @@ struct MaxSemiring {
   }
   static double Quantized(double bound) { return std::floor(bound); }
   static double FromLogScalar(double x) { return x; }
-  static double ToLogScalar(double x) { return x; }
 };
 
 // What the fast path may trust (docs/algorithm.md, "The certificate"). Values are in the representation
