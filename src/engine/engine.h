@@ -110,13 +110,24 @@ struct ViterbiWindow {
   std::unique_ptr<ViterbiMessages> messages;  // only when asked for
 };
 
+// Expected counts under P(y|x): the gradients of log Z by the scores that all positions share
+// (docs/algorithm.md, section 3). An engine adds a window's share to what is there: segments count in the
+// window of their start, tail counts and transitions in the window of their position.
+struct ExpectedCounts {
+  std::vector<double> transition;  // (C, C), [from][to]; with the uniform initial term position 0 counts too
+  std::vector<double> duration;    // (K, C), row k-1; row K-1 includes the segments that go on into the tail
+  std::vector<double> tail;        // (C): positions by which tail segments exceed K; empty without a tail
+};
+
 // Where posteriors go; null pointers are not computed. Rows are the positions of the range. Probabilities in
 // [0, 1].
 struct PosteriorArrays {
   double* boundary = nullptr;  // (n): a segment starts at t
-  double* labels = nullptr;    // (n, C): P(c|t)
-  double* starts = nullptr;    // (n, C): a segment of label c starts at t
-  double* ends = nullptr;      // (n, C): a segment of label c has its last position at t
+  double* labels = nullptr;    // (n, C): P(c|t), the gradient of log Z by the centred emissions
+  double* starts = nullptr;    // (n, C): a segment of label c starts at t; gradient by the start scores
+  double* ends =
+      nullptr;  // (n, C): a segment of label c has its last position at t; gradient by the end scores
+  ExpectedCounts* counts = nullptr;  // added to, in chunk order; a window computed again adds again
 };
 
 struct PosteriorWindow {
@@ -124,6 +135,21 @@ struct PosteriorWindow {
   BoundaryState left_backward;  // backward state at range.begin that the results were computed with
   BoundaryState
       right_warmed;  // the backward state that was warmed up at range.end (empty ring where range.end == T)
+  std::vector<ChunkReport> chunks;
+};
+
+// Where forward messages go; null pointers are not computed. Rows are the positions of the range; natural
+// logarithms, to the precision of the engine; -inf: impossible. The true message is `whole + value` with the
+// window's ForwardWindow::whole.
+struct ForwardArrays {
+  double* starts = nullptr;  // (n, C): LSE_{c'}(alpha_t(c') + T[c',c]) + Ps[t,c], a segment starts at t
+  double* ends = nullptr;    // (n, C): alpha_{t+1}(c), a segment has its last position at t
+  double* tails = nullptr;  // (n, C): tail_{t+1}(c) + S[t+1,c]: t lies more than K positions into its segment
+};
+
+struct ForwardWindow {
+  BoundaryState right;  // true forward state at range.end (log semiring)
+  double whole = 0;
   std::vector<ChunkReport> chunks;
 };
 
@@ -154,6 +180,11 @@ class Engine {
   virtual PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range,
                                      const BoundaryState* left, const BoundaryState* right,
                                      const PosteriorArrays& out) = 0;
+
+  // Log semiring, forward only: log Z of a sequence, and the messages from which segments are drawn. `scores`
+  // and `left` as for viterbi().
+  virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                                const ForwardArrays& out);
 };
 
 // log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path
