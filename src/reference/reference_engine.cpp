@@ -66,7 +66,7 @@ class ReferenceEngine : public Engine {
                         bool keep_messages) override {
     check_whole(scores, range, left, nullptr);
     SequenceScores sequence(model_, scores);
-    ForwardMessages messages = forward(model_, sequence, Semiring::kMax);
+    ForwardMessages messages = semicrf::forward(model_, sequence, Semiring::kMax);
     ViterbiWindow window;
     window.right = normalised(forward_state(model_, sequence, messages, range.end));
     window.chunks.resize(1);
@@ -81,7 +81,7 @@ class ReferenceEngine : public Engine {
                              const BoundaryState* right, const PosteriorArrays& out) override {
     check_whole(scores, range, left, right);
     const SequenceScores sequence(model_, scores);
-    const ForwardMessages ahead = forward(model_, sequence, Semiring::kLog);
+    const ForwardMessages ahead = semicrf::forward(model_, sequence, Semiring::kLog);
     const BackwardMessages back = backward(model_, sequence);
     PosteriorWindow window;
     window.right_forward = normalised(forward_state(model_, sequence, ahead, range.end));
