@@ -117,6 +117,14 @@ struct ExpectedCounts {
   std::vector<double> transition;  // (C, C), [from][to]; with the uniform initial term position 0 counts too
   std::vector<double> duration;    // (K, C), row k-1; row K-1 includes the segments that go on into the tail
   std::vector<double> tail;        // (C): positions by which tail segments exceed K; empty without a tail
+
+  // Brings the arrays to the shapes of a model, zeros where they were empty. Engines do it before they add.
+  void shape_for(const ChainModel& model) {
+    const auto labels = static_cast<std::size_t>(model.num_labels);
+    transition.resize(labels * labels);
+    duration.resize(static_cast<std::size_t>(model.max_duration) * labels);
+    tail.resize(model.has_tail() ? labels : 0);
+  }
 };
 
 // Where posteriors go; null pointers are not computed. Rows are the positions of the range. Probabilities in

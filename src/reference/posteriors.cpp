@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <vector>
 
+#include "reference/expected_counts.h"
 #include "reference/semiring.h"
 
 namespace semicrf {
@@ -29,6 +31,8 @@ class PosteriorPass {
   ChunkReport run(const PosteriorArrays& out) {
     const std::int64_t anchor_step = std::max<std::int64_t>(model_.max_duration, 64);
     ChunkReport report;
+    std::optional<CountsPass> counts;
+    if (out.counts != nullptr) counts.emplace(model_, scores_, forward_, backward_, *out.counts);
     for (std::int64_t t = 0; t < scores_.length(); ++t) {
       if (t == 0) {
         normalise_at_start();
@@ -42,6 +46,7 @@ class PosteriorPass {
         cover_[label] += starts_[label];
         ends_[label] = end_posterior(t, c);
       }
+      if (counts) counts->add_position(t, log_partition_);
       add_position(report);
       write_position(static_cast<std::size_t>(t), out);
     }
@@ -57,11 +62,11 @@ class PosteriorPass {
   // integers.
   double level_at(std::int64_t t) const {
     const auto row = static_cast<std::size_t>(t);
-    return (forward_.level[row] + backward_.level[row]) - mass_level_;
+    return (forward_.level[row] + backward_.level[row]) - log_partition_.level;
   }
 
   double probability(double log_mass) const {
-    return log_mass == kNegativeInfinity ? 0.0 : std::exp(log_mass - log_mass_);
+    return log_mass == kNegativeInfinity ? 0.0 : std::exp(log_mass - log_partition_.log_mass);
   }
 
   double start_posterior(std::int64_t t, int c) const {
@@ -73,8 +78,9 @@ class PosteriorPass {
   }
 
   void set_normaliser(std::int64_t t, std::span<const double> masses) {
-    mass_level_ = forward_.level[static_cast<std::size_t>(t)] + backward_.level[static_cast<std::size_t>(t)];
-    log_mass_ = combine(masses, Semiring::kLog);
+    log_partition_.level =
+        forward_.level[static_cast<std::size_t>(t)] + backward_.level[static_cast<std::size_t>(t)];
+    log_partition_.log_mass = combine(masses, Semiring::kLog);
   }
 
   // A segment of some label starts at 0.
@@ -155,8 +161,7 @@ class PosteriorPass {
   const ForwardMessages& forward_;
   const BackwardMessages& backward_;
   const std::size_t labels_;
-  double mass_level_ = 0;  // log Z = mass_level_ + log_mass_
-  double log_mass_ = kNegativeInfinity;
+  LogPartition log_partition_;         // as the messages around the position have it
   std::vector<double> cover_;          // (C) P(c|t), not clamped
   std::vector<double> starts_, ends_;  // (C) of the current position
 };

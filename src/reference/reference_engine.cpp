@@ -91,6 +91,30 @@ class ReferenceEngine : public Engine {
     return window;
   }
 
+  ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        const ForwardArrays& out) override {
+    check_whole(scores, range, left, nullptr);
+    const SequenceScores sequence(model_, scores);
+    const ForwardMessages messages = semicrf::forward(model_, sequence, Semiring::kLog);
+    ForwardWindow window;
+    window.right = normalised(forward_state(model_, sequence, messages, range.end));
+    window.chunks.resize(1);
+    const auto labels = static_cast<std::size_t>(model_.num_labels);
+    for (std::size_t t = 0; t < static_cast<std::size_t>(range.end); ++t) {
+      const auto write = [&](double* to, const std::vector<double>& from, std::size_t row) {
+        if (to == nullptr) return;
+        for (std::size_t c = 0; c < labels; ++c) {
+          to[t * labels + c] =
+              from.empty() ? kNegativeInfinity : from[row * labels + c] + messages.level[row];
+        }
+      };
+      write(out.starts, messages.gamma, t);
+      write(out.ends, messages.alpha, t + 1);
+      write(out.tails, messages.tail, t + 1);
+    }
+    return window;
+  }
+
  private:
   static void check_whole(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                           const BoundaryState* right) {
