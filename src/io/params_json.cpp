@@ -115,7 +115,10 @@ Parameters parse_params_json(std::string_view text, const std::string& file) {
   root.expect_object(kTopKeys);
   Parameters parameters;
   parameters.labels = read_labels(root.at("labels"));
-  if (const auto bin_size = root.find("bin_size")) parameters.bin_size = bin_size->integer(1, kMaxBinSize);
+  if (const auto bin_size = root.find("bin_size")) {
+    parameters.bin_size = bin_size->integer(1, kMaxBinSize);
+    parameters.bin_size_given = true;
+  }
   if (const auto centering = root.find("centering")) {
     parameters.centering =
         read_choice(*centering, centering_of, "\"mean\", \"none\", \"position-max\" or \"mean-preserving\"");

@@ -94,7 +94,8 @@ std::string describe_parameters(const Parameters& parameters) {
   std::ostringstream text;
   text << "labels: " << parameters.num_labels() << "\n"
        << "longest duration (K): " << chain.max_duration << " bins\n"
-       << "bin size: " << parameters.bin_size << " bp\n"
+       << "bin size: " << parameters.bin_size << " bp"
+       << (parameters.bin_size_given ? "\n" : " (not in the file; --bin-size may say another)\n")
        << "centering: " << centering_name(parameters.centering) << "\n"
        << "initial: " << (chain.initial == InitialTerm::kUniform ? "uniform" : "none") << "\n"
        << "duration kind: " << duration_kind_name(parameters.duration.kind) << "\n"

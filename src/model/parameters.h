@@ -56,8 +56,9 @@ struct BoundaryHead {
 };
 
 struct Parameters {
-  std::vector<Label> labels;  // C
-  std::int64_t bin_size = 1;  // bases per position
+  std::vector<Label> labels;    // C
+  std::int64_t bin_size = 1;    // bases per position
+  bool bin_size_given = false;  // the file says so; otherwise a run may choose another
   Centering centering = Centering::kMean;
   ChainModel chain;  // transition, duration table (any kind resolved to K rows), tail, start, end, initial
   DurationSpec duration;      // how the table and the tail were given; see set_duration_table

@@ -93,7 +93,7 @@ void InputSet::State::open_inputs() {
   if (options.inputs.empty()) throw UsageError("no input given");
   if (options.bin_size) {
     if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
-    if (parameters.bin_size != 1 && parameters.bin_size != *options.bin_size)
+    if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)
       throw UsageError("--bin-size is " + std::to_string(*options.bin_size) +
                            ", the parameters' bin_size is " + std::to_string(parameters.bin_size),
                        "leave --bin-size out");

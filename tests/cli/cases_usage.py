@@ -3,6 +3,7 @@
 import re
 
 from harness import check
+from make_inputs import parameters
 
 SHARED_OPTIONS = ["--output", "--write-index", "--prefix", "--region", "--regions-file", "--exclude", "--chrom-sizes",
                   "--bin-size", "--threads", "--device", "--precision", "--max-memory", "--dry-run", "--stats",
@@ -76,6 +77,12 @@ def test_bigwig_output_does_not_exist_yet(box):
 def test_bin_size_must_equal_the_parameters(box):
     box.ok("decode -p scores.params.json -b 10 scores.npy")
     box.fails("decode -p scores.params.json -b 20 scores.npy", (2, 3), "20", "10")
+    parameters(box, "one.json", bin_size=1)
+    box.ok("decode -p one.json -b 1 scores.npy")
+    box.fails("decode -p one.json -b 20 scores.npy", (2, 3), "20", "1")
+    parameters(box, "none.json", bin_size=None)
+    rows = box.ok("decode -p none.json -b 20 scores.npy").stdout.splitlines()
+    check(rows[-1].split("\t")[2] == "6000", "%r" % rows[-1])
 
 
 def test_cuda_is_refused_where_there_is_none(box):

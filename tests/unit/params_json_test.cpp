@@ -79,6 +79,7 @@ TEST_CASE("a parameter file becomes numbers") {
   REQUIRE(parameters.labels[1].color);
   CHECK(*parameters.labels[1].color == std::array<std::uint8_t, 3>{0, 255, 127});
   CHECK(parameters.bin_size == 1);
+  CHECK(!parameters.bin_size_given);
   CHECK(parameters.centering == Centering::kMean);
   const ChainModel& chain = parameters.chain;
   CHECK(chain.initial == InitialTerm::kUniform);
@@ -94,6 +95,13 @@ TEST_CASE("a parameter file becomes numbers") {
   CHECK(!parameters.emission);
   CHECK(!parameters.boundary);
   CHECK(parameters.training.empty());
+}
+
+TEST_CASE("a bin size of 1 that is given is not an absent one") {
+  const Parameters parameters = parse_params_json(
+      replaced(kDocument, "\"max_duration\"", "\"bin_size\": 1, \"max_duration\""), "p.json");
+  CHECK(parameters.bin_size == 1);
+  CHECK(parameters.bin_size_given);
 }
 
 TEST_CASE("a geometric tail that continues has the decay of its table") {
