@@ -70,6 +70,33 @@ void find_best(const std::vector<ScoredPath>& paths, Enumeration& result) {
   }
 }
 
+// How often a segmentation's score contains each transition, each duration and each step of a tail. The
+// first segment's transition is from any label, with the share of its term that the label has.
+void add_counts(const ModelCase& sample, const std::vector<ScoredPath>& paths,
+                const std::vector<long double>& weights, long double total, Enumeration& result) {
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    const auto probability = static_cast<double>(weights[i] / total);
+    int before = -1;
+    for (const Segment& segment : paths[i].segments) {
+      const auto to = static_cast<std::size_t>(segment.label);
+      for (int from = 0; from < sample.model.num_labels; ++from) {
+        double share = from == before ? 1.0 : 0.0;
+        if (before < 0 && sample.model.initial == InitialTerm::kUniform) {
+          const double term = initial_score(sample.model, segment.label, InitialSources::kAll);
+          share = std::exp(sample.model.transition_at(from, segment.label) - term);
+        }
+        result.transition[static_cast<std::size_t>(from) * labels + to] += probability * share;
+      }
+      const std::int64_t length = segment.end - segment.begin;
+      const std::int64_t within = std::min<std::int64_t>(length, sample.model.max_duration);
+      result.duration[static_cast<std::size_t>(within - 1) * labels + to] += probability;
+      result.tail[to] += probability * static_cast<double>(length - within);
+      before = segment.label;
+    }
+  }
+}
+
 void add_posteriors(const ModelCase& sample, const std::vector<ScoredPath>& paths, Enumeration& result) {
   const auto labels = static_cast<std::size_t>(sample.model.num_labels);
   const auto top = std::max_element(paths.begin(), paths.end(), [](const ScoredPath& a, const ScoredPath& b) {
@@ -98,6 +125,7 @@ void add_posteriors(const ModelCase& sample, const std::vector<ScoredPath>& path
       for (std::size_t t = begin; t < end; ++t) cover[t * labels + label] += probability;
     }
   }
+  add_counts(sample, paths, weights, total, result);
   const auto to_double = [](long double value) { return static_cast<double>(value); };
   std::transform(boundary.begin(), boundary.end(), result.boundary.begin(), to_double);
   std::transform(cover.begin(), cover.end(), result.labels.begin(), to_double);
@@ -116,6 +144,10 @@ Enumeration enumerate_segmentations(const ModelCase& sample) {
   result.runner_up_gap = std::numeric_limits<double>::infinity();
   result.boundary.resize(length);
   for (auto* array : {&result.labels, &result.starts, &result.ends}) array->resize(entries);
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  result.transition.resize(labels * labels);
+  result.duration.resize(static_cast<std::size_t>(sample.model.max_duration) * labels);
+  result.tail.resize(labels);
 
   std::vector<ScoredPath> paths;
   extend(sample, {}, paths);

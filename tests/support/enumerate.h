@@ -18,6 +18,8 @@ struct Enumeration {
   // Posteriors, all 0 when nothing is feasible.
   std::vector<double> boundary;              // (T)
   std::vector<double> labels, starts, ends;  // (T, C)
+  // Expected counts as engine/engine.h has them: (C, C), (K, C), and (C) also where there is no tail.
+  std::vector<double> transition, duration, tail;
 };
 
 // About C (1+C)^(T-1) segmentations. Durations beyond K are tried as far as the model's tail allows. Scores
