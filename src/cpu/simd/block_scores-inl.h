@@ -1,0 +1,143 @@
+// Scores of one block as the recursion reads them: centred, in double, large numbers that all labels of a
+// position share taken out. Included once per instruction set.
+#if defined(SEMICRF_CPU_SIMD_BLOCK_SCORES_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMICRF_CPU_SIMD_BLOCK_SCORES_INL_H_
+#undef SEMICRF_CPU_SIMD_BLOCK_SCORES_INL_H_
+#else
+#define SEMICRF_CPU_SIMD_BLOCK_SCORES_INL_H_
+#endif
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "cpu/score_view.h"
+#include "cpu/simd/chain_tables-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+
+template <class Real, class D, class Semiring>
+class BlockScores {
+ public:
+  using Tables = ChainTables<Real, D, Semiring>;
+  using DD = hn::CappedTag<double, hn::MaxLanes(D())>;
+  using VD = hn::Vec<DD>;
+
+  explicit BlockScores(const Tables& tables)
+      : t_(tables),
+        width_(static_cast<std::size_t>(tables.padded)),
+        content_(kBlock * width_),
+        first_(kBlock * width_),
+        last_(kBlock * width_) {}
+
+  // (16, padded) in run direction, slots outside the sequence undefined.
+  const double* content() const { return content_.get(); }  // centred emissions less the position shifts
+  const double* first() const { return first_.get(); }      // scores of a segment's first and last position;
+  const double* last() const { return last_.get(); }        // only when has_edges()
+  bool has_edges() const { return has_edges_; }
+  // (16) whole numbers taken out of the positions' emissions, or null: none; and their sum.
+  const double* position_shift() const { return shifted_ ? position_shift_.data() : nullptr; }
+  double mass() const { return mass_; }
+
+  // The block [16 block, 16 block + 16) of run positions, slots first_slot..last_slot-1 of it.
+  void load(const ScoreView& view, std::int64_t block, int first_slot, int last_slot) {
+    const ScoreWindow& window = view.window();
+    load_array(view, block, first_slot, last_slot, window.emissions, content_.get());
+    if (window.subtract_position_max) {
+      for (int slot = first_slot; slot < last_slot; ++slot)
+        subtract_maximum(content_.get() + static_cast<std::size_t>(slot) * width_);
+    }
+    if (!window.baseline.empty()) {
+      for (int slot = first_slot; slot < last_slot; ++slot) {
+        double* row = content_.get() + static_cast<std::size_t>(slot) * width_;
+        for (int c = 0; c < t_.labels; ++c) row[c] -= window.baseline[static_cast<std::size_t>(c)];
+      }
+    }
+    shift_positions(first_slot, last_slot);
+    const bool first_here = block * kBlock + first_slot == view.first();
+    const bool last_here = block * kBlock + last_slot == view.last();
+    has_edges_ = first_here || last_here || view.has_boundary_scores();
+    if (!has_edges_) return;
+    load_edge(view, block, first_slot, last_slot, view.first_array(), first_.get());
+    load_edge(view, block, first_slot, last_slot, view.last_array(), last_.get());
+    for (int c = 0; c < t_.labels; ++c) {
+      const auto i = static_cast<std::size_t>(c);
+      if (first_here) first_[static_cast<std::size_t>(first_slot) * width_ + i] += t_.first_scores[i];
+      if (last_here) last_[static_cast<std::size_t>(last_slot - 1) * width_ + i] += t_.last_scores[i];
+    }
+  }
+
+ private:
+  template <class In>
+  void load_rows(const ScoreView& view, std::int64_t block, int first_slot, int last_slot, const In* scores,
+                 double* to) const {
+    for (int slot = first_slot; slot < last_slot; ++slot) {
+      const In* row = scores + view.row(block * kBlock + slot, t_.labels);
+      double* out = to + static_cast<std::size_t>(slot) * width_;
+      for (int c = 0; c < t_.labels; ++c) out[c] = static_cast<double>(row[c]);
+    }
+  }
+  void load_array(const ScoreView& view, std::int64_t block, int first_slot, int last_slot,
+                  const ScoreArray& array, double* to) const {
+    if (array.f32 != nullptr) {
+      load_rows(view, block, first_slot, last_slot, array.f32, to);
+    } else {
+      load_rows(view, block, first_slot, last_slot, array.f64, to);
+    }
+  }
+  // Scores that all labels of a position share change no comparison and no probability, but they wear digits
+  // down: a whole number near the largest is taken out and kept in mass().
+  void shift_positions(int first_slot, int last_slot) {
+    constexpr double kSmall = 4;
+    const DD dd;
+    VD largest = hn::Zero(dd);
+    for (std::size_t i = static_cast<std::size_t>(first_slot) * width_;
+         i < static_cast<std::size_t>(last_slot) * width_; i += hn::Lanes(dd)) {
+      largest = hn::Max(largest, hn::Abs(hn::Load(dd, content_.get() + i)));
+    }
+    shifted_ = !hn::AllTrue(dd, hn::Le(largest, hn::Set(dd, kSmall)));
+    mass_ = 0;
+    if (!shifted_) return;
+    for (int slot = first_slot; slot < last_slot; ++slot) {
+      double* row = content_.get() + static_cast<std::size_t>(slot) * width_;
+      const double most = *std::max_element(row, row + t_.labels);
+      const bool large = most != kNegativeInfinity && std::fabs(most) > kSmall;
+      const double shift = large ? std::floor(most) : 0.0;
+      position_shift_[static_cast<std::size_t>(slot)] = shift;
+      mass_ += shift;
+      if (!large) continue;
+      for (int c = 0; c < t_.labels; ++c) row[c] -= shift;
+    }
+  }
+  void load_edge(const ScoreView& view, std::int64_t block, int first_slot, int last_slot,
+                 const ScoreArray& array, double* to) const {
+    if (array.empty()) {
+      std::fill_n(to, kBlock * width_, 0.0);
+    } else {
+      load_array(view, block, first_slot, last_slot, array, to);
+    }
+  }
+  void subtract_maximum(double* row) const {
+    double largest = row[0];
+    for (int c = 1; c < t_.labels; ++c) largest = std::max(largest, row[c]);
+    if (largest == kNegativeInfinity) return;
+    for (int c = 0; c < t_.labels; ++c) row[c] -= largest;
+  }
+
+  const Tables& t_;
+  std::size_t width_;
+  AlignedArray<double> content_, first_, last_;
+  bool has_edges_ = false;
+  bool shifted_ = false;
+  std::array<double, kBlock> position_shift_{};
+  double mass_ = 0;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
