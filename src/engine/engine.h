@@ -153,6 +153,11 @@ struct ForwardArrays {
   double* starts = nullptr;  // (n, C): LSE_{c'}(alpha_t(c') + T[c',c]) + Ps[t,c], a segment starts at t
   double* ends = nullptr;    // (n, C): alpha_{t+1}(c), a segment has its last position at t
   double* tails = nullptr;  // (n, C): tail_{t+1}(c) + S[t+1,c]: t lies more than K positions into its segment
+  // (n+1), of boundaries range.begin..range.end: whole numbers that follow the size of the messages. When
+  // they are asked for, the starts of t are relative to whole + levels[t - range.begin], its ends and tails
+  // to whole + levels[t+1 - range.begin]. Then a value, and a difference of two such sums, is the same to the
+  // bit in whatever windows the sequence is computed, and no digits are lost along it.
+  double* levels = nullptr;
 };
 
 struct ForwardWindow {

@@ -104,14 +104,15 @@ class ReferenceEngine : public Engine {
       const auto write = [&](double* to, const std::vector<double>& from, std::size_t row) {
         if (to == nullptr) return;
         for (std::size_t c = 0; c < labels; ++c) {
-          to[t * labels + c] =
-              from.empty() ? kNegativeInfinity : from[row * labels + c] + messages.level[row];
+          const double level = out.levels != nullptr ? 0.0 : messages.level[row];
+          to[t * labels + c] = from.empty() ? kNegativeInfinity : from[row * labels + c] + level;
         }
       };
       write(out.starts, messages.gamma, t);
       write(out.ends, messages.alpha, t + 1);
       write(out.tails, messages.tail, t + 1);
     }
+    if (out.levels != nullptr) std::copy(messages.level.begin(), messages.level.end(), out.levels);
     return window;
   }
 
