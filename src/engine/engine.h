@@ -99,9 +99,10 @@ struct TraceCursor {
 class ViterbiMessages {
  public:
   virtual ~ViterbiMessages() = default;
-  // Follows the best path from the cursor leftwards until the window's left edge blocks it or the sequence's
-  // start is reached (kDone). Appends finished segments to `reversed`, right to left.
-  virtual void trace(TraceCursor& cursor, std::vector<Segment>& reversed) const = 0;
+  // Follows the best path from the cursor leftwards. Appends finished segments to `reversed`, right to left.
+  // True: there is more to follow, so that `reversed` need not hold a whole window's path. False: the
+  // window's left edge blocks the path, or the sequence's start is reached (kDone).
+  virtual bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) = 0;
 };
 
 struct ViterbiWindow {
@@ -153,11 +154,12 @@ struct ForwardArrays {
   double* starts = nullptr;  // (n, C): LSE_{c'}(alpha_t(c') + T[c',c]) + Ps[t,c], a segment starts at t
   double* ends = nullptr;    // (n, C): alpha_{t+1}(c), a segment has its last position at t
   double* tails = nullptr;  // (n, C): tail_{t+1}(c) + S[t+1,c]: t lies more than K positions into its segment
-  // (n+1), of boundaries range.begin..range.end: whole numbers that follow the size of the messages. When
-  // they are asked for, the starts of t are relative to whole + levels[t - range.begin], its ends and tails
-  // to whole + levels[t+1 - range.begin]. Then a value, and a difference of two such sums, is the same to the
-  // bit in whatever windows the sequence is computed, and no digits are lost along it.
-  double* levels = nullptr;
+  // Whole numbers that follow the size of the messages along the sequence. When they are asked for, the
+  // starts of t are relative to whole + start_levels[t], its ends and tails to whole + end_levels[t]. Then
+  // such a sum and the value beside it are the same to the bit in whatever windows the sequence is computed,
+  // and no digits are lost along it.
+  double* start_levels = nullptr;  // (n)
+  double* end_levels = nullptr;    // (n)
 };
 
 struct ForwardWindow {

@@ -35,8 +35,9 @@ class ReferenceViterbiMessages : public ViterbiMessages {
  public:
   ReferenceViterbiMessages(const ChainModel& model, SequenceScores scores, ForwardMessages messages)
       : model_(model), scores_(std::move(scores)), messages_(std::move(messages)) {}
-  void trace(TraceCursor& cursor, std::vector<Segment>& reversed) const override {
+  bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override {
     trace_best_path(model_, scores_, messages_, cursor, reversed);
+    return false;
   }
 
  private:
@@ -101,18 +102,20 @@ class ReferenceEngine : public Engine {
     window.chunks.resize(1);
     const auto labels = static_cast<std::size_t>(model_.num_labels);
     for (std::size_t t = 0; t < static_cast<std::size_t>(range.end); ++t) {
-      const auto write = [&](double* to, const std::vector<double>& from, std::size_t row) {
+      const auto write = [&](double* to, const double* levels, const std::vector<double>& from,
+                             std::size_t row) {
         if (to == nullptr) return;
+        const double level = levels != nullptr ? 0.0 : messages.level[row];
         for (std::size_t c = 0; c < labels; ++c) {
-          const double level = out.levels != nullptr ? 0.0 : messages.level[row];
           to[t * labels + c] = from.empty() ? kNegativeInfinity : from[row * labels + c] + level;
         }
       };
-      write(out.starts, messages.gamma, t);
-      write(out.ends, messages.alpha, t + 1);
-      write(out.tails, messages.tail, t + 1);
+      write(out.starts, out.start_levels, messages.gamma, t);
+      write(out.ends, out.end_levels, messages.alpha, t + 1);
+      write(out.tails, out.end_levels, messages.tail, t + 1);
+      if (out.start_levels != nullptr) out.start_levels[t] = messages.level[t];
+      if (out.end_levels != nullptr) out.end_levels[t] = messages.level[t + 1];
     }
-    if (out.levels != nullptr) std::copy(messages.level.begin(), messages.level.end(), out.levels);
     return window;
   }
 
