@@ -3,17 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "pipeline/centred_scores.h"
+
 namespace semicrf {
 namespace {
 
 constexpr std::int64_t kCell = 4096;  // content sums restart at multiples of this, which keeps them short
-
-// What position-max centring subtracts at row `row`; 0 where every score is -inf.
-double position_maximum(const ScoreArray& emissions, std::size_t row, std::size_t labels) {
-  double best = kNegativeInfinity;
-  for (std::size_t c = 0; c < labels; ++c) best = std::max(best, emissions.at(row * labels + c));
-  return best == kNegativeInfinity ? 0 : best;
-}
 
 }  // namespace
 

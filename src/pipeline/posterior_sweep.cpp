@@ -12,11 +12,6 @@
 namespace semicrf {
 namespace {
 
-// Longer windows would only save halos, which are a small part of windows of this size already.
-constexpr std::int64_t kEnoughPositions = 1 << 20;
-constexpr std::int64_t kEnoughChunks = 64;
-constexpr std::int64_t kLongestChunk = std::int64_t{1} << 40;  // of a grid that can cut at all
-
 bool is_impossible(const BoundaryState& state) {
   const auto all_forbidden = [](const std::vector<double>& entries) {
     return std::all_of(entries.begin(), entries.end(),
@@ -159,8 +154,7 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
   needs.score_bytes = source.bytes_per_position();
   needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
   needs.reads_right_halo = true;
-  needs.enough_positions =
-      std::max(kEnoughPositions, kEnoughChunks * std::min(engine.grid().chunk, kLongestChunk));
+  needs.enough_positions = enough_positions(engine.grid());
   return needs;
 }
 

@@ -19,7 +19,8 @@ std::int64_t length_of(std::uint64_t packed) { return static_cast<std::int64_t>(
 
 }  // namespace
 
-SegmentList::SegmentList() : spool_(std::make_unique<TempSpool>(kSpoolMemory, "")) {}
+SegmentList::SegmentList(std::size_t memory_limit) : spool_(std::make_unique<TempSpool>(memory_limit, "")) {}
+SegmentList::SegmentList() : SegmentList(kSpoolMemory) {}
 SegmentList::~SegmentList() = default;
 SegmentList::SegmentList(SegmentList&&) noexcept = default;
 SegmentList& SegmentList::operator=(SegmentList&&) noexcept = default;

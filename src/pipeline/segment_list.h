@@ -18,6 +18,8 @@ class TempSpool;
 // needed. Beyond a few MiB it lives in a temporary file.
 class SegmentList {
  public:
+  // At most about `memory_limit` bytes are kept in memory.
+  explicit SegmentList(std::size_t memory_limit);
   SegmentList();
   ~SegmentList();
   SegmentList(SegmentList&&) noexcept;

@@ -38,6 +38,13 @@ std::size_t comfortable_window_bytes(std::int64_t length, const ChunkGrid& grid,
   return std::min(whole, window_bytes(needs, std::min(length, chunks * grid.chunk), 2 * grid.warmup));
 }
 
+std::int64_t enough_positions(const ChunkGrid& grid) {
+  constexpr std::int64_t kEnoughPositions = 1 << 20;
+  constexpr std::int64_t kEnoughChunks = 64;
+  constexpr std::int64_t kLongestChunk = std::int64_t{1} << 40;  // of a grid that can cut at all
+  return std::max(kEnoughPositions, kEnoughChunks * std::min(grid.chunk, kLongestChunk));
+}
+
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
                         std::size_t budget) {
   WindowPlan plan;

@@ -37,6 +37,9 @@ struct WindowPlan {
 // less).
 std::size_t comfortable_window_bytes(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs);
 
+// Longer windows would only save halos, which are a small part of windows of this size already.
+std::int64_t enough_positions(const ChunkGrid& grid);
+
 // The largest window that fits `budget`. Throws MemoryError naming needed and available bytes when not even
 // one chunk does. `length` >= 1.
 WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
