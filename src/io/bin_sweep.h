@@ -188,24 +188,34 @@ bool all_finite(const std::uint8_t* values, std::size_t count) {
   return special == 0;
 }
 
-// A fixedStep section whose intervals are exactly bins, all finite, is copied without looking at each. False:
-// it is not.
+// A fixedStep section without gaps whose intervals are one or several whole bins, all finite, is stored
+// without checking each. False: it is not one.
 template <bool kSwap, typename Sink>
-bool copy_bins(const BlockContext& context, const BigWigSection& section, const BinWindow& window,
-               Sink& sink) {
+bool store_whole_bins(const BlockContext& context, const BigWigSection& section, const BinWindow& window,
+                      Sink& sink) {
   const std::uint64_t size = window.bin_size;
-  if (section.type != SectionType::kFixedStep || section.step != size || section.span != size) return false;
-  const std::uint64_t end = section.begin + std::uint64_t{section.count} * size;
-  if (section.begin % size != 0 || section.begin < context.block.begin || end > context.block.end)
-    return false;
+  const std::uint64_t span = section.span;
+  if (section.type != SectionType::kFixedStep || section.step != span || span == 0) return false;
+  if (span % size != 0 || section.begin % size != 0) return false;
+  const std::uint64_t end = section.begin + section.count * span;
+  if (section.begin < context.block.begin || end > context.block.end) return false;
   if (!all_finite<kSwap>(section.items, section.count)) return false;
+  const std::uint64_t bins = span / size;  // of one interval
   const std::uint64_t section_bin = section.begin / size;
   const std::uint64_t first = std::max(section_bin, window.first_bin);
-  const std::uint64_t last = std::min(section_bin + section.count, window.first_bin + sink.bins());
-  if (first < last) {
+  const std::uint64_t last = std::min(section_bin + section.count * bins, window.first_bin + sink.bins());
+  if (bins == 1 && first < last) {
     sink.template copy<kSwap>(static_cast<std::size_t>(first - window.first_bin),
                               static_cast<std::size_t>(last - first),
                               section.items + 4 * (first - section_bin), size);
+    return true;
+  }
+  std::uint64_t bin = first;
+  for (std::uint64_t i = (first - section_bin) / bins; bin < last; ++i) {
+    const std::uint64_t next = std::min(section_bin + (i + 1) * bins, last);
+    sink.fill(static_cast<std::size_t>(bin - window.first_bin), static_cast<std::size_t>(next - bin),
+              load_number<float, kSwap>(section.items + 4 * i), size);
+    bin = next;
   }
   return true;
 }
@@ -214,7 +224,7 @@ bool copy_bins(const BlockContext& context, const BigWigSection& section, const 
 template <bool kSwap, typename Sink>
 BlockEdges sweep_section(const BlockContext& context, const BigWigSection& section, const BinWindow& window,
                          Sink& sink) {
-  if (copy_bins<kSwap>(context, section, window, sink)) return {};
+  if (store_whole_bins<kSwap>(context, section, window, sink)) return {};
   BinSweep<Sink> sweep(sink, window, context.block);
   visit_intervals<kSwap>(context, section, [&](std::uint64_t begin, std::uint64_t end, float value) {
     begin = std::max(begin, window.begin);
