@@ -42,9 +42,8 @@ void add_decode_command(CLI::App& program) {
       "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b;\n"
       "                    score is 1000 x the mean of P(label|bin) with --posterior or --extra-columns, "
       "else 0\n"
-      "                    --extra-columns: three more, P(exactly this segment) (not computed yet, always "
-      ".),\n"
-      "                    P(a segment of the label starts there), P(one ends there)\n"
+      "                    --extra-columns: three more, P(exactly this segment) (. where --merge-adjacent\n"
+      "                    joined some), P(a segment of the label starts there), P(one ends there)\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
       "  --stats FILE      statistics, JSON\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n"
@@ -55,9 +54,9 @@ void add_decode_command(CLI::App& program) {
   command->add_option("--posterior", arguments->posterior,
                       "also write the boundary posterior (bedGraph) to this file");
   command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
-  command->add_flag("--extra-columns", arguments->extra_columns,
-                    "three more BED columns: . (P(exactly this segment) is not computed yet), start and end "
-                    "posterior");
+  command->add_flag(
+      "--extra-columns", arguments->extra_columns,
+      "three more BED columns: posteriors of exactly this segment, of its start and of its end");
   command->callback([arguments] { decode(*arguments); });
 }
 

@@ -25,6 +25,7 @@ void join(Segment& left, SegmentSupport& left_support, const Segment& right,
       (left_support.mean_label_posterior * left_bins + right_support.mean_label_posterior * right_bins) /
       (left_bins + right_bins);
   left_support.end_posterior = right_support.end_posterior;
+  left_support.exact_posterior.reset();
   left.end = right.end;
 }
 
@@ -92,7 +93,11 @@ void BedWriter::print(const Pending& pending) {
   column(end_text);
   column(color_columns_[label]);
   if (options_.extra_columns) {
-    column(".");
+    if (pending.support.exact_posterior) {
+      probability(*pending.support.exact_posterior);
+    } else {
+      column(".");
+    }
     probability(pending.support.start_posterior);
     probability(pending.support.end_posterior);
   }

@@ -1,4 +1,4 @@
-// Segments as BED9: chrom start end label score . start end r,g,b [. start-posterior end-posterior].
+// Segments as BED9: chrom start end label score . start end r,g,b [exact start-posterior end-posterior].
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ struct SegmentSupport {
   double mean_label_posterior = 0;  // mean over its bins of P(label|t); the score column is 1000 times that
   double start_posterior = 0;       // P(a segment of this label starts at its first bin)
   double end_posterior = 0;         // P(a segment of this label ends at its last bin)
+  std::optional<double> exact_posterior;  // P(exactly this segment); absent: not known, printed as "."
 };
 
 struct BedOptions {
-  // Three more columns: "." in the place of P(exactly this segment), which is not computed yet, then the
-  // start and the end posterior with six significant digits.
+  // Three more columns with six significant digits: P(exactly this segment), the start and the end posterior.
   bool extra_columns = false;
   bool merge_adjacent = false;  // join touching segments of one label within a piece
 };
@@ -37,7 +37,7 @@ class BedWriter {
   void begin_piece(const BinLocation& location);
   // `support` is null when no posteriors were computed: score 0. It must be given with extra_columns.
   // A joined segment has the mean score over its bins, the first one's start and the last one's end
-  // posterior.
+  // posterior, and no exact one: it is not a segment of the model.
   void add(const Segment& segment, const SegmentSupport* support);
   void end_piece();
 

@@ -25,6 +25,7 @@ Json sequence_json(const SequenceStats& sequence) {
   put_optional(object, "segments", sequence.segments);
   put_optional(object, "log_partition", sequence.log_partition);
   put_optional(object, "viterbi_score", sequence.viterbi_score);
+  put_optional(object, "log_likelihood", sequence.log_likelihood);
   put_optional(object, "boundary_entropy", sequence.boundary_entropy);
   put_optional(object, "position_entropy", sequence.position_entropy);
   put_optional(object, "max_normalization_error", sequence.max_normalization_error);

@@ -78,6 +78,7 @@ struct InputSet::State {
   void open_inputs();
   void open_array_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
                          const std::vector<InputArgument>& end);
+  void open_generated();
   void open_bigwig_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
                           const std::vector<InputArgument>& end);
   Sequence place_array(const ArrayInput& array) const;
@@ -86,11 +87,12 @@ struct InputSet::State {
   std::vector<BaseRange> ranges_on(const std::vector<Region>& regions, const Sequence& sequence) const;
   std::unique_ptr<RowReader> bigwig_rows(const BigWigColumns& files, const std::vector<Track>& of,
                                          const Sequence& sequence, const ReadOptions& read) const;
+  RandomRows random_rows(const Sequence& sequence) const;
   void open_rows(const Sequence& sequence, const ReadOptions& read, SequenceScores& scores) const;
 };
 
 void InputSet::State::open_inputs() {
-  if (options.inputs.empty()) throw UsageError("no input given");
+  if (options.inputs.empty() && options.generated.empty()) throw UsageError("no input given");
   if (options.bin_size) {
     if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
     if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)
@@ -104,6 +106,11 @@ void InputSet::State::open_inputs() {
                 (heads->has_end() && !options.end_scores.empty())))
     throw UsageError("the parameters' boundary section makes start or end scores itself",
                      "leave --start-scores and --end-scores out");
+  if (!options.generated.empty()) {
+    open_generated();
+    read_regions_given();
+    return;
+  }
   if (!options.chrom_sizes_file.empty()) wanted = read_chrom_sizes(options.chrom_sizes_file);
 
   const std::vector<InputArgument> main = parse_arguments(options.inputs);
@@ -125,6 +132,36 @@ void InputSet::State::open_inputs() {
     open_array_inputs(main, start, end);
   }
   read_regions_given();
+}
+
+void InputSet::State::open_generated() {
+  paths.push_back(options.parameters);
+  for (const std::string& path : {options.regions_file, options.exclude_file})
+    if (!path.empty()) paths.push_back(path);
+  const std::int64_t bin = parameters.bin_size;
+  for (const GeneratedSequence& generated : options.generated) {
+    if (generated.bins < 1 || generated.bins > (std::int64_t{1} << 62) / bin)
+      throw UsageError("a sequence of " + std::to_string(generated.bins) + " bins cannot be generated");
+    if (find_chromosome(chromosomes, generated.name) != nullptr)
+      throw UsageError("two sequences are named \"" + generated.name + "\"");
+    Sequence sequence;
+    sequence.title = sequence.chromosome = generated.name;
+    sequence.bins = generated.bins;
+    sequence.length = generated.bins * bin;
+    sequence.source = sequences.size();
+    binding.push_back(generated.name + " <- N(0,1)");
+    chromosomes.push_back({generated.name, sequence.length});
+    sequences.push_back(std::move(sequence));
+  }
+}
+
+RandomRows InputSet::State::random_rows(const Sequence& sequence) const {
+  RandomRows rows;
+  rows.key = sequence_key(options.seed, sequence.title);
+  rows.rows = sequence.bins;
+  rows.columns = heads ? parameters.tracks.size() : parameters.labels.size();
+  if (heads) rows.tracks = parameters.tracks;
+  return rows;
 }
 
 void InputSet::State::open_array_inputs(const std::vector<InputArgument>& main,
@@ -291,7 +328,9 @@ std::unique_ptr<RowReader> InputSet::State::bigwig_rows(const BigWigColumns& fil
 void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& read,
                                 SequenceScores& scores) const {
   const std::size_t source = sequence.source;
-  if (bigwig) {
+  if (!options.generated.empty()) {
+    scores.rows = make_random_rows(random_rows(sequence), read.precision);
+  } else if (bigwig) {
     const std::vector<Track> labels = plain_tracks(label_names(parameters));
     scores.rows = bigwig_rows(tracks, heads ? parameters.tracks : labels, sequence, read);
     if (!start_tracks.empty()) scores.start = bigwig_rows(start_tracks, labels, sequence, read);
@@ -351,6 +390,10 @@ std::shared_ptr<SequenceScores> InputSet::open_scores(std::size_t index, const R
   scores->subtract_position_max = state_->parameters.centering == Centering::kPositionMax;
   state_->open_rows(state_->sequences[index], options, *scores);
   return scores;
+}
+
+RandomRows InputSet::random_rows(std::size_t index) const {
+  return state_->random_rows(state_->sequences[index]);
 }
 
 InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores) const {

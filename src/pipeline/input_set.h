@@ -48,6 +48,8 @@ class InputSet {
   PieceRequest piece_request(std::size_t index) const;
   // The inputs of sequence `index`. The baseline is not set yet; nothing is read.
   std::shared_ptr<SequenceScores> open_scores(std::size_t index, const ReadOptions& options) const;
+  // The raw rows of a generated sequence.
+  RandomRows random_rows(std::size_t index) const;
   // Sets the baseline and finds the missing bins; reads the whole sequence when one of these asks for it.
   struct Scan {
     std::vector<BinRange> missing;  // runs of bins

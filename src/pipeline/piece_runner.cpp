@@ -121,19 +121,21 @@ void PieceRunner::run_long(const Piece& piece) {
       plan_piece(engines_.whole(), *source, options_.analysis, options_.window_budget - kept);
   TimedSource clocked(*source, report_.read);
   bool begun = false;
-  const BlockSink sink = [&](const ViterbiResult* path, const PosteriorBlock& block) {
+  const BlockSink sink = [&](const PathView& path, const PosteriorBlock& block) {
     timed(report_.write, [&] {
-      if (!begun) outputs_.begin_piece(piece.location, path != nullptr ? &path->segments : nullptr, true);
+      if (!begun) outputs_.begin_piece(piece.location, path, true);
       begun = true;
       outputs_.add_block(block);
     });
   };
-  const PieceResult result = analyse_piece(engines_.whole(), clocked, options_.analysis, plan, sink,
-                                           [&](std::int64_t positions) { advance(positions); });
+  const PieceResult result =
+      analyse_piece(engines_.whole(), clocked, options_.analysis, plan, identity_of(piece), sink,
+                    [&](std::int64_t positions) { advance(positions); });
   if (!result.feasible()) return refuse_infeasible(piece);
   timed(report_.write, [&] {
-    if (!begun) outputs_.begin_piece(piece.location, &result.viterbi->segments, false);
+    if (!begun) outputs_.begin_piece(piece.location, result.path(), false);
     outputs_.end_piece();
+    if (result.draws) outputs_.write_draws(piece.location, result.draws->draws);
   });
   record(piece, result);
 }
@@ -175,19 +177,18 @@ void PieceRunner::run_batch() {
 
 void PieceRunner::compute_item(Item& item, Engine& engine) {
   MemoryScoreSource source(item.scores, engine.model().num_labels);
-  const BlockSink keep = [&](const ViterbiResult*, const PosteriorBlock& block) {
-    item.block.emplace(block);
-  };
-  item.result = analyse_piece(engine, source, options_.analysis, item.plan, keep, {});
+  const BlockSink keep = [&](const PathView&, const PosteriorBlock& block) { item.block.emplace(block); };
+  item.result =
+      analyse_piece(engine, source, options_.analysis, item.plan, identity_of(item.piece), keep, {});
 }
 
 void PieceRunner::write_item(Item& item) {
   if (!item.result.feasible()) return refuse_infeasible(item.piece);
   timed(report_.write, [&] {
-    const SegmentList* segments = item.result.viterbi ? &item.result.viterbi->segments : nullptr;
-    outputs_.begin_piece(item.piece.location, segments, item.block.has_value());
+    outputs_.begin_piece(item.piece.location, item.result.path(), item.block.has_value());
     if (item.block) outputs_.add_block(item.block->view());
     outputs_.end_piece();
+    if (item.result.draws) outputs_.write_draws(item.piece.location, item.result.draws->draws);
   });
   record(item.piece, item.result);
 }
@@ -195,6 +196,8 @@ void PieceRunner::write_item(Item& item) {
 void PieceRunner::record(const Piece& piece, const PieceResult& result) {
   SequenceReport& sequence = report_.sequences()[piece.sequence];
   if (result.posteriors) sequence.add(*result.posteriors, piece.bins.size());
+  if (result.shares) sequence.add(*result.shares);
+  if (result.draws) sequence.add(*result.draws);
   if (!result.viterbi) return;
   sequence.add(*result.viterbi);
   const ChainModel& model = engines_.whole().model();
@@ -218,7 +221,12 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
   if (options_.infeasible == InfeasiblePolicy::kError)
     throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
   report_.warn({"infeasible", piece.place() + ": " + what});
-  report_.sequences()[piece.sequence].add_infeasible(options_.analysis.viterbi, options_.analysis.posteriors);
+  report_.sequences()[piece.sequence].add_infeasible(
+      options_.analysis.viterbi, options_.analysis.posteriors || options_.analysis.draws > 0);
+}
+
+PieceIdentity PieceRunner::identity_of(const Piece& piece) const {
+  return {pieces_.sequence_title(piece.sequence), piece.bins.begin};
 }
 
 void PieceRunner::advance(std::int64_t positions) {

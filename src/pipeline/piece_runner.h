@@ -60,6 +60,7 @@ class PieceRunner {
   void write_item(Item& item);
   void record(const Piece& piece, const PieceResult& result);
   void refuse_infeasible(const Piece& piece);
+  PieceIdentity identity_of(const Piece& piece) const;
   void advance(std::int64_t positions);
 
   RunnerOptions options_;

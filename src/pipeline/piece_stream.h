@@ -28,6 +28,7 @@ class PieceStream {
  public:
   PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report);
   std::optional<Piece> next();
+  const std::string& sequence_title(std::size_t index) const { return inputs_.sequences()[index].title; }
 
  private:
   void open_sequence();

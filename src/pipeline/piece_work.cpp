@@ -1,6 +1,9 @@
 #include "pipeline/piece_work.h"
 
 #include <algorithm>
+#include <array>
+
+#include "pipeline/random_stream.h"
 
 namespace semicrf {
 namespace {
@@ -13,29 +16,43 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
   return selection;
 }
 
-// Calls visit(is Viterbi, needs) for each kind of pass over the piece.
+// Calls visit(its plan's place in a PiecePlan, needs) for each kind of pass over the piece.
 template <class Visit>
 void for_each_pass(const Engine& engine, const ScoreSource& source, const Analysis& analysis, Visit visit) {
-  if (analysis.viterbi) visit(true, viterbi_needs(engine, source));
-  if (!analysis.posteriors) return;
-  const SegmentList some_path;
-  visit(false,
-        posterior_needs(engine, source, selection_of(analysis, analysis.viterbi ? &some_path : nullptr)));
+  if (analysis.viterbi) visit(&PiecePlan::viterbi, viterbi_needs(engine, source));
+  if (analysis.path_edges) visit(&PiecePlan::shares, share_needs(engine, source));
+  if (analysis.posteriors) {
+    const SegmentList some_path;
+    visit(&PiecePlan::posteriors,
+          posterior_needs(engine, source, selection_of(analysis, analysis.viterbi ? &some_path : nullptr)));
+  }
+  if (analysis.draws > 0) visit(&PiecePlan::draws, draw_needs(engine, source));
 }
 
 }  // namespace
 
 std::size_t PiecePlan::bytes() const {
-  return std::max(viterbi ? viterbi->bytes : 0, posteriors ? posteriors->bytes : 0);
+  std::size_t most = 0;
+  for (const auto* plan : {&viterbi, &shares, &posteriors, &draws})
+    if (*plan) most = std::max(most, (*plan)->bytes);
+  return most;
 }
 
 bool PiecePlan::whole() const {
-  return (!viterbi || viterbi->count() == 1) && (!posteriors || posteriors->count() == 1);
+  return std::ranges::all_of(std::array{&viterbi, &shares, &posteriors, &draws},
+                             [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
+}
+
+PathView PieceResult::path() const {
+  PathView view;
+  if (viterbi) view.segments = &viterbi->segments;
+  if (shares) view.log_shares = &shares->logs;
+  return view;
 }
 
 std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
   std::size_t bytes = 0;
-  for_each_pass(engine, source, analysis, [&](bool, const WindowNeeds& needs) {
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
     bytes = std::max(bytes, comfortable_window_bytes(source.length(), engine.grid(), needs));
   });
   return bytes;
@@ -44,7 +61,7 @@ std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, c
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
   const std::int64_t length = source.length();
   std::size_t bytes = 0;
-  for_each_pass(engine, source, analysis, [&](bool, const WindowNeeds& needs) {
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
     const std::size_t rows = (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(length);
     bytes = std::max(bytes, needs.engine_bytes(length) + rows);
   });
@@ -54,24 +71,32 @@ std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const A
 PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
                      std::size_t budget) {
   PiecePlan plan;
-  for_each_pass(engine, source, analysis, [&](bool viterbi, const WindowNeeds& needs) {
-    (viterbi ? plan.viterbi : plan.posteriors) = plan_windows(source.length(), engine.grid(), needs, budget);
+  for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
+    plan.*pass = plan_windows(source.length(), engine.grid(), needs, budget);
   });
   return plan;
 }
 
 PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
-                          const PiecePlan& plan, const BlockSink& sink, const ProgressCallback& progress) {
+                          const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
+                          const ProgressCallback& progress) {
   PieceResult result;
   if (analysis.viterbi) {
     result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress);
     if (!result.viterbi->feasible) return result;
   }
+  if (analysis.path_edges)
+    result.shares = segment_shares(engine, source, *plan.shares, result.viterbi->segments, progress);
   if (analysis.posteriors) {
-    const ViterbiResult* path = result.viterbi ? &*result.viterbi : nullptr;
+    const PathView path = result.path();
     result.posteriors = sweep_posteriors(
-        engine, source, *plan.posteriors, selection_of(analysis, path ? &path->segments : nullptr),
+        engine, source, *plan.posteriors, selection_of(analysis, path.segments),
         [&](const PosteriorBlock& block) { sink(path, block); }, progress);
+  }
+  if (analysis.draws > 0) {
+    const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
+                              identity.first_bin};
+    result.draws = draw_segmentations(engine, source, *plan.draws, request, progress);
   }
   return result;
 }

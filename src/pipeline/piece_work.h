@@ -2,10 +2,14 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 
 #include "pipeline/posterior_sweep.h"
+#include "pipeline/segment_sampler.h"
+#include "pipeline/segment_shares.h"
 #include "pipeline/viterbi_decoder.h"
 #include "pipeline/window_plan.h"
 
@@ -15,14 +19,19 @@ struct Analysis {
   bool viterbi = false;     // the best path
   bool posteriors = false;  // boundary posteriors; with a path, also those along it
   bool label_posteriors = false;
-  bool path_edges = false;  // with a path and posteriors: also its start and end posteriors
+  bool path_edges =
+      false;      // with a path and posteriors: those of its starts, its ends and its exact segments too
+  int draws = 0;  // segmentations drawn from P(y|x)
+  std::uint64_t seed = 0;  // of the draws
 
   // How often progress counts every position.
-  int passes() const { return (viterbi ? 2 : 0) + (posteriors ? 1 : 0); }
+  int passes() const {
+    return (viterbi ? 2 : 0) + (posteriors ? 1 : 0) + (path_edges ? 1 : 0) + (draws > 0 ? 2 : 0);
+  }
 };
 
 struct PiecePlan {
-  std::optional<WindowPlan> viterbi, posteriors;
+  std::optional<WindowPlan> viterbi, shares, posteriors, draws;
 
   std::size_t bytes() const;  // peak
   bool whole() const;         // one window
@@ -40,16 +49,29 @@ PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Anal
 
 struct PieceResult {
   std::optional<ViterbiResult> viterbi;
+  std::optional<SegmentShares> shares;
   std::optional<PosteriorResult> posteriors;
+  std::optional<DrawResult> draws;
 
-  bool feasible() const { return (!viterbi || viterbi->feasible) && (!posteriors || posteriors->feasible); }
+  bool feasible() const {
+    return (!viterbi || viterbi->feasible) && (!posteriors || posteriors->feasible) &&
+           (!draws || draws->feasible);
+  }
+  PathView path() const;
 };
 
-// Gets the posteriors of a feasible piece, left to right, with the piece's path (null: none was asked for).
-using BlockSink = std::function<void(const ViterbiResult*, const PosteriorBlock&)>;
+// Gets the posteriors of a feasible piece, left to right, with the piece's path.
+using BlockSink = std::function<void(const PathView&, const PosteriorBlock&)>;
+
+// Where the piece is, for the random numbers of its draws.
+struct PieceIdentity {
+  std::string sequence;        // its name
+  std::int64_t first_bin = 0;  // of the piece in it
+};
 
 // Stops after an infeasible Viterbi pass.
 PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
-                          const PiecePlan& plan, const BlockSink& sink, const ProgressCallback& progress);
+                          const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
+                          const ProgressCallback& progress);
 
 }  // namespace semicrf

@@ -149,13 +149,31 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
         const PiecePlan windows =
             plan_piece(engines_.whole(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
         if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
+        if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
         if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
+        if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
         text += "\n";
       });
   for (const Sequence& sequence : inputs_.sequences())
     if (!sequence.has_values && !options_.input.all_chromosomes)
       text += "left out\t" + escape_control(sequence.title) + "\tno values\n";
   return text;
+}
+
+void PreparedRun::write_generated(const GeneratedOutput& generated, RunOutputs& outputs) const {
+  constexpr std::int64_t kSlab = 1 << 14;
+  const RandomRows rows = inputs_.random_rows(generated.sequence);
+  NpyWriter& array =
+      outputs.add_array(generated.file, {rows.rows, static_cast<std::int64_t>(rows.columns), false});
+  std::vector<float> raw;
+  std::vector<double> values;
+  for (std::int64_t begin = 0; begin < rows.rows; begin += kSlab) {
+    const std::int64_t end = std::min(rows.rows, begin + kSlab);
+    raw.resize(static_cast<std::size_t>(end - begin) * rows.columns);
+    fill_random_rows(rows, begin, end, raw.data());
+    values.assign(raw.begin(), raw.end());
+    array.append(values);
+  }
 }
 
 void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
@@ -172,6 +190,8 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
   if (plan.bedgraph.min_value > 0)
     spdlog::info("left out {} bins below --min-posterior, {:.6g} boundaries in all", outputs.dropped_bins(),
                  outputs.dropped_mass());
+  for (const GeneratedOutput& generated : plan.generated)
+    timed(report.write, [&] { write_generated(generated, outputs); });
   timed(report.write, [&] { outputs.commit(); });
   if (!options_.stats_path.empty())
     write_stats(options_.stats_path, report.finish(options_.version, engines_.whole().description()));

@@ -1,4 +1,4 @@
-// The part that decode and posterior share: from options to a run that can start.
+// The part that decode, posterior and simulate share: from options to a run that can start.
 #pragma once
 
 #include <cstddef>
@@ -38,6 +38,7 @@ class PreparedRun {
  private:
   ReadOptions read_options() const;
   void settle_memory();
+  void write_generated(const GeneratedOutput& generated, RunOutputs& outputs) const;
   template <class Visit>
   void for_each_sequence(Visit visit) const;
 

@@ -12,6 +12,7 @@
 #include "io/bigwig_reader.h"
 #include "io/npy_reader.h"
 #include "model/parameters.h"
+#include "pipeline/random_stream.h"
 
 namespace semicrf {
 
@@ -56,6 +57,19 @@ struct BigWigRows {
   std::int64_t bin_size = 1;
 };
 std::unique_ptr<RowReader> make_bigwig_rows(BigWigRows rows, Precision precision, int threads);
+
+// Random rows: entry i (row-major) is half i % 2 of pair i / 2 of normals() of the stream (key,
+// kEmissionPurpose), rounded to float: a label score, or the feature of a track whose raw value is given.
+struct RandomRows {
+  std::uint64_t key = 0;
+  std::int64_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<Track> tracks;  // (columns), empty: label scores
+};
+// Raw values of rows [begin, end), (end-begin, columns).
+void fill_random_rows(const RandomRows& rows, std::int64_t begin, std::int64_t end, float* out);
+// Label scores or features.
+std::unique_ptr<RowReader> make_random_rows(RandomRows rows, Precision precision);
 
 // Reads everything once and keeps it: for rows that are dear to read and small enough to hold.
 std::unique_ptr<RowReader> make_cached_rows(std::unique_ptr<RowReader> rows);

@@ -1,4 +1,4 @@
-// The commands decode and posterior from options to finished files.
+// The commands decode, posterior and simulate from options to finished files.
 #pragma once
 
 #include <string>
@@ -12,10 +12,15 @@ namespace semicrf {
 // ClosedPipe).
 void run_decode(const DecodeOptions& options, Progress* progress);
 void run_posterior(const PosteriorOptions& options, Progress* progress);
+void run_simulate(const SimulateOptions& options, Progress* progress);
 
 // What --dry-run prints: binding, engine, order, bins and memory. Checks what a run would check before
 // computing.
 std::string plan_decode(const DecodeOptions& options);
 std::string plan_posterior(const PosteriorOptions& options);
+std::string plan_simulate(const SimulateOptions& options);
+
+// The file of draw `number` (from 1) of several: out.3.bed for out.bed.
+std::string draw_path(const std::string& path, int number);
 
 }  // namespace semicrf

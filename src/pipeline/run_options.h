@@ -10,17 +10,26 @@
 
 namespace semicrf {
 
+// A sequence of N(0,1) numbers in the place of an input: label scores, or tracks whose features (after their
+// transforms) are N(0,1).
+struct GeneratedSequence {
+  std::string name;
+  std::int64_t bins = 0;  // >= 1
+};
+
 struct InputOptions {
-  std::string parameters;                 // the parameter file
-  std::vector<std::string> inputs;        // [name=]PATH
-  std::vector<std::string> start_scores;  // [name=]PATH
-  std::vector<std::string> end_scores;    // [name=]PATH
-  std::vector<std::string> regions;       // chr:beg-end, 1-based inclusive
-  std::string regions_file;               // BED, or empty
-  std::string exclude_file;               // BED, or empty
-  std::string chrom_sizes_file;           // or empty
-  std::optional<std::int64_t> bin_size;   // must equal the parameters' one
-  bool all_chromosomes = false;           // decode chromosomes without one value too
+  std::string parameters;                    // the parameter file
+  std::vector<std::string> inputs;           // [name=]PATH
+  std::vector<std::string> start_scores;     // [name=]PATH
+  std::vector<std::string> end_scores;       // [name=]PATH
+  std::vector<std::string> regions;          // chr:beg-end, 1-based inclusive
+  std::string regions_file;                  // BED, or empty
+  std::string exclude_file;                  // BED, or empty
+  std::string chrom_sizes_file;              // or empty
+  std::optional<std::int64_t> bin_size;      // must equal the parameters' one
+  bool all_chromosomes = false;              // decode chromosomes without one value too
+  std::vector<GeneratedSequence> generated;  // instead of `inputs`
+  std::uint64_t seed = 0;                    // of the generated sequences
 };
 
 // What to do with a piece that has no segmentation with a finite score.
@@ -43,6 +52,14 @@ struct DecodeOptions {
   std::string posterior_path;  // boundary posterior, bedGraph; empty: none
   bool merge_adjacent = false;
   bool extra_columns = false;  // start and end posteriors of the segments; computes posteriors
+};
+
+struct SimulateOptions {
+  RunOptions run;
+  std::string output = "-";  // segments, BED; several draws: one file for each, see draw_path()
+  int draws = 1;
+  std::uint64_t seed = 1;
+  std::string emissions;  // generated rows: an .npy file, or a prefix; empty: not written
 };
 
 struct PosteriorOptions {

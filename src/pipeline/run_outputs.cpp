@@ -1,6 +1,7 @@
 #include "pipeline/run_outputs.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 namespace semicrf {
@@ -9,12 +10,16 @@ std::vector<OutputSpec> output_specs(const OutputPlan& plan) {
   std::vector<OutputSpec> specs = plan.label_tracks;
   for (const OutputSpec* spec : {&plan.label_array, &plan.boundary, &plan.segments})
     if (!spec->path.empty()) specs.insert(specs.begin(), *spec);
+  for (const DrawOutput& draw : plan.draws) specs.push_back(draw.file);
+  for (const GeneratedOutput& array : plan.generated) specs.push_back(array.file);
   return specs;
 }
 
 RunOutputs::RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels)
     : num_labels_(labels.size()), array_rows_(plan.label_array_rows) {
   if (!plan.segments.path.empty()) bed_.emplace(open(plan.segments, plan.header), labels, plan.bed);
+  for (const DrawOutput& draw : plan.draws)
+    draws_.emplace_back(open(draw.file, draw.header), labels, plan.bed);
   if (!plan.boundary.path.empty()) boundary_.emplace(open(plan.boundary, plan.header), plan.bedgraph);
   for (const OutputSpec& spec : plan.label_tracks)
     label_tracks_.emplace_back(open(spec, plan.header), plan.bedgraph);
@@ -30,7 +35,7 @@ OutputFile& RunOutputs::open(const OutputSpec& spec, const std::string& header) 
   return file;
 }
 
-void RunOutputs::begin_piece(const BinLocation& location, const SegmentList* segments, bool with_posteriors) {
+void RunOutputs::begin_piece(const BinLocation& location, const PathView& path, bool with_posteriors) {
   if (bed_) bed_->begin_piece(location);
   if (boundary_) boundary_->begin_piece(location);
   for (BedGraphWriter& track : label_tracks_) track.begin_piece(location);
@@ -38,7 +43,9 @@ void RunOutputs::begin_piece(const BinLocation& location, const SegmentList* seg
   path_.reset();
   segment_open_ = false;
   if (!bed_) return;
-  path_.emplace(*segments);
+  path_.emplace(*path.segments);
+  log_shares_.reset();
+  if (path.log_shares != nullptr) log_shares_.emplace(*path.log_shares);
   if (with_posteriors) return;
   while (path_->next(segment_)) bed_->add(segment_, nullptr);
 }
@@ -75,8 +82,24 @@ void RunOutputs::add_to_segments(const PosteriorBlock& block) {
 void RunOutputs::write_open_segment() {
   support_.mean_label_posterior =
       std::min(1.0, support_.mean_label_posterior / static_cast<double>(segment_.end - segment_.begin));
+  if (double log_share = 0; log_shares_ && log_shares_->next(log_share))
+    support_.exact_posterior =
+        std::min(support_.start_posterior, support_.end_posterior * std::exp(log_share));
   bed_->add(segment_, &support_);
   segment_open_ = false;
+}
+
+void RunOutputs::write_draws(const BinLocation& location, const std::vector<Draw>& draws) {
+  for (std::size_t i = 0; i < draws_.size(); ++i) {
+    draws_[i].begin_piece(location);
+    SegmentList::Reader reader(draws[i].segments);
+    for (Segment segment; reader.next(segment);) draws_[i].add(segment, nullptr);
+    draws_[i].end_piece();
+  }
+}
+
+NpyWriter& RunOutputs::add_array(const OutputSpec& spec, const NpyShape& shape) {
+  return arrays_.emplace_back(open(spec, ""), shape);
 }
 
 void RunOutputs::end_piece() {
@@ -97,6 +120,7 @@ void RunOutputs::commit() {
     fill_array(array_rows_ - array_rows_done_);
     label_array_->finish();
   }
+  for (NpyWriter& array : arrays_) array.finish();
   for (OutputFile& file : files_) file.commit();
 }
 

@@ -15,17 +15,33 @@
 #include "model/parameters.h"
 #include "pipeline/posterior_sweep.h"
 #include "pipeline/segment_list.h"
+#include "pipeline/segment_sampler.h"
+#include "pipeline/segment_shares.h"
 
 namespace semicrf {
 
+// The segmentations of one draw, BED.
+struct DrawOutput {
+  OutputSpec file;
+  std::string header;
+};
+
+// The generated rows of a sequence, NPY.
+struct GeneratedOutput {
+  OutputSpec file;
+  std::size_t sequence = 0;  // index in InputSet::sequences()
+};
+
 // Empty paths: not wanted.
 struct OutputPlan {
-  OutputSpec segments;                   // BED
+  OutputSpec segments;  // BED
+  std::vector<DrawOutput> draws;
   OutputSpec boundary;                   // bedGraph
   std::vector<OutputSpec> label_tracks;  // bedGraph, one per label
   OutputSpec label_array;                // NPY (bins of the only sequence, C)
   std::int64_t label_array_rows = 0;
   bool label_array_double = false;
+  std::vector<GeneratedOutput> generated;
   BedOptions bed;
   BedGraphOptions bedgraph;
   std::string header;  // of BED and bedGraph files
@@ -38,10 +54,15 @@ class RunOutputs {
  public:
   RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels);
 
-  // `segments` is the piece's path, or null; with posteriors their blocks follow, else it is written at once.
-  void begin_piece(const BinLocation& location, const SegmentList* segments, bool with_posteriors);
+  // With posteriors their blocks follow, else the path is written at once.
+  void begin_piece(const BinLocation& location, const PathView& path, bool with_posteriors);
   void add_block(const PosteriorBlock& block);
   void end_piece();
+
+  // A piece's draws, one per file.
+  void write_draws(const BinLocation& location, const std::vector<Draw>& draws);
+  // An array that the caller fills.
+  NpyWriter& add_array(const OutputSpec& spec, const NpyShape& shape);
 
   // Everything under its name. Call once, at the end.
   void commit();
@@ -62,10 +83,13 @@ class RunOutputs {
   std::optional<BedGraphWriter> boundary_;
   std::deque<BedGraphWriter> label_tracks_;
   std::optional<NpyWriter> label_array_;
+  std::deque<BedWriter> draws_;
+  std::deque<NpyWriter> arrays_;
   std::int64_t array_rows_ = 0;  // of the label array
   std::int64_t array_rows_done_ = 0;
   // The segment whose posteriors are being collected.
   std::optional<SegmentList::Reader> path_;
+  std::optional<SpooledNumbers::Reader> log_shares_;
   Segment segment_;
   bool segment_open_ = false;
   SegmentSupport support_;

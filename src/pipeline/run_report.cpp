@@ -38,6 +38,22 @@ void SequenceReport::add(const PosteriorResult& result, std::int64_t positions) 
   positions_ += positions;
 }
 
+void SequenceReport::add(const SegmentShares& shares) {
+  accumulate(stats.fallbacks, shares.fallbacks);
+  accumulate(stats.repaired_chunks, shares.repaired_chunks);
+}
+
+void SequenceReport::add(const DrawResult& result) {
+  accumulate(stats.log_partition, result.log_partition);
+  accumulate(stats.fallbacks, result.fallbacks);
+  accumulate(stats.repaired_chunks, result.repaired_chunks);
+  if (!stats.log_likelihood) stats.log_likelihood.emplace(result.draws.size());
+  for (std::size_t i = 0; i < result.draws.size(); ++i) {
+    (*stats.log_likelihood)[i] += result.draws[i].log_likelihood;
+    accumulate(stats.segments, result.draws[i].segments.size());
+  }
+}
+
 void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   if (viterbi) accumulate(stats.viterbi_score, none);

@@ -9,6 +9,8 @@
 #include "core/warning.h"
 #include "io/stats_json.h"
 #include "pipeline/posterior_sweep.h"
+#include "pipeline/segment_sampler.h"
+#include "pipeline/segment_shares.h"
 #include "pipeline/viterbi_decoder.h"
 
 namespace semicrf {
@@ -45,6 +47,8 @@ class SequenceReport {
 
   void add(const ViterbiResult& result);
   void add(const PosteriorResult& result, std::int64_t positions);
+  void add(const SegmentShares& shares);
+  void add(const DrawResult& result);
   void add_infeasible(bool viterbi, bool posteriors);
   // Brings the entropies into `stats`.
   void finish();

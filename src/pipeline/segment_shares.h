@@ -25,6 +25,12 @@ struct SegmentShares {
 
 WindowNeeds share_needs(const Engine& engine, const ScoreSource& source);
 
+// A path on its way to the outputs; null: there is none, or its shares were not asked for.
+struct PathView {
+  const SegmentList* segments = nullptr;
+  const SpooledNumbers* log_shares = nullptr;
+};
+
 // `path` tiles the sequence and has a finite score. Windows do not change a digit.
 SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                              const SegmentList& path, const ProgressCallback& progress = {});

@@ -93,6 +93,21 @@ def edge_posteriors(scores, model):
     return log_z, starts, ends
 
 
+def segment_posteriors(scores, model, segments):
+    """P(exactly this segment) for each (begin, end, label)."""
+    length = len(scores)
+    alpha, gamma = run(scores, model, log_sum)
+    sums = prefix_sums(scores, model)
+    log_z, _, ends = edge_posteriors(scores, model)
+    found = []
+    for begin, end, label in segments:
+        c = model.labels.index(label)
+        after = math.log(ends[end - 1][c]) - alpha[end][c] + log_z  # beta
+        score = gamma[begin][c] + model.duration(end - begin, c) + sums[c][end] - sums[c][begin]
+        found.append(math.exp(score + (model.end[c] if end == length else 0) + after - log_z))
+    return found
+
+
 def boundary_posterior(scores, model):
     """(log Z, [probability that a segment starts at t])."""
     log_z, starts, _ = edge_posteriors(scores, model)

@@ -1,0 +1,111 @@
+// semicrf simulate: segmentations drawn from the model.
+#include <charconv>
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/common_options.h"
+#include "apps/print.h"
+#include "apps/progress_display.h"
+#include "core/error.h"
+#include "io/label_name.h"
+#include "pipeline/run.h"
+
+namespace semicrf {
+namespace {
+
+struct SimulateArguments {
+  CommonArguments common;
+  std::vector<std::int64_t> lengths;
+  std::vector<std::string> names;
+  std::string seed = "1";
+  int draws = 1;
+  std::string emissions;
+};
+
+// Without names: "simulated", or simulated1, simulated2, ...
+std::vector<GeneratedSequence> generated_sequences(const SimulateArguments& arguments) {
+  const std::size_t count = arguments.lengths.size();
+  if (!arguments.names.empty() && arguments.names.size() != count)
+    throw UsageError("--name is given " + std::to_string(arguments.names.size()) + " times and --length " +
+                     std::to_string(count) + " times");
+  std::vector<GeneratedSequence> sequences;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::string name = count == 1 ? "simulated" : "simulated" + std::to_string(i + 1);
+    if (!arguments.names.empty()) name = arguments.names[i];
+    if (const std::string problem = name_problem(name); !problem.empty())
+      throw UsageError("--name: " + problem, "");
+    sequences.push_back({name, arguments.lengths[i]});
+  }
+  return sequences;
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (problem != std::errc() || end != text.data() + text.size())
+    throw UsageError("--seed: " + text + " is no whole number from 0 to 2^64-1");
+  return seed;
+}
+
+void simulate(const SimulateArguments& arguments) {
+  SimulateOptions options;
+  options.run = run_options(arguments.common);
+  options.run.input.generated = generated_sequences(arguments);
+  options.run.input.seed = options.seed = parse_seed(arguments.seed);
+  options.output = output_path(arguments.common, "segments.bed");
+  options.draws = arguments.draws;
+  options.emissions = arguments.emissions;
+  if (arguments.common.dry_run) {
+    print(plan_simulate(options));
+    return;
+  }
+  run_simulate(options, make_progress(arguments.common.progress, arguments.common.quiet).get());
+}
+
+}  // namespace
+
+void add_simulate_command(CLI::App& program) {
+  constexpr int kMostDraws = 500;  // each has a file open
+  constexpr std::int64_t kLongest = std::int64_t{1} << 40;
+  CLI::App* command = program.add_subcommand(
+      "simulate",
+      "Draws segmentations from P(segmentation | scores), exactly.\n\n"
+      "The scores are those of INPUT..., or, with --length, random: N(0,1) label scores, or tracks whose\n"
+      "features are N(0,1) when the parameters have an emission section. The seed decides everything: "
+      "threads\n"
+      "and memory change no byte.\n\n"
+      "Outputs:\n"
+      "  -o FILE           drawn segments, BED9 as decode writes them, score 0\n"
+      "                    with --draws N: FILE is out.bed, written are out.1.bed ... out.N.bed\n"
+      "  --emissions NAME  what --length generated: an .npy file (bins, labels or raw tracks), float32; else "
+      "a\n"
+      "                    prefix of one file per sequence, NAME.SEQUENCE.npy\n"
+      "  --stats FILE      statistics, JSON: log_partition, log_likelihood of each draw\n"
+      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n"
+      "  --write-index     FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
+      "  --log-file FILE   notes and warnings, appended\n");
+  const auto arguments = std::make_shared<SimulateArguments>();
+  add_common_options(*command, arguments->common);
+  command->get_option("INPUT")->required(false);
+  command->remove_option(command->get_option("--digits"));
+  command
+      ->add_option("--length", arguments->lengths,
+                   "bins of a random sequence; may be repeated; takes the place of inputs")
+      ->check(CLI::Range(std::int64_t{1}, kLongest))
+      ->type_name("INT")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--name", arguments->names,
+                   "name of the random sequence; as often as --length (default: simulated)")
+      ->allow_extra_args(false);
+  command->add_option("--seed", arguments->seed, "of the random numbers, 0 or more")
+      ->type_name("INT")
+      ->capture_default_str();
+  command->add_option("--draws", arguments->draws, "segmentations to draw for the same scores")
+      ->check(CLI::Range(1, kMostDraws))
+      ->capture_default_str();
+  command->add_option("--emissions", arguments->emissions, "write the random scores or tracks");
+  command->callback([arguments] { simulate(*arguments); });
+}
+
+}  // namespace semicrf
