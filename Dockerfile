@@ -16,7 +16,7 @@ RUN cmake --preset release -DSEMICRF_TESTS=OFF \
 FROM debian:bookworm-slim
 ENV DEBIAN_FRONTEND=noninteractive
 RUN apt-get update \
- && apt-get install -y --no-install-recommends libdeflate0 libfmt9 libhts3 libhwy1 libspdlog1.10 \
+ && apt-get install -y --no-install-recommends libdeflate0 libfmt9 libhts3 libhwy1 liblbfgs0 libspdlog1.10 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --create-home --uid 1000 semicrf
 COPY --from=build /source/build/release/bin/semicrf /usr/local/bin/semicrf

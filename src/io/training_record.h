@@ -1,0 +1,39 @@
+// The `training` section of a parameter file: how it was made.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace semicrf {
+
+struct TrainingRecord {
+  struct File {
+    std::string role;  // "labels", "track", "init", ...
+    std::string name;  // without folders
+    std::string sha256;
+  };
+  std::string version;
+  std::vector<File> files;
+  std::vector<std::pair<std::string, std::string>> options;  // what changes the result
+  std::int64_t positions = 0;                                // of the training data
+  std::int64_t pieces = 0;
+  std::int64_t segments = 0;
+  std::int64_t validation_positions = 0;
+  int iterations = 0;
+  int best_iteration = 0;  // the one the parameters are of
+  double nll = 0;          // per position, without penalties, of the training data
+  std::optional<double> validation_nll;
+  bool converged = false;
+  std::string stopped_because;
+};
+
+// A JSON object on one line. Names that are not UTF-8 are mended.
+std::string training_record_text(const TrainingRecord& record);
+
+// SHA-256 of a file's bytes, hexadecimal. ReadError.
+std::string file_sha256(const std::string& path);
+
+}  // namespace semicrf

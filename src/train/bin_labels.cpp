@@ -1,0 +1,95 @@
+#include "train/bin_labels.h"
+
+#include <algorithm>
+
+namespace semicrf {
+namespace {
+
+class RunMaker {
+ public:
+  explicit RunMaker(const BinGrid& grid) : grid_(grid) {}
+
+  void add(const LabelRecord& record) {
+    const std::int64_t begin = std::max<std::int64_t>(0, record.begin - grid_.origin);
+    const std::int64_t end = std::min(grid_.length, record.end - grid_.origin);
+    if (begin >= end) return;
+    const std::int64_t first = begin / grid_.bin_size;
+    const std::int64_t last = (end - 1) / grid_.bin_size;
+    share(first, record, std::min(end, (first + 1) * grid_.bin_size) - begin);
+    if (last == first) return;
+    settle();
+    if (first + 1 < last) append(first + 1, last, record);
+    share(last, record, end - last * grid_.bin_size);
+  }
+
+  std::vector<LabelledRun> finish() {
+    settle();
+    return std::move(runs_);
+  }
+
+ private:
+  struct Share {
+    const LabelRecord* record;
+    std::int64_t bases;
+  };
+
+  void share(std::int64_t bin, const LabelRecord& record, std::int64_t bases) {
+    if (bin != bin_) settle();
+    bin_ = bin;
+    shares_.push_back({&record, bases});
+  }
+
+  // The line that wins the open bin.
+  void settle() {
+    if (shares_.empty()) return;
+    std::int64_t covered = 0;
+    const Share* winner = nullptr;
+    std::int64_t winning_bases = 0;
+    std::int64_t winning_line = 0;
+    for (const Share& share : shares_) {
+      covered += share.bases;
+      std::int64_t bases = 0;  // of this share's label
+      std::int64_t line = share.record->line;
+      const Share* most = &share;
+      for (const Share& other : shares_) {
+        if (other.record->label != share.record->label) continue;
+        bases += other.bases;
+        line = std::min(line, other.record->line);
+        if (other.bases > most->bases ||
+            (other.bases == most->bases && other.record->line < most->record->line))
+          most = &other;
+      }
+      if (winner == nullptr || bases > winning_bases || (bases == winning_bases && line < winning_line)) {
+        winner = most;
+        winning_bases = bases;
+        winning_line = line;
+      }
+    }
+    const std::int64_t bases_of_bin = std::min(grid_.bin_size, grid_.length - bin_ * grid_.bin_size);
+    if (2 * covered >= bases_of_bin) append(bin_, bin_ + 1, *winner->record);
+    shares_.clear();
+  }
+
+  void append(std::int64_t begin, std::int64_t end, const LabelRecord& record) {
+    if (!runs_.empty() && runs_.back().line == record.line && runs_.back().end == begin) {
+      runs_.back().end = end;
+    } else {
+      runs_.push_back({begin, end, record.label, record.line});
+    }
+  }
+
+  BinGrid grid_;
+  std::int64_t bin_ = -1;
+  std::vector<Share> shares_;  // of the open bin
+  std::vector<LabelledRun> runs_;
+};
+
+}  // namespace
+
+std::vector<LabelledRun> label_bins(std::span<const LabelRecord> records, const BinGrid& grid) {
+  RunMaker maker(grid);
+  for (const LabelRecord& record : records) maker.add(record);
+  return maker.finish();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,35 @@
+// From labelled bases to labelled bins.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "train/label_file.h"
+
+namespace semicrf {
+
+// A run of bins that one line of the label file covers.
+struct LabelledRun {
+  std::int64_t begin = 0;  // bin of the sequence
+  std::int64_t end = 0;
+  int label = 0;
+  std::int64_t line = 0;
+
+  friend bool operator==(const LabelledRun&, const LabelledRun&) = default;
+};
+
+// The bins of a sequence, bin i being bases [origin + i * bin_size, ...) cut at `length` bases.
+struct BinGrid {
+  std::int64_t origin = 0;
+  std::int64_t length = 0;
+  std::int64_t bin_size = 1;
+};
+
+// The runs of labelled bins, from left to right, disjoint. A bin has the label that covers most of its bases
+// (ties: of the earlier line) and belongs to the line of that label that covers most of it; a bin of which
+// the lines together cover less than half has no label and is in no run. Lines that win no bin have no run.
+// `records` are sorted and disjoint; what lies outside the sequence is left out.
+std::vector<LabelledRun> label_bins(std::span<const LabelRecord> records, const BinGrid& grid);
+
+}  // namespace semicrf

@@ -1,0 +1,24 @@
+// Derivatives by the weights and biases of the linear heads.
+#pragma once
+
+#include "model/parameters.h"
+#include "train/parameter_gradient.h"
+#include "train/training_data.h"
+
+namespace semicrf {
+
+// Derivatives of something by the scores of a piece, (T, C) row-major each; null: not wanted.
+struct ScoreDerivatives {
+  const double* emissions = nullptr;
+  const double* starts = nullptr;
+  const double* ends = nullptr;
+};
+
+// Adds the derivatives by the heads' weights and biases: by weights[c][f] the sum over t of the derivative at
+// (t, c) times feature f at t (less its mean over the sequence under `mean` centring), likewise for the
+// boundary heads over their window, bins outside the piece counting as 0. Sums run in double over fixed
+// stretches that are added in order: the result does not depend on `threads`.
+void add_head_gradient(const Parameters& parameters, const TrainingPiece& piece,
+                       const ScoreDerivatives& derivatives, int threads, ParameterGradient& gradient);
+
+}  // namespace semicrf

@@ -1,0 +1,237 @@
+#include "train/objective.h"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/error.h"
+#include "model/linear_heads.h"
+#include "model/score_source.h"
+#include "pipeline/parallel_for.h"
+#include "train/head_gradient.h"
+#include "train/true_path.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kLongPiece = 1 << 15;  // positions; longer ones get all threads
+constexpr std::int64_t kShard = 1 << 13;      // positions of short pieces per shard, at least
+constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
+constexpr std::int64_t kTask = 1 << 13;       // positions per task of a thread
+
+// The scores of one piece, in the precision of the engine.
+class PieceScores {
+ public:
+  PieceScores(const LinearHeads& heads, const Parameters& parameters, const TrainingPiece& piece,
+              Precision precision, int threads)
+      : has_start_(heads.has_start()), has_end_(heads.has_end()) {
+    if (parameters.centering == Centering::kMean) baseline_ = heads.mean_emissions(piece.feature_mean);
+    window_.end = window_.length = piece.length;
+    window_.baseline = baseline_;
+    window_.subtract_position_max = parameters.centering == Centering::kPositionMax;
+    if (precision == Precision::kDouble) {
+      fill(heads, piece, threads, buffers_.emissions64, buffers_.start64, buffers_.end64);
+      window_.emissions.f64 = buffers_.emissions64.data();
+      if (has_start_) window_.start_scores.f64 = buffers_.start64.data();
+      if (has_end_) window_.end_scores.f64 = buffers_.end64.data();
+    } else {
+      fill(heads, piece, threads, buffers_.emissions32, buffers_.start32, buffers_.end32);
+      window_.emissions.f32 = buffers_.emissions32.data();
+      if (has_start_) window_.start_scores.f32 = buffers_.start32.data();
+      if (has_end_) window_.end_scores.f32 = buffers_.end32.data();
+    }
+  }
+  PieceScores(const PieceScores&) = delete;
+  PieceScores& operator=(const PieceScores&) = delete;
+
+  const ScoreWindow& window() const { return window_; }
+
+ private:
+  template <class Value>
+  void fill(const LinearHeads& heads, const TrainingPiece& piece, int threads, std::vector<Value>& emissions,
+            std::vector<Value>& starts, std::vector<Value>& ends) const {
+    const auto labels = static_cast<std::size_t>(heads.num_labels());
+    const std::size_t values = static_cast<std::size_t>(piece.length) * labels;
+    emissions.resize(values);
+    if (has_start_) starts.resize(values);
+    if (has_end_) ends.resize(values);
+    const FeatureWindow<float> features{piece.features.data(), 0, piece.length, piece.length};
+    const auto tasks = static_cast<std::size_t>((piece.length + kTask - 1) / kTask);
+    parallel_for(threads, tasks, [&](std::size_t task, int) {
+      const std::int64_t begin = static_cast<std::int64_t>(task) * kTask;
+      const std::int64_t end = std::min(piece.length, begin + kTask);
+      const std::size_t at = static_cast<std::size_t>(begin) * labels;
+      heads.emissions(features, begin, end, emissions.data() + at);
+      if (has_start_) heads.start_scores(features, begin, end, starts.data() + at);
+      if (has_end_) heads.end_scores(features, begin, end, ends.data() + at);
+    });
+  }
+
+  bool has_start_, has_end_;
+  std::vector<double> baseline_;
+  ScoreBuffers buffers_;
+  ScoreWindow window_;
+};
+
+class Evaluator {
+ public:
+  Evaluator(const TrainingData& data, const Parameters& parameters, const EngineOptions& options,
+            const GradientSelection& selection)
+      : data_(data), parameters_(parameters), heads_(parameters), options_(options), selection_(selection) {}
+
+  double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
+    std::vector<std::size_t> long_pieces, short_pieces;
+    for (const std::size_t i : pieces)
+      (data_.pieces[i].length > kLongPiece ? long_pieces : short_pieces).push_back(i);
+    double sum = 0;
+    if (!long_pieces.empty()) {
+      const std::unique_ptr<Engine> engine = make_engine(options_, parameters_.chain);
+      for (const std::size_t i : long_pieces)
+        sum += evaluate(*engine, data_.pieces[i], options_.threads, gradient);
+    }
+    return sum + run_short(short_pieces, gradient);
+  }
+
+ private:
+  // Consecutive short pieces form shards by their lengths alone; every shard has sums of its own.
+  double run_short(const std::vector<std::size_t>& pieces, ParameterGradient* gradient) {
+    std::int64_t positions = 0;
+    for (const std::size_t i : pieces) positions += data_.pieces[i].length;
+    const std::int64_t goal = std::max(kShard, positions / static_cast<std::int64_t>(kMostShards) + 1);
+    std::vector<std::vector<std::size_t>> shards;
+    std::int64_t filled = goal;
+    for (const std::size_t i : pieces) {
+      if (filled >= goal) {
+        shards.emplace_back();
+        filled = 0;
+      }
+      shards.back().push_back(i);
+      filled += data_.pieces[i].length;
+    }
+    std::vector<double> sums(shards.size(), 0.0);
+    std::vector<ParameterGradient> gradients(gradient == nullptr ? 0 : shards.size());
+    std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(std::max(1, options_.threads)));
+    EngineOptions single = options_;
+    single.threads = 1;
+    parallel_for(options_.threads, shards.size(), [&](std::size_t shard, int worker) {
+      std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
+      if (engine == nullptr) engine = make_engine(single, parameters_.chain);
+      ParameterGradient* own = nullptr;
+      if (gradient != nullptr) own = &(gradients[shard] = ParameterGradient(parameters_));
+      for (const std::size_t i : shards[shard]) sums[shard] += evaluate(*engine, data_.pieces[i], 1, own);
+    });
+    double sum = 0;
+    for (std::size_t shard = 0; shard < shards.size(); ++shard) {
+      sum += sums[shard];
+      if (gradient != nullptr) gradient->add(gradients[shard]);
+    }
+    return sum;
+  }
+
+  double evaluate(Engine& engine, const TrainingPiece& piece, int threads,
+                  ParameterGradient* gradient) const {
+    const PieceScores scores(heads_, parameters_, piece, engine.precision(), threads);
+    const double truth = true_score(parameters_.chain, scores.window(), piece);
+    if (!std::isfinite(truth)) refuse(piece);
+    const PositionRange whole{0, piece.length};
+    double log_partition = 0;
+    if (gradient == nullptr) {
+      log_partition = log_sum(engine.forward(scores.window(), whole, nullptr, {}).right);
+    } else {
+      log_partition = add_gradient(engine, piece, scores.window(), threads, *gradient);
+    }
+    if (!std::isfinite(log_partition)) refuse(piece);
+    return log_partition - truth;
+  }
+
+  // Returns log Z.
+  double add_gradient(Engine& engine, const TrainingPiece& piece, const ScoreWindow& scores, int threads,
+                      ParameterGradient& gradient) const {
+    const auto labels = static_cast<std::size_t>(parameters_.num_labels());
+    const std::size_t values = static_cast<std::size_t>(piece.length) * labels;
+    std::vector<double> cover(values), starts, ends;
+    if (selection_.boundary && heads_.has_start()) starts.resize(values);
+    if (selection_.boundary && heads_.has_end()) ends.resize(values);
+    ExpectedCounts counts;
+    counts.transition.resize(labels * labels);
+    counts.duration.resize(gradient.duration.size());
+    counts.tail.resize(gradient.tail.size());
+    PosteriorArrays out;
+    out.labels = cover.data();
+    out.starts = starts.empty() ? nullptr : starts.data();
+    out.ends = ends.empty() ? nullptr : ends.data();
+    out.counts = &counts;
+    const PosteriorWindow window = engine.posteriors(scores, {0, piece.length}, nullptr, nullptr, out);
+
+    const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    };
+    add(counts.transition, gradient.transition);
+    add(counts.duration, gradient.duration);
+    add(counts.tail, gradient.tail);
+    for (std::size_t c = 0; c < labels; ++c) {
+      gradient.start[c] += cover[c];  // whatever covers the first position starts there
+      gradient.end[c] += cover[values - labels + c];
+    }
+    add_true_counts(parameters_.chain, piece, -1, gradient);
+    for (const Segment& segment : piece.segments) {
+      const auto c = static_cast<std::size_t>(segment.label);
+      const std::size_t first = static_cast<std::size_t>(segment.begin) * labels + c;
+      const std::size_t last = static_cast<std::size_t>(segment.end - 1) * labels + c;
+      for (std::size_t i = first; i <= last; i += labels) cover[i] -= 1;
+      if (!starts.empty()) starts[first] -= 1;
+      if (!ends.empty()) ends[last] -= 1;
+    }
+    ScoreDerivatives derivatives;
+    if (selection_.emissions) derivatives.emissions = cover.data();
+    if (!starts.empty()) derivatives.starts = starts.data();
+    if (!ends.empty()) derivatives.ends = ends.data();
+    add_head_gradient(parameters_, piece, derivatives, threads, gradient);
+    return log_sum(window.right_forward);
+  }
+
+  [[noreturn]] void refuse(const TrainingPiece& piece) const {
+    const PathProblem problem = find_problem(parameters_, piece);
+    if (!problem.what.empty())
+      throw InputError({"", problem.where, problem.what, "change the parameters of --init or the labels"});
+    throw InputError(
+        {"", piece.place(0, piece.length),
+         "the loss is not finite there: the scores are too large for the " +
+             std::string(options_.precision == Precision::kFloat ? "float" : "double") +
+             " engine, or no segmentation is possible",
+         "check the tracks for extreme values, choose --transform asinh, raise --l2 or lower the "
+         "learning rate"});
+  }
+
+  const TrainingData& data_;
+  const Parameters& parameters_;
+  LinearHeads heads_;
+  EngineOptions options_;
+  GradientSelection selection_;
+};
+
+}  // namespace
+
+double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
+                               const Parameters& parameters, const EngineOptions& engine,
+                               const GradientSelection& selection, ParameterGradient* gradient) {
+  return Evaluator(data, parameters, engine, selection).run(pieces, gradient);
+}
+
+std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
+                            const EngineOptions& options) {
+  const std::unique_ptr<Engine> engine = make_engine(options, parameters.chain);
+  const auto labels = static_cast<std::size_t>(parameters.num_labels());
+  const std::size_t arrays = parameters.boundary ? 3 : 1;
+  const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
+  std::size_t most = 0;
+  for (const TrainingPiece& piece : data.pieces) {
+    const std::size_t rows = static_cast<std::size_t>(piece.length) * labels * arrays;
+    std::size_t bytes = engine->posterior_bytes(piece.length) + rows * (score + sizeof(double));
+    if (piece.length <= kLongPiece) bytes *= static_cast<std::size_t>(std::max(1, options.threads));
+    most = std::max(most, bytes);
+  }
+  return most + 2 * kMostShards * parameters.chain.duration_bias.size() * sizeof(double);
+}
+
+}  // namespace semicrf

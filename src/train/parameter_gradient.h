@@ -1,0 +1,57 @@
+// Derivatives by everything in Parameters that acts on scores, in the shapes of Parameters.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// Entries of forbidden scores (-inf) mean nothing and are not read.
+struct ParameterGradient {
+  std::vector<double> weights, bias;              // (C, F), (C)
+  std::vector<double> start_weights, start_bias;  // as in BoundaryHead; empty where the head has none
+  std::vector<double> end_weights, end_bias;
+  std::vector<double> transition;  // (C, C)
+  std::vector<double> duration;    // (K, C), by the score of each duration up to K
+  std::vector<double> tail;        // (C), by log q; empty without a tail
+  std::vector<double> start, end;  // (C)
+
+  ParameterGradient() = default;
+  // Zeros in the shapes of `parameters`.
+  explicit ParameterGradient(const Parameters& parameters)
+      : weights(parameters.emission ? parameters.emission->weights.size() : 0),
+        bias(parameters.emission ? parameters.emission->bias.size() : 0),
+        transition(parameters.chain.transition.size()),
+        duration(parameters.chain.duration_bias.size()),
+        tail(parameters.chain.log_tail.size()),
+        start(parameters.labels.size()),
+        end(parameters.labels.size()) {
+    if (!parameters.boundary) return;
+    start_weights.resize(parameters.boundary->start_weights.size());
+    start_bias.resize(parameters.boundary->start_bias.size());
+    end_weights.resize(parameters.boundary->end_weights.size());
+    end_bias.resize(parameters.boundary->end_bias.size());
+  }
+
+  // Adds `other`, which has the same shapes.
+  void add(const ParameterGradient& other) {
+    const auto add_list = [](std::vector<double>& to, const std::vector<double>& from) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    };
+    add_list(weights, other.weights);
+    add_list(bias, other.bias);
+    add_list(start_weights, other.start_weights);
+    add_list(start_bias, other.start_bias);
+    add_list(end_weights, other.end_weights);
+    add_list(end_bias, other.end_bias);
+    add_list(transition, other.transition);
+    add_list(duration, other.duration);
+    add_list(tail, other.tail);
+    add_list(start, other.start);
+    add_list(end, other.end);
+  }
+};
+
+}  // namespace semicrf

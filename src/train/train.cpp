@@ -1,0 +1,184 @@
+#include "train/train.h"
+
+#include <sys/resource.h>
+
+#include <chrono>
+#include <span>
+#include <utility>
+
+#include "core/error.h"
+#include "io/memory_size.h"
+#include "io/output_file.h"
+#include "io/params_write.h"
+#include "io/stats_json.h"
+#include "pipeline/memory_budget.h"
+#include "train/adamw_fit.h"
+#include "train/checkpoint.h"
+#include "train/lbfgs_fit.h"
+#include "train/objective.h"
+#include "train/training_problem.h"
+#include "train/training_setup.h"
+
+namespace semicrf {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+void check_files(const TrainOptions& options, const std::vector<std::string>& inputs) {
+  std::vector<OutputSpec> outputs{{options.output, IndexKind::kNone}};
+  for (const std::string& path : {options.checkpoint, options.stats_path})
+    if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
+  check_outputs(outputs, inputs);
+}
+
+std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engine) {
+  std::size_t bytes = kFixedMemory;
+  for (const TrainingData* data : {&setup.inputs.training, &setup.inputs.validation})
+    bytes += static_cast<std::size_t>(data->positions()) * static_cast<std::size_t>(data->num_tracks) *
+             sizeof(float);
+  return bytes + objective_bytes(setup.inputs.training, setup.first, engine);
+}
+
+void check_memory(const TrainOptions& options, std::size_t needed) {
+  if (!options.max_memory || needed <= static_cast<std::size_t>(*options.max_memory)) return;
+  throw MemoryError({"", "",
+                     "training needs " + print_memory_size(static_cast<std::int64_t>(needed)) +
+                         " and --max-memory is " + print_memory_size(*options.max_memory),
+                     "raise --max-memory, train on fewer regions, or use --optimizer adamw with a smaller "
+                     "--window"});
+}
+
+// AdamW sees windows in the place of pieces.
+void cut_for(const TrainOptions& options, TrainingSetup& setup) {
+  if (options.optimizer != Optimizer::kAdamW) return;
+  setup.inputs.training = cut_into_windows(setup.inputs.training, options.adamw.window);
+}
+
+std::string plural(std::int64_t count, const std::string& what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
+}
+
+std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
+  const Parameters& first = setup.first;
+  std::string text = plural(first.num_labels(), "label") + ", " + plural(first.num_tracks(), "track") +
+                     ", durations " + std::string(duration_kind_name(first.duration.kind)) + " up to " +
+                     std::to_string(first.chain.max_duration) +
+                     (first.chain.has_tail() ? " bins and a tail" : " bins");
+  if (first.boundary)
+    text += ", boundary window " + std::to_string(first.boundary->first) + ".." +
+            std::to_string(first.boundary->last);
+  return text + "; " + plural(static_cast<std::int64_t>(coordinates), "free parameter");
+}
+
+std::string data_text(const TrainingData& data) {
+  return plural(data.positions(), "bin") + ", " + plural(data.segments(), "segment") + ", " +
+         plural(static_cast<std::int64_t>(data.pieces.size()), "piece");
+}
+
+void say(const TrainLog& log, const std::string& line) {
+  if (log.info) log.info(line);
+}
+
+FitState start_state(const TrainOptions& options, const TrainingSetup& setup, const ParameterSpace& space,
+                     const TrainLog& log) {
+  if (options.resume.empty()) {
+    FitState state;
+    state.x = space.pack(setup.first);
+    return state;
+  }
+  FitState state = read_checkpoint(options.resume, setup.fingerprint, space.size());
+  // A fit that only ran out of iterations goes on when it is given more.
+  if (state.finished && !state.converged && state.iteration < options.max_iterations) state.finished = false;
+  say(log, "resumed after iteration " + std::to_string(state.iteration));
+  return state;
+}
+
+void write_statistics(const TrainOptions& options, const TrainingSetup& setup, const std::string& device,
+                      std::vector<std::pair<std::string, double>> timings) {
+  if (options.stats_path.empty()) return;
+  Stats stats;
+  stats.version = options.version;
+  stats.device = device;
+  stats.timings = std::move(timings);
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) == 0) stats.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
+  stats.warnings = setup.inputs.warnings;
+  stats.sequences = setup.inputs.sequences;
+  write_stats(options.stats_path, stats);
+}
+
+}  // namespace
+
+void run_train(const TrainOptions& options, const TrainLog& log) {
+  const auto begin = Clock::now();
+  TrainingSetup setup = set_up_training(options);
+  check_files(options, setup.inputs.paths);
+  const std::string device = make_engine(options.engine, setup.first.chain)->description();
+  for (const std::string& line : setup.inputs.binding) say(log, "input: " + escape_control(line));
+  say(log, "engine: " + device);
+  if (log.warn)
+    for (const Warning& warning : setup.inputs.warnings) log.warn(warning);
+  cut_for(options, setup);
+  check_memory(options, needed_memory(setup, options.engine));
+  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
+  const Penalties penalties(options.penalty, setup.first);
+  const TrainingProblem problem(setup.inputs.training, setup.inputs.validation, space, penalties,
+                                options.engine);
+  say(log, "training: " + data_text(setup.inputs.training));
+  if (!setup.inputs.validation.pieces.empty()) say(log, "validation: " + data_text(setup.inputs.validation));
+  say(log, "model: " + shape_text(setup, space.size()));
+  const double read_seconds = seconds_since(begin);
+
+  FitState state = start_state(options, setup, space, log);
+  const StopRule rule{options.max_iterations, options.tolerance, options.patience};
+  CheckpointSink save;
+  if (!options.checkpoint.empty())
+    save = [&](const FitState& reached) { write_checkpoint(options.checkpoint, setup.fingerprint, reached); };
+  const auto fit_begin = Clock::now();
+  if (options.optimizer == Optimizer::kAdamW) {
+    fit_adamw(problem, rule, options.adamw, options.seed, space.pack(setup.first), log.iteration, save,
+              state);
+  } else {
+    fit_lbfgs(problem, rule, log.iteration, save, state);
+  }
+  const double fit_seconds = seconds_since(fit_begin);
+
+  const bool use_best = state.best_validation.has_value();
+  Parameters trained = space.unpack(use_best ? state.best_x : state.x);
+  TrainingRecord& record = setup.record;
+  record.iterations = state.iteration;
+  record.best_iteration = use_best ? state.best_iteration : state.iteration;
+  record.nll = use_best ? state.best_nll : state.nll;
+  record.validation_nll = state.best_validation;
+  record.converged = state.converged;
+  record.stopped_because = state.reason;
+  trained.training = training_record_text(record);
+  say(log, "stopped after " + plural(state.iteration, "iteration") + ": " + state.reason);
+  OutputFile output({options.output, IndexKind::kNone});
+  output.write(write_params_json(trained));
+  output.commit();
+  write_statistics(options, setup, device, {{"read", read_seconds}, {"fit", fit_seconds}});
+}
+
+std::string plan_train(const TrainOptions& options) {
+  TrainingSetup setup = set_up_training(options);
+  check_files(options, setup.inputs.paths);
+  cut_for(options, setup);
+  const std::size_t needed = needed_memory(setup, options.engine);
+  check_memory(options, needed);
+  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
+  std::string text = "engine\t" + make_engine(options.engine, setup.first.chain)->description() + "\n";
+  for (const std::string& line : setup.inputs.binding) text += "input\t" + escape_control(line) + "\n";
+  text += "output\t" + escape_control(options.output) + "\n";
+  text += "training\t" + data_text(setup.inputs.training) + "\n";
+  text += "validation\t" + data_text(setup.inputs.validation) + "\n";
+  text += "model\t" + shape_text(setup, space.size()) + "\n";
+  text += "memory\t" + print_memory_size(static_cast<std::int64_t>(needed)) + "\n";
+  return text;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,67 @@
+// What `semicrf train` is asked to do. Filled in apps/; nothing below reads the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/engine.h"
+#include "model/duration.h"
+#include "model/parameters.h"
+#include "pipeline/run_options.h"
+
+namespace semicrf {
+
+enum class Optimizer { kLbfgs, kAdamW };
+
+// Weights of the penalties, which are added to the total negative log-likelihood before it is divided by the
+// number of positions. Squared terms count half, so each weight is the inverse variance of a Gaussian prior.
+struct PenaltyOptions {
+  double l2 = 1;                // emission weights
+  double l2_boundary = 1;       // boundary weights
+  double l2_transition = 0.01;  // finite transition scores; start and end scores, around their first values
+  double smoothness = 1;        // duration tables: sum over k of k^3 (second difference at k)^2
+};
+
+struct AdamWOptions {
+  double learning_rate = 0.2;  // in coordinates, parameter_space.h
+  double weight_decay = 0;
+  std::int64_t window = 10000;  // bins
+  int batch = 4;                // windows per step
+};
+
+struct TrainOptions {
+  InputOptions input;  // `parameters` is --init, or empty; the regions are those of the training data
+  std::string labels_file;
+  std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
+  EngineOptions engine;
+  std::optional<std::int64_t> max_memory;  // bytes
+
+  // Shape of the model; what is absent comes from --init or is chosen (docs/training.md).
+  std::optional<int> max_duration;
+  bool tail = false;
+  std::optional<std::pair<int, int>> boundary_window;
+  std::optional<Centering> centering;
+  std::optional<DurationKind> duration;
+  std::optional<Transform> transform;  // absent: chosen for every track
+  MissingPolicy missing = MissingPolicy::kZero;
+
+  std::vector<std::string> freeze;  // names of parts, parameter_space.h
+  PenaltyOptions penalty;
+  Optimizer optimizer = Optimizer::kLbfgs;
+  AdamWOptions adamw;
+  int max_iterations = 200;  // passes over the data for AdamW
+  double tolerance = 1e-5;   // relative decrease of the objective over ten iterations at which to stop
+  int patience = 20;         // iterations without a better validation NLL after which to stop
+  std::uint64_t seed = 1;
+
+  std::string checkpoint;  // written while training, or empty
+  std::string resume;      // read before it, or empty
+  std::string output = "-";
+  std::string stats_path;
+  std::string version;  // of the program
+};
+
+}  // namespace semicrf
