@@ -38,6 +38,14 @@ TEST_CASE("normal numbers are those of the formula") {
   }
 }
 
+TEST_CASE("numbers are the same to the bit everywhere") {
+  using Pair = std::array<double, 2>;
+  const RandomStream stream(sequence_key(1, "simulated"), kEmissionPurpose);
+  CHECK(stream.normals(0) == Pair{-0x1.2039b4c109f4cp+0, -0x1.69afb3a560835p-2});
+  CHECK(stream.normals(1) == Pair{-0x1.79a548279d145p-1, -0x1.48622777f7404p-5});
+  CHECK(stream.normals(std::uint64_t{1} << 40) == Pair{0x1.1fb2936efee64p+0, 0x1.599cb614d4254p-1});
+}
+
 TEST_CASE("normal numbers have the moments of N(0,1), streams are not correlated") {
   constexpr int kCount = 200'000;
   const RandomStream stream(sequence_key(1, "x"), kEmissionPurpose);

@@ -61,6 +61,7 @@ std::string decoded(const TempFolder& folder, const InputOptions& input, const S
   options.run.version = "test";
   options.output = folder / "out.bed";
   options.posterior_path = folder / "out.bedgraph";
+  options.extra_columns = true;
   run_decode(options, nullptr);
   return read_file(options.output) + read_file(options.posterior_path);
 }
@@ -80,6 +81,25 @@ std::string posteriors(const TempFolder& folder, const InputOptions& input, cons
   return all;
 }
 
+// Two draws; of generated scores when there is no input, which are part of the contents then.
+std::string draws(const TempFolder& folder, const InputOptions& input, const Setting& setting) {
+  SimulateOptions options;
+  options.run.input = input;
+  options.run.input.seed = options.seed = 4;
+  options.run.engine = engine_with(setting.threads);
+  options.run.max_memory = setting.max_memory;
+  options.run.version = "test";
+  options.output = folder / "out.bed";
+  options.draws = 2;
+  const bool generated = !input.generated.empty();
+  if (generated) options.emissions = folder / "rows";
+  run_simulate(options, nullptr);
+  std::string all = read_file(folder / "out.1.bed") + read_file(folder / "out.2.bed");
+  for (const GeneratedSequence& sequence : input.generated)
+    all += read_file(folder / "rows." + sequence.name + ".npy");
+  return all;
+}
+
 InputOptions input_of(const TempFolder& folder, std::vector<std::string> inputs) {
   InputOptions input;
   input.parameters = folder.add("p.json", kParameters);
@@ -95,12 +115,19 @@ TEST_CASE("a long sequence: the same bytes for any threads and memory") {
   const std::string expected = decoded(folder, input, {});
   const std::string expected_posteriors = posteriors(folder, input, {});
   CHECK(expected.find("x\t0\t") != std::string::npos);
+  const std::string expected_draws = draws(folder, input, {});
+  InputOptions generated = input_of(folder, {});
+  generated.generated = {{"r", 50'000}, {"s", 3}};
+  const std::string expected_generated = draws(folder, generated, {});
+  CHECK(expected_generated.find("s\t0\t") != std::string::npos);
   const bool can_cut = !available_instruction_sets().empty();
   for (const Setting& setting : {Setting{2, {}}, Setting{1, 34 << 20}, Setting{3, 35 << 20}}) {
     if (setting.max_memory && !can_cut) continue;
     CAPTURE(setting.threads, setting.max_memory.value_or(0));
     CHECK(decoded(folder, input, setting) == expected);
     CHECK(posteriors(folder, input, setting) == expected_posteriors);
+    CHECK(draws(folder, input, setting) == expected_draws);
+    CHECK(draws(folder, generated, setting) == expected_generated);
   }
 }
 
@@ -112,9 +139,11 @@ TEST_CASE("many short pieces: the same bytes for any threads") {
   InputOptions input = input_of(folder, {folder.add("all.npz", text_of(zip_bytes(members)))});
   input.exclude_file = folder.add("exclude.bed", "3\t50\t200\n9\t0\t40\n9\t100\t140\n");
   const std::string expected = decoded(folder, input, {});
+  const std::string expected_draws = draws(folder, input, {});
   for (const int threads : {2, 3, 8}) {
     CAPTURE(threads);
     CHECK(decoded(folder, input, {threads, {}}) == expected);
+    CHECK(draws(folder, input, {threads, {}}) == expected_draws);
   }
 }
 
