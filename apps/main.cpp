@@ -30,6 +30,7 @@ void set_up(CLI::App& program) {
   add_decode_command(program);
   add_posterior_command(program);
   add_simulate_command(program);
+  add_eval_command(program);
   add_info_command(program);
   add_bench_command(program);
 }

@@ -1,0 +1,75 @@
+// Everything that the command eval reports, and its text.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/warning.h"
+#include "eval/evaluation.h"
+
+namespace semicrf {
+
+// The score of a path, added up in double. The two differ in the initial term only, and only when it is
+// uniform.
+struct PathScores {
+  double log_weight = 0;     // with LSE over the labels before the first segment: what log Z sums
+  double viterbi_score = 0;  // with the best of them: what decode maximises and reports
+};
+
+// One segmentation under a model.
+struct RescoredPath {
+  std::optional<PathScores> score;  // sums over pieces; absent: impossible
+  std::string impossible;           // why, with the first place
+  std::int64_t segments = 0;        // after they were laid on the bins
+  std::int64_t moved = 0;           // with an edge inside a bin, which therefore moved
+  std::int64_t lost = 0;            // too short for a bin of their own
+};
+
+// Both segmentations under a model, on one sequence or on all of them.
+struct Rescoring {
+  std::string name;  // of the sequence
+  std::int64_t positions = 0;
+  std::int64_t pieces = 0;
+  double log_partition = 0;     // sum over pieces
+  double boundary_entropy = 0;  // nats; of all sequences: their mean
+  double position_entropy = 0;  // nats, mean over positions
+  RescoredPath truth, predicted;
+
+  // Log weight minus log Z: the logarithm of the path's probability.
+  std::optional<double> log_likelihood(const RescoredPath& path) const;
+  std::optional<double> log_likelihood_per_position(const RescoredPath& path) const;
+};
+
+struct RescoreResult {
+  std::string params;  // name of the parameter file
+  std::string params_sha256;
+  std::string device;
+  std::int64_t bin_size = 1;  // bases
+  Rescoring total;
+  std::vector<Rescoring> sequences;  // in the order of decode's output
+  std::vector<Warning> warnings;
+};
+
+struct EvalReport {
+  struct Side {
+    std::string file;           // name without its folder
+    std::int64_t segments = 0;  // in the file
+  };
+  std::string version;  // of the program
+  Side truth, predicted;
+  bool merge_adjacent = false;
+  std::vector<std::string> labels;                                // names, as numbered in the evaluation
+  std::vector<std::pair<std::string, std::int64_t>> chromosomes;  // evaluated, and how many bases
+  std::vector<std::string> left_out;  // of the truth, because nothing is predicted there
+  std::vector<Warning> warnings;
+  Evaluation evaluation;
+  std::optional<RescoreResult> model;
+};
+
+// Tables for people. Ratios have four decimals; what is not defined is "-".
+std::string report_text(const EvalReport& report);
+
+}  // namespace semicrf

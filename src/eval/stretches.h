@@ -1,0 +1,33 @@
+// The parts of a chromosome that are evaluated.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/segment.h"
+#include "model/pieces.h"
+
+namespace semicrf {
+
+// A run of consecutive evaluated bases. Segments are in bases and cut at its edges.
+struct Stretch {
+  std::int64_t begin = 0;
+  std::int64_t end = 0;
+  std::vector<Segment> truth;      // tile [begin, end)
+  std::vector<Segment> predicted;  // sorted and disjoint; the bases between them have no predicted label
+};
+
+// The bases of `wanted` that the truth labels, as stretches that end where a wanted range or the truth's
+// labelling does. All lists are sorted and disjoint; wanted ranges that only touch stay apart.
+std::vector<Stretch> make_stretches(std::span<const Segment> truth, std::span<const Segment> predicted,
+                                    std::span<const BinRange> wanted);
+
+// The segments of a sorted, disjoint list that meet [begin, end), as they stand.
+std::span<const Segment> segments_meeting(std::span<const Segment> segments, std::int64_t begin,
+                                          std::int64_t end);
+
+// Joins segments of one label that touch.
+std::vector<Segment> merge_touching(std::span<const Segment> segments);
+
+}  // namespace semicrf
