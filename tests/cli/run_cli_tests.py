@@ -16,7 +16,7 @@ import traceback
 
 import harness
 
-GROUPS = ["usage", "decode", "posterior", "bad_input", "outputs", "simulate"]
+GROUPS = ["usage", "decode", "eval", "posterior", "bad_input", "outputs", "simulate"]
 
 
 def tests_of(group):

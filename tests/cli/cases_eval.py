@@ -1,0 +1,272 @@
+"""eval: agreement of two segmentations, and what a model says of both."""
+
+import gzip
+import json
+import math
+import pathlib
+import subprocess
+import sys
+
+import harness
+import make_inputs
+from harness import Skip, bed_rows, check
+
+YEAST = harness.DATA.parents[1] / "shared" / "data" / "yeast"
+EXAMPLES = harness.DATA.parent / "docs" / "examples"
+
+
+# Plain accounts of a few numbers, for one stretch that both segmentations tile.
+
+def base_agreement(truth, predicted):
+    return sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in truth for b in predicted if a[2] == b[2])
+
+
+def matched_boundaries(truth, predicted, tolerance):
+    left, right = [a[0] for a in truth[1:]], [b[0] for b in predicted[1:]]
+    matched = 0
+    for position in left:
+        near = [other for other in right if abs(other - position) <= tolerance]
+        if near:
+            right.remove(near[0])
+            matched += 1
+    return matched
+
+
+def matched_segments(truth, predicted):
+    free, matched = list(truth), 0
+    for start, end, label in predicted:
+        for other in free:
+            shared = min(end, other[1]) - max(start, other[0])
+            if other[2] == label and 2 * shared >= max(end, other[1]) - min(start, other[0]):
+                free.remove(other)
+                matched += 1
+                break
+    return matched
+
+
+def edit_distance(a, b):
+    row = list(range(len(b) + 1))
+    for i, left in enumerate(a, 1):
+        diagonal, row[0] = row[0], i
+        for j, right in enumerate(b, 1):
+            diagonal, row[j] = row[j], min(diagonal + (left != right), row[j] + 1, row[j - 1] + 1)
+    return row[-1]
+
+
+def segments_of(text, chromosome):
+    return [(int(row[1]), int(row[2]), row[3]) for row in bed_rows(text) if row[0] == chromosome]
+
+
+def demo_tracks(box):
+    return sorted(p.name for p in box.folder.glob("codon_*.bw"))
+
+
+def decode_demo(box):
+    box.ok(["decode", "-p", "demo.params.json", "-o", "out.bed", "--stats", "decode.json"] + demo_tracks(box))
+
+
+def evaluate(box, arguments):
+    """The JSON document of an evaluation, which is all there is on standard output."""
+    return json.loads(box.ok("eval --json - " + arguments).stdout)
+
+
+def two(box, truth, predicted):
+    lines = ["".join("c\t%d\t%d\t%s\n" % segment for segment in segments) for segments in (truth, predicted)]
+    return box.write("t.bed", lines[0]), box.write("p.bed", lines[1])
+
+
+def compare_with_plain_accounts(document, truth, predicted, tolerance):
+    overall = document["overall"]
+    bases = truth[-1][1] - truth[0][0]
+    check(document["bases"] == bases and document["missing"] == 0, "%s bases" % document["bases"])
+    check(overall["bases"]["matched"] == base_agreement(truth, predicted), "bases")
+    check(overall["bases"]["accuracy"] == overall["bases"]["matched"] / bases, "accuracy")
+    for name, distance in (("exact", 0), ("within", tolerance)):
+        found = overall["boundaries"][name]
+        expected = (len(truth) - 1, len(predicted) - 1, matched_boundaries(truth, predicted, distance))
+        check((found["truth"], found["predicted"], found["matched"]) == expected, "%s, expected %s" % (found, expected))
+    found = overall["segments"]["overlap"]
+    check((found["truth"], found["predicted"], found["matched"]) ==
+          (len(truth), len(predicted), matched_segments(truth, predicted)), "segments %s" % found)
+    check(overall["segments"]["exact"]["matched"] == len(set(truth) & set(predicted)), "exact segments")
+    edits = edit_distance([a[2] for a in truth], [b[2] for b in predicted])
+    check(overall["label_sequence"]["edit_distance"] == edits, "%d edits" % edits)
+    check(overall["label_sequence"]["error_rate"] == edits / len(truth), "error rate")
+    for index, label in enumerate(document["labels"]):
+        row = document["confusion"]["bases"][index]
+        check(sum(row) == label["bases"]["truth"] and row[index] == label["bases"]["matched"], "row %s" % label["name"])
+
+
+def test_tables_of_the_demo(box):
+    decode_demo(box)
+    box.matches("eval.txt", box.ok("eval --truth genes.bed out.bed").stdout)
+
+
+def test_numbers_are_those_of_plain_accounts(box):
+    decode_demo(box)
+    truth, predicted = (segments_of(box.text(name), "III") for name in ("genes.bed", "out.bed"))
+    for tolerance in (0, 2, 30, 300):
+        document = evaluate(box, "--truth genes.bed out.bed --tolerance %d" % tolerance)
+        check(document["tolerance"] == tolerance, "tolerance")
+        compare_with_plain_accounts(document, truth, predicted, tolerance)
+
+
+def test_yeast_chromosome_three(box):
+    if not YEAST.is_dir():
+        raise Skip("%s is not there" % YEAST)
+    tracks = sorted(str(path) for path in YEAST.glob("codon_*.bw"))
+    subprocess.run([sys.executable, str(EXAMPLES / "make_yeast_params.py"), str(YEAST / "genes.bed"), "-o",
+                    str(box.path("yeast.json"))], check=True, stdout=subprocess.DEVNULL)
+    box.ok(["decode", "-p", "yeast.json", "-r", "III", "-o", "III.bed"] + tracks)
+    document = evaluate(box, "--truth %s III.bed" % (YEAST / "genes.bed"))
+    check(document["left_out"] == ["II", "V", "VIII"], "left out: %s" % document["left_out"])
+    truth = segments_of((YEAST / "genes.bed").read_text(), "III")
+    compare_with_plain_accounts(document, truth, segments_of(box.text("III.bed"), "III"), 30)
+    check(document["overall"]["segments"]["overlap"]["truth"] == 345, "annotated segments")
+
+
+def test_document(box):
+    decode_demo(box)
+    box.ok("eval --truth genes.bed out.bed --json e.json -o e.txt")
+    document = json.loads(box.text("e.json"))
+    check((document["format"], document["format_version"]) == ("semicrf-eval", "1.0"), "format")
+    check({"version", "truth", "predicted", "overall", "labels", "confusion", "warnings"} <= set(document), "keys")
+    check("model" not in document, "what was not computed is there")
+    check(document["truth"] == {"file": "genes.bed", "segments": len(bed_rows(box.text("genes.bed")))}, "truth")
+    check("%.4f" % document["overall"]["bases"]["accuracy"] in box.text("e.txt"), "the text has another accuracy")
+    check(document["confusion"]["predicted"] == document["confusion"]["truth"] + [None], "columns")
+
+
+def test_scores_are_those_of_the_run(box):
+    decode_demo(box)
+    box.ok(["posterior", "-p", "demo.params.json", "-o", "out.bedgraph", "--stats", "posterior.json"] + demo_tracks(box))
+    decode, posterior = (json.loads(box.text(name))["sequences"][0] for name in ("decode.json", "posterior.json"))
+    model = evaluate(box, "--truth genes.bed out.bed -p demo.params.json " + " ".join(demo_tracks(box)))["model"]
+    predicted, truth = model["predicted"], model["truth"]
+    check(predicted["viterbi_score"] == decode["viterbi_score"], "%r" % predicted["viterbi_score"])
+    check(predicted["segments"] == decode["segments"] and predicted["moved"] == 0, "%s" % predicted)
+    for key in ("log_partition", "boundary_entropy", "position_entropy"):
+        check(model[key] == posterior[key], "%s is %r, expected %r" % (key, model[key], posterior[key]))
+    check(model["positions"] == posterior["covered"] and len(model["sequences"]) == 1, "positions")
+    check(model["effective_boundaries"] == math.exp(model["boundary_entropy"]), "effective boundaries")
+    for path in (predicted, truth):
+        check(path["log_likelihood"] == path["log_weight"] - model["log_partition"], "log likelihood")
+        check(abs(path["log_likelihood_per_position"] * model["positions"] - path["log_likelihood"]) < 1e-9, "per bin")
+        check(path["log_likelihood"] < 0, "more than certain")
+    check(truth["viterbi_score"] < predicted["viterbi_score"], "%s" % truth)
+
+
+def test_scores_with_other_engines_and_threads(box):
+    box.ok("decode -p scores.params.json -o out.bed scores.npy")
+    common = "--truth out.bed out.bed -p scores.params.json scores.npy "
+    exact = evaluate(box, common + "-x reference --precision double")["model"]
+    for options in ("-x cpu", "-x cpu -t 3", "-x cpu --precision double", "--max-memory 40M"):
+        found = evaluate(box, common + options)["model"]
+        check(found["predicted"]["viterbi_score"] == exact["predicted"]["viterbi_score"], options)
+        for key in ("log_partition", "boundary_entropy", "position_entropy"):
+            check(abs(found[key] - exact[key]) <= 1e-5 * abs(exact[key]), "%s with %s: %r" % (key, options, found[key]))
+    texts = {box.ok("eval %s -t %d" % (common.replace("out.bed out.bed", "out.bed out.bed"), threads)).stdout.split("\nmodel")[0]
+             for threads in (1, 2, 3)}
+    check(len(texts) == 1, "threads change the tables")
+
+
+def test_single_bins_have_the_entropy_of_their_number(box):
+    box.write("k1.json", json.dumps(dict(json.loads(box.text("scores.params.json")), max_duration=1,
+                                         duration={"kind": "uniform"}, transition=[[0] * 3] * 3)))
+    box.ok("decode -p k1.json -o out.bed scores.npy")
+    model = evaluate(box, "--truth out.bed out.bed -p k1.json scores.npy")["model"]
+    check(abs(model["boundary_entropy"] - math.log(300)) < 1e-6, "H_bdy %r" % model["boundary_entropy"])
+    check(abs(model["effective_boundaries"] - 300) < 1e-3, "exp(H_bdy) %r" % model["effective_boundaries"])
+    # Joined segments agree as well, but the model has no such durations.
+    merged = evaluate(box, "--truth out.bed out.bed --merge-adjacent")
+    check(merged["overall"]["segments"]["exact"]["f1"] == 1, "%s" % merged["overall"])
+    check(merged["overall"]["segments"]["exact"]["truth"] < 300, "nothing was joined")
+    box.ok("decode -p k1.json --merge-adjacent -o joined.bed scores.npy")
+    model = evaluate(box, "--truth out.bed joined.bed -p k1.json scores.npy")["model"]
+    check(model["predicted"]["log_likelihood"] is None, "%s" % model["predicted"])
+    check("cannot have" in model["predicted"]["impossible"], "%s" % model["predicted"])
+
+
+def test_regions(box):
+    truth, predicted = two(box, [(0, 50, "a"), (50, 100, "b")], [(0, 40, "a"), (40, 90, "b")])
+    common = "--truth %s %s " % (truth, predicted)
+    document = evaluate(box, common)
+    check((document["bases"], document["missing"], document["overall"]["bases"]["matched"]) == (100, 10, 80), "%s" % document)
+    document = evaluate(box, common + "-r c:1-60")
+    check((document["bases"], document["overall"]["bases"]["matched"]) == (60, 50), "%s" % document["bases"])
+    box.write("r.bed", "c\t10\t20\nc\t45\t200\n")
+    document = evaluate(box, common + "-L r.bed")
+    check((document["bases"], document["stretches"], document["missing"]) == (65, 2, 10), "%s" % document["bases"])
+    document = evaluate(box, common + "--exclude r.bed")
+    check((document["bases"], document["stretches"]) == (35, 2), "%s" % document["bases"])
+
+
+def test_compressed_input(box):
+    decode_demo(box)
+    plain = evaluate(box, "--truth genes.bed out.bed")
+    for name in ("genes.bed", "out.bed"):
+        box.write(name + ".gz", gzip.compress(box.path(name).read_bytes()))
+    packed = evaluate(box, "--truth genes.bed.gz out.bed.gz")
+    check(packed["overall"] == plain["overall"] and packed["labels"] == plain["labels"], "compressed files differ")
+
+
+def test_labels_of_one_file_only(box):
+    truth, predicted = two(box, [(0, 50, "a"), (50, 100, "b")], [(0, 60, "a"), (60, 100, "z")])
+    document = evaluate(box, "--truth %s %s" % (truth, predicted))
+    labels = {label["name"]: label for label in document["labels"]}
+    check(list(labels) == ["a", "b", "z"], "%s" % list(labels))
+    check(labels["b"]["bases"]["precision"] is None and labels["b"]["bases"]["recall"] == 0, "b: %s" % labels["b"])
+    check(labels["z"]["bases"]["recall"] is None and labels["z"]["bases"]["f1"] == 0, "z: %s" % labels["z"])
+    check("  -  " in box.ok("eval --truth %s %s" % (truth, predicted)).stdout, "what is not defined is not shown as -")
+
+
+def test_bad_lines_are_named(box):
+    truth, predicted = two(box, [(0, 100, "a")], [(0, 40, "a"), (30, 90, "b")])
+    box.fails("eval --truth %s %s" % (truth, predicted), 3, "p.bed:line 2", "overlaps line 1")
+    for line, reason in (("c\t5\t9", "no label"), ("c\t9\t5\ta", "not below"), ("c\tx\t9\ta", "start"), ("c", "column")):
+        box.write("p.bed", "#head\nc\t0\t3\ta\n" + line + "\n")
+        box.fails("eval --truth %s %s" % (truth, predicted), 3, "p.bed:line 3", reason)
+        box.fails("eval --truth p.bed t.bed", 3, "p.bed:line 3", reason)
+    box.write("p.bed.gz", gzip.compress(b"c\t0\t3\ta\n")[:-9])
+    box.fails("eval --truth t.bed p.bed.gz", (3, 4), "p.bed.gz")
+
+
+def test_nothing_in_common(box):
+    box.write("t.bed", "chr1\t0\t9\ta\n")
+    box.write("p.bed", "1\t0\t9\ta\n")
+    box.fails("eval --truth t.bed p.bed", 3, "no chromosome in common", "chr1", "has 1,")
+    box.write("empty.bed", "# nothing\n")
+    box.fails("eval --truth t.bed empty.bed", 3, "empty.bed", "no segment")
+    box.fails("eval --truth empty.bed t.bed", 3, "empty.bed", "no segment")
+    document = evaluate(box, "--truth t.bed empty.bed --all-chromosomes")
+    check(document["missing"] == 9 and document["overall"]["bases"]["f1"] == 0, "%s" % document["overall"])
+    box.fails("eval --truth t.bed t.bed -r chr2", 3, "chr2")
+    box.fails("eval --truth t.bed t.bed -p scores.params.json scores.npy", 3, "scores", "chr1")
+    box.write("sizes", "chr1\t5\n")
+    box.fails("eval --truth t.bed t.bed -g sizes", 3, "t.bed:line 1", "beyond the 5 bases")
+
+
+def test_usage(box):
+    box.write("t.bed", "c\t0\t9\ta\n")
+    box.fails("eval t.bed", 2, "--truth")
+    box.fails("eval --truth t.bed", 2, "PRED")
+    box.fails("eval --truth t.bed t.bed -p scores.params.json", 2, "-p and tracks")
+    box.fails("eval --truth t.bed t.bed scores.npy", 2, "-p and tracks")
+    box.fails("eval --truth t.bed t.bed --tolerance -1", 2, "tolerance")
+    box.fails("eval --truth t.bed t.bed -o - --json -", 2, "standard output")
+    box.fails("eval --truth t.bed t.bed -o t.bed", 2, "t.bed")
+    box.fails("eval --truth t.bed t.bed --json none/e.json", 5, "none")
+    box.fails("eval --truth t.bed absent.bed", 4, "absent.bed")
+    box.fails("eval --truth - -", 2, "standard input")
+    for text in ("--truth", "--json", "--tolerance", "Exit codes"):
+        check(text in box.ok("eval --help").stdout, "--help lacks %s" % text)
+
+
+def test_a_part_of_a_chromosome(box):
+    rows = [[0.5 * (i % 7 == 0), 0.25, -0.5] for i in range(20)]
+    box.write("part.npy", make_inputs.npy(rows))
+    box.ok("decode -p scores.params.json -o out.bed --stats s.json chr1:1001-1200=part.npy")
+    model = evaluate(box, "--truth out.bed out.bed -p scores.params.json chr1:1001-1200=part.npy")["model"]
+    score = json.loads(box.text("s.json"))["sequences"][0]["viterbi_score"]
+    check(model["predicted"]["viterbi_score"] == score and model["predicted"]["moved"] == 0, "%s" % model["predicted"])
+    check(pathlib.Path(model["params"]).name == "scores.params.json", "params")
