@@ -2,7 +2,6 @@
 // reference.
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <memory>
 #include <random>
 #include <string>
@@ -10,8 +9,8 @@
 
 #include "core/error.h"
 #include "engine/engine.h"
+#include "parity/all_engines.h"
 #include "parity/engine_parity.h"
-#include "reference/reference_engine.h"
 #include "support/catch.h"
 
 using namespace semicrf;
@@ -22,35 +21,6 @@ namespace {
 constexpr std::array<std::int64_t, 12> kLengths{1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 257, 1000};
 constexpr std::array<int, 10> kDurations{1, 2, 3, 15, 16, 17, 31, 32, 33, 100};
 constexpr std::array<int, 16> kLabels{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40};
-
-// The reference itself, and the cpu engine in all its forms.
-std::vector<EngineOptions> all_engines() {
-  std::vector<EngineOptions> engines(1);
-  engines.front().backend = EngineOptions::Backend::kReference;
-  for (const std::string& instruction_set : available_instruction_sets()) {
-    for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
-      EngineOptions options;
-      options.backend = EngineOptions::Backend::kCpu;
-      options.precision = precision;
-      options.instruction_set = instruction_set;
-      engines.push_back(options);
-    }
-  }
-  return engines;
-}
-
-void check(const ModelCase& sample) {
-  const auto reference = make_reference_engine(sample.model);
-  const ExpectedCase expected = expected_case(*reference, sample);
-  for (const EngineOptions& options : all_engines()) {
-    const auto candidate = make_engine(options, sample.model);
-    for (const std::string& problem :
-         compare_with(expected, *candidate, sample, tolerances_of(candidate->precision()))) {
-      FAIL_CHECK(problem);
-    }
-  }
-  SUCCEED(sample.description);
-}
 
 // Walks through all values of each list in a random order, so that a small sample covers every value.
 template <class Value, std::size_t N>
@@ -84,7 +54,7 @@ std::vector<CaseShape> covering_shapes(std::size_t count, std::uint64_t seed) {
 TEST_CASE("every engine equals the reference over lengths, durations and labels") {
   std::uint64_t seed = 1;
   for (const CaseShape& shape : covering_shapes(48, 20)) {
-    check(make_case(seed % 2 == 0 ? CaseKind::kPlain : CaseKind::kEverything, shape, seed));
+    check_all_engines(make_case(seed % 2 == 0 ? CaseKind::kPlain : CaseKind::kEverything, shape, seed));
     ++seed;
   }
 }
@@ -94,10 +64,10 @@ TEST_CASE("every engine equals the reference on every kind of model, easy and ha
     DYNAMIC_SECTION(name_of(kind)) {
       std::uint64_t seed = 100;
       for (const CaseShape& shape : covering_shapes(5, 30 + static_cast<std::uint64_t>(kind))) {
-        check(make_case(kind, shape, seed++));
+        check_all_engines(make_case(kind, shape, seed++));
       }
-      check(make_case(kind, {6, 4, 3}, 200));
-      check(make_case(kind, {700, 24, 6}, 201));
+      check_all_engines(make_case(kind, {6, 4, 3}, 200));
+      check_all_engines(make_case(kind, {700, 24, 6}, 201));
     }
   }
 }
@@ -114,7 +84,7 @@ TEST_CASE("every engine equals the reference over many chunks and windows") {
         const ModelCase small = make_case(kind, {20, 5, 3}, 301);
         chunk = std::max(chunk, make_engine(options, small.model)->grid().chunk);
       }
-      check(make_case(kind, {5 * chunk + 3, 5, 3}, 301));
+      check_all_engines(make_case(kind, {5 * chunk + 3, 5, 3}, 301));
     }
   }
 }
@@ -185,32 +155,6 @@ TEST_CASE("hard scores reach the log domain of the cpu engine") {
       }
       INFO(name_of(kind));
       CHECK(fallbacks > 0);
-    }
-  }
-}
-
-// A transition of -93 is zero in the float table; what it is multiplied with grows large inside a block.
-TEST_CASE("a score that vanished in a table is not lost") {
-  constexpr std::int64_t kLength = 48;
-  for (const float gain : {2.0f, 3.0f}) {
-    for (const double start : {-45.0, -30.0, -20.0}) {
-      ModelCase sample = make_case(CaseKind::kPlain, {kLength, 16, 2}, 601);
-      sample.model.transition = {0, -93, -20, -5};
-      sample.model.duration_bias.assign(32, 0.0);
-      sample.model.start_scores = {0, start};
-      sample.model.end_scores = {0, 0};
-      sample.model.log_tail.clear();
-      sample.model.initial = InitialTerm::kUniform;
-      sample.start_scores = {};
-      sample.end_scores = {};
-      sample.baseline.clear();
-      sample.subtract_position_max = false;
-      sample.emissions.f64.clear();
-      sample.emissions.f32.assign(2 * kLength, 0.0f);
-      for (std::size_t t = 0; t < kLength; ++t) {
-        sample.emissions.f32[2 * t] = t < 16 ? gain : -std::numeric_limits<float>::infinity();
-      }
-      check(sample);
     }
   }
 }

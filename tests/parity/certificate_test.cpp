@@ -1,0 +1,209 @@
+// Cases made so that one check of the fast path alone stands between them and a wrong result: what one check
+// lets through, no other refuses. docs/algorithm.md, "The certificate".
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "parity/all_engines.h"
+#include "parity/engine_parity.h"
+#include "support/catch.h"
+#include "support/random_models.h"
+
+using namespace semicrf;
+using namespace semicrf::testing;
+
+namespace {
+
+constexpr double kNever = kNegativeInfinity;
+
+// A case whose scores are all 0 and whose scores can be set one by one.
+class PlainCase {
+ public:
+  PlainCase(std::string description, std::int64_t length, int max_duration, int num_labels)
+      : labels_(static_cast<std::size_t>(num_labels)) {
+    out_.description = std::move(description);
+    out_.length = length;
+    out_.model.num_labels = num_labels;
+    out_.model.max_duration = max_duration;
+    out_.model.transition.assign(labels_ * labels_, 0.0);
+    out_.model.duration_bias.assign(static_cast<std::size_t>(max_duration) * labels_, 0.0);
+    out_.model.start_scores.assign(labels_, 0.0);
+    out_.model.end_scores.assign(labels_, 0.0);
+    out_.model.initial = InitialTerm::kNone;
+    for (ScoreTable* table : {&out_.emissions, &out_.start_scores, &out_.end_scores})
+      table->f64.assign(static_cast<std::size_t>(length) * labels_, 0.0);
+  }
+
+  ChainModel& model() { return out_.model; }
+  double& transition(std::size_t from, std::size_t to) { return out_.model.transition[from * labels_ + to]; }
+  double& duration(std::size_t k, std::size_t label = 0) {
+    return out_.model.duration_bias[(k - 1) * labels_ + label];
+  }
+  double& emission(std::size_t t, std::size_t label = 0) { return out_.emissions.f64[t * labels_ + label]; }
+  double& start(std::size_t t, std::size_t label = 0) { return out_.start_scores.f64[t * labels_ + label]; }
+  double& end(std::size_t t, std::size_t label = 0) { return out_.end_scores.f64[t * labels_ + label]; }
+  const ModelCase& get() const { return out_; }
+
+ private:
+  ModelCase out_;
+  std::size_t labels_;
+};
+
+}  // namespace
+
+// A transition of -93 is zero in the float table; what it is multiplied with grows large inside a block.
+TEST_CASE("a transition that vanished in its table is not lost") {
+  constexpr std::size_t kLength = 48;
+  for (const double gain : {2.0, 3.0}) {
+    for (const double start : {-45.0, -30.0, -20.0}) {
+      PlainCase sample("vanished transition", kLength, 16, 2);
+      sample.model().transition = {0, -93, -20, -5};
+      sample.model().start_scores = {0, start};
+      sample.model().initial = InitialTerm::kUniform;
+      for (std::size_t t = 0; t < kLength; ++t)
+        sample.emission(t, 0) = t < 16 ? gain : -std::numeric_limits<double>::infinity();
+      check_all_engines(sample.get());
+    }
+  }
+}
+
+// The same of a duration of -93: it is the best way from 20 to 22 because of the start score it is multiplied
+// with.
+TEST_CASE("a duration that vanished in its table is not lost") {
+  PlainCase sample("vanished duration", 48, 2, 1);
+  sample.duration(2) = -93;
+  sample.start(20) = 60;
+  sample.end(20) = -75;
+  sample.start(21) = -40;
+  check_all_engines(sample.get());
+}
+
+// Label 1 is e^-50 below label 0 when an end score takes e^-60 more: below the smallest float, and best at
+// the end.
+TEST_CASE("an alpha below the range of float is not lost") {
+  PlainCase sample("small alpha", 64, 1, 2);
+  sample.transition(0, 1) = sample.transition(1, 0) = kNever;
+  for (std::size_t t = 0; t < 16; ++t) sample.emission(t, 1) = -50.0 / 16;
+  sample.end(31, 1) = -60;
+  for (std::size_t t = 32; t < 64; ++t) sample.emission(t, 1) = 111.0 / 32;
+  check_all_engines(sample.get());
+}
+
+// Entering the tail costs e^-100, starting anew e^-20 every 15 positions: the tail is nothing at first and
+// wins later, when no start that could still enter it is left.
+TEST_CASE("a tail below the range of float is not lost") {
+  PlainCase sample("small tail", 256, 16, 1);
+  sample.duration(16) = -100;
+  sample.model().log_tail = {-0.01};
+  for (std::size_t t = 64; t < 256; ++t) sample.start(t) = -20;
+  check_all_engines(sample.get());
+}
+
+// The factors e^-65 and e^-30 by which the sum of label 1 becomes alpha vanish together, but the sum is e^50.
+TEST_CASE("two small factors of a large sum do not vanish") {
+  PlainCase sample("small factors", 64, 1, 3);
+  sample.model().transition = {0, -30, -48, kNever, kNever, 0, kNever, kNever, 0};
+  sample.model().start_scores = {0, -60, -60};
+  for (std::size_t t = 0; t < 64; ++t) sample.end(t, 1) = -65;
+  sample.start(20, 1) = 50;
+  for (std::size_t t = 32; t < 64; ++t) sample.emission(t, 2) = 3;
+  check_all_engines(sample.get());
+}
+
+// The gamma at 25 is e^-90 of the one at 20 in its block, and the only good way to the end.
+TEST_CASE("a gamma that vanishes beside a larger one is not lost") {
+  PlainCase sample("small gamma", 45, 20, 1);
+  for (std::size_t k = 2; k < 20; ++k) sample.duration(k) = kNever;
+  sample.start(20) = 60;
+  sample.end(20) = sample.end(39) = -60;
+  sample.start(25) = -30;
+  sample.end(25) = 30;
+  sample.start(44) = -75;
+  check_all_engines(sample.get());
+}
+
+// Label 2 follows only label 1, which lies e^-1000 below label 0: below the range of double, too.
+TEST_CASE("a label entered only from e^-1000 is not lost") {
+  PlainCase sample("rarest source", 64, 4, 3);
+  sample.model().transition = {0, kNever, kNever, kNever, 0, 0, kNever, kNever, 0};
+  sample.model().start_scores = {0, 0, kNever};
+  sample.emission(10, 1) = -1000;
+  for (std::size_t t = 0; t < 12; ++t) sample.emission(t, 2) = -5000;
+  for (std::size_t t = 20; t < 40; ++t) sample.emission(t, 2) = 60;
+  check_all_engines(sample.get());
+}
+
+// Every start left of the anchor at 512 costs e^-100, so the factors of all segments that cross it vanish.
+TEST_CASE("an anchor whose segments have tiny factors is not trusted") {
+  PlainCase sample("anchor of small starts", 600, 8, 1);
+  for (std::size_t t = 496; t < 512; ++t) sample.start(t) = -100;
+  check_all_engines(sample.get());
+}
+
+// With K = 85 an anchor would lie 64 positions right of the second chunk's left edge: segments that cross it
+// may begin left of the chunk.
+TEST_CASE("anchors that the chunk does not hold are not used") {
+  ModelCase sample = make_case(CaseKind::kPlain, {17'000, 85, 2}, 701);
+  for (std::size_t k = 1; k < 70; ++k)
+    for (std::size_t c = 0; c < 2; ++c) sample.model.duration_bias[(k - 1) * 2 + c] -= 30;
+  sample.model.transition = {kNever, 0.5, -0.5, kNever};
+  check_all_engines(sample);
+}
+
+// Leaving the table costs 1 per position and a segment below K costs 6, so paths follow tails, and where they
+// begin is often a tie.
+TEST_CASE("ties with tails go to the shortest") {
+  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+    const int longest = 3 + static_cast<int>(seed % 4);
+    ModelCase sample = make_case(CaseKind::kTies, {300, longest, 2}, 710 + seed);
+    REQUIRE(sample.exact_sums);
+    sample.model.log_tail = {-1.0, seed % 2 == 0 ? -1.0 : kNever};
+    sample.model.duration_bias.assign(sample.model.duration_bias.size(), -6.0);
+    std::fill(sample.model.duration_bias.end() - 2, sample.model.duration_bias.end(), 0.0);
+    check_all_engines(sample);
+  }
+}
+
+TEST_CASE("models that forget are not repaired") {
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails}) {
+    for (const EngineOptions& options : all_engines()) {
+      if (options.backend == EngineOptions::Backend::kReference) continue;
+      const CaseShape small{20, 24, 5};
+      const std::int64_t chunk = make_engine(options, make_case(kind, small, 720).model)->grid().chunk;
+      const ModelCase sample = make_case(kind, {4 * chunk, 24, 5}, 720);
+      const auto engine = make_engine(options, sample.model);
+      INFO(engine->description() << ", " << sample.description);
+      for (const ChunkReport& report : decode_case(*engine, sample, {0, sample.length}).chunks)
+        CHECK_FALSE(report.repaired);
+      for (const ChunkReport& report : posterior_case(*engine, sample, {0, sample.length}).chunks)
+        CHECK_FALSE(report.repaired);
+    }
+  }
+}
+
+TEST_CASE("states agree only when all their parts do") {
+  BoundaryState truth;
+  truth.ring = {0, -1, -2, kNever};
+  truth.message = {-3, -4};
+  truth.tail = {-5, kNever};
+  truth.whole = 7;
+  BoundaryState shifted = truth;
+  shifted.offset = 2;
+  for (auto* values : {&shifted.ring, &shifted.message, &shifted.tail})
+    for (double& value : *values) value -= 0.5;
+  const auto shift = agreement(truth, shifted, 1e-6, Precision::kFloat);
+  REQUIRE(shift);
+  CHECK(*shift == Approx(-1.5));
+  for (const double change : {0.01, kNever}) {
+    BoundaryState ring = shifted, message = shifted, tail = shifted;
+    ring.ring[1] += change;
+    message.message[1] += change;
+    tail.tail[0] += change;
+    for (const BoundaryState* other : {&ring, &message, &tail}) {
+      CHECK_FALSE(agreement(truth, *other, 1e-6, Precision::kFloat));
+      CHECK_FALSE(agreement(*other, truth, 1e-6, Precision::kFloat));
+    }
+  }
+}
