@@ -23,17 +23,18 @@ def test_no_arguments_print_usage_and_exit_2(box):
 
 def test_help_names_every_command(box):
     text = box.ok("--help").stdout
-    for command in ("decode", "posterior", "info", "bench"):
+    for command in ("decode", "posterior", "simulate", "info", "bench"):
         check(command in text, "no %s in --help" % command)
 
 
-def test_help_of_decode_and_posterior_names_every_option(box):
+def test_help_of_each_run_names_every_option(box):
     for command, own in (("decode", ["--posterior", "--merge-adjacent", "--extra-columns"]),
-                         ("posterior", ["--labels-out", "--min-posterior", "--digits"])):
+                         ("posterior", ["--labels-out", "--min-posterior", "--digits"]),
+                         ("simulate", ["--length", "--name", "--seed", "--draws", "--emissions"])):
         text = box.ok([command, "--help"]).stdout
         for option in SHARED_OPTIONS + own + ["-@", "--start-scores", "--end-scores", "--infeasible", "--all-chromosomes"]:
             check(option in text, "no %s in %s --help" % (option, command))
-        check("BED" in text if command == "decode" else "bedGraph" in text, "the output is not described")
+        check("BED" in text if command != "posterior" else "bedGraph" in text, "the output is not described")
 
 
 def test_unknown_command(box):
