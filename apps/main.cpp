@@ -29,8 +29,9 @@ void set_up(CLI::App& program) {
   program.footer(exit_code_help() + "\nsemicrf COMMAND --help tells a command's options and output files.");
   add_decode_command(program);
   add_posterior_command(program);
-  add_simulate_command(program);
   add_eval_command(program);
+  add_train_command(program);
+  add_simulate_command(program);
   add_info_command(program);
   add_bench_command(program);
 }

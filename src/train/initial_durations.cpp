@@ -1,15 +1,12 @@
-// First durations: what was seen, spread out.
+// First durations: distributions with the moments of what was seen. A table starts as a negative binomial,
+// which is smooth.
 #include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "train/initial_parameters.h"
 
 namespace semicrf {
 namespace {
-
-constexpr double kBandwidth = 0.3;  // of the spread of a seen duration, on the scale of log durations
-constexpr double kFloor = 1e-3;     // share of the probability that every duration gets, together
 
 double mean_of(const std::vector<std::int64_t>& durations) {
   double sum = 0;
@@ -33,41 +30,16 @@ double tail_ratio(const std::vector<std::int64_t>& durations, int max_duration) 
   return proper(excess / (excess + count));
 }
 
-// One column: every seen duration spread as a Gaussian of its logarithm.
-void fill_table_column(const std::vector<std::int64_t>& durations, std::size_t label, std::size_t labels,
-                       std::vector<double>& table) {
-  const auto longest = static_cast<std::int64_t>(table.size() / labels);
-  std::map<std::int64_t, double> seen;
-  for (const std::int64_t d : durations) seen[d] += 1;
-  std::vector<double> mass(static_cast<std::size_t>(longest), 0.0);
-  for (const auto& [duration, count] : seen) {
-    const double centre = std::log(static_cast<double>(duration));
-    const auto low = static_cast<std::int64_t>(std::exp(centre - 5 * kBandwidth));
-    const auto high = static_cast<std::int64_t>(std::exp(centre + 5 * kBandwidth)) + 1;
-    const auto density = [&](std::int64_t k) {
-      const double z = (std::log(static_cast<double>(k)) - centre) / kBandwidth;
-      return std::exp(-0.5 * z * z) / static_cast<double>(k);
-    };
-    double total = 0;
-    for (std::int64_t k = std::max<std::int64_t>(1, low); k <= high; ++k) total += density(k);
-    for (std::int64_t k = std::max<std::int64_t>(1, low); k <= std::min(high, longest); ++k)
-      mass[static_cast<std::size_t>(k - 1)] += count * density(k) / total;
-  }
-  const auto whole = static_cast<double>(durations.size());
-  for (std::size_t k = 0; k < mass.size(); ++k)
-    table[k * labels + label] =
-        std::log((1 - kFloor) * mass[k] / whole + kFloor / static_cast<double>(longest));
-}
-
 // (r, p) of a negative binomial for duration - 1 with the mean and variance seen.
 std::pair<double, double> moments_of(const std::vector<std::int64_t>& durations) {
   const double mean = std::max(1e-3, mean_of(durations) - 1);
-  double squares = 0;
+  // Two segments more that are spread like a geometric distribution: few examples look too regular.
+  double squares = 2 * mean * (mean + 1);
   for (const std::int64_t d : durations) {
     const double difference = static_cast<double>(d) - 1 - mean;
     squares += difference * difference;
   }
-  const double variance = squares / static_cast<double>(durations.size());
+  const double variance = squares / (static_cast<double>(durations.size()) + 2);
   // Hardly more variance than a Poisson distribution: a large r.
   const double r = variance > 1.01 * mean ? mean * mean / (variance - mean) : 100 * mean;
   return {std::clamp(r, 0.05, 1e4), proper(r / (r + mean))};
@@ -81,19 +53,13 @@ void set_initial_durations(const DurationShape& shape, const PathCounts& counts,
   DurationSpec& spec = parameters.duration;
   chain.max_duration = shape.max_duration;
   spec.kind = shape.kind;
-  if (shape.kind == DurationKind::kTable)
-    chain.duration_bias.assign(static_cast<std::size_t>(shape.max_duration) * labels, 0.0);
   for (std::size_t c = 0; c < labels; ++c) {
     const std::vector<std::int64_t>& durations = counts.durations[c];
     switch (shape.kind) {
-      case DurationKind::kTable:
-        // A linear chain has nothing to say about durations.
-        if (shape.max_duration > 1 || shape.tail)
-          fill_table_column(durations, c, labels, chain.duration_bias);
-        break;
       case DurationKind::kGeometric:
         spec.p.push_back(proper(1 / std::max(1.0, mean_of(durations))));
         break;
+      case DurationKind::kTable:
       case DurationKind::kNegativeBinomial: {
         const auto [r, p] = moments_of(durations);
         spec.r.push_back(r);
@@ -110,8 +76,15 @@ void set_initial_durations(const DurationShape& shape, const PathCounts& counts,
     const bool continues = shape.kind == DurationKind::kGeometric;
     spec.tail.push_back(continues ? continued_tail(spec.p[c]) : tail_ratio(durations, shape.max_duration));
   }
-  if (shape.kind != DurationKind::kTable)
-    chain.duration_bias = duration_table(spec, shape.max_duration, chain.num_labels);
+  if (shape.kind == DurationKind::kTable) spec.kind = DurationKind::kNegativeBinomial;
+  chain.duration_bias = duration_table(spec, shape.max_duration, chain.num_labels);
+  if (shape.kind == DurationKind::kTable) {
+    spec.kind = shape.kind;
+    spec.r.clear();
+    spec.p.clear();
+    // A linear chain has nothing to say about durations.
+    if (shape.max_duration == 1 && !shape.tail) chain.duration_bias.assign(labels, 0.0);
+  }
   chain.log_tail = tail_scores(spec);
 }
 

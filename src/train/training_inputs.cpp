@@ -211,6 +211,8 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
   found.paths.push_back(labels.path);
   check_chromosomes(labels, inputs, found);
 
+  found.validation.num_labels = static_cast<int>(labels.labels.size());
+  found.validation.num_tracks = static_cast<int>(tracks.size());
   std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
   if (!options.val_regions.empty()) {
     const InputSet validation = InputSet::open(validation_input(options), parameters);
