@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/chunk_path.h"
 #include "cpu/directed_model.h"
 #include "engine/engine.h"
 
@@ -33,49 +34,17 @@ struct RunStates {
   double mass_inside = 0;
 };
 
-// Messages of the max semiring over one chunk, for the traceback: block by block, C values per position.
-struct ViterbiChunk {
-  // Values of a block, C labels. Fast blocks lie in `values`, one after the other, exact ones in `extra`.
-  //   alpha   (16, C)  of boundaries begin+1..begin+16
-  //   starts  (C, 16)  of boundaries begin..begin+15: the best score of everything before a segment that
-  //   starts there
-  //                    plus its start score. Fast: less the content of the block up to there, and the largest
-  //                    is 0.
-  //   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16.
-  //   Fast: content
-  //                    up to the block's first boundary only.
-  // Values are relative to whole + offset of the chunk, fast ones besides to a scale of their label. Position
-  // shifts since the window's first position are left out everywhere.
-  struct Block {
-    bool exact = false;
-    bool shifted = false;   // whole numbers were taken out of the emissions: 16 of them, last in `extra`
-    std::size_t extra = 0;  // of the block's first value in `extra`
-  };
-  std::int64_t begin = 0;
-  double whole = 0;  // a whole number
-  double offset = 0;
-  std::vector<Block> blocks;
-  std::vector<double> extra;
-  // Room for all blocks, `capacity` of them.
-  std::size_t capacity = 0;
-  void* values = nullptr;         // float or double as the kernel computes
-  double* alpha_scale = nullptr;  // (blocks, C) of alpha and tail
-  double* start_scale = nullptr;  // (C, blocks) of starts; +inf for an exact block
-  double* content = nullptr;      // (C, blocks) of the whole block
-
-  static std::size_t values_per_block(int labels, bool tail) {
-    return static_cast<std::size_t>(labels) * (tail ? 3 : 2) * 16;
-  }
-  static std::size_t scales_per_block(int labels) { return static_cast<std::size_t>(labels) * 3; }
-};
-
 // Max semiring, forward.
 class ViterbiKernel {
  public:
   virtual ~ViterbiKernel() = default;
-  // `keep` may be null.
+  // Over one chunk. `path`, when given, gets the path through the chunk from the best label at its right
+  // edge.
   virtual RunStates run(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
-                        ViterbiChunk* keep) = 0;
+                        ChunkPath* path) = 0;
+  // The same run again for its messages.
+  virtual void messages(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
+                        ViterbiChunk& all) = 0;
 };
 
 // Log semiring.
@@ -104,7 +73,7 @@ class KernelFactory {
   virtual ~KernelFactory() = default;
   virtual std::unique_ptr<Kernel> make() const = 0;
   virtual std::size_t table_bytes() const = 0;
-  // Of one kernel while it works on a chunk of this length; for Viterbi also what it keeps.
+  // Of one kernel while it works on a chunk of this length.
   virtual std::size_t workspace_bytes(std::int64_t chunk) const = 0;
 };
 

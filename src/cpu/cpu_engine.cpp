@@ -4,10 +4,9 @@
 
 #include "cpu/chunk_kernel.h"
 #include "cpu/instantiate/factories.h"
-#include "cpu/page_buffer.h"
 #include "cpu/score_view.h"
 #include "cpu/thread_pool.h"
-#include "cpu/viterbi_trace.h"
+#include "cpu/viterbi_messages.h"
 
 namespace semicrf {
 namespace {
@@ -36,8 +35,9 @@ class CpuEngine final : public Engine {
         grid_(grid_for(model_, precision)),
         pool_(std::max(1, threads)) {
     instruction_set_ = with_instruction_set(instruction_set, [this] {
+      trace_tables_ = std::make_unique<const cpu::TraceTables>(model_);
       const bool single = precision_ == Precision::kFloat;
-      viterbi_factory_ = single ? cpu::viterbi_float(model_) : cpu::viterbi_double(model_);
+      viterbi_factory_ = single ? cpu::viterbi_float(*trace_tables_) : cpu::viterbi_double(*trace_tables_);
       posterior_factory_ = single ? cpu::posterior_float(model_) : cpu::posterior_double(model_);
     });
     viterbi_kernels_.resize(static_cast<std::size_t>(pool_.size()));
@@ -54,15 +54,15 @@ class CpuEngine final : public Engine {
   ChunkGrid grid() const override { return grid_; }
 
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override {
-    const auto labels = static_cast<std::size_t>(model_.num_labels);
-    const std::size_t arrays = model_.has_tail() ? 3 : 2;
-    // Exact blocks keep doubles besides; every block may be exact.
-    const std::size_t per_position = labels * (arrays * (value_bytes() + sizeof(double)) + 1);
-    const std::size_t scales = labels * 3 * sizeof(double) / cpu::kBlock + 4;
-    const std::size_t kept =
-        keep_messages ? static_cast<std::size_t>(positions) * (per_position + scales) : 0;
+    const std::int64_t chunk = std::min(grid_.chunk, positions);
+    const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
+    // A chunk that has to be computed again is held whole besides.
+    const std::size_t kept = keep_messages ? chunks * cpu::ChunkPath::bytes(model_, chunk, value_bytes()) +
+                                                 viterbi_factory_->workspace_bytes(chunk)
+                                           : 0;
+    const std::size_t workers = std::min(chunks, static_cast<std::size_t>(pool_.size()));
     return kept + viterbi_factory_->table_bytes() + states_bytes(positions, 2) +
-           static_cast<std::size_t>(pool_.size()) * viterbi_factory_->workspace_bytes(grid_.chunk);
+           workers * viterbi_factory_->workspace_bytes(chunk);
   }
   std::size_t posterior_bytes(std::int64_t positions) const override {
     return posterior_factory_->table_bytes() + states_bytes(positions, 4) +
@@ -77,32 +77,6 @@ class CpuEngine final : public Engine {
 
  private:
   std::size_t value_bytes() const { return precision_ == Precision::kFloat ? sizeof(float) : sizeof(double); }
-  // Memory for the messages of a window, shared out to its chunks.
-  cpu::PageBuffer make_room(const std::vector<PositionRange>& chunks,
-                            std::vector<cpu::ViterbiChunk>& kept) const {
-    const std::size_t values =
-        cpu::ViterbiChunk::values_per_block(model_.num_labels, model_.has_tail()) * value_bytes();
-    const std::size_t scales = cpu::ViterbiChunk::scales_per_block(model_.num_labels) * sizeof(double);
-    const auto blocks_of = [](PositionRange chunk) {
-      return static_cast<std::size_t>((chunk.size() + cpu::kBlock - 1) / cpu::kBlock);
-    };
-    std::size_t blocks = 0;
-    for (const PositionRange& chunk : chunks) blocks += blocks_of(chunk);
-    cpu::PageBuffer memory = pages_->take(blocks * (values + scales));
-    auto* next_scales = reinterpret_cast<double*>(memory.data());
-    std::byte* next_values = memory.data() + blocks * scales;
-    const auto labels = static_cast<std::size_t>(model_.num_labels);
-    for (std::size_t i = 0; i < chunks.size(); ++i) {
-      kept[i].capacity = blocks_of(chunks[i]);
-      kept[i].alpha_scale = next_scales;
-      kept[i].start_scale = next_scales + kept[i].capacity * labels;
-      kept[i].content = next_scales + 2 * kept[i].capacity * labels;
-      kept[i].values = next_values;
-      next_scales += kept[i].capacity * labels * 3;
-      next_values += kept[i].capacity * values;
-    }
-    return memory;
-  }
   std::size_t states_bytes(std::int64_t positions, std::size_t states) const {
     const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
     return chunks * states * (static_cast<std::size_t>(model_.max_duration) + 2) *
@@ -117,16 +91,13 @@ class CpuEngine final : public Engine {
   }
   // Whether a run that warmed up to `states.entry` agrees with the truth there; if so its exit is put on the
   // truth's scale.
-  bool join(const BoundaryState& truth, RunStates& states, cpu::ViterbiChunk* kept = nullptr) const {
+  bool join(const BoundaryState& truth, RunStates& states, cpu::ChunkPath* path = nullptr) const {
     const auto shift = agreement(truth, states.entry, grid_.tolerance, precision_);
     if (!shift) return false;
     const double whole = truth.whole - states.entry.whole;
     states.exit.offset += *shift;
     states.exit.whole += whole;
-    if (kept != nullptr) {
-      kept->offset += *shift;
-      kept->whole += whole;
-    }
+    if (path != nullptr) path->move_by(whole, *shift);
     return true;
   }
   cpu::ViterbiKernel& viterbi_kernel(int worker) {
@@ -141,10 +112,10 @@ class CpuEngine final : public Engine {
   }
 
   ChainModel model_;
+  std::unique_ptr<const cpu::TraceTables> trace_tables_;
   Precision precision_;
   ChunkGrid grid_;
   cpu::ThreadPool pool_;
-  std::shared_ptr<cpu::PagePool> pages_ = std::make_shared<cpu::PagePool>();
   std::string instruction_set_;
   std::unique_ptr<cpu::KernelFactory<cpu::ViterbiKernel>> viterbi_factory_;
   std::unique_ptr<cpu::KernelFactory<cpu::PosteriorKernel>> posterior_factory_;
@@ -156,33 +127,40 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
                                  bool keep_messages) {
   const std::vector<PositionRange> chunks = chunks_of(range);
   std::vector<RunStates> states(chunks.size());
-  std::vector<cpu::ViterbiChunk> kept(keep_messages ? chunks.size() : 0);
-  const auto keep = [&](std::size_t i) { return keep_messages ? &kept[i] : nullptr; };
-  cpu::PageBuffer memory;
-  if (keep_messages) memory = make_room(chunks, kept);
+  std::vector<cpu::ChunkPath> paths(keep_messages ? chunks.size() : 0);
+  const auto path = [&](std::size_t i) { return keep_messages ? &paths[i] : nullptr; };
   pool_.run(chunks.size(), [&](std::size_t i, int worker) {
-    states[i] = viterbi_kernel(worker).run(scores, chunks[i], grid_.warmup, RunStart(), keep(i));
+    states[i] = viterbi_kernel(worker).run(scores, chunks[i], grid_.warmup, RunStart(), path(i));
   });
 
   ViterbiWindow result;
   result.chunks.resize(chunks.size());
+  std::vector<std::optional<BoundaryState>> redone_from(keep_messages ? chunks.size() : 0);
   const BoundaryState* truth = left;
   double mass = 0;  // position shifts since the window's first position
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (truth != nullptr && !join(*truth, states[i], keep(i))) {
+    if (truth != nullptr && !join(*truth, states[i], path(i))) {
       states[i] =
-          viterbi_kernel(0).run(scores, chunks[i], grid_.warmup, {RunStart::Kind::kState, truth}, keep(i));
+          viterbi_kernel(0).run(scores, chunks[i], grid_.warmup, {RunStart::Kind::kState, truth}, path(i));
       result.chunks[i].repaired = true;
+      if (keep_messages) redone_from[i] = *truth;
     }
-    if (keep_messages) kept[i].whole -= mass;
+    if (keep_messages) paths[i].move_by(-mass, 0);
     mass += states[i].mass_inside;
     result.chunks[i].fallbacks = states[i].fallbacks;
     truth = &states[i].exit;
   }
   result.right = std::move(states.back().exit);
   if (keep_messages) {
-    result.messages = std::make_unique<cpu::CpuViterbiMessages>(
-        model_, precision_, scores, range, left, grid_.chunk, std::move(kept), std::move(memory), pages_);
+    const auto restore = [this, scores, chunks, redone_from = std::move(redone_from)](
+                             std::size_t i, cpu::ViterbiChunk& all) {
+      const auto& truth_there = redone_from[i];
+      const RunStart start = truth_there ? RunStart{RunStart::Kind::kState, &*truth_there} : RunStart();
+      viterbi_kernel(0).messages(scores, chunks[i], grid_.warmup, start, all);
+    };
+    result.messages =
+        std::make_unique<cpu::CpuViterbiMessages>(*trace_tables_, precision_ == Precision::kDouble, scores,
+                                                  range, left, grid_.chunk, std::move(paths), restore);
   }
   return result;
 }
@@ -190,7 +168,6 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
 PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange range,
                                       const BoundaryState* left, const BoundaryState* right,
                                       const PosteriorArrays& out) {
-  pages_->clear();
   const std::vector<PositionRange> chunks = chunks_of(range);
   const auto labels = static_cast<std::size_t>(model_.num_labels);
   const auto rows_of = [&](std::size_t i) {

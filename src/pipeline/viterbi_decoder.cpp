@@ -68,25 +68,31 @@ class Decoder {
     const std::int64_t last = plan_.count() - 1;
     for (std::int64_t n = last; n >= 0; --n) {
       if (n != last) messages_ = compute(n, true).messages;
-      reversed.clear();
-      messages_->trace(cursor_, reversed);
+      bool more = true;
+      while (more) {
+        reversed.clear();
+        more = messages_->trace(cursor_, reversed);
+        score_stretch(plan_.range(n), reversed);
+        result_.segments.append_reversed(reversed);
+      }
+      score_open_segment(plan_.range(n));
       messages_.reset();
-      score_window(plan_.range(n), reversed);
-      result_.segments.append_reversed(reversed);
       if (progress_) progress_(plan_.range(n).size());
     }
     result_.score = score_.finish();
   }
 
   // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its
-  // left edge; one whose start is not found yet is in the cursor.
-  void score_window(PositionRange range, const std::vector<Segment>& reversed) {
+  // left edge.
+  void score_stretch(PositionRange range, const std::vector<Segment>& reversed) {
     if (unscored_ && score_whole(range, *unscored_)) unscored_.reset();
     for (const Segment& segment : reversed)
-      if (!score_whole(range, segment)) unscored_ = segment;  // the last one
+      if (!score_whole(range, segment)) unscored_ = segment;  // the window's last one
+  }
+  // The part inside the window of the segment in the cursor, whose start is not found yet.
+  void score_open_segment(PositionRange range) {
     if (unscored_end_ > range.begin)
-      score_segment(range, {range.begin - 1, cursor_.segment_end,
-                            cursor_.label});  // a long one, still open on the left
+      score_segment(range, {range.begin - 1, cursor_.segment_end, cursor_.label});
   }
 
   bool score_whole(PositionRange range, const Segment& segment) {

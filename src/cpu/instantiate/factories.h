@@ -8,8 +8,8 @@
 
 namespace semicrf::cpu {
 
-std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_float(const ChainModel& model);
-std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const ChainModel& model);
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_float(const TraceTables& tables);
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const TraceTables& tables);
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_float(const ChainModel& model);
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_double(const ChainModel& model);
 

@@ -12,8 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
-std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiDouble(const ChainModel& model) {
-  return viterbi_factory<double>(model);
+std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiDouble(const TraceTables& tables) {
+  return viterbi_factory<double>(tables);
 }
 }  // namespace HWY_NAMESPACE
 }  // namespace semicrf::cpu
@@ -22,8 +22,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace semicrf::cpu {
 HWY_EXPORT(ViterbiDouble);
-std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const ChainModel& model) {
-  return HWY_DYNAMIC_DISPATCH(ViterbiDouble)(model);
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const TraceTables& tables) {
+  return HWY_DYNAMIC_DISPATCH(ViterbiDouble)(tables);
 }
 }  // namespace semicrf::cpu
 #endif

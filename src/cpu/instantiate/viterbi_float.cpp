@@ -12,8 +12,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
-std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiFloat(const ChainModel& model) {
-  return viterbi_factory<float>(model);
+std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiFloat(const TraceTables& tables) {
+  return viterbi_factory<float>(tables);
 }
 }  // namespace HWY_NAMESPACE
 }  // namespace semicrf::cpu
@@ -22,8 +22,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace semicrf::cpu {
 HWY_EXPORT(ViterbiFloat);
-std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_float(const ChainModel& model) {
-  return HWY_DYNAMIC_DISPATCH(ViterbiFloat)(model);
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_float(const TraceTables& tables) {
+  return HWY_DYNAMIC_DISPATCH(ViterbiFloat)(tables);
 }
 }  // namespace semicrf::cpu
 #endif

@@ -38,14 +38,21 @@ template <class Real, class D>
 class ViterbiFactory final : public KernelFactory<ViterbiKernel> {
  public:
   using Kernel = ViterbiKernelImpl<Real, D>;
-  explicit ViterbiFactory(const ChainModel& model)
-      : tables_(std::make_shared<typename Kernel::Tables>(direct(model, Direction::kForward))) {}
-  std::unique_ptr<ViterbiKernel> make() const override { return std::make_unique<Kernel>(tables_); }
+  explicit ViterbiFactory(const TraceTables& trace)
+      : tables_(std::make_shared<typename Kernel::Tables>(direct(*trace.model, Direction::kForward))),
+        trace_(trace) {}
+  std::unique_ptr<ViterbiKernel> make() const override { return std::make_unique<Kernel>(tables_, trace_); }
   std::size_t table_bytes() const override { return bytes_of_tables(*tables_); }
-  std::size_t workspace_bytes(std::int64_t) const override { return bytes_of_run<Real>(*tables_); }
+  std::size_t workspace_bytes(std::int64_t chunk) const override {
+    const auto blocks = static_cast<std::size_t>(chunk) / kBlock + 1;
+    return bytes_of_run<Real>(*tables_) +
+           blocks * ViterbiChunk::bytes_per_block(tables_->labels, tables_->tail, sizeof(Real)) +
+           static_cast<std::size_t>(chunk) * sizeof(Segment);
+  }
 
  private:
   std::shared_ptr<const typename Kernel::Tables> tables_;
+  const TraceTables& trace_;
 };
 
 template <class Real, class D>
@@ -97,10 +104,10 @@ auto with_best_width(int labels, Build build) {
 }
 
 template <class Real>
-std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_factory(const ChainModel& model) {
-  return with_best_width<Real>(model.num_labels,
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_factory(const TraceTables& tables) {
+  return with_best_width<Real>(tables.model->num_labels,
                                [&](auto tag) -> std::unique_ptr<KernelFactory<ViterbiKernel>> {
-                                 return std::make_unique<ViterbiFactory<Real, decltype(tag)>>(model);
+                                 return std::make_unique<ViterbiFactory<Real, decltype(tag)>>(tables);
                                });
 }
 

@@ -1,0 +1,65 @@
+// The two scans of the traceback, compiled for every instruction set.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace semicrf::cpu {
+
+// Messages of the blocks of one chunk as cpu/viterbi_chunk.h keeps them, and the scores of cpu/path_tracer.h.
+template <class Number>
+struct FastMessages {
+  const Number* values = nullptr;
+  const double* alpha_scale = nullptr;
+  const double* start_scale = nullptr;
+  const double* content = nullptr;
+  std::size_t capacity = 0;
+  std::size_t values_per_block = 0;
+  const double* reversed_bias = nullptr;  // (C, K)
+  const double* largest_bias = nullptr;
+  const double* into = nullptr;
+  int labels = 0;
+  std::int64_t longest = 0;  // K
+  bool first_chunk = false;  // nothing lies left of it
+};
+
+// One path on its way to the left. Positions count from the chunk's begin.
+struct Walk {
+  struct Piece {
+    std::uint32_t length = 0;
+    std::int32_t label = 0;
+  };
+  std::int64_t boundary = 0;
+  std::int64_t stop = 0;  // the walk may end where boundary <= stop
+  int label = 0;
+  bool find_start = true;  // a segment of `label` ends at the boundary; else one starts there
+  bool walking = true;
+  std::vector<Piece> pieces;  // right to left
+};
+
+// Number: float or double as the messages keep it. Sums are formed in double, the same on every instruction
+// set.
+template <class Number>
+struct TraceScans {
+  // Of starts[slot] + bias[slot] over slots [first, last) of a block: the largest, into *score, and the last
+  // slot that has it, the shortest duration. Reads all 16 of both.
+  int (*best_slot)(const Number* starts, const double* bias, int first, int last, double* score) = nullptr;
+  // The first of `labels` with the largest alpha + scale + into; scale null: none. All may be read up to the
+  // next multiple of 8; sums: (labels rounded up to a multiple of 8) scratch.
+  int (*best_source)(const Number* alpha, const double* scale, const double* into, int labels,
+                     double* sums) = nullptr;
+  // Follows the walks side by side, which hides the latency of each, until they reach their stop or a block
+  // that is exact or lies left of the chunk. Models without a tail.
+  void (*follow)(const FastMessages<Number>& messages, Walk* walks, int count, double* sums) = nullptr;
+};
+
+struct AllTraceScans {
+  TraceScans<float> single;
+  TraceScans<double> wide;
+};
+
+// For the best instruction set that is enabled (cpu/instruction_set.h).
+AllTraceScans trace_scans();
+
+}  // namespace semicrf::cpu
