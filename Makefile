@@ -8,7 +8,7 @@ DEMO_PARAMS := data/demo.params.json
 .PHONY: help packages build build-asan demo test bench format clean
 
 help:
-	@echo 'make demo    build, then decode and posterior on the tracks in data/'
+	@echo 'make demo    build, then decode, posterior and eval on the tracks in data/'
 	@echo 'make test    build, then all tests, and the unit tests under sanitizers'
 	@echo 'make build   the program only: $(PROGRAM)'
 	@echo 'make bench   speed and accuracy on this machine, JSON lines'
@@ -33,12 +33,16 @@ demo: packages
 	@mkdir -p $(DEMO_OUT)
 	$(PROGRAM) decode -p $(DEMO_PARAMS) -o $(DEMO_OUT)/segments.bed $(DEMO_TRACKS)
 	$(PROGRAM) posterior -p $(DEMO_PARAMS) -o $(DEMO_OUT)/boundaries.bedgraph $(DEMO_TRACKS)
+	$(PROGRAM) eval --truth data/genes.bed -o $(DEMO_OUT)/evaluation.txt $(DEMO_OUT)/segments.bed
 	@echo
 	@echo 'Segments, $(DEMO_OUT)/segments.bed:'
 	@grep -v '^#' $(DEMO_OUT)/segments.bed | head -n 8
 	@echo
 	@echo 'Boundary posterior, $(DEMO_OUT)/boundaries.bedgraph:'
 	@grep -v '^#' $(DEMO_OUT)/boundaries.bedgraph | head -n 8
+	@echo
+	@echo 'Agreement with the annotation, $(DEMO_OUT)/evaluation.txt:'
+	@head -n 17 $(DEMO_OUT)/evaluation.txt
 
 # Both suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
 test: build build-asan
