@@ -15,4 +15,7 @@ inline constexpr std::size_t kSpoolMemory = std::size_t{4} << 20;
 // The program itself, its spools and its output buffers: the part of --max-memory that windows cannot have.
 inline constexpr std::size_t kFixedMemory = std::size_t{32} << 20;
 
+// Likewise for each draw of a simulation: the buffer of its file and its latest segments.
+inline constexpr std::size_t kDrawMemory = std::size_t{320} << 10;
+
 }  // namespace semicrf

@@ -80,13 +80,14 @@ void PreparedRun::for_each_sequence(Visit visit) const {
 void PreparedRun::settle_memory() {
   if (options_.max_memory) {
     const auto limit = static_cast<std::size_t>(*options_.max_memory);
-    if (limit <= kFixedMemory)
+    const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
+    if (limit <= fixed)
       throw MemoryError({"", "",
-                         "the program needs " + print_memory_size(static_cast<std::int64_t>(kFixedMemory)) +
+                         "the program needs " + print_memory_size(static_cast<std::int64_t>(fixed)) +
                              " besides its windows and --max-memory is " +
                              print_memory_size(*options_.max_memory),
                          "raise --max-memory"});
-    window_budget_ = limit - kFixedMemory;
+    window_budget_ = limit - fixed;
   } else {
     window_budget_ = kDefaultWindowMemory;
     std::size_t comfortable = 0;
