@@ -109,6 +109,19 @@ TEST_CASE("edit distance when the band has to grow, and when it stays narrow") {
   }
 }
 
+TEST_CASE("edit distance of sequences whose common part lies far off the diagonal") {
+  std::mt19937 random(5);
+  for (const std::size_t shift : {100u, 300u, 700u}) {
+    const auto common = random_labels(random, 4 * shift, 50);
+    std::vector<int> a(shift, 60), b = common;  // shift x 60, common; common, shift x 61
+    a.insert(a.end(), common.begin(), common.end());
+    b.insert(b.end(), shift, 61);
+    INFO("shift " << shift);
+    CHECK(edit_distance(a, b) == static_cast<std::int64_t>(2 * shift));
+    CHECK(edit_distance(b, a) == static_cast<std::int64_t>(2 * shift));
+  }
+}
+
 TEST_CASE("edit distance of hundreds of thousands of labels") {
   std::mt19937 random(7);
   const auto a = random_labels(random, 300'000, 25);
