@@ -15,7 +15,7 @@ namespace {
 struct BenchArguments {
   EngineArguments engine;
   BenchWorkload workload;
-  std::string operation = "both";
+  std::string operation = "all";
   int repeats = 3;
   std::uint64_t seed = 1;
   bool check = false;
@@ -27,8 +27,12 @@ void bench(const BenchArguments& arguments) {
   options.engine = engine_options(arguments.engine);
   options.repeats = arguments.repeats;
   options.seed = arguments.seed;
-  options.viterbi = arguments.operation != "posterior";
-  options.posterior = arguments.operation != "viterbi";
+  const auto wanted = [&](const char* operation) {
+    return arguments.operation == "all" || arguments.operation == operation;
+  };
+  options.viterbi = wanted("viterbi");
+  options.posterior = wanted("posterior");
+  options.gradient = wanted("gradient");
   options.check = arguments.check;
   const BenchWorkload& shape = arguments.workload;
   const int given =
@@ -55,8 +59,10 @@ void add_bench_command(CLI::App& program) {
   command->add_option("-K,--max-duration", arguments->workload.max_duration, "longest segment")
       ->check(CLI::PositiveNumber);
   command->add_option("-C,--labels", arguments->workload.num_labels, "labels")->check(CLI::PositiveNumber);
-  command->add_option("--operation", arguments->operation, "viterbi, posterior or both")
-      ->check(CLI::IsMember({"viterbi", "posterior", "both"}))
+  command->add_option("--log-tail", arguments->workload.log_tail, "log q of a tail on every label, with -T")
+      ->check(CLI::Range(-100.0, -1e-9));
+  command->add_option("--operation", arguments->operation, "viterbi, posterior, gradient or all")
+      ->check(CLI::IsMember({"viterbi", "posterior", "gradient", "all"}))
       ->capture_default_str();
   command->add_option("--repeats", arguments->repeats, "runs of each; the median counts")
       ->check(CLI::PositiveNumber)

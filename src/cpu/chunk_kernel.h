@@ -54,12 +54,17 @@ class PosteriorKernel {
   // One direction, nothing kept.
   virtual RunStates sweep(Direction direction, const ScoreWindow& scores, PositionRange chunk,
                           std::int64_t warmup, RunStart start) = 0;
+  // Forward, and its messages; `out` points at the chunk's first row. Values and levels are relative to the
+  // run's origin: the state it was started from, or nothing.
+  virtual RunStates forward(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
+                            RunStart start, const ForwardArrays& out) = 0;
   // Both directions, and the posteriors of the chunk; `out` points at the chunk's first row. The local log Z
   // is computed anew at the chunk's right edge and at boundaries that are multiples of `anchor_spacing`
   // (whole blocks).
   struct Result {
     RunStates forward, backward;
     ChunkReport report;
+    ExpectedCounts counts;  // of this chunk; empty unless out.counts is given, which is not touched
   };
   virtual Result posteriors(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
                             std::int64_t anchor_spacing, RunStart forward, RunStart backward,
@@ -75,6 +80,8 @@ class KernelFactory {
   virtual std::size_t table_bytes() const = 0;
   // Of one kernel while it works on a chunk of this length.
   virtual std::size_t workspace_bytes(std::int64_t chunk) const = 0;
+  // And what it needs besides when it counts.
+  virtual std::size_t counts_bytes(std::int64_t) const { return 0; }
 };
 
 }  // namespace semicrf::cpu

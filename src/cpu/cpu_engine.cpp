@@ -27,6 +27,30 @@ ChunkGrid grid_for(const ChainModel& model, Precision precision) {
   return grid;
 }
 
+void add_counts(const ExpectedCounts& part, ExpectedCounts& total) {
+  const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+  };
+  add(part.transition, total.transition);
+  add(part.duration, total.duration);
+  add(part.tail, total.tail);
+}
+
+// Moves `positions` rows of forward messages to another origin: `whole` goes into the levels where they are
+// kept.
+void move_rows(const ForwardArrays& rows, std::size_t positions, std::size_t labels, double whole,
+               double offset) {
+  const auto add = [](double* to, std::size_t count, double shift) {
+    for (std::size_t i = 0; to != nullptr && i < count; ++i) to[i] += shift;
+  };
+  const double at_ends = rows.end_levels != nullptr ? offset : whole + offset;
+  add(rows.starts, positions * labels, rows.start_levels != nullptr ? offset : whole + offset);
+  add(rows.ends, positions * labels, at_ends);
+  add(rows.tails, positions * labels, at_ends);
+  add(rows.start_levels, positions, whole);
+  add(rows.end_levels, positions, whole);
+}
+
 class CpuEngine final : public Engine {
  public:
   CpuEngine(ChainModel model, Precision precision, int threads, const std::string& instruction_set)
@@ -64,16 +88,21 @@ class CpuEngine final : public Engine {
     return kept + viterbi_factory_->table_bytes() + states_bytes(positions, 2) +
            workers * viterbi_factory_->workspace_bytes(chunk);
   }
-  std::size_t posterior_bytes(std::int64_t positions) const override {
-    return posterior_factory_->table_bytes() + states_bytes(positions, 4) +
-           static_cast<std::size_t>(pool_.size()) *
-               posterior_factory_->workspace_bytes(std::min(grid_.chunk, positions));
+  std::size_t posterior_bytes(std::int64_t positions, bool counts) const override {
+    const std::int64_t chunk = std::min(grid_.chunk, positions);
+    const std::size_t workspace =
+        posterior_factory_->workspace_bytes(chunk) + (counts ? posterior_factory_->counts_bytes(chunk) : 0);
+    // The counts of a chunk are about as large as a state.
+    return posterior_factory_->table_bytes() + states_bytes(positions, counts ? 5 : 4) +
+           static_cast<std::size_t>(pool_.size()) * workspace;
   }
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override;
   PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                              const BoundaryState* right, const PosteriorArrays& out) override;
+  ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        const ForwardArrays& out) override;
 
  private:
   std::size_t value_bytes() const { return precision_ == Precision::kFloat ? sizeof(float) : sizeof(double); }
@@ -225,17 +254,74 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
     const auto start = [&](char failed, const BoundaryState& state) {
       return failed != 0 ? RunStart{RunStart::Kind::kState, &state} : RunStart();
     };
-    results[i].report =
-        posterior_kernel(worker)
-            .posteriors(scores, chunks[i], grid_.warmup, spacing, start(forward_failed[i], forward_truth[i]),
-                        start(backward_failed[i], backward_truth[i]), rows_of(i))
-            .report;
+    cpu::PosteriorKernel::Result again = posterior_kernel(worker).posteriors(
+        scores, chunks[i], grid_.warmup, spacing, start(forward_failed[i], forward_truth[i]),
+        start(backward_failed[i], backward_truth[i]), rows_of(i));
+    results[i].report = again.report;
     results[i].report.repaired = true;
+    results[i].counts = std::move(again.counts);
   });
 
-  for (auto& chunk : results) result.chunks.push_back(chunk.report);
+  if (out.counts != nullptr) out.counts->shape_for(model_);
+  for (auto& chunk : results) {
+    result.chunks.push_back(chunk.report);
+    if (out.counts != nullptr) add_counts(chunk.counts, *out.counts);
+  }
   result.right_forward = std::move(results.back().forward.exit);
   result.left_backward = std::move(results.front().backward.exit);
+  return result;
+}
+
+ForwardWindow CpuEngine::forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                                 const ForwardArrays& out) {
+  const std::vector<PositionRange> chunks = chunks_of(range);
+  const auto labels = static_cast<std::size_t>(model_.num_labels);
+  const auto rows_of = [&](std::size_t i) {
+    const auto skip = static_cast<std::size_t>(chunks[i].begin - range.begin);
+    ForwardArrays at = out;
+    for (double** rows : {&at.starts, &at.ends, &at.tails}) {
+      if (*rows != nullptr) *rows += skip * labels;
+    }
+    for (double** levels : {&at.start_levels, &at.end_levels}) {
+      if (*levels != nullptr) *levels += skip;
+    }
+    return at;
+  };
+  std::vector<RunStates> states(chunks.size());
+  pool_.run(chunks.size(), [&](std::size_t i, int worker) {
+    states[i] = posterior_kernel(worker).forward(scores, chunks[i], grid_.warmup, RunStart(), rows_of(i));
+  });
+
+  ForwardWindow result;
+  result.whole = left != nullptr ? left->whole : 0.0;
+  result.chunks.resize(chunks.size());
+  struct Origin {
+    double whole = 0, offset = 0;
+  };
+  std::vector<Origin> origins(chunks.size());
+  const BoundaryState* truth = left;
+  for (std::size_t i = 0; i < chunks.size(); ++i) {
+    if (truth != nullptr) {
+      const auto shift = agreement(*truth, states[i].entry, grid_.tolerance, precision_);
+      if (shift) {
+        origins[i] = {truth->whole - states[i].entry.whole, *shift};
+        states[i].exit.whole += origins[i].whole;
+        states[i].exit.offset += origins[i].offset;
+      } else {
+        states[i] = posterior_kernel(0).forward(scores, chunks[i], grid_.warmup,
+                                                {RunStart::Kind::kState, truth}, rows_of(i));
+        origins[i] = {truth->whole, truth->offset};
+        result.chunks[i].repaired = true;
+      }
+    }
+    result.chunks[i].fallbacks = states[i].fallbacks;
+    truth = &states[i].exit;
+  }
+  pool_.run(chunks.size(), [&](std::size_t i, int) {
+    move_rows(rows_of(i), static_cast<std::size_t>(chunks[i].size()), labels, origins[i].whole - result.whole,
+              origins[i].offset);
+  });
+  result.right = std::move(states.back().exit);
   return result;
 }
 

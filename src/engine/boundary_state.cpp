@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
-#include <string>
 
 #include "engine/engine.h"
 
@@ -66,10 +64,6 @@ double best_final_score(const BoundaryState& state_at_end, int* best_label) {
   const auto best = std::max_element(state_at_end.message.begin(), state_at_end.message.end());
   if (best_label != nullptr) *best_label = static_cast<int>(best - state_at_end.message.begin());
   return state_at_end.whole + (state_at_end.offset + *best);
-}
-
-ForwardWindow Engine::forward(const ScoreWindow&, PositionRange, const BoundaryState*, const ForwardArrays&) {
-  throw std::logic_error(std::string(name()) + ": forward is not implemented");
 }
 
 }  // namespace semicrf

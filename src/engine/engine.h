@@ -181,7 +181,7 @@ class Engine {
   // Peak bytes an engine allocates for a window of this many positions of one sequence, scores and outputs
   // not included.
   virtual std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const = 0;
-  virtual std::size_t posterior_bytes(std::int64_t positions) const = 0;
+  virtual std::size_t posterior_bytes(std::int64_t positions, bool counts = false) const = 0;
 
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
   // exist); `left` is the true state at range.begin, null exactly when range.begin == 0.
@@ -199,7 +199,7 @@ class Engine {
   // Log semiring, forward only: log Z of a sequence, and the messages from which segments are drawn. `scores`
   // and `left` as for viterbi().
   virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
-                                const ForwardArrays& out);
+                                const ForwardArrays& out) = 0;
 };
 
 // log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <numeric>
 #include <random>
 
 #include "core/error.h"
@@ -57,6 +58,7 @@ Sample make_sample(const BenchWorkload& workload, std::uint64_t seed) {
   sample.model.transition = normal_values(labels * labels, random);
   sample.model.duration_bias =
       normal_values(labels * static_cast<std::size_t>(workload.max_duration), random);
+  if (workload.log_tail < 0) sample.model.log_tail.assign(labels, workload.log_tail);
   sample.model.start_scores.assign(labels, 0);
   sample.model.end_scores.assign(labels, 0);
   std::normal_distribution<float> normal;
@@ -80,15 +82,17 @@ struct PosteriorRun {
   std::vector<double> boundary, labels;
 };
 
-// Boundary and label posteriors of the whole sequence into the memory of `run`; starts and ends are computed
-// on the way.
-void posteriors_of(Engine& engine, const Sample& sample, PosteriorRun& run) {
+// Boundary and label posteriors of the whole sequence into the memory of `run`, and the expected counts when
+// asked for; starts and ends are computed on the way.
+void posteriors_of(Engine& engine, const Sample& sample, PosteriorRun& run,
+                   ExpectedCounts* counts = nullptr) {
   const auto length = static_cast<std::size_t>(sample.whole.length);
   run.boundary.resize(length);
   run.labels.resize(length * static_cast<std::size_t>(sample.model.num_labels));
   PosteriorArrays arrays;
   arrays.boundary = run.boundary.data();
   arrays.labels = run.labels.data();
+  arrays.counts = counts;
   const PosteriorWindow window =
       engine.posteriors(sample.whole, {0, sample.whole.length}, nullptr, nullptr, arrays);
   run.log_partition = log_sum(window.right_forward);
@@ -129,6 +133,17 @@ double relative_error(double found, double expected) {
   return std::fabs(found - expected) / std::max(1.0, std::fabs(expected));
 }
 
+// Of any entry, relative to the largest.
+double largest_error(const std::vector<double>& found, const std::vector<double>& expected) {
+  double largest = 0;
+  double worst = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    largest = std::max(largest, std::fabs(expected[i]));
+    worst = std::max(worst, std::fabs(found[i] - expected[i]));
+  }
+  return worst / largest;
+}
+
 class Bench {
  public:
   Bench(const BenchOptions& options, const std::function<void(const std::string&)>& print)
@@ -144,6 +159,7 @@ class Bench {
       if (options_.viterbi) run_viterbi_sweep(*engine, threads);
       if (options_.viterbi) run_viterbi(*engine, threads);
       if (options_.posterior) run_posterior(*engine, threads);
+      if (options_.gradient) run_gradient(*engine, threads);
     }
   }
 
@@ -164,7 +180,9 @@ class Bench {
     JsonLine json;
     json.add("operation", operation).add("device", engine.description());
     json.add("T", workload_.length).add("K", std::int64_t{workload_.max_duration});
-    json.add("C", std::int64_t{workload_.num_labels}).add("threads", std::int64_t{threads});
+    json.add("C", std::int64_t{workload_.num_labels});
+    if (workload_.log_tail < 0) json.add("log_tail", workload_.log_tail);
+    json.add("threads", std::int64_t{threads});
     json.add("median_seconds", seconds);
     json.add("positions_per_second", static_cast<double>(workload_.length) / seconds);
     json.add("pairs_per_second", passes * pairs() / seconds).add("peak_pairs_per_second", peak);
@@ -223,6 +241,30 @@ class Bench {
       json.add("posterior_error", worst);
     }
     finish(json, engine.posterior_bytes(workload_.length));
+  }
+
+  // Everything training asks of a sequence: label posteriors and the expected counts.
+  void run_gradient(Engine& engine, int threads) {
+    PosteriorRun run;
+    ExpectedCounts counts;
+    const double seconds = median_seconds(options_.repeats, [&] {
+      counts = {};
+      posteriors_of(engine, sample_, run, &counts);
+    });
+    JsonLine json = line(engine, "gradient", threads, 3, seconds, peaks_.multiply_add);
+    json.add("log_partition", run.log_partition);
+    json.add("segments", std::accumulate(counts.duration.begin(), counts.duration.end(), 0.0));
+    json.add("fallbacks", run.totals.fallbacks).add("repaired_chunks", run.repaired);
+    if (options_.check) {
+      PosteriorRun exact;
+      ExpectedCounts expected;
+      posteriors_of(*reference(), sample_, exact, &expected);
+      json.add("log_partition_error", relative_error(run.log_partition, exact.log_partition));
+      json.add("emission_error", largest_error(run.labels, exact.labels));
+      json.add("transition_error", largest_error(counts.transition, expected.transition));
+      json.add("duration_error", largest_error(counts.duration, expected.duration));
+    }
+    finish(json, engine.posterior_bytes(workload_.length, true));
   }
 
   const BenchOptions& options_;

@@ -14,6 +14,7 @@ struct BenchWorkload {
   std::int64_t length = 0;  // T
   int max_duration = 0;     // K
   int num_labels = 0;       // C
+  double log_tail = 0;      // log q of a tail on every label; 0: none
 };
 
 // The shapes that docs/performance.md reports.
@@ -26,6 +27,7 @@ struct BenchOptions {
   std::uint64_t seed = 1;
   bool viterbi = true;
   bool posterior = true;
+  bool gradient = true;
   bool check = false;  // compare with the reference engine, which takes long
 };
 

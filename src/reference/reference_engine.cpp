@@ -59,7 +59,7 @@ class ReferenceEngine : public Engine {
   std::size_t viterbi_bytes(std::int64_t positions, bool) const override {
     return score_bytes(positions) + table_bytes(positions, model_.has_tail() ? 3 : 2) + state_bytes();
   }
-  std::size_t posterior_bytes(std::int64_t positions) const override {
+  std::size_t posterior_bytes(std::int64_t positions, bool) const override {
     return score_bytes(positions) + table_bytes(positions, model_.has_tail() ? 6 : 4) + 2 * state_bytes();
   }
 

@@ -329,7 +329,7 @@ inline void BlockRun<Real, D, Semiring>::finish_fast(BlockMessages<Real>& out) {
       hn::Store(hn::Add(log_of(tail_now_.get() + c), hn::Load(dd, bound_.get() + c)), dd,
                 tail_log_.get() + c);
     }
-    for (std::size_t c = 0; c < width_; ++c) tail_log_[c] += block_sum_[c];
+    for (std::size_t c = 0; c < width_; ++c) tail_log_[c] += block_sum_[c] + t_.tail_drift[c];
   }
   shift_gauge(block_sum_.get(), move_base());
 }

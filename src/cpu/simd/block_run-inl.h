@@ -271,6 +271,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
   }
   const double* block_sum() const { return block_sum_.get(); }
   const double* content() const { return scores_.content(); }  // of the block loaded
+  const double* first_scores() const { return scores_.first(); }
   const double* last_scores() const { return scores_.last(); }
   bool has_edge_scores() const { return scores_.has_edges(); }
 

@@ -66,12 +66,15 @@ struct ChainTables {
     log_tail = AlignedArray<double>(width, kNegativeInfinity);
     tail_factor = AlignedArray<Real>(width, Semiring::template zero<Real>());
     last_bias = AlignedArray<double>(width, kNegativeInfinity);
+    tail_drift = AlignedArray<double>(width, 0.0);
     for (int c = 0; c < labels; ++c) {
       const auto i = static_cast<std::size_t>(c);
       last_bias[i] = bias_or_forbidden(duration, c);
       if (!tail) continue;
       log_tail[i] = model.log_tail[i];
       tail_factor[i] = static_cast<Real>(Semiring::FromLogScalar(log_tail[i]));
+      if (Semiring::kIsLog && tail_factor[i] > Real(0))
+        tail_drift[i] = kBlock * (log_tail[i] - std::log(static_cast<double>(tail_factor[i])));
     }
     least_total = least_certified<Semiring, Real>(duration + kBlock);
     least_start = least_certified<Semiring, Real>(labels);
@@ -108,6 +111,7 @@ struct ChainTables {
   AlignedArray<double> source_bound;      // (padded): of the scores out of the label
   AlignedArray<double> log_tail, last_bias;
   AlignedArray<Real> tail_factor;
+  AlignedArray<double> tail_drift;  // (padded) what rounding the factor takes from a tail over a block
   // Finite scores that are zero in a table: what they are multiplied with inside a block may be larger
   // than 1.
   bool near_vanished = false, transition_vanished = false;

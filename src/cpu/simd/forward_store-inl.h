@@ -21,18 +21,18 @@ class ForwardStore {
  public:
   explicit ForwardStore(std::size_t width) : width_(width), rows_(kBlock * width) {}
 
-  static std::size_t bytes(std::size_t width, std::int64_t positions) {
+  static std::size_t bytes(std::size_t width, std::int64_t positions, bool tails) {
     const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
-    return blocks * width * (2 * kBlock * (sizeof(Real) + sizeof(double)) + 3 * sizeof(double));
+    const std::size_t arrays = tails ? 3 : 2;
+    return blocks * width * (arrays * kBlock * (sizeof(Real) + sizeof(double)) + 3 * sizeof(double));
   }
 
-  void reset(std::int64_t positions) {
+  // `tails`: keep the tail of every position, for the expected counts.
+  void reset(std::int64_t positions, bool tails) {
     const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
-    if (blocks > capacity_) {
-      numbers_ = AlignedArray<Real>(blocks * 2 * rows_);
-      scales_ = AlignedArray<double>(blocks * 3 * width_);
-      capacity_ = blocks;
-    }
+    arrays_ = tails ? 3 : 2;
+    if (blocks * arrays_ * rows_ > numbers_.size()) numbers_ = AlignedArray<Real>(blocks * arrays_ * rows_);
+    if (blocks * 3 * width_ > scales_.size()) scales_ = AlignedArray<double>(blocks * 3 * width_);
     logs_.clear();
     exact_.clear();
     bases_.clear();
@@ -49,11 +49,14 @@ class ForwardStore {
       exact_.push_back(static_cast<std::ptrdiff_t>(logs_.size()));
       logs_.insert(logs_.end(), m.alpha_log, m.alpha_log + rows_);
       logs_.insert(logs_.end(), m.start_log, m.start_log + rows_);
+      if (arrays_ == 3) logs_.insert(logs_.end(), m.tail_log, m.tail_log + rows_);
       return;
     }
     exact_.push_back(-1);
-    std::copy_n(m.alpha, rows_, numbers_.get() + block * 2 * rows_);
-    std::copy_n(m.start, rows_, numbers_.get() + block * 2 * rows_ + rows_);
+    Real* numbers = numbers_.get() + block * arrays_ * rows_;
+    std::copy_n(m.alpha, rows_, numbers);
+    std::copy_n(m.start, rows_, numbers + rows_);
+    if (arrays_ == 3) std::copy_n(m.tail, rows_, numbers + 2 * rows_);
     std::copy_n(m.alpha_scale, width_, scales);
     std::copy_n(m.start_scale, width_, scales + width_);
   }
@@ -61,13 +64,15 @@ class ForwardStore {
   // What a block's logarithms and scales are relative to, a whole number.
   double base(std::size_t block) const { return bases_[block]; }
   bool exact(std::size_t block) const { return exact_[block] >= 0; }
-  const Real* alpha(std::size_t block) const { return numbers_.get() + block * 2 * rows_; }
+  const Real* alpha(std::size_t block) const { return numbers_.get() + block * arrays_ * rows_; }
   const Real* start(std::size_t block) const { return alpha(block) + rows_; }
+  const Real* tail(std::size_t block) const { return alpha(block) + 2 * rows_; }  // as in BlockMessages
   const double* alpha_scale(std::size_t block) const { return scales_.get() + block * 3 * width_; }
   const double* start_scale(std::size_t block) const { return alpha_scale(block) + width_; }
   const double* tail_log(std::size_t block) const { return alpha_scale(block) + 2 * width_; }
   const double* alpha_log(std::size_t block) const { return logs_.data() + exact_[block]; }
   const double* start_log(std::size_t block) const { return alpha_log(block) + rows_; }
+  const double* tail_rows_log(std::size_t block) const { return alpha_log(block) + 2 * rows_; }
 
   // One value as a logarithm, either way.
   double alpha_value(std::size_t block, std::size_t slot, std::size_t c) const {
@@ -85,10 +90,10 @@ class ForwardStore {
   }
 
   std::size_t width_, rows_;
-  std::size_t capacity_ = 0;
-  AlignedArray<Real> numbers_;   // per block: alpha (16, padded), start (16, padded)
+  std::size_t arrays_ = 2;
+  AlignedArray<Real> numbers_;   // per block: alpha (16, padded), start (16, padded), tail when kept
   AlignedArray<double> scales_;  // per block: alpha, start, tail (padded)
-  std::vector<double> logs_;     // per exact block: alpha, start (16, padded)
+  std::vector<double> logs_;     // per exact block: the same
   std::vector<double> bases_;
   std::vector<std::ptrdiff_t> exact_;  // offset into logs_, or -1
 };

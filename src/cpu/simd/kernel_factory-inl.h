@@ -70,8 +70,13 @@ class PosteriorFactory final : public KernelFactory<PosteriorKernel> {
   }
   std::size_t workspace_bytes(std::int64_t chunk) const override {
     const auto width = static_cast<std::size_t>(forward_->padded);
-    return 2 * bytes_of_run<Real>(*forward_) + ForwardStore<Real>::bytes(width, chunk) +
+    return 2 * bytes_of_run<Real>(*forward_) + ForwardStore<Real>::bytes(width, chunk, false) +
            2 * bytes_of_state(forward_->duration, forward_->labels);
+  }
+  std::size_t counts_bytes(std::int64_t chunk) const override {
+    const auto width = static_cast<std::size_t>(forward_->padded);
+    const auto store = [&](bool tails) { return ForwardStore<Real>::bytes(width, chunk, tails); };
+    return ChunkCounts<Real, D>::bytes(*forward_) + store(forward_->tail) - store(false);
   }
 
  private:

@@ -11,7 +11,9 @@
 #include <cmath>
 #include <memory>
 
+#include "cpu/simd/chunk_counts-inl.h"
 #include "cpu/simd/chunk_run-inl.h"
+#include "cpu/simd/forward_rows-inl.h"
 #include "cpu/simd/forward_store-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -23,6 +25,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
  public:
   using Tables = ChainTables<Real, D, LogSemiring>;
   using Run = BlockRun<Real, D, LogSemiring>;
+  using Counts = ChunkCounts<Real, D>;
   using V = hn::Vec<D>;
   using DD = typename Run::DD;
   using VD = hn::Vec<DD>;
@@ -56,15 +59,30 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         [](std::int64_t, const BlockMessages<Real>&) {});
   }
 
+  RunStates forward(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
+                    const ForwardArrays& out) override {
+    const FlushSubnormals flush;
+    const ScoreView view(scores, Direction::kForward);
+    ForwardRows<Real, D> rows(*forward_tables_, out);
+    return run_chunk(
+        forward_, view, chunk, warmup, start, scratch_, [&](std::int64_t) { rows.before(forward_); },
+        [&](std::int64_t block, const BlockMessages<Real>& m) { rows.write(forward_, chunk, block, m); });
+  }
+
   Result posteriors(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
                     std::int64_t anchor_spacing, RunStart forward, RunStart backward,
                     const PosteriorArrays& out) override {
     const FlushSubnormals flush;
     Result result;
     const ScoreView ahead(scores, Direction::kForward);
-    store_.reset(chunk.size());
+    const bool counting = out.counts != nullptr;
+    if (counting && !counts_) counts_ = std::make_unique<Counts>(*forward_tables_, *backward_tables_);
+    store_.reset(chunk.size(), counting && forward_tables_->tail);
     result.forward = run_chunk(
-        forward_, ahead, chunk, warmup, forward, scratch_, [](std::int64_t) {},
+        forward_, ahead, chunk, warmup, forward, scratch_,
+        [&](std::int64_t boundary) {
+          if (counting && boundary == chunk.begin) counts_->start_left(forward_);
+        },
         [&](std::int64_t, const BlockMessages<Real>& m) {
           store_.append(m, forward_.tail_log(), forward_.base());
         });
@@ -75,6 +93,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const auto before = [&](std::int64_t run_boundary) {
       const std::int64_t boundary = back.boundary_of(run_boundary);
       if (boundary == chunk.end) {
+        if (counting) counts_->start_right(backward_, chunk.end != scores.length);
         anchor(back, boundary);
       } else if (boundary % anchor_spacing == 0 &&
                  (chunk.begin == 0 || boundary - chunk.begin >= forward_tables_->duration)) {
@@ -87,6 +106,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     result.backward = run_chunk(backward_, back, chunk, warmup, backward, scratch_, before, after);
     report_.fallbacks += result.forward.fallbacks + result.backward.fallbacks;
     result.report = report_;
+    if (counting) counts_->finish(result.counts);
     return result;
   }
 
@@ -106,6 +126,9 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       fast_products(block, log_z, back);
     }
     accumulate(begin, slots);
+    if (out_.counts != nullptr && log_z_ != kNegativeInfinity) {
+      counts_->add({store_, block, back, backward_, slots, log_z}, begin == 0);
+    }
   }
 
   // start_[j] = p_start(begin + j), end_[j] = p_end(begin + j): both products are split evenly so that
@@ -461,6 +484,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   std::size_t width_, labels_;
   ScratchMessages<Real> scratch_;
   ForwardStore<Real> store_;
+  std::unique_ptr<Counts> counts_;  // once they were asked for
 
   PositionRange chunk_;
   PosteriorArrays out_;
