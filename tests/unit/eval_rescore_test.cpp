@@ -127,11 +127,15 @@ TEST_CASE("the score of a path is that of the definition, for every kind of mode
 }
 
 TEST_CASE("a path over several slabs, segments across their edges") {
-  for (const auto kind :
-       {testing::CaseKind::kPlain, testing::CaseKind::kSteepDurations, testing::CaseKind::kSteps})
+  for (const auto kind : {testing::CaseKind::kPlain, testing::CaseKind::kSteepDurations})
     for (const std::int64_t length : {65'535, 65'536, 65'537, 140'000}) {
-      const testing::ModelCase sample = testing::make_case(kind, {length, 5, 3}, 11);
+      testing::ModelCase sample = testing::make_case(kind, {length, 5, 3}, 11);
       std::mt19937 random(3);
+      for (testing::ScoreTable* scores : {&sample.start_scores, &sample.end_scores}) {
+        *scores = {};
+        for (std::int64_t i = 0; i < 3 * length; ++i)
+          scores->f64.push_back(static_cast<double>(random() % 100) / 8);
+      }
       const auto path = random_path(random, length, 5, 3);
       MemoryScoreSource source(sample.whole(), 3);
       const auto found = score_path(sample.model, source, path);
