@@ -107,7 +107,7 @@ void OutputFile::write(std::string_view bytes) {
 // Empties the buffer, except for what does not fill a BGZF block yet: where blocks end must depend on the
 // bytes alone.
 void OutputFile::flush() {
-  if (committed_) throw std::logic_error("OutputFile: written to after commit");
+  if (finished_) throw std::logic_error("OutputFile: written to after finish");
   if (!compressed_) {
     write_plain(buffer_.data(), used_);
     used_ = 0;
@@ -143,7 +143,7 @@ void OutputFile::write_bgzf_block(const char* bytes, std::size_t size) {
   write_plain(compressed_block_.data(), compressed_size);
 }
 
-void OutputFile::commit() {
+void OutputFile::finish() {
   flush();
   if (compressed_) {
     if (used_ > 0) write_bgzf_block(buffer_.data(), used_);
@@ -152,6 +152,13 @@ void OutputFile::commit() {
   }
   finish_data();
   if (spec_.index != IndexKind::kNone) build_index();
+  finished_ = true;
+}
+
+void OutputFile::commit() {
+  if (committed_ || (finished_ && used_ > 0))
+    throw std::logic_error("OutputFile: committed twice, or written to after finish");
+  if (!finished_) finish();
   if (!target_.empty()) rename_all();
   committed_ = true;
 }

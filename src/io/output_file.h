@@ -70,8 +70,13 @@ class OutputFile {
   }
   void advance(std::size_t size) { used_ += size; }
 
-  // Writes what is left, makes it durable, builds the index, and renames data then index. An index of the
-  // other kind that belonged to an older file of that name is removed. Afterwards nothing may be written.
+  // Writes what is left, makes it durable and builds the index. Afterwards nothing may be written, and
+  // nothing is left to fail but the renaming. Outputs that belong together are all finished before the first
+  // is committed.
+  void finish();
+
+  // finish(), where that was not called, and then renames data and index. An index of the other kind that
+  // belonged to an older file of that name is removed.
   void commit();
 
   const std::string& path() const { return spec_.path; }
@@ -93,6 +98,7 @@ class OutputFile {
   TemporaryName registered_index_;
   int descriptor_ = -1;
   bool compressed_ = false;
+  bool finished_ = false;
   bool committed_ = false;
   std::vector<char> buffer_;  // plain: 256 KiB; BGZF: a whole number of blocks
   std::size_t used_ = 0;

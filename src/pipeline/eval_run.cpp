@@ -194,6 +194,7 @@ void run_eval(const EvalOptions& options, Progress* progress) {
   for (const OutputSpec& spec : specs)
     files.emplace_back(spec).write(spec.path == options.json_path ? eval_json_text(report)
                                                                   : report_text(report));
+  for (OutputFile& file : files) file.finish();
   for (OutputFile& file : files) file.commit();
 }
 

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 
 #include "core/error.h"
 #include "io/memory_size.h"
+#include "io/output_file.h"
 #include "io/provenance_header.h"
 #include "io/stats_json.h"
 #include "pipeline/memory_budget.h"
@@ -193,9 +195,15 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
                  outputs.dropped_mass());
   for (const GeneratedOutput& generated : plan.generated)
     timed(report.write, [&] { write_generated(generated, outputs); });
-  timed(report.write, [&] { outputs.commit(); });
-  if (!options_.stats_path.empty())
-    write_stats(options_.stats_path, report.finish(options_.version, engines_.whole().description()));
+  timed(report.write, [&] { outputs.finish(); });
+  std::optional<OutputFile> stats;
+  if (!options_.stats_path.empty()) {
+    stats.emplace(OutputSpec{options_.stats_path, IndexKind::kNone});
+    stats->write(stats_text(report.finish(options_.version, engines_.whole().description())));
+    stats->finish();
+  }
+  outputs.commit();
+  if (stats) stats->commit();
 }
 
 }  // namespace semicrf

@@ -115,12 +115,16 @@ void RunOutputs::fill_array(std::int64_t rows) {
   array_rows_done_ += rows;
 }
 
-void RunOutputs::commit() {
+void RunOutputs::finish() {
   if (label_array_) {
     fill_array(array_rows_ - array_rows_done_);
     label_array_->finish();
   }
   for (NpyWriter& array : arrays_) array.finish();
+  for (OutputFile& file : files_) file.finish();
+}
+
+void RunOutputs::commit() {
   for (OutputFile& file : files_) file.commit();
 }
 

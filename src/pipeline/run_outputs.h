@@ -64,7 +64,9 @@ class RunOutputs {
   // An array that the caller fills.
   NpyWriter& add_array(const OutputSpec& spec, const NpyShape& shape);
 
-  // Everything under its name. Call once, at the end.
+  // Everything written and durable, then everything under its name. Call each once, at the end: all that can
+  // fail but renaming fails in finish().
+  void finish();
   void commit();
 
   // Boundary posteriors left out because of their size.

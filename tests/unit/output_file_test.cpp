@@ -47,6 +47,29 @@ TEST_CASE("an output appears when committed, not before") {
   CHECK(folder.names() == Names{"out.bed"});
 }
 
+TEST_CASE("a finished output is complete but not under its name") {
+  const TempFolder folder;
+  const std::string path = folder.add("out.bed.gz", "old");
+  {
+    OutputFile output({path, IndexKind::kTbi});
+    output.write(many_lines());
+    output.finish();
+    CHECK(test::read_file(path) == "old");
+    CHECK(folder.names().size() == 3);
+    CHECK_THROWS_AS(output.finish(), std::logic_error);
+    output.commit();
+    CHECK(folder.names() == Names{"out.bed.gz", "out.bed.gz.tbi"});
+    CHECK_THROWS_AS(output.commit(), std::logic_error);
+  }
+  {
+    OutputFile output({path, IndexKind::kTbi});
+    output.write("chr1\t0\t1\n");
+    output.finish();
+  }
+  CHECK(test::read_file(path).size() > 1000);
+  CHECK(folder.names() == Names{"out.bed.gz", "out.bed.gz.tbi"});
+}
+
 TEST_CASE("an output that is not committed leaves the old file and no temporary") {
   const TempFolder folder;
   const std::string path = folder.add("out.bed", "old\n");

@@ -154,6 +154,31 @@ TEST_CASE("memory that is too small is known before anything is written") {
   CHECK(folder.names() == std::vector<std::string>{"p.json", "x.npy"});
 }
 
+// The other outputs are complete when writing to the full device fails, which shows only at the end.
+TEST_CASE("an output that fails at the end keeps all others from appearing") {
+  const TempFolder folder;
+  DecodeOptions options;
+  options.run.input = input_of(folder, {folder.add("x.npy", text_of(random_scores(100, 5)))});
+  options.run.engine = engine_with(1);
+  options.run.version = "test";
+  options.output = folder.add("out.bed", "old\n");
+  const auto names = folder.names();
+  const auto refused = [&] {
+    CHECK_THROWS_AS(run_decode(options, nullptr), WriteError);
+    CHECK(read_file(options.output) == "old\n");
+    CHECK(folder.names() == names);
+  };
+  options.posterior_path = "/dev/full";
+  refused();
+  options.posterior_path.clear();
+  options.run.stats_path = "/dev/full";
+  refused();
+  options.run.stats_path = folder / "stats.json";
+  run_decode(options, nullptr);
+  CHECK(read_file(options.output) != "old\n");
+  CHECK(folder.names().size() == names.size() + 1);
+}
+
 TEST_CASE("a dry run names engine, inputs, bins and windows") {
   const TempFolder folder;
   DecodeOptions options;
