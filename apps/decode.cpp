@@ -4,8 +4,7 @@
 
 #include "apps/commands.h"
 #include "apps/common_options.h"
-#include "apps/print.h"
-#include "apps/progress_display.h"
+#include "apps/run_or_plan.h"
 #include "pipeline/run.h"
 
 namespace semicrf {
@@ -25,11 +24,7 @@ void decode(const DecodeArguments& arguments) {
   options.posterior_path = arguments.posterior;
   options.merge_adjacent = arguments.merge_adjacent;
   options.extra_columns = arguments.extra_columns;
-  if (arguments.common.dry_run) {
-    print(plan_decode(options));
-    return;
-  }
-  run_decode(options, make_progress(arguments.common.progress, arguments.common.quiet).get());
+  run_or_plan(arguments.common, options, run_decode, plan_decode);
 }
 
 }  // namespace

@@ -3,8 +3,7 @@
 
 #include "apps/commands.h"
 #include "apps/common_options.h"
-#include "apps/print.h"
-#include "apps/progress_display.h"
+#include "apps/run_or_plan.h"
 #include "pipeline/run.h"
 
 namespace semicrf {
@@ -22,11 +21,7 @@ void posterior(const PosteriorArguments& arguments) {
   options.output = output_path(arguments.common, "boundary.bedgraph");
   options.labels_out = arguments.labels_out;
   options.min_posterior = arguments.min_posterior;
-  if (arguments.common.dry_run) {
-    print(plan_posterior(options));
-    return;
-  }
-  run_posterior(options, make_progress(arguments.common.progress, arguments.common.quiet).get());
+  run_or_plan(arguments.common, options, run_posterior, plan_posterior);
 }
 
 }  // namespace

@@ -4,8 +4,7 @@
 
 #include "apps/commands.h"
 #include "apps/common_options.h"
-#include "apps/print.h"
-#include "apps/progress_display.h"
+#include "apps/run_or_plan.h"
 #include "core/error.h"
 #include "io/label_name.h"
 #include "pipeline/run.h"
@@ -55,11 +54,7 @@ void simulate(const SimulateArguments& arguments) {
   options.output = output_path(arguments.common, "segments.bed");
   options.draws = arguments.draws;
   options.emissions = arguments.emissions;
-  if (arguments.common.dry_run) {
-    print(plan_simulate(options));
-    return;
-  }
-  run_simulate(options, make_progress(arguments.common.progress, arguments.common.quiet).get());
+  run_or_plan(arguments.common, options, run_simulate, plan_simulate);
 }
 
 }  // namespace

@@ -12,12 +12,6 @@
 namespace semicrf {
 namespace {
 
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
-
 std::string color_text(const Label& label) {
   if (!label.color) return "-";
   char text[8];
@@ -53,14 +47,15 @@ std::string label_table(const Parameters& parameters) {
     const bool possible = durations.shortest > 0;
     const bool has_tail =
         parameters.chain.has_tail() && parameters.chain.log_tail[index] != kNegativeInfinity;
-    rows.push_back(
-        {parameters.labels[index].name, color_text(parameters.labels[index]),
-         possible ? number(durations.mean) : "-", possible ? std::to_string(durations.most_likely) : "-",
-         possible ? std::to_string(durations.shortest) + ".." +
-                        (has_tail ? "any" : std::to_string(durations.longest))
-                  : "never",
-         has_tail ? number(std::exp(parameters.chain.log_tail[index])) : "-",
-         number(parameters.chain.start_scores[index]), number(parameters.chain.end_scores[index])});
+    rows.push_back({parameters.labels[index].name, color_text(parameters.labels[index]),
+                    possible ? described_number(durations.mean) : "-",
+                    possible ? std::to_string(durations.most_likely) : "-",
+                    possible ? std::to_string(durations.shortest) + ".." +
+                                   (has_tail ? "any" : std::to_string(durations.longest))
+                             : "never",
+                    has_tail ? described_number(std::exp(parameters.chain.log_tail[index])) : "-",
+                    described_number(parameters.chain.start_scores[index]),
+                    described_number(parameters.chain.end_scores[index])});
   }
   return table_text(rows);
 }
@@ -68,8 +63,8 @@ std::string label_table(const Parameters& parameters) {
 std::string track_table(const Parameters& parameters) {
   std::vector<std::vector<std::string>> rows{{"track", "transform", "center", "scale", "missing"}};
   for (const Track& track : parameters.tracks) {
-    rows.push_back({track.name, std::string(transform_name(track.transform)), number(track.center),
-                    number(track.scale), std::string(missing_policy_name(track.missing))});
+    rows.push_back({track.name, std::string(transform_name(track.transform)), described_number(track.center),
+                    described_number(track.scale), std::string(missing_policy_name(track.missing))});
   }
   return table_text(rows);
 }
@@ -87,6 +82,12 @@ std::string head_text(const Parameters& parameters) {
 }
 
 }  // namespace
+
+std::string described_number(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
 
 std::string describe_parameters(const Parameters& parameters) {
   const ChainModel& chain = parameters.chain;

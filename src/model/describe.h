@@ -11,4 +11,7 @@ namespace semicrf {
 // heads, forbidden transitions.
 std::string describe_parameters(const Parameters& parameters);
 
+// Six significant digits, as numbers are shown in descriptions.
+std::string described_number(double value);
+
 }  // namespace semicrf

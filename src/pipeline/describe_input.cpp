@@ -1,7 +1,5 @@
 #include "pipeline/describe_input.h"
 
-#include <cstdio>
-
 #include "core/error.h"
 #include "io/bigwig_reader.h"
 #include "io/input_kind.h"
@@ -12,12 +10,6 @@
 
 namespace semicrf {
 namespace {
-
-std::string number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
 
 std::string describe_array(const NpyArray& array) {
   const NpyHeader& header = array.header();
@@ -43,8 +35,8 @@ std::string describe_bigwig(const std::string& path) {
                      " blocks, " + std::to_string(file.zoom_levels()) + " zoom levels\n";
   if (const auto& summary = file.summary())
     text += "bases with a value: " + std::to_string(summary->bases_covered) + ", minimum " +
-            number(summary->minimum) + ", maximum " + number(summary->maximum) + ", sum " +
-            number(summary->sum) + " (as its writer says)\n";
+            described_number(summary->minimum) + ", maximum " + described_number(summary->maximum) +
+            ", sum " + described_number(summary->sum) + " (as its writer says)\n";
   text += std::to_string(file.chromosomes().size()) + " chromosomes\n";
   for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
     const ChromInfo& chromosome = file.chromosomes()[i];

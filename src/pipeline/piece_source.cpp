@@ -10,6 +10,18 @@ namespace {
 constexpr std::int64_t kReadSlab = 1 << 17;  // features are turned into scores this many positions at a time
 constexpr std::int64_t kTask = 1 << 13;      // positions per task of a thread
 
+// Positions [begin, end) of a piece, without their scores.
+ScoreWindow empty_window(const SequenceScores& scores, std::int64_t begin, std::int64_t end,
+                         std::int64_t length) {
+  ScoreWindow window;
+  window.begin = begin;
+  window.end = end;
+  window.length = length;
+  window.baseline = scores.baseline;
+  window.subtract_position_max = scores.subtract_position_max;
+  return window;
+}
+
 // Scores that are given row by row.
 class DirectSource : public ScoreSource {
  public:
@@ -26,12 +38,7 @@ class DirectSource : public ScoreSource {
   }
 
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
-    ScoreWindow window;
-    window.begin = begin;
-    window.end = end;
-    window.length = length();
-    window.baseline = scores_->baseline;
-    window.subtract_position_max = scores_->subtract_position_max;
+    ScoreWindow window = empty_window(*scores_, begin, end, length());
     window.emissions = rows(*scores_->rows, begin, end, buffers.emissions32, buffers.emissions64);
     if (scores_->start)
       window.start_scores = rows(*scores_->start, begin, end, buffers.start32, buffers.start64);
@@ -71,12 +78,7 @@ class HeadSource : public ScoreSource {
   }
 
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
-    ScoreWindow window;
-    window.begin = begin;
-    window.end = end;
-    window.length = length();
-    window.baseline = scores_->baseline;
-    window.subtract_position_max = scores_->subtract_position_max;
+    ScoreWindow window = empty_window(*scores_, begin, end, length());
     if (wide()) {
       fill<double>(begin, end, buffers.emissions64, buffers.start64, buffers.end64);
       window.emissions.f64 = buffers.emissions64.data();

@@ -1,0 +1,22 @@
+// What --dry-run decides, the same for every command that runs over sequences.
+#pragma once
+
+#include <string>
+
+#include "apps/common_options.h"
+#include "apps/print.h"
+#include "apps/progress_display.h"
+
+namespace semicrf {
+
+template <class Options>
+void run_or_plan(const CommonArguments& common, const Options& options,
+                 void (*run)(const Options&, Progress*), std::string (*plan)(const Options&)) {
+  if (common.dry_run) {
+    print(plan(options));
+  } else {
+    run(options, make_progress(common.progress, common.quiet).get());
+  }
+}
+
+}  // namespace semicrf
