@@ -1,6 +1,7 @@
 #include "apps/common_options.h"
 
 #include <algorithm>
+#include <charconv>
 #include <thread>
 
 #include "apps/logging.h"
@@ -54,6 +55,22 @@ std::vector<std::string> typed_paths(const InputOptions& input) {
     }
   std::erase(paths, std::string());
   return paths;
+}
+
+// The numbers of "cuda:0,2"; none for "cuda".
+std::vector<int> device_numbers(const std::string& device) {
+  std::vector<int> numbers;
+  const char* at = device.data() + std::string("cuda").size();
+  const char* end = device.data() + device.size();
+  while (at != end) {
+    int number = -1;
+    const auto [next, error] = std::from_chars(at + 1, end, number);
+    if (error != std::errc() || number < 0 || (next != end && *next != ','))
+      throw UsageError("--device: " + device + " is not a list such as cuda:0,2");
+    numbers.push_back(number);
+    at = next;
+  }
+  return numbers;
 }
 
 }  // namespace
@@ -113,8 +130,10 @@ EngineOptions engine_options(const EngineArguments& arguments) {
   } else if (device == "reference") {
     options.backend = EngineOptions::Backend::kReference;
   } else if (device == "cuda" || device.rfind("cuda:", 0) == 0) {
-    throw DeviceError(
-        {"", "", "this program was built without a CUDA engine", "use --device auto or --device cpu"});
+    options.backend = EngineOptions::Backend::kCuda;
+    options.devices = device_numbers(device);
+    if (!options.instruction_set.empty())
+      throw UsageError("--instruction-set: " + device + " has no instruction sets to choose from");
   } else if (device != "auto") {
     throw UsageError("--device: " + device + " is none of auto, cpu, cuda, reference");
   }

@@ -172,7 +172,7 @@ class Engine {
  public:
   virtual ~Engine() = default;
 
-  virtual std::string_view name() const = 0;    // "reference" or "cpu"
+  virtual std::string_view name() const = 0;    // "reference", "cpu" or "cuda"
   virtual std::string description() const = 0;  // for logs: instruction set, precision, threads
   virtual const ChainModel& model() const = 0;
   virtual Precision precision() const = 0;
@@ -209,10 +209,11 @@ double best_final_score(const BoundaryState& state_at_end, int* best_label);
 
 // How an engine is chosen.
 struct EngineOptions {
-  enum class Backend { kAuto, kReference, kCpu };
+  enum class Backend { kAuto, kReference, kCpu, kCuda };
   Backend backend = Backend::kAuto;
   Precision precision = Precision::kFloat;
   int threads = 1;
+  std::vector<int> devices;  // GPUs, as CUDA numbers them; empty: the first
   std::string
       instruction_set;  // empty: the best this processor has; else a name of available_instruction_sets()
 };

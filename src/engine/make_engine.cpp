@@ -4,6 +4,7 @@
 #include "core/error.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/peak.h"
+#include "cuda/cuda_engine.h"
 #include "engine/engine.h"
 #include "reference/reference_engine.h"
 
@@ -15,6 +16,10 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
           {"", "", "the reference engine has no instruction sets to choose from", "use the cpu engine"});
     }
     return make_reference_engine(std::move(model));
+  }
+  const bool any = options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty();
+  if (options.backend == EngineOptions::Backend::kCuda || (any && cuda_obstacle().empty())) {
+    return make_cuda_engine(std::move(model), options.precision, options.devices);
   }
   return make_cpu_engine(std::move(model), options.precision, options.threads, options.instruction_set);
 }

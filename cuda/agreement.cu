@@ -1,0 +1,76 @@
+// One block per junction; sums in a fixed order.
+#include "cuda/agreement.h"
+#include "cuda/cuda_check.h"
+#include "cuda/numbers.cuh"
+
+namespace semicrf::cuda {
+
+extern __shared__ unsigned char shared_memory[];
+
+namespace {
+
+inline constexpr int kAgreementThreads = 128;
+
+__global__ void __launch_bounds__(kAgreementThreads)
+    compare(const StateStore states, const Junction* junctions, JunctionResult* results, double tolerance,
+            double epsilon) {
+  double* const parts = reinterpret_cast<double*>(shared_memory);
+  const Junction at = junctions[blockIdx.x];
+  const double* truth = states.entries + at.truth * states.stride;
+  const double* warmed = states.entries + at.warmed * states.stride;
+  double low = -kNone, high = kNone, largest = 0, weight = 0, weighted = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kAgreementThreads) {
+    const double a = truth[i];
+    const double b = warmed[i];
+    if (a == kNone && b == kNone) continue;
+    if (a == kNone || b == kNone) {
+      largest = -kNone;  // +inf: no agreement
+      continue;
+    }
+    const double difference = a - b;
+    low = fmin(low, difference);
+    high = fmax(high, difference);
+    largest = fmax(largest, fmax(fabs(a), fabs(b)));
+    const double mass = exp(a);
+    weight += mass;
+    weighted += mass * difference;
+  }
+  double* mine = parts + threadIdx.x;
+  mine[0] = low;
+  mine[kAgreementThreads] = high;
+  mine[2 * kAgreementThreads] = largest;
+  mine[3 * kAgreementThreads] = weight;
+  mine[4 * kAgreementThreads] = weighted;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < kAgreementThreads; ++i) {
+    low = fmin(low, parts[i]);
+    high = fmax(high, parts[kAgreementThreads + i]);
+    largest = fmax(largest, parts[2 * kAgreementThreads + i]);
+    weight += parts[3 * kAgreementThreads + i];
+    weighted += parts[4 * kAgreementThreads + i];
+  }
+  JunctionResult result{0, 1};
+  if (largest == -kNone) {
+    result.agree = 0;
+  } else if (low <= high) {
+    result.agree = high - low <= tolerance + 4 * epsilon * largest ? 1 : 0;
+    result.mean = weight > 0 ? weighted / weight : high;
+  }
+  results[blockIdx.x] = result;
+}
+
+}  // namespace
+
+void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
+                    double epsilon, JunctionResult* results, cudaStream_t stream) {
+  if (count == 0) return;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(count));
+  config.blockDim = dim3(kAgreementThreads);
+  config.dynamicSmemBytes = 5 * kAgreementThreads * sizeof(double);
+  config.stream = stream;
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, compare, states, junctions, results, tolerance, epsilon));
+}
+
+}  // namespace semicrf::cuda

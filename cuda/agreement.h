@@ -1,0 +1,22 @@
+// Agreement of states (engine/engine.h, agreement()) on the device.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/run_types.h"
+
+namespace semicrf::cuda {
+
+struct Junction {
+  int truth, warmed;  // slots
+};
+struct JunctionResult {
+  double mean;  // of the differences, weighted by the true mass; 0 where nothing is finite
+  int agree;
+};
+
+// Asynchronous. `epsilon`: of the precision the states were computed in.
+void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
+                    double epsilon, JunctionResult* results, cudaStream_t stream);
+
+}  // namespace semicrf::cuda

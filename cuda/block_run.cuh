@@ -1,0 +1,987 @@
+// One direction of the recursion over one chunk, block by block (docs/algorithm.md, "Blocks"). A lane holds
+// what belongs to its label: the carried alpha, the scales, the sums over durations of the block's 16
+// boundaries. The ring of earlier starts and the duration table lie in shared memory, or in device memory
+// where they do not fit. Nothing but alpha goes from label to label, through a row of shared memory at every
+// boundary.
+#pragma once
+
+#include "cuda/exact_block.cuh"
+#include "cuda/lanes.cuh"
+#include "cuda/run_types.h"
+
+namespace semicrf::cuda {
+
+// Memory of one team. Pointers but `alpha` and `part*` are offset to the lane's label.
+template <class Real>
+struct TeamMemory {
+  const Real* offset_table;  // stride table_width
+  const Real* near_table;
+  const double* offset_bound;
+  int table_width;
+  Real* ring;          // (ring_blocks, 16) stride ring_width
+  double* ring_scale;  // (ring_blocks) stride ring_width
+  int ring_width;
+  Real* alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
+  int alpha_width;
+  // Block teams: what the parts of the ring found.
+  double* part_bound;  // (splits, labels)
+  Real* part_sum;      // (splits, 16, labels)
+  double* broadcast;   // (2, labels): pending content, then the scale of alpha
+  // Exact path.
+  double *logs, *near, *far, *started, *alpha_row;
+  int* has_log;
+};
+
+// The extremes of a block's exponents, their sum, and whether all are finite.
+template <class Real>
+struct FactorRange {
+  Real highest, lowest_start, lowest_alpha;
+  bool finite;
+  double sum, mass;
+  __device__ __forceinline__ void clear() {
+    highest = lowest_start = lowest_alpha = Real(0);
+    finite = true;
+    sum = mass = 0;
+  }
+  __device__ __forceinline__ void include_start(Real start) {
+    highest = larger(highest, start);
+    lowest_start = smaller(lowest_start, start);
+    finite = finite && start > static_cast<Real>(-1e30);
+  }
+  // alpha: an exponent; content: the sum whose negative is the exponent of the next start, if there is one.
+  __device__ __forceinline__ void include(Real alpha, Real content, bool has_start) {
+    highest = larger(highest, alpha);
+    lowest_alpha = smaller(lowest_alpha, alpha);
+    finite = finite && alpha > static_cast<Real>(-1e30);
+    if (has_start) include_start(-content);
+  }
+};
+
+template <class Real>
+struct BlockFactors {
+  Real alpha[kBlock], start[kBlock];
+  FactorRange<Real> range;
+};
+
+struct FactorSource {
+  std::int64_t row;  // of the block's first run position
+  int step;          // rows from one to the next, 0: a block whose rows are not all there
+  bool first_here, last_here, edges, backward;
+  double* shift;  // row of the block's first token, or null
+};
+
+// The factors of any block: position shifts, maxima, boundary scores, scores in double. Without boundary
+// scores the same digits as plain_factors. The whole team.
+template <class Real, class Semiring, class Lanes>
+__device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
+                                               FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
+  const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
+  const DeviceScores first = source.backward ? sequence.ends : sequence.starts;
+  const DeviceScores last = source.backward ? sequence.starts : sequence.ends;
+  FactorRange<Real>& range = out->range;
+  range.clear();
+  Wide<Real> sum = Wide<Real>::of(0);
+  Real alpha_factor = number_of<Real, Semiring>(sum);
+#pragma unroll 1
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const std::int64_t row = source.row + slot * source.step;
+    const std::int64_t at = row * t.labels + label;
+    Wide<Real> content = centred_wide<Real>(sequence, row, t.labels, lanes);
+    const double most =
+        static_cast<double>(lanes.most(lanes.valid ? content.high : static_cast<Real>(kNone)));
+    const double shift = shift_for(most);
+    if (shift != 0) content.add(Wide<Real>::of(-shift));
+    range.mass += shift;
+    if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
+      source.shift[source.backward ? kBlock - 1 - slot : slot] = shift;
+    }
+    if (source.edges) {
+      Wide<Real> start = sum.negated();
+      start.add(Wide<Real>::of(score_at(first, at) +
+                               (source.first_here && slot == 0 ? t.first_scores[label] : 0.0)));
+      range.include_start(start.high);
+      out->start[slot] = number_of<Real, Semiring>(start);
+    } else {
+      out->start[slot] = Semiring::kIsLog ? Real(1) / alpha_factor : -alpha_factor;
+    }
+    sum.add(content);
+    Wide<Real> alpha = sum;
+    if (source.edges) {
+      alpha.add(Wide<Real>::of(score_at(last, at) +
+                               (source.last_here && slot == kBlock - 1 ? t.last_scores[label] : 0.0)));
+    }
+    range.include(alpha.high, sum.high, !source.edges && slot + 1 < kBlock);
+    alpha_factor = number_of<Real, Semiring>(alpha);
+    out->alpha[slot] = alpha_factor;
+  }
+  range.sum = sum.value();
+}
+
+template <class Real, class Semiring, class Lanes, int kRows>
+class BlockRun {
+ public:
+  using O = Ops<Real, Semiring>;
+  using L = Limits<Semiring, Real>;
+
+  __device__ BlockRun(const RunParameters<Real>& p, const Lanes& lanes, const TeamMemory<Real>& memory)
+      : p_(p), t_(p.tables), lanes_(lanes), m_(memory) {
+    label_ = lanes.c < t_.labels ? lanes.c : t_.labels - 1;
+    if constexpr (kRows > 0) {
+#pragma unroll
+      for (int from = 0; from < kRows; ++from) {
+        transition_[from] = from < t_.labels ? t_.transition[from * t_.width + label_] : O::zero();
+      }
+    }
+  }
+
+  // One run; the whole team together. A team without a task (`active` false) keeps the others of its warp
+  // company.
+  __device__ void run(int index, bool active) {
+    active_ = active;
+    task_ = p_.tasks[index];
+    sequence_ = &p_.sequences[task_.sequence];
+    rounded_ = (sequence_->length + kBlock - 1) / kBlock * kBlock;
+    begin_run();
+    position_ = task_.from;
+    if (!active) position_ = task_.end;
+    while (lanes_.kTeam ? position_ < task_.end : lanes_.any_team(position_ < task_.end)) {
+      const bool running = position_ < task_.end;
+      const std::int64_t limit = position_ < task_.begin ? task_.begin : task_.end;
+      const std::int64_t block = position_ / kBlock;
+      const int first = static_cast<int>(position_ - block * kBlock);
+      const std::int64_t block_end = (block + 1) * kBlock < limit ? (block + 1) * kBlock : limit;
+      const bool marked = running && position_ >= task_.begin &&
+                          (position_ == task_.begin || boundary_of(position_) % p_.mark == 0);
+      if (leads() && lanes_.any_team(marked)) export_state(marked);
+      if (running && position_ == task_.begin) {
+        mass_before_ = mass_;
+        fallbacks_ = 0;
+      }
+      step(running, block, first, static_cast<int>(block_end - block * kBlock));
+      if (running) position_ = block_end;
+    }
+    if (!leads()) return;
+    export_state(active);
+    if (active && lanes_.valid && lanes_.c == 0) {
+      p_.reports[index] = {mass_before_, mass_ - mass_before_, origin_, origin_whole_, fallbacks_};
+    }
+  }
+
+ private:
+  // Constants where a warp holds whole teams, so that shared memory is addressed by immediate offsets.
+  __device__ int ring_width() const {
+    if constexpr (Lanes::kTeam) {
+      return m_.ring_width;
+    } else {
+      return Lanes::kRingWidth;
+    }
+  }
+  __device__ int table_width() const {
+    if constexpr (Lanes::kTeam) {
+      return m_.table_width;
+    } else {
+      return Lanes::kTableWidth;
+    }
+  }
+  // Lanes that have memory of their own.
+  __device__ bool has_memory() const {
+    if constexpr (Lanes::kTeam) {
+      return lanes_.valid;
+    } else {
+      return lanes_.c < Lanes::kTableWidth;
+    }
+  }
+  __device__ bool leads() const {
+    if constexpr (Lanes::kTeam) {
+      return lanes_.leads;
+    } else {
+      return true;
+    }
+  }
+  __device__ std::int64_t boundary_of(std::int64_t r) const { return p_.backward ? rounded_ - r : r; }
+  __device__ int ring_index(int distance) const {
+    const int j = head_ - distance;
+    return j < 0 ? j + t_.ring_blocks : j;
+  }
+
+  // --- how a run begins ---
+
+  __device__ void begin_run() {
+    head_ = 0;
+    base_ = level_ = growth_ = mass_ = mass_before_ = origin_ = origin_whole_ = pending_ = 0;
+    fallbacks_ = 0;
+    first_of_sequence_ = task_.start == StartKind::kEdge;
+    tail_log_ = kNone;
+    const bool warm = task_.start == StartKind::kWarm;
+    const bool state = task_.start == StartKind::kState;
+    if (!leads()) {
+      return;
+    }
+    if (has_memory()) {
+      const bool open = warm && lanes_.valid;
+      for (int block = 0; block < t_.ring_blocks; ++block) {
+        for (int slot = 0; slot < kBlock; ++slot) {
+          m_.ring[(static_cast<std::int64_t>(block) * kBlock + slot) * ring_width()] =
+              open ? O::one() : O::zero();
+        }
+        m_.ring_scale[static_cast<std::int64_t>(block) * ring_width()] = open ? 0.0 : kNone;
+        if (lanes_.c == 0) m_.has_log[block] = 0;
+      }
+    }
+    carry_ = lanes_.valid ? O::one() : O::zero();
+    carry_scale_ = lanes_.valid ? 0.0 : kNone;
+    if (warm && t_.tail && t_.log_tail[label_] != kNone) tail_log_ = 0;
+    const bool from_state = state && active_;
+    if (lanes_.any_team(from_state)) {
+      double alpha = kNone;
+      if (from_state && lanes_.valid) {
+        const Messages messages = read_state(p_, m_, task_.start_state, lanes_.c, ring_width());
+        alpha = messages.alpha;
+        tail_log_ = messages.tail;
+      }
+      if (from_state) {
+        origin_ = p_.states.offset[task_.start_state];
+        origin_whole_ = p_.states.whole[task_.start_state];
+      }
+      set_carry(alpha, from_state);
+    }
+    lanes_.sync();
+  }
+
+  // The message and the tail of a state; its ring goes into the team's.
+  struct Messages {
+    double alpha, tail;
+  };
+  static __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, TeamMemory<Real> m,
+                                                         int slot, int c, int width) {
+    const TablesView<Real>& t = p.tables;
+    const double* entries = p.states.entries + slot * p.states.stride + c;
+    for (int distance = 1; distance <= t.ring_blocks; ++distance) {
+      const int block = t.ring_blocks - distance;
+      double largest = kNone;
+      for (int slot_at = 0; slot_at < kBlock; ++slot_at) {
+        const int d = kBlock * distance - slot_at;
+        if (d <= t.duration) largest = fmax(largest, entries[static_cast<std::int64_t>(d - 1) * t.labels]);
+      }
+      m.ring_scale[static_cast<std::int64_t>(block) * width] = largest;
+      for (int slot_at = 0; slot_at < kBlock; ++slot_at) {
+        const int d = kBlock * distance - slot_at;
+        const double value = d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
+        keep_log(t, m, width, block, slot_at, largest == kNone ? kNone : value - largest);
+      }
+      if (c == 0) m.has_log[block] = 1;
+    }
+    return {entries[static_cast<std::int64_t>(t.duration) * t.labels],
+            t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
+  }
+  static __device__ void keep_log(const TablesView<Real>& t, const TeamMemory<Real>& m, int width, int block,
+                                  int slot, double value) {
+    const std::int64_t row = static_cast<std::int64_t>(block) * kBlock + slot;
+    m.logs[row * t.labels] = value;
+    Real number = O::zero();
+    if constexpr (Semiring::kIsLog) {
+      if (value > L::kIgnore) number = static_cast<Real>(exp(value));
+    } else {
+      number = static_cast<Real>(value);
+    }
+    m.ring[row * width] = number;
+  }
+
+  // Carries alpha given as a logarithm; the scales of all labels differ by whole units.
+  __device__ void set_carry(double alpha, bool mine) {
+    const double largest = lanes_.most(mine && lanes_.valid ? alpha : kNone);
+    if (!mine) return;
+    const bool none = !(alpha > kNone) || !lanes_.valid;
+    carry_scale_ = none ? kNone : largest + quantized<Semiring>(alpha - largest);
+    carry_ = none ? O::zero()
+                  : static_cast<Real>(Semiring::kIsLog ? exp(alpha - carry_scale_) : alpha - carry_scale_);
+    if (largest == kNone)
+      level_ = kNone;
+    else
+      level_ = largest;
+  }
+
+  // --- the state at the boundary reached ---
+
+  // Slot of the state at the boundary reached.
+  __device__ int state_slot() const {
+    if (position_ == task_.begin) return task_.first_state;
+    const std::int64_t t = boundary_of(position_);
+    const std::int64_t origin = boundary_of(task_.begin);
+    const std::int64_t marks = p_.backward ? ((origin + p_.mark - 1) / p_.mark * p_.mark - t) / p_.mark
+                                           : (t - origin / p_.mark * p_.mark + p_.mark - 1) / p_.mark;
+    return task_.first_state + static_cast<int>(marks);
+  }
+  __device__ void export_state(bool mine) {
+    Boundary at;
+    at.mine = mine;
+    // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it.
+    at.with_ring = position_ % kBlock == 0;
+    at.slot = state_slot();
+    at.head = head_;
+    at.alpha = to_log<Real, Semiring>(carry_) + carry_scale_;
+    at.tail = tail_log_;
+    at.pending = pending_;
+    at.whole = origin_whole_ + (base_ + mass_);
+    at.offset = origin_;
+    write_state(p_, m_, lanes_, at, ring_width());
+  }
+  struct Boundary {
+    bool mine, with_ring;
+    int slot, head;
+    double alpha, tail, pending, whole, offset;
+  };
+  static __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, TeamMemory<Real> m,
+                                                      Lanes lanes, Boundary at, int width) {
+    const TablesView<Real>& t = p.tables;
+    lanes.sync();
+    double largest = kNone;
+    double* out = p.states.entries + at.slot * p.states.stride + lanes.c;
+    if (at.mine && lanes.valid) {
+      int block = at.head;
+      int slot = 0;
+      for (int d = 1; d <= t.duration; ++d) {
+        if (slot == 0) {
+          slot = kBlock;
+          block = block == 0 ? t.ring_blocks - 1 : block - 1;
+        }
+        --slot;
+        double value = kNone;
+        if (at.with_ring) {
+          const std::int64_t row = static_cast<std::int64_t>(block) * kBlock + slot;
+          value = m.has_log[block] ? m.logs[row * t.labels] : to_log<Real, Semiring>(m.ring[row * width]);
+          value += m.ring_scale[static_cast<std::int64_t>(block) * width] + at.pending;
+        }
+        out[static_cast<std::int64_t>(d - 1) * t.labels] = value;
+        largest = fmax(largest, value);
+      }
+      out[static_cast<std::int64_t>(t.duration) * t.labels] = at.alpha;
+      out[static_cast<std::int64_t>(t.duration + 1) * t.labels] = at.tail;
+      largest = fmax(largest, fmax(at.alpha, at.tail));
+    }
+    largest = lanes.most(largest);
+    if (!at.mine || !lanes.valid) return;
+    if (largest != kNone) {
+      for (int row = 0; row < t.duration + 2; ++row)
+        out[static_cast<std::int64_t>(row) * t.labels] -= largest;
+    }
+    if (lanes.c == 0) {
+      p.states.whole[at.slot] = largest == kNone ? 0.0 : at.whole;
+      p.states.offset[at.slot] = largest == kNone ? 0.0 : at.offset + largest;
+    }
+  }
+
+  // --- one block ---
+
+  // The block [16 block, 16 block + 16) of run positions, of which first..last-1 belong to the sequence.
+  __device__ void step(bool running, std::int64_t block, int first, int last) {
+    const bool whole = first == 0 && last == kBlock;
+    const bool plain_start = !first_of_sequence_ || t_.initial_transition;
+    const bool storing = running && position_ >= task_.begin && p_.store.alpha != nullptr;
+    const std::int64_t first_run = p_.backward ? rounded_ - sequence_->length : 0;
+    const std::int64_t last_run = p_.backward ? rounded_ : sequence_->length;
+    const bool first_here = block * kBlock + first == first_run;
+    const bool last_here = block * kBlock + last == last_run;
+    // Rows of this block in the scores; those of a cut block are not all there.
+    std::int64_t row0 = p_.backward ? rounded_ - 1 - block * kBlock : block * kBlock;
+    row0 -= sequence_->begin;
+    const int direction = p_.backward ? -1 : 1;
+    const DeviceScores first_scores = p_.backward ? sequence_->ends : sequence_->starts;
+    const DeviceScores last_scores = p_.backward ? sequence_->starts : sequence_->ends;
+    const bool edges = first_here || last_here || first_scores.f32 != nullptr ||
+                       first_scores.f64 != nullptr || last_scores.f32 != nullptr ||
+                       last_scores.f64 != nullptr;
+    const bool readable = running && whole;
+    const auto score_row = [&](int slot) {
+      return readable ? (row0 + direction * slot) * t_.labels + label_ : label_;
+    };
+
+    const std::int64_t store_row =
+        storing ? (boundary_of(block * kBlock) - (p_.backward ? kBlock : 0)) - p_.store.first_token : 0;
+
+    double ring_bound = kNone;
+    double common = kNone;
+    double bound = kNone;
+    bool idle_alpha = false;
+    Real far[kBlock];
+    const auto bounds = [&](double ring) {
+      ring_bound = ring;
+      double growth =
+          growth_ < -kLargestGrowth ? -kLargestGrowth : (growth_ > kLargestGrowth ? kLargestGrowth : growth_);
+      common = level_ + quantized<Semiring>(growth / 2);
+      bound = ring_bound;
+      if (t_.tail) bound = fmax(bound, fmax(tail_log_ + t_.log_tail[label_], far_tail_bound()));
+      double first_score = 0;
+      if (edges)
+        first_score = score_at(first_scores, score_row(0)) + (first_here ? t_.first_scores[label_] : 0.0);
+      bound = fmax(bound, common + t_.transition_bound[label_] + first_score + m_.offset_bound[0]);
+      idle_alpha = !(bound > kNone);
+      const double anchor = common == kNone ? 0.0 : common;
+      bound = idle_alpha ? anchor : anchor + quantized<Semiring>(bound - anchor);
+    };
+    if constexpr (Lanes::kTeam) {
+      const double anchor = level_ > kNone ? level_ : 0.0;
+      if (lanes_.valid) {
+        m_.broadcast[lanes_.c] = pending_;
+        m_.broadcast[t_.labels + lanes_.c] = anchor;
+      }
+      __syncthreads();
+      const double reference = gather_parts(far);
+      __syncthreads();
+      if (!lanes_.leads) {
+        head_ = head_ + 1 == t_.ring_blocks ? 0 : head_ + 1;
+        return;
+      }
+      pending_ = 0;
+      double ring = kNone;
+      if (lanes_.has_label) {
+        for (int s = 0; s < p_.splits; ++s) ring = fmax(ring, m_.part_bound[s * t_.labels + lanes_.c]);
+      }
+      bounds(ring);
+      add_parts(far, reference - bound);
+    } else {
+      bounds(has_memory() ? fold_pending() : kNone);
+      gather_far(far, bound);
+    }
+
+    // Factors exp(S + last score), S from the block's first boundary, and what bounds their exponents. Blocks
+    // of large scores, with boundary scores, or read in double take the long way.
+    const bool plain_scores =
+        sequence_->emissions.f32 != nullptr && !sequence_->subtract_position_max && !edges;
+    FactorRange<Real> range;
+    range.clear();
+    Real alpha_factor[kBlock];
+    bool small = plain_scores;
+    if (plain_scores)
+      small = plain_factors(score_row(0), readable ? direction * t_.labels : 0, alpha_factor, &range);
+    BlockFactors<Real> long_way;
+    const bool slow = lanes_.any_team(!small && (lanes_.valid || !plain_scores));
+    if (slow) {
+      FactorSource source;
+      source.row = readable ? row0 : 0;
+      source.step = readable ? direction : 0;
+      source.first_here = first_here;
+      source.last_here = last_here;
+      source.edges = edges;
+      source.backward = p_.backward != 0;
+      source.shift = storing && p_.store.shift != nullptr ? p_.store.shift + store_row : nullptr;
+      block_factors<Real, Semiring, Lanes>(t_, *sequence_, source, lanes_, &long_way);
+      range = long_way.range;
+#pragma unroll
+      for (int slot = 0; slot < kBlock; ++slot) alpha_factor[slot] = long_way.alpha[slot];
+    } else if (storing && p_.store.shift != nullptr && lanes_.valid && lanes_.c == 0) {
+      for (int slot = 0; slot < kBlock; ++slot) p_.store.shift[store_row + slot] = 0;
+    }
+    const double block_mass = slow ? range.mass : 0.0;
+    const Real lowest_start = range.lowest_start;
+    const Real lowest_alpha = range.lowest_alpha;
+    const double block_sum = range.sum;
+    bool good = range.finite && range.highest <= static_cast<Real>(L::kExponent) &&
+                -lowest_start <= static_cast<Real>(L::kExponent) &&
+                -lowest_alpha <= static_cast<Real>(L::kExponent);
+
+    const double out_of = t_.source_bound[label_];
+    const double to_alpha_log = bound - common + out_of;
+    const double to_near_log = common - bound + t_.transition_bound[label_] + m_.offset_bound[0];
+    good = good && common > kNone && to_alpha_log <= L::kExponent && to_near_log <= L::kExponent;
+    if constexpr (Semiring::kIsLog) {
+      // No product of two factors may vanish on its own: what it is multiplied with can be large. Zeros are
+      // exact.
+      const double least = fmin(to_alpha_log + static_cast<double>(lowest_alpha),
+                                to_near_log > kNone ? to_near_log + static_cast<double>(lowest_start) : 0.0);
+      good = good && (out_of == kNone || least >= L::kIgnore);
+    }
+    const Real to_alpha = from_power<Real, Semiring>(to_alpha_log);
+    const Real to_near = from_power<Real, Semiring>(to_near_log);
+    Real alpha = O::times(from_power<Real, Semiring>(carry_scale_ - common + out_of), carry_);
+    if (!(carry_scale_ > kNone)) alpha = O::zero();
+
+    // The tail at the block's first boundary, relative to the bound.
+    Real tail = O::zero();
+    bool tail_idle = true;
+    if (t_.tail) {
+      tail = from_log<Real, Semiring>(tail_log_ - bound);
+      tail_idle = t_.log_tail[label_] == kNone ||
+                  (t_.duration >= kBlock && tail_log_ == kNone && far_tail_bound() == kNone);
+    }
+
+    // The 16 boundaries in turn.
+    Real near_table[kBlock];
+#pragma unroll
+    for (int i = 0; i < kBlock; ++i) near_table[i] = m_.near_table[i * table_width()];
+    const bool idle_start = !(t_.transition_bound[label_] > kNone);
+    const bool writes = storing && lanes_.valid;
+    Real* out_alpha = p_.store.alpha + store_row * t_.labels + lanes_.c;
+    Real* out_start = p_.store.start + store_row * t_.labels + lanes_.c;
+    Real fresh[kBlock];
+    Real least_total = O::one(), least_start = O::one(), least_stored = O::one(), most = O::one();
+    Real stored = O::zero();
+    const bool short_tail = t_.tail && t_.duration < kBlock;
+    Real start_factor = O::one();
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot) {
+      Real* row = m_.alpha + (slot % 2) * m_.alpha_width;
+      if (Lanes::kTeam ? lanes_.valid : lanes_.c < kRows) row[lanes_.c] = lanes_.valid ? alpha : O::zero();
+      lanes_.sync();
+      const Real start = sum_over_sources(row);
+      if (slow) start_factor = long_way.start[slot];
+      const Real gamma = O::times(start, start_factor);
+      const Real near = O::times(start, O::times(start_factor, to_near));
+      fresh[slot] = gamma;
+      if (short_tail && lanes_.valid) m_.near[slot * t_.labels] = static_cast<double>(near);
+#pragma unroll
+      for (int i = slot; i < kBlock; ++i) {
+        far[i] = O::times_plus(near, near_table[i - slot], far[i]);
+      }
+      Real total = far[slot];
+      if (t_.tail) {
+        tail = O::times(O::plus(tail, tail_source(slot, bound)), t_.tail_factor[label_]);
+        if (writes && p_.store.tail != nullptr)
+          p_.store.tail[(store_row + out_slot(slot)) * t_.labels + lanes_.c] = tail;
+        total = O::plus(total, tail);
+      }
+      stored = O::times(total, alpha_factor[slot]);
+      alpha = O::times(total, O::times(alpha_factor[slot], to_alpha));
+      if (writes) {
+        out_alpha[out_slot(slot) * t_.labels] = stored;
+        out_start[out_slot(slot) * t_.labels] = Semiring::kIsLog ? start : gamma;
+      }
+      least_total = smaller(least_total, idle_alpha ? O::one() : total);
+      least_start = smaller(least_start, idle_start ? O::one() : start);
+      least_stored =
+          smaller(least_stored, smaller(idle_alpha ? O::one() : stored, idle_start ? O::one() : gamma));
+      most = larger(larger(most, larger(stored, alpha)), larger(gamma, near));
+      if constexpr (Semiring::kIsLog) {
+        start_factor = Real(1) / alpha_factor[slot];
+      } else {
+        start_factor = -alpha_factor[slot];
+      }
+    }
+    if constexpr (Semiring::kIsLog) {
+      // What vanished in a table stood for less than e^kIgnore of the number it is multiplied with. Numbers
+      // of other labels count, too.
+      Real growth = Real(1);
+      if (t_.near_vanished || t_.transition_vanished)
+        growth = larger(lanes_.most(lanes_.valid ? most : Real(1)), Real(1));
+      good = good && least_total >= t_.least_total * (t_.near_vanished ? growth : Real(1)) &&
+             least_start >= t_.least_start * (t_.transition_vanished ? growth : Real(1));
+    } else {
+      good = good && least_total >= t_.least_total && least_start >= static_cast<Real>(L::kSmallest);
+    }
+    good = good && least_stored >= static_cast<Real>(L::kSmallest) && most <= static_cast<Real>(L::kLargest);
+    if (t_.tail) {
+      good = good && (tail_idle ||
+                      (tail >= static_cast<Real>(L::kSmallest) && tail <= static_cast<Real>(L::kLargest)));
+    }
+    const bool refused = lanes_.any(lanes_.valid && !good);
+    const bool fast = running && whole && plain_start && !refused;
+    const bool exact = running && !fast;
+
+    if (lanes_.any_team(exact)) {
+      // The sums over durations once more: the recursion has added to them.
+      if constexpr (Lanes::kTeam) {
+        add_parts(far, part_reference() - bound);
+      } else {
+        gather_far(far, bound);
+      }
+      run_exact(exact, block, first, last, bound, ring_bound, far, storing);
+      if (exact && whole && plain_start) ++fallbacks_;
+    }
+    if (fast) {
+      if (writes) {
+        const std::int64_t store_block = store_row / kBlock * t_.labels + lanes_.c;
+        p_.store.alpha_scale[store_block] = bound;
+        p_.store.start_scale[store_block] = common + t_.transition_bound[label_];
+        p_.store.content[store_block] = block_sum;
+        if (lanes_.c == 0) {
+          p_.store.base[store_row / kBlock] = base_;
+          p_.store.mass[store_row / kBlock] = mass_;
+          p_.store.exact[store_row / kBlock] = 0;
+        }
+      }
+      // alpha near 1 (log semiring), and the tail.
+      if constexpr (Semiring::kIsLog) {
+        const int exponent = stored > Real(0) ? exponent_of(stored) : 0;
+        carry_ = stored > Real(0) ? stored * power_of_two(-exponent, Real()) : Real(0);
+        carry_scale_ = stored > Real(0) ? fma(static_cast<double>(exponent), kLog2, bound) : kNone;
+      } else {
+        carry_ = stored;
+        carry_scale_ = bound;
+      }
+      if (!lanes_.valid) {
+        carry_ = O::zero();
+        carry_scale_ = kNone;
+      }
+      if (t_.tail) tail_log_ = to_log<Real, Semiring>(tail) + bound + block_sum;
+      mass_ += block_mass;
+    }
+    // Numbers of the block's starts go into the ring, the largest of a label in [1, 2), or 0 (max).
+    {
+      Real largest = fresh[0], least = fresh[0];
+#pragma unroll
+      for (int slot = 1; slot < kBlock; ++slot) {
+        largest = larger(largest, fresh[slot]);
+        least = smaller(least, fresh[slot]);
+      }
+      const double fresh_scale = common + t_.transition_bound[label_];
+      bool vanished = false;
+      double up = kNone;
+      Real by = O::one();
+      if constexpr (Semiring::kIsLog) {
+        if (largest > Real(0)) {
+          const int exponent = exponent_of(largest);
+          by = power_of_two(-exponent, Real());
+          up = exponent * kLog2;
+          vanished = exponent - (least > Real(0) ? exponent_of(least) : -100000) > L::kWidestRange;
+        }
+      } else {
+        if (largest > O::zero()) {
+          by = -largest;
+          up = static_cast<double>(largest);
+        }
+      }
+      const bool any_vanished = Semiring::kIsLog && lanes_.any_team(fast && lanes_.valid && vanished);
+      const bool keep = any_vanished && lanes_.any(fast && lanes_.valid && vanished);
+      if (fast && lanes_.valid) {
+        m_.ring_scale[static_cast<std::int64_t>(head_) * ring_width()] = fresh_scale + up;
+        if (writes) p_.store.start_bound[store_row / kBlock * t_.labels + lanes_.c] = fresh_scale + up;
+        Real* to = m_.ring + static_cast<std::int64_t>(head_) * kBlock * ring_width();
+#pragma unroll
+        for (int slot = 0; slot < kBlock; ++slot) to[slot * ring_width()] = O::times(fresh[slot], by);
+        if (lanes_.c == 0) m_.has_log[head_] = keep ? 1 : 0;
+        if (keep) {
+#pragma unroll 1
+          for (int slot = 0; slot < kBlock; ++slot) {
+            Real value = fresh[0];
+#pragma unroll
+            for (int i = 1; i < kBlock; ++i) value = i == slot ? fresh[i] : value;
+            m_.logs[(static_cast<std::int64_t>(head_) * kBlock + slot) * t_.labels] =
+                up == kNone ? kNone : to_log<Real, Semiring>(value) - up;
+          }
+        }
+      }
+    }
+    // A whole number near the largest alpha goes into the base.
+    const double largest =
+        lanes_.most(lanes_.valid ? magnitude<Real, Semiring>(carry_) + carry_scale_ : kNone);
+    double shift = 0;
+    if (largest != kNone) {
+      growth_ = level_ > kNone ? largest - level_ : 0.0;
+      shift = floor(largest);
+      level_ = largest - shift;
+      carry_scale_ -= shift;
+      tail_log_ -= shift;
+      if (running) base_ += shift;
+    } else {
+      level_ = kNone;
+    }
+    if (fast) pending_ = block_sum - shift;
+    if (exact) {
+      pending_ = 0;
+      if (lanes_.valid) shift_ring(t_, m_, lanes_.c, ring_width(), head_, exact_sum_, shift);
+    }
+    if (!lanes_.kTeam) lanes_.sync();
+    if (running) {
+      first_of_sequence_ = false;
+      head_ = head_ + 1 == t_.ring_blocks ? 0 : head_ + 1;
+    }
+  }
+
+  __device__ int out_slot(int slot) const { return p_.backward ? kBlock - 1 - slot : slot; }
+
+  // --- loading and centring ---
+
+  // Scores read as they are, one row apart `step` entries. False when one is large: then all labels' share
+  // goes out.
+  __device__ __forceinline__ bool plain_factors(std::int64_t at, int step, Real (&alpha_factor)[kBlock],
+                                                FactorRange<Real>* range) const {
+    Real x[kBlock];
+    const float* scores = sequence_->emissions.f32 + at;
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot)
+      x[slot] = static_cast<Real>(scores[static_cast<std::int64_t>(slot) * step]);
+    const bool centred = sequence_->baseline != nullptr;
+    const Wide<Real> baseline = Wide<Real>::of(centred ? -sequence_->baseline[label_] : 0.0);
+    Wide<Real> sum = Wide<Real>::of(0);
+    Real size = 0;
+    range->clear();
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot) {
+      Wide<Real> content = Wide<Real>::of(0);
+      content.high = x[slot];
+      if (centred) content.add(baseline);
+      size = larger(size, content.high < Real(0) ? -content.high : content.high);
+      sum.add(content);
+      range->include(sum.high, sum.high, slot + 1 < kBlock);
+      alpha_factor[slot] = number_of<Real, Semiring>(sum);
+    }
+    range->sum = sum.value();
+    return size <= static_cast<Real>(kSmallScore);
+  }
+
+  // --- the far part: segments that began in an earlier block ---
+
+  // Moves the ring's scales to the boundary reached; returns the bound of what the ring can contribute.
+  __device__ double fold_pending() {
+    double bound = kNone;
+    for (int o = 1; o <= t_.ring_blocks; ++o) {
+      double* scale = m_.ring_scale + static_cast<std::int64_t>(ring_index(o)) * ring_width();
+      const double value = *scale + pending_;
+      *scale = value;
+      if (o <= t_.offsets) bound = fmax(bound, value + m_.offset_bound[o * table_width()]);
+    }
+    pending_ = 0;
+    return bound;
+  }
+  // Tail entries of the ring: the oldest block or two.
+  __device__ double far_tail_bound() const {
+    double largest = kNone;
+    if (!has_memory()) return largest;
+    for (int o = t_.ring_blocks > 1 ? t_.ring_blocks - 1 : 1; o <= t_.ring_blocks; ++o) {
+      largest = fmax(largest, m_.ring_scale[static_cast<std::int64_t>(ring_index(o)) * ring_width()]);
+    }
+    return largest + t_.last_bias[label_] + t_.log_tail[label_];
+  }
+  __device__ Real far_factor(int block, int o, double bound) const {
+    const double x = m_.ring_scale[static_cast<std::int64_t>(block) * ring_width()] +
+                     m_.offset_bound[o * table_width()] - bound;
+    if constexpr (Semiring::kIsLog) {
+      return x >= L::kIgnore ? from_log<Real, Semiring>(x) : Real(0);
+    } else {
+      return static_cast<Real>(x);
+    }
+  }
+
+  __device__ __forceinline__ void clear(Real (&sums)[kBlock]) const {
+#pragma unroll
+    for (int i = 0; i < kBlock; ++i) sums[i] = O::zero();
+  }
+  __device__ __forceinline__ void gather_far(Real (&far)[kBlock], double bound) const {
+    clear(far);
+    if (!has_memory()) return;
+    for (int o = 1; o <= t_.offsets; ++o) {
+      const int block = ring_index(o);
+      add_block(far, block, o, far_factor(block, o, bound));
+    }
+  }
+
+  // 16 boundaries against the 16 starts of one earlier block: the table slides past in registers.
+  __device__ __forceinline__ void add_block(Real (&far)[kBlock], int block, int o, Real factor) const {
+    const Real* source = m_.ring + static_cast<std::int64_t>(block) * kBlock * ring_width();
+    const Real* table = m_.offset_table + static_cast<std::int64_t>(o - 1) * kOffsetEntries * table_width();
+    const int first = kBlock * o + 1 - t_.duration;
+    if (first <= 0) {
+      Real window[kBlock];
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) window[i] = table[i * table_width()];
+#pragma unroll
+      for (int n = 0; n < kBlock; ++n) {
+        const Real g = O::times(source[(kBlock - 1 - n) * ring_width()], factor);
+#pragma unroll
+        for (int i = 0; i < kBlock; ++i) far[i] = O::times_plus(g, window[(i + n) % kBlock], far[i]);
+        if (n + 1 < kBlock) window[n] = table[(kBlock + n) * table_width()];
+      }
+    } else {
+      // The last block or two: only starts that are within K of some boundary.
+#pragma unroll 1
+      for (int q = first; q < kBlock; ++q) {
+        const Real g = O::times(source[q * ring_width()], factor);
+        const Real* entry = table + (kBlock - 1 - q) * table_width();
+#pragma unroll
+        for (int i = 0; i < kBlock; ++i) far[i] = O::times_plus(g, entry[i * table_width()], far[i]);
+      }
+    }
+  }
+
+  // --- block teams: every part takes the ring blocks of its turn ---
+
+  __device__ double gather_parts(Real (&far)[kBlock]) {
+    clear(far);
+    double bound = kNone;
+    const bool mine = lanes_.has_label && lanes_.split < p_.splits;
+    if (mine) {
+      const double pending = m_.broadcast[lanes_.c];
+      for (int j = lanes_.split; j < t_.ring_blocks; j += p_.splits) {
+        double* scale = m_.ring_scale + static_cast<std::int64_t>(j) * ring_width();
+        const double value = *scale + pending;
+        *scale = value;
+        const int o = j < head_ ? head_ - j : head_ - j + t_.ring_blocks;
+        if (o <= t_.offsets) bound = fmax(bound, value + m_.offset_bound[o * table_width()]);
+      }
+      m_.part_bound[lanes_.split * t_.labels + lanes_.c] = bound;
+    }
+    __syncthreads();
+    const double reference = part_reference();
+    if (mine) {
+      for (int j = lanes_.split; j < t_.ring_blocks; j += p_.splits) {
+        const int o = j < head_ ? head_ - j : head_ - j + t_.ring_blocks;
+        if (o <= t_.offsets) add_block(far, j, o, far_factor(j, o, reference));
+      }
+      Real* out = m_.part_sum + lanes_.split * kBlock * t_.labels + lanes_.c;
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) out[i * t_.labels] = far[i];
+    }
+    return reference;
+  }
+  // What the parts' sums are relative to: a whole number of units from the scale of alpha.
+  __device__ double part_reference() const {
+    if (!lanes_.has_label) return 0;
+    double largest = kNone;
+    for (int s = 0; s < p_.splits; ++s) largest = fmax(largest, m_.part_bound[s * t_.labels + lanes_.c]);
+    const double anchor = m_.broadcast[t_.labels + lanes_.c];
+    return largest == kNone ? anchor : anchor + quantized<Semiring>(largest - anchor);
+  }
+  __device__ void add_parts(Real (&far)[kBlock], double relative) const {
+    clear(far);
+    if (!lanes_.has_label) return;
+    const Real by = from_power<Real, Semiring>(relative);
+    for (int s = 0; s < p_.splits; ++s) {
+      const Real* in = m_.part_sum + s * kBlock * t_.labels + lanes_.c;
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) far[i] = O::plus(far[i], in[i * t_.labels]);
+    }
+#pragma unroll
+    for (int i = 0; i < kBlock; ++i) far[i] = O::times(far[i], by);
+  }
+
+  // --- the recursion's parts ---
+
+  __device__ __forceinline__ Real sum_over_sources(const Real* alpha) const {
+    Real even = O::zero(), odd = O::zero();
+    if constexpr (kRows > 0) {
+      static_assert(sizeof(Real) == sizeof(float));
+#pragma unroll
+      for (int from = 0; from < kRows; from += 4) {
+        const float4 values = *reinterpret_cast<const float4*>(alpha + from);
+        even = O::times_plus(values.x, transition_[from], even);
+        odd = O::times_plus(values.y, transition_[from + 1], odd);
+        even = O::times_plus(values.z, transition_[from + 2], even);
+        odd = O::times_plus(values.w, transition_[from + 3], odd);
+      }
+    } else {
+      const Real* column = t_.transition + label_;
+      int from = 0;
+      for (; from + 1 < t_.labels; from += 2) {
+        even = O::times_plus(alpha[from], column[from * t_.width], even);
+        odd = O::times_plus(alpha[from + 1], column[(from + 1) * t_.width], odd);
+      }
+      if (from < t_.labels) even = O::times_plus(alpha[from], column[from * t_.width], even);
+    }
+    return O::plus(even, odd);
+  }
+
+  // What enters the tail at this boundary: gamma_{t-K-1} with B[K].
+  __device__ Real tail_source(int slot, double bound) const {
+    if (slot >= t_.duration) {
+      if (!lanes_.valid) return O::zero();
+      return O::times(static_cast<Real>(m_.near[(slot - t_.duration) * t_.labels]),
+                      m_.near_table[(t_.duration - 1) * table_width()]);
+    }
+    if (!has_memory()) return O::zero();
+    const int distance = (t_.duration - slot + kBlock - 1) / kBlock;
+    const int block = ring_index(distance);
+    const std::int64_t row =
+        static_cast<std::int64_t>(block) * kBlock + kBlock * distance - (t_.duration - slot);
+    const double scale = m_.ring_scale[static_cast<std::int64_t>(block) * ring_width()];
+    return O::times(from_log<Real, Semiring>(scale + t_.last_bias[label_] - bound),
+                    m_.ring[row * ring_width()]);
+  }
+
+  // --- the exact path ---
+
+  __device__ __forceinline__ void run_exact(bool mine, std::int64_t block, int first, int last, double bound,
+                                            double ring_bound, const Real (&far)[kBlock], bool storing) {
+    int pool = -1;
+    const bool keeps = mine && storing;
+    std::int64_t store_row = 0;
+    if (keeps) store_row = boundary_of(block * kBlock) - (p_.backward ? kBlock : 0) - p_.store.first_token;
+    if (keeps && lanes_.valid && lanes_.c == 0) {
+      pool = atomicAdd(p_.store.pool_used, 1);
+      p_.store.exact[store_row / kBlock] = pool + 1;
+      p_.store.base[store_row / kBlock] = base_;
+      p_.store.mass[store_row / kBlock] = mass_;
+    }
+    pool = static_cast<int>(lanes_.most(static_cast<double>(pool)));
+    const bool has_room = keeps && pool >= 0 && pool < p_.store.pool_slots;
+    const std::int64_t pool_at = static_cast<std::int64_t>(pool) * kBlock * t_.labels + lanes_.c;
+    if (mine && lanes_.valid) {
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) m_.far[i * t_.labels] = to_log<Real, Semiring>(far[i]);
+    }
+    ExactBlock<Real> x;
+    x.sequence = sequence_;
+    x.ring = m_.ring;
+    x.ring_scale = m_.ring_scale;
+    x.width = ring_width();
+    x.logs = m_.logs;
+    x.near = m_.near;
+    x.far = m_.far;
+    x.started = m_.started;
+    x.alpha_row = m_.alpha_row;
+    x.has_log = m_.has_log;
+    x.head = head_;
+    x.backward = p_.backward;
+    x.block = block;
+    x.first_slot = first;
+    x.last_slot = last;
+    x.active = mine;
+    x.first_of_sequence = first_of_sequence_;
+    x.bound = bound;
+    x.ring_bound = ring_bound;
+    x.alpha = lanes_.valid ? to_log<Real, Semiring>(carry_) + carry_scale_ : kNone;
+    x.tail = tail_log_;
+    x.content_sum = 0;
+    x.mass = 0;
+    x.fallbacks = 0;
+    x.out_alpha = has_room ? p_.store.pool_alpha + pool_at : nullptr;
+    x.out_start = has_room ? p_.store.pool_start + pool_at : nullptr;
+    x.out_tail = has_room && p_.store.pool_tail != nullptr ? p_.store.pool_tail + pool_at : nullptr;
+    x.shift = keeps && p_.store.shift != nullptr ? p_.store.shift + store_row : nullptr;
+    exact_block<Real, Semiring, Lanes>(t_, lanes_, x);
+    if (mine) {
+      if (keeps && lanes_.valid) p_.store.content[store_row / kBlock * t_.labels + lanes_.c] = x.content_sum;
+      tail_log_ = x.tail;
+      mass_ += x.mass;
+      fallbacks_ += x.fallbacks;
+      exact_sum_ = x.content_sum;
+    }
+    set_carry_of(x.alpha, mine);
+  }
+  __device__ void set_carry_of(double alpha, bool mine) {
+    const double level = level_;
+    set_carry(alpha, mine);
+    level_ = level;
+  }
+  // After an exact block: its starts into the ring, everything moved to the block's last boundary.
+  static __device__ SEMICRF_NOINLINE void shift_ring(const TablesView<Real>& t, TeamMemory<Real> m, int c,
+                                                     int width, int head, double content, double shift) {
+    for (int j = 0; j < t.ring_blocks; ++j)
+      m.ring_scale[static_cast<std::int64_t>(j) * width] += content - shift;
+    double largest = kNone;
+    for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, m.near[slot * t.labels]);
+    m.ring_scale[static_cast<std::int64_t>(head) * width] = largest - shift;
+    for (int slot = 0; slot < kBlock; ++slot) {
+      keep_log(t, m, width, head, slot, largest == kNone ? kNone : m.near[slot * t.labels] - largest);
+    }
+    if (c == 0) m.has_log[head] = 1;
+  }
+
+  static constexpr double kLargestGrowth = 100;
+
+  const RunParameters<Real>& p_;
+  const TablesView<Real>& t_;
+  const Lanes lanes_;
+  const TeamMemory<Real>& m_;
+  RunTask task_;
+  const SequenceView* sequence_ = nullptr;
+  std::int64_t rounded_ = 0, position_ = 0;
+  int label_ = 0, head_ = 0, fallbacks_ = 0;
+  bool active_ = false, first_of_sequence_ = false;
+  Real transition_[kRows > 0 ? kRows : 1];
+  Real carry_;
+  double carry_scale_ = kNone, tail_log_ = kNone, pending_ = 0, exact_sum_ = 0;
+  // Every logarithm is relative to origin + origin_whole + base + mass, the last three whole numbers.
+  double base_ = 0, level_ = 0, growth_ = 0, mass_ = 0, mass_before_ = 0, origin_ = 0, origin_whole_ = 0;
+};
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,145 @@
+#include "cuda/chain_tables.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace semicrf::cuda {
+namespace {
+
+std::size_t at(int row, int width, int column) {
+  return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
+}
+
+template <class Real, class Semiring>
+constexpr Real zero() {
+  return Semiring::kIsLog ? Real(0) : -std::numeric_limits<Real>::infinity();
+}
+
+std::vector<double> padded(const std::vector<double>& values, int width, double missing) {
+  std::vector<double> row(static_cast<std::size_t>(width), missing);
+  std::copy(values.begin(), values.end(), row.begin());
+  return row;
+}
+
+}  // namespace
+
+template <class Real, class Semiring>
+ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction direction, int row_width,
+                                         int transition_rows)
+    : labels(model.num_labels),
+      width(row_width),
+      duration(model.max_duration),
+      offsets((duration + kBlock - 2) / kBlock),
+      ring_blocks((duration + kBlock - 1) / kBlock),
+      rows(std::max(transition_rows, labels)),
+      tail(model.has_tail()),
+      initial_transition(direction == Direction::kForward && model.initial == InitialTerm::kUniform),
+      least_total(least_certified<Semiring, Real>(duration + kBlock)),
+      least_start(least_certified<Semiring, Real>(labels)) {
+  build_durations(model);
+  build_transitions(model, direction);
+  const auto& start = direction == Direction::kForward ? model.start_scores : model.end_scores;
+  const auto& end = direction == Direction::kForward ? model.end_scores : model.start_scores;
+  first_scores = padded(start, width, 0.0);
+  last_scores = padded(end, width, 0.0);
+  log_tail = padded(model.log_tail, width, kNone);
+  last_bias.assign(static_cast<std::size_t>(width), kNone);
+  tail_factor.assign(static_cast<std::size_t>(width), zero<Real, Semiring>());
+  for (int c = 0; c < labels; ++c) {
+    const auto i = static_cast<std::size_t>(c);
+    last_bias[i] = bias_or_forbidden(duration, c);
+    tail_factor[i] = static_cast<Real>(Semiring::kIsLog ? std::exp(log_tail[i]) : log_tail[i]);
+  }
+}
+
+template <class Real, class Semiring>
+Real ChainTables<Real, Semiring>::relative(double value, double bound, bool* vanished) const {
+  if (value == kNone) return zero<Real, Semiring>();
+  if constexpr (Semiring::kIsLog) {
+    if (value - bound < Limits<Semiring, Real>::kIgnore) {
+      *vanished = true;
+      return Real(0);
+    }
+    return static_cast<Real>(std::exp(value - bound));
+  } else {
+    return static_cast<Real>(value - bound);
+  }
+}
+
+template <class Real, class Semiring>
+double ChainTables<Real, Semiring>::bias_or_forbidden(int k, int c) const {
+  return k > duration ? kNone : bias[at(k - 1, width, c)];
+}
+
+template <class Real, class Semiring>
+void ChainTables<Real, Semiring>::build_durations(const ChainModel& model) {
+  bias.assign(at(duration, width, 0), kNone);
+  for (int k = 0; k < duration; ++k) {
+    for (int c = 0; c < labels; ++c) bias[at(k, width, c)] = model.duration_bias[at(k, labels, c)];
+  }
+  offset_bound.assign(at(offsets + 1, width, 0), kNone);
+  offset_table.assign(at(offsets * kOffsetEntries, width, 0), zero<Real, Semiring>());
+  near_table.assign(at(kBlock, width, 0), zero<Real, Semiring>());
+  bool far_vanished = false;  // harmless: numbers of earlier blocks are at most about 1
+  for (int o = 0; o <= offsets; ++o) {
+    const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
+    const int entries = o == 0 ? kBlock : kOffsetEntries;
+    for (int c = 0; c < labels; ++c) {
+      double bound = kNone;
+      for (int x = 0; x < entries; ++x) bound = std::max(bound, bias_or_forbidden(first + x, c));
+      if (bound == kNone) continue;
+      bound = quantized<Semiring>(bound);
+      offset_bound[at(o, width, c)] = bound;
+      for (int x = 0; x < entries; ++x) {
+        Real& entry =
+            o == 0 ? near_table[at(x, width, c)] : offset_table[at((o - 1) * kOffsetEntries + x, width, c)];
+        entry = relative(bias_or_forbidden(first + x, c), bound, o == 0 ? &near_vanished : &far_vanished);
+      }
+    }
+  }
+}
+
+// Bounds of transitions: the largest score into a label, and, less that, the largest out of one; the same
+// numbers in both directions, so that rounding does not make the directions disagree.
+template <class Real, class Semiring>
+void ChainTables<Real, Semiring>::build_transitions(const ChainModel& model, Direction direction) {
+  const auto wide = static_cast<std::size_t>(width);
+  std::vector<double> into(wide, kNone), out_of(wide, kNone);
+  for (int to = 0; to < labels; ++to) {
+    double& most = into[static_cast<std::size_t>(to)];
+    for (int from = 0; from < labels; ++from) most = std::max(most, model.transition_at(from, to));
+    if (most == kNone) continue;
+    for (int from = 0; from < labels; ++from) {
+      double& source = out_of[static_cast<std::size_t>(from)];
+      source = std::max(source, model.transition_at(from, to) - most);
+    }
+  }
+  const bool forward = direction == Direction::kForward;
+  transition_bound = forward ? into : out_of;
+  source_bound = forward ? out_of : into;
+  for (std::size_t c = 0; c < wide; ++c) {
+    transition_bound[c] = quantized<Semiring>(transition_bound[c]);
+    source_bound[c] = quantized<Semiring>(source_bound[c]);
+  }
+  transition.assign(at(rows, width, 0), zero<Real, Semiring>());
+  transition_log.assign(at(labels, width, 0), kNone);
+  for (int from = 0; from < labels; ++from) {
+    for (int to = 0; to < labels; ++to) {
+      const double score = forward ? model.transition_at(from, to) : model.transition_at(to, from);
+      if (score == kNone) continue;
+      const double by_to = transition_bound[static_cast<std::size_t>(to)];
+      const double by_from = source_bound[static_cast<std::size_t>(from)];
+      // Rounded from the same double in both directions.
+      const double rest = forward ? (score - by_to) - by_from : (score - by_from) - by_to;
+      transition[at(from, width, to)] = relative(rest, 0.0, &transition_vanished);
+      transition_log[at(from, width, to)] = score;
+    }
+  }
+}
+
+template struct ChainTables<float, LogSemiring>;
+template struct ChainTables<double, LogSemiring>;
+template struct ChainTables<float, MaxSemiring>;
+template struct ChainTables<double, MaxSemiring>;
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,45 @@
+// Tables of one direction of a model in the layout the kernels read: labels side by side. Built on the host,
+// in double, rounded once; the backward direction is the chain of the mirrored sequence (docs/algorithm.md,
+// "Factorised recursions").
+#pragma once
+
+#include <vector>
+
+#include "core/chain_model.h"
+#include "cuda/limits.h"
+
+namespace semicrf::cuda {
+
+enum class Direction { kForward, kBackward };
+
+// Rows are `width` >= labels entries; entries of missing labels forbid. Durations k from block j to block i
+// at distance o = i - j >= 1 are 16 o - 14 .. 16 o + 16; inside a block (o = 0) they are 1..16.
+template <class Real, class Semiring>
+struct ChainTables {
+  ChainTables(const ChainModel& model, Direction direction, int row_width, int transition_rows);
+
+  int labels, width, duration, offsets, ring_blocks, rows;
+  bool tail, initial_transition;
+  bool near_vanished = false, transition_vanished = false;  // a finite score became zero in a table
+  double least_total, least_start;
+  std::vector<Real>
+      offset_table;  // (offsets, 31, width): entry x is duration 16 o - 14 + x, relative to the bound
+  std::vector<Real> near_table;  // (16, width): entry k-1 is duration k, relative to row 0 of the bounds
+  std::vector<double>
+      offset_bound;              // (offsets + 1, width): largest bias at that distance; row 0: within a block
+  std::vector<double> bias;      // (K, width)
+  std::vector<Real> transition;  // (rows, width) relative to source_bound[from] + transition_bound[to]
+  std::vector<double> transition_log;                  // (labels, width)
+  std::vector<double> transition_bound, source_bound;  // (width): of the scores into, out of the label
+  std::vector<double> log_tail, last_bias;             // (width)
+  std::vector<double> first_scores, last_scores;       // (width) of the run's first and last position
+  std::vector<Real> tail_factor;                       // (width)
+
+ private:
+  void build_durations(const ChainModel& model);
+  void build_transitions(const ChainModel& model, Direction direction);
+  double bias_or_forbidden(int k, int c) const;
+  Real relative(double value, double bound, bool* vanished) const;
+};
+
+}  // namespace semicrf::cuda

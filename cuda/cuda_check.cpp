@@ -1,0 +1,26 @@
+#include "cuda/cuda_check.h"
+
+#include <string>
+
+#include "core/error.h"
+
+namespace semicrf::cuda {
+
+void check(cudaError_t status, const char* call, const char* file, int line) {
+  if (status == cudaSuccess) return;
+  const std::string path = file;
+  const std::string place = path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+  throw DeviceError({"", "",
+                     std::string("CUDA: ") + call + " failed at " + place + ": " + cudaGetErrorName(status) +
+                         ", " + cudaGetErrorString(status),
+                     ""});
+}
+
+void refuse_shape(int warps, std::size_t shared_bytes) {
+  throw DeviceError({"", "",
+                     "the GPU cannot hold a block of " + std::to_string(warps) + " warps and " +
+                         std::to_string(shared_bytes) + " bytes of shared memory",
+                     ""});
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,17 @@
+// Errors of the CUDA runtime as errors of ours. Declared only, so that what nvcc compiles sees no strings.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+
+namespace semicrf::cuda {
+
+// DeviceError with the call, the error and the place, unless `status` is success.
+void check(cudaError_t status, const char* call, const char* file, int line);
+// DeviceError: a block of threads of this shape does not fit on the device.
+[[noreturn]] void refuse_shape(int warps, std::size_t shared_bytes);
+
+}  // namespace semicrf::cuda
+
+#define SEMICRF_CUDA_CHECK(call) ::semicrf::cuda::check((call), #call, __FILE__, __LINE__)

@@ -1,0 +1,83 @@
+// The engine of one precision on one device.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cuda/chunk_pass.h"
+#include "cuda/posterior_launch.h"
+#include "cuda/viterbi_messages.h"
+#include "engine/engine.h"
+
+namespace semicrf::cuda {
+
+template <class Real>
+class CudaEngine final : public Engine {
+ public:
+  CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit);
+  ~CudaEngine() override;
+  CudaEngine(const CudaEngine&) = delete;
+  CudaEngine& operator=(const CudaEngine&) = delete;
+
+  std::string_view name() const override { return "cuda"; }
+  std::string description() const override;
+  const ChainModel& model() const override { return model_; }
+  Precision precision() const override {
+    return sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble;
+  }
+  ChunkGrid grid() const override { return {grid_.chunk, grid_.warmup, tolerance()}; }
+  std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override;
+  std::size_t posterior_bytes(std::int64_t positions, bool counts) const override;
+
+  ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        bool keep_messages) override;
+  PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                             const BoundaryState* right, const PosteriorArrays& out) override;
+  ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        const ForwardArrays& out) override;
+
+ private:
+  using LogPass = ChunkPass<Real, LogSemiring>;
+  using MaxPass = ChunkPass<Real, MaxSemiring>;
+
+  static double tolerance() { return sizeof(Real) == sizeof(float) ? 1e-5 : 1e-11; }
+  PassPlan plan_for(const ScoreWindow& scores, PositionRange range, Direction direction,
+                    bool with_marks) const;
+  std::vector<ChunkReport> reports_of(PositionRange range, const std::vector<RunOutcome>& outcomes) const;
+  std::size_t chunk_of(std::int64_t position, PositionRange range) const {
+    return static_cast<std::size_t>((position - range.begin) / grid_.chunk);
+  }
+  template <class Semiring>
+  BoundaryState final_state(const ChunkPass<Real, Semiring>& pass, const RunOutcome& last,
+                            std::int64_t boundary) const;
+  std::vector<AnchorTask> anchor_tasks(const PassPlan& plan, const std::vector<RunOutcome>& forward,
+                                       const std::vector<RunOutcome>& backward, std::int64_t length) const;
+  void find_all_anchors(const std::vector<AnchorTask>& tasks);
+  void combine_all(const std::vector<AnchorTask>& tasks, PositionRange range, const PosteriorArrays& out,
+                   std::vector<ChunkReport>& chunks);
+  void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
+                     std::int64_t run, const ForwardArrays& out, double whole);
+  void download_rows(const DeviceBuffer<Real>& from, std::size_t count, double* to) const;
+  LogPass& log_forward();
+  LogPass& log_backward();
+  MaxPass& max_forward();
+
+  ChainModel model_;
+  int device_;
+  std::string device_name_;
+  RunGrid grid_;
+  TileConfig tile_;
+  cudaStream_t stream_ = nullptr;
+  std::unique_ptr<LogPass> log_forward_, log_backward_;
+  std::unique_ptr<MaxPass> max_forward_;
+  DeviceWindow window_;
+  StoreBuffers<Real> forward_store_, backward_store_;
+  DeviceBuffer<AnchorTask> anchor_buffer_;
+  DeviceBuffer<double> crossing_, z_whole_, z_offset_, anchor_starts_, anchor_ends_, bias_linear_,
+      largest_bias_, sums_;
+  DeviceBuffer<int> anchor_fallbacks_;
+  DeviceBuffer<Real> boundary_, labels_, starts_, ends_;
+};
+
+}  // namespace semicrf::cuda

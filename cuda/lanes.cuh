@@ -1,0 +1,106 @@
+// Who works on a chunk: a team of lanes, lane = label. Reductions over a team's labels come back to all its
+// lanes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/numbers.cuh"
+
+namespace semicrf::cuda {
+
+// The first `count` threads of the block, whole warps.
+__device__ __forceinline__ void barrier_of(int id, int count) {
+#if defined(SEMICRF_EMULATED_CUDA)
+  emulation::named_barrier(id, count);
+#else
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
+#endif
+}
+
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+// Several teams in a warp, or one: kGroup lanes each, for at most kRows labels.
+template <int kGroup, int kRows>
+struct WarpLanes {
+  static constexpr bool kTeam = false;
+  static constexpr int kGroups = 32 / kGroup;
+  static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
+  static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
+  int c;                                                            // label of this lane
+  int group;                                                        // team within the warp
+  bool valid;                                                       // the label exists
+
+  __device__ __forceinline__ explicit WarpLanes(int labels) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    c = lane % kGroup;
+    group = lane / kGroup;
+    valid = c < labels;
+  }
+  __device__ __forceinline__ void sync() const { __syncwarp(); }
+  __device__ __forceinline__ bool any(bool p) const {
+    const unsigned votes = __ballot_sync(kAllLanes, p);
+    if constexpr (kGroup == 32) return votes != 0;
+    return ((votes >> (group * kGroup)) & ((1u << (kGroup % 32)) - 1)) != 0;
+  }
+  __device__ __forceinline__ bool any_team(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  template <class T>
+  __device__ __forceinline__ T most(T value) const {
+#pragma unroll
+    for (int step = kGroup / 2; step > 0; step /= 2)
+      value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
+    return value;
+  }
+};
+
+// One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. All warps share the
+// sum over durations: (splits) parts of the ring. With at most 16 labels the lanes of a warp are several
+// parts.
+struct BlockLanes {
+  static constexpr bool kTeam = true;
+  int c, split, panels, group_lanes;
+  bool leads;  // of a leading warp
+  bool valid;  // a leading lane with a label
+  bool has_label;
+  double* exchange;  // (32) shared
+
+  __device__ __forceinline__ BlockLanes(int labels, int panels_, double* exchange_)
+      : panels(panels_), exchange(exchange_) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int warp = static_cast<int>(threadIdx.x / 32);
+    group_lanes = 32;
+    while (panels == 1 && group_lanes / 2 >= labels) group_lanes /= 2;
+    c = warp % panels * 32 + lane % group_lanes;
+    split = warp / panels * (32 / group_lanes) + lane / group_lanes;
+    leads = warp < panels;
+    has_label = c < labels;
+    valid = has_label && split == 0;
+  }
+  __device__ __forceinline__ void sync() const {
+    if (panels == 1) {
+      __syncwarp();
+    } else {
+      barrier_of(1, panels * 32);
+    }
+  }
+  __device__ __forceinline__ double over_warps(double value) const {
+    if (panels == 1) return value;
+    if (threadIdx.x % 32 == 0) exchange[threadIdx.x / 32] = value;
+    sync();
+    double result = exchange[0];
+    for (int i = 1; i < panels; ++i) result = larger(result, exchange[i]);
+    sync();
+    return result;
+  }
+  __device__ __forceinline__ bool any(bool p) const {
+    return over_warps(__any_sync(kAllLanes, p) != 0 ? 1.0 : 0.0) > 0;
+  }
+  __device__ __forceinline__ bool any_team(bool p) const { return any(p); }
+  template <class T>
+  __device__ __forceinline__ T most(T value) const {
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
+    return static_cast<T>(over_warps(static_cast<double>(value)));
+  }
+};
+
+}  // namespace semicrf::cuda

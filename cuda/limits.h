@@ -1,0 +1,103 @@
+// The two semirings as the kernels represent them, and what their fast path may trust (docs/algorithm.md,
+// "The certificate"). Plain C++: the tables are built on the host with the same definitions.
+//
+// Log semiring: numbers are linear relative to a scale, "times, plus" is a multiply-add; scales of a label
+// differ by whole powers of two, so that moving a number between them rounds nothing. Max semiring: numbers
+// are logarithms relative to a scale, the pair is add, max; scales differ by whole numbers, so that sums of
+// dyadic scores stay exact.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#if defined(__CUDACC__) || defined(SEMICRF_EMULATED_CUDA)
+#define SEMICRF_BOTH __host__ __device__
+#else
+#define SEMICRF_BOTH
+#endif
+
+// Device functions that are rarely called and must not take registers from those that are.
+#if defined(__CUDACC__)
+#define SEMICRF_NOINLINE __noinline__
+#else
+#define SEMICRF_NOINLINE
+#endif
+
+namespace semicrf::cuda {
+
+inline constexpr int kBlock = 16;  // positions per block; block edges are multiples of this in the sequence
+inline constexpr int kOffsetEntries =
+    2 * kBlock - 1;  // durations that connect two blocks at a given distance
+inline constexpr double kLog2 = 0.69314718055994530942;
+inline constexpr double kNone = -std::numeric_limits<double>::infinity();
+
+struct LogSemiring {
+  static constexpr bool kIsLog = true;
+  static constexpr double kUnit = kLog2;  // scales of a label differ by whole multiples of this
+};
+struct MaxSemiring {
+  static constexpr bool kIsLog = false;
+  static constexpr double kUnit = 1.0;
+};
+
+template <class Semiring, class Real>
+struct Limits;
+template <>
+struct Limits<LogSemiring, float> {
+  static constexpr double kLost = -80;  // log of what one flushed term may have been, relative to its bound
+  static constexpr double kMargin = 16.1181;  // log 1e7: how far above the lost mass a sum must lie
+  static constexpr double kSmallest = 1e-30;  // stored numbers below this have lost bits
+  static constexpr double kLargest = 1e30;
+  static constexpr double kExponent = 80;  // |log| of a factor within a block
+  static constexpr double kIgnore = -87;   // factors below e^this are zero
+  static constexpr int kWidestRange = 124;
+};
+template <>
+struct Limits<LogSemiring, double> {
+  static constexpr double kLost = -690;
+  static constexpr double kMargin = 32.2362;  // log 1e14
+  static constexpr double kSmallest = 1e-290;
+  static constexpr double kLargest = 1e290;
+  static constexpr double kExponent = 600;
+  static constexpr double kIgnore = -700;
+  static constexpr int kWidestRange = 1020;
+};
+// Nothing vanishes in the max semiring, but a float far from its scale has few bits left: the winner must lie
+// near.
+template <>
+struct Limits<MaxSemiring, float> {
+  static constexpr double kSmallest = -64;
+  static constexpr double kLargest = 64;
+  static constexpr double kExponent = 64;
+  static constexpr double kTotal = -64;
+};
+template <>
+struct Limits<MaxSemiring, double> {
+  static constexpr double kSmallest = -65536;
+  static constexpr double kLargest = 65536;
+  static constexpr double kExponent = 65536;
+  static constexpr double kTotal = -65536;
+};
+
+// Least value of a sum of `terms` products, relative to the bound of each, that the fast path accepts.
+template <class Semiring, class Real>
+double least_certified(int terms) {
+  using L = Limits<Semiring, Real>;
+  if constexpr (Semiring::kIsLog) {
+    return std::exp(std::log(static_cast<double>(terms)) + L::kLost + L::kMargin);
+  } else {
+    return L::kTotal;
+  }
+}
+
+// A bound rounded down to a whole multiple of the semiring's unit; -inf stays.
+template <class Semiring>
+SEMICRF_BOTH inline double quantized(double bound) {
+  if constexpr (Semiring::kIsLog) {
+    return floor(bound * (1 / kLog2)) * kLog2;
+  } else {
+    return floor(bound);
+  }
+}
+
+}  // namespace semicrf::cuda

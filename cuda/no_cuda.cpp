@@ -1,0 +1,13 @@
+// Stands in for the CUDA engine where the program was built without it.
+#include "core/error.h"
+#include "cuda/cuda_engine.h"
+
+namespace semicrf {
+
+std::string cuda_obstacle() { return "this program was built without CUDA"; }
+
+std::unique_ptr<Engine> make_cuda_engine(ChainModel, Precision, const std::vector<int>&) {
+  throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
+}
+
+}  // namespace semicrf

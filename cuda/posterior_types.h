@@ -1,0 +1,42 @@
+// What the kernels of posteriors are given.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/run_types.h"
+
+namespace semicrf::cuda {
+
+// Boundaries of one interval between marks, and where its right end's states are.
+struct AnchorTask {
+  std::int64_t begin, end;  // tokens
+  int forward_state, backward_state;
+  int forward_run, backward_run;  // their reports
+  int at_sequence_end;
+  int at_sequence_begin;
+};
+
+struct AnchorParameters {
+  StateStore forward, backward;
+  const RunReport *forward_reports, *backward_reports;
+  const AnchorTask* tasks;
+  const double *bias, *transition_log, *log_tail, *last_bias;  // forward tables
+  const double *bias_linear, *largest_bias;                    // (C, K) exp(B - largest), (C)
+  double *starts, *ends;                                       // workspace (blocks, K)
+  double* crossing;            // (tasks, C) mass that crosses the right end, of log Z
+  double *z_whole, *z_offset;  // (tasks) log Z relative to the bases of both stores
+  int* fallbacks;              // (tasks)
+  int labels, width, duration, tail, num_tasks;
+};
+
+template <class Real>
+struct CombineParameters {
+  MessageStore<Real> forward, backward;
+  const AnchorTask* tasks;
+  const double *crossing, *z_whole, *z_offset;
+  Real *boundary, *label_rows, *starts, *ends;  // (rows), (rows, C); null: not wanted
+  double* sums;  // (tasks, 4): entropy, boundary mass, boundary p ln p, worst error
+  int labels, num_tasks;
+};
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,36 @@
+// Which kernel serves a model, and in what shape. A pure function of the model, the precision and the shared
+// memory a block may have; tested without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace semicrf::cuda {
+
+struct TileConfig {
+  bool block_team = false;  // one chunk per block of threads; else one or more per warp
+  int group = 32;           // warp teams: lanes per chunk
+  int rows = 32;            // and labels the kernel is unrolled for
+  int warps = 1;            // per block
+  int panels = 1;           // block teams: warps of 32 labels each
+  int splits = 1;           // and parts of the ring
+  bool table_in_shared = true;
+  bool ring_in_shared = true;
+  std::size_t shared_bytes = 0;
+  int table_width = 1;  // entries of a row of the tables
+  int teams_per_block = 1;
+};
+
+TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit);
+
+// Positions between cuts: a sequence is cut into runs of `unit` x 2^j positions. All multiples of 16.
+struct RunGrid {
+  std::int64_t warmup = 256;
+  std::int64_t unit = 64;     // shortest run
+  std::int64_t chunk = 8192;  // longest run, and the grid of the engine
+};
+RunGrid run_grid(int max_duration);
+// Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
+std::int64_t run_length(const RunGrid& grid, std::int64_t length, int labels);
+
+}  // namespace semicrf::cuda

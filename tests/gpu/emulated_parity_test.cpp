@@ -1,0 +1,58 @@
+// The kernels as fibers on the host against the reference engine: their arithmetic, indexing and
+// synchronisation, on any machine. What only a device can show (races, speed) is left to test_gpu.
+#include <string>
+
+#include "cuda/cuda_engine.h"
+#include "gpu/cuda_cases.h"
+#include "support/catch.h"
+
+using namespace semicrf;
+using namespace semicrf::testing;
+
+namespace {
+
+void check(const ModelCase& sample) {
+  const auto make = [](ChainModel model, Precision precision) {
+    return make_cuda_engine(std::move(model), precision, {});
+  };
+  for (const std::string& problem : check_case(make, sample)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
+
+}  // namespace
+
+TEST_CASE("emulated kernels equal the reference over tiles") {
+  std::uint64_t seed = 1;
+  for (const CaseShape& shape : tile_shapes(32, 11)) {
+    check(make_case(seed % 2 == 0 ? CaseKind::kPlain : CaseKind::kEverything, shape, seed));
+    ++seed;
+  }
+}
+
+TEST_CASE("emulated kernels equal the reference on every kind of model") {
+  for (const CaseKind kind : all_case_kinds()) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      check(make_case(kind, {6, 4, 3}, 200));
+      check(make_case(kind, {100, 20, 5}, 201));
+      check(make_case(kind, {131, 18, 26}, 202));
+    }
+  }
+}
+
+TEST_CASE("emulated kernels equal the reference over chunks and windows") {
+  for (const CaseKind kind : {CaseKind::kEverything, CaseKind::kDyadic, CaseKind::kPeriodicLate}) {
+    DYNAMIC_SECTION(name_of(kind)) { check(make_case(kind, {3 * 8192 + 37, 5, 4}, 301)); }
+  }
+}
+
+TEST_CASE("emulated kernels refuse blocks that the certificate cannot vouch for") {
+  for (const CaseKind kind : {CaseKind::kSteps, CaseKind::kMasks, CaseKind::kWildDurations}) {
+    const ModelCase sample = make_case(kind, {100, 20, 6}, 401);
+    const auto engine = make_cuda_engine(sample.model, Precision::kFloat, {});
+    std::int64_t fallbacks = 0;
+    for (const ChunkReport& chunk : posterior_case(*engine, sample, {0, sample.length}).chunks)
+      fallbacks += chunk.fallbacks;
+    INFO(name_of(kind));
+    CHECK(fallbacks > 0);
+  }
+}

@@ -1,0 +1,125 @@
+// Fibers for the threads of a block, and the barriers they meet at.
+#include <ucontext.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "cuda_runtime.h"
+
+// The dynamic shared memory of the one block that runs.
+namespace semicrf::cuda {
+extern unsigned char shared_memory[256 * 1024];
+alignas(16) unsigned char shared_memory[256 * 1024];
+}  // namespace semicrf::cuda
+
+dim3 threadIdx, blockIdx, blockDim, gridDim;
+
+namespace emulation {
+
+namespace {
+
+struct Barrier {
+  int arrived = 0;
+  unsigned generation = 0;
+};
+
+struct Fiber {
+  ucontext_t start;
+  std::jmp_buf resume;
+  bool started = false;
+  bool finished = false;
+  const Barrier* waits_for = nullptr;
+  unsigned generation = 0;  // of that barrier when it began to wait
+  unsigned exchanges = 0;
+  std::vector<unsigned char> stack;
+};
+
+std::vector<Fiber> fibers;
+std::vector<Barrier> warp_barriers, named_barriers;
+Barrier whole_block;
+std::vector<unsigned char> slots;  // (warps, 2, 32) of 8 bytes
+std::jmp_buf scheduler;
+const std::function<void()>* body = nullptr;
+
+void fiber_main() {
+  (*body)();
+  fibers[threadIdx.x].finished = true;
+  _longjmp(scheduler, 1);
+}
+
+void wait_at(Barrier& barrier, int count) {
+  Fiber& fiber = fibers[threadIdx.x];
+  if (++barrier.arrived == count) {
+    barrier.arrived = 0;
+    ++barrier.generation;
+    return;
+  }
+  fiber.waits_for = &barrier;
+  fiber.generation = barrier.generation;
+  if (_setjmp(fiber.resume) == 0) _longjmp(scheduler, 1);
+}
+
+void run_fiber(unsigned index) {
+  Fiber& fiber = fibers[index];
+  threadIdx.x = index;
+  if (_setjmp(scheduler) != 0) return;
+  if (fiber.started) _longjmp(fiber.resume, 1);
+  fiber.started = true;
+  setcontext(&fiber.start);
+}
+
+}  // namespace
+
+void warp_barrier() { wait_at(warp_barriers[threadIdx.x / 32], 32); }
+void named_barrier(int id, int count) { wait_at(named_barriers[static_cast<std::size_t>(id)], count); }
+void block_barrier() { wait_at(whole_block, static_cast<int>(fibers.size())); }
+
+unsigned char* exchange(int lane) {
+  const std::size_t set = threadIdx.x / 32 * 2 + fibers[threadIdx.x].exchanges % 2;
+  return slots.data() + (set * 32 + static_cast<std::size_t>(lane)) * 8;
+}
+void next_exchange() { ++fibers[threadIdx.x].exchanges; }
+
+void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
+  if (block.x % 32 != 0) throw std::logic_error("emulated blocks are whole warps");
+  constexpr std::size_t kStack = 128 * 1024;
+  gridDim = grid;
+  blockDim = block;
+  body = &kernel;
+  fibers.resize(block.x);
+  for (unsigned b = 0; b < grid.x; ++b) {
+    blockIdx = dim3(b);
+    warp_barriers.assign(block.x / 32, Barrier());
+    named_barriers.assign(16, Barrier());
+    whole_block = Barrier();
+    slots.assign(block.x * 2 * 8, 0);
+    for (Fiber& fiber : fibers) {
+      fiber.stack.resize(kStack);
+      fiber.started = fiber.finished = false;
+      fiber.waits_for = nullptr;
+      fiber.exchanges = 0;
+      getcontext(&fiber.start);
+      fiber.start.uc_stack.ss_sp = fiber.stack.data();
+      fiber.start.uc_stack.ss_size = kStack;
+      fiber.start.uc_link = nullptr;
+      makecontext(&fiber.start, fiber_main, 0);
+    }
+    std::memset(semicrf::cuda::shared_memory, 0xA5, sizeof(semicrf::cuda::shared_memory));
+    unsigned left = block.x;
+    while (left > 0) {
+      bool moved = false;
+      for (unsigned i = 0; i < block.x; ++i) {
+        Fiber& fiber = fibers[i];
+        if (fiber.finished) continue;
+        if (fiber.waits_for != nullptr && fiber.waits_for->generation == fiber.generation) continue;
+        fiber.waits_for = nullptr;
+        moved = true;
+        run_fiber(i);
+        if (fiber.finished) --left;
+      }
+      if (!moved) throw std::logic_error("the threads of an emulated block wait for each other");
+    }
+  }
+}
+
+}  // namespace emulation

@@ -1,0 +1,83 @@
+// The CUDA engine on a device against the reference engine. Without one every case says so and is skipped.
+#include <iostream>
+#include <string>
+
+#include "cuda/cuda_engine.h"
+#include "gpu/cuda_cases.h"
+#include "support/catch.h"
+
+using namespace semicrf;
+using namespace semicrf::testing;
+
+namespace {
+
+bool has_gpu() {
+  const std::string obstacle = cuda_obstacle();
+  if (!obstacle.empty()) std::cout << "skipped: no GPU: " << obstacle << std::endl;
+  return obstacle.empty();
+}
+
+void check(const ModelCase& sample) {
+  const auto make = [](ChainModel model, Precision precision) {
+    return make_cuda_engine(std::move(model), precision, {});
+  };
+  for (const std::string& problem : check_case(make, sample)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
+
+}  // namespace
+
+TEST_CASE("the cuda engine equals the reference over tiles") {
+  if (!has_gpu()) return;
+  std::uint64_t seed = 1;
+  for (const CaseShape& shape : tile_shapes(96, 12)) {
+    check(make_case(seed % 2 == 0 ? CaseKind::kPlain : CaseKind::kEverything, shape, seed));
+    ++seed;
+  }
+}
+
+TEST_CASE("the cuda engine equals the reference on every kind of model") {
+  if (!has_gpu()) return;
+  for (const CaseKind kind : all_case_kinds()) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      std::uint64_t seed = 100;
+      for (const CaseShape& shape : tile_shapes(4, 30 + static_cast<std::uint64_t>(kind)))
+        check(make_case(kind, shape, seed++));
+      check(make_case(kind, {6, 4, 3}, 200));
+      check(make_case(kind, {700, 24, 6}, 201));
+    }
+  }
+}
+
+TEST_CASE("the cuda engine equals the reference over chunks and windows") {
+  if (!has_gpu()) return;
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
+                              CaseKind::kMasks, CaseKind::kDyadic, CaseKind::kPeriodic,
+                              CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kRareSource}) {
+    DYNAMIC_SECTION(name_of(kind)) { check(make_case(kind, {3 * 8192 + 37, 5, 4}, 301)); }
+  }
+}
+
+TEST_CASE("the cuda engine takes many labels and long durations") {
+  if (!has_gpu()) return;
+  for (const CaseShape& shape : {CaseShape{100, 10, 64}, CaseShape{70, 5, 256}, CaseShape{700, 1000, 6},
+                                 CaseShape{500, 400, 24}, CaseShape{300, 30000, 3}, CaseShape{600, 390, 8}}) {
+    check(make_case(CaseKind::kPlain, shape, 501));
+    check(make_case(CaseKind::kEverything, shape, 502));
+  }
+}
+
+TEST_CASE("the cuda engine gives the same digits again") {
+  if (!has_gpu()) return;
+  const ModelCase sample = make_case(CaseKind::kEverything, {40000, 40, 5}, 601);
+  const auto engine = make_cuda_engine(sample.model, Precision::kFloat, {});
+  const PosteriorCase first = posterior_case(*engine, sample, {0, sample.length});
+  const DecodedCase path = decode_case(*engine, sample, {0, sample.length});
+  for (int again = 0; again < 3; ++again) {
+    const PosteriorCase other = posterior_case(*engine, sample, {0, sample.length});
+    CHECK(other.log_partition == first.log_partition);
+    CHECK((other.labels == first.labels));
+    CHECK((other.starts == first.starts));
+    CHECK((decode_case(*engine, sample, {0, sample.length}).path == path.path));
+  }
+}

@@ -1,0 +1,55 @@
+// Shapes of the CUDA kernels: what fits, and what must never change.
+#include "cuda/tile_config.h"
+
+#include "support/catch.h"
+
+using namespace semicrf::cuda;
+
+TEST_CASE("every model gets a shape that fits into shared memory") {
+  for (const std::size_t limit : {std::size_t(64) << 10, std::size_t(99) << 10, std::size_t(227) << 10}) {
+    for (const std::size_t real : {sizeof(float), sizeof(double)}) {
+      for (const int labels : {1, 2, 7, 8, 9, 16, 17, 24, 25, 32, 33, 64, 100, 256}) {
+        for (const int duration : {1, 2, 15, 16, 17, 100, 400, 1000, 4096, 30000}) {
+          INFO("C=" << labels << " K=" << duration << " limit=" << limit << " real=" << real);
+          const TileConfig tile = choose_tile(labels, duration, real, limit);
+          CHECK(tile.shared_bytes <= limit);
+          CHECK(tile.warps >= 1);
+          CHECK(tile.warps <= 16);
+          CHECK(tile.table_width >= labels);
+          if (tile.block_team) {
+            CHECK(tile.panels * 32 >= labels);
+            CHECK(tile.splits >= 1);
+            CHECK(tile.splits <= (duration + 15) / 16);
+            CHECK(tile.warps % tile.panels == 0);
+          } else {
+            CHECK(tile.rows >= labels);
+            CHECK(tile.group >= labels);
+            CHECK(tile.teams_per_block == tile.warps * (32 / tile.group));
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("runs are whole units of the chunk grid, long enough and aligned") {
+  for (const int duration : {1, 2, 16, 31, 32, 33, 100, 200, 1000, 30000}) {
+    const RunGrid grid = run_grid(duration);
+    INFO("K=" << duration);
+    CHECK(grid.unit % 16 == 0);
+    CHECK(grid.warmup >= 8 * duration);
+    CHECK(grid.warmup % grid.unit == 0);
+    CHECK(grid.chunk >= 8192);
+    CHECK(grid.chunk % grid.warmup == 0);
+    for (const std::int64_t length : {1L, 1000L, 100000L, 20000000L, 3000000000L}) {
+      for (const int labels : {1, 12, 40}) {
+        const std::int64_t run = run_length(grid, length, labels);
+        CHECK(run >= grid.unit);
+        CHECK(run % grid.unit == 0);
+        CHECK(grid.chunk % run == 0);
+        // Marks of posteriors lie on the edges of runs.
+        CHECK((run % grid.warmup == 0 || grid.warmup % run == 0));
+      }
+    }
+  }
+}
