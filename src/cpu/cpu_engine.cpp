@@ -22,7 +22,10 @@ ChunkGrid grid_for(const ChainModel& model, Precision precision) {
   ChunkGrid grid;
   grid.warmup =
       round_up(std::max<std::int64_t>(8 * static_cast<std::int64_t>(model.max_duration), 256), cpu::kBlock);
-  grid.chunk = std::max<std::int64_t>(8192, round_up(10 * grid.warmup, cpu::kBlock));
+  // Ten warm-ups, so that one thread loses little; fewer where durations are so long that a chromosome would
+  // be one chunk and threads had nothing to share.
+  constexpr std::int64_t kLongChunk = 65536;
+  grid.chunk = std::max({std::int64_t{8192}, std::min(10 * grid.warmup, kLongChunk), 5 * grid.warmup});
   grid.tolerance = precision == Precision::kFloat ? 1e-5 : 1e-11;
   return grid;
 }

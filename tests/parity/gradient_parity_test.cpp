@@ -77,9 +77,7 @@ TEST_CASE("counts and forward messages equal the reference over many chunks and 
     DYNAMIC_SECTION(name_of(kind)) {
       const CaseShape small{20, 5, 3};
       const std::int64_t chunk = chunk_of(cpu_engines().front(), make_case(kind, small, 301).model);
-      // A tail over half of the sequence feels the rounding of float factors in proportion to its length.
-      const std::int64_t chunks = kind == CaseKind::kLongTail ? 2 : 4;
-      check(make_case(kind, {chunks * chunk + 3, small.max_duration, small.num_labels}, 301));
+      check(make_case(kind, {4 * chunk + 3, small.max_duration, small.num_labels}, 301));
     }
   }
 }
@@ -98,7 +96,7 @@ TEST_CASE("threads do not change a digit of counts and forward messages") {
       const auto alone = make_engine(options, sample.model);
       const ExpectedCounts counts = counts_case(*alone, sample, whole);
       const ForwardCase forward = forward_case(*alone, sample, whole);
-      CHECK((kind != CaseKind::kPeriodicLate || alone->precision() != precision || forward.repaired == 0));
+      if (kind == CaseKind::kPeriodicLate) CHECK(forward.repaired > 0);
       for (const int threads : {2, 3, 8}) {
         options.threads = threads;
         const auto together = make_engine(options, sample.model);

@@ -132,15 +132,29 @@ inline bool BlockRun<Real, D, Semiring>::fast_block(BlockMessages<Real>& out) {
 }
 
 // Numbers that enter the tail at each boundary of the block from the ring, and the tail at its first
-// boundary, all relative to the label's bound. Sources inside the block (K < 16) follow in the recursion.
+// boundary, all relative to tail_bound_. Sources inside the block (K < 16) follow in the recursion.
+//
+// In the log semiring the tail has a bound of its own: it may be far below the sums now, and count again when
+// the ring forgets what outweighs it.
 template <class Real, class D, class Semiring>
 inline void BlockRun<Real, D, Semiring>::prepare_tail() {
   const D d;
   const DD dd;
   std::fill_n(tail_source_.get(), tail_source_.size(), kZero);
+  for (std::size_t c = 0; c < width_; ++c) {
+    const double own = std::max(tail_log_[c] + t_.log_tail[c], far_tail_bound(c));
+    const bool apart = S::kIsLog && t_.duration >= kBlock && own != kNegativeInfinity;
+    tail_bound_[c] = apart ? scale_ + S::Quantized(own - scale_) : bound_[c];
+  }
   for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-    split_log(hn::Sub(hn::Load(dd, tail_log_.get() + c), hn::Load(dd, bound_.get() + c)), tail_now_.get() + c,
-              low_.get() + c);
+    const VD down = hn::Sub(hn::Load(dd, tail_bound_.get() + c), hn::Load(dd, bound_.get() + c));
+    store_power(down, tail_to_total_.get() + c);
+  }
+  for (std::size_t c = 0; c < width_; c += lanes_)
+    hn::Store(from_power(tail_to_total_.get() + c), d, tail_to_total_.get() + c);
+  for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+    split_log(hn::Sub(hn::Load(dd, tail_log_.get() + c), hn::Load(dd, tail_bound_.get() + c)),
+              tail_now_.get() + c, low_.get() + c);
   }
   for (std::size_t c = 0; c < width_; ++c) {
     const bool none = t_.log_tail[c] == kNegativeInfinity;
@@ -161,7 +175,7 @@ inline void BlockRun<Real, D, Semiring>::prepare_tail() {
       for (std::size_t l = 0; l < lanes_; l += hn::Lanes(dd)) {
         const VD scale = hn::Load(dd, ring_scale_.get() + static_cast<std::size_t>(block) * width_ + c0 + l);
         const VD bias = hn::Load(dd, t_.last_bias.get() + c0 + l);
-        split_power(hn::Sub(hn::Add(scale, bias), hn::Load(dd, bound_.get() + c0 + l)), to + l,
+        split_power(hn::Sub(hn::Add(scale, bias), hn::Load(dd, tail_bound_.get() + c0 + l)), to + l,
                     low_.get() + l, low_.get() + lanes_ + l);
       }
       const V g = hn::Load(d, ring_.get() + static_cast<std::size_t>(block) * kBlock * width_ +
@@ -308,7 +322,7 @@ inline auto BlockRun<Real, D, Semiring>::advance_tail(int panel, int slot, std::
       S::Times(S::Plus(hn::Load(d, tail_now_.get() + c0), source), hn::Load(d, t_.tail_factor.get() + c0));
   hn::Store(tail, d, tail_now_.get() + c0);
   if (out.tail != nullptr) hn::Store(tail, d, out.tail + row);
-  return tail;
+  return S::Times(tail, hn::Load(d, tail_to_total_.get() + c0));
 }
 
 // Ring, carried alpha and tail after a certified block; the gauge moves to its last boundary.
@@ -326,7 +340,7 @@ inline void BlockRun<Real, D, Semiring>::finish_fast(BlockMessages<Real>& out) {
   std::copy_n(ring_scale_.get() + static_cast<std::size_t>(head_) * width_, width_, gamma_scale_.get());
   if (t_.tail) {
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      hn::Store(hn::Add(log_of(tail_now_.get() + c), hn::Load(dd, bound_.get() + c)), dd,
+      hn::Store(hn::Add(log_of(tail_now_.get() + c), hn::Load(dd, tail_bound_.get() + c)), dd,
                 tail_log_.get() + c);
     }
     for (std::size_t c = 0; c < width_; ++c) tail_log_[c] += block_sum_[c] + t_.tail_drift[c];

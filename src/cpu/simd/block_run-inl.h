@@ -39,12 +39,13 @@ struct BlockMessages {
   const double* started_log = nullptr;
   Real* alpha = nullptr;  // (16, padded) alpha of run boundaries begin+1..begin+16, relative to alpha_scale
   Real* start = nullptr;  // (16, padded) G of run boundaries begin..begin+15, relative to start_scale
-  Real* tail = nullptr;   // (16, padded) tail share of alpha, relative to alpha_scale, content up to `begin`
-  double* alpha_scale = nullptr;  // (padded)
-  double* start_scale = nullptr;  // (padded)
-  double* alpha_log = nullptr;    // (16, padded)
-  double* start_log = nullptr;    // (16, padded)
-  double* tail_log = nullptr;     // (16, padded) content up to the boundary itself
+  Real* tail = nullptr;   // (16, padded) tail share of alpha, relative to tail_scale, content up to `begin`
+  const double* tail_scale = nullptr;  // (padded); in the max semiring the same as alpha_scale
+  double* alpha_scale = nullptr;       // (padded)
+  double* start_scale = nullptr;       // (padded)
+  double* alpha_log = nullptr;         // (16, padded)
+  double* start_log = nullptr;         // (16, padded)
+  double* tail_log = nullptr;          // (16, padded) content up to the boundary itself
 };
 
 template <class Real, class D, class Semiring>
@@ -88,6 +89,8 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
         to_near_(width_),
         tail_now_(width_),
         tail_idle_(width_),
+        tail_to_total_(width_),
+        tail_bound_(width_),
         gamma_scale_(width_),
         least_start_(width_),
         least_alpha_(width_),
@@ -175,6 +178,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     out.gamma = ring_.get() + static_cast<std::size_t>(head_) * kBlock * width_;
     out.gamma_scale = gamma_scale_.get();
     out.started_log = started_log_.get();
+    out.tail_scale = tail_bound_.get();
     out.position_shift = scores_.position_shift();
     mass_ += scores_.mass();
     first_of_sequence_ = false;
@@ -404,7 +408,8 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
   AlignedArray<Real> alpha_now_, alpha_next_;
   AlignedArray<Real> to_alpha_,
       to_near_;  // (padded) factors from a label's bound to the common scale, and back
-  AlignedArray<Real> tail_now_, tail_idle_;
+  AlignedArray<Real> tail_now_, tail_idle_, tail_to_total_;
+  AlignedArray<double> tail_bound_;  // (padded) what the tail's numbers are relative to in this block
   AlignedArray<double> gamma_scale_;
   AlignedArray<double> least_start_, least_alpha_;  // (padded) least logarithm of the block's factors
   AlignedArray<double> started_log_;

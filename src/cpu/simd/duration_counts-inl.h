@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "cpu/simd/block_meeting-inl.h"
@@ -48,6 +49,9 @@ class DurationCounts : public CountVectors<Real, D> {
         starts_(kBatch * rows_),
         start_scale_(width_),
         start_logs_(rows_),
+        wide_starts_(rows_),
+        within_factor_(width_),
+        within_sums_(rows_, 0.0),
         power_(kBatch * distances_ * width_),
         rest_(kBatch * distances_ * width_),
         scaled_(kBatch * 2 * kBlock * lanes_),
@@ -72,6 +76,7 @@ class DurationCounts : public CountVectors<Real, D> {
   void start(Run& run, bool ring) {
     std::fill_n(sums_.get(), sums_.size(), 0.0);
     std::fill_n(exact_sums_.get(), exact_sums_.size(), 0.0);
+    std::fill_n(within_sums_.get(), within_sums_.size(), 0.0);
     std::fill_n(end_scale_.get(), end_scale_.size(), kNegativeInfinity);
     std::fill_n(ends_.get(), ends_.size(), Real(0));
     newest_ = 0;
@@ -99,11 +104,13 @@ class DurationCounts : public CountVectors<Real, D> {
         const double bias = t_.bias[k * width_ + c];
         double sum = exact_sums_[k * width_ + c];
         if (bias != kNegativeInfinity) {
+          const double weight = std::exp(bias - bound_[group * width_ + c]);
           const std::size_t at =
               t_.panel_index(static_cast<int>(group) * t_.panels + static_cast<int>(c / lanes_),
                              static_cast<int>(k % kBlock), kBlock) +
               c % lanes_;
-          sum += sums_[at] * std::exp(bias - bound_[group * width_ + c]);
+          sum += sums_[at] * weight;
+          if (group == 0) sum += within_sums_[k * width_ + c] * weight;
         }
         counts[k * labels + c] += sum;
       }
@@ -165,8 +172,11 @@ class DurationCounts : public CountVectors<Real, D> {
       const auto some = hn::Gt(largest, hn::Zero(dd));
       const VD inverse = hn::Div(hn::Set(dd, 1.0), hn::IfThenElse(some, largest, hn::Set(dd, 1.0)));
       Real* to = out + t_.panel_index(panel, 0, kBlock) + c % lanes_;
-      for (std::size_t p = 0; p < kBlock; ++p)
-        Vectors::store_real(hn::Mul(product[p], inverse), to + p * lanes_);
+      for (std::size_t p = 0; p < kBlock; ++p) {
+        const VD number = hn::Mul(product[p], inverse);
+        Vectors::store_real(number, to + p * lanes_);
+        hn::Store(number, dd, wide_starts_.get() + p * width_ + c);
+      }
       hn::Store(hn::Add(LogOrMinusInfinity(dd, largest), hn::Load(dd, scale + c)), dd,
                 start_scale_.get() + c);
     }
@@ -221,28 +231,56 @@ class DurationCounts : public CountVectors<Real, D> {
     Real* numbers = ends_.get() + newest_ * rows_;
     double* scale = end_scale_.get() + newest_ * width_;
     has_logs_[newest_] = 0;
+    for (std::size_t c = 0; c < width_; ++c) set_factor(0, c, kNegativeInfinity);
     if (back.exact) {
       take_logs(meeting.run, 1, newest_);
       count_within_exact(meeting);
-      for (std::size_t c = 0; c < width_; ++c) set_factor(0, c, kNegativeInfinity);
       return;
     }
     std::copy_n(back.gamma, rows_, numbers);
     for (std::size_t c = 0; c < width_; ++c) scale[c] = back.gamma_scale[c] + (back.content[c] - shift);
-    double* scale_right = ring_row_.get();
-    if (vanished(numbers)) {
-      take_logs(meeting.run, 1, newest_);
-      for (std::size_t c = 0; c < width_; ++c) scale_right[c] = scale[c] - (back.content[c] - shift);
-    } else {
-      std::copy_n(back.gamma_scale, width_, scale_right);
+    const bool lost = vanished(numbers);
+    if (lost || has_start_logs_ || !count_within(meeting, numbers)) {
+      if (lost) take_logs(meeting.run, 1, newest_);
+      for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c)
+        count_exact(meeting, 0, c, scale[c] - (back.content[c] - shift));
     }
-    factors_at(meeting, 0, scale_right);
   }
 
-  // Whether a number of a block is so far below the largest of its label that bits or all of it are lost.
+  // Segments within the block. Starts and ends in any order meet here, also ends before starts, whose
+  // products would be out of all range: in double, and only those in order. False when a factor is out of
+  // range even so.
+  bool count_within(const Meeting& meeting, const Real* ends) {
+    const DD dd;
+    const std::size_t longest = std::min<std::size_t>(kBlock, bias_rows());
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const VD both =
+          hn::Add(hn::Load(dd, start_scale_.get() + c), hn::LoadU(dd, meeting.back.gamma_scale + c));
+      const VD x = hn::Add(hn::Sub(both, hn::Set(dd, meeting.log_z)), hn::Load(dd, bound_.get() + c));
+      if (!hn::AllTrue(dd, hn::Le(x, hn::Set(dd, kLargestFactor<double>)))) return false;
+      hn::Store(Vectors::exp_or_zero(x), dd, within_factor_.get() + c);
+    }
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const Real* end = ends + t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
+      const double* start = wide_starts_.get() + c;
+      const VD factor = hn::Load(dd, within_factor_.get() + c);
+      VD e[kBlock];
+      for (std::size_t q = 0; q < kBlock; ++q) e[q] = hn::Mul(Vectors::load_double(end + q * lanes_), factor);
+      for (std::size_t d = 0; d < longest; ++d) {
+        double* to = within_sums_.get() + d * width_ + c;
+        VD sum = hn::Load(dd, to);
+        for (std::size_t p = d; p < kBlock; ++p)
+          sum = hn::MulAdd(hn::Load(dd, start + p * width_), e[p - d], sum);
+        hn::Store(sum, dd, to);
+      }
+    }
+    return true;
+  }
+
+  // Whether a number of a block was so far below the largest of its label that it vanished.
   bool vanished(const Real* numbers) const {
     const D d;
-    const V least = hn::Set(d, static_cast<Real>(std::exp(-kLargestFactor<Real> - 20)));
+    const V least = hn::Set(d, std::numeric_limits<Real>::min());
     for (int panel = 0; panel < t_.panels; ++panel) {
       const Real* rows = numbers + t_.panel_index(panel, 0, kBlock);
       V smallest = hn::Load(d, rows);
@@ -270,7 +308,7 @@ class DurationCounts : public CountVectors<Real, D> {
     const VD log_z = hn::Set(dd, meeting.log_z);
     const VD most = hn::Set(dd, kLargestFactor<Real>);
     const double* group = bound_.get() + distance * width_;
-    const double* before = distance > 0 ? group - width_ : group;
+    const double* before = group - width_;
     const std::size_t at = (pending_ * distances_ + distance) * width_;
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const VD starts = hn::Sub(hn::Load(dd, start_scale_.get() + c), log_z);
@@ -448,6 +486,8 @@ class DurationCounts : public CountVectors<Real, D> {
   std::vector<char> has_logs_;
   AlignedArray<Real> starts_;  // (batch, panels, 16, lanes)
   AlignedArray<double> start_scale_, start_logs_;
+  AlignedArray<double> wide_starts_;  // (16, padded) the last block's again, in double
+  AlignedArray<double> within_factor_, within_sums_;
   AlignedArray<Real> power_, rest_;  // (batch, distances, padded): the factor is rest x 2^power
   AlignedArray<Real> scaled_;        // (batch, 32, lanes) ends of one group and panel
   AlignedArray<double> bound_;       // (distances + 1, padded) largest bias of a group

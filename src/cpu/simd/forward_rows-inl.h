@@ -73,7 +73,7 @@ class ForwardRows : public RealVectors<Real, D, LogSemiring> {
     if (m.exact) {
       load(m.tail_log, nullptr, nullptr, j, nullptr);
     } else {
-      load(nullptr, m.tail, m.alpha_scale, j, content_.get());
+      load(nullptr, m.tail, m.tail_scale, j, content_.get());
     }
     store(out_.tails, out_.end_levels, at, level);
   }

@@ -24,7 +24,7 @@ class ForwardStore {
   static std::size_t bytes(std::size_t width, std::int64_t positions, bool tails) {
     const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
     const std::size_t arrays = tails ? 3 : 2;
-    return blocks * width * (arrays * kBlock * (sizeof(Real) + sizeof(double)) + 3 * sizeof(double));
+    return blocks * width * (arrays * kBlock * (sizeof(Real) + sizeof(double)) + 4 * sizeof(double));
   }
 
   // `tails`: keep the tail of every position, for the expected counts.
@@ -32,7 +32,7 @@ class ForwardStore {
     const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
     arrays_ = tails ? 3 : 2;
     if (blocks * arrays_ * rows_ > numbers_.size()) numbers_ = AlignedArray<Real>(blocks * arrays_ * rows_);
-    if (blocks * 3 * width_ > scales_.size()) scales_ = AlignedArray<double>(blocks * 3 * width_);
+    if (blocks * 4 * width_ > scales_.size()) scales_ = AlignedArray<double>(blocks * 4 * width_);
     logs_.clear();
     exact_.clear();
     bases_.clear();
@@ -42,7 +42,7 @@ class ForwardStore {
   // `tail_base`.
   void append(const BlockMessages<Real>& m, const AlignedArray<double>& tail_log, double tail_base) {
     const std::size_t block = exact_.size();
-    double* scales = scales_.get() + block * 3 * width_;
+    double* scales = scales_.get() + block * 4 * width_;
     for (std::size_t c = 0; c < width_; ++c) scales[2 * width_ + c] = tail_log[c] + (tail_base - m.base);
     bases_.push_back(m.base);
     if (m.exact) {
@@ -59,6 +59,7 @@ class ForwardStore {
     if (arrays_ == 3) std::copy_n(m.tail, rows_, numbers + 2 * rows_);
     std::copy_n(m.alpha_scale, width_, scales);
     std::copy_n(m.start_scale, width_, scales + width_);
+    if (arrays_ == 3) std::copy_n(m.tail_scale, width_, scales + 3 * width_);
   }
 
   // What a block's logarithms and scales are relative to, a whole number.
@@ -67,9 +68,10 @@ class ForwardStore {
   const Real* alpha(std::size_t block) const { return numbers_.get() + block * arrays_ * rows_; }
   const Real* start(std::size_t block) const { return alpha(block) + rows_; }
   const Real* tail(std::size_t block) const { return alpha(block) + 2 * rows_; }  // as in BlockMessages
-  const double* alpha_scale(std::size_t block) const { return scales_.get() + block * 3 * width_; }
+  const double* alpha_scale(std::size_t block) const { return scales_.get() + block * 4 * width_; }
   const double* start_scale(std::size_t block) const { return alpha_scale(block) + width_; }
   const double* tail_log(std::size_t block) const { return alpha_scale(block) + 2 * width_; }
+  const double* tail_scale(std::size_t block) const { return alpha_scale(block) + 3 * width_; }
   const double* alpha_log(std::size_t block) const { return logs_.data() + exact_[block]; }
   const double* start_log(std::size_t block) const { return alpha_log(block) + rows_; }
   const double* tail_rows_log(std::size_t block) const { return alpha_log(block) + 2 * rows_; }
@@ -92,7 +94,7 @@ class ForwardStore {
   std::size_t width_, rows_;
   std::size_t arrays_ = 2;
   AlignedArray<Real> numbers_;   // per block: alpha (16, padded), start (16, padded), tail when kept
-  AlignedArray<double> scales_;  // per block: alpha, start, tail (padded)
+  AlignedArray<double> scales_;  // per block: alpha, start, logarithm of the tail, tail (padded)
   std::vector<double> logs_;     // per exact block: the same
   std::vector<double> bases_;
   std::vector<std::ptrdiff_t> exact_;  // offset into logs_, or -1

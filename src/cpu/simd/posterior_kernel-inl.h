@@ -125,9 +125,9 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     } else {
       fast_products(block, log_z, back);
     }
-    accumulate(begin, slots);
+    const double mass = accumulate(begin, slots);
     if (out_.counts != nullptr && log_z_ != kNegativeInfinity) {
-      counts_->add({store_, block, back, backward_, slots, log_z}, begin == 0);
+      counts_->add({store_, block, back, backward_, slots, log_z + std::log(mass)}, begin == 0);
     }
   }
 
@@ -218,8 +218,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   }
 
   // Right to left: P(c|t) = mass that crosses the boundary t+1 + mass that ends there; what does not start at
-  // t crosses t.
-  void accumulate(std::int64_t begin, int slots) {
+  // t crosses t. Returns the mean of the sums over all labels, which are 1 but for rounding.
+  double accumulate(std::int64_t begin, int slots) {
     const D d;
     HWY_ALIGN Real total[kBlock];
     HWY_ALIGN Real starts[kBlock];
@@ -244,8 +244,10 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       starts[j] = hn::GetLane(hn::SumOfLanes(d, start_sum));
       plogp[j] = hn::GetLane(hn::SumOfLanes(d, information));
     }
+    double mass = 0;
     for (int j = slots - 1; j >= 0; --j) {
       const double norm = static_cast<double>(total[j]);
+      mass += norm;
       const double boundary = std::clamp(static_cast<double>(starts[j]) / norm, 0.0, 1.0);
       const std::int64_t at = begin + j - chunk_.begin;
       if (out_.boundary != nullptr) out_.boundary[at] = boundary;
@@ -255,6 +257,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       report_.boundary_mass += boundary;
       if (boundary > 0) report_.boundary_plogp += boundary * std::log(boundary);
     }
+    return mass / slots;
   }
 
   void write_rows(std::size_t j, std::size_t at, double scale) const {

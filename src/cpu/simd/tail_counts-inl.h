@@ -93,7 +93,7 @@ class TailCounts : public CountVectors<Real, D> {
     const D d;
     const DD dd;
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const VD both = hn::Add(hn::LoadU(dd, start_scale + c), hn::LoadU(dd, meeting.back.alpha_scale + c));
+      const VD both = hn::Add(hn::LoadU(dd, start_scale + c), hn::LoadU(dd, meeting.back.tail_scale + c));
       if (!factor_of(c, hn::Sub(both, hn::Set(dd, meeting.log_z)))) return false;
     }
     for (std::size_t c = 0; c < width_; c += lanes_) {
@@ -114,9 +114,9 @@ class TailCounts : public CountVectors<Real, D> {
         const std::size_t at = p * width_ + c;
         content += meeting.run.content()[at];
         // Logarithms of a run hold the content up to the boundary, its numbers lack that of the block.
-        const double tail =
-            meeting.back.exact ? meeting.back.tail_log[at]
-                               : log_of_number(meeting.back.tail[at]) + meeting.back.alpha_scale[c] + content;
+        const double tail = meeting.back.exact
+                                ? meeting.back.tail_log[at]
+                                : log_of_number(meeting.back.tail[at]) + meeting.back.tail_scale[c] + content;
         const double log = meeting.start_log(p, c) + tail - meeting.log_z;
         if (log > kSmallestFactor) segments_[c] += std::exp(log);
       }
@@ -139,7 +139,7 @@ class TailCounts : public CountVectors<Real, D> {
       hn::Store(scale, dd, scale_.get() + c);
       Vectors::store_real(hn::Exp(dd, hn::Sub(ends, scale)), by_ends_.get() + c);
       Vectors::store_real(hn::Exp(dd, hn::Sub(beyond, scale)), beyond_now_.get() + c);
-      const VD tail = hn::LoadU(dd, meeting.store.alpha_scale(meeting.block) + c);
+      const VD tail = hn::LoadU(dd, meeting.store.tail_scale(meeting.block) + c);
       const VD whole = hn::Add(scale, hn::LoadU(dd, back.content + c));
       if (!factor_of(c, hn::Sub(hn::Add(tail, whole), hn::Set(dd, meeting.log_z)))) return false;
     }
@@ -202,7 +202,7 @@ class TailCounts : public CountVectors<Real, D> {
     double content = 0;
     for (std::size_t i = 0; i <= j; ++i) content += meeting.run.content()[(kBlock - 1 - i) * width_ + c];
     const double number = log_of_number(store.tail(meeting.block)[j * width_ + c]);
-    return number + store.alpha_scale(meeting.block)[c] + content;
+    return number + store.tail_scale(meeting.block)[c] + content;
   }
 
   const Tables& t_;
