@@ -102,7 +102,7 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
       range.include_start(start.high);
       out->start[slot] = number_of<Real, Semiring>(start);
     } else {
-      out->start[slot] = Semiring::kIsLog ? Real(1) / alpha_factor : -alpha_factor;
+      out->start[slot] = Semiring::kIsLog ? reciprocal(alpha_factor) : -alpha_factor;
     }
     sum.add(content);
     Wide<Real> alpha = sum;
@@ -240,8 +240,8 @@ class BlockRun {
         tail_log_ = messages.tail;
       }
       if (from_state) {
-        origin_ = p_.states.offset[task_.start_state];
-        origin_whole_ = p_.states.whole[task_.start_state];
+        origin_ = task_.start_offset;
+        origin_whole_ = task_.start_whole;
       }
       set_carry(alpha, from_state);
     }
@@ -552,7 +552,7 @@ class BlockRun {
           smaller(least_stored, smaller(idle_alpha ? O::one() : stored, idle_start ? O::one() : gamma));
       most = larger(larger(most, larger(stored, alpha)), larger(gamma, near));
       if constexpr (Semiring::kIsLog) {
-        start_factor = Real(1) / alpha_factor[slot];
+        start_factor = reciprocal(alpha_factor[slot]);
       } else {
         start_factor = -alpha_factor[slot];
       }

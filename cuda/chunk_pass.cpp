@@ -163,6 +163,8 @@ std::vector<RunOutcome> ChunkPass<Real, Semiring>::run(const PassPlan& plan, con
   whole_.reserve(slots);
   offset_.reserve(slots);
   reports_.reserve(tasks_.size());
+  whole_.clear(slots, stream_);
+  offset_.clear(slots, stream_);
   const int given_slot = slots_ - 1;
   if (given != nullptr) upload_state(*given, given_slot);
 
@@ -199,13 +201,9 @@ std::vector<RunOutcome> ChunkPass<Real, Semiring>::run(const PassPlan& plan, con
     const bool joins = i > 0 || given != nullptr;
     if (joins && results[i].agree == 0) {
       outcome.repaired = true;
-      // The kernel starts from the slot; it must hold what the state is truly relative to.
-      const auto at = static_cast<std::size_t>(before(i));
-      const double values[2] = {truth_whole, truth_offset};
-      SEMICRF_CUDA_CHECK(
-          cudaMemcpyAsync(whole_.get() + at, values, sizeof(double), cudaMemcpyHostToDevice, stream_));
-      SEMICRF_CUDA_CHECK(
-          cudaMemcpyAsync(offset_.get() + at, values + 1, sizeof(double), cudaMemcpyHostToDevice, stream_));
+      // The slot holds what its run was relative to; the truth is relative to more.
+      tasks_[i].start_whole = truth_whole;
+      tasks_[i].start_offset = truth_offset;
       tasks_[i].start = StartKind::kState;
       tasks_[i].start_state = before(i);
       tasks_[i].from = tasks_[i].begin;

@@ -114,22 +114,29 @@ BoundaryState CudaEngine<Real>::final_state(const ChunkPass<Real, Semiring>& pas
 template <class Real>
 ViterbiWindow CudaEngine<Real>::viterbi(const ScoreWindow& scores, PositionRange range,
                                         const BoundaryState* left, bool keep_messages) {
-  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
-  DeviceWindow window;
-  window.upload(scores, model_.num_labels, stream_);
-  std::unique_ptr<StoreBuffers<Real>> store;
+  upload(scores);
+  return viterbi_window(scores, range, left, keep_messages);
+}
+
+template <class Real>
+ViterbiWindow CudaEngine<Real>::viterbi_window(const ScoreWindow& scores, PositionRange range,
+                                               const BoundaryState* left, bool keep_messages) {
+  // Messages that are kept live as long as the window; the next one gets memory of its own.
+  std::shared_ptr<StoreBuffers<Real>> store;
   if (keep_messages) {
-    store = std::make_unique<StoreBuffers<Real>>();
+    if (!viterbi_store_ || viterbi_store_.use_count() > 1)
+      viterbi_store_ = std::make_shared<StoreBuffers<Real>>();
+    store = viterbi_store_;
     store->reserve(range, model_.num_labels, model_.has_tail(), true);
   }
   const PassPlan plan = plan_for(scores, range, Direction::kForward, false);
-  const std::vector<RunOutcome> outcomes = max_forward().run(plan, window, left, store.get());
+  const std::vector<RunOutcome> outcomes = max_forward().run(plan, *window_, left, store.get());
   ViterbiWindow result;
   result.chunks = reports_of(range, outcomes);
   result.right = final_state(max_forward(), outcomes.back(), range.end);
   if (keep_messages) {
-    result.messages = std::make_unique<CudaViterbiMessages<Real>>(
-        max_forward(), std::move(window), std::move(store), outcomes, range, plan.run, left, stream_);
+    result.messages = std::make_unique<CudaViterbiMessages<Real>>(max_forward(), window_, std::move(store),
+                                                                  outcomes, range, plan.run, left, stream_);
   }
   return result;
 }
@@ -187,6 +194,7 @@ void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
   crossing_.reserve(tasks.size() * labels);
   z_whole_.reserve(tasks.size());
   z_offset_.reserve(tasks.size());
+  z_log_.reserve(tasks.size());
   anchor_fallbacks_.reserve(tasks.size());
   AnchorParameters p{};
   p.forward = log_forward().states();
@@ -206,6 +214,7 @@ void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
   p.crossing = crossing_.get();
   p.z_whole = z_whole_.get();
   p.z_offset = z_offset_.get();
+  p.z_log = z_log_.get();
   p.fallbacks = anchor_fallbacks_.get();
   p.labels = host.labels;
   p.width = host.width;
@@ -237,7 +246,6 @@ void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, Positio
                                    const PosteriorArrays& out, std::vector<ChunkReport>& chunks) {
   const std::size_t labels = wide(model_.num_labels);
   const std::size_t rows = forward_store_.blocks() * kBlock;
-  const std::size_t positions = wide(range.size());
   CombineParameters<Real> p{};
   p.forward = forward_store_.view();
   p.backward = backward_store_.view();
@@ -270,6 +278,87 @@ void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, Positio
     const double error = sums[4 * i + 3];
     if (!(error <= chunk.max_normalization_error)) chunk.max_normalization_error = error;
   }
+}
+
+// Counts are added to what the caller has, interval by interval in their order, so that windows do not change
+// a digit.
+template <class Real>
+void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, std::int64_t mark,
+                                 ExpectedCounts& counts) {
+  constexpr std::size_t kMostWorkspace = std::size_t(1) << 30;
+  counts.shape_for(model_);
+  const std::size_t labels = wide(model_.num_labels);
+  const std::size_t rows = wide(mark + 1) * labels;
+  const std::size_t durations = wide(model_.max_duration) * labels;
+  const std::size_t parts = durations + labels * labels + labels;
+  const std::size_t batch =
+      std::clamp<std::size_t>(kMostWorkspace / ((6 * rows + parts) * sizeof(double)), 1, tasks.size());
+  count_rows_.reserve(batch * rows * 5);
+  count_forbidden_.reserve(batch * rows);
+  count_parts_.reserve(batch * parts);
+  std::vector<double> totals = counts.duration;
+  totals.insert(totals.end(), counts.transition.begin(), counts.transition.end());
+  totals.insert(totals.end(), counts.tail.begin(), counts.tail.end());
+  totals.resize(parts, 0.0);
+  count_totals_.upload(totals, stream_);
+
+  CountsParameters<Real> p{};
+  p.forward = forward_store_.view();
+  p.backward = backward_store_.view();
+  p.forward_states = log_forward().states();
+  p.backward_states = log_backward().states();
+  p.sequence = window_->on_device();
+  p.backward_reports = log_backward().reports();
+  p.tasks = anchor_buffer_.get();
+  p.z_whole = z_whole_.get();
+  p.z_offset = z_offset_.get();
+  p.z_log = z_log_.get();
+  const TablesView<Real> tables = log_forward().chain().view();
+  p.bias = tables.bias;
+  p.transition_log = tables.transition_log;
+  p.log_tail = tables.log_tail;
+  p.last_bias = tables.last_bias;
+  p.first_scores = tables.first_scores;
+  p.last_scores = tables.last_scores;
+  p.starts = count_rows_.get();
+  p.ends = p.starts + batch * rows;
+  p.alpha = p.ends + batch * rows;
+  p.delta = p.alpha + batch * rows;
+  p.tail_rows = p.delta + batch * rows;
+  p.forbidden = count_forbidden_.get();
+  p.durations = count_parts_.get();
+  p.transitions = p.durations + batch * durations;
+  p.tails = p.transitions + batch * labels * labels;
+  p.mark = mark;
+  p.labels = model_.num_labels;
+  p.width = tables.width;
+  p.duration = model_.max_duration;
+  p.tail = model_.has_tail() ? 1 : 0;
+  p.uniform = model_.initial == InitialTerm::kUniform ? 1 : 0;
+  double* const totals_at = count_totals_.get();
+  for (std::size_t first = 0; first < tasks.size(); first += batch) {
+    p.first_task = static_cast<int>(first);
+    const int count = static_cast<int>(std::min(batch, tasks.size() - first));
+    count_intervals(p, count, stream_);
+    add_partials(p.durations, count, static_cast<std::int64_t>(durations), totals_at, stream_);
+    add_partials(p.transitions, count, static_cast<std::int64_t>(labels * labels), totals_at + durations,
+                 stream_);
+    add_partials(p.tails, count, static_cast<std::int64_t>(labels), totals_at + durations + labels * labels,
+                 stream_);
+  }
+  totals = count_totals_.download(parts, stream_);
+  const auto at = totals.begin();
+  const auto end_of_durations = at + static_cast<std::ptrdiff_t>(durations);
+  const auto end_of_transitions = end_of_durations + static_cast<std::ptrdiff_t>(labels * labels);
+  std::copy(at, end_of_durations, counts.duration.begin());
+  std::copy(end_of_durations, end_of_transitions, counts.transition.begin());
+  if (!counts.tail.empty()) std::copy(end_of_transitions, totals.end(), counts.tail.begin());
+}
+
+template <class Real>
+void CudaEngine<Real>::download_posteriors(PositionRange range, const PosteriorArrays& out) const {
+  const std::size_t labels = wide(model_.num_labels);
+  const std::size_t positions = wide(range.size());
   if (out.boundary != nullptr) download_rows(boundary_, positions, out.boundary);
   if (out.labels != nullptr) download_rows(labels_, positions * labels, out.labels);
   if (out.starts != nullptr) download_rows(starts_, positions * labels, out.starts);
@@ -280,14 +369,23 @@ template <class Real>
 PosteriorWindow CudaEngine<Real>::posteriors(const ScoreWindow& scores, PositionRange range,
                                              const BoundaryState* left, const BoundaryState* right,
                                              const PosteriorArrays& out) {
-  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
-  window_.upload(scores, model_.num_labels, stream_);
-  forward_store_.reserve(range, model_.num_labels, false, false);
+  upload(scores);
+  PosteriorWindow result = compute_posteriors(scores, range, left, right, out);
+  download_posteriors(range, out);
+  return result;
+}
+
+template <class Real>
+PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, PositionRange range,
+                                                     const BoundaryState* left, const BoundaryState* right,
+                                                     const PosteriorArrays& out) {
+  forward_store_.reserve(range, model_.num_labels, out.counts != nullptr && model_.has_tail(),
+                         out.counts != nullptr);
   backward_store_.reserve(range, model_.num_labels, false, false);
   const PassPlan ahead = plan_for(scores, range, Direction::kForward, true);
   const PassPlan back = plan_for(scores, range, Direction::kBackward, true);
-  const std::vector<RunOutcome> forward = log_forward().run(ahead, window_, left, &forward_store_);
-  const std::vector<RunOutcome> backward = log_backward().run(back, window_, right, &backward_store_);
+  const std::vector<RunOutcome> forward = log_forward().run(ahead, *window_, left, &forward_store_);
+  const std::vector<RunOutcome> backward = log_backward().run(back, *window_, right, &backward_store_);
 
   PosteriorWindow result;
   result.chunks = reports_of(range, forward);
@@ -307,20 +405,51 @@ PosteriorWindow CudaEngine<Real>::posteriors(const ScoreWindow& scores, Position
   const std::vector<AnchorTask> tasks = anchor_tasks(ahead, forward, backward, scores.length);
   find_all_anchors(tasks);
   combine_all(tasks, range, out, result.chunks);
+  if (out.counts != nullptr) count_all(tasks, ahead.mark, *out.counts);
   return result;
+}
+
+template <class Real>
+void CudaEngine<Real>::upload(const ScoreWindow& scores) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
+  // Messages that are still traced through read the scores they were computed from.
+  if (!window_ || window_.use_count() > 1) window_ = std::make_shared<DeviceWindow>();
+  window_->upload(scores, model_.num_labels, stream_);
+}
+template <class Real>
+std::vector<RunOutcome> CudaEngine<Real>::forward_pass(const ScoreWindow& scores, PositionRange range) {
+  return log_forward().run(plan_for(scores, range, Direction::kForward, false), *window_, nullptr, nullptr);
+}
+template <class Real>
+void CudaEngine<Real>::posterior_pass(const ScoreWindow& scores, PositionRange range,
+                                      const PosteriorArrays& wanted) {
+  compute_posteriors(scores, range, nullptr, nullptr, wanted);
+}
+template <class Real>
+void CudaEngine<Real>::repeat_forward_kernel() {
+  log_forward().relaunch(log_forward().last_parameters());
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+}
+template <class Real>
+std::vector<Segment> CudaEngine<Real>::viterbi_path(const ScoreWindow& scores) {
+  const PositionRange range{0, scores.length};
+  const std::unique_ptr<ViterbiMessages> messages = viterbi_window(scores, range, nullptr, true).messages;
+  TraceCursor cursor{TraceCursor::Phase::kFindStart, range.end, 0, 0};
+  std::vector<Segment> reversed;
+  messages->trace(cursor, reversed);
+  return reversed;
 }
 
 template <class Real>
 ForwardWindow CudaEngine<Real>::forward(const ScoreWindow& scores, PositionRange range,
                                         const BoundaryState* left, const ForwardArrays& out) {
-  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
-  window_.upload(scores, model_.num_labels, stream_);
+  upload(scores);
   const bool keep = out.starts != nullptr || out.ends != nullptr || out.tails != nullptr ||
                     out.start_levels != nullptr || out.end_levels != nullptr;
   if (keep) forward_store_.reserve(range, model_.num_labels, model_.has_tail(), true);
   const PassPlan plan = plan_for(scores, range, Direction::kForward, false);
   const std::vector<RunOutcome> outcomes =
-      log_forward().run(plan, window_, left, keep ? &forward_store_ : nullptr);
+      log_forward().run(plan, *window_, left, keep ? &forward_store_ : nullptr);
   ForwardWindow result;
   result.chunks = reports_of(range, outcomes);
   result.right = final_state(log_forward(), outcomes.back(), range.end);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cuda/chunk_pass.h"
+#include "cuda/counts_launch.h"
 #include "cuda/posterior_launch.h"
 #include "cuda/viterbi_messages.h"
 #include "engine/engine.h"
@@ -37,6 +38,13 @@ class CudaEngine final : public Engine {
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override;
 
+  // The same in steps, for measurements: scores to the device; then passes over them without their outputs.
+  void upload(const ScoreWindow& scores);
+  std::vector<RunOutcome> forward_pass(const ScoreWindow& scores, PositionRange range);
+  std::vector<Segment> viterbi_path(const ScoreWindow& scores);
+  void posterior_pass(const ScoreWindow& scores, PositionRange range, const PosteriorArrays& wanted);
+  void repeat_forward_kernel();
+
  private:
   using LogPass = ChunkPass<Real, LogSemiring>;
   using MaxPass = ChunkPass<Real, MaxSemiring>;
@@ -54,8 +62,15 @@ class CudaEngine final : public Engine {
   std::vector<AnchorTask> anchor_tasks(const PassPlan& plan, const std::vector<RunOutcome>& forward,
                                        const std::vector<RunOutcome>& backward, std::int64_t length) const;
   void find_all_anchors(const std::vector<AnchorTask>& tasks);
+  ViterbiWindow viterbi_window(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                               bool keep_messages);
+  PosteriorWindow compute_posteriors(const ScoreWindow& scores, PositionRange range,
+                                     const BoundaryState* left, const BoundaryState* right,
+                                     const PosteriorArrays& out);
   void combine_all(const std::vector<AnchorTask>& tasks, PositionRange range, const PosteriorArrays& out,
                    std::vector<ChunkReport>& chunks);
+  void count_all(const std::vector<AnchorTask>& tasks, std::int64_t mark, ExpectedCounts& counts);
+  void download_posteriors(PositionRange range, const PosteriorArrays& out) const;
   void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
                      std::int64_t run, const ForwardArrays& out, double whole);
   void download_rows(const DeviceBuffer<Real>& from, std::size_t count, double* to) const;
@@ -71,12 +86,14 @@ class CudaEngine final : public Engine {
   cudaStream_t stream_ = nullptr;
   std::unique_ptr<LogPass> log_forward_, log_backward_;
   std::unique_ptr<MaxPass> max_forward_;
-  DeviceWindow window_;
+  std::shared_ptr<DeviceWindow> window_;
+  std::shared_ptr<StoreBuffers<Real>> viterbi_store_;
   StoreBuffers<Real> forward_store_, backward_store_;
   DeviceBuffer<AnchorTask> anchor_buffer_;
-  DeviceBuffer<double> crossing_, z_whole_, z_offset_, anchor_starts_, anchor_ends_, bias_linear_,
+  DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_starts_, anchor_ends_, bias_linear_,
       largest_bias_, sums_;
-  DeviceBuffer<int> anchor_fallbacks_;
+  DeviceBuffer<double> count_rows_, count_parts_, count_totals_;
+  DeviceBuffer<int> anchor_fallbacks_, count_forbidden_;
   DeviceBuffer<Real> boundary_, labels_, starts_, ends_;
 };
 

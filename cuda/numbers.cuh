@@ -16,6 +16,10 @@ __device__ __forceinline__ double smaller(double a, double b) { return fmin(a, b
 __device__ __forceinline__ float exponential(float x) { return expf(x); }
 __device__ __forceinline__ double exponential(double x) { return exp(x); }
 
+// Of numbers far from the ends of the range, to an ulp.
+__device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
+__device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
+
 template <class Real, class Semiring>
 struct Ops;
 template <class Real>

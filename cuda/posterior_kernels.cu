@@ -186,6 +186,7 @@ __global__ void __launch_bounds__(kAnchorThreads) anchor_kernel(const __grid_con
       if (!task.at_sequence_end) mass += b.mass_before;
       p.z_whole[index] = forward_whole + backward_whole - mass;
       p.z_offset[index] = forward_offset + backward_offset + log_z;
+      p.z_log[index] = log_z;
       p.fallbacks[index] = exact;
     }
     __syncthreads();

@@ -23,9 +23,9 @@ struct AnchorParameters {
   const double *bias, *transition_log, *log_tail, *last_bias;  // forward tables
   const double *bias_linear, *largest_bias;                    // (C, K) exp(B - largest), (C)
   double *starts, *ends;                                       // workspace (blocks, K)
-  double* crossing;            // (tasks, C) mass that crosses the right end, of log Z
-  double *z_whole, *z_offset;  // (tasks) log Z relative to the bases of both stores
-  int* fallbacks;              // (tasks)
+  double* crossing;                    // (tasks, C) mass that crosses the right end, of log Z
+  double *z_whole, *z_offset, *z_log;  // (tasks) log Z relative to the bases of both stores; to the states
+  int* fallbacks;                      // (tasks)
   int labels, width, duration, tail, num_tasks;
 };
 

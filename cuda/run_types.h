@@ -43,14 +43,15 @@ struct RunTask {
   std::int64_t from, begin, end;  // the run starts at `from` <= begin (warm-up), the chunk is [begin, end)
   int sequence;
   StartKind start;
-  int start_state;  // slot of the state to start from
+  double start_whole, start_offset;  // what the state to start from is relative to
+  int start_state;                   // slot of the state to start from
   int first_state;  // slot of the state at `begin`; those at the following marks and at `end` come after it
 };
 
 struct RunReport {
   double mass_before, mass_inside;  // whole numbers: position shifts of the run before the chunk, and in it
   double origin, origin_whole;      // what scales and bases of the run are relative to
-  int fallbacks;
+  std::int64_t fallbacks;
 };
 
 // States at boundaries, slot by slot: (K + 2, C) doubles: the ring, the message, the tail; see BoundaryState.

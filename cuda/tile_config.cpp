@@ -19,6 +19,14 @@ std::size_t ring_bytes(int ring_blocks, int width, std::size_t real) {
          aligned(wide(ring_blocks) * kBlock * wide(width) * real);
 }
 
+// What the parts of the ring hand over, and the rows of alpha.
+std::size_t parts_bytes(int labels, int splits, std::size_t real) {
+  return aligned(64 * sizeof(double)) + aligned(2 * wide(labels) * sizeof(double)) +
+         aligned(wide(labels) * wide(splits) * sizeof(double)) +
+         aligned(wide(labels) * wide(splits) * kBlock * real) +
+         aligned(2 * wide((labels + 3) / 4 * 4) * real);
+}
+
 // 168 registers a thread leave room for twelve warps; fewer than six do not hide the recursion's latency, and
 // then the warps of a block had better share one chunk.
 constexpr int kMostWarps = 12;
@@ -58,13 +66,14 @@ TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std
   const int per_warp = 32 / lanes;
   // Each part of the ring should have a few blocks to itself.
   const int wanted = std::max(1, ring_blocks / (4 * per_warp));
-  const int warps = std::clamp(wanted, 1, std::max(1, 16 / config.panels));
-  config.splits = std::min(warps * per_warp, ring_blocks);
+  int warps = std::clamp(wanted, 1, std::max(1, 16 / config.panels));
+  std::size_t bytes = 0;
+  for (;; --warps) {
+    config.splits = std::min(warps * per_warp, ring_blocks);
+    bytes = parts_bytes(labels, config.splits, real_bytes);
+    if (bytes <= shared_limit || warps == 1) break;
+  }
   config.warps = warps * config.panels;
-  std::size_t bytes = aligned(64 * sizeof(double)) + aligned(2 * wide(labels) * sizeof(double)) +
-                      aligned(wide(labels) * wide(config.splits) * sizeof(double)) +
-                      aligned(wide(labels) * wide(config.splits) * kBlock * real_bytes) +
-                      aligned(2 * wide((labels + 3) / 4 * 4) * real_bytes);
   // The ring is read and written; the table is only read, and the same for all blocks of threads.
   const std::size_t ring = ring_bytes(ring_blocks, labels, real_bytes);
   const std::size_t table = table_bytes(offsets, labels, real_bytes);

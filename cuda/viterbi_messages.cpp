@@ -20,8 +20,9 @@ constexpr std::int64_t kHaloDurations = 4;
 }  // namespace
 
 template <class Real>
-CudaViterbiMessages<Real>::CudaViterbiMessages(const ChunkPass<Real, MaxSemiring>& pass, DeviceWindow window,
-                                               std::unique_ptr<StoreBuffers<Real>> store,
+CudaViterbiMessages<Real>::CudaViterbiMessages(const ChunkPass<Real, MaxSemiring>& pass,
+                                               std::shared_ptr<const DeviceWindow> window,
+                                               std::shared_ptr<const StoreBuffers<Real>> store,
                                                const std::vector<RunOutcome>& outcomes, PositionRange range,
                                                std::int64_t run, const BoundaryState* left,
                                                cudaStream_t stream)
@@ -93,7 +94,7 @@ TraceParameters<Real> CudaViterbiMessages<Real>::parameters(const DeviceBuffer<T
                                                             const DeviceBuffer<TraceResult>& results) const {
   TraceParameters<Real> p{};
   p.tables = tables_;
-  p.sequence = window_.view();
+  p.sequence = window_->view();
   p.store = store_->view();
   p.left_state = has_left_ ? left_entries_.get() : nullptr;
   p.left_whole = left_whole_;

@@ -14,9 +14,10 @@ template <class Real>
 class CudaViterbiMessages final : public ViterbiMessages {
  public:
   // What the window's forward pass left; `outcomes` in order of position, `run` positions each.
-  CudaViterbiMessages(const ChunkPass<Real, MaxSemiring>& pass, DeviceWindow window,
-                      std::unique_ptr<StoreBuffers<Real>> store, const std::vector<RunOutcome>& outcomes,
-                      PositionRange range, std::int64_t run, const BoundaryState* left, cudaStream_t stream);
+  CudaViterbiMessages(const ChunkPass<Real, MaxSemiring>& pass, std::shared_ptr<const DeviceWindow> window,
+                      std::shared_ptr<const StoreBuffers<Real>> store,
+                      const std::vector<RunOutcome>& outcomes, PositionRange range, std::int64_t run,
+                      const BoundaryState* left, cudaStream_t stream);
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override;
 
  private:
@@ -26,8 +27,8 @@ class CudaViterbiMessages final : public ViterbiMessages {
                                    const DeviceBuffer<TraceResult>& results) const;
 
   TablesView<Real> tables_;
-  DeviceWindow window_;
-  std::unique_ptr<StoreBuffers<Real>> store_;
+  std::shared_ptr<const DeviceWindow> window_;
+  std::shared_ptr<const StoreBuffers<Real>> store_;
   PositionRange range_;
   std::int64_t run_;
   cudaStream_t stream_;

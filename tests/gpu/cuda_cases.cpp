@@ -4,6 +4,7 @@
 #include <array>
 #include <random>
 
+#include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
 
 namespace semicrf::testing {
@@ -11,10 +12,15 @@ namespace semicrf::testing {
 std::vector<std::string> check_case(const MakeEngine& make, const ModelCase& sample) {
   const auto reference = make_reference_engine(sample.model);
   const ExpectedCase expected = expected_case(*reference, sample);
+  const ExpectedGradient gradient = expected_gradient(*reference, sample);
+  const bool feasible = expected.posteriors.log_partition != kNegativeInfinity;
   std::vector<std::string> problems;
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     const auto engine = make(sample.model, precision);
     for (std::string& problem : compare_with(expected, *engine, sample, tolerances_of(precision)))
+      problems.push_back(std::move(problem));
+    if (!feasible) continue;
+    for (std::string& problem : compare_gradient(gradient, *engine, sample))
       problems.push_back(std::move(problem));
   }
   return problems;

@@ -81,3 +81,13 @@ TEST_CASE("the cuda engine gives the same digits again") {
     CHECK((decode_case(*engine, sample, {0, sample.length}).path == path.path));
   }
 }
+
+// Few and small: compute-sanitizer runs this one a hundred times slower.
+TEST_CASE("a small grid for the sanitizers") {
+  if (!has_gpu()) return;
+  std::uint64_t seed = 701;
+  for (const CaseShape& shape : {CaseShape{100, 20, 5}, CaseShape{70, 17, 24}, CaseShape{50, 40, 33}}) {
+    for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kMasks, CaseKind::kDyadic})
+      check(make_case(kind, shape, seed++));
+  }
+}

@@ -1,0 +1,145 @@
+// Speed of the CUDA engine on scores that lie on the device, as JSON lines; the work of uploading them and of
+// bringing posteriors back is not in these figures. Arguments: which rows, by part of their name; none: all.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "cuda/cuda_engine.h"
+#include "cuda/cuda_engine_impl.h"
+
+using namespace semicrf;
+
+namespace {
+
+struct Shape {
+  std::int64_t length;
+  int max_duration;
+  int num_labels;
+};
+
+ChainModel random_model(const Shape& shape) {
+  std::mt19937_64 random(7);
+  std::normal_distribution<double> normal;
+  ChainModel model;
+  model.num_labels = shape.num_labels;
+  model.max_duration = shape.max_duration;
+  const auto labels = static_cast<std::size_t>(shape.num_labels);
+  for (std::size_t i = 0; i < labels * labels; ++i) model.transition.push_back(normal(random));
+  for (std::size_t i = 0; i < labels * static_cast<std::size_t>(shape.max_duration); ++i)
+    model.duration_bias.push_back(normal(random));
+  return model;
+}
+
+// N(0,1), one million different values over and over.
+std::vector<float> random_scores(std::size_t count) {
+  std::mt19937_64 random(11);
+  std::normal_distribution<float> normal;
+  std::vector<float> scores(count);
+  const std::size_t period = std::min<std::size_t>(count, 1000003);
+  for (std::size_t i = 0; i < period; ++i) scores[i] = normal(random);
+  for (std::size_t i = period; i < count; ++i) scores[i] = scores[i - period];
+  return scores;
+}
+
+// Median of the seconds that `work` takes; the first run is not counted.
+template <class Work>
+double seconds_of(Work work) {
+  work();
+  std::vector<double> times;
+  for (int i = 0; i < 5; ++i) {
+    const auto begin = std::chrono::steady_clock::now();
+    work();
+    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+  }
+  std::sort(times.begin(), times.end());
+  return times[times.size() / 2];
+}
+
+void print(const char* what, const Shape& shape, double seconds, long long extra) {
+  const double positions = static_cast<double>(shape.length) / seconds;
+  const double useful = positions * shape.num_labels * (shape.max_duration + shape.num_labels);
+  std::printf(
+      "{\"op\":\"%s\",\"T\":%lld,\"K\":%d,\"C\":%d,\"ms\":%.3f,\"Mpos_per_s\":%.1f,\"Tmac_per_s\":%.3f,"
+      "\"note\":%lld}\n",
+      what, static_cast<long long>(shape.length), shape.max_duration, shape.num_labels, seconds * 1e3,
+      positions / 1e6, useful / 1e12, extra);
+  std::fflush(stdout);
+}
+
+template <class Real>
+void measure(const Shape& shape, const std::string& operations) {
+  const std::size_t entries =
+      static_cast<std::size_t>(shape.length) * static_cast<std::size_t>(shape.num_labels);
+  const std::vector<float> scores = random_scores(entries);
+  ScoreWindow window;
+  window.begin = 0;
+  window.end = window.length = shape.length;
+  window.emissions.f32 = scores.data();
+  cuda::CudaEngine<Real> engine(random_model(shape), 0, "", std::size_t(227) << 10);
+  engine.upload(window);
+  const PositionRange range{0, shape.length};
+  const auto has = [&](char c) { return operations.find(c) != std::string::npos; };
+  if (has('f')) {
+    long long repaired = 0, fallbacks = 0;
+    const double all = seconds_of([&] {
+      repaired = fallbacks = 0;
+      for (const auto& outcome : engine.forward_pass(window, range)) {
+        repaired += outcome.repaired ? 1 : 0;
+        fallbacks += outcome.report.fallbacks;
+      }
+    });
+    print("forward", shape, all, repaired * 1000000 + fallbacks);
+    print("forward kernel", shape, seconds_of([&] { engine.repeat_forward_kernel(); }), 0);
+  }
+  if (has('v')) {
+    std::size_t segments = 0;
+    print("viterbi path", shape, seconds_of([&] { segments = engine.viterbi_path(window).size(); }), 0);
+    print("segments", shape, 1, static_cast<long long>(segments));
+  }
+  if (has('p')) {
+    double unused = 0;
+    PosteriorArrays wanted;
+    wanted.boundary = wanted.labels = wanted.starts = wanted.ends = &unused;
+    print("posteriors", shape, seconds_of([&] { engine.posterior_pass(window, range, wanted); }), 0);
+  }
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::string obstacle = cuda_obstacle();
+  if (!obstacle.empty()) {
+    std::printf("skipped: no GPU: %s\n", obstacle.c_str());
+    return 0;
+  }
+  const std::string which = count > 1 ? arguments[1] : "table";
+  if (which == "one" && count == 6) {
+    measure<float>({std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4])},
+                   arguments[5]);
+  } else if (which == "table") {
+    measure<float>({20000000, 100, 24}, "fvp");
+    measure<float>({100000, 100, 24}, "fvp");
+    measure<float>({1000000, 200, 6}, "fvp");
+    measure<float>({20000000, 32, 24}, "f");
+    measure<float>({20000000, 4, 24}, "f");
+    measure<float>({20000000, 100, 5}, "fvp");
+    measure<float>({200000, 1000, 24}, "f");
+    measure<float>({1600000, 2000, 6}, "f");
+    measure<float>({1600000, 8000, 6}, "f");
+    measure<float>({9600, 30, 39}, "f");
+    measure<double>({2000000, 100, 24}, "f");
+  } else {  // forward over labels and durations: no cliffs
+    for (const int labels : {2, 4, 8, 9, 16, 17, 24, 25, 32, 33, 48, 64}) {
+      for (const int duration : {1, 4, 16, 64, 256, 1024, 4096}) {
+        const double work = static_cast<double>(labels) * (duration + labels + 32);
+        const auto length = static_cast<std::int64_t>(std::clamp(2e10 / work, 1e6, 2e7));
+        measure<float>({length, duration, labels}, "f");
+      }
+    }
+  }
+  return 0;
+}
