@@ -30,8 +30,7 @@ struct RunStates {
   BoundaryState entry;  // at the edge where the chunk begins, after the warm-up
   BoundaryState exit;   // at the other edge
   std::int64_t fallbacks = 0;
-  double mass_before = 0;  // whole numbers: position shifts of the run before the chunk, and in it
-  double mass_inside = 0;
+  double mass_before = 0;  // a whole number: position shifts of the run before the chunk
 };
 
 // Max semiring, forward.

@@ -10,19 +10,6 @@ std::size_t blocks_of(std::int64_t positions) {
   return static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
 }
 
-// A segment that ends within K of the left edge may start in the chunk before.
-std::size_t head_blocks(const ChainModel& model) { return blocks_of(model.max_duration) + 1; }
-
-// At the right edge: the starts of segments that end in the next chunk, and room for paths to run together.
-std::size_t tail_blocks(const ChainModel& model) {
-  return blocks_of(std::max<std::int64_t>(4 * static_cast<std::int64_t>(model.max_duration), 256)) + 1;
-}
-
-// Segments in the tail may reach over whole chunks: with one, all messages stay.
-bool keeps_all(const ChainModel& model, std::size_t blocks) {
-  return model.has_tail() || head_blocks(model) + tail_blocks(model) >= blocks;
-}
-
 }  // namespace
 
 void ChunkPath::move_by(double more_whole, double more_offset) {
@@ -37,9 +24,18 @@ bool ChunkPath::covers(std::int64_t begin, std::int64_t end) const {
   return end <= head.begin + kBlock * static_cast<std::int64_t>(head.blocks.size());
 }
 
+ChunkPath::Kept ChunkPath::kept_blocks(const ChainModel& model, std::size_t blocks) {
+  const std::int64_t longest = model.max_duration;
+  // A segment that ends within K of the left edge may start in the chunk before. At the right edge: the
+  // starts of segments that end in the next chunk, and room for paths to run together.
+  const Kept kept{blocks_of(longest) + 1, blocks_of(std::max<std::int64_t>(4 * longest, 256)) + 1};
+  // Segments in the tail may reach over whole chunks: with one, all messages stay.
+  return model.has_tail() || kept.head + kept.tail >= blocks ? Kept{blocks, 0} : kept;
+}
+
 std::size_t ChunkPath::bytes(const ChainModel& model, std::int64_t positions, std::size_t value_bytes) {
-  const std::size_t blocks = blocks_of(positions);
-  const std::size_t kept = keeps_all(model, blocks) ? blocks : head_blocks(model) + tail_blocks(model);
+  const Kept blocks = kept_blocks(model, blocks_of(positions));
+  const std::size_t kept = blocks.head + blocks.tail;
   return kept * ViterbiChunk::bytes_per_block(model.num_labels, model.has_tail(), value_bytes) +
          static_cast<std::size_t>(positions) * sizeof(Piece) + sizeof(ChunkPath);
 }
@@ -139,14 +135,9 @@ void ChunkFollower::follow(const ScoreWindow& scores, PositionRange chunk, const
   path.pieces.assign(pieces_.begin(), pieces_.end());
 
   const std::size_t blocks = all.blocks.size();
-  if (keeps_all(*tables_.model, blocks)) {
-    path.head = all.part(0, blocks);
-    path.tail = ViterbiChunk();
-  } else {
-    const std::size_t last = tail_blocks(*tables_.model);
-    path.head = all.part(0, head_blocks(*tables_.model));
-    path.tail = all.part(blocks - last, last);
-  }
+  const ChunkPath::Kept kept = ChunkPath::kept_blocks(*tables_.model, blocks);
+  path.head = all.part(0, kept.head);
+  path.tail = kept.tail == 0 ? ViterbiChunk() : all.part(blocks - kept.tail, kept.tail);
 }
 
 }  // namespace semicrf::cpu

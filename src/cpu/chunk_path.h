@@ -31,6 +31,12 @@ struct ChunkPath {
   // Whether messages of all positions [begin, end) of the chunk are here.
   bool covers(std::int64_t begin, std::int64_t end) const;
 
+  // How many blocks of a chunk are kept at its edges; tail 0: all are in head.
+  struct Kept {
+    std::size_t head = 0;
+    std::size_t tail = 0;
+  };
+  static Kept kept_blocks(const ChainModel& model, std::size_t blocks);
   // Largest size of a chunk of this many positions.
   static std::size_t bytes(const ChainModel& model, std::int64_t positions, std::size_t value_bytes);
 };

@@ -1,6 +1,7 @@
 #include "cpu/cpu_engine.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "cpu/chunk_kernel.h"
 #include "cpu/instantiate/factories.h"
@@ -64,7 +65,9 @@ class CpuEngine final : public Engine {
     instruction_set_ = with_instruction_set(instruction_set, [this] {
       trace_tables_ = std::make_unique<const cpu::TraceTables>(model_);
       const bool single = precision_ == Precision::kFloat;
-      viterbi_factory_ = single ? cpu::viterbi_float(*trace_tables_) : cpu::viterbi_double(*trace_tables_);
+      viterbi_factory_ = cpu::viterbi_unit(model_);
+      if (!viterbi_factory_)
+        viterbi_factory_ = single ? cpu::viterbi_float(*trace_tables_) : cpu::viterbi_double(*trace_tables_);
       posterior_factory_ = single ? cpu::posterior_float(model_) : cpu::posterior_double(model_);
     });
     viterbi_kernels_.resize(static_cast<std::size_t>(pool_.size()));
@@ -159,41 +162,43 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
                                  bool keep_messages) {
   const std::vector<PositionRange> chunks = chunks_of(range);
   std::vector<RunStates> states(chunks.size());
-  std::vector<cpu::ChunkPath> paths(keep_messages ? chunks.size() : 0);
-  const auto path = [&](std::size_t i) { return keep_messages ? &paths[i] : nullptr; };
+  std::vector<cpu::CpuViterbiMessages::Chunk> kept(keep_messages ? chunks.size() : 0);
+  const auto path = [&](std::size_t i) { return keep_messages ? &kept[i].path : nullptr; };
   pool_.run(chunks.size(), [&](std::size_t i, int worker) {
     states[i] = viterbi_kernel(worker).run(scores, chunks[i], grid_.warmup, RunStart(), path(i));
   });
 
   ViterbiWindow result;
   result.chunks.resize(chunks.size());
-  std::vector<std::optional<BoundaryState>> redone_from(keep_messages ? chunks.size() : 0);
   const BoundaryState* truth = left;
-  double mass = 0;  // position shifts since the window's first position
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (truth != nullptr && !join(*truth, states[i], path(i))) {
       states[i] =
           viterbi_kernel(0).run(scores, chunks[i], grid_.warmup, {RunStart::Kind::kState, truth}, path(i));
       result.chunks[i].repaired = true;
-      if (keep_messages) redone_from[i] = *truth;
     }
-    if (keep_messages) paths[i].move_by(-mass, 0);
-    mass += states[i].mass_inside;
     result.chunks[i].fallbacks = states[i].fallbacks;
     truth = &states[i].exit;
   }
-  result.right = std::move(states.back().exit);
   if (keep_messages) {
-    const auto restore = [this, scores, chunks, redone_from = std::move(redone_from)](
-                             std::size_t i, cpu::ViterbiChunk& all) {
-      const auto& truth_there = redone_from[i];
-      const RunStart start = truth_there ? RunStart{RunStart::Kind::kState, &*truth_there} : RunStart();
-      viterbi_kernel(0).messages(scores, chunks[i], grid_.warmup, start, all);
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      kept[i].range = chunks[i];
+      kept[i].redone = result.chunks[i].repaired;
+      if (i > 0) {
+        kept[i].left = std::move(states[i - 1].exit);
+      } else if (left != nullptr) {
+        kept[i].left = *left;
+      }
+    }
+    const auto restore = [this, scores](PositionRange chunk, const BoundaryState* state,
+                                        cpu::ViterbiChunk& all) {
+      const RunStart start = state != nullptr ? RunStart{RunStart::Kind::kState, state} : RunStart();
+      viterbi_kernel(0).messages(scores, chunk, grid_.warmup, start, all);
     };
-    result.messages =
-        std::make_unique<cpu::CpuViterbiMessages>(*trace_tables_, precision_ == Precision::kDouble, scores,
-                                                  range, left, grid_.chunk, std::move(paths), restore);
+    result.messages = std::make_unique<cpu::CpuViterbiMessages>(
+        *trace_tables_, precision_ == Precision::kDouble, scores, std::move(kept), restore);
   }
+  result.right = std::move(states.back().exit);
   return result;
 }
 

@@ -18,7 +18,7 @@ namespace semicrf::cpu {
 //   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16. Fast:
 //                    content up to the block's first boundary only.
 // Values are relative to whole + offset of the chunk, fast ones besides to a scale of their label. Position
-// shifts since the window's first position are left out everywhere.
+// shifts of the chunk are left out everywhere.
 struct ViterbiChunk {
   struct Block {
     bool exact = false;

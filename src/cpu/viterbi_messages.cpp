@@ -6,34 +6,33 @@
 namespace semicrf::cpu {
 
 CpuViterbiMessages::CpuViterbiMessages(const TraceTables& tables, bool wide, const ScoreWindow& scores,
-                                       PositionRange range, const BoundaryState* left,
-                                       std::int64_t chunk_size, std::vector<ChunkPath> paths, Restore restore)
+                                       std::vector<Chunk> chunks, Restore restore)
     : tables_(tables),
       tracer_(tables, wide),
       scores_(scores),
-      range_(range),
-      chunk_size_(chunk_size),
-      paths_(std::move(paths)),
-      restore_(std::move(restore)) {
-  if (left != nullptr) left_ = *left;
-  tracer_.look_at(scores_, range_, left_ ? &*left_ : nullptr,
+      chunks_(std::move(chunks)),
+      restore_(std::move(restore)),
+      entered_(chunks_.size()) {}
+
+// Every chunk is followed from its own messages and the state at its left edge, wherever windows are cut:
+// sums that are equal but for rounding then decide for the same path.
+void CpuViterbiMessages::enter(std::size_t chunk) {
+  entered_ = chunk;
+  piece_ = 0;
+  piece_end_ = chunks_[chunk].range.end;
+  restored_ = false;
+  const auto& left = chunks_[chunk].left;
+  tracer_.look_at(scores_, chunks_[chunk].range, left ? &*left : nullptr,
                   [this](std::int64_t position) -> const ViterbiChunk& { return messages_at(position); });
 }
 
 const ViterbiChunk& CpuViterbiMessages::messages_at(std::int64_t position) const {
-  const std::size_t chunk = chunk_of(position);
-  return chunk == restored_ ? all_ : paths_[chunk].at(position);
+  return restored_ ? all_ : chunks_[entered_].path.at(position);
 }
 
 // When the cursor stands where a segment of the chunk's known path ends: takes the rest of that path.
-bool CpuViterbiMessages::join_known_path(std::size_t chunk, TraceCursor& cursor,
-                                         std::vector<Segment>& reversed) {
-  const ChunkPath& path = paths_[chunk];
-  if (walked_ != chunk) {
-    walked_ = chunk;
-    piece_ = 0;
-    piece_end_ = std::min(range_.begin + chunk_size_ * static_cast<std::int64_t>(chunk + 1), range_.end);
-  }
+bool CpuViterbiMessages::join_known_path(TraceCursor& cursor, std::vector<Segment>& reversed) {
+  const ChunkPath& path = chunks_[entered_].path;
   while (piece_ < path.pieces.size() && piece_end_ > cursor.boundary)
     piece_end_ -= path.pieces[piece_++].length;
   if (piece_ == path.pieces.size() || piece_end_ != cursor.boundary ||
@@ -50,26 +49,32 @@ bool CpuViterbiMessages::join_known_path(std::size_t chunk, TraceCursor& cursor,
   return true;
 }
 
-// Computes the chunk under the cursor again when the next step needs messages that were not kept.
+// Computes the chunk again when the next step needs messages that were not kept.
 void CpuViterbiMessages::provide(const TraceCursor& cursor) {
-  const std::size_t chunk = chunk_of(cursor.boundary - 1);
-  if (chunk == restored_) return;
-  const std::int64_t begin = std::max(paths_[chunk].head.begin, cursor.boundary - tables_.longest);
-  if (paths_[chunk].covers(begin, cursor.boundary)) return;
-  restore_(chunk, all_);
-  all_.whole = paths_[chunk].head.whole;
-  all_.offset = paths_[chunk].head.offset;
-  restored_ = chunk;
+  const Chunk& chunk = chunks_[entered_];
+  const std::int64_t begin = std::max(chunk.range.begin, cursor.boundary - tables_.longest);
+  if (restored_ || chunk.path.covers(begin, cursor.boundary)) return;
+  restore_(chunk.range, chunk.redone ? &*chunk.left : nullptr, all_);
+  all_.whole = chunk.path.head.whole;
+  all_.offset = chunk.path.head.offset;
+  restored_ = true;
   tracer_.forget_place();
 }
 
 bool CpuViterbiMessages::trace(TraceCursor& cursor, std::vector<Segment>& reversed) {
-  while (cursor.phase != TraceCursor::Phase::kDone) {
-    if (cursor.phase == TraceCursor::Phase::kFindStart && cursor.boundary > range_.begin) {
-      if (join_known_path(chunk_of(cursor.boundary - 1), cursor, reversed)) return true;
+  while (cursor.phase != TraceCursor::Phase::kDone && cursor.boundary > chunks_.front().range.begin) {
+    const std::int64_t size = chunks_.front().range.size();
+    const auto chunk = static_cast<std::size_t>((cursor.boundary - 1 - chunks_.front().range.begin) / size);
+    if (chunk != entered_) enter(chunk);
+    const bool joined = cursor.phase == TraceCursor::Phase::kFindStart && join_known_path(cursor, reversed);
+    if (!joined) {
+      provide(cursor);
+      tracer_.step(cursor, reversed);
     }
-    if (cursor.boundary > range_.begin) provide(cursor);
-    if (!tracer_.step(cursor, reversed)) return false;
+    // A segment that begins at the chunk's left edge: its source is in the state there.
+    if (cursor.phase == TraceCursor::Phase::kFindSource && cursor.boundary == chunks_[entered_].range.begin)
+      tracer_.step(cursor, reversed);
+    if (joined) return true;
   }
   return false;
 }

@@ -14,39 +14,40 @@ namespace semicrf::cpu {
 
 class CpuViterbiMessages final : public ViterbiMessages {
  public:
-  // Computes all messages of a chunk again, the same to the bit but for whole and offset.
-  using Restore = std::function<void(std::size_t chunk, ViterbiChunk& all)>;
+  // Computes all messages of a chunk again, from the true state at its left edge or from a warm-up (null);
+  // the same to the bit but for whole and offset.
+  using Restore = std::function<void(PositionRange chunk, const BoundaryState* left, ViterbiChunk& all)>;
 
-  CpuViterbiMessages(const TraceTables& tables, bool wide, const ScoreWindow& scores, PositionRange range,
-                     const BoundaryState* left, std::int64_t chunk_size, std::vector<ChunkPath> paths,
-                     Restore restore);
+  struct Chunk {
+    PositionRange range;
+    std::optional<BoundaryState> left;  // true state at its left edge, none where the sequence begins
+    bool redone = false;                // computed from that state, not from a warm-up
+    ChunkPath path;
+  };
+
+  CpuViterbiMessages(const TraceTables& tables, bool wide, const ScoreWindow& scores,
+                     std::vector<Chunk> chunks, Restore restore);
   CpuViterbiMessages(const CpuViterbiMessages&) = delete;
   CpuViterbiMessages& operator=(const CpuViterbiMessages&) = delete;
 
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override;
 
  private:
-  std::size_t chunk_of(std::int64_t position) const {
-    return static_cast<std::size_t>((position - range_.begin) / chunk_size_);
-  }
+  void enter(std::size_t chunk);
   const ViterbiChunk& messages_at(std::int64_t position) const;
-  bool join_known_path(std::size_t chunk, TraceCursor& cursor, std::vector<Segment>& reversed);
+  bool join_known_path(TraceCursor& cursor, std::vector<Segment>& reversed);
   void provide(const TraceCursor& cursor);
 
   const TraceTables& tables_;
   PathTracer tracer_;
   ScoreWindow scores_;
-  PositionRange range_;
-  std::optional<BoundaryState> left_;
-  std::int64_t chunk_size_;
-  std::vector<ChunkPath> paths_;
+  std::vector<Chunk> chunks_;
   Restore restore_;
-  // The known path that the cursor may join: its chunk, the next piece and that piece's end.
-  std::size_t walked_ = static_cast<std::size_t>(-1);
+  // The chunk under the cursor; the next piece of its known path and that piece's end.
+  std::size_t entered_;
   std::size_t piece_ = 0;
   std::int64_t piece_end_ = 0;
-  // The chunk that had to be computed again, one at a time.
-  std::size_t restored_ = static_cast<std::size_t>(-1);
+  bool restored_ = false;  // it had to be computed again
   ViterbiChunk all_;
 };
 

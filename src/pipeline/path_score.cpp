@@ -12,13 +12,15 @@ constexpr std::int64_t kCell = 4096;  // content sums restart at multiples of th
 
 }  // namespace
 
-void PathScore::add(double value) {
+// Knuth's two-sum: the exact rounding error, without a branch.
+inline void PathScore::add(double value) {
   const double sum = total_ + value;
-  compensation_ += std::fabs(total_) >= std::fabs(value) ? (total_ - sum) + value : (value - sum) + total_;
+  const double added = sum - total_;
+  compensation_ += (total_ - (sum - added)) + (value - added);
   total_ = sum;
 }
 
-void PathScore::flush_content() {
+inline void PathScore::flush_content() {
   add(content_);
   content_ = 0;
 }
@@ -67,6 +69,46 @@ void PathScore::add_segment(const Segment& segment) {
   add(content_ + (edges_ + chain));
   content_ = 0;
   edges_ = 0;
+}
+
+void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment> reversed) {
+  if (scores.emissions.f32 != nullptr && !scores.subtract_position_max && scores.start_scores.empty() &&
+      scores.end_scores.empty()) {
+    add_plain_segments(scores, reversed);
+    return;
+  }
+  for (const Segment& segment : reversed) {
+    add_end(scores, segment.end - 1, segment.label);
+    add_content(scores, segment.begin, segment.end, segment.label);
+    add_start(scores, segment.begin, segment.label);
+    add_segment(segment);
+  }
+}
+
+// The same additions for the usual kind of scores, with the sums in registers: paths may have as many
+// segments as positions.
+void PathScore::add_plain_segments(const ScoreWindow& scores, std::span<const Segment> reversed) {
+  const auto labels = static_cast<std::size_t>(model_->num_labels);
+  const double* transition = model_->transition.data();
+  PathScore sums = *this;
+  for (const Segment& segment : reversed) {
+    const auto c = static_cast<std::size_t>(segment.label);
+    const double centre = scores.baseline.empty() ? 0 : scores.baseline[c];
+    if (segment.end == length_) sums.add_end(scores, segment.end - 1, segment.label);
+    const float* row =
+        scores.emissions.f32 + static_cast<std::size_t>(segment.end - 1 - scores.begin) * labels + c;
+    for (std::int64_t t = segment.end - 1; t >= segment.begin; --t, row -= labels) {
+      sums.content_ += static_cast<double>(*row) - centre;
+      if (t % kCell == 0) sums.flush_content();
+    }
+    if (segment.begin == 0) sums.add_start(scores, 0, segment.label);
+    double chain = model_->duration_score(segment.end - segment.begin, segment.label);
+    if (sums.right_label_ >= 0) chain += transition[c * labels + static_cast<std::size_t>(sums.right_label_)];
+    sums.right_label_ = segment.label;
+    sums.add(sums.content_ + (sums.edges_ + chain));
+    sums.content_ = sums.edges_ = 0;
+  }
+  *this = sums;
 }
 
 double PathScore::finish() {

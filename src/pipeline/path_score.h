@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "core/chain_model.h"
 #include "core/score_window.h"
@@ -25,10 +26,13 @@ class PathScore {
   void add_start(const ScoreWindow& scores, std::int64_t position, int label);
   // Duration of the segment; and the transition into the segment right of it, when there is one.
   void add_segment(const Segment& segment);
+  // All of that for segments that touch, right to left, each of which `scores` covers.
+  void add_segments(const ScoreWindow& scores, std::span<const Segment> reversed);
   // After the leftmost segment: the initial term. The total.
   double finish();
 
  private:
+  void add_plain_segments(const ScoreWindow& scores, std::span<const Segment> reversed);
   void add(double value);
   void flush_content();
 
@@ -37,7 +41,7 @@ class PathScore {
   double content_ = 0;  // of the current segment within the current cell of the fixed grid
   double edges_ = 0;    // start and end scores of the current segment
   double total_ = 0;
-  double compensation_ = 0;  // Neumaier's running error of total_
+  double compensation_ = 0;  // running error of total_
   int right_label_ = -1;     // label of the segment to the right; -1: none yet
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pipeline/path_score.h"
@@ -86,8 +87,12 @@ class Decoder {
   // left edge.
   void score_stretch(PositionRange range, const std::vector<Segment>& reversed) {
     if (unscored_ && score_whole(range, *unscored_)) unscored_.reset();
-    for (const Segment& segment : reversed)
-      if (!score_whole(range, segment)) unscored_ = segment;  // the window's last one
+    if (reversed.empty()) return;
+    const bool open = reversed.back().begin < range.begin;  // only the window's last one
+    const std::size_t whole = reversed.size() - (open ? 1 : 0);
+    score_.add_segments(scores_, std::span(reversed).first(whole));
+    if (whole > 0) unscored_end_ = reversed[whole - 1].begin;
+    if (open && !score_whole(range, reversed.back())) unscored_ = reversed.back();
   }
   // The part inside the window of the segment in the cursor, whose start is not found yet.
   void score_open_segment(PositionRange range) {

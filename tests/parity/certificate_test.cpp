@@ -148,7 +148,6 @@ TEST_CASE("anchors that the chunk does not hold are not used") {
   ModelCase sample = make_case(CaseKind::kPlain, {17'000, 85, 2}, 701);
   for (std::size_t k = 1; k < 70; ++k)
     for (std::size_t c = 0; c < 2; ++c) sample.model.duration_bias[(k - 1) * 2 + c] -= 30;
-  sample.model.transition = {kNever, 0.5, -0.5, kNever};
   check_all_engines(sample);
 }
 

@@ -10,6 +10,8 @@ namespace semicrf::cpu {
 
 std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_float(const TraceTables& tables);
 std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_double(const TraceTables& tables);
+// K = 1 without a tail and with few labels, for both precisions; null for other models.
+std::unique_ptr<KernelFactory<ViterbiKernel>> viterbi_unit(const ChainModel& model);
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_float(const ChainModel& model);
 std::unique_ptr<KernelFactory<PosteriorKernel>> posterior_double(const ChainModel& model);
 

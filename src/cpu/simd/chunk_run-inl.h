@@ -105,7 +105,6 @@ RunStates run_chunk(Run& run, const ScoreView& view, PositionRange chunk, std::i
   });
   states.exit = run.export_state(view.boundary_of(end), end != view.last());
   states.fallbacks = run.fallbacks();
-  states.mass_inside = run.mass() - states.mass_before;
   return states;
 }
 
