@@ -152,7 +152,7 @@ EmissionHead discriminant_emissions(const TrainingData& data) {
       for (std::size_t g = 0; full && g <= f; ++g) covariance[f * tracks + g] += d[f] * d[g];
     }
   });
-  constexpr double kRidge = 1e-3;  // features have variance 1
+  constexpr double kRidge = 0.05;  // features have variance 1
   for (double& entry : covariance) entry /= total;
   for (std::size_t f = 0; f < tracks; ++f) covariance[full ? f * tracks + f : f] += kRidge;
   EmissionHead head{mean, std::vector<double>(labels, 0.0)};

@@ -1,0 +1,284 @@
+"""Training: what comes out of it, stopping and going on, and labels that do not fit."""
+
+import json
+import math
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import make_inputs
+from harness import Skip, check
+
+try:
+    import pycrfsuite
+except ImportError:
+    pycrfsuite = None
+
+TRACKS = ["codon_%s%d.bw" % (strand, frame) for strand in ("fwd", "rev") for frame in range(3)]
+SMALL = ["--max-duration", "60", "--tail", "-b", "3", "--labels", "genes.bed"]
+QUICK = SMALL + ["--max-iterations", "5"]
+
+
+def train(box, output, *options, tracks=TRACKS, base=tuple(QUICK)):
+    return box.ok(["train"] + list(base) + ["-o", output] + list(options) + tracks)
+
+
+def load(box, name):
+    return json.loads(box.text(name))
+
+
+def toy(box, labels=None, length=400):
+    """A track of runs of 0 and 3 over chrA, and the labels that go with it."""
+    make_inputs.bigwig_track(box, "signal.bw", chromosomes={"chrA": length})
+    if labels is None:
+        runs = [(i, min(i + 70, length)) for i in range(0, length, 70)]
+        labels = "".join("chrA\t%d\t%d\t%s\n" % (a, b, "on" if n % 2 else "off") for n, (a, b) in enumerate(runs))
+    box.write("labels.bed", labels)
+    return ["train", "--labels", "labels.bed", "-b", "10", "--max-duration", "20", "-o", "out.json", "signal.bw"]
+
+
+def test_help_names_every_option(box):
+    text = box.ok("train --help").stdout
+    for option in ("--labels", "--init", "--max-duration", "--tail", "--val-region", "--boundary-window", "--bin-size",
+                   "--centering", "--duration", "--freeze", "--l2", "--smoothness", "--optimizer", "--max-iterations",
+                   "--checkpoint", "--resume", "--seed", "--output", "--region", "--regions-file", "--exclude",
+                   "--chrom-sizes", "--threads", "--device", "--precision", "--max-memory", "--dry-run", "--stats",
+                   "--progress", "--log-file"):
+        check(option in text, "no %s in train --help" % option)
+
+
+def test_parameters_can_be_used_and_say_where_they_come_from(box):
+    result = train(box, "out.json", "--stats", "stats.json")
+    check(result.stderr.count(": NLL ") == 5, "not one line per iteration\n%s" % result)
+    document = load(box, "out.json")
+    check(document["centering"] == "none" and document["bin_size"] == 3, "%s" % document.keys())
+    made = document["training"]
+    check(made["iterations"] == 5 and made["converged"] is False, "%s" % made)
+    check(made["positions"] == 10000 and made["segments"] == 49, "%s" % made)
+    check(made["nll_per_position"] > 0 and "validation_nll_per_position" not in made, "%s" % made)
+    check({"labels", "track"} == {entry["role"] for entry in made["files"]}, "%s" % made)
+    check(all(len(entry["sha256"]) == 64 and "/" not in entry["name"] for entry in made["files"]), "%s" % made)
+    check(load(box, "stats.json")["sequences"][0]["covered"] == 10000, "the statistics are wrong")
+    box.ok("info out.json")
+    box.ok(["decode", "-p", "out.json", "-o", "out.bed"] + TRACKS)
+
+
+def test_the_order_of_the_tracks_on_the_command_line_is_theirs(box):
+    train(box, "out.json", tracks=TRACKS[::-1])
+    names = [track["name"] for track in load(box, "out.json")["tracks"]]
+    check(names == [name[:-3] for name in TRACKS[::-1]], "%s" % names)
+
+
+def test_same_bytes_for_any_number_of_threads(box):
+    for options in ([], ["--boundary-window", "-2,2"], ["--centering", "mean"], ["--duration", "geometric"],
+                    ["--optimizer", "adamw", "--window", "500", "--seed", "3"]):
+        train(box, "one.json", "-t", "1", *options)
+        train(box, "two.json", "-t", "2", *options)
+        check(box.text("one.json") == box.text("two.json"), "differs with %s" % options)
+
+
+def test_validation_regions_are_left_out_of_the_training(box):
+    train(box, "out.json", "--val-region", "III:113001-120360", "--freeze", "transition,duration")
+    made = load(box, "out.json")["training"]
+    check(made["positions"] + made["validation_positions"] == 10000, "%s" % made)
+    check(made["validation_nll_per_position"] > 0, "%s" % made)
+    check(made["options"]["val-region"] == "III:113001-120360", "%s" % made)
+
+
+def test_seed_changes_what_adamw_does(box):
+    for seed in "12":
+        train(box, seed + ".json", "--optimizer", "adamw", "--window", "500", "--seed", seed)
+    check(load(box, "1.json")["emission"] != load(box, "2.json")["emission"], "the seed has no effect")
+
+
+def test_frozen_parts_stay_as_they_are(box):
+    train(box, "first.json")
+    base = ["--labels", "genes.bed", "--init", "first.json", "--max-iterations", "3"]
+    parts = {"transition": "transition", "duration": "duration", "start": "start", "end": "end", "emission": "emission"}
+    before = load(box, "first.json")
+    for part, key in parts.items():
+        options = ["--freeze", part] + (["--freeze", "tail"] if part == "duration" else [])
+        train(box, "next.json", *options, base=tuple(base))
+        after = load(box, "next.json")
+        check(after.get(key) == before.get(key), "%s moved" % part)
+        check(after["transition"] != before["transition"] or part == "transition", "nothing else moved")
+    train(box, "next.json", "--freeze", ",".join(list(parts) + ["tail"]), base=tuple(base))
+    after = load(box, "next.json")
+    check(after["training"]["stopped_because"] == "nothing is free", "%s" % after["training"])
+    check({k: v for k, v in after.items() if k != "training"} == {k: v for k, v in before.items() if k != "training"},
+          "something moved")
+    box.fails(["train", "--freeze", "transitions"] + QUICK + TRACKS, 2, "transition")
+
+
+def test_linear_chain(box):
+    arguments = toy(box)
+    arguments[arguments.index("20")] = "1"
+    box.ok(arguments)
+    document = load(box, "out.json")
+    check(document["max_duration"] == 1 and document["transition"][0][0] != "-inf", "%s" % document)
+    check(document["training"]["segments"] == 40, "%s" % document["training"])
+
+
+def test_dry_run_writes_nothing(box):
+    result = box.ok(["train", "--dry-run"] + QUICK + ["-o", "out.json"] + TRACKS)
+    check("10000 bins, 49 segments" in result.stdout and "out.json" not in box.listing(), "%s" % result)
+
+
+def wait_for(condition, process):
+    for _ in range(3000):
+        if condition() or process.poll() is not None:
+            return
+        time.sleep(0.02)
+
+
+def test_a_killed_run_goes_on_to_the_same_bytes(box):
+    box.write("few.bed", "".join(line + "\n" for line in box.text("genes.bed").splitlines()[:11]))
+    long_run = SMALL[:-1] + ["few.bed", "--tolerance", "0", "--max-iterations", "110", "-q"]
+    box.ok(["train", "-o", "whole.json"] + long_run + TRACKS)
+    process = box.start(["train", "-o", "killed.json", "--checkpoint", "point"] + long_run + TRACKS)
+    wait_for(lambda: box.path("point").exists(), process)
+    process.send_signal(signal.SIGKILL)
+    check(process.wait() == -signal.SIGKILL, "the run was over before it was killed")
+    check("killed.json" not in box.listing(), "an output of a killed run")
+    box.ok(["train", "-o", "resumed.json", "--resume", "point", "--checkpoint", "point"] + long_run + TRACKS)
+    check(box.text("resumed.json") == box.text("whole.json"), "other bytes after a kill")
+    # A finished fit has nothing left to do.
+    box.ok(["train", "-o", "again.json", "--resume", "point"] + long_run + TRACKS)
+    check(box.text("again.json") == box.text("whole.json"), "other bytes from a finished checkpoint")
+
+
+def test_a_signal_leaves_no_output(box):
+    process = box.start(["train", "-o", "out.json", "--tolerance", "0", "--max-iterations", "5000", "-q"] + SMALL + TRACKS)
+    time.sleep(1)
+    process.send_signal(signal.SIGTERM)
+    check(process.wait() == -signal.SIGTERM, "exit %s" % process.returncode)
+    check(not [name for name in box.listing() if "out.json" in name], "%s" % box.listing())
+
+
+def test_bad_checkpoints(box):
+    arguments = toy(box) + ["--max-iterations", "4"]
+    box.ok(arguments + ["--checkpoint", "point"])
+    os.unlink(box.path("out.json"))
+    good = box.path("point").read_bytes()
+    for name, content in (("empty", b""), ("cut", good[:-20]), ("half", good[:len(good) // 2]),
+                          ("changed", good.replace(b"iteration 4", b"iteration 3")), ("other", b'{"format": 1}')):
+        box.write(name, content)
+        box.fails(arguments + ["--resume", name], 3, name)
+    box.fails(arguments + ["--resume", "absent"], 4, "absent")
+    box.fails(arguments + ["--resume", "point", "--l2", "2"], 3, "point", "other data or options")
+    box.ok(arguments + ["--resume", "point"])
+
+
+def test_labels_on_other_chromosomes(box):
+    box.fails(toy(box, "chr1\t0\t50\ton\nchr2\t0\t40\toff\n"), 3, "labels.bed", "chr1", "chr2", "chrA")
+    text = box.ok(toy(box, "A\t0\t50\ton\nchrA\t0\t40\toff\nchrA\t40\t90\ton\n")).stderr
+    check("labels-not-used" in text, text)
+
+
+def test_labels_that_cannot_be_used(box):
+    box.fails(toy(box, "chrA\t0\t50\ton\nchrA\t60\t401\toff\n"), 3, "line 2", "400")
+    box.fails(toy(box, "chrA\t0\t50\ton\nchrA\t60\t70\ton\nchrA\t40\t60\toff\n"), 3, "line 3", "line 1")
+    box.fails(toy(box, "# none\n"), 3, "labels.bed")
+    box.fails(toy(box, "chrA\t0\t50\n"), 3, "line 1")
+    box.fails(toy(box, "chrA\t0\t3\ton\n"), 3, "labels.bed")  # no bin is covered enough
+    box.fails(toy(box) + ["--region", "chrA:1-60", "--val-region", "chrA:1-60"], 3, "no bin of the training")
+    box.fails(toy(box) + ["--val-region", "chrA:71-400"], 3, '"on"')  # no training segment is left
+    box.fails(toy(box)[:2] + ["absent.bed"] + toy(box)[3:], 4, "absent.bed")
+
+
+def test_labels_that_do_not_match_the_first_parameters(box):
+    arguments = toy(box, "chrA\t0\t50\ton\nchrA\t50\t90\toff\nchrA\t90\t120\tother\n") + ["--init", "track.json"]
+    arguments = [item for item in arguments if item not in ("--max-duration", "20", "-b", "10")]
+    make_inputs.track_parameters(box)
+    box.fails(arguments, 3, "line 3", '"other"')
+    box.write("labels.bed", "chrA\t0\t50\ton\n")
+    box.fails(arguments, 3, '"off"')
+    box.write("labels.bed", "chrA\t0\t50\ton\nchrA\t50\t90\ton\nchrA\t90\t120\toff\n")
+    box.fails(arguments, 3, "line 2", "forbid")
+
+
+def test_segments_longer_than_k(box):
+    arguments = toy(box, "chrA\t0\t50\ton\nchrA\t50\t90\toff\nchrA\t90\t360\ton\n")
+    box.fails(arguments, 3, "line 3", "--max-duration 27", "chrA:91-360")
+    box.ok(arguments + ["--tail"])
+
+
+def test_a_loss_that_is_not_finite(box):
+    make_inputs.track_parameters(box, emission={"weights": [[0], [1e30]], "bias": [0, 0]})
+    arguments = [item for item in toy(box) if item not in ("--max-duration", "20", "-b", "10")] + ["--init", "track.json"]
+    make_inputs.bigwig_track(box, "signal.bw", sections=make_inputs.bigwig.fixed_step("chrA", 0, 10, [3e38] * 40))
+    box.fails(arguments, 3, "not finite")
+
+
+def test_shape_options_that_cannot_be(box):
+    arguments = toy(box)
+    box.fails(arguments + ["--boundary-window", "3,-3"], 2, "--boundary-window")
+    box.fails(arguments + ["--boundary-window", "3"], 2, "--boundary-window")
+    box.fails(arguments + ["--duration", "gamma"], 2)
+    box.fails(arguments + ["--l2", "-1"], 2)
+    box.fails(arguments + ["--max-memory", "1M"], 6, "--max-memory")
+
+
+def test_outputs_are_not_inputs(box):
+    arguments = toy(box)
+    arguments[arguments.index("out.json")] = "labels.bed"
+    box.fails(arguments, 2, "labels.bed")
+    box.fails(toy(box) + ["--checkpoint", "out.json"], 2, "out.json")
+    arguments[arguments.index("labels.bed", 3)] = "nowhere/out.json"
+    box.fails(arguments, 5, "nowhere")
+
+
+def test_arrays(box):
+    rows = [[x, -x] for x in make_inputs.signal(40)]
+    box.write("chrA.npy", make_inputs.npy(rows))
+    arguments = [item if item != "signal.bw" else "chrA.npy" for item in toy(box)]
+    box.ok(arguments)
+    document = load(box, "out.json")
+    check([track["name"] for track in document["tracks"]] == ["track1", "track2"], "%s" % document["tracks"])
+    box.ok("decode -p out.json -o out.bed chrA.npy")
+
+
+def crfsuite_nll(box, rows, labels, penalty):
+    """Negative log-likelihood of a linear-chain CRF that CRFsuite trained, without the penalty c2 |w|^2."""
+    settings = {"c2": penalty, "epsilon": 1e-8, "delta": 1e-10, "max_iterations": 2000,
+                "feature.possible_transitions": 1, "feature.possible_states": 1}
+    if pycrfsuite is not None:
+        trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False, params=settings)
+        trainer.append([{"x": row[0], "y": row[1]} for row in rows], labels)
+        trainer.train(str(box.path("crfsuite.model")))
+        last = trainer.logparser.last_iteration
+        return last["loss"] - penalty * last["feature_norm"] ** 2
+    if shutil.which("crfsuite") is None:
+        raise Skip("neither crfsuite nor its Python module is installed")
+    box.write("crfsuite.txt", "".join("%s\tx:%r\ty:%r\n" % (label, row[0], row[1]) for row, label in zip(rows, labels)) + "\n")
+    options = [item for name, value in settings.items() for item in ("-p", "%s=%s" % (name, value))]
+    log = subprocess.run(["crfsuite", "learn", "-a", "lbfgs", "-m", str(box.path("crfsuite.model"))] + options +
+                         [str(box.path("crfsuite.txt"))], check=True, capture_output=True, text=True).stdout
+    loss = float(re.findall(r"^Loss: ([0-9.]+)", log, re.M)[-1])
+    return loss - penalty * float(re.findall(r"^Feature norm: ([0-9.]+)", log, re.M)[-1]) ** 2
+
+
+def test_a_linear_chain_equals_that_of_crfsuite(box):
+    numbers = random.Random(5)
+    names, rows, labels, label = ["a", "b", "c"], [], [], 0
+    for _ in range(3000):
+        if numbers.random() < 0.2:
+            label = numbers.randrange(3)
+        # Quarters, which float32 holds exactly.
+        rows.append([round(4 * numbers.gauss(label, 1.5)) / 4, round(4 * numbers.gauss(label % 2, 1)) / 4])
+        labels.append(names[label])
+    expected = crfsuite_nll(box, rows, labels, 0.5)
+    zeros = [0, 0, 0]
+    make_inputs.track_parameters(box, tracks=("x", "y"), labels=names, bin_size=1, max_duration=1, initial="none",
+                                 transition=[zeros] * 3, duration={"kind": "table", "bias": [zeros]},
+                                 emission={"weights": [[0, 0]] * 3, "bias": zeros})
+    box.write("chrA.npy", make_inputs.npy(rows))
+    box.write("labels.bed", "".join("chrA\t%d\t%d\t%s\n" % (i, i + 1, name) for i, name in enumerate(labels)))
+    box.ok("train --labels labels.bed --init track.json --freeze bias,start,end --l2 1 --l2-transition 1 --precision double"
+           " --tolerance 1e-9 --max-iterations 1000 -o out.json chrA.npy")
+    found = load(box, "out.json")["training"]["nll_per_position"] * len(rows)
+    check(math.isclose(found, expected, rel_tol=1e-4), "%r, CRFsuite has %r" % (found, expected))
