@@ -218,6 +218,8 @@ void PathTracer::scan_block(const Place& at, std::int64_t end, std::size_t label
 
 void PathTracer::scan_left_state(std::int64_t end, std::size_t label, double content_after,
                                  const Origin& origin, Best& best) {
+  // The largest entry of a state is 0.
+  if (left_shift(origin) + content_after + t_.largest_bias[label] <= best.score) return;
   const std::int64_t longest = std::min(t_.longest, end);
   for (std::int64_t k = end - range_.begin + 1; k <= longest; ++k) {
     const double score = started(end - k, label, origin) + content_after +
