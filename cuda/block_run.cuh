@@ -5,117 +5,14 @@
 // boundary.
 #pragma once
 
+#include "cuda/block_factors.cuh"
 #include "cuda/exact_block.cuh"
 #include "cuda/lanes.cuh"
+#include "cuda/run_state.cuh"
 #include "cuda/run_types.h"
+#include "cuda/team_memory.cuh"
 
 namespace semicrf::cuda {
-
-// Memory of one team. Pointers but `alpha` and `part*` are offset to the lane's label.
-template <class Real>
-struct TeamMemory {
-  const Real* offset_table;  // stride table_width
-  const Real* near_table;
-  const double* offset_bound;
-  int table_width;
-  Real* ring;          // (ring_blocks, 16) stride ring_width
-  double* ring_scale;  // (ring_blocks) stride ring_width
-  int ring_width;
-  Real* alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
-  int alpha_width;
-  // Block teams: what the parts of the ring found.
-  double* part_bound;  // (splits, labels)
-  Real* part_sum;      // (splits, 16, labels)
-  double* broadcast;   // (2, labels): pending content, then the scale of alpha
-  // Exact path.
-  double *logs, *near, *far, *started, *alpha_row;
-  int* has_log;
-};
-
-// The extremes of a block's exponents, their sum, and whether all are finite.
-template <class Real>
-struct FactorRange {
-  Real highest, lowest_start, lowest_alpha;
-  bool finite;
-  double sum, mass;
-  __device__ __forceinline__ void clear() {
-    highest = lowest_start = lowest_alpha = Real(0);
-    finite = true;
-    sum = mass = 0;
-  }
-  __device__ __forceinline__ void include_start(Real start) {
-    highest = larger(highest, start);
-    lowest_start = smaller(lowest_start, start);
-    finite = finite && start > static_cast<Real>(-1e30);
-  }
-  // alpha: an exponent; content: the sum whose negative is the exponent of the next start, if there is one.
-  __device__ __forceinline__ void include(Real alpha, Real content, bool has_start) {
-    highest = larger(highest, alpha);
-    lowest_alpha = smaller(lowest_alpha, alpha);
-    finite = finite && alpha > static_cast<Real>(-1e30);
-    if (has_start) include_start(-content);
-  }
-};
-
-template <class Real>
-struct BlockFactors {
-  Real alpha[kBlock], start[kBlock];
-  FactorRange<Real> range;
-};
-
-struct FactorSource {
-  std::int64_t row;  // of the block's first run position
-  int step;          // rows from one to the next, 0: a block whose rows are not all there
-  bool first_here, last_here, edges, backward;
-  double* shift;  // row of the block's first token, or null
-};
-
-// The factors of any block: position shifts, maxima, boundary scores, scores in double. Without boundary
-// scores the same digits as plain_factors. The whole team.
-template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
-                                               FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
-  const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
-  const DeviceScores first = source.backward ? sequence.ends : sequence.starts;
-  const DeviceScores last = source.backward ? sequence.starts : sequence.ends;
-  FactorRange<Real>& range = out->range;
-  range.clear();
-  Wide<Real> sum = Wide<Real>::of(0);
-  Real alpha_factor = number_of<Real, Semiring>(sum);
-#pragma unroll 1
-  for (int slot = 0; slot < kBlock; ++slot) {
-    const std::int64_t row = source.row + slot * source.step;
-    const std::int64_t at = row * t.labels + label;
-    Wide<Real> content = centred_wide<Real>(sequence, row, t.labels, lanes);
-    const double most =
-        static_cast<double>(lanes.most(lanes.valid ? content.high : static_cast<Real>(kNone)));
-    const double shift = shift_for(most);
-    if (shift != 0) content.add(Wide<Real>::of(-shift));
-    range.mass += shift;
-    if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
-      source.shift[source.backward ? kBlock - 1 - slot : slot] = shift;
-    }
-    if (source.edges) {
-      Wide<Real> start = sum.negated();
-      start.add(Wide<Real>::of(score_at(first, at) +
-                               (source.first_here && slot == 0 ? t.first_scores[label] : 0.0)));
-      range.include_start(start.high);
-      out->start[slot] = number_of<Real, Semiring>(start);
-    } else {
-      out->start[slot] = Semiring::kIsLog ? reciprocal(alpha_factor) : -alpha_factor;
-    }
-    sum.add(content);
-    Wide<Real> alpha = sum;
-    if (source.edges) {
-      alpha.add(Wide<Real>::of(score_at(last, at) +
-                               (source.last_here && slot == kBlock - 1 ? t.last_scores[label] : 0.0)));
-    }
-    range.include(alpha.high, sum.high, !source.edges && slot + 1 < kBlock);
-    alpha_factor = number_of<Real, Semiring>(alpha);
-    out->alpha[slot] = alpha_factor;
-  }
-  range.sum = sum.value();
-}
 
 template <class Real, class Semiring, class Lanes, int kRows>
 class BlockRun {
@@ -235,7 +132,8 @@ class BlockRun {
     if (lanes_.any_team(from_state)) {
       double alpha = kNone;
       if (from_state && lanes_.valid) {
-        const Messages messages = read_state(p_, m_, task_.start_state, lanes_.c, ring_width());
+        const Messages messages =
+            read_state<Real, Semiring>(p_, m_, task_.start_state, lanes_.c, ring_width());
         alpha = messages.alpha;
         tail_log_ = messages.tail;
       }
@@ -246,45 +144,6 @@ class BlockRun {
       set_carry(alpha, from_state);
     }
     lanes_.sync();
-  }
-
-  // The message and the tail of a state; its ring goes into the team's.
-  struct Messages {
-    double alpha, tail;
-  };
-  static __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, TeamMemory<Real> m,
-                                                         int slot, int c, int width) {
-    const TablesView<Real>& t = p.tables;
-    const double* entries = p.states.entries + slot * p.states.stride + c;
-    for (int distance = 1; distance <= t.ring_blocks; ++distance) {
-      const int block = t.ring_blocks - distance;
-      double largest = kNone;
-      for (int slot_at = 0; slot_at < kBlock; ++slot_at) {
-        const int d = kBlock * distance - slot_at;
-        if (d <= t.duration) largest = fmax(largest, entries[static_cast<std::int64_t>(d - 1) * t.labels]);
-      }
-      m.ring_scale[static_cast<std::int64_t>(block) * width] = largest;
-      for (int slot_at = 0; slot_at < kBlock; ++slot_at) {
-        const int d = kBlock * distance - slot_at;
-        const double value = d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
-        keep_log(t, m, width, block, slot_at, largest == kNone ? kNone : value - largest);
-      }
-      if (c == 0) m.has_log[block] = 1;
-    }
-    return {entries[static_cast<std::int64_t>(t.duration) * t.labels],
-            t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
-  }
-  static __device__ void keep_log(const TablesView<Real>& t, const TeamMemory<Real>& m, int width, int block,
-                                  int slot, double value) {
-    const std::int64_t row = static_cast<std::int64_t>(block) * kBlock + slot;
-    m.logs[row * t.labels] = value;
-    Real number = O::zero();
-    if constexpr (Semiring::kIsLog) {
-      if (value > L::kIgnore) number = static_cast<Real>(exp(value));
-    } else {
-      number = static_cast<Real>(value);
-    }
-    m.ring[row * width] = number;
   }
 
   // Carries alpha given as a logarithm; the scales of all labels differ by whole units.
@@ -324,53 +183,8 @@ class BlockRun {
     at.pending = pending_;
     at.whole = origin_whole_ + (base_ + mass_);
     at.offset = origin_;
-    write_state(p_, m_, lanes_, at, ring_width());
+    write_state<Real, Semiring, Lanes>(p_, m_, lanes_, at, ring_width());
   }
-  struct Boundary {
-    bool mine, with_ring;
-    int slot, head;
-    double alpha, tail, pending, whole, offset;
-  };
-  static __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, TeamMemory<Real> m,
-                                                      Lanes lanes, Boundary at, int width) {
-    const TablesView<Real>& t = p.tables;
-    lanes.sync();
-    double largest = kNone;
-    double* out = p.states.entries + at.slot * p.states.stride + lanes.c;
-    if (at.mine && lanes.valid) {
-      int block = at.head;
-      int slot = 0;
-      for (int d = 1; d <= t.duration; ++d) {
-        if (slot == 0) {
-          slot = kBlock;
-          block = block == 0 ? t.ring_blocks - 1 : block - 1;
-        }
-        --slot;
-        double value = kNone;
-        if (at.with_ring) {
-          const std::int64_t row = static_cast<std::int64_t>(block) * kBlock + slot;
-          value = m.has_log[block] ? m.logs[row * t.labels] : to_log<Real, Semiring>(m.ring[row * width]);
-          value += m.ring_scale[static_cast<std::int64_t>(block) * width] + at.pending;
-        }
-        out[static_cast<std::int64_t>(d - 1) * t.labels] = value;
-        largest = fmax(largest, value);
-      }
-      out[static_cast<std::int64_t>(t.duration) * t.labels] = at.alpha;
-      out[static_cast<std::int64_t>(t.duration + 1) * t.labels] = at.tail;
-      largest = fmax(largest, fmax(at.alpha, at.tail));
-    }
-    largest = lanes.most(largest);
-    if (!at.mine || !lanes.valid) return;
-    if (largest != kNone) {
-      for (int row = 0; row < t.duration + 2; ++row)
-        out[static_cast<std::int64_t>(row) * t.labels] -= largest;
-    }
-    if (lanes.c == 0) {
-      p.states.whole[at.slot] = largest == kNone ? 0.0 : at.whole;
-      p.states.offset[at.slot] = largest == kNone ? 0.0 : at.offset + largest;
-    }
-  }
-
   // --- one block ---
 
   // The block [16 block, 16 block + 16) of run positions, of which first..last-1 belong to the sequence.
@@ -505,19 +319,40 @@ class BlockRun {
                   (t_.duration >= kBlock && tail_log_ == kNone && far_tail_bound() == kNone);
     }
 
+    prefetch_rows(row0 + direction * kBlock);
     // The 16 boundaries in turn.
     Real near_table[kBlock];
 #pragma unroll
     for (int i = 0; i < kBlock; ++i) near_table[i] = m_.near_table[i * table_width()];
     const bool idle_start = !(t_.transition_bound[label_] > kNone);
     const bool writes = storing && lanes_.valid;
-    Real* out_alpha = p_.store.alpha + store_row * t_.labels + lanes_.c;
-    Real* out_start = p_.store.start + store_row * t_.labels + lanes_.c;
+    const int out_step = p_.backward ? -t_.labels : t_.labels;
+    const std::int64_t out_first = (store_row + out_slot(0)) * t_.labels + lanes_.c;
+    Real* out_alpha = p_.store.alpha + out_first;
+    Real* out_start = p_.store.start + out_first;
     Real fresh[kBlock];
-    Real least_total = O::one(), least_start = O::one(), least_stored = O::one(), most = O::one();
+    Real least_total = O::one(), least_start = O::one(), least_stored = O::one(), least_gamma = O::one();
+    Real most_stored = O::zero(), most_gamma = O::zero();
     Real stored = O::zero();
-    const bool short_tail = t_.tail && t_.duration < kBlock;
     Real start_factor = O::one();
+    TailRun<Real> tail_run;
+    if (t_.tail) {
+      tail_run.t = &t_;
+      tail_run.near = m_.near;
+      tail_run.ring = m_.ring;
+      tail_run.near_table = m_.near_table;
+      tail_run.ring_scale = m_.ring_scale;
+      tail_run.tail = tail;
+      tail_run.bound = bound;
+      tail_run.head = head_;
+      tail_run.label = label_;
+      tail_run.ring_width = ring_width();
+      tail_run.table_width = table_width();
+      tail_run.out_step = out_step;
+      tail_run.has_memory = has_memory();
+      tail_run.valid = lanes_.valid;
+      tail_run.out = writes && p_.store.tail != nullptr ? p_.store.tail + out_first : nullptr;
+    }
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
       Real* row = m_.alpha + (slot % 2) * m_.alpha_width;
@@ -528,47 +363,55 @@ class BlockRun {
       const Real gamma = O::times(start, start_factor);
       const Real near = O::times(start, O::times(start_factor, to_near));
       fresh[slot] = gamma;
-      if (short_tail && lanes_.valid) m_.near[slot * t_.labels] = static_cast<double>(near);
 #pragma unroll
       for (int i = slot; i < kBlock; ++i) {
         far[i] = O::times_plus(near, near_table[i - slot], far[i]);
       }
       Real total = far[slot];
       if (t_.tail) {
-        tail = O::times(O::plus(tail, tail_source(slot, bound)), t_.tail_factor[label_]);
-        if (writes && p_.store.tail != nullptr)
-          p_.store.tail[(store_row + out_slot(slot)) * t_.labels + lanes_.c] = tail;
+        tail = next_tail<Real, Semiring>(&tail_run, slot, near);
         total = O::plus(total, tail);
       }
       stored = O::times(total, alpha_factor[slot]);
       alpha = O::times(total, O::times(alpha_factor[slot], to_alpha));
       if (writes) {
-        out_alpha[out_slot(slot) * t_.labels] = stored;
-        out_start[out_slot(slot) * t_.labels] = Semiring::kIsLog ? start : gamma;
+        *out_alpha = stored;
+        *out_start = Semiring::kIsLog ? start : gamma;
+        out_alpha += out_step;
+        out_start += out_step;
       }
-      least_total = smaller(least_total, idle_alpha ? O::one() : total);
-      least_start = smaller(least_start, idle_start ? O::one() : start);
-      least_stored =
-          smaller(least_stored, smaller(idle_alpha ? O::one() : stored, idle_start ? O::one() : gamma));
-      most = larger(larger(most, larger(stored, alpha)), larger(gamma, near));
+      least_total = smaller(least_total, total);
+      least_start = smaller(least_start, start);
+      least_stored = smaller(least_stored, stored);
+      least_gamma = smaller(least_gamma, gamma);
+      most_stored = larger(most_stored, stored);
+      most_gamma = larger(most_gamma, gamma);
       if constexpr (Semiring::kIsLog) {
         start_factor = reciprocal(alpha_factor[slot]);
       } else {
         start_factor = -alpha_factor[slot];
       }
     }
+    const Real most = larger(larger(most_stored, O::times(most_stored, to_alpha)),
+                             larger(most_gamma, O::times(most_gamma, to_near)));
+    Real total_limit = t_.least_total;
+    Real start_limit = t_.least_start;
     if constexpr (Semiring::kIsLog) {
       // What vanished in a table stood for less than e^kIgnore of the number it is multiplied with. Numbers
       // of other labels count, too.
-      Real growth = Real(1);
-      if (t_.near_vanished || t_.transition_vanished)
-        growth = larger(lanes_.most(lanes_.valid ? most : Real(1)), Real(1));
-      good = good && least_total >= t_.least_total * (t_.near_vanished ? growth : Real(1)) &&
-             least_start >= t_.least_start * (t_.transition_vanished ? growth : Real(1));
+      if (t_.near_vanished || t_.transition_vanished) {
+        const Real growth = larger(lanes_.most(lanes_.valid ? most : Real(1)), Real(1));
+        if (t_.near_vanished) total_limit *= growth;
+        if (t_.transition_vanished) start_limit *= growth;
+      }
     } else {
-      good = good && least_total >= t_.least_total && least_start >= static_cast<Real>(L::kSmallest);
+      start_limit = static_cast<Real>(L::kSmallest);
     }
-    good = good && least_stored >= static_cast<Real>(L::kSmallest) && most <= static_cast<Real>(L::kLargest);
+    // Sums that are zero because nothing leads there are known beforehand.
+    constexpr Real kSmallest = static_cast<Real>(L::kSmallest);
+    good = good && (idle_alpha || (least_total >= total_limit && least_stored >= kSmallest)) &&
+           (idle_start || (least_start >= start_limit && least_gamma >= kSmallest)) &&
+           most <= static_cast<Real>(L::kLargest);
     if (t_.tail) {
       good = good && (tail_idle ||
                       (tail >= static_cast<Real>(L::kSmallest) && tail <= static_cast<Real>(L::kLargest)));
@@ -612,7 +455,8 @@ class BlockRun {
         carry_ = O::zero();
         carry_scale_ = kNone;
       }
-      if (t_.tail) tail_log_ = to_log<Real, Semiring>(tail) + bound + block_sum;
+      // The decay was rounded to a Real 16 times over.
+      if (t_.tail) tail_log_ = to_log<Real, Semiring>(tail) + bound + block_sum + t_.tail_correction[label_];
       mass_ += block_mass;
     }
     // Numbers of the block's starts go into the ring, the largest of a label in [1, 2), or 0 (max).
@@ -678,7 +522,7 @@ class BlockRun {
     if (fast) pending_ = block_sum - shift;
     if (exact) {
       pending_ = 0;
-      if (lanes_.valid) shift_ring(t_, m_, lanes_.c, ring_width(), head_, exact_sum_, shift);
+      if (lanes_.valid) shift_ring<Real, Semiring>(t_, m_, lanes_.c, ring_width(), head_, exact_sum_, shift);
     }
     if (!lanes_.kTeam) lanes_.sync();
     if (running) {
@@ -691,32 +535,58 @@ class BlockRun {
 
   // --- loading and centring ---
 
-  // Scores read as they are, one row apart `step` entries. False when one is large: then all labels' share
-  // goes out.
+  // Scores read as they are, rows `step` entries apart. False when one is large: then all labels' share goes
+  // out.
   __device__ __forceinline__ bool plain_factors(std::int64_t at, int step, Real (&alpha_factor)[kBlock],
                                                 FactorRange<Real>* range) const {
     Real x[kBlock];
     const float* scores = sequence_->emissions.f32 + at;
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot)
-      x[slot] = static_cast<Real>(scores[static_cast<std::int64_t>(slot) * step]);
-    const bool centred = sequence_->baseline != nullptr;
-    const Wide<Real> baseline = Wide<Real>::of(centred ? -sequence_->baseline[label_] : 0.0);
-    Wide<Real> sum = Wide<Real>::of(0);
-    Real size = 0;
-    range->clear();
-#pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
-      Wide<Real> content = Wide<Real>::of(0);
-      content.high = x[slot];
-      if (centred) content.add(baseline);
+      x[slot] = static_cast<Real>(*scores);
+      scores += step;
+    }
+    Wide<Real> sum = Wide<Real>::of(0);
+    Real size = 0, highest = 0, lowest = 0;
+    const auto include = [&](int slot, Wide<Real> content) {
       size = larger(size, content.high < Real(0) ? -content.high : content.high);
       sum.add(content);
-      range->include(sum.high, sum.high, slot + 1 < kBlock);
+      highest = larger(highest, sum.high);
+      lowest = smaller(lowest, sum.high);
       alpha_factor[slot] = number_of<Real, Semiring>(sum);
+    };
+    if (sequence_->baseline != nullptr) {
+      const Wide<Real> baseline = Wide<Real>::of(-sequence_->baseline[label_]);
+#pragma unroll
+      for (int slot = 0; slot < kBlock; ++slot) {
+        Wide<Real> content = Wide<Real>::exactly(x[slot]);
+        content.add(baseline);
+        include(slot, content);
+      }
+    } else {
+#pragma unroll
+      for (int slot = 0; slot < kBlock; ++slot) include(slot, Wide<Real>::exactly(x[slot]));
     }
+    // A start's exponent is the negative of the sum before it.
+    range->clear();
+    range->highest = larger(highest, -lowest);
+    range->lowest_alpha = lowest;
+    range->lowest_start = -highest;
     range->sum = sum.value();
     return size <= static_cast<Real>(kSmallScore);
+  }
+  // Asks for the rows of the next block.
+  __device__ __forceinline__ void prefetch_rows(std::int64_t row) const {
+#if defined(__CUDA_ARCH__)
+    constexpr int kLine = 128 / sizeof(float);
+    const std::int64_t first = (p_.backward ? row - (kBlock - 1) : row) * t_.labels + lanes_.c * kLine;
+    if (sequence_->emissions.f32 != nullptr && lanes_.c * kLine < kBlock * t_.labels && first >= 0 &&
+        first < sequence_->rows * t_.labels) {
+      asm volatile("prefetch.global.L1 [%0];" ::"l"(sequence_->emissions.f32 + first));
+    }
+#else
+    (void)row;
+#endif
   }
 
   // --- the far part: segments that began in an earlier block ---
@@ -870,23 +740,6 @@ class BlockRun {
     return O::plus(even, odd);
   }
 
-  // What enters the tail at this boundary: gamma_{t-K-1} with B[K].
-  __device__ Real tail_source(int slot, double bound) const {
-    if (slot >= t_.duration) {
-      if (!lanes_.valid) return O::zero();
-      return O::times(static_cast<Real>(m_.near[(slot - t_.duration) * t_.labels]),
-                      m_.near_table[(t_.duration - 1) * table_width()]);
-    }
-    if (!has_memory()) return O::zero();
-    const int distance = (t_.duration - slot + kBlock - 1) / kBlock;
-    const int block = ring_index(distance);
-    const std::int64_t row =
-        static_cast<std::int64_t>(block) * kBlock + kBlock * distance - (t_.duration - slot);
-    const double scale = m_.ring_scale[static_cast<std::int64_t>(block) * ring_width()];
-    return O::times(from_log<Real, Semiring>(scale + t_.last_bias[label_] - bound),
-                    m_.ring[row * ring_width()]);
-  }
-
   // --- the exact path ---
 
   __device__ __forceinline__ void run_exact(bool mine, std::int64_t block, int first, int last, double bound,
@@ -952,20 +805,6 @@ class BlockRun {
     set_carry(alpha, mine);
     level_ = level;
   }
-  // After an exact block: its starts into the ring, everything moved to the block's last boundary.
-  static __device__ SEMICRF_NOINLINE void shift_ring(const TablesView<Real>& t, TeamMemory<Real> m, int c,
-                                                     int width, int head, double content, double shift) {
-    for (int j = 0; j < t.ring_blocks; ++j)
-      m.ring_scale[static_cast<std::int64_t>(j) * width] += content - shift;
-    double largest = kNone;
-    for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, m.near[slot * t.labels]);
-    m.ring_scale[static_cast<std::int64_t>(head) * width] = largest - shift;
-    for (int slot = 0; slot < kBlock; ++slot) {
-      keep_log(t, m, width, head, slot, largest == kNone ? kNone : m.near[slot * t.labels] - largest);
-    }
-    if (c == 0) m.has_log[head] = 1;
-  }
-
   static constexpr double kLargestGrowth = 100;
 
   const RunParameters<Real>& p_;

@@ -44,11 +44,15 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
   last_scores = padded(end, width, 0.0);
   log_tail = padded(model.log_tail, width, kNone);
   last_bias.assign(static_cast<std::size_t>(width), kNone);
+  tail_correction.assign(static_cast<std::size_t>(width), 0.0);
   tail_factor.assign(static_cast<std::size_t>(width), zero<Real, Semiring>());
   for (int c = 0; c < labels; ++c) {
     const auto i = static_cast<std::size_t>(c);
     last_bias[i] = bias_or_forbidden(duration, c);
     tail_factor[i] = static_cast<Real>(Semiring::kIsLog ? std::exp(log_tail[i]) : log_tail[i]);
+    if (log_tail[i] == kNone) continue;
+    const auto rounded = static_cast<double>(tail_factor[i]);
+    tail_correction[i] = kBlock * (log_tail[i] - (Semiring::kIsLog ? std::log(rounded) : rounded));
   }
 }
 

@@ -33,6 +33,7 @@ struct ChainTables {
   std::vector<double> transition_bound, source_bound;  // (width): of the scores into, out of the label
   std::vector<double> log_tail, last_bias;             // (width)
   std::vector<double> first_scores, last_scores;       // (width) of the run's first and last position
+  std::vector<double> tail_correction;                 // (width) what 16 rounded tail factors lack
   std::vector<Real> tail_factor;                       // (width)
 
  private:

@@ -38,13 +38,23 @@ class StoreBuffers {
     reserve_pool(std::max<std::size_t>(64, blocks_ / 16));
   }
   void reserve_pool(std::size_t slots) {
-    const std::size_t entries = slots * kBlock * labels_;
+    pool_slots_ = std::max(pool_slots_, slots);
+    const std::size_t entries = pool_slots_ * kBlock * labels_;
     pool_alpha_.reserve(entries);
     pool_start_.reserve(entries);
     if (tail_kept_) pool_tail_.reserve(entries);
-    pool_slots_ = std::max(pool_slots_, slots);
   }
   std::size_t pool_slots() const { return pool_slots_; }
+  // Zeros where a pass will write nothing: for callers that copy everything to the host.
+  void clear(cudaStream_t stream) {
+    alpha_.clear(blocks_ * kBlock * labels_, stream);
+    start_.clear(blocks_ * kBlock * labels_, stream);
+    if (tail_kept_) tail_.clear(blocks_ * kBlock * labels_, stream);
+    alpha_scale_.clear(blocks_ * labels_, stream);
+    start_scale_.clear(blocks_ * labels_, stream);
+    if (shifts_kept_) shift_.clear(blocks_ * kBlock, stream);
+    for (auto* pool : {&pool_alpha_, &pool_start_, &pool_tail_}) pool->clear(pool->size(), stream);
+  }
   void clear_pool(cudaStream_t stream) { pool_used_.clear(1, stream); }
   int pool_used(cudaStream_t stream) const { return pool_used_.download(1, stream)[0]; }
   std::size_t blocks() const { return blocks_; }

@@ -446,7 +446,10 @@ ForwardWindow CudaEngine<Real>::forward(const ScoreWindow& scores, PositionRange
   upload(scores);
   const bool keep = out.starts != nullptr || out.ends != nullptr || out.tails != nullptr ||
                     out.start_levels != nullptr || out.end_levels != nullptr;
-  if (keep) forward_store_.reserve(range, model_.num_labels, model_.has_tail(), true);
+  if (keep) {
+    forward_store_.reserve(range, model_.num_labels, model_.has_tail(), true);
+    forward_store_.clear(stream_);
+  }
   const PassPlan plan = plan_for(scores, range, Direction::kForward, false);
   const std::vector<RunOutcome> outcomes =
       log_forward().run(plan, *window_, left, keep ? &forward_store_ : nullptr);

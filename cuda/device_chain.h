@@ -22,9 +22,9 @@ class DeviceChain {
       to->upload(*from, stream);
     }
     const std::vector<const std::vector<double>*> doubles{
-        &host_.offset_bound,     &host_.bias,         &host_.transition_log,
-        &host_.transition_bound, &host_.source_bound, &host_.log_tail,
-        &host_.last_bias,        &host_.first_scores, &host_.last_scores};
+        &host_.offset_bound, &host_.bias,           &host_.transition_log, &host_.transition_bound,
+        &host_.source_bound, &host_.log_tail,       &host_.last_bias,      &host_.first_scores,
+        &host_.last_scores,  &host_.tail_correction};
     doubles_.resize(doubles.size());
     for (std::size_t i = 0; i < doubles.size(); ++i) doubles_[i].upload(*doubles[i], stream);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
@@ -58,6 +58,7 @@ class DeviceChain {
     v.last_bias = doubles_[6].get();
     v.first_scores = doubles_[7].get();
     v.last_scores = doubles_[8].get();
+    v.tail_correction = doubles_[9].get();
     return v;
   }
 

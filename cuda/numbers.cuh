@@ -124,6 +124,7 @@ struct Wide<double> {
   __device__ __forceinline__ Wide negated() const { return {-high}; }
   __device__ __forceinline__ double value() const { return high; }
   static __device__ __forceinline__ Wide of(double x) { return {x}; }
+  static __device__ __forceinline__ Wide exactly(double x) { return {x}; }
 };
 template <>
 struct Wide<float> {
@@ -139,6 +140,7 @@ struct Wide<float> {
   __device__ __forceinline__ double value() const {
     return static_cast<double>(high) + static_cast<double>(low);
   }
+  static __device__ __forceinline__ Wide exactly(float x) { return {x, 0.0f}; }
   static __device__ __forceinline__ Wide of(double x) {
     const float high = static_cast<float>(x);
     return {high, static_cast<float>(x - static_cast<double>(high))};

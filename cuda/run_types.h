@@ -32,7 +32,7 @@ struct TablesView {
   Real least_total, least_start;
   const Real *offset_table, *near_table, *transition, *tail_factor;
   const double *offset_bound, *bias, *transition_log, *transition_bound, *source_bound, *log_tail, *last_bias,
-      *first_scores, *last_scores;
+      *tail_correction, *first_scores, *last_scores;
 };
 
 enum class StartKind : int { kEdge, kWarm, kState };

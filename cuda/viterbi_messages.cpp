@@ -167,6 +167,8 @@ bool CudaViterbiMessages<Real>::trace(TraceCursor& cursor, std::vector<Segment>&
   }
   // A segment ends where the one to its right begins; the first of them where the cursor stood.
   std::int64_t end = cursor.phase == TraceCursor::Phase::kInTail ? cursor.segment_end : cursor.boundary;
+  const std::size_t room = reversed.size() + found.size();
+  if (room > reversed.capacity()) reversed.reserve(std::max(room, 2 * reversed.capacity()));
   for (const TraceRecord& record : found) {
     const std::int64_t begin = range_.begin + record.begin;
     reversed.push_back({begin, end, record.label});
