@@ -35,23 +35,23 @@ class BlockRun {
   // company.
   __device__ void run(int index, bool active) {
     active_ = active;
-    task_ = p_.tasks[index];
-    sequence_ = &p_.sequences[task_.sequence];
+    task_ = p_.tasks + index;
+    sequence_ = &p_.sequences[task_->sequence];
     rounded_ = (sequence_->length + kBlock - 1) / kBlock * kBlock;
     begin_run();
-    position_ = task_.from;
-    if (!active) position_ = task_.end;
-    while (lanes_.kTeam ? position_ < task_.end : lanes_.any_team(position_ < task_.end)) {
-      const bool running = position_ < task_.end;
-      const std::int64_t limit = position_ < task_.begin ? task_.begin : task_.end;
+    position_ = task_->from;
+    if (!active) position_ = task_->end;
+    while (lanes_.kTeam ? position_ < task_->end : lanes_.any_team(position_ < task_->end)) {
+      const bool running = position_ < task_->end;
+      const std::int64_t limit = position_ < task_->begin ? task_->begin : task_->end;
       const std::int64_t block = position_ / kBlock;
       const int first = static_cast<int>(position_ - block * kBlock);
       const std::int64_t block_end = (block + 1) * kBlock < limit ? (block + 1) * kBlock : limit;
-      const bool marked = running && position_ >= task_.begin &&
-                          (position_ == task_.begin || boundary_of(position_) % p_.mark == 0);
+      const bool marked = running && position_ >= task_->begin &&
+                          (position_ == task_->begin || boundary_of(position_) % p_.mark == 0);
       if (leads() && lanes_.any_team(marked)) export_state(marked);
-      if (running && position_ == task_.begin) {
-        mass_before_ = mass_;
+      if (running && position_ == task_->begin) {
+        if (lanes_.valid && lanes_.c == 0) p_.reports[index].mass_before = mass_;
         fallbacks_ = 0;
       }
       step(running, block, first, static_cast<int>(block_end - block * kBlock));
@@ -60,7 +60,11 @@ class BlockRun {
     if (!leads()) return;
     export_state(active);
     if (active && lanes_.valid && lanes_.c == 0) {
-      p_.reports[index] = {mass_before_, mass_ - mass_before_, origin_, origin_whole_, fallbacks_};
+      RunReport& report = p_.reports[index];
+      report.mass_inside = mass_ - report.mass_before;
+      report.origin = origin();
+      report.origin_whole = origin_whole();
+      report.fallbacks = fallbacks_;
     }
   }
 
@@ -101,16 +105,28 @@ class BlockRun {
     return j < 0 ? j + t_.ring_blocks : j;
   }
 
+  // What the run's values are relative to besides base and mass, when it began from a state.
+  __device__ double origin() const { return task_->start == StartKind::kState ? task_->start_offset : 0.0; }
+  __device__ double origin_whole() const {
+    return task_->start == StartKind::kState ? task_->start_whole : 0.0;
+  }
+  // With the pointers that only rare paths need.
+  __device__ TeamMemory<Real> whole_memory() const {
+    TeamMemory<Real> m = m_;
+    exact_memory(p_, m_.team, lanes_.c, m);
+    return m;
+  }
+
   // --- how a run begins ---
 
   __device__ void begin_run() {
     head_ = 0;
-    base_ = level_ = growth_ = mass_ = mass_before_ = origin_ = origin_whole_ = pending_ = 0;
+    base_ = level_ = growth_ = mass_ = pending_ = 0;
     fallbacks_ = 0;
-    first_of_sequence_ = task_.start == StartKind::kEdge;
+    first_of_sequence_ = task_->start == StartKind::kEdge;
     tail_log_ = kNone;
-    const bool warm = task_.start == StartKind::kWarm;
-    const bool state = task_.start == StartKind::kState;
+    const bool warm = task_->start == StartKind::kWarm;
+    const bool state = task_->start == StartKind::kState;
     if (!leads()) {
       return;
     }
@@ -133,13 +149,9 @@ class BlockRun {
       double alpha = kNone;
       if (from_state && lanes_.valid) {
         const Messages messages =
-            read_state<Real, Semiring>(p_, m_, task_.start_state, lanes_.c, ring_width());
+            read_state<Real, Semiring>(p_, whole_memory(), task_->start_state, lanes_.c, ring_width());
         alpha = messages.alpha;
         tail_log_ = messages.tail;
-      }
-      if (from_state) {
-        origin_ = task_.start_offset;
-        origin_whole_ = task_.start_whole;
       }
       set_carry(alpha, from_state);
     }
@@ -164,12 +176,12 @@ class BlockRun {
 
   // Slot of the state at the boundary reached.
   __device__ int state_slot() const {
-    if (position_ == task_.begin) return task_.first_state;
+    if (position_ == task_->begin) return task_->first_state;
     const std::int64_t t = boundary_of(position_);
-    const std::int64_t origin = boundary_of(task_.begin);
+    const std::int64_t origin = boundary_of(task_->begin);
     const std::int64_t marks = p_.backward ? ((origin + p_.mark - 1) / p_.mark * p_.mark - t) / p_.mark
                                            : (t - origin / p_.mark * p_.mark + p_.mark - 1) / p_.mark;
-    return task_.first_state + static_cast<int>(marks);
+    return task_->first_state + static_cast<int>(marks);
   }
   __device__ void export_state(bool mine) {
     Boundary at;
@@ -181,9 +193,9 @@ class BlockRun {
     at.alpha = to_log<Real, Semiring>(carry_) + carry_scale_;
     at.tail = tail_log_;
     at.pending = pending_;
-    at.whole = origin_whole_ + (base_ + mass_);
-    at.offset = origin_;
-    write_state<Real, Semiring, Lanes>(p_, m_, lanes_, at, ring_width());
+    at.whole = origin_whole() + (base_ + mass_);
+    at.offset = origin();
+    write_state<Real, Semiring, Lanes>(p_, whole_memory(), lanes_, at, ring_width());
   }
   // --- one block ---
 
@@ -191,7 +203,7 @@ class BlockRun {
   __device__ void step(bool running, std::int64_t block, int first, int last) {
     const bool whole = first == 0 && last == kBlock;
     const bool plain_start = !first_of_sequence_ || t_.initial_transition;
-    const bool storing = running && position_ >= task_.begin && p_.store.alpha != nullptr;
+    const bool storing = running && position_ >= task_->begin && p_.store.alpha != nullptr;
     const std::int64_t first_run = p_.backward ? rounded_ - sequence_->length : 0;
     const std::int64_t last_run = p_.backward ? rounded_ : sequence_->length;
     const bool first_here = block * kBlock + first == first_run;
@@ -321,9 +333,6 @@ class BlockRun {
 
     prefetch_rows(row0 + direction * kBlock);
     // The 16 boundaries in turn.
-    Real near_table[kBlock];
-#pragma unroll
-    for (int i = 0; i < kBlock; ++i) near_table[i] = m_.near_table[i * table_width()];
     const bool idle_start = !(t_.transition_bound[label_] > kNone);
     const bool writes = storing && lanes_.valid;
     const int out_step = p_.backward ? -t_.labels : t_.labels;
@@ -332,13 +341,13 @@ class BlockRun {
     Real* out_start = p_.store.start + out_first;
     Real fresh[kBlock];
     Real least_total = O::one(), least_start = O::one(), least_stored = O::one(), least_gamma = O::one();
-    Real most_stored = O::zero(), most_gamma = O::zero();
+    Real most_stored = O::zero(), most_gamma = O::zero(), least_tail = O::one();
     Real stored = O::zero();
     Real start_factor = O::one();
     TailRun<Real> tail_run;
     if (t_.tail) {
       tail_run.t = &t_;
-      tail_run.near = m_.near;
+      tail_run.near = whole_memory().near;
       tail_run.ring = m_.ring;
       tail_run.near_table = m_.near_table;
       tail_run.ring_scale = m_.ring_scale;
@@ -365,11 +374,12 @@ class BlockRun {
       fresh[slot] = gamma;
 #pragma unroll
       for (int i = slot; i < kBlock; ++i) {
-        far[i] = O::times_plus(near, near_table[i - slot], far[i]);
+        far[i] = O::times_plus(near, m_.near_table[(i - slot) * table_width()], far[i]);
       }
       Real total = far[slot];
       if (t_.tail) {
         tail = next_tail<Real, Semiring>(&tail_run, slot, near);
+        least_tail = smaller(least_tail, tail);
         total = O::plus(total, tail);
       }
       stored = O::times(total, alpha_factor[slot]);
@@ -413,13 +423,13 @@ class BlockRun {
            (idle_start || (least_start >= start_limit && least_gamma >= kSmallest)) &&
            most <= static_cast<Real>(L::kLargest);
     if (t_.tail) {
-      good = good && (tail_idle ||
-                      (tail >= static_cast<Real>(L::kSmallest) && tail <= static_cast<Real>(L::kLargest)));
+      good = good && (tail_idle || (least_tail >= kSmallest && tail <= static_cast<Real>(L::kLargest)));
     }
     const bool refused = lanes_.any(lanes_.valid && !good);
     const bool fast = running && whole && plain_start && !refused;
     const bool exact = running && !fast;
 
+    double exact_sum = 0;
     if (lanes_.any_team(exact)) {
       // The sums over durations once more: the recursion has added to them.
       if constexpr (Lanes::kTeam) {
@@ -427,7 +437,7 @@ class BlockRun {
       } else {
         gather_far(far, bound);
       }
-      run_exact(exact, block, first, last, bound, ring_bound, far, storing);
+      run_exact(exact, block, first, last, bound, ring_bound, far, storing, &exact_sum);
       if (exact && whole && plain_start) ++fallbacks_;
     }
     if (fast) {
@@ -499,7 +509,7 @@ class BlockRun {
             Real value = fresh[0];
 #pragma unroll
             for (int i = 1; i < kBlock; ++i) value = i == slot ? fresh[i] : value;
-            m_.logs[(static_cast<std::int64_t>(head_) * kBlock + slot) * t_.labels] =
+            whole_memory().logs[(static_cast<std::int64_t>(head_) * kBlock + slot) * t_.labels] =
                 up == kNone ? kNone : to_log<Real, Semiring>(value) - up;
           }
         }
@@ -522,7 +532,8 @@ class BlockRun {
     if (fast) pending_ = block_sum - shift;
     if (exact) {
       pending_ = 0;
-      if (lanes_.valid) shift_ring<Real, Semiring>(t_, m_, lanes_.c, ring_width(), head_, exact_sum_, shift);
+      if (lanes_.valid)
+        shift_ring<Real, Semiring>(t_, whole_memory(), lanes_.c, ring_width(), head_, exact_sum, shift);
     }
     if (!lanes_.kTeam) lanes_.sync();
     if (running) {
@@ -743,7 +754,8 @@ class BlockRun {
   // --- the exact path ---
 
   __device__ __forceinline__ void run_exact(bool mine, std::int64_t block, int first, int last, double bound,
-                                            double ring_bound, const Real (&far)[kBlock], bool storing) {
+                                            double ring_bound, const Real (&far)[kBlock], bool storing,
+                                            double* content) {
     int pool = -1;
     const bool keeps = mine && storing;
     std::int64_t store_row = 0;
@@ -757,21 +769,22 @@ class BlockRun {
     pool = static_cast<int>(lanes_.most(static_cast<double>(pool)));
     const bool has_room = keeps && pool >= 0 && pool < p_.store.pool_slots;
     const std::int64_t pool_at = static_cast<std::int64_t>(pool) * kBlock * t_.labels + lanes_.c;
+    const TeamMemory<Real> m = whole_memory();
     if (mine && lanes_.valid) {
 #pragma unroll
-      for (int i = 0; i < kBlock; ++i) m_.far[i * t_.labels] = to_log<Real, Semiring>(far[i]);
+      for (int i = 0; i < kBlock; ++i) m.far[i * t_.labels] = to_log<Real, Semiring>(far[i]);
     }
     ExactBlock<Real> x;
     x.sequence = sequence_;
     x.ring = m_.ring;
     x.ring_scale = m_.ring_scale;
     x.width = ring_width();
-    x.logs = m_.logs;
-    x.near = m_.near;
-    x.far = m_.far;
-    x.started = m_.started;
-    x.alpha_row = m_.alpha_row;
-    x.has_log = m_.has_log;
+    x.logs = m.logs;
+    x.near = m.near;
+    x.far = m.far;
+    x.started = m.started;
+    x.alpha_row = m.alpha_row;
+    x.has_log = m.has_log;
     x.head = head_;
     x.backward = p_.backward;
     x.block = block;
@@ -796,7 +809,7 @@ class BlockRun {
       tail_log_ = x.tail;
       mass_ += x.mass;
       fallbacks_ += x.fallbacks;
-      exact_sum_ = x.content_sum;
+      *content = x.content_sum;
     }
     set_carry_of(x.alpha, mine);
   }
@@ -811,16 +824,16 @@ class BlockRun {
   const TablesView<Real>& t_;
   const Lanes lanes_;
   const TeamMemory<Real>& m_;
-  RunTask task_;
+  const RunTask* task_ = nullptr;
   const SequenceView* sequence_ = nullptr;
   std::int64_t rounded_ = 0, position_ = 0;
   int label_ = 0, head_ = 0, fallbacks_ = 0;
   bool active_ = false, first_of_sequence_ = false;
   Real transition_[kRows > 0 ? kRows : 1];
   Real carry_;
-  double carry_scale_ = kNone, tail_log_ = kNone, pending_ = 0, exact_sum_ = 0;
+  double carry_scale_ = kNone, tail_log_ = kNone, pending_ = 0;
   // Every logarithm is relative to origin + origin_whole + base + mass, the last three whole numbers.
-  double base_ = 0, level_ = 0, growth_ = 0, mass_ = 0, mass_before_ = 0, origin_ = 0, origin_whole_ = 0;
+  double base_ = 0, level_ = 0, growth_ = 0, mass_ = 0;
 };
 
 }  // namespace semicrf::cuda

@@ -17,7 +17,15 @@ __device__ __forceinline__ float exponential(float x) { return expf(x); }
 __device__ __forceinline__ double exponential(double x) { return exp(x); }
 
 // Of numbers far from the ends of the range, to an ulp.
-__device__ __forceinline__ float reciprocal(float x) { return __fdividef(1.0f, x); }
+__device__ __forceinline__ float reciprocal(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return 1.0f / x;
+#endif
+}
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
 template <class Real, class Semiring>

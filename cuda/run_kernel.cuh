@@ -52,21 +52,6 @@ __device__ void copy_tables(const TablesView<Real>& t, double* bounds, Real* tab
   }
 }
 
-template <class Real>
-__device__ __forceinline__ void exact_memory(const RunParameters<Real>& p, int team, int c,
-                                             TeamMemory<Real>& m) {
-  const TablesView<Real>& t = p.tables;
-  const int label = c < t.labels ? c : t.labels - 1;
-  const std::int64_t labels = t.labels;
-  m.logs = p.exact_logs + static_cast<std::int64_t>(team) * t.ring_blocks * kBlock * labels + label;
-  double* rows = p.exact_rows + static_cast<std::int64_t>(team) * (3 * kBlock + 1) * labels;
-  m.near = rows + label;
-  m.far = rows + kBlock * labels + label;
-  m.started = rows + 2 * kBlock * labels + label;
-  m.alpha_row = rows + 3 * kBlock * labels;
-  m.has_log = p.ring_has_log + static_cast<std::int64_t>(team) * t.ring_blocks;
-}
-
 // Warps of a block: the tables and the rings of all warps in shared memory.
 template <class Real, class Semiring, int kGroup, int kRows, int kMaxThreads>
 __global__ void __launch_bounds__(kMaxThreads, 1) run_warps(const __grid_constant__ RunParameters<Real> p) {
@@ -97,6 +82,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1) run_warps(const __grid_constan
   m.part_bound = m.broadcast = nullptr;
   m.part_sum = nullptr;
   const int team = (static_cast<int>(blockIdx.x) * warps + warp) * Lanes::kGroups + lanes.group;
+  m.team = team;
   exact_memory(p, team, lanes.c, m);
   __syncthreads();
   BlockRun<Real, Semiring, Lanes, kRows> run(p, lanes, m);
@@ -146,6 +132,7 @@ __global__ void __launch_bounds__(512, 1) run_block(const __grid_constant__ RunP
     m.ring_scale = p.ring_scale + rows * t.labels + label;
     m.ring = p.ring + rows * kBlock * t.labels + label;
   }
+  m.team = team;
   exact_memory(p, team, lanes.c, m);
   __syncthreads();
   BlockRun<Real, Semiring, BlockLanes, 0> run(p, lanes, m);

@@ -21,9 +21,25 @@ struct TeamMemory {
   double* part_bound;  // (splits, labels)
   Real* part_sum;      // (splits, 16, labels)
   double* broadcast;   // (2, labels): pending content, then the scale of alpha
-  // Exact path.
+  int team;
+  // Exact path; those but has_log are found again when they are needed.
   double *logs, *near, *far, *started, *alpha_row;
   int* has_log;
 };
+
+template <class Real>
+__device__ __forceinline__ void exact_memory(const RunParameters<Real>& p, int team, int c,
+                                             TeamMemory<Real>& m) {
+  const TablesView<Real>& t = p.tables;
+  const int label = c < t.labels ? c : t.labels - 1;
+  const std::int64_t labels = t.labels;
+  m.logs = p.exact_logs + static_cast<std::int64_t>(team) * t.ring_blocks * kBlock * labels + label;
+  double* rows = p.exact_rows + static_cast<std::int64_t>(team) * (3 * kBlock + 1) * labels;
+  m.near = rows + label;
+  m.far = rows + kBlock * labels + label;
+  m.started = rows + 2 * kBlock * labels + label;
+  m.alpha_row = rows + 3 * kBlock * labels;
+  m.has_log = p.ring_has_log + static_cast<std::int64_t>(team) * t.ring_blocks;
+}
 
 }  // namespace semicrf::cuda
