@@ -151,6 +151,35 @@ TEST_CASE("anchors that the chunk does not hold are not used") {
   check_all_engines(sample);
 }
 
+// A chain that goes round and never forgets where it began: neither a chunk nor its right half reaches the
+// truth by warming up. The score at the end tells whether the halves were put on one scale.
+TEST_CASE("K = 1: halves of a chunk that cannot be joined are run again") {
+  constexpr std::size_t kLabels = 3;
+  for (const bool forgets : {false, true}) {
+    PlainCase sample(forgets ? "a chain with a best label" : "a chain that goes round", 30'000, 1, kLabels);
+    for (std::size_t from = 0; from < kLabels; ++from)
+      for (std::size_t to = 0; to < kLabels; ++to)
+        sample.transition(from, to) = to == (from + 1) % kLabels ? 0.5 : forgets ? 0.25 : kNever;
+    sample.emission(0, 1) = 1;
+    for (std::size_t t = 0; t < 30'000; ++t) sample.emission(t, t % kLabels) += t % 7 == 0 ? 0.125 : 0.0;
+
+    const DecodedCase expected =
+        decode_case(*make_reference_engine(sample.get().model), sample.get(), {0, 30'000});
+    for (const EngineOptions& options : all_engines()) {
+      if (options.backend == EngineOptions::Backend::kReference) continue;
+      const auto engine = make_engine(options, sample.get().model);
+      INFO(engine->description() << ", " << sample.get().description);
+      for (const std::int64_t chunks : {0, 1, 2}) {
+        const DecodedCase decoded = decode_case(*engine, sample.get(), window_edges(*engine, 30'000, chunks));
+        CHECK(decoded.score == expected.score);
+        CHECK(decoded.path == expected.path);
+        CHECK(std::any_of(decoded.chunks.begin(), decoded.chunks.end(),
+                          [](const ChunkReport& chunk) { return chunk.repaired; }) == !forgets);
+      }
+    }
+  }
+}
+
 // Leaving the table costs 1 per position and a segment below K costs 6, so paths follow tails, and where they
 // begin is often a tie.
 TEST_CASE("ties with tails go to the shortest") {
