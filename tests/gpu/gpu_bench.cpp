@@ -106,6 +106,14 @@ void measure(const Shape& shape, const std::string& operations) {
     wanted.boundary = wanted.labels = wanted.starts = wanted.ends = &unused;
     print("posteriors", shape, seconds_of([&] { engine.posterior_pass(window, range, wanted); }), 0);
   }
+  if (has('g')) {
+    double unused = 0;
+    ExpectedCounts counts;
+    PosteriorArrays wanted;
+    wanted.labels = wanted.starts = wanted.ends = &unused;
+    wanted.counts = &counts;
+    print("gradients", shape, seconds_of([&] { engine.posterior_pass(window, range, wanted); }), 0);
+  }
 }
 
 }  // namespace
@@ -121,16 +129,16 @@ int main(int count, char** arguments) {
     measure<float>({std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4])},
                    arguments[5]);
   } else if (which == "table") {
-    measure<float>({20000000, 100, 24}, "fvp");
+    measure<float>({20000000, 100, 24}, "fvpg");
     measure<float>({100000, 100, 24}, "fvp");
-    measure<float>({1000000, 200, 6}, "fvp");
+    measure<float>({1000000, 200, 6}, "fvpg");
     measure<float>({20000000, 32, 24}, "f");
     measure<float>({20000000, 4, 24}, "f");
     measure<float>({20000000, 100, 5}, "fvp");
     measure<float>({200000, 1000, 24}, "f");
     measure<float>({1600000, 2000, 6}, "f");
     measure<float>({1600000, 8000, 6}, "f");
-    measure<float>({9600, 30, 39}, "f");
+    measure<float>({9600, 30, 39}, "fg");
     measure<double>({2000000, 100, 24}, "f");
   } else {  // forward over labels and durations: no cliffs
     for (const int labels : {2, 4, 8, 9, 16, 17, 24, 25, 32, 33, 48, 64}) {
