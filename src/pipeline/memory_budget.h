@@ -10,7 +10,7 @@ namespace semicrf {
 inline constexpr std::size_t kDefaultWindowMemory = std::size_t{192} << 20;
 
 // Kept in memory by each temporary spool before it moves to disk.
-inline constexpr std::size_t kSpoolMemory = std::size_t{4} << 20;
+inline constexpr std::size_t kSpoolMemory = std::size_t{1} << 20;
 
 // The program itself, its spools and its output buffers: the part of --max-memory that windows cannot have.
 inline constexpr std::size_t kFixedMemory = std::size_t{32} << 20;
