@@ -97,7 +97,7 @@ TEST_CASE("L-BFGS decreases the objective until the gradient is gone", "[train]"
   const Fit fit(easy_data(1), no_data());
   FitState state = fit.start();
   std::vector<double> losses;
-  const StopRule rule{3000, 1e-8, 20};
+  const StopRule rule{2000, 1e-6, 20};
   fit_lbfgs(
       fit.problem, rule, [&](const IterationReport& report) { losses.push_back(report.loss); }, {}, state);
   CHECK(state.converged);
@@ -108,7 +108,7 @@ TEST_CASE("L-BFGS decreases the objective until the gradient is gone", "[train]"
   fit.problem.evaluate(state.x, gradient, nll);
   double norm = 0;
   for (const double g : gradient) norm += g * g;
-  CHECK(std::sqrt(norm) < 1e-3);
+  CHECK(std::sqrt(norm) < 2e-3);
 }
 
 TEST_CASE("a fit that was stopped and resumed ends with the same bytes", "[train]") {

@@ -1,10 +1,14 @@
 // Parameters come back from data that were simulated with known ones.
 //
-// What the likelihood tells: differences. Adding a number to column c of the transitions and taking it from
-// all durations of c changes no probability when every segment has a predecessor, and neither does adding a
-// slope to the durations of c and taking it from the bias of c. The comparison therefore fixes a gauge: the
-// columns of the transitions have log sum 0 (under the uniform initial term, whose column sums are then 0
-// too), and the emission has no bias.
+// What the likelihood tells are differences. These moves change no probability, but for the two segments at
+// the ends of a piece:
+//   a number from all durations of a label to the column or the row of the transitions that belongs to it;
+//   the same weights added for every label;
+//   a slope from the durations of a label to its emission bias;
+//   one slope added to the durations of every label, because all durations add up to the length.
+// The comparison fixes them: rows and columns of the transitions have mean 0, so have the weights of every
+// track over the labels; the emission has no bias; and the durations, each counted as often as it was seen,
+// have no slope.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -41,14 +45,44 @@ Parameters true_parameters(std::mt19937_64& random) {
   return parameters;
 }
 
-// Moves the log sum of every transition column into the durations.
-void fix_gauge(Parameters& parameters) {
+// Takes the least-squares slope over k out of all durations; `seen` (K, C) are the weights.
+void level_durations(const std::vector<double>& seen, std::vector<double>& bias) {
+  double count = 0, first = 0, second = 0, sum = 0, product = 0;
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    if (seen[i] == 0) continue;
+    const double k = static_cast<double>(i / kLabels);
+    count += seen[i];
+    first += seen[i] * k;
+    second += seen[i] * k * k;
+    sum += seen[i] * bias[i];
+    product += seen[i] * k * bias[i];
+  }
+  const double slope = (count * product - first * sum) / (count * second - first * first);
+  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] -= slope * static_cast<double>(i / kLabels + 1);
+}
+
+void fix_gauge(const std::vector<double>& seen, Parameters& parameters) {
   ChainModel& chain = parameters.chain;
-  for (std::size_t to = 0; to < kLabels; ++to) {
-    double sum = 0;
-    for (std::size_t from = 0; from < kLabels; ++from) sum += std::exp(chain.transition[from * kLabels + to]);
-    for (std::size_t from = 0; from < kLabels; ++from) chain.transition[from * kLabels + to] -= std::log(sum);
-    for (std::size_t k = 0; k < kLongest; ++k) chain.duration_bias[k * kLabels + to] += std::log(sum);
+  std::vector<double> row(kLabels, 0.0), column(kLabels, 0.0);
+  double all = 0;
+  for (std::size_t i = 0; i < kLabels; ++i)
+    for (std::size_t j = 0; j < kLabels; ++j) {
+      const double share = chain.transition[i * kLabels + j] / kLabels;
+      row[i] += share;
+      column[j] += share;
+      all += share / kLabels;
+    }
+  for (std::size_t i = 0; i < kLabels; ++i) {
+    for (std::size_t j = 0; j < kLabels; ++j) chain.transition[i * kLabels + j] -= row[i] + column[j] - all;
+    for (std::size_t k = 0; k < kLongest; ++k)
+      chain.duration_bias[k * kLabels + i] += row[i] + column[i] - all;
+  }
+  level_durations(seen, chain.duration_bias);
+  std::vector<double>& weights = parameters.emission->weights;
+  for (std::size_t f = 0; f < kTracks; ++f) {
+    double mean = 0;
+    for (std::size_t c = 0; c < kLabels; ++c) mean += weights[c * kTracks + f] / kLabels;
+    for (std::size_t c = 0; c < kLabels; ++c) weights[c * kTracks + f] -= mean;
   }
 }
 
@@ -94,11 +128,13 @@ TEST_CASE("known parameters are recovered from simulated data", "[train]") {
   INFO("seed " << kSeed);
   std::mt19937_64 random(kSeed);
   Parameters truth = true_parameters(random);
-  fix_gauge(truth);
   EngineOptions engine;
   engine.precision = Precision::kDouble;
   const TrainingData data = simulate(truth, engine, random);
   const PathCounts counts = count_paths(data);
+  std::vector<double> seen(kLongest * kLabels, 0.0);
+  for (std::size_t c = 0; c < kLabels; ++c)
+    for (const std::int64_t k : counts.durations[c]) seen[static_cast<std::size_t>(k - 1) * kLabels + c] += 1;
 
   // Start from nothing known.
   Parameters first = truth;
@@ -121,10 +157,11 @@ TEST_CASE("known parameters are recovered from simulated data", "[train]") {
   problem.evaluate(space.pack(truth), unused, nll_of_truth);
   CHECK(nll_of_fit <= nll_of_truth);
   // Twice the difference is about chi-squared with as many degrees of freedom as there are parameters.
-  const double degrees = kLabels * kTracks + kLabels * kLabels + kLabels * kLongest - kLabels;
+  const double degrees = (kLabels - 1) * kTracks + (kLabels - 1) * (kLabels - 1) + kLabels * kLongest;
   CHECK(2 * (nll_of_truth - nll_of_fit) * kLength < degrees + 5 * std::sqrt(2 * degrees));
 
-  fix_gauge(found);
+  fix_gauge(seen, found);
+  fix_gauge(seen, truth);
   // Standard errors fall with the square root of what was counted; 4.5 of them hold for all at once. A bin
   // says less about a weight than a bin of known neighbours would: 3 for that.
   for (std::size_t i = 0; i < truth.emission->weights.size(); ++i)
@@ -133,9 +170,6 @@ TEST_CASE("known parameters are recovered from simulated data", "[train]") {
   for (std::size_t i = 0; i < truth.chain.transition.size(); ++i)
     CHECK(std::fabs(found.chain.transition[i] - truth.chain.transition[i]) <
           4.5 * 2 / std::sqrt(counts.transition[i]));
-  std::vector<double> seen(kLongest * kLabels, 0.0);
-  for (std::size_t c = 0; c < kLabels; ++c)
-    for (const std::int64_t k : counts.durations[c]) seen[static_cast<std::size_t>(k - 1) * kLabels + c] += 1;
   for (std::size_t i = 0; i < seen.size(); ++i) {
     if (seen[i] < 10) continue;  // hardly a normal distribution
     CHECK(std::fabs(found.chain.duration_bias[i] - truth.chain.duration_bias[i]) <
