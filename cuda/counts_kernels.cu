@@ -6,6 +6,7 @@ namespace semicrf::cuda {
 namespace {
 
 constexpr int kCountThreads = 256;
+constexpr int kStrip = 4;  // durations that a thread counts at a time
 
 // exp in the engine's precision: a count is a sum of many such terms, none above 1.
 template <class Real>
@@ -47,8 +48,9 @@ class IntervalCounts {
   __device__ void run() {
     for (int c = static_cast<int>(threadIdx.x); c < p_.labels; c += kCountThreads) load(c);
     __syncthreads();
-    for (std::int64_t i = threadIdx.x; i < p_.duration * labels_; i += kCountThreads) {
-      durations_[i] = count_duration(static_cast<int>(i / labels_) + 1, static_cast<int>(i % labels_));
+    const std::int64_t strips = (p_.duration + kStrip - 1) / kStrip;
+    for (std::int64_t i = threadIdx.x; i < strips * labels_; i += kCountThreads) {
+      count_strip(static_cast<int>(i / labels_) * kStrip + 1, static_cast<int>(i % labels_));
     }
     for (std::int64_t i = threadIdx.x; i < labels_ * labels_; i += kCountThreads) {
       transitions_[i] = count_transition(static_cast<int>(i / labels_), static_cast<int>(i % labels_));
@@ -136,8 +138,52 @@ class IntervalCounts {
     forbidden_[positions_ * labels_ + c] = forbidden;
   }
 
-  // Segments of duration k within the interval, and those that cross its right end.
-  __device__ double count_duration(int k, int c) const {
+  // Durations first..first+3 of one label: a start meets the ends of four durations, which slide past in
+  // registers.
+  __device__ void count_strip(int first, int c) {
+    const int last = first + kStrip - 1 < p_.duration ? first + kStrip - 1 : p_.duration;
+    if (forbidden_[positions_ * labels_ + c] != 0) {
+      for (int k = first; k <= last; ++k) {
+        durations_[(k - 1) * labels_ + c] = count_within(k, c) + count_crossing(k, c);
+      }
+      return;
+    }
+    double bias[kStrip], ends[kStrip], sums[kStrip];
+    Real parts[kStrip];
+    const auto end_at = [&](std::int64_t i) { return i < positions_ ? ends_[i * labels_ + c] : kNone; };
+#pragma unroll
+    for (int j = 0; j < kStrip; ++j) {
+      bias[j] = first + j <= last ? p_.bias[static_cast<std::int64_t>(first + j - 1) * p_.width + c] : kNone;
+      ends[j] = end_at(first - 1 + j);
+      sums[j] = 0;
+      parts[j] = 0;
+    }
+    // Partial sums of a few dozen terms in Real, their sum in double.
+    for (std::int64_t i = 0; i + first <= positions_; ++i) {
+      const double start = starts_[i * labels_ + c];
+#pragma unroll
+      for (int j = 0; j < kStrip; ++j) parts[j] += exponential(static_cast<Real>(start + bias[j] + ends[j]));
+#pragma unroll
+      for (int j = 0; j + 1 < kStrip; ++j) ends[j] = ends[j + 1];
+      ends[kStrip - 1] = end_at(i + first - 1 + kStrip);
+      if (i % 32 == 31) {
+#pragma unroll
+        for (int j = 0; j < kStrip; ++j) {
+          sums[j] += static_cast<double>(parts[j]);
+          parts[j] = 0;
+        }
+      }
+    }
+#pragma unroll
+    for (int j = 0; j < kStrip; ++j) {
+      if (first + j > last) continue;
+      durations_[(first + j - 1) * labels_ + c] =
+          sums[j] + static_cast<double>(parts[j]) + count_crossing(first + j, c);
+    }
+  }
+
+  // Segments of duration k within the interval, none over a forbidden position.
+  __device__ double count_within(int k, int c) const {
     const double bias = p_.bias[static_cast<std::int64_t>(k - 1) * p_.width + c];
     if (bias == kNone) return 0;
     double sum = 0;
@@ -147,7 +193,13 @@ class IntervalCounts {
       if (forbidden_[start] != forbidden_[end]) continue;
       sum += term<Real>(starts_[start] + bias + ends_[end - labels_]);
     }
-    if (task_.at_sequence_end) return sum;
+    return sum;
+  }
+  // Those that cross its right end.
+  __device__ double count_crossing(int k, int c) const {
+    const double bias = p_.bias[static_cast<std::int64_t>(k - 1) * p_.width + c];
+    if (task_.at_sequence_end || bias == kNone) return 0;
+    double sum = 0;
     for (int left = 1; left < k; ++left) {
       sum += term<Real>(before_[(left - 1) * labels_ + c] + after_[(k - left - 1) * labels_ + c] + bias -
                         z_log_);
