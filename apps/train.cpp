@@ -184,7 +184,7 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--max-iterations", options.max_iterations, "iterations; for adamw passes over the data")
-      ->check(CLI::Range(0, 1000000))
+      ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command
       .add_option("--tolerance", options.tolerance,

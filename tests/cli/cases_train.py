@@ -137,7 +137,7 @@ def wait_for(condition, process):
 
 def test_a_killed_run_goes_on_to_the_same_bytes(box):
     box.write("few.bed", "".join(line + "\n" for line in box.text("genes.bed").splitlines()[:11]))
-    long_run = SMALL[:-1] + ["few.bed", "--tolerance", "0", "--max-iterations", "110", "-q"]
+    long_run = SMALL[:-1] + ["few.bed", "--tolerance", "0", "--max-iterations", "400", "-q"]
     box.ok(["train", "-o", "whole.json"] + long_run + TRACKS)
     process = box.start(["train", "-o", "killed.json", "--checkpoint", "point"] + long_run + TRACKS)
     wait_for(lambda: box.path("point").exists(), process)
