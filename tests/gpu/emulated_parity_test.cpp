@@ -23,7 +23,7 @@ void check(const ModelCase& sample) {
 
 TEST_CASE("emulated kernels equal the reference over tiles") {
   std::uint64_t seed = 1;
-  for (const CaseShape& shape : tile_shapes(16, 11)) {
+  for (const CaseShape& shape : tile_shapes(12, 11)) {
     check(make_case(seed % 2 == 0 ? CaseKind::kPlain : CaseKind::kEverything, shape, seed));
     ++seed;
   }
@@ -38,10 +38,12 @@ TEST_CASE("emulated kernels equal the reference on every kind of model") {
   }
 }
 
-// Two chunks of the grid; only the end of the sequence fixes the phase of the second kind.
-TEST_CASE("emulated kernels equal the reference over chunks and windows") {
-  check(make_case(CaseKind::kTails, {8192 + 37, 3, 2}, 301));
-  check(make_case(CaseKind::kPeriodicLate, {8192 + 37, 3, 3}, 301));
+// Short sequences are cut into runs of 64 positions that warm up for 256; only the end fixes the phase of the
+// second kind, so that its runs are repaired. Windows need whole chunks of the grid: they are left to
+// test_gpu.
+TEST_CASE("emulated kernels equal the reference over runs that warm up") {
+  check(make_case(CaseKind::kTails, {700, 3, 2}, 301));
+  check(make_case(CaseKind::kPeriodicLate, {700, 3, 3}, 301));
 }
 
 TEST_CASE("emulated kernels refuse blocks that the certificate cannot vouch for") {
