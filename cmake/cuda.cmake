@@ -2,7 +2,12 @@
 set(SEMICRF_CUDA AUTO CACHE STRING "Build the CUDA engine: AUTO, ON or OFF")
 set_property(CACHE SEMICRF_CUDA PROPERTY STRINGS AUTO ON OFF)
 # Machine code for each of these, and PTX of the last for what comes later; code for 80 is that of 86 and 89, too.
-set(SEMICRF_CUDA_ARCHITECTURES "75-real;80-real;90" CACHE STRING "GPU architectures to compile for")
+# CUDAARCHS in the environment names others.
+set(default_architectures "75-real;80-real;90")
+if(DEFINED ENV{CUDAARCHS})
+  set(default_architectures "$ENV{CUDAARCHS}")
+endif()
+set(SEMICRF_CUDA_ARCHITECTURES ${default_architectures} CACHE STRING "GPU architectures to compile for")
 
 set(SEMICRF_HAS_CUDA FALSE)
 if(NOT SEMICRF_CUDA STREQUAL "OFF")
