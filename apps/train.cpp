@@ -177,6 +177,9 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
              "of transitions, and of the change of start and end scores");
   add_weight("--smoothness", penalty.smoothness,
              "roughness penalty of duration tables, and prior of their tails");
+  add_weight(
+      "--margin", options.margin,
+      "another segmentation must be less likely by this much (in log units) for every bin it gets wrong");
   command
       .add_option("--optimizer", arguments.optimizer,
                   "lbfgs (full passes) or adamw (windows, for very long data)")

@@ -23,7 +23,7 @@ constexpr std::int64_t kTask = 1 << 13;       // positions per task of a thread
 class PieceScores {
  public:
   PieceScores(const LinearHeads& heads, const Parameters& parameters, const TrainingPiece& piece,
-              Precision precision, int threads)
+              Precision precision, double margin, int threads)
       : has_start_(heads.has_start()), has_end_(heads.has_end()) {
     if (parameters.centering == Centering::kMean) baseline_ = heads.mean_emissions(piece.feature_mean);
     window_.end = window_.length = piece.length;
@@ -31,11 +31,13 @@ class PieceScores {
     window_.subtract_position_max = parameters.centering == Centering::kPositionMax;
     if (precision == Precision::kDouble) {
       fill(heads, piece, threads, buffers_.emissions64, buffers_.start64, buffers_.end64);
+      take_margin(piece, margin, buffers_.emissions64);
       window_.emissions.f64 = buffers_.emissions64.data();
       if (has_start_) window_.start_scores.f64 = buffers_.start64.data();
       if (has_end_) window_.end_scores.f64 = buffers_.end64.data();
     } else {
       fill(heads, piece, threads, buffers_.emissions32, buffers_.start32, buffers_.end32);
+      take_margin(piece, margin, buffers_.emissions32);
       window_.emissions.f32 = buffers_.emissions32.data();
       if (has_start_) window_.start_scores.f32 = buffers_.start32.data();
       if (has_end_) window_.end_scores.f32 = buffers_.end32.data();
@@ -67,6 +69,16 @@ class PieceScores {
     });
   }
 
+  template <class Value>
+  static void take_margin(const TrainingPiece& piece, double margin, std::vector<Value>& emissions) {
+    if (margin == 0) return;
+    const std::size_t labels = emissions.size() / static_cast<std::size_t>(piece.length);
+    for (const Segment& segment : piece.segments)
+      for (std::int64_t t = segment.begin; t < segment.end; ++t)
+        emissions[static_cast<std::size_t>(t) * labels + static_cast<std::size_t>(segment.label)] -=
+            static_cast<Value>(margin);
+  }
+
   bool has_start_, has_end_;
   std::vector<double> baseline_;
   ScoreBuffers buffers_;
@@ -76,8 +88,8 @@ class PieceScores {
 class Evaluator {
  public:
   Evaluator(const TrainingData& data, const Parameters& parameters, const EngineOptions& options,
-            const GradientSelection& selection)
-      : data_(data), parameters_(parameters), heads_(parameters), options_(options), selection_(selection) {}
+            const ObjectiveOptions& objective)
+      : data_(data), parameters_(parameters), heads_(parameters), options_(options), objective_(objective) {}
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     std::vector<std::size_t> long_pieces, short_pieces;
@@ -130,7 +142,7 @@ class Evaluator {
 
   double evaluate(Engine& engine, const TrainingPiece& piece, int threads,
                   ParameterGradient* gradient) const {
-    const PieceScores scores(heads_, parameters_, piece, engine.precision(), threads);
+    const PieceScores scores(heads_, parameters_, piece, engine.precision(), objective_.margin, threads);
     const double truth = true_score(parameters_.chain, scores.window(), piece);
     if (!std::isfinite(truth)) refuse(piece);
     const PositionRange whole{0, piece.length};
@@ -150,8 +162,8 @@ class Evaluator {
     const auto labels = static_cast<std::size_t>(parameters_.num_labels());
     const std::size_t values = static_cast<std::size_t>(piece.length) * labels;
     std::vector<double> cover(values), starts, ends;
-    if (selection_.boundary && heads_.has_start()) starts.resize(values);
-    if (selection_.boundary && heads_.has_end()) ends.resize(values);
+    if (objective_.boundary && heads_.has_start()) starts.resize(values);
+    if (objective_.boundary && heads_.has_end()) ends.resize(values);
     ExpectedCounts counts;
     counts.transition.resize(labels * labels);
     counts.duration.resize(gradient.duration.size());
@@ -183,7 +195,7 @@ class Evaluator {
       if (!ends.empty()) ends[last] -= 1;
     }
     ScoreDerivatives derivatives;
-    if (selection_.emissions) derivatives.emissions = cover.data();
+    if (objective_.emissions) derivatives.emissions = cover.data();
     if (!starts.empty()) derivatives.starts = starts.data();
     if (!ends.empty()) derivatives.ends = ends.data();
     add_head_gradient(parameters_, piece, derivatives, threads, gradient);
@@ -207,15 +219,15 @@ class Evaluator {
   const Parameters& parameters_;
   LinearHeads heads_;
   EngineOptions options_;
-  GradientSelection selection_;
+  ObjectiveOptions objective_;
 };
 
 }  // namespace
 
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
                                const Parameters& parameters, const EngineOptions& engine,
-                               const GradientSelection& selection, ParameterGradient* gradient) {
-  return Evaluator(data, parameters, engine, selection).run(pieces, gradient);
+                               const ObjectiveOptions& options, ParameterGradient* gradient) {
+  return Evaluator(data, parameters, engine, options).run(pieces, gradient);
 }
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,

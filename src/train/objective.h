@@ -13,19 +13,23 @@
 
 namespace semicrf {
 
-// Which derivatives are wanted.
-struct GradientSelection {
+struct ObjectiveOptions {
+  // Taken from the score of the true label at every position, so that another segmentation must be less
+  // likely by as much for every bin it gets wrong (the softmax margin of Gimpel and Smith, NAACL 2010); 0:
+  // likelihood.
+  double margin = 0;
+  // Which derivatives are wanted.
   bool emissions = true;  // of weights and bias
   bool boundary = true;
 };
 
-// log Z - score, summed over `pieces` (indices into data). With `gradient`, the derivatives are added to it.
-// Long pieces are computed one after the other with all threads, short ones side by side; sums run in an
-// order that does not depend on the threads. Throws InputError naming the place when a piece has no finite
-// value.
+// log Z - score with the margin, summed over `pieces` (indices into data). With `gradient`, the derivatives
+// are added to it. Long pieces are computed one after the other with all threads, short ones side by side;
+// sums run in an order that does not depend on the threads. Throws InputError naming the place when a piece
+// has no finite value.
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
                                const Parameters& parameters, const EngineOptions& engine,
-                               const GradientSelection& selection, ParameterGradient* gradient);
+                               const ObjectiveOptions& options, ParameterGradient* gradient);
 
 // Bytes that an evaluation needs besides the data.
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,

@@ -127,7 +127,7 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
   const Penalties penalties(options.penalty, setup.first);
   const TrainingProblem problem(setup.inputs.training, setup.inputs.validation, space, penalties,
-                                options.engine);
+                                options.engine, options.margin);
   say(log, "training: " + data_text(setup.inputs.training));
   if (!setup.inputs.validation.pieces.empty()) say(log, "validation: " + data_text(setup.inputs.validation));
   say(log, "model: " + shape_text(setup, space.size()));

@@ -26,7 +26,7 @@ struct PenaltyOptions {
 };
 
 struct AdamWOptions {
-  double learning_rate = 0.2;  // in coordinates, parameter_space.h
+  double learning_rate = 0.05;  // in coordinates, parameter_space.h
   double weight_decay = 0;
   std::int64_t window = 10000;  // bins
   int batch = 4;                // windows per step
@@ -50,6 +50,7 @@ struct TrainOptions {
 
   std::vector<std::string> freeze;  // names of parts, parameter_space.h
   PenaltyOptions penalty;
+  double margin = 0;  // objective.h
   Optimizer optimizer = Optimizer::kLbfgs;
   AdamWOptions adamw;
   int max_iterations = 200;  // passes over the data for AdamW

@@ -19,7 +19,7 @@ std::vector<std::size_t> indices(std::size_t count) {
 
 TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingData& validation,
                                  const ParameterSpace& space, const Penalties& penalties,
-                                 const EngineOptions& engine)
+                                 const EngineOptions& engine, double margin)
     : training_(training),
       validation_(validation),
       space_(space),
@@ -28,8 +28,9 @@ TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingDat
       positions_(training.positions()),
       all_(indices(training.pieces.size())),
       all_validation_(indices(validation.pieces.size())) {
-  selection_.emissions = space.is_free(Part::kWeights) || space.is_free(Part::kBias);
-  selection_.boundary = space.is_free(Part::kBoundary);
+  objective_.margin = margin;
+  objective_.emissions = space.is_free(Part::kWeights) || space.is_free(Part::kBias);
+  objective_.boundary = space.is_free(Part::kBoundary);
 }
 
 double TrainingProblem::evaluate(std::span<const double> x, std::span<double> gradient, double& nll) const {
@@ -43,7 +44,7 @@ double TrainingProblem::evaluate_pieces(std::span<const std::size_t> pieces, std
   std::int64_t covered = 0;
   for (const std::size_t i : pieces) covered += training_.pieces[i].length;
   const double total =
-      negative_log_likelihood(training_, pieces, parameters, engine_, selection_, &likelihood);
+      negative_log_likelihood(training_, pieces, parameters, engine_, objective_, &likelihood);
   ParameterGradient prior(parameters);
   const double penalty = penalties_.value(parameters, &prior);
   const std::vector<double> by_likelihood = space_.chain(parameters, likelihood);
@@ -66,7 +67,7 @@ double TrainingProblem::evaluate_pieces(std::span<const std::size_t> pieces, std
 std::optional<double> TrainingProblem::validate(std::span<const double> x) const {
   if (validation_.pieces.empty()) return std::nullopt;
   const double total =
-      negative_log_likelihood(validation_, all_validation_, space_.unpack(x), engine_, selection_, nullptr);
+      negative_log_likelihood(validation_, all_validation_, space_.unpack(x), engine_, objective_, nullptr);
   return total / static_cast<double>(validation_.positions());
 }
 

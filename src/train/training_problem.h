@@ -16,9 +16,10 @@ namespace semicrf {
 
 class TrainingProblem {
  public:
-  // Everything must outlive the problem. `validation` may be empty.
+  // Everything must outlive the problem. `validation` may be empty. With a margin (objective.h), every NLL
+  // here is that of the softmax margin.
   TrainingProblem(const TrainingData& training, const TrainingData& validation, const ParameterSpace& space,
-                  const Penalties& penalties, const EngineOptions& engine);
+                  const Penalties& penalties, const EngineOptions& engine, double margin = 0);
 
   std::size_t size() const { return space_.size(); }
   std::int64_t positions() const { return positions_; }
@@ -39,7 +40,7 @@ class TrainingProblem {
   const ParameterSpace& space_;
   const Penalties& penalties_;
   EngineOptions engine_;
-  GradientSelection selection_;
+  ObjectiveOptions objective_;
   std::int64_t positions_;
   std::vector<std::size_t> all_, all_validation_;  // indices of the pieces
 };

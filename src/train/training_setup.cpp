@@ -57,6 +57,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add("l2", number(options.penalty.l2));
   add("l2-boundary", number(options.penalty.l2_boundary));
   add("l2-transition", number(options.penalty.l2_transition));
+  if (options.margin > 0) add("margin", number(options.margin));
   add("smoothness", number(options.penalty.smoothness));
   if (options.optimizer == Optimizer::kAdamW) {
     add("optimizer", "adamw");

@@ -46,14 +46,15 @@ EngineOptions reference_engine() {
 }
 
 // Compares the gradient by the coordinates of `part` alone; every `stride`-th of them.
-void check_part(const Setup& setup, Part part, const PenaltyOptions& weights, std::size_t stride) {
+void check_part(const Setup& setup, Part part, const PenaltyOptions& weights, std::size_t stride,
+                double margin = 0) {
   std::set<Part> frozen(std::begin(kAllParts), std::end(kAllParts));
   frozen.erase(part);
   const ParameterSpace space(setup.parameters, frozen, setup.counts, weights);
   if (space.size() == 0) return;
   const Penalties penalties(weights, setup.parameters);
   const EngineOptions engine = reference_engine();
-  const TrainingProblem problem(setup.data, {}, space, penalties, engine);
+  const TrainingProblem problem(setup.data, {}, space, penalties, engine, margin);
   std::vector<double> x = space.pack(setup.parameters);
   // Off the first point, where the penalties of start and end scores vanish.
   for (std::size_t i = 0; i < x.size(); ++i) x[i] += 0.05 * std::sin(static_cast<double>(i));
@@ -62,9 +63,11 @@ void check_part(const Setup& setup, Part part, const PenaltyOptions& weights, st
   const double value = problem.evaluate(x, gradient, nll);
   const std::vector<std::size_t> pieces = {0, 1};
   const auto positions = static_cast<double>(problem.positions());
+  ObjectiveOptions with_margin;
+  with_margin.margin = margin;
   const auto objective = [&](const std::vector<double>& at) {
     const Parameters parameters = space.unpack(at);
-    return (negative_log_likelihood(setup.data, pieces, parameters, engine, {}, nullptr) +
+    return (negative_log_likelihood(setup.data, pieces, parameters, engine, with_margin, nullptr) +
             penalties.value(parameters, nullptr)) /
            positions;
   };
@@ -99,6 +102,7 @@ void check_all_parts(const ModelShape& shape, std::int64_t length, std::size_t s
                << duration_kind_name(shape.kind) << ", tail " << shape.tail << ", initial "
                << static_cast<int>(shape.initial));
   for (const Part part : kAllParts) check_part(setup, part, PenaltyOptions{}, stride);
+  check_part(setup, Part::kWeights, PenaltyOptions{}, stride, 0.25);
 }
 
 }  // namespace
