@@ -98,9 +98,10 @@ class CpuEngine final : public Engine {
     const std::int64_t chunk = std::min(grid_.chunk, positions);
     const std::size_t workspace =
         posterior_factory_->workspace_bytes(chunk) + (counts ? posterior_factory_->counts_bytes(chunk) : 0);
+    const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
+    const std::size_t workers = std::min(chunks, static_cast<std::size_t>(pool_.size()));
     // The counts of a chunk are about as large as a state.
-    return posterior_factory_->table_bytes() + states_bytes(positions, counts ? 5 : 4) +
-           static_cast<std::size_t>(pool_.size()) * workspace;
+    return posterior_factory_->table_bytes() + states_bytes(positions, counts ? 5 : 4) + workers * workspace;
   }
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,

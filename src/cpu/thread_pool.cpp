@@ -55,7 +55,7 @@ void ThreadPool::take_tasks(int worker) {
     std::size_t index = 0;
     {
       const std::lock_guard lock(mutex_);
-      if (next_ >= count_ || error_) return;
+      if (next_ >= count_ || static_cast<std::size_t>(worker) >= count_ || error_) return;
       index = next_++;
     }
     try {

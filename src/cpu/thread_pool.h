@@ -21,8 +21,8 @@ class ThreadPool {
 
   int size() const { return static_cast<int>(workers_.size()) + 1; }
 
-  // Calls task(index, worker) for index 0..count-1, in order of index as threads become free; worker is
-  // 0..size()-1. Returns when all are done; rethrows the first exception.
+  // Calls task(index, worker) for index 0..count-1, in order of index as threads become free; worker is below
+  // size() and below count. Returns when all are done; rethrows the first exception.
   void run(std::size_t count, const std::function<void(std::size_t, int)>& task);
 
  private:
