@@ -8,7 +8,7 @@ DEMO_PARAMS := data/demo.params.json
 .PHONY: help packages build build-asan demo test bench format clean
 
 help:
-	@echo 'make demo    build, then decode, posterior and eval on the tracks in data/'
+	@echo 'make demo    build, then decode, posterior, eval and train on the tracks in data/'
 	@echo 'make test    build, then all tests, and the unit tests under sanitizers'
 	@echo 'make build   the program only: $(PROGRAM)'
 	@echo 'make bench   speed and accuracy on this machine, JSON lines'
@@ -43,6 +43,12 @@ demo: packages
 	@echo
 	@echo 'Agreement with the annotation, $(DEMO_OUT)/evaluation.txt:'
 	@head -n 17 $(DEMO_OUT)/evaluation.txt
+	$(PROGRAM) train -q --labels data/genes.bed -b 3 --max-iterations 30 -o $(DEMO_OUT)/trained.json $(DEMO_TRACKS)
+	$(PROGRAM) decode -q -p $(DEMO_OUT)/trained.json -o $(DEMO_OUT)/trained.bed $(DEMO_TRACKS)
+	$(PROGRAM) eval --truth data/genes.bed -o $(DEMO_OUT)/trained_evaluation.txt $(DEMO_OUT)/trained.bed
+	@echo
+	@echo 'The same with parameters learned from these 30 kb, $(DEMO_OUT)/trained.json:'
+	@sed -n '6,9p' $(DEMO_OUT)/trained_evaluation.txt
 
 # Both suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
 test: build build-asan
