@@ -1,6 +1,7 @@
 // Position-dependent scores of a stretch of one sequence, as the engines read them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -17,6 +18,14 @@ struct ScoreArray {
   bool empty() const { return f32 == nullptr && f64 == nullptr; }
   double at(std::size_t index) const { return f32 != nullptr ? static_cast<double>(f32[index]) : f64[index]; }
 };
+
+// What position-max centring subtracts: the largest of the `labels` scores from index `first` on; 0 where all
+// are -inf.
+inline double position_maximum(const ScoreArray& emissions, std::size_t first, std::size_t labels) {
+  double largest = kNegativeInfinity;
+  for (std::size_t c = 0; c < labels; ++c) largest = std::max(largest, emissions.at(first + c));
+  return largest == kNegativeInfinity ? 0.0 : largest;
+}
 
 // Positions [begin, end) of a sequence of `length` positions. Scores are log-scale, finite or -inf.
 // Engines centre on the fly, in double: fbar[t,c] = f[t,c] - baseline[c] - (subtract_position_max ? max_c f[t,c] : 0).

@@ -12,13 +12,6 @@ std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 std::size_t round_up_to_vector(std::size_t n) { return (n + 7) / 8 * 8; }
 
-// The largest score of a position; 0 where all are -inf (position-max centring).
-double position_maximum(const ScoreArray& emissions, std::size_t row, std::size_t labels) {
-  double largest = kNegativeInfinity;
-  for (std::size_t c = 0; c < labels; ++c) largest = std::max(largest, emissions.at(row + c));
-  return largest == kNegativeInfinity ? 0.0 : largest;
-}
-
 void close_segment(TraceCursor& cursor, std::int64_t begin, std::int64_t end,
                    std::vector<Segment>& reversed) {
   reversed.push_back({begin, end, cursor.label});

@@ -10,13 +10,6 @@
 
 namespace semicrf {
 
-// What position-max centring subtracts at row `row`; 0 where every score is -inf.
-inline double position_maximum(const ScoreArray& emissions, std::size_t row, std::size_t labels) {
-  double best = kNegativeInfinity;
-  for (std::size_t c = 0; c < labels; ++c) best = std::max(best, emissions.at(row * labels + c));
-  return best == kNegativeInfinity ? 0 : best;
-}
-
 // A view; model and scores must outlive it. Positions are those of the sequence and covered by the scores.
 class CentredScores {
  public:
@@ -27,7 +20,8 @@ class CentredScores {
     const std::size_t row = row_of(t);
     double score = scores_->emissions.at(row * labels() + static_cast<std::size_t>(c));
     if (!scores_->baseline.empty()) score -= scores_->baseline[static_cast<std::size_t>(c)];
-    if (scores_->subtract_position_max) score -= position_maximum(scores_->emissions, row, labels());
+    if (scores_->subtract_position_max)
+      score -= position_maximum(scores_->emissions, row * labels(), labels());
     return score;
   }
   // Pe[t,c], pi_end included at the last position.

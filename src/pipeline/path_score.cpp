@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "pipeline/centred_scores.h"
-
 namespace semicrf {
 namespace {
 
@@ -33,7 +31,7 @@ void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::
     for (std::int64_t t = end - 1; t >= begin; --t) {
       const auto row = static_cast<std::size_t>(t - scores.begin);
       const double centre = scores.subtract_position_max
-                                ? baseline + position_maximum(scores.emissions, row, labels)
+                                ? baseline + position_maximum(scores.emissions, row * labels, labels)
                                 : baseline;
       content_ += static_cast<double>(values[row * labels + c]) - centre;
       if (t % kCell == 0) flush_content();

@@ -4,14 +4,11 @@ import json
 import math
 import os
 import random
-import re
-import shutil
 import signal
-import subprocess
 import time
 
 import make_inputs
-from harness import Skip, check
+from harness import check
 
 try:
     import pycrfsuite
@@ -242,24 +239,19 @@ def test_arrays(box):
     box.ok("decode -p out.json -o out.bed chrA.npy")
 
 
+# What CRFsuite (python-crfsuite 0.9.12: lbfgs, c2 0.5, epsilon 1e-8, delta 1e-10, all transitions and states) found for
+# the data of the test below: negative log-likelihood without the penalty c2 |w|^2. Found anew where it is installed.
+CRFSUITE_NLL = 944.07184
+
+
 def crfsuite_nll(box, rows, labels, penalty):
-    """Negative log-likelihood of a linear-chain CRF that CRFsuite trained, without the penalty c2 |w|^2."""
     settings = {"c2": penalty, "epsilon": 1e-8, "delta": 1e-10, "max_iterations": 2000,
                 "feature.possible_transitions": 1, "feature.possible_states": 1}
-    if pycrfsuite is not None:
-        trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False, params=settings)
-        trainer.append([{"x": row[0], "y": row[1]} for row in rows], labels)
-        trainer.train(str(box.path("crfsuite.model")))
-        last = trainer.logparser.last_iteration
-        return last["loss"] - penalty * last["feature_norm"] ** 2
-    if shutil.which("crfsuite") is None:
-        raise Skip("neither crfsuite nor its Python module is installed")
-    box.write("crfsuite.txt", "".join("%s\tx:%r\ty:%r\n" % (label, row[0], row[1]) for row, label in zip(rows, labels)) + "\n")
-    options = [item for name, value in settings.items() for item in ("-p", "%s=%s" % (name, value))]
-    log = subprocess.run(["crfsuite", "learn", "-a", "lbfgs", "-m", str(box.path("crfsuite.model"))] + options +
-                         [str(box.path("crfsuite.txt"))], check=True, capture_output=True, text=True).stdout
-    loss = float(re.findall(r"^Loss: ([0-9.]+)", log, re.M)[-1])
-    return loss - penalty * float(re.findall(r"^Feature norm: ([0-9.]+)", log, re.M)[-1]) ** 2
+    trainer = pycrfsuite.Trainer(algorithm="lbfgs", verbose=False, params=settings)
+    trainer.append([{"x": row[0], "y": row[1]} for row in rows], labels)
+    trainer.train(str(box.path("crfsuite.model")))
+    last = trainer.logparser.last_iteration
+    return last["loss"] - penalty * last["feature_norm"] ** 2
 
 
 def test_a_linear_chain_equals_that_of_crfsuite(box):
@@ -271,7 +263,9 @@ def test_a_linear_chain_equals_that_of_crfsuite(box):
         # Quarters, which float32 holds exactly.
         rows.append([round(4 * numbers.gauss(label, 1.5)) / 4, round(4 * numbers.gauss(label % 2, 1)) / 4])
         labels.append(names[label])
-    expected = crfsuite_nll(box, rows, labels, 0.5)
+    if pycrfsuite is not None:
+        again = crfsuite_nll(box, rows, labels, 0.5)
+        check(math.isclose(again, CRFSUITE_NLL, rel_tol=1e-6), "CRFsuite has %r now" % again)
     zeros = [0, 0, 0]
     make_inputs.track_parameters(box, tracks=("x", "y"), labels=names, bin_size=1, max_duration=1, initial="none",
                                  transition=[zeros] * 3, duration={"kind": "table", "bias": [zeros]},
@@ -281,4 +275,4 @@ def test_a_linear_chain_equals_that_of_crfsuite(box):
     box.ok("train --labels labels.bed --init track.json --freeze bias,start,end --l2 1 --l2-transition 1 --precision double"
            " --tolerance 1e-9 --max-iterations 1000 -o out.json chrA.npy")
     found = load(box, "out.json")["training"]["nll_per_position"] * len(rows)
-    check(math.isclose(found, expected, rel_tol=1e-4), "%r, CRFsuite has %r" % (found, expected))
+    check(math.isclose(found, CRFSUITE_NLL, rel_tol=1e-4), "%r, CRFsuite has %r" % (found, CRFSUITE_NLL))

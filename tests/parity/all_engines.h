@@ -10,10 +10,9 @@
 
 namespace semicrf::testing {
 
-// The reference itself, and the cpu engine in all its forms.
-inline std::vector<EngineOptions> all_engines() {
-  std::vector<EngineOptions> engines(1);
-  engines.front().backend = EngineOptions::Backend::kReference;
+// The cpu engine in all its forms.
+inline std::vector<EngineOptions> cpu_engines() {
+  std::vector<EngineOptions> engines;
   for (const std::string& instruction_set : available_instruction_sets()) {
     for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
       EngineOptions options;
@@ -23,6 +22,14 @@ inline std::vector<EngineOptions> all_engines() {
       engines.push_back(options);
     }
   }
+  return engines;
+}
+
+// The reference itself, then cpu_engines().
+inline std::vector<EngineOptions> all_engines() {
+  std::vector<EngineOptions> engines = cpu_engines();
+  engines.insert(engines.begin(), EngineOptions());
+  engines.front().backend = EngineOptions::Backend::kReference;
   return engines;
 }
 

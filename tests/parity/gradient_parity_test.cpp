@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "parity/all_engines.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
@@ -14,20 +15,6 @@ using namespace semicrf;
 using namespace semicrf::testing;
 
 namespace {
-
-std::vector<EngineOptions> cpu_engines() {
-  std::vector<EngineOptions> engines;
-  for (const std::string& instruction_set : available_instruction_sets()) {
-    for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
-      EngineOptions options;
-      options.backend = EngineOptions::Backend::kCpu;
-      options.precision = precision;
-      options.instruction_set = instruction_set;
-      engines.push_back(options);
-    }
-  }
-  return engines;
-}
 
 void check(const ModelCase& sample) {
   const auto reference = make_reference_engine(sample.model);

@@ -10,36 +10,12 @@
 #include "support/catch.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
+#include "support/windowed.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;
 
 namespace {
-
-std::vector<EngineOptions> engines() {
-  std::vector<EngineOptions> options(1);
-  options.front().backend = EngineOptions::Backend::kReference;
-  if (available_instruction_sets().empty()) return options;
-  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
-    EngineOptions cpu;
-    cpu.backend = EngineOptions::Backend::kCpu;
-    cpu.precision = precision;
-    cpu.threads = 2;
-    options.push_back(cpu);
-  }
-  return options;
-}
-
-// Windows of `chunks` chunks; 0: one window.
-WindowPlan plan_of(const Engine& engine, std::int64_t length, std::int64_t chunks) {
-  WindowPlan plan;
-  plan.length = plan.window = length;
-  const ChunkGrid grid = engine.grid();
-  if (chunks == 0 || length / chunks <= grid.chunk) return plan;
-  plan.window = chunks * grid.chunk;
-  plan.left_halo = plan.right_halo = grid.warmup;
-  return plan;
-}
 
 struct Decoded {
   bool feasible = false;
@@ -49,7 +25,7 @@ struct Decoded {
 
 Decoded decode(Engine& engine, const ModelCase& sample, std::int64_t chunks) {
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
-  const ViterbiResult result = decode_viterbi(engine, source, plan_of(engine, sample.length, chunks));
+  const ViterbiResult result = decode_viterbi(engine, source, plan_in_windows(engine, sample.length, chunks));
   Decoded decoded{result.feasible, result.score, {}};
   SegmentList::Reader reader(result.segments);
   for (Segment segment; reader.next(segment);) decoded.path.push_back(segment);
@@ -69,7 +45,8 @@ Swept sweep(Engine& engine, const ModelCase& sample, std::int64_t chunks, const 
   Swept swept;
   std::int64_t next = 0;
   swept.result = sweep_posteriors(
-      engine, source, plan_of(engine, sample.length, chunks), selection, [&](const PosteriorBlock& block) {
+      engine, source, plan_in_windows(engine, sample.length, chunks), selection,
+      [&](const PosteriorBlock& block) {
         REQUIRE(block.range.begin == next);
         next = block.range.end;
         swept.boundary.insert(swept.boundary.end(), block.boundary.begin(), block.boundary.end());
@@ -100,7 +77,7 @@ std::vector<ModelCase> cases() {
   return samples;
 }
 
-EngineOptions reference_options() { return engines().front(); }
+EngineOptions reference_options() { return engines_to_test().front(); }
 
 }  // namespace
 
@@ -108,7 +85,7 @@ TEST_CASE("paths do not depend on the windows and have the reference's score") {
   for (const ModelCase& sample : cases()) {
     INFO(sample.description);
     const Decoded expected = decode(*make_engine(reference_options(), sample.model), sample, 0);
-    for (const EngineOptions& options : engines()) {
+    for (const EngineOptions& options : engines_to_test()) {
       const auto engine = make_engine(options, sample.model);
       INFO(engine->description());
       const Decoded whole = decode(*engine, sample, 0);
@@ -131,7 +108,7 @@ TEST_CASE("posteriors do not depend on the windows and are the reference's") {
   for (const ModelCase& sample : cases()) {
     INFO(sample.description);
     const Swept expected = sweep(*make_engine(reference_options(), sample.model), sample, 0, nullptr);
-    for (const EngineOptions& options : engines()) {
+    for (const EngineOptions& options : engines_to_test()) {
       const auto engine = make_engine(options, sample.model);
       INFO(engine->description());
       const Swept whole = sweep(*engine, sample, 0, nullptr);
@@ -158,7 +135,7 @@ TEST_CASE("posteriors do not depend on the windows and are the reference's") {
 
 TEST_CASE("a phase that only the sequence's end fixes is proven from there") {
   const ModelCase sample = make_case(CaseKind::kPeriodicLate, {40'000, 7, 3}, 5);
-  for (const EngineOptions& options : engines()) {
+  for (const EngineOptions& options : engines_to_test()) {
     if (options.backend == EngineOptions::Backend::kReference) continue;
     const auto engine = make_engine(options, sample.model);
     CHECK(sweep(*engine, sample, 1, nullptr).result.repaired_chunks > 0);
@@ -167,10 +144,10 @@ TEST_CASE("a phase that only the sequence's end fixes is proven from there") {
 
 TEST_CASE("values along a path are those of its labels") {
   const ModelCase sample = make_case(CaseKind::kPlain, {30'000, 5, 4}, 77);
-  for (const EngineOptions& options : engines()) {
+  for (const EngineOptions& options : engines_to_test()) {
     const auto engine = make_engine(options, sample.model);
     MemoryScoreSource source(sample.whole(), sample.model.num_labels);
-    const ViterbiResult path = decode_viterbi(*engine, source, plan_of(*engine, sample.length, 0));
+    const ViterbiResult path = decode_viterbi(*engine, source, plan_in_windows(*engine, sample.length, 0));
     const Swept swept = sweep(*engine, sample, 1, &path.segments);
     std::vector<double> expected;
     SegmentList::Reader reader(path.segments);

@@ -331,7 +331,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
     std::fill_n(to, t_->width, 0.0);
     for (std::size_t c = 0; c < t_->labels; ++c) to[c] = scores.emissions.at(row + c) + constant_[c];
     if (scores.subtract_position_max) {
-      const double most = position_maximum(scores, row);
+      const double most = position_maximum(scores.emissions, row, t_->labels);
       for (std::size_t c = 0; c < t_->labels; ++c) to[c] -= most;
     }
     for (const ScoreArray* more : {&scores.start_scores, &scores.end_scores}) {
@@ -344,12 +344,6 @@ class UnitViterbiKernel final : public ViterbiKernel {
   static void add(const std::vector<double>& values, double* to) {
     for (std::size_t c = 0; c < values.size(); ++c) to[c] += values[c];
   }
-  double position_maximum(const ScoreWindow& scores, std::size_t row) const {
-    double most = kNegativeInfinity;
-    for (std::size_t c = 0; c < t_->labels; ++c) most = std::max(most, scores.emissions.at(row + c));
-    return most == kNegativeInfinity ? 0.0 : most;
-  }
-
   // alpha of the boundary where the run stands, and the ring's one row: the same before duration and end
   // score.
   BoundaryState state_at(const ScoreWindow& scores, std::int64_t boundary, const Run& run) const {
@@ -359,7 +353,8 @@ class UnitViterbiKernel final : public ViterbiKernel {
     if (boundary < scores.length) {
       const std::int64_t t = boundary - 1;
       const std::size_t row = static_cast<std::size_t>(t - scores.begin) * t_->labels;
-      const double most = scores.subtract_position_max ? position_maximum(scores, row) : 0.0;
+      const double most =
+          scores.subtract_position_max ? position_maximum(scores.emissions, row, t_->labels) : 0.0;
       state.ring.resize(t_->labels);
       for (std::size_t c = 0; c < t_->labels; ++c) {
         double started = t == 0 && t_->model->initial == InitialTerm::kNone ? 0.0 : kNegativeInfinity;
