@@ -58,7 +58,12 @@ class CudaEngine final : public Engine {
   }
   template <class Semiring>
   BoundaryState final_state(const ChunkPass<Real, Semiring>& pass, const RunOutcome& last,
-                            std::int64_t boundary) const;
+                            std::int64_t boundary) const {
+    BoundaryState state = pass.download_state(last.last_state, boundary);
+    state.whole += last.whole;
+    state.offset += last.offset;
+    return state;
+  }
   std::vector<AnchorTask> anchor_tasks(const PassPlan& plan, const std::vector<RunOutcome>& forward,
                                        const std::vector<RunOutcome>& backward, std::int64_t length) const;
   void find_all_anchors(const std::vector<AnchorTask>& tasks);
