@@ -30,10 +30,14 @@ double from_log_odds(double x) { return 1 / (1 + std::exp(-std::clamp(x, -kMostL
 // The derivative of log p by the log odds, where they are not clamped.
 double log_slope(double p) { return 1 - p; }
 
-double mean_of(const std::vector<std::int64_t>& durations) {
-  double sum = 0;
-  for (const std::int64_t d : durations) sum += static_cast<double>(d);
-  return durations.empty() ? 1 : sum / static_cast<double>(durations.size());
+// (K, C): segments of a duration; those beyond K count at K.
+std::vector<double> seen_durations(const PathCounts& counts, const ChainModel& chain) {
+  const auto labels = static_cast<std::size_t>(chain.num_labels);
+  std::vector<double> seen(chain.duration_bias.size(), 0.0);
+  for (std::size_t c = 0; c < labels; ++c)
+    for (const std::int64_t d : counts.durations[c])
+      seen[static_cast<std::size_t>(std::min<std::int64_t>(d, chain.max_duration) - 1) * labels + c] += 1;
+  return seen;
 }
 
 }  // namespace
@@ -138,12 +142,10 @@ void ParameterSpace::add_scores(const PathCounts& counts, const PenaltyOptions& 
 void ParameterSpace::add_durations(const PathCounts& counts, const PenaltyOptions& penalty) {
   const std::size_t labels = first_.labels.size();
   const DurationKind kind = first_.duration.kind;
-  std::vector<double> units;
-  for (std::size_t c = 0; c < labels; ++c) units.push_back(mean_of(counts.durations[c]));
   if (is_free(Part::kDuration)) {
     if (kind == DurationKind::kTable) {
-      stretches_ =
-          table_stretches(first_.chain.duration_bias, labels, counts.segments, units, penalty.smoothness);
+      stretches_ = table_stretches(first_.chain.duration_bias, labels, seen_durations(counts, first_.chain),
+                                   penalty.smoothness);
       for (const TableStretch& stretch : stretches_) size_ += stretch.size();
     } else {
       formula_ = true;

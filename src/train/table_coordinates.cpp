@@ -5,80 +5,80 @@
 #include "core/chain_model.h"
 
 namespace semicrf {
+namespace {
 
-TableStretch::TableStretch(int first, int count, std::size_t label, std::size_t labels, double segments,
-                           double unit, double smoothness)
-    : first_(first), count_(count), label_(label), labels_(labels), scale_(static_cast<std::size_t>(count)) {
-  const double level_scale = 1 / std::sqrt(segments + 1);
-  scale_[0] = level_scale;
-  if (count_ > 1) scale_[1] = level_scale / unit;
-  for (int i = 1; i + 1 < count_; ++i) {
-    const double j = first_ + i;
-    // The data's share of the curvature along bend j falls off like 1/j; the penalty's is constant.
-    scale_[static_cast<std::size_t>(i + 1)] =
-        std::pow(j, -1.5) / std::sqrt(smoothness + segments / (3 * j) + 1e-2);
+constexpr double kUnseen = 0.1;  // as if so many segments of every duration had been seen
+
+}  // namespace
+
+TableStretch::TableStretch(int first, std::span<const double> seen, std::size_t label, std::size_t labels,
+                           double smoothness)
+    : first_(first), label_(label), labels_(labels) {
+  const std::size_t count = seen.size();
+  for (const double segments : seen) diagonal_.push_back(segments + kUnseen);
+  below_.assign(count, 0.0);
+  second_below_.assign(count, 0.0);
+  for (std::size_t i = 1; i + 1 < count; ++i) {
+    const double k = first_ + static_cast<double>(i);
+    const double weight = smoothness * k * k * k;  // of (B[k+1] - 2 B[k] + B[k-1])^2
+    diagonal_[i - 1] += weight;
+    diagonal_[i] += 4 * weight;
+    diagonal_[i + 1] += weight;
+    below_[i - 1] -= 2 * weight;
+    below_[i] -= 2 * weight;
+    second_below_[i - 1] += weight;
+  }
+  // Cholesky, in place.
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i >= 1) diagonal_[i] -= below_[i - 1] * below_[i - 1];
+    if (i >= 2) diagonal_[i] -= second_below_[i - 2] * second_below_[i - 2];
+    // Where the penalty outweighs the data by more than the digits hold, rounding may eat the pivot.
+    diagonal_[i] = std::sqrt(std::fmax(diagonal_[i], kUnseen));
+    if (i >= 1) below_[i] -= second_below_[i - 1] * below_[i - 1];
+    below_[i] /= diagonal_[i];
+    second_below_[i] /= diagonal_[i];
   }
 }
 
-// Coordinate 0: the level, from the last two scores; 1: the slope there; i+1: the bend at duration first+i.
 void TableStretch::pack(std::span<const double> table, std::span<double> coordinates) const {
-  const auto at = [&](int i) { return table[entry(i)]; };
-  const double slope = count_ > 1 ? at(count_ - 1) - at(count_ - 2) : 0;
-  coordinates[0] = (at(count_ - 1) - slope * (count_ - 1)) / scale_[0];
-  if (count_ > 1) coordinates[1] = slope / scale_[1];
-  for (int i = 1; i + 1 < count_; ++i) {
-    const auto n = static_cast<std::size_t>(i + 1);
-    coordinates[n] = (at(i + 1) - 2 * at(i) + at(i - 1)) / scale_[n];
-  }
+  const auto at = [&](std::size_t i) { return i < size() ? table[entry(i)] : 0.0; };
+  for (std::size_t i = 0; i < size(); ++i)
+    coordinates[i] = diagonal_[i] * at(i) + below_[i] * at(i + 1) + second_below_[i] * at(i + 2);
 }
 
 void TableStretch::unpack(std::span<const double> coordinates, std::span<double> table) const {
-  const double level = coordinates[0] * scale_[0];
-  const double slope = count_ > 1 ? coordinates[1] * scale_[1] : 0;
-  double ramps = 0;  // sum over j > i of (j - i) bend_j
-  double bends = 0;  // sum over j > i of bend_j
-  for (int i = count_ - 1; i >= 0; --i) {
-    ramps += bends;
-    table[entry(i)] = level + slope * i + ramps;
-    if (i >= 1 && i + 1 < count_) {
-      const auto n = static_cast<std::size_t>(i + 1);
-      bends += coordinates[n] * scale_[n];
-    }
+  double next = 0, after = 0;
+  for (std::size_t i = size(); i-- > 0;) {
+    const double score = (coordinates[i] - below_[i] * next - second_below_[i] * after) / diagonal_[i];
+    table[entry(i)] = score;
+    after = next;
+    next = score;
   }
 }
 
 void TableStretch::chain(std::span<const double> table_gradient, std::span<double> gradient) const {
-  double sum = 0;     // of derivatives over durations below i
-  double moment = 0;  // of (i - j) times the derivative at j < i
-  double slope = 0;
-  for (int i = 0; i < count_; ++i) {
-    moment += sum;
-    if (i >= 1 && i + 1 < count_) {
-      const auto n = static_cast<std::size_t>(i + 1);
-      gradient[n] = moment * scale_[n];
-    }
-    const double derivative = table_gradient[entry(i)];
-    sum += derivative;
-    slope += derivative * i;
+  for (std::size_t i = 0; i < size(); ++i) {
+    double value = table_gradient[entry(i)];
+    if (i >= 1) value -= below_[i - 1] * gradient[i - 1];
+    if (i >= 2) value -= second_below_[i - 2] * gradient[i - 2];
+    gradient[i] = value / diagonal_[i];
   }
-  gradient[0] = sum * scale_[0];
-  if (count_ > 1) gradient[1] = slope * scale_[1];
 }
 
 std::vector<TableStretch> table_stretches(std::span<const double> table, std::size_t labels,
-                                          std::span<const double> segments, std::span<const double> units,
-                                          double smoothness) {
+                                          std::span<const double> seen, double smoothness) {
   std::vector<TableStretch> stretches;
-  const int longest = static_cast<int>(table.size() / labels);
+  const std::size_t longest = table.size() / labels;
+  std::vector<double> of_stretch;
   for (std::size_t c = 0; c < labels; ++c) {
-    int first = 1;
-    while (first <= longest) {
-      int last = first;  // one past the stretch
-      while (last <= longest && table[static_cast<std::size_t>(last - 1) * labels + c] != kNegativeInfinity)
-        ++last;
-      if (last > first)
-        stretches.emplace_back(first, last - first, c, labels, segments[c], units[c], smoothness);
-      first = last + 1;
+    for (std::size_t row = 0; row <= longest; ++row) {
+      if (row < longest && table[row * labels + c] != kNegativeInfinity) {
+        of_stretch.push_back(seen[row * labels + c]);
+      } else if (!of_stretch.empty()) {
+        const int first = static_cast<int>(row - of_stretch.size()) + 1;
+        stretches.emplace_back(first, of_stretch, c, labels, smoothness);
+        of_stretch.clear();
+      }
     }
   }
   return stretches;

@@ -79,7 +79,7 @@ std::vector<std::pair<std::string, std::string>> stop_list(const TrainOptions& o
 }
 
 std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& record) {
-  std::string text = "coordinates 1\n";  // of parameter_space.cpp
+  std::string text = "coordinates 2\n";  // of parameter_space.cpp
   for (const TrainingRecord::File& file : record.files) text += file.role + " " + file.sha256 + "\n";
   for (const auto& [name, value] : record.options) text += name + " " + value + "\n";
   // The learning rate of AdamW falls over the iterations asked for.
