@@ -5,30 +5,62 @@
 
 namespace semicrf::cuda {
 
+// Numbers of blocks of 16 positions relative to a power of two per block and label, in vectors of 16 bytes:
+// (tasks, blocks, 16 / entries of a vector, C) vectors. `forbidden` counts blocks that no segment crosses, up
+// to where the numbers are seen from: a start and an end belong together when it is the same for both.
+struct BlockScale {
+  long long power;
+  int forbidden;
+  int unused;
+};
+template <class Real>
+struct BlockNumbers {
+  Real* numbers;
+  BlockScale* scale;  // (tasks, blocks, C)
+  int blocks;         // room per task
+};
+
 // Intervals between marks, as for posteriors. A segment is counted in the interval that holds it, or at the
-// mark it crosses; marks are more than K apart. All terms are formed from logarithms, so nothing can vanish
-// or overflow.
+// mark it crosses; marks are more than K apart.
 template <class Real>
 struct CountsParameters {
   MessageStore<Real> forward, backward;
   StateStore forward_states, backward_states;
   const SequenceView* sequence;
   const RunReport* backward_reports;
-  const AnchorTask* tasks;
-  const double *z_whole, *z_offset, *z_log;                                                 // of the anchors
-  const double *bias, *transition_log, *log_tail, *last_bias, *first_scores, *last_scores;  // forward tables
-  // Workspace per task of the batch: (mark + 1, C) logarithms of starts, ends, alpha, delta and, with a
-  // tail, of its share; forbidden positions so far.
-  double *starts, *ends, *alpha, *delta, *tail_rows;
-  int* forbidden;
-  double *durations, *transitions, *tails;  // (batch, K C), (batch, C C), (batch, C)
-  std::int64_t mark;
-  int labels, width, duration, tail, uniform, first_task;
+  const AnchorTask* tasks;                   // of the batch
+  const double *z_whole, *z_offset, *z_log;  // of their anchors
+  const double *bias, *transition_log, *transition_bound, *source_bound, *log_tail, *last_bias, *first_scores,
+      *last_scores;       // forward tables
+  const double* level;    // (rows) what is subtracted from all labels of a position
+  const int* bias_power;  // (groups, C) power of two below the largest bias of 16 durations, or kNoPower
+  const double* weight;   // (16 groups, C) exp(bias) over that power
+  // Workspace: starts and ends of the intervals; those near the marks at their right ends.
+  BlockNumbers<Real> starts, ends, before, after;
+  double* within;  // (tasks, pieces, 16, C) segments inside of one block
+  double* parts;   // (tasks, entries): durations (16 groups, C), transitions (C, C), tails (C)
+  std::int64_t entries;
+  int num_tasks, pieces, groups;
+  int labels, width, duration, tail, uniform;
 };
 
+inline constexpr int kNoPower = -1 << 30;
+inline constexpr int kPieceBlocks = 64;  // blocks that one thread prepares
+
+// level[i] = shift[i] + the largest score of row i of the store.
 template <class Real>
-void count_intervals(const CountsParameters<Real>& parameters, int batch, cudaStream_t stream);
-// total[i] += partial[0][i] + partial[1][i] + ..., in this order.
-void add_partials(const double* partial, int batch, std::int64_t entries, double* total, cudaStream_t stream);
+void find_levels(const CountsParameters<Real>& parameters, std::int64_t rows, double* level,
+                 cudaStream_t stream);
+// Fills the parts of all tasks.
+template <class Real>
+void count_durations(const CountsParameters<Real>& parameters, cudaStream_t stream);
+template <class Real>
+void count_transitions(const CountsParameters<Real>& parameters, cudaStream_t stream);
+template <class Real>
+void count_tails(const CountsParameters<Real>& parameters, cudaStream_t stream);
+
+// sums[(first + i) / group] += rows[i], in this order; rows of `entries`.
+void add_rows(const double* rows, std::int64_t count, std::int64_t entries, std::int64_t first,
+              std::int64_t group, double* sums, cudaStream_t stream);
 
 }  // namespace semicrf::cuda

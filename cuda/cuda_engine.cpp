@@ -95,6 +95,15 @@ std::vector<ChunkReport> CudaEngine<Real>::reports_of(PositionRange range,
 }
 
 template <class Real>
+void CudaEngine<Real>::end_stage(const char* name) {
+  if (stage_seconds_ == nullptr) return;
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  const auto now = std::chrono::steady_clock::now();
+  if (*name != '\0') (*stage_seconds_)[name] += std::chrono::duration<double>(now - stage_begin_).count();
+  stage_begin_ = now;
+}
+
+template <class Real>
 void CudaEngine<Real>::upload(const ScoreWindow& scores) {
   SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
   // Messages that are still traced through read the scores they were computed from.

@@ -1,12 +1,14 @@
 // The engine of one precision on one device.
 #pragma once
 
+#include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cuda/chunk_pass.h"
-#include "cuda/counts_launch.h"
+#include "cuda/counts_pass.h"
 #include "cuda/posterior_launch.h"
 #include "cuda/viterbi_messages.h"
 #include "engine/engine.h"
@@ -44,6 +46,9 @@ class CudaEngine final : public Engine {
   std::vector<Segment> viterbi_path(const ScoreWindow& scores);
   void posterior_pass(const ScoreWindow& scores, PositionRange range, const PosteriorArrays& wanted);
   void repeat_forward_kernel();
+  // From now on adds the seconds of every stage of posterior_pass to `seconds`; the stages then wait for each
+  // other.
+  void time_stages(std::map<std::string, double>* seconds) { stage_seconds_ = seconds; }
 
  private:
   using LogPass = ChunkPass<Real, LogSemiring>;
@@ -79,6 +84,7 @@ class CudaEngine final : public Engine {
   void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
                      std::int64_t run, const ForwardArrays& out, double whole);
   void download_rows(const DeviceBuffer<Real>& from, std::size_t count, double* to) const;
+  void end_stage(const char* name);
   LogPass& log_forward();
   LogPass& log_backward();
   MaxPass& max_forward();
@@ -97,8 +103,10 @@ class CudaEngine final : public Engine {
   DeviceBuffer<AnchorTask> anchor_buffer_;
   DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_starts_, anchor_ends_, bias_linear_,
       largest_bias_, sums_;
-  DeviceBuffer<double> count_rows_, count_parts_, count_totals_;
-  DeviceBuffer<int> anchor_fallbacks_, count_forbidden_;
+  std::unique_ptr<CountsPass<Real>> counts_pass_;
+  std::map<std::string, double>* stage_seconds_ = nullptr;
+  std::chrono::steady_clock::time_point stage_begin_;
+  DeviceBuffer<int> anchor_fallbacks_;
   DeviceBuffer<Real> boundary_, labels_, starts_, ends_;
 };
 

@@ -175,6 +175,7 @@ template <class Real>
 PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, PositionRange range,
                                                      const BoundaryState* left, const BoundaryState* right,
                                                      const PosteriorArrays& out) {
+  end_stage("");
   forward_store_.reserve(range, model_.num_labels, out.counts != nullptr && model_.has_tail(),
                          out.counts != nullptr);
   backward_store_.reserve(range, model_.num_labels, false, false);
@@ -199,9 +200,13 @@ PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, 
     result.right_warmed = log_backward().download_state(backward.front().first_state, range.end);
 
   const std::vector<AnchorTask> tasks = anchor_tasks(ahead, forward, backward, scores.length);
+  end_stage("sweeps");
   find_all_anchors(tasks);
+  end_stage("anchors");
   combine_all(tasks, range, out, result.chunks);
+  end_stage("combining");
   if (out.counts != nullptr) count_all(tasks, ahead.mark, *out.counts);
+  end_stage("counting");
   return result;
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -19,6 +20,8 @@ struct Shape {
   std::int64_t length;
   int max_duration;
   int num_labels;
+  // Segments of hundreds of positions: faint scores, few transitions, a tail.
+  bool long_segments = false;
 };
 
 ChainModel random_model(const Shape& shape) {
@@ -28,16 +31,18 @@ ChainModel random_model(const Shape& shape) {
   model.num_labels = shape.num_labels;
   model.max_duration = shape.max_duration;
   const auto labels = static_cast<std::size_t>(shape.num_labels);
-  for (std::size_t i = 0; i < labels * labels; ++i) model.transition.push_back(normal(random));
+  for (std::size_t i = 0; i < labels * labels; ++i)
+    model.transition.push_back(normal(random) - (shape.long_segments ? 8 : 0));
   for (std::size_t i = 0; i < labels * static_cast<std::size_t>(shape.max_duration); ++i)
     model.duration_bias.push_back(normal(random));
+  if (shape.long_segments) model.log_tail.assign(labels, -0.01);
   return model;
 }
 
 // N(0,1), one million different values over and over.
-std::vector<float> random_scores(std::size_t count) {
+std::vector<float> random_scores(std::size_t count, float size) {
   std::mt19937_64 random(11);
-  std::normal_distribution<float> normal;
+  std::normal_distribution<float> normal(0, size);
   std::vector<float> scores(count);
   const std::size_t period = std::min<std::size_t>(count, 1000003);
   for (std::size_t i = 0; i < period; ++i) scores[i] = normal(random);
@@ -70,11 +75,22 @@ void print(const char* what, const Shape& shape, double seconds, long long extra
   std::fflush(stdout);
 }
 
+// The same once more with the stages one after the other.
+template <class Real, class Work>
+void print_stages(cuda::CudaEngine<Real>& engine, const Shape& shape, Work work) {
+  constexpr int kRepeats = 5;
+  std::map<std::string, double> seconds;
+  engine.time_stages(&seconds);
+  for (int i = 0; i < kRepeats; ++i) work();
+  engine.time_stages(nullptr);
+  for (const auto& [name, sum] : seconds) print(("  of it " + name).c_str(), shape, sum / kRepeats, 0);
+}
+
 template <class Real>
 void measure(const Shape& shape, const std::string& operations) {
   const std::size_t entries =
       static_cast<std::size_t>(shape.length) * static_cast<std::size_t>(shape.num_labels);
-  const std::vector<float> scores = random_scores(entries);
+  const std::vector<float> scores = random_scores(entries, shape.long_segments ? 0.1f : 1.0f);
   ScoreWindow window;
   window.begin = 0;
   window.end = window.length = shape.length;
@@ -105,6 +121,7 @@ void measure(const Shape& shape, const std::string& operations) {
     PosteriorArrays wanted;
     wanted.boundary = wanted.labels = wanted.starts = wanted.ends = &unused;
     print("posteriors", shape, seconds_of([&] { engine.posterior_pass(window, range, wanted); }), 0);
+    print_stages(engine, shape, [&] { engine.posterior_pass(window, range, wanted); });
   }
   if (has('g')) {
     double unused = 0;
@@ -113,6 +130,7 @@ void measure(const Shape& shape, const std::string& operations) {
     wanted.labels = wanted.starts = wanted.ends = &unused;
     wanted.counts = &counts;
     print("gradients", shape, seconds_of([&] { engine.posterior_pass(window, range, wanted); }), 0);
+    print_stages(engine, shape, [&] { engine.posterior_pass(window, range, wanted); });
   }
 }
 
@@ -125,8 +143,8 @@ int main(int count, char** arguments) {
     return 0;
   }
   const std::string which = count > 1 ? arguments[1] : "table";
-  if (which == "one" && count == 6) {
-    measure<float>({std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4])},
+  if (which == "one" && count >= 6) {
+    measure<float>({std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4]), count > 6},
                    arguments[5]);
   } else if (which == "table") {
     measure<float>({20000000, 100, 24}, "fvpg");
@@ -139,6 +157,7 @@ int main(int count, char** arguments) {
     measure<float>({1600000, 2000, 6}, "f");
     measure<float>({1600000, 8000, 6}, "f");
     measure<float>({9600, 30, 39}, "fg");
+    measure<float>({650899, 3000, 8, true}, "fpg");
     measure<double>({2000000, 100, 24}, "f");
   } else {  // forward over labels and durations: no cliffs
     for (const int labels : {2, 4, 8, 9, 16, 17, 24, 25, 32, 33, 48, 64}) {
