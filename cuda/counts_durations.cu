@@ -180,7 +180,8 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
 
 // A thread per label and piece of an interval.
 template <class Real>
-__global__ void __launch_bounds__(kThreads) prepare_kernel(const __grid_constant__ CountsParameters<Real> p) {
+__global__ void __launch_bounds__(kThreads, 3)
+    prepare_kernel(const __grid_constant__ CountsParameters<Real> p) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const std::int64_t teams = i / p.labels;
   if (teams >= static_cast<std::int64_t>(p.num_tasks) * p.pieces) return;
@@ -305,18 +306,51 @@ __device__ SEMICRF_NOINLINE void count_pair(const CountsParameters<Real>& p, Pai
   }
 }
 
+__device__ __forceinline__ BlockScale no_scale() { return {kNoNumber, 0, 0}; }
+
+// What the numbers of two blocks are multiplied with; 0 where that is negligible, and where it is so large
+// that the pair is counted over logarithms.
+template <class Real>
+__device__ __forceinline__ Real factor_of(const BlockScale& start, const BlockScale& end, int bias_power,
+                                          bool* wide) {
+  const long long power = start.power + end.power + bias_power;
+  if (start.forbidden != end.forbidden || power < kLeastPower) return Real(0);
+  if (power <= kMostPower<Real>) return power_of_two(static_cast<int>(power), Real());
+  *wide = true;
+  return Real(0);
+}
+
+// Start blocks [from, to) of an interval or of the state at its mark: block b meets the end blocks b + shift
+// and b + shift + 1 within [0, ends).
+struct Walk {
+  int index, group, c;
+  int from, to, shift, ends;
+  bool crossing;
+};
+
+// The pairs of a walk that are counted over logarithms.
+template <class Real>
+__device__ SEMICRF_NOINLINE void count_wide_pairs(const CountsParameters<Real>& p, Walk w, double* counts) {
+  const BlockNumbers<Real>& starts = w.crossing ? p.before : p.starts;
+  const BlockNumbers<Real>& ends = w.crossing ? p.after : p.ends;
+  const int bias_power = p.bias_power[w.group * p.labels + w.c];
+  for (int b = w.from; b < w.to; ++b) {
+    for (int end = b + w.shift; end <= b + w.shift + 1; ++end) {
+      if (end < 0 || end >= w.ends || (!w.crossing && end == b)) continue;
+      bool wide = false;
+      factor_of<Real>(starts.scale[block_index(starts, w.index, b) * p.labels + w.c],
+                      ends.scale[block_index(ends, w.index, end) * p.labels + w.c], bias_power, &wide);
+      if (wide) count_pair(p, PairOfBlocks{w.index, w.c, w.group, b, end, w.crossing}, counts);
+    }
+  }
+}
+
 // A thread per group of durations and label of an interval.
 template <class Real>
 class GroupCounter {
  public:
-  // exact: (16) of the caller, so that the sums themselves stay in registers
-  __device__ GroupCounter(const CountsParameters<Real>& p, int index, int group, int c, double* exact)
-      : p_(p),
-        index_(index),
-        group_(group),
-        c_(c),
-        bias_power_(p.bias_power[group * p.labels + c]),
-        exact_(exact) {
+  __device__ GroupCounter(const CountsParameters<Real>& p, int index, int group, int c)
+      : p_(p), index_(index), group_(group), c_(c), bias_power_(p.bias_power[group * p.labels + c]) {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
       sums_[j] = Wide<Real>::of(0);
@@ -325,22 +359,27 @@ class GroupCounter {
   }
 
   __device__ void run() {
+    const IntervalMessages<Real> interval(p_, index_);
+    Walk inside{index_, group_, c_, 0, interval.blocks - group_, group_, interval.blocks, false};
+    // Counts cross the mark in a second walk.
+    const int marks = interval.task.at_sequence_end ? 0 : p_.before.blocks;
+    const int first = marks - group_ - 1 > 0 ? marks - group_ - 1 : 0;
+    Walk across{index_, group_, c_, first, marks, group_ - marks, marks, true};
+    if (bias_power_ == kNoPower) inside.to = across.to = 0;
+    const bool wide_inside = walk(p_.starts, p_.ends, inside);
+    const bool wide_across = walk(p_.before, p_.after, across);
     double* out =
         p_.parts + index_ * p_.entries + static_cast<std::int64_t>(group_) * kBlock * p_.labels + c_;
-    if (bias_power_ != kNoPower) {
-      const IntervalMessages<Real> interval(p_, index_);
-      walk(p_.starts, p_.ends, 0, interval.blocks - group_, group_, interval.blocks, false);
-      if (!interval.task.at_sequence_end) {
-        const int marks = p_.before.blocks;
-        const int from = marks - group_ - 1 > 0 ? marks - group_ - 1 : 0;
-        walk(p_.before, p_.after, from, marks, group_ - marks, marks, true);
-      }
-      flush();
-    }
     const double* weight = p_.weight + static_cast<std::int64_t>(group_) * kBlock * p_.labels + c_;
 #pragma unroll
-    for (int j = 0; j < kBlock; ++j)
-      out[j * p_.labels] = fma(sums_[j].value(), weight[j * p_.labels], exact_[j]);
+    for (int j = 0; j < kBlock; ++j) out[j * p_.labels] = sums_[j].value() * weight[j * p_.labels];
+    if (wide_inside || wide_across) {
+      double counts[kBlock];
+      for (int j = 0; j < kBlock; ++j) counts[j] = 0;
+      if (wide_inside) count_wide_pairs(p_, inside, counts);
+      if (wide_across) count_wide_pairs(p_, across, counts);
+      for (int j = 0; j < kBlock; ++j) out[j * p_.labels] += counts[j];
+    }
     if (group_ != 0) return;
     for (int piece = 0; piece < p_.pieces; ++piece) {
       const double* within =
@@ -352,60 +391,48 @@ class GroupCounter {
  private:
   static constexpr int kBatch = 8;  // blocks whose products are added up in Real
 
-  // Start blocks [from, to); block b meets the end blocks b + shift and b + shift + 1 within [0, num_ends).
-  __device__ __forceinline__ void walk(const BlockNumbers<Real>& starts, const BlockNumbers<Real>& ends,
-                                       int from, int to, int shift, int num_ends, bool crossing) {
-    if (from >= to) return;
+  // Whether there are pairs for count_wide_pairs.
+  __device__ __forceinline__ bool walk(const BlockNumbers<Real>& starts, const BlockNumbers<Real>& ends,
+                                       const Walk& w) {
+    if (w.from >= w.to) return false;
     const std::int64_t first_start = block_index(starts, index_, 0);
     const std::int64_t first_end = block_index(ends, index_, 0);
+    bool wide = false;
     Real one[kBlock], other[kBlock];
-    BlockScale scale_one = nothing(), scale_other;
-    // Segments within a block were counted before.
-    if (from + shift >= 0) {
-      load_numbers(ends, first_end + from + shift, p_.labels, c_, one);
-      scale_one = ends.scale[(first_end + from + shift) * p_.labels + c_];
-    } else {
-#pragma unroll
-      for (int j = 0; j < kBlock; ++j) one[j] = Real(0);
-    }
-    const auto step = [&](int b, Real(&near)[kBlock], BlockScale near_scale, Real(&far)[kBlock],
+    BlockScale scale_one, scale_other;
+    load_end(ends, first_end, w.from + w.shift, w.ends, one, &scale_one);
+    const auto step = [&](int b, Real(&near)[kBlock], const BlockScale& near_scale, Real(&far)[kBlock],
                           BlockScale* far_scale) {
-      const int end = b + shift + 1;
-      if (end < num_ends) {
-        load_numbers(ends, first_end + end, p_.labels, c_, far);
-        *far_scale = ends.scale[(first_end + end) * p_.labels + c_];
-      } else {
-        *far_scale = nothing();
-#pragma unroll
-        for (int j = 0; j < kBlock; ++j) far[j] = Real(0);
-      }
+      load_end(ends, first_end, b + w.shift + 1, w.ends, far, far_scale);
       const BlockScale scale = starts.scale[(first_start + b) * p_.labels + c_];
-      bool wide_near = false, wide_far = false;
-      const Real first = !crossing && group_ == 0 ? Real(0) : factor_of(scale, near_scale, &wide_near);
-      const Real second = factor_of(scale, *far_scale, &wide_far);
-      if (wide_near) count_pair(p_, PairOfBlocks{index_, c_, group_, b, end - 1, crossing}, exact_);
-      if (wide_far) count_pair(p_, PairOfBlocks{index_, c_, group_, b, end, crossing}, exact_);
+      // Segments within a block were counted before.
+      const bool same = !w.crossing && w.shift == 0;
+      const Real first = same ? Real(0) : factor_of<Real>(scale, near_scale, bias_power_, &wide);
+      const Real second = factor_of<Real>(scale, *far_scale, bias_power_, &wide);
       if (first > Real(0) || second > Real(0)) {
         Real start[kBlock];
         load_numbers(starts, first_start + b, p_.labels, c_, start);
         correlate(start, first, second, near, far, parts_);
       }
-      if ((b - from) % kBatch == kBatch - 1) flush();
+      if ((b - w.from) % kBatch == kBatch - 1) flush();
     };
-    for (int b = from; b < to; b += 2) {
+    for (int b = w.from; b < w.to; b += 2) {
       step(b, one, scale_one, other, &scale_other);
-      if (b + 1 < to) step(b + 1, other, scale_other, one, &scale_one);
+      if (b + 1 < w.to) step(b + 1, other, scale_other, one, &scale_one);
     }
     flush();
+    return wide;
   }
-  static __device__ __forceinline__ BlockScale nothing() { return {kNoNumber, 0, 0}; }
-
-  __device__ __forceinline__ Real factor_of(const BlockScale& start, const BlockScale& end,
-                                            bool* wide) const {
-    const long long power = start.power + end.power + bias_power_;
-    if (start.forbidden != end.forbidden || power < kLeastPower) return Real(0);
-    *wide = power > kMostPower<Real>;
-    return *wide ? Real(0) : power_of_two(static_cast<int>(power), Real());
+  __device__ __forceinline__ void load_end(const BlockNumbers<Real>& ends, std::int64_t first, int block,
+                                           int count, Real (&numbers)[kBlock], BlockScale* scale) const {
+    if (block >= 0 && block < count) {
+      load_numbers(ends, first + block, p_.labels, c_, numbers);
+      *scale = ends.scale[(first + block) * p_.labels + c_];
+    } else {
+      *scale = no_scale();
+#pragma unroll
+      for (int j = 0; j < kBlock; ++j) numbers[j] = Real(0);
+    }
   }
   __device__ __forceinline__ void flush() {
 #pragma unroll
@@ -419,20 +446,17 @@ class GroupCounter {
   const int index_, group_, c_, bias_power_;
   Wide<Real> sums_[kBlock];
   Real parts_[kBlock];
-  double* const exact_;
 };
 
 template <class Real>
-__global__ void __launch_bounds__(kThreads) count_kernel(const __grid_constant__ CountsParameters<Real> p) {
+__global__ void __launch_bounds__(kThreads, 3)
+    count_kernel(const __grid_constant__ CountsParameters<Real> p) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int c = static_cast<int>(i % p.labels);
   const std::int64_t teams = i / p.labels;
   const int group = static_cast<int>(teams % p.groups);
   const int index = static_cast<int>(teams / p.groups);
-  if (index >= p.num_tasks) return;
-  double exact[kBlock];
-  for (int j = 0; j < kBlock; ++j) exact[j] = 0;
-  GroupCounter<Real>(p, index, group, c, exact).run();
+  if (index < p.num_tasks) GroupCounter<Real>(p, index, group, c).run();
 }
 
 template <class Kernel, class... Arguments>

@@ -299,7 +299,7 @@ class TransitionCounter {
 };
 
 template <class Real>
-__global__ void __launch_bounds__(kThreads)
+__global__ void __launch_bounds__(kThreads, 4)
     transition_kernel(const __grid_constant__ CountsParameters<Real> p) {
   const int groups = tile_groups(p.labels);
   const int index = static_cast<int>(blockIdx.x) / groups;

@@ -101,7 +101,7 @@ class CudaEngine final : public Engine {
   std::shared_ptr<StoreBuffers<Real>> viterbi_store_;
   StoreBuffers<Real> forward_store_, backward_store_;
   DeviceBuffer<AnchorTask> anchor_buffer_;
-  DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_starts_, anchor_ends_, bias_linear_,
+  DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_numbers_, bias_linear_,
       largest_bias_, sums_;
   std::unique_ptr<CountsPass<Real>> counts_pass_;
   std::map<std::string, double>* stage_seconds_ = nullptr;

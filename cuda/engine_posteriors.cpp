@@ -8,7 +8,8 @@ namespace semicrf::cuda {
 namespace {
 
 std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
-constexpr int kAnchorBlocks = 1024;
+constexpr std::size_t kAnchorBlocks = 1056;
+constexpr std::size_t kAnchorNumbers = std::size_t(1) << 26;  // doubles
 
 }  // namespace
 
@@ -58,10 +59,12 @@ void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
     largest_bias_.upload(largest, stream_);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
-  const int blocks = static_cast<int>(std::min<std::size_t>(tasks.size(), kAnchorBlocks));
+  const std::size_t workspace = anchor_workspace(host.duration);
+  const std::size_t most =
+      workspace == 0 ? kAnchorBlocks : std::max<std::size_t>(1, kAnchorNumbers / workspace);
+  const int blocks = static_cast<int>(std::min({tasks.size(), kAnchorBlocks, most}));
   anchor_buffer_.upload(tasks, stream_);
-  anchor_starts_.reserve(wide(blocks) * longest);
-  anchor_ends_.reserve(wide(blocks) * longest);
+  anchor_numbers_.reserve(wide(blocks) * workspace);
   crossing_.reserve(tasks.size() * labels);
   z_whole_.reserve(tasks.size());
   z_offset_.reserve(tasks.size());
@@ -80,8 +83,7 @@ void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
   p.last_bias = tables.last_bias;
   p.bias_linear = bias_linear_.get();
   p.largest_bias = largest_bias_.get();
-  p.starts = anchor_starts_.get();
-  p.ends = anchor_ends_.get();
+  p.numbers = workspace == 0 ? nullptr : anchor_numbers_.get();
   p.crossing = crossing_.get();
   p.z_whole = z_whole_.get();
   p.z_offset = z_offset_.get();

@@ -22,7 +22,7 @@ struct AnchorParameters {
   const AnchorTask* tasks;
   const double *bias, *transition_log, *log_tail, *last_bias;  // forward tables
   const double *bias_linear, *largest_bias;                    // (C, K) exp(B - largest), (C)
-  double *starts, *ends;                                       // workspace (blocks, K)
+  double* numbers;                     // workspace (blocks, anchor_workspace(K)), or null
   double* crossing;                    // (tasks, C) mass that crosses the right end, of log Z
   double *z_whole, *z_offset, *z_log;  // (tasks) log Z relative to the bases of both stores; to the states
   int* fallbacks;                      // (tasks)
