@@ -4,6 +4,7 @@
 #include <spdlog/spdlog.h>
 
 #include <charconv>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,7 +27,8 @@ namespace {
 struct TrainArguments {
   EngineArguments engine;
   TrainOptions options;
-  std::string boundary_window, centering, duration, transform = "auto", missing = "zero", optimizer = "lbfgs";
+  std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
+              missing = "zero", optimizer = "lbfgs";
   std::string max_memory, progress = "auto", log_file;
   bool dry_run = false, quiet = false, verbose = false;
 };
@@ -42,6 +44,15 @@ std::pair<int, int> parse_window(const std::string& text) {
   }
   throw UsageError("--boundary-window: \"" + text + "\" is no window",
                    "give two offsets in bins, such as -10,10");
+}
+
+double parse_margin(const std::string& text) {
+  double margin = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, margin);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !(margin >= 0) || !std::isfinite(margin))
+    throw UsageError("--margin: \"" + text + "\" is no margin", "give auto, or a number from 0 on");
+  return margin;
 }
 
 DurationKind parse_duration(std::string name) {
@@ -70,7 +81,10 @@ TrainOptions train_options(const TrainArguments& arguments) {
   const Verbosity loud = arguments.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
   set_up_logging(arguments.quiet ? Verbosity::kQuiet : loud, arguments.log_file);
   options.engine = engine_options(arguments.engine);
-  if (!arguments.boundary_window.empty()) options.boundary_window = parse_window(arguments.boundary_window);
+  options.no_boundary = arguments.boundary_window == "none";
+  if (arguments.boundary_window != "auto" && !options.no_boundary)
+    options.boundary_window = parse_window(arguments.boundary_window);
+  if (arguments.margin != "auto") options.margin = parse_margin(arguments.margin);
   if (!arguments.centering.empty()) options.centering = centering_from_name(arguments.centering);
   if (!arguments.duration.empty()) options.duration = parse_duration(arguments.duration);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
@@ -151,8 +165,12 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
                   "table (default), geometric, negative-binomial, poisson or uniform")
       ->check(CLI::IsMember(
           {"table", "geometric", "negative-binomial", "negative_binomial", "poisson", "uniform"}));
-  command.add_option("--boundary-window", arguments.boundary_window,
-                     "A,B: also learn scores of starts and ends from the tracks in bins A..B around them");
+  command
+      .add_option(
+          "--boundary-window", arguments.boundary_window,
+          "A,B: also learn scores of starts and ends from the tracks in bins A..B around them; none; auto: "
+          "-2,2 unless --max-duration, --duration or --init is given")
+      ->capture_default_str();
   command
       .add_option("--centering", arguments.centering, "none (default), mean, position-max or mean-preserving")
       ->check(CLI::IsMember({"none", "mean", "position-max", "mean-preserving"}));
@@ -177,9 +195,12 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
              "of transitions, and of the change of start and end scores");
   add_weight("--smoothness", penalty.smoothness,
              "roughness penalty of duration tables, and prior of their tails");
-  add_weight(
-      "--margin", options.margin,
-      "another segmentation must be less likely by this much (in log units) for every bin it gets wrong");
+  command
+      .add_option("--margin", arguments.margin,
+                  "another segmentation must be less likely by this much (log units) for every bin it gets "
+                  "wrong; auto: 10 / mean training duration, or 0 (likelihood alone) where --max-duration, "
+                  "--duration or --init is given")
+      ->capture_default_str();
   command
       .add_option("--optimizer", arguments.optimizer,
                   "lbfgs (full passes) or adamw (windows, for very long data)")

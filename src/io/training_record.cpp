@@ -23,6 +23,7 @@ std::string training_record_text(const TrainingRecord& record) {
   object["segments"] = record.segments;
   object["iterations"] = record.iterations;
   object["best_iteration"] = record.best_iteration;
+  if (record.scale) object["scale"] = *record.scale;
   object["nll_per_position"] = record.nll;
   if (record.validation_nll) {
     object["validation_positions"] = record.validation_positions;

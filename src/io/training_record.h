@@ -23,8 +23,9 @@ struct TrainingRecord {
   std::int64_t segments = 0;
   std::int64_t validation_positions = 0;
   int iterations = 0;
-  int best_iteration = 0;  // the one the parameters are of
-  double nll = 0;          // per position, without penalties, of the training data
+  int best_iteration = 0;       // the one the parameters are of
+  std::optional<double> scale;  // the factor of all scores that followed a fit with a margin
+  double nll = 0;               // per position, without penalties and margin, of the training data
   std::optional<double> validation_nll;
   bool converged = false;
   std::string stopped_because;

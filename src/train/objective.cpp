@@ -239,7 +239,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   std::size_t most = 0;
   for (const TrainingPiece& piece : data.pieces) {
     const std::size_t rows = static_cast<std::size_t>(piece.length) * labels * arrays;
-    std::size_t bytes = engine->posterior_bytes(piece.length) + rows * (score + sizeof(double));
+    std::size_t bytes = engine->posterior_bytes(piece.length, true) + rows * (score + sizeof(double));
     if (piece.length <= kLongPiece) bytes *= static_cast<std::size_t>(std::max(1, options.threads));
     most = std::max(most, bytes);
   }

@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 
 #include <chrono>
+#include <cstdio>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,7 @@
 #include "io/stats_json.h"
 #include "pipeline/memory_budget.h"
 #include "train/adamw_fit.h"
+#include "train/calibration.h"
 #include "train/checkpoint.h"
 #include "train/lbfgs_fit.h"
 #include "train/objective.h"
@@ -62,6 +64,12 @@ std::string plural(std::int64_t count, const std::string& what) {
   return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
+std::string short_number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
 std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   const Parameters& first = setup.first;
   std::string text = plural(first.num_labels(), "label") + ", " + plural(first.num_tracks(), "track") +
@@ -71,6 +79,7 @@ std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   if (first.boundary)
     text += ", boundary window " + std::to_string(first.boundary->first) + ".." +
             std::to_string(first.boundary->last);
+  if (setup.margin > 0) text += ", margin " + short_number(setup.margin);
   return text + "; " + plural(static_cast<std::int64_t>(coordinates), "free parameter");
 }
 
@@ -111,6 +120,30 @@ void write_statistics(const TrainOptions& options, const TrainingSetup& setup, c
   write_stats(options.stats_path, stats);
 }
 
+// The parameters that the fit ended with, their scores scaled where it had a margin, and the record of it.
+Parameters finish(const TrainOptions& options, const ParameterSpace& space, const FitState& state,
+                  const TrainLog& log, TrainingSetup& setup) {
+  const bool use_best = state.best_validation.has_value();
+  Parameters trained = space.unpack(use_best ? state.best_x : state.x);
+  const TrainingData& training = setup.inputs.training;
+  const TrainingData& validation = setup.inputs.validation;
+  TrainingRecord& record = setup.record;
+  if (setup.margin > 0 && options.freeze.empty() && is_scalable(trained)) {
+    record.scale =
+        likeliest_factor(validation.pieces.empty() ? training : validation, trained, options.engine);
+    trained = scaled(std::move(trained), *record.scale);
+    say(log, "scores times " + short_number(*record.scale) + ": as likely as the true segments can become");
+  }
+  record.iterations = state.iteration;
+  record.best_iteration = use_best ? state.best_iteration : state.iteration;
+  record.nll = mean_nll(training, trained, options.engine);
+  if (use_best) record.validation_nll = mean_nll(validation, trained, options.engine);
+  record.converged = state.converged;
+  record.stopped_because = state.reason;
+  trained.training = training_record_text(record);
+  return trained;
+}
+
 }  // namespace
 
 void run_train(const TrainOptions& options, const TrainLog& log) {
@@ -127,7 +160,7 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
   const Penalties penalties(options.penalty, setup.first);
   const TrainingProblem problem(setup.inputs.training, setup.inputs.validation, space, penalties,
-                                options.engine, options.margin);
+                                options.engine, setup.margin);
   say(log, "training: " + data_text(setup.inputs.training));
   if (!setup.inputs.validation.pieces.empty()) say(log, "validation: " + data_text(setup.inputs.validation));
   say(log, "model: " + shape_text(setup, space.size()));
@@ -147,16 +180,7 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   }
   const double fit_seconds = seconds_since(fit_begin);
 
-  const bool use_best = state.best_validation.has_value();
-  Parameters trained = space.unpack(use_best ? state.best_x : state.x);
-  TrainingRecord& record = setup.record;
-  record.iterations = state.iteration;
-  record.best_iteration = use_best ? state.best_iteration : state.iteration;
-  record.nll = use_best ? state.best_nll : state.nll;
-  record.validation_nll = state.best_validation;
-  record.converged = state.converged;
-  record.stopped_because = state.reason;
-  trained.training = training_record_text(record);
+  Parameters trained = finish(options, space, state, log, setup);
   say(log, "stopped after " + plural(state.iteration, "iteration") + ": " + state.reason);
   OutputFile output({options.output, IndexKind::kNone});
   output.write(write_params_json(trained));

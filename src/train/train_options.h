@@ -39,10 +39,12 @@ struct TrainOptions {
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes
 
-  // Shape of the model; what is absent comes from --init or is chosen (docs/training.md).
+  // Shape of the model; what is absent comes from --init or is chosen (docs/training.md). Where durations are
+  // chosen, too, so are a boundary head and a margin; else there are none that were not asked for.
   std::optional<int> max_duration;
   bool tail = false;
   std::optional<std::pair<int, int>> boundary_window;
+  bool no_boundary = false;
   std::optional<Centering> centering;
   std::optional<DurationKind> duration;
   std::optional<Transform> transform;  // absent: chosen for every track
@@ -50,7 +52,7 @@ struct TrainOptions {
 
   std::vector<std::string> freeze;  // names of parts, parameter_space.h
   PenaltyOptions penalty;
-  double margin = 0;  // objective.h
+  std::optional<double> margin;  // objective.h
   Optimizer optimizer = Optimizer::kLbfgs;
   AdamWOptions adamw;
   int max_iterations = 200;  // passes over the data for AdamW

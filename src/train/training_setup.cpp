@@ -33,7 +33,7 @@ std::string joined(const std::vector<std::string>& texts) {
 }
 
 // What changes the result, as it was asked for; what is absent was chosen.
-std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions& options,
+std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions& options, double margin,
                                                              std::int64_t bin_size) {
   std::vector<std::pair<std::string, std::string>> list;
   const auto add = [&](const std::string& name, const std::string& value) { list.emplace_back(name, value); };
@@ -47,6 +47,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add_texts("freeze", options.freeze);
   if (options.max_duration) add("max-duration", std::to_string(*options.max_duration));
   if (options.tail) add("tail", "yes");
+  if (options.no_boundary) add("boundary-window", "none");
   if (options.boundary_window)
     add("boundary-window", std::to_string(options.boundary_window->first) + "," +
                                std::to_string(options.boundary_window->second));
@@ -57,7 +58,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add("l2", number(options.penalty.l2));
   add("l2-boundary", number(options.penalty.l2_boundary));
   add("l2-transition", number(options.penalty.l2_transition));
-  if (options.margin > 0) add("margin", number(options.margin));
+  if (margin > 0) add("margin", number(margin));
   add("smoothness", number(options.penalty.smoothness));
   if (options.optimizer == Optimizer::kAdamW) {
     add("optimizer", "adamw");
@@ -142,6 +143,10 @@ void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
   parameters.boundary = head;
 }
 
+// What is chosen where nothing is said (docs/training.md).
+constexpr std::pair<int, int> kChosenWindow{-2, 2};
+constexpr double kChosenMargin = 10;  // log units, for all bins of a segment of mean duration
+
 bool is_linear_chain(const ChainModel& chain) { return chain.max_duration == 1 && !chain.has_tail(); }
 
 // The first parameters from those of --init; durations anew where an option asks for another shape.
@@ -201,6 +206,9 @@ class SetUp {
   }
 
  private:
+  // Who says nothing about durations wants a good model; who does wants that one.
+  bool chooses_shape() const { return !init_ && !options_.max_duration && !options_.duration; }
+
   std::int64_t settle_bin_size() const {
     const auto& given = options_.input.bin_size;
     if (given && *given < 1) throw UsageError("--bin-size must be at least 1");
@@ -218,6 +226,8 @@ class SetUp {
   void make_first(const LabelFile& labels, const std::vector<Track>& tracks, std::int64_t bin_size) {
     setup_.frozen = parse_parts(options_.freeze);
     TrainingInputs& inputs = setup_.inputs;
+    const double mean_duration =
+        static_cast<double>(inputs.training.positions()) / static_cast<double>(inputs.training.segments());
     if (init_) {
       setup_.first = adapt_init(options_, *init_, inputs);
     } else {
@@ -233,14 +243,19 @@ class SetUp {
     if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(Part::kDuration);
     setup_.first.training.clear();
     setup_.counts = count_paths(inputs.training);
-    if (options_.boundary_window) add_boundary_head(*options_.boundary_window, setup_.first);
+    if (options_.boundary_window) {
+      add_boundary_head(*options_.boundary_window, setup_.first);
+    } else if (chooses_shape() && !options_.no_boundary) {
+      add_boundary_head(kChosenWindow, setup_.first);
+    }
+    setup_.margin = options_.margin.value_or(chooses_shape() ? kChosenMargin / mean_duration : 0);
   }
 
   void describe(std::int64_t bin_size) {
     TrainingRecord& record = setup_.record;
     record.version = options_.version;
     record.files = files_of(options_, setup_.inputs);
-    record.options = option_list(options_, bin_size);
+    record.options = option_list(options_, setup_.margin, bin_size);
     setup_.fingerprint = fingerprint_of(options_, record);
     for (auto& entry : stop_list(options_)) record.options.push_back(std::move(entry));
     record.positions = setup_.inputs.training.positions();

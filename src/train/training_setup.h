@@ -18,6 +18,7 @@ struct TrainingSetup {
   Parameters first;   // where the fit starts
   PathCounts counts;  // of the training data
   std::set<Part> frozen;
+  double margin = 0;        // objective.h
   TrainingRecord record;    // files, options and sizes
   std::string fingerprint;  // of files and options, for checkpoints
 };

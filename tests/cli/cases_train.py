@@ -78,6 +78,26 @@ def test_same_bytes_for_any_number_of_threads(box):
         check(box.text("one.json") == box.text("two.json"), "differs with %s" % options)
 
 
+def test_what_is_chosen_where_nothing_is_said(box):
+    few = ["--labels", "genes.bed", "-b", "3", "--max-iterations", "3"]
+    train(box, "out.json", "--precision", "double", base=few)
+    chosen = load(box, "out.json")
+    check(chosen["boundary"]["window"] == [-2, 2], "%s" % chosen["boundary"]["window"])
+    check(abs(float(chosen["training"]["options"]["margin"]) - 10 * 49 / 10000) < 1e-12, "%s" % chosen["training"])
+    check(0.125 < chosen["training"]["scale"] < 8, "%s" % chosen["training"])
+    # What is written down is the likelihood of the parameters as they are written.
+    box.ok(["eval", "--truth", "genes.bed", "-p", "out.json", "--precision", "double", "--json", "eval.json", "genes.bed"] + TRACKS)
+    truth = load(box, "eval.json")["model"]["truth"]["log_likelihood_per_position"]
+    check(math.isclose(truth, -chosen["training"]["nll_per_position"], rel_tol=1e-7), "%r" % truth)
+    for options in (["--max-duration", "60", "--tail"], ["--duration", "geometric"], ["--boundary-window", "none", "--margin", "0"]):
+        train(box, "out.json", *options, base=few)
+        plain = load(box, "out.json")
+        check("boundary" not in plain and "margin" not in plain["training"]["options"], "%s" % options)
+        check("scale" not in plain["training"], "%s" % options)
+    for margin in ("-1", "nan", "much", "1x"):
+        box.fails(["train", "--margin=" + margin] + few + ["-o", "out.json"] + TRACKS, 2, "--margin")
+
+
 def test_validation_regions_are_left_out_of_the_training(box):
     train(box, "out.json", "--val-region", "III:113001-120360", "--freeze", "transition,duration")
     made = load(box, "out.json")["training"]
