@@ -1,7 +1,7 @@
 // Anchors: at marked boundaries the states of both runs give the local log Z and the mass that crosses, in
 // double (docs/algorithm.md, "The local log Z"). A block of threads per mark, a warp per label: segments
 // [s, e) with s < b < e are a sum over K^2 / 2 pairs of numbers relative to the largest of each factor, each
-// lane with four starts whose durations slide past the ends. Where that could lose something all labels are
+// lane with some starts whose durations slide past the ends. Where that could lose something all labels are
 // summed over logarithms.
 #include "cuda/cuda_check.h"
 #include "cuda/numbers.cuh"
@@ -15,7 +15,10 @@ namespace {
 
 constexpr int kThreads = kAnchorWarps * 32;
 constexpr unsigned kAll = 0xffffffffu;
-constexpr int kStarts = 4;  // of a lane
+// Starts of a lane: many are few loads per product, few leave no lane idle.
+constexpr int kFewStarts = 4;
+constexpr int kManyStarts = 16;
+constexpr int kLongDuration = 512;
 constexpr std::size_t kMostShared = std::size_t(64) << 10;
 
 __device__ __forceinline__ double warp_sum(double x) {
@@ -49,6 +52,7 @@ struct LabelAtMark {
   }
 
   // Log of the sum, relative to the scales of both states; `lost`: of what may have vanished.
+  template <int kStarts>
   __device__ double crossing(double* starts, double* ends, double* lost) const {
     const int longest = p.duration;
     double most_before = kNone, most_after = kNone;
@@ -70,7 +74,7 @@ struct LabelAtMark {
     const double* const bias = p.bias_linear + static_cast<std::int64_t>(c) * longest;
     double sum = 0;
     for (int left = 1 + kStarts * lane; left < longest; left += kStarts * 32) {
-      // Starts left .. left + 3 with the end at distance `right`: entries left + right - 1 and on.
+      // Starts left, left + 1, ... with the end at distance `right`: entries left + right - 1 and on.
       const auto bias_at = [&](int entry) { return entry < longest ? bias[entry] : 0.0; };
       double row[kStarts], window[kStarts];
 #pragma unroll
@@ -221,8 +225,13 @@ __global__ void __launch_bounds__(kThreads) anchor_kernel(const __grid_constant_
         const LabelAtMark label{p, before, after, c, lane};
         double mine = kNone, lost_here = kNone;
         if (!task.at_sequence_end) {
-          mine = attempt == 0 ? label.crossing(numbers, numbers + p.duration, &lost_here)
-                              : label.crossing_in_logs();
+          if (attempt != 0) {
+            mine = label.crossing_in_logs();
+          } else if (p.duration < kLongDuration) {
+            mine = label.crossing<kFewStarts>(numbers, numbers + p.duration, &lost_here);
+          } else {
+            mine = label.crossing<kManyStarts>(numbers, numbers + p.duration, &lost_here);
+          }
           if (p.tail) mine = log_add(mine, label.tail_crossing());
         }
         if (lane == 0) {

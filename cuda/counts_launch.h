@@ -45,7 +45,7 @@ struct CountsParameters {
 };
 
 inline constexpr int kNoPower = -1 << 30;
-inline constexpr int kPieceBlocks = 64;  // blocks that one thread prepares
+inline constexpr int kPieceBlocks = 8;  // blocks that one thread prepares
 
 // level[i] = shift[i] + the largest score of row i of the store.
 template <class Real>

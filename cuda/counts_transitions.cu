@@ -1,10 +1,10 @@
 // Expected counts of transitions: per interval the product of a (C, positions) by a (positions, C) matrix,
 // alpha before each position and what follows a start there (docs/algorithm.md, "Expected counts").
 //
-// A block of threads per interval (and per group of tiles where labels are many) takes 16 positions at a time
-// into shared memory as numbers, alpha relative to the largest of its position, and adds them up in tiles of
-// 4 x 4 registers; threads left over share the positions. Positions whose numbers leave their range are
-// counted over logarithms.
+// 16 positions at a time go to shared memory as numbers, alpha relative to the largest of its position, and
+// are added up in tiles of registers: of a warp up to 32 labels, of a block of threads (4 x 4 each, those
+// left over share the positions) beyond. Positions whose numbers leave their range are counted over
+// logarithms.
 #include "cuda/counts_messages.cuh"
 #include "cuda/cuda_check.h"
 
@@ -18,6 +18,8 @@ constexpr int kThreads = 128;
 constexpr int kTile = 4;
 constexpr int kTileEntries = kTile * kTile;
 constexpr int kFlush = 64;  // positions that are added up in Real
+constexpr int kMostWarps = 8;
+constexpr unsigned kAll = 0xffffffffu;
 
 __host__ __device__ inline int padded(int labels) { return (labels + kTile - 1) / kTile * kTile; }
 __host__ __device__ inline int tiles_of(int labels) {
@@ -48,13 +50,13 @@ struct RowOfTile {
   int index, from, to;
   std::int64_t row;
 };
-template <class Real>
+template <int kFrom, int kTo, class Real>
 __device__ SEMICRF_NOINLINE void count_row(const CountsParameters<Real>& p, RowOfTile at, double* counts) {
   const IntervalMessages<Real> interval(p, at.index);
   const std::int64_t of_state = static_cast<std::int64_t>(p.duration) * p.labels;
-  for (int i = 0; i < kTileEntries; ++i) {
-    const int from = at.from + i / kTile;
-    const int to = at.to + i % kTile;
+  for (int i = 0; i < kFrom * kTo; ++i) {
+    const int from = at.from + i / kTo;
+    const int to = at.to + i % kTo;
     if (from >= p.labels || to >= p.labels) continue;
     const double score = p.transition_log[static_cast<std::int64_t>(from) * p.width + to];
     if (score == kNone) continue;
@@ -72,6 +74,230 @@ __device__ SEMICRF_NOINLINE void count_row(const CountsParameters<Real>& p, RowO
     counts[i] += exp(left + right + score);
   }
 }
+
+// exp(score of a transition) over the bounds of its labels.
+template <class Real>
+__device__ inline double weight_of(const CountsParameters<Real>& p, int from, int to) {
+  if (from >= p.labels || to >= p.labels) return 0;
+  const double score = p.transition_log[static_cast<std::int64_t>(from) * p.width + to];
+  return score == kNone ? 0.0 : exp(score - (p.source_bound[from] + p.transition_bound[to]));
+}
+
+// --- up to 32 labels: a warp by itself ---
+
+// A positive number as a mantissa in [1, 2) times a power of two.
+template <class Real>
+struct Parts {
+  Real mantissa;
+  int exponent;
+};
+inline constexpr int kZero = -100000;  // exponent of 0
+__device__ __forceinline__ Parts<float> parts_of(float x) {
+  if (!(x > 0)) return {1.0f, kZero};
+  return {__int_as_float((__float_as_int(x) & 0x7fffff) | 0x3f800000), exponent_of(x)};
+}
+__device__ __forceinline__ Parts<double> parts_of(double x) {
+  if (!(x > 0)) return {1.0, kZero};
+  const long long bits = (__double_as_longlong(x) & 0xfffffffffffffll) | 0x3ff0000000000000ll;
+  return {__longlong_as_double(bits), exponent_of(x)};
+}
+// exp(x), the mantissa in [0.7, 1.5).
+template <class Real>
+__device__ __forceinline__ Parts<Real> parts_of_log(double x) {
+  if (!(x > -1e8)) return {Real(1), kZero};
+  const int n = near_int(x * (1 / kLog2));
+  return {from_log<Real, LogSemiring>(fma(static_cast<double>(-n), kLog2, x)), n};
+}
+
+// The lanes of a warp are kStep rows of kGroup labels when they take positions in, and 4 x 8 tiles when they
+// multiply.
+template <class Real, int kWidth>
+class WarpCounter {
+ public:
+  static constexpr int kGroup = kWidth <= 8 ? 8 : (kWidth <= 16 ? 16 : 32);
+  static constexpr int kStep = 32 / kGroup;
+  static constexpr int kSteps = kBlock / kStep;
+  static constexpr int kFrom = kWidth / 4;  // of a tile
+  static constexpr int kTo = kWidth / 8;
+  static constexpr int kEntries = kFrom * kTo;
+
+  // rows: (2, 16, kWidth) shared; exact: (kEntries) of the caller, so that the sums stay in registers.
+  __device__ WarpCounter(const CountsParameters<Real>& p, int index, Real* rows, double* exact)
+      : p_(p),
+        interval_(p, index),
+        index_(index),
+        label_(static_cast<int>(threadIdx.x % 32) % kGroup),
+        first_row_(static_cast<int>(threadIdx.x % 32) / kGroup),
+        from_(static_cast<int>(threadIdx.x % 32) / 8 * kFrom),
+        to_(static_cast<int>(threadIdx.x % 32) % 8 * kTo),
+        alpha_(rows),
+        delta_(rows + kBlock * kWidth),
+        exact_(exact) {}
+
+  __device__ __forceinline__ void run(int first, int last) {
+#pragma unroll
+    for (int i = 0; i < kEntries; ++i) {
+      sums_[i] = Wide<Real>::of(0);
+      parts_[i] = Real(0);
+    }
+    for (int block = first; block < last; ++block) {
+      __syncwarp();
+      const unsigned wide = load_rows(block);
+      __syncwarp();
+      multiply();
+      for (int r = 0; wide != 0 && r < kBlock; ++r) {
+        if ((wide >> r & 1) == 0) continue;
+        const std::int64_t row = interval_.first_row + static_cast<std::int64_t>(block) * kBlock + r;
+        count_row<kFrom, kTo>(p_, RowOfTile{RowKind::kInside, index_, from_, to_, row}, exact_);
+      }
+      if ((block - first) % 4 == 3) flush();
+    }
+    flush();
+  }
+  // The boundary at the mark, and before the first position.
+  __device__ void count_edges() {
+    const RowOfTile at{RowKind::kFirst, index_, from_, to_, interval_.first_row};
+    if (interval_.task.begin == 0 && p_.uniform != 0) count_row<kFrom, kTo>(p_, at, exact_);
+    if (interval_.task.at_sequence_end) return;
+    count_row<kFrom, kTo>(p_, RowOfTile{RowKind::kMark, index_, from_, to_, 0}, exact_);
+  }
+  __device__ __forceinline__ void add_to(double* totals) const {
+#pragma unroll
+    for (int i = 0; i < kEntries; ++i) {
+      const int from = from_ + i / kTo;
+      const int to = to_ + i % kTo;
+      totals[from * kWidth + to] += fma(sums_[i].value(), weight_of(p_, from, to), exact_[i]);
+    }
+  }
+
+ private:
+  // Row r: alpha at the right boundary of position 16 block + r, delta of the position after it. Returns the
+  // rows that are counted over logarithms: all, with zeros in their place, when one is.
+  __device__ __forceinline__ unsigned load_rows(int block) {
+    const std::int64_t at = interval_.first_row / kBlock + block;
+    const bool next = block + 1 < interval_.blocks;
+    const bool has_label = label_ < p_.labels;
+    const std::int64_t c = has_label ? label_ : 0;
+    const std::int64_t left = interval_.rows - 1 - static_cast<std::int64_t>(block) * kBlock;
+    const int count = left < kBlock ? static_cast<int>(left) : kBlock;  // rows inside
+    const bool exact =
+        p_.forward.exact[at] != 0 || p_.backward.exact[at] != 0 || (next && p_.backward.exact[at + 1] != 0);
+    const unsigned all = (1u << count) - 1;
+    Real alpha[kSteps], delta[kSteps];
+    const std::int64_t first = (at * kBlock + first_row_) * p_.labels + c;
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) {
+      const bool inside = has_label && !exact && first_row_ + i * kStep < count;
+      alpha[i] = inside ? p_.forward.alpha[first + i * kStep * p_.labels] : Real(0);
+      delta[i] = inside ? p_.backward.alpha[first + (i * kStep + 1) * p_.labels] : Real(0);
+    }
+    const std::int64_t scale = at * p_.labels + c;
+    const double mine = has_label && !exact ? p_.forward.alpha_scale[scale] + p_.source_bound[c] : kNone;
+    double top = mine;
+#pragma unroll
+    for (int step = kGroup / 2; step > 0; step /= 2) top = fmax(top, __shfl_xor_sync(kAll, top, step));
+    Parts<Real> by_alpha{Real(1), kZero}, by_delta = by_alpha, by_next = by_alpha;
+    if (mine > kNone) by_alpha = parts_of_log<Real>(mine - top);
+    if (top > kNone) {
+      const double level = p_.transition_bound[c] + top + interval_.forward_level(at);
+      by_delta = parts_of_log<Real>(p_.backward.alpha_scale[scale] + interval_.backward_level(at) + level);
+      if (next) {
+        by_next = parts_of_log<Real>(p_.backward.alpha_scale[scale + p_.labels] +
+                                     interval_.backward_level(at + 1) + level);
+      }
+    }
+    bool bad = false;
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) {
+      const int r = first_row_ + i * kStep;
+      const Parts<Real> from = parts_of(alpha[i]);
+      const Parts<Real> to = parts_of(delta[i]);
+      const Parts<Real>& by = i == kSteps - 1 && r == kBlock - 1 ? by_next : by_delta;
+      const int exponent = from.exponent + by_alpha.exponent;
+      int most = exponent;
+#pragma unroll
+      for (int step = kGroup / 2; step > 0; step /= 2) {
+        const int theirs = __shfl_xor_sync(kAll, most, step);
+        most = theirs > most ? theirs : most;
+      }
+      const int power = to.exponent + by.exponent + most;
+      const bool some = most > kZero / 2;
+      bad = bad || (some && power > kMostPower<Real>);
+      if (label_ < kWidth) {
+        alpha_[r * kWidth + label_] =
+            some ? from.mantissa * by_alpha.mantissa * power_of_two(exponent - most, Real()) : Real(0);
+        delta_[r * kWidth + label_] =
+            some ? to.mantissa * by.mantissa * power_of_two(power, Real()) : Real(0);
+      }
+    }
+    if (!__any_sync(kAll, bad)) return exact ? all : 0;
+#pragma unroll
+    for (int i = 0; i < kSteps; ++i) {
+      if (label_ < kWidth) alpha_[(first_row_ + i * kStep) * kWidth + label_] = Real(0);
+    }
+    return all;
+  }
+
+  __device__ __forceinline__ void multiply() {
+#pragma unroll
+    for (int r = 0; r < kBlock; ++r) {
+      Real alpha[kFrom], delta[kTo];
+#pragma unroll
+      for (int i = 0; i < kFrom; ++i) alpha[i] = alpha_[r * kWidth + from_ + i];
+#pragma unroll
+      for (int j = 0; j < kTo; ++j) delta[j] = delta_[r * kWidth + to_ + j];
+#pragma unroll
+      for (int i = 0; i < kEntries; ++i) parts_[i] = fused(alpha[i / kTo], delta[i % kTo], parts_[i]);
+    }
+  }
+  __device__ __forceinline__ void flush() {
+#pragma unroll
+    for (int i = 0; i < kEntries; ++i) {
+      sums_[i].add(Wide<Real>::exactly(parts_[i]));
+      parts_[i] = Real(0);
+    }
+  }
+
+  const CountsParameters<Real>& p_;
+  const IntervalMessages<Real> interval_;
+  const int index_, label_, first_row_, from_, to_;
+  Real *alpha_, *delta_;  // (16, kWidth)
+  double* exact_;
+  Wide<Real> sums_[kEntries];
+  Real parts_[kEntries];
+};
+
+// A block of threads per interval, its warps one after the other along it.
+template <class Real, int kWidth>
+__global__ void __launch_bounds__(kMostWarps * 32)
+    warp_kernel(const __grid_constant__ CountsParameters<Real> p) {
+  using Counter = WarpCounter<Real, kWidth>;
+  double* const totals = reinterpret_cast<double*>(shared_memory);
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int warps = static_cast<int>(blockDim.x / 32);
+  Real* rows = reinterpret_cast<Real*>(totals + kWidth * kWidth) + warp * 2 * kBlock * kWidth;
+  for (int i = static_cast<int>(threadIdx.x); i < kWidth * kWidth; i += static_cast<int>(blockDim.x))
+    totals[i] = 0;
+  const int index = static_cast<int>(blockIdx.x);
+  double exact[Counter::kEntries];
+  for (int i = 0; i < Counter::kEntries; ++i) exact[i] = 0;
+  Counter counter(p, index, rows, exact);
+  const AnchorTask& task = p.tasks[index];
+  const int blocks = static_cast<int>((task.end - task.begin + kBlock - 1) / kBlock);
+  const int each = (blocks + warps - 1) / warps;
+  counter.run(warp * each, (warp + 1) * each < blocks ? (warp + 1) * each : blocks);
+  if (warp == 0) counter.count_edges();
+  for (int turn = 0; turn < warps; ++turn) {
+    __syncthreads();
+    if (turn == warp) counter.add_to(totals);
+  }
+  __syncthreads();
+  double* counts = p.parts + index * p.entries + static_cast<std::int64_t>(p.groups) * kBlock * p.labels;
+  for (int i = static_cast<int>(threadIdx.x); i < p.labels * p.labels; i += static_cast<int>(blockDim.x))
+    counts[i] = totals[i / p.labels * kWidth + i % p.labels];
+}
+
+// --- more labels: a block of threads together ---
 
 template <class Real>
 class TransitionCounter {
@@ -252,7 +478,7 @@ class TransitionCounter {
   }
 
   __device__ void add_exact(RowKind kind, std::int64_t row) {
-    count_row(p_, RowOfTile{kind, index_, from_, to_, row}, exact_);
+    count_row<kTile, kTile>(p_, RowOfTile{kind, index_, from_, to_, row}, exact_);
   }
 
   // Adds up the threads of a tile in their order.
@@ -261,7 +487,8 @@ class TransitionCounter {
       if (works_ && split_ == s) {
 #pragma unroll
         for (int i = 0; i < kTileEntries; ++i) {
-          const double mine = fma(sums_[i].value(), weight_of(i), exact_[i]);
+          const double mine =
+              fma(sums_[i].value(), weight_of(p_, from_ + i / kTile, to_ + i % kTile), exact_[i]);
           double* total = totals_ + i * kThreads + slot_;
           *total = s == 0 ? mine : *total + mine;
         }
@@ -276,14 +503,6 @@ class TransitionCounter {
         counts[static_cast<std::int64_t>(from) * p_.labels + to] = totals_[i * kThreads + slot_];
     }
   }
-  __device__ double weight_of(int i) const {
-    const int from = from_ + i / kTile;
-    const int to = to_ + i % kTile;
-    if (from >= p_.labels || to >= p_.labels) return 0;
-    const double score = p_.transition_log[static_cast<std::int64_t>(from) * p_.width + to];
-    return score == kNone ? 0.0 : exp(score - (p_.source_bound[from] + p_.transition_bound[to]));
-  }
-
   const CountsParameters<Real>& p_;
   const IntervalMessages<Real> interval_;
   const int index_, width_;
@@ -309,10 +528,8 @@ __global__ void __launch_bounds__(kThreads, 4)
   TransitionCounter<Real>(p, index, static_cast<int>(blockIdx.x) % groups, exact).run(counts);
 }
 
-}  // namespace
-
 template <class Real>
-void count_transitions(const CountsParameters<Real>& parameters, cudaStream_t stream) {
+void launch_blocks(const CountsParameters<Real>& parameters, cudaStream_t stream) {
   const auto width = static_cast<std::size_t>(padded(parameters.labels));
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(parameters.num_tasks * tile_groups(parameters.labels)));
@@ -324,6 +541,39 @@ void count_transitions(const CountsParameters<Real>& parameters, cudaStream_t st
                                           cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(config.dynamicSmemBytes)));
   SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, transition_kernel<Real>, parameters));
+}
+
+template <class Real, int kWidth>
+void launch_warps(const CountsParameters<Real>& parameters, cudaStream_t stream) {
+  // A warp should have a dozen blocks to itself.
+  const int warps = parameters.starts.blocks < 16 ? 1 : (parameters.starts.blocks < 128 ? 4 : kMostWarps);
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(parameters.num_tasks));
+  config.blockDim = dim3(static_cast<unsigned>(warps * 32));
+  config.dynamicSmemBytes =
+      kWidth * kWidth * sizeof(double) + static_cast<std::size_t>(warps) * 2 * kBlock * kWidth * sizeof(Real);
+  config.stream = stream;
+  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(warp_kernel<Real, kWidth>,
+                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(config.dynamicSmemBytes)));
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, warp_kernel<Real, kWidth>, parameters));
+}
+
+}  // namespace
+
+template <class Real>
+void count_transitions(const CountsParameters<Real>& parameters, cudaStream_t stream) {
+  if (parameters.labels <= 8) {
+    launch_warps<Real, 8>(parameters, stream);
+  } else if (parameters.labels <= 16) {
+    launch_warps<Real, 16>(parameters, stream);
+  } else if (parameters.labels <= 24) {
+    launch_warps<Real, 24>(parameters, stream);
+  } else if (parameters.labels <= 32) {
+    launch_warps<Real, 32>(parameters, stream);
+  } else {
+    launch_blocks(parameters, stream);
+  }
 }
 
 template void count_transitions<float>(const CountsParameters<float>&, cudaStream_t);

@@ -77,8 +77,8 @@ class CudaEngine final : public Engine {
   PosteriorWindow compute_posteriors(const ScoreWindow& scores, PositionRange range,
                                      const BoundaryState* left, const BoundaryState* right,
                                      const PosteriorArrays& out);
-  void combine_all(const std::vector<AnchorTask>& tasks, PositionRange range, const PosteriorArrays& out,
-                   std::vector<ChunkReport>& chunks);
+  void combine_all(const std::vector<AnchorTask>& tasks, std::int64_t mark, PositionRange range,
+                   const PosteriorArrays& out, std::vector<ChunkReport>& chunks);
   void count_all(const std::vector<AnchorTask>& tasks, std::int64_t mark, ExpectedCounts& counts);
   void download_posteriors(PositionRange range, const PosteriorArrays& out) const;
   void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
@@ -102,7 +102,7 @@ class CudaEngine final : public Engine {
   StoreBuffers<Real> forward_store_, backward_store_;
   DeviceBuffer<AnchorTask> anchor_buffer_;
   DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_numbers_, bias_linear_,
-      largest_bias_, sums_;
+      largest_bias_, piece_sums_, sums_;
   std::unique_ptr<CountsPass<Real>> counts_pass_;
   std::map<std::string, double>* stage_seconds_ = nullptr;
   std::chrono::steady_clock::time_point stage_begin_;

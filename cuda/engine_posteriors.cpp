@@ -115,8 +115,9 @@ void CudaEngine<Real>::download_rows(const DeviceBuffer<Real>& from, std::size_t
 }
 
 template <class Real>
-void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, PositionRange range,
-                                   const PosteriorArrays& out, std::vector<ChunkReport>& chunks) {
+void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, std::int64_t mark,
+                                   PositionRange range, const PosteriorArrays& out,
+                                   std::vector<ChunkReport>& chunks) {
   const std::size_t labels = wide(model_.num_labels);
   const std::size_t rows = forward_store_.blocks() * kBlock;
   CombineParameters<Real> p{};
@@ -128,7 +129,13 @@ void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, Positio
   p.z_offset = z_offset_.get();
   p.labels = model_.num_labels;
   p.num_tasks = static_cast<int>(tasks.size());
-  sums_.reserve(tasks.size() * 4);
+  const std::int64_t piece = kCombineBlocks * kBlock;
+  const std::size_t pieces = wide((mark + piece - 1) / piece);
+  p.pieces = static_cast<int>(pieces);
+  if (pieces > 1) piece_sums_.reserve(tasks.size() * pieces * labels);
+  p.piece_sums = piece_sums_.get();
+  sums_.reserve(tasks.size() * pieces * 4);
+  sums_.clear(tasks.size() * pieces * 4, stream_);
   p.sums = sums_.get();
   const auto wanted = [&](const double* array, DeviceBuffer<Real>& buffer, std::size_t count) -> Real* {
     if (array == nullptr) return nullptr;
@@ -140,16 +147,17 @@ void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, Positio
   p.starts = wanted(out.starts, starts_, rows * labels);
   p.ends = wanted(out.ends, ends_, rows * labels);
   combine_messages(p, stream_);
-  const std::vector<double> sums = sums_.download(tasks.size() * 4, stream_);
+  const std::vector<double> sums = sums_.download(tasks.size() * pieces * 4, stream_);
   const std::vector<int> fallbacks = anchor_fallbacks_.download(tasks.size(), stream_);
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     ChunkReport& chunk = chunks[chunk_of(tasks[i].begin, range)];
     chunk.fallbacks += fallbacks[i];
-    chunk.label_entropy += sums[4 * i];
-    chunk.boundary_mass += sums[4 * i + 1];
-    chunk.boundary_plogp += sums[4 * i + 2];
-    const double error = sums[4 * i + 3];
-    if (!(error <= chunk.max_normalization_error)) chunk.max_normalization_error = error;
+    for (const double* of = &sums[4 * pieces * i]; of < &sums[4 * pieces * i] + 4 * pieces; of += 4) {
+      chunk.label_entropy += of[0];
+      chunk.boundary_mass += of[1];
+      chunk.boundary_plogp += of[2];
+      if (!(of[3] <= chunk.max_normalization_error)) chunk.max_normalization_error = of[3];
+    }
   }
 }
 
@@ -205,7 +213,7 @@ PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, 
   end_stage("sweeps");
   find_all_anchors(tasks);
   end_stage("anchors");
-  combine_all(tasks, range, out, result.chunks);
+  combine_all(tasks, ahead.mark, range, out, result.chunks);
   end_stage("combining");
   if (out.counts != nullptr) count_all(tasks, ahead.mark, *out.counts);
   end_stage("counting");

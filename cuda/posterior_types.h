@@ -29,14 +29,17 @@ struct AnchorParameters {
   int labels, width, duration, tail, num_tasks;
 };
 
+inline constexpr int kCombineBlocks = 64;  // blocks of 16 positions in a piece of an interval
+
 template <class Real>
 struct CombineParameters {
   MessageStore<Real> forward, backward;
   const AnchorTask* tasks;
   const double *crossing, *z_whole, *z_offset;
   Real *boundary, *label_rows, *starts, *ends;  // (rows), (rows, C); null: not wanted
-  double* sums;  // (tasks, 4): entropy, boundary mass, boundary p ln p, worst error
-  int labels, num_tasks;
+  double* piece_sums;  // (tasks, pieces, C) ends less starts; where there is more than one piece
+  double* sums;        // (tasks, pieces, 4): entropy, boundary mass, boundary p ln p, worst error
+  int labels, num_tasks, pieces;
 };
 
 }  // namespace semicrf::cuda
