@@ -22,9 +22,8 @@ struct BinnedSegments {
   std::int64_t lost = 0;          // segments that got no bin at all
 };
 
-// A bin gets the label that covers most of its bases, the leftmost of several, and belongs to the segment of
-// that label that covers most of it; a bin less than half of which is covered by segments belongs to none.
-// `segments` are sorted and disjoint; parts outside the grid do not count. The rule is that of training.
+// The rule is that of training (label_bins), the leftmost segment being the earliest line. `segments` are
+// sorted and disjoint; parts outside the grid do not count.
 BinnedSegments bin_segments(std::span<const Segment> segments, const BaseGrid& grid);
 
 }  // namespace semicrf

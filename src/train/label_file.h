@@ -6,17 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "model/bin_labels.h"
 #include "model/parameters.h"
 
 namespace semicrf {
-
-// One line of the file.
-struct LabelRecord {
-  std::int64_t begin = 0;  // base, 0-based
-  std::int64_t end = 0;    // one past the last base
-  int label = 0;           // index in LabelFile::labels
-  std::int64_t line = 0;
-};
 
 struct LabelFile {
   std::string path;

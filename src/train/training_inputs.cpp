@@ -10,7 +10,7 @@
 #include "pipeline/input_argument.h"
 #include "pipeline/input_set.h"
 #include "pipeline/piece_stream.h"
-#include "train/bin_labels.h"
+#include "model/bin_labels.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 #include "core/error.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
-#include "train/bin_labels.h"
+#include "model/bin_labels.h"
 #include "train/label_file.h"
 #include "train/training_data.h"
 #include "unit/train_fixture.h"

@@ -1,4 +1,4 @@
-#include "train/bin_labels.h"
+#include "model/bin_labels.h"
 
 #include <algorithm>
 

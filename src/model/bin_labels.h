@@ -5,9 +5,15 @@
 #include <span>
 #include <vector>
 
-#include "train/label_file.h"
-
 namespace semicrf {
+
+// A labelled stretch of bases: one line of a label file.
+struct LabelRecord {
+  std::int64_t begin = 0;  // base, 0-based
+  std::int64_t end = 0;    // one past the last base
+  int label = 0;           // index in a list of labels
+  std::int64_t line = 0;
+};
 
 // A run of bins that one line of the label file covers.
 struct LabelledRun {
