@@ -7,6 +7,7 @@
 
 #include "reference/reference_engine.h"
 #include "support/catch.h"
+#include "support/differences.h"
 #include "support/enumerate.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
@@ -17,16 +18,6 @@ using namespace semicrf::testing;
 namespace {
 
 constexpr double kTolerance = 1e-10;
-
-double largest_difference(const std::vector<double>& found, const std::vector<double>& expected) {
-  if (found.size() != expected.size()) return std::numeric_limits<double>::infinity();
-  double largest = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double difference = found[i] == expected[i] ? 0.0 : std::fabs(found[i] - expected[i]);
-    largest = difference <= largest ? largest : difference;  // a NaN gets through
-  }
-  return largest;
-}
 
 double log_add(double a, double b) {
   const double high = std::max(a, b);

@@ -9,6 +9,7 @@
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
+#include "support/differences.h"
 #include "support/enumerate.h"
 #include "support/rescore.h"
 
@@ -18,16 +19,6 @@ using namespace semicrf::testing;
 namespace {
 
 constexpr double kTolerance = 1e-10;
-
-double largest_difference(const std::vector<double>& found, const std::vector<double>& expected) {
-  if (found.size() != expected.size()) return std::numeric_limits<double>::infinity();
-  double largest = 0;
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double difference = std::fabs(found[i] - expected[i]);
-    largest = difference <= largest ? largest : difference;  // a NaN gets through
-  }
-  return largest;
-}
 
 double scale_of(double score) { return std::max(1.0, std::fabs(score)); }
 

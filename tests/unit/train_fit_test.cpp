@@ -15,17 +15,6 @@
 namespace semicrf {
 namespace {
 
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
-
 // Features that tell the labels apart, a little.
 TrainingData easy_data(std::uint64_t seed, int pieces = 4) {
   std::mt19937_64 random(seed);
@@ -166,7 +155,7 @@ TEST_CASE("damaged checkpoints are refused", "[train]") {
   const std::string text = checkpoint_text("print", state);
   const auto reads = [&](const std::string& content) {
     const std::string path = folder.add("point", content);
-    return message_of([&] { read_checkpoint(path, "print", 3); });
+    return test::message_of([&] { read_checkpoint(path, "print", 3); });
   };
   CHECK(read_checkpoint(folder.add("good", text), "print", 3) == state);
   for (std::size_t length = 0; length < text.size(); ++length)
@@ -176,10 +165,12 @@ TEST_CASE("damaged checkpoints are refused", "[train]") {
     flipped[i] = static_cast<char>(flipped[i] ^ 4);
     CHECK(reads(flipped) != "nothing was thrown");
   }
-  CHECK(holds(reads(text + "x"), "damaged"));
-  CHECK(holds(reads("a parameter file\n"), "no checkpoint"));
-  CHECK(holds(message_of([&] { read_checkpoint(folder.add("point", text), "other", 3); }), "other data"));
-  CHECK(holds(message_of([&] { read_checkpoint(folder.add("point", text), "print", 4); }), "coordinates"));
+  CHECK(test::holds(reads(text + "x"), "damaged"));
+  CHECK(test::holds(reads("a parameter file\n"), "no checkpoint"));
+  CHECK(test::holds(test::message_of([&] { read_checkpoint(folder.add("point", text), "other", 3); }),
+                    "other data"));
+  CHECK(test::holds(test::message_of([&] { read_checkpoint(folder.add("point", text), "print", 4); }),
+                    "coordinates"));
   CHECK_THROWS_AS(read_checkpoint(folder / "absent", "print", 3), ReadError);
 }
 
@@ -201,9 +192,9 @@ TEST_CASE("K without a tail must hold the longest segment", "[train]") {
   TrainingData data = easy_data(5);
   TrainOptions options;
   options.max_duration = 3;
-  const std::string message = message_of([&] { settle_durations(options, data, no_data()); });
-  CHECK(holds(message, "--max-duration 8"));
-  CHECK(holds(message, "chrA:"));
+  const std::string message = test::message_of([&] { settle_durations(options, data, no_data()); });
+  CHECK(test::holds(message, "--max-duration 8"));
+  CHECK(test::holds(message, "chrA:"));
   options.tail = true;
   CHECK(settle_durations(options, data, no_data()).max_duration == 3);
   options.tail = false;
@@ -260,7 +251,7 @@ TEST_CASE("a loss that is not finite is an error", "[train]") {
   for (double& value : x) value *= 1e300;
   std::vector<double> gradient(x.size());
   double nll = 0;
-  CHECK(holds(message_of([&] { problem.evaluate(x, gradient, nll); }), "not finite"));
+  CHECK(test::holds(test::message_of([&] { problem.evaluate(x, gradient, nll); }), "not finite"));
 }
 
 }  // namespace semicrf

@@ -2,9 +2,9 @@
 #include <functional>
 
 #include "core/error.h"
+#include "model/bin_labels.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
-#include "model/bin_labels.h"
 #include "train/label_file.h"
 #include "train/training_data.h"
 #include "unit/train_fixture.h"
@@ -15,18 +15,6 @@ namespace {
 std::vector<LabelledRun> runs_of(const std::vector<LabelRecord>& records, const BinGrid& grid) {
   return label_bins(records, grid);
 }
-
-// The message of what `work` throws.
-std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
 }  // namespace
 
@@ -96,17 +84,17 @@ TEST_CASE("label files that cannot be used are refused with their lines", "[trai
   const test::TempFolder folder;
   const auto refusal = [&](const std::string& content, const std::vector<Label>& known = {}) {
     const std::string path = folder.add("labels.bed", content);
-    return message_of([&] { read_label_file(path, known); });
+    return test::message_of([&] { read_label_file(path, known); });
   };
   std::string message = refusal("a\t0\t10\tx\na\t20\t30\ty\na\t5\t25\tx\n");
-  CHECK(holds(message, "line 3"));
-  CHECK(holds(message, "line 1"));
-  CHECK(holds(refusal("a\t0\t10\tx\na\t0\t10\tx\n"), "overlaps"));
-  CHECK(holds(refusal("a\t0\t10\n"), "line 1"));
-  CHECK(holds(refusal("# nothing\n"), "no labelled segment"));
+  CHECK(test::holds(message, "line 3"));
+  CHECK(test::holds(message, "line 1"));
+  CHECK(test::holds(refusal("a\t0\t10\tx\na\t0\t10\tx\n"), "overlaps"));
+  CHECK(test::holds(refusal("a\t0\t10\n"), "line 1"));
+  CHECK(test::holds(refusal("# nothing\n"), "no labelled segment"));
   message = refusal("a\t0\t10\tx\na\t10\t20\tz\n", {{"x", std::nullopt}});
-  CHECK(holds(message, "line 2"));
-  CHECK(holds(message, "\"z\""));
+  CHECK(test::holds(message, "line 2"));
+  CHECK(test::holds(message, "\"z\""));
 }
 
 TEST_CASE("windows are cut at true boundaries and keep everything", "[train]") {
