@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <numeric>
 
 #include "core/error.h"
 #include "model/linear_heads.h"
@@ -14,10 +16,14 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kLongPiece = 1 << 15;  // positions; longer ones get all threads
+constexpr std::int64_t kLongPiece = 1 << 15;  // positions; longer ones have sums of their own
 constexpr std::int64_t kShard = 1 << 13;      // positions of short pieces per shard, at least
 constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
 constexpr std::int64_t kTask = 1 << 13;       // positions per task of a thread
+
+int workers_for(std::size_t shards, int threads) {
+  return std::clamp(static_cast<int>(std::min<std::size_t>(shards, 1024)), 1, std::max(1, threads));
+}
 
 // The scores of one piece, in the precision of the engine.
 class PieceScores {
@@ -92,45 +98,21 @@ class Evaluator {
       : data_(data), parameters_(parameters), heads_(parameters), options_(options), objective_(objective) {}
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
-    std::vector<std::size_t> long_pieces, short_pieces;
-    for (const std::size_t i : pieces)
-      (data_.pieces[i].length > kLongPiece ? long_pieces : short_pieces).push_back(i);
-    double sum = 0;
-    if (!long_pieces.empty()) {
-      const std::unique_ptr<Engine> engine = make_engine(options_, parameters_.chain);
-      for (const std::size_t i : long_pieces)
-        sum += evaluate(*engine, data_.pieces[i], options_.threads, gradient);
-    }
-    return sum + run_short(short_pieces, gradient);
-  }
-
- private:
-  // Consecutive short pieces form shards by their lengths alone; every shard has sums of its own.
-  double run_short(const std::vector<std::size_t>& pieces, ParameterGradient* gradient) {
-    std::int64_t positions = 0;
-    for (const std::size_t i : pieces) positions += data_.pieces[i].length;
-    const std::int64_t goal = std::max(kShard, positions / static_cast<std::int64_t>(kMostShards) + 1);
-    std::vector<std::vector<std::size_t>> shards;
-    std::int64_t filled = goal;
-    for (const std::size_t i : pieces) {
-      if (filled >= goal) {
-        shards.emplace_back();
-        filled = 0;
-      }
-      shards.back().push_back(i);
-      filled += data_.pieces[i].length;
-    }
+    const std::vector<std::vector<std::size_t>> shards = make_shards(pieces);
+    // Each engine gets an equal part of the threads.
+    const int side_by_side = workers_for(shards.size(), options_.threads);
+    EngineOptions part = options_;
+    part.threads = std::max(1, options_.threads / side_by_side);
     std::vector<double> sums(shards.size(), 0.0);
     std::vector<ParameterGradient> gradients(gradient == nullptr ? 0 : shards.size());
-    std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(std::max(1, options_.threads)));
-    EngineOptions single = options_;
-    single.threads = 1;
-    parallel_for(options_.threads, shards.size(), [&](std::size_t shard, int worker) {
+    std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
+    parallel_for(side_by_side, shards.size(), [&](std::size_t shard, int worker) {
       std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
-      if (engine == nullptr) engine = make_engine(single, parameters_.chain);
+      if (engine == nullptr) engine = make_engine(part, parameters_.chain);
       ParameterGradient* own = nullptr;
       if (gradient != nullptr) own = &(gradients[shard] = ParameterGradient(parameters_));
-      for (const std::size_t i : shards[shard]) sums[shard] += evaluate(*engine, data_.pieces[i], 1, own);
+      for (const std::size_t i : shards[shard])
+        sums[shard] += evaluate(*engine, data_.pieces[i], part.threads, own);
     });
     double sum = 0;
     for (std::size_t shard = 0; shard < shards.size(); ++shard) {
@@ -138,6 +120,36 @@ class Evaluator {
       if (gradient != nullptr) gradient->add(gradients[shard]);
     }
     return sum;
+  }
+
+ private:
+  // What is computed one after the other, with sums of its own: every long piece, the longest first, so that
+  // threads end together; then runs of consecutive short ones. By the lengths alone.
+  std::vector<std::vector<std::size_t>> make_shards(std::span<const std::size_t> pieces) const {
+    std::vector<std::vector<std::size_t>> shards;
+    std::int64_t positions = 0;  // of short pieces
+    for (const std::size_t i : pieces) {
+      if (data_.pieces[i].length > kLongPiece) {
+        shards.push_back({i});
+      } else {
+        positions += data_.pieces[i].length;
+      }
+    }
+    std::stable_sort(shards.begin(), shards.end(), [&](const auto& a, const auto& b) {
+      return data_.pieces[a.front()].length > data_.pieces[b.front()].length;
+    });
+    const std::int64_t goal = std::max(kShard, positions / static_cast<std::int64_t>(kMostShards) + 1);
+    std::int64_t filled = goal;
+    for (const std::size_t i : pieces) {
+      if (data_.pieces[i].length > kLongPiece) continue;
+      if (filled >= goal) {
+        shards.emplace_back();
+        filled = 0;
+      }
+      shards.back().push_back(i);
+      filled += data_.pieces[i].length;
+    }
+    return shards;
   }
 
   double evaluate(Engine& engine, const TrainingPiece& piece, int threads,
@@ -236,14 +248,20 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const auto labels = static_cast<std::size_t>(parameters.num_labels());
   const std::size_t arrays = parameters.boundary ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
-  std::size_t most = 0;
+  // The longest pieces side by side, and the sums of every shard.
+  std::vector<std::size_t> needs;
   for (const TrainingPiece& piece : data.pieces) {
     const std::size_t rows = static_cast<std::size_t>(piece.length) * labels * arrays;
-    std::size_t bytes = engine->posterior_bytes(piece.length, true) + rows * (score + sizeof(double));
-    if (piece.length <= kLongPiece) bytes *= static_cast<std::size_t>(std::max(1, options.threads));
-    most = std::max(most, bytes);
+    needs.push_back(engine->posterior_bytes(piece.length, true) + rows * (score + sizeof(double)));
   }
-  return most + 2 * kMostShards * parameters.chain.duration_bias.size() * sizeof(double);
+  std::sort(needs.begin(), needs.end(), std::greater<>());
+  needs.resize(std::min(needs.size(), static_cast<std::size_t>(std::max(1, options.threads))));
+  const auto long_pieces = static_cast<std::size_t>(
+      std::count_if(data.pieces.begin(), data.pieces.end(),
+                    [](const TrainingPiece& piece) { return piece.length > kLongPiece; }));
+  const std::size_t shards = kMostShards + long_pieces;
+  return std::accumulate(needs.begin(), needs.end(), std::size_t{0}) +
+         2 * shards * parameters.chain.duration_bias.size() * sizeof(double);
 }
 
 }  // namespace semicrf

@@ -24,9 +24,8 @@ struct ObjectiveOptions {
 };
 
 // log Z - score with the margin, summed over `pieces` (indices into data). With `gradient`, the derivatives
-// are added to it. Long pieces are computed one after the other with all threads, short ones side by side;
-// sums run in an order that does not depend on the threads. Throws InputError naming the place when a piece
-// has no finite value.
+// are added to it. Pieces are computed side by side, each with its part of the threads; sums run in an
+// order that does not depend on them. Throws InputError naming the place when a piece has no finite value.
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
                                const Parameters& parameters, const EngineOptions& engine,
                                const ObjectiveOptions& options, ParameterGradient* gradient);
