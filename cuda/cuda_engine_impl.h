@@ -4,6 +4,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,7 +44,8 @@ class CudaEngine final : public Engine {
   // The same in steps, for measurements: scores to the device; then passes over them without their outputs.
   void upload(const ScoreWindow& scores);
   std::vector<RunOutcome> forward_pass(const ScoreWindow& scores, PositionRange range);
-  std::vector<Segment> viterbi_path(const ScoreWindow& scores);
+  // Right to left, 8 bytes a segment, in pinned memory; valid until the next call.
+  std::span<const TraceRecord> viterbi_path(const ScoreWindow& scores);
   void posterior_pass(const ScoreWindow& scores, PositionRange range, const PosteriorArrays& wanted);
   void repeat_forward_kernel();
   // From now on adds the seconds of every stage of posterior_pass to `seconds`; the stages then wait for each
@@ -72,8 +74,9 @@ class CudaEngine final : public Engine {
   std::vector<AnchorTask> anchor_tasks(const PassPlan& plan, const std::vector<RunOutcome>& forward,
                                        const std::vector<RunOutcome>& backward, std::int64_t length) const;
   void find_all_anchors(const std::vector<AnchorTask>& tasks);
+  // `messages`: null: nothing is kept.
   ViterbiWindow viterbi_window(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
-                               bool keep_messages);
+                               std::unique_ptr<CudaViterbiMessages<Real>>* messages);
   PosteriorWindow compute_posteriors(const ScoreWindow& scores, PositionRange range,
                                      const BoundaryState* left, const BoundaryState* right,
                                      const PosteriorArrays& out);
@@ -99,6 +102,7 @@ class CudaEngine final : public Engine {
   std::unique_ptr<MaxPass> max_forward_;
   std::shared_ptr<DeviceWindow> window_;
   std::shared_ptr<StoreBuffers<Real>> viterbi_store_;
+  std::shared_ptr<TraceBuffers> trace_buffers_;
   StoreBuffers<Real> forward_store_, backward_store_;
   DeviceBuffer<AnchorTask> anchor_buffer_;
   DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_numbers_, bias_linear_,

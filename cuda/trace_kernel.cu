@@ -1,8 +1,12 @@
-// The Viterbi traceback, in pieces at a time: a warp per piece follows the best path right to left through
-// the stored messages (docs/algorithm.md, "Viterbi without back-pointers"). The rightmost piece starts from
-// the cursor. The others start some way right of their piece from the label that is best there; paths run
-// together soon. The host checks that each piece passed through the state in which the piece to its right
-// left it, and sends out a warp again where not.
+// The Viterbi traceback, in pieces at a time: eight lanes per piece follow the best path right to left
+// through the stored messages (docs/algorithm.md, "Viterbi without back-pointers"). The rightmost piece
+// starts from the cursor. The others start some way right of their piece from the label that is best there;
+// paths run together soon. The host checks that each piece passed through the state in which the piece to its
+// right left it, and sends out a group again where not.
+//
+// A step of the path is a few hundred instructions of a group and two or three trips to memory: the starts in
+// the last block together with the bounds of the eight blocks before it, the starts of a block whose bound
+// could still win, the sources. Positions are relative to the window's first one.
 #include "cuda/cuda_check.h"
 #include "cuda/numbers.cuh"
 #include "cuda/trace_launch.h"
@@ -10,150 +14,171 @@
 namespace semicrf::cuda {
 namespace {
 
+constexpr int kGroup = 8;  // lanes per piece
+constexpr int kThreads = 128;
+
 template <class Real>
 class Tracer {
  public:
-  __device__ Tracer(const TraceParameters<Real>& p)
-      : p_(p), t_(p.tables), lane_(static_cast<int>(threadIdx.x % 32)) {}
+  __device__ explicit Tracer(const TraceParameters<Real>& p)
+      : p_(p),
+        t_(p.tables),
+        lane_(static_cast<int>(threadIdx.x % kGroup)),
+        first_lane_(static_cast<int>(threadIdx.x % 32) / kGroup * kGroup),
+        group_(((1u << kGroup) - 1) << first_lane_) {}
 
   __device__ void run(const TracePiece& piece, TraceResult* result) {
-    at_ = piece.start;
-    if (piece.guess) {
-      take_origin(at_.boundary - 1);
-      at_.label = best_label(at_.boundary, -1);
-    }
-    TraceResult out;
-    out.records = 0;
-    out.blocked = 0;
-    bool entered = at_.boundary <= piece.right && !piece.guess;
-    if (entered) out.entry = at_;
+    phase_ = piece.start.phase;
+    label_ = piece.start.label;
+    at_ = relative(piece.start.boundary);
+    segment_end_ = phase_ == TracePhase::kInTail ? relative(piece.start.segment_end) : 0;
+    const int right = relative(piece.right);
+    const int left = relative(piece.left);
+    if (piece.guess) label_ = best_label(at_, -1);
+    TraceState entry{-1, 0, TracePhase::kFindStart, 0};  // never met
+    int records = 0;
+    bool entered = at_ <= right && !piece.guess;
+    if (entered) entry = state();
     bool moved = true;
-    TraceRecord* records = p_.records + piece.out;
     // Where the window begins the path stops by itself, when it needs what lies left of it.
-    const bool leftmost = piece.left == p_.range_begin;
-    while (moved && at_.phase != TracePhase::kDone && !(entered && !leftmost && at_.boundary <= piece.left)) {
-      closed_ = false;
+    while (moved && phase_ != TracePhase::kDone && !(entered && left != 0 && at_ <= left)) {
+      closed_length_ = 0;
+      const int label = label_;
       moved = step();
-      if (!closed_) continue;
+      if (closed_length_ == 0) continue;
       if (entered) {
-        if (lane_ == 0)
-          records[out.records] = {static_cast<int>(at_.boundary - p_.range_begin), closed_label_};
-        ++out.records;
-      } else if (at_.boundary <= piece.right) {
+        if (lane_ == 0) {
+          p_.records[piece.out + records] =
+              static_cast<TraceRecord>(closed_length_) << kRecordLabelBits | static_cast<TraceRecord>(label);
+        }
+        ++records;
+      } else if (at_ <= right) {
         entered = true;
-        out.entry = at_;
+        entry = state();
       }
     }
-    out.blocked = !moved ? 1 : 0;
-    if (!entered) {
-      out.entry = at_;
-      out.entry.phase = TracePhase::kFindStart;
-      out.entry.boundary = -1;  // never met
-    }
-    out.exit = at_;
-    if (lane_ == 0) *result = out;
+    if (lane_ == 0) *result = {entry, state(), records, !moved ? 1 : 0};
   }
 
  private:
   struct Best {
     double score;
-    std::int64_t duration;
+    int duration;
   };
+
+  __device__ int relative(std::int64_t position) const { return static_cast<int>(position - p_.range_begin); }
+  __device__ TraceState state() const {
+    return {p_.range_begin + at_, p_.range_begin + segment_end_, phase_, label_};
+  }
+
+  // --- the group ---
+
+  template <class Value>
+  __device__ Value from_lane(Value value, int lane) const {
+    return __shfl_sync(group_, value, lane, kGroup);
+  }
+  // Bit i: lane i says yes.
+  __device__ unsigned votes(bool yes) const {
+    return __ballot_sync(group_, yes) >> first_lane_ & ((1u << kGroup) - 1);
+  }
+  __device__ static int first_of(unsigned votes) { return __ffs(static_cast<int>(votes)) - 1; }
+  __device__ double largest(double value) const {
+    for (int step = kGroup / 2; step > 0; step /= 2)
+      value = fmax(value, __shfl_xor_sync(group_, value, step));
+    return value;
+  }
+  __device__ int smallest(int value) const {
+    for (int step = kGroup / 2; step > 0; step /= 2) {
+      const int other = __shfl_xor_sync(group_, value, step);
+      value = other < value ? other : value;
+    }
+    return value;
+  }
 
   // --- reading ---
 
-  __device__ std::int64_t row_of(std::int64_t token) const { return token - p_.store.first_token; }
-  __device__ std::int64_t run_of(std::int64_t token) const { return (token - p_.range_begin) / p_.run; }
-  __device__ void take_origin(std::int64_t token) {
-    origin_whole_ = token < p_.range_begin ? p_.left_whole : p_.run_whole[run_of(token)];
-    origin_offset_ = token < p_.range_begin ? p_.left_offset : p_.run_offset[run_of(token)];
+  __device__ std::int64_t entry_of(int row, int c) const {
+    return static_cast<std::int64_t>(row) * t_.labels + c;
   }
-  // Puts values of a token's run on the scale of the origin, which lies near.
-  __device__ double shift_of(std::int64_t token) const {
-    const std::int64_t run = run_of(token);
-    const std::int64_t block = row_of(token) / kBlock;
-    return (p_.run_whole[run] + p_.store.base[block] - origin_whole_) + (p_.run_offset[run] - origin_offset_);
+  __device__ void take_origin(int block) { origin_ = block < 0 ? p_.left : p_.blocks[block]; }
+  // Puts values of a block on the scale of the origin, which lies near.
+  __device__ double shift_from(const BlockOrigin& own) const {
+    return (own.whole - origin_.whole) + (own.offset - origin_.offset);
   }
-  __device__ double left_shift() const {
-    return (p_.left_whole - origin_whole_) + (p_.left_offset - origin_offset_);
+  __device__ double shift_of(int block) const { return shift_from(p_.blocks[block]); }
+  __device__ std::int64_t pool_at(int slot, int position, int c) const {
+    return (static_cast<std::int64_t>(slot - 1) * kBlock + position % kBlock) * t_.labels + c;
   }
-  __device__ int pool_of(std::int64_t token) const { return p_.store.exact[row_of(token) / kBlock]; }
-  __device__ std::int64_t pool_at(int pool, std::int64_t token, int c) const {
-    return (static_cast<std::int64_t>(pool - 1) * kBlock + row_of(token) % kBlock) * t_.labels + c;
-  }
-  __device__ double value_of(const Real* numbers, const double* pool, const double* scale, std::int64_t token,
+  // On the scale of the block.
+  __device__ double value_of(const Real* numbers, const double* pool, const double* scale, int position,
                              int c) const {
-    const int exact = pool_of(token);
-    if (exact != 0) return pool[pool_at(exact, token, c)] + shift_of(token);
-    return static_cast<double>(numbers[row_of(token) * t_.labels + c]) +
-           (scale[row_of(token) / kBlock * t_.labels + c] + shift_of(token));
+    const int block = position / kBlock;
+    const int exact = p_.store.exact[block];
+    if (exact != 0) return pool[pool_at(exact, position, c)];
+    return static_cast<double>(numbers[entry_of(position, c)]) + scale[entry_of(block, c)];
   }
-  __device__ double alpha(std::int64_t boundary, int c) const {
-    return value_of(p_.store.alpha, p_.store.pool_alpha, p_.store.alpha_scale, boundary - 1, c);
+  __device__ double left_entry(int row, int c) const {
+    return p_.left_state[entry_of(row, c)] + shift_from(p_.left);
   }
   // The tail's share of alpha without the end score, content summed up to the boundary.
-  __device__ double tail(std::int64_t boundary, int c) const {
-    if (boundary == p_.range_begin) {
-      return p_.left_state == nullptr
-                 ? kNone
-                 : p_.left_state[static_cast<std::int64_t>(t_.duration + 1) * t_.labels + c] + left_shift();
-    }
-    const double share = value_of(p_.store.tail, p_.store.pool_tail, p_.store.alpha_scale, boundary - 1, c);
-    if (pool_of(boundary - 1) != 0) return share;
-    return share + content(block_begin(boundary - 1), boundary, c);
+  __device__ double tail(int boundary, int c) const {
+    if (boundary == 0) return p_.left_state == nullptr ? kNone : left_entry(t_.duration + 1, c);
+    const int position = boundary - 1;
+    const int block = position / kBlock;
+    const double share =
+        value_of(p_.store.tail, p_.store.pool_tail, p_.store.alpha_scale, position, c) + shift_of(block);
+    if (p_.store.exact[block] != 0) return share;
+    return share + content(block * kBlock, boundary, c);
   }
-  __device__ std::int64_t block_begin(std::int64_t token) const { return token / kBlock * kBlock; }
 
-  // Centred emission of one position, without its shift.
-  __device__ double score(std::int64_t token, int c) const {
-    const std::int64_t row = token - p_.sequence.begin;
-    const std::int64_t at = row * t_.labels;
+  __device__ double emission(std::int64_t at) const {
     const DeviceScores& f = p_.sequence.emissions;
-    double value = f.f32 != nullptr ? static_cast<double>(f.f32[at + c]) : f.f64[at + c];
+    return f.f32 != nullptr ? static_cast<double>(f.f32[at]) : f.f64[at];
+  }
+  // Centred emission of one position, without its shift.
+  __device__ double score(int position, int c) const {
+    const std::int64_t row = p_.range_begin - p_.sequence.begin + position;
+    double value = emission(row * t_.labels + c);
     if (p_.sequence.subtract_position_max) {
       double most = kNone;
-      for (int other = 0; other < t_.labels; ++other) {
-        most = fmax(most, f.f32 != nullptr ? static_cast<double>(f.f32[at + other]) : f.f64[at + other]);
-      }
+      for (int other = 0; other < t_.labels; ++other) most = fmax(most, emission(row * t_.labels + other));
       if (most != kNone) value -= most;
     }
     if (p_.sequence.baseline != nullptr) value -= p_.sequence.baseline[c];
-    return value - p_.store.shift[row_of(token)];
+    return value - p_.store.shift[position];
   }
   // Of positions of one block.
-  __device__ double content(std::int64_t begin, std::int64_t end, int c) const {
+  __device__ double content(int begin, int end, int c) const {
     double sum = 0;
-    for (std::int64_t token = begin; token < end; ++token) sum += score(token, c);
+    for (int position = begin; position < end; ++position) sum += score(position, c);
     return sum;
   }
-  __device__ double block_content(std::int64_t token, int c) const {
-    return p_.store.content[row_of(token) / kBlock * t_.labels + c];
-  }
-  __device__ double content_sum(std::int64_t begin, std::int64_t end, int c) const {
+  __device__ double content_sum(int begin, int end, int c) const {
     double sum = 0;
     while (begin < end) {
-      const std::int64_t first = block_begin(begin);
-      const std::int64_t stop = first + kBlock < end ? first + kBlock : end;
-      sum += begin == first && stop == first + kBlock ? block_content(begin, c) : content(begin, stop, c);
+      const int block = begin / kBlock;
+      const int stop = (block + 1) * kBlock < end ? (block + 1) * kBlock : end;
+      const bool whole = begin == block * kBlock && stop == (block + 1) * kBlock;
+      sum += whole ? p_.store.content[entry_of(block, c)] : content(begin, stop, c);
       begin = stop;
     }
     return sum;
   }
   // Everything before a segment that starts at `boundary`, with its start score and, left of the window, its
   // content up to the window's edge.
-  __device__ double started(std::int64_t boundary, int c) const {
-    if (boundary < p_.range_begin) {
-      return p_.left_state[(p_.range_begin - boundary - 1) * t_.labels + c] + left_shift();
-    }
-    const double value = value_of(p_.store.start, p_.store.pool_start, p_.store.start_scale, boundary, c);
-    if (pool_of(boundary) != 0) return value;
-    return value + content(block_begin(boundary), boundary, c);
+  __device__ double started(int boundary, int c) const {
+    if (boundary < 0) return left_entry(-boundary - 1, c);
+    const int block = boundary / kBlock;
+    const double value =
+        value_of(p_.store.start, p_.store.pool_start, p_.store.start_scale, boundary, c) + shift_of(block);
+    if (p_.store.exact[block] != 0) return value;
+    return value + content(block * kBlock, boundary, c);
   }
 
   // --- one step of the path ---
 
   __device__ bool step() {
-    switch (at_.phase) {
+    switch (phase_) {
       case TracePhase::kFindStart:
         return find_start();
       case TracePhase::kInTail:
@@ -164,164 +189,193 @@ class Tracer {
         return false;
     }
   }
-  __device__ void close_segment(std::int64_t begin) {
-    closed_ = true;
-    closed_label_ = at_.label;
-    at_.boundary = begin;
-    at_.phase = begin == 0 ? TracePhase::kDone : TracePhase::kFindSource;
+  __device__ void close_segment(int end, int begin) {
+    closed_length_ = end - begin;
+    at_ = begin;
+    phase_ = p_.range_begin + begin == 0 ? TracePhase::kDone : TracePhase::kFindSource;
   }
 
-  // Best over the warp; equal scores: the shorter duration.
-  __device__ Best best_of(Best mine) const {
-    for (int step = 16; step > 0; step /= 2) {
-      const double score = __shfl_xor_sync(0xffffffffu, mine.score, step);
-      const long long duration = __shfl_xor_sync(0xffffffffu, static_cast<long long>(mine.duration), step);
-      if (score > mine.score || (score == mine.score && duration < mine.duration)) {
-        mine.score = score;
-        mine.duration = duration;
+  // What is the same for all starts in one block.
+  struct Block {
+    int index;
+    int exact;      // slot of the pool + 1, or 0
+    double shift;   // puts it on the scale of the origin
+    double before;  // content from its first boundary to the last block's (or to `end`, see find_start)
+    double after;   // the same from its right edge
+  };
+  // Starts in a block, two per lane, later ones in lower lanes: equal scores go to the shorter duration.
+  __device__ void take_starts(const Block& block, int end, int c, Best* best) const {
+    double scores[2];
+    const int first = block.index * kBlock;
+    for (int i = 0; i < 2; ++i) {
+      const int start = first + kBlock - 1 - i * kGroup - lane_;
+      const int duration = end - start;
+      scores[i] = kNone;
+      if (duration < 1 || duration > t_.duration) continue;
+      const double bias = t_.bias[static_cast<std::int64_t>(duration - 1) * t_.width + c];
+      if (block.exact == 0) {
+        scores[i] = static_cast<double>(p_.store.start[entry_of(start, c)]) + bias;
+        scores[i] += block.shift + p_.store.start_scale[entry_of(block.index, c)] + block.before;
+      } else {
+        // Every start with its own content, so that huge scores that do not concern a segment do not touch
+        // it.
+        const int stop = first + kBlock < end ? first + kBlock : end;
+        scores[i] = p_.store.pool_start[pool_at(block.exact, start, c)] + block.after +
+                    content(start, stop, c) + bias;
+        scores[i] += block.shift;
       }
     }
-    return mine;
+    const double most = largest(fmax(scores[0], scores[1]));
+    if (!(most > best->score)) return;
+    const unsigned late = votes(scores[0] == most);
+    const unsigned early = votes(scores[1] == most);
+    const int back = late != 0 ? first_of(late) : kGroup + first_of(early);
+    *best = {most, end - (first + kBlock - 1 - back)};
   }
 
   __device__ bool find_start() {
-    const std::int64_t end = at_.boundary;
-    if (end <= p_.range_begin) return false;
-    const int c = at_.label;
-    take_origin(end - 1);
-    const std::int64_t oldest = end - t_.duration;
-    const std::int64_t leftmost = oldest > p_.range_begin ? oldest : p_.range_begin;
+    const int end = at_;
+    if (end <= 0) return false;
+    const int c = label_;
+    const int last = (end - 1) / kBlock;
+    const int oldest = end - t_.duration;
+    const int oldest_block = oldest > 0 ? oldest / kBlock : 0;
+    take_origin(last);
     Best best{kNone, 1};
-    std::int64_t first = block_begin(end - 1);
     // Content from the first boundary of the last block to `end` is common to all starts but those in an
     // exact block.
-    double after = pool_of(end - 1) != 0 || t_.tail ? content(first, end, c) : 0.0;
-    for (bool last_block = true;; last_block = false) {
-      const int exact = pool_of(first);
-      const double before = last_block ? after : after + block_content(first, c);
-      double bound = -kNone;
-      if (exact == 0 && !last_block) {
-        bound = shift_of(first) + p_.store.start_bound[row_of(first) / kBlock * t_.labels + c] + before +
-                p_.largest_bias[c];
+    const int last_exact = p_.store.exact[last];
+    double after = last_exact != 0 || t_.tail ? content(last * kBlock, end, c) : 0.0;
+    take_starts({last, last_exact, 0.0, after, 0.0}, end, c, &best);
+    for (int nearest = last - 1; nearest >= oldest_block; nearest -= kGroup) {
+      // A block per lane: could a start in it still win?
+      const int mine = nearest - lane_;
+      const bool asked = mine >= oldest_block;
+      const std::int64_t at = entry_of(mine, c);
+      const int exact = asked ? p_.store.exact[mine] : 0;
+      const double shift = asked ? shift_of(mine) : 0.0;
+      const double start_bound = asked ? p_.store.start_bound[at] : kNone;
+      double before = asked ? p_.store.content[at] : 0.0;
+      for (int step = 1; step < kGroup; step *= 2) {
+        const double more = __shfl_up_sync(group_, before, static_cast<unsigned>(step), kGroup);
+        if (lane_ >= step) before += more;
       }
-      if (bound > best.score) {
-        Best mine{kNone, t_.duration + 1};
-        const std::int64_t s = first + lane_;
-        if (lane_ < kBlock && s < end && s >= oldest) {
-          const double bias = t_.bias[(end - s - 1) * t_.width + c];
-          double start = 0;
-          if (exact == 0) {
-            start = static_cast<double>(p_.store.start[row_of(s) * t_.labels + c]) + bias;
-            start += shift_of(s) + p_.store.start_scale[row_of(s) / kBlock * t_.labels + c] + before;
-          } else {
-            // Every start with its own content, so that huge scores that do not concern a segment do not
-            // touch it.
-            const std::int64_t stop = last_block ? end : first + kBlock;
-            start = p_.store.pool_start[pool_at(exact, s, c)] + (last_block ? 0.0 : after) +
-                    content(s, stop, c) + bias;
-            start += shift_of(s);
-          }
-          mine = {start, end - s};
-        }
-        const Best here = best_of(mine);
-        if (here.score > best.score) best = here;
+      before += after;
+      const double bound = exact != 0 ? -kNone : shift + start_bound + before + p_.largest_bias[c];
+      unsigned open = votes(asked && bound > best.score);
+      while (open != 0) {
+        const int who = first_of(open);
+        Block block{nearest - who, from_lane(exact, who), from_lane(shift, who), from_lane(before, who),
+                    after};
+        if (block.exact != 0 && who > 0) block.after = from_lane(before, who - 1);
+        take_starts(block, end, c, &best);
+        open = votes(asked && lane_ > who && bound > best.score);
       }
-      after = before;
-      if (first <= leftmost) break;
-      first -= kBlock;
+      after = from_lane(before, kGroup - 1);
     }
-    if (oldest < p_.range_begin && p_.left_state != nullptr) {
-      const std::int64_t longest = t_.duration < end ? t_.duration : end;
-      for (std::int64_t k = end - p_.range_begin + 1; k <= longest; k += 32) {
-        Best mine{kNone, t_.duration + 1};
-        if (k + lane_ <= longest) {
-          const std::int64_t duration = k + lane_;
-          mine = {started(end - duration, c) + after + t_.bias[(duration - 1) * t_.width + c], duration};
-        }
-        const Best here = best_of(mine);
-        if (here.score > best.score) best = here;
-      }
-    }
+    if (oldest < 0 && p_.left_state != nullptr) take_earlier_starts(end, c, after, &best);
     if (t_.tail && tail(end, c) > best.score) {
-      at_.phase = TracePhase::kInTail;
-      at_.segment_end = end;
+      phase_ = TracePhase::kInTail;
+      segment_end_ = end;
       return true;
     }
-    close_segment(end - best.duration);
+    close_segment(end, end - best.duration);
     return true;
   }
 
+  // Starts left of the window.
+  __device__ void take_earlier_starts(int end, int c, double after, Best* best) const {
+    const std::int64_t all = p_.range_begin + end;
+    const int longest = t_.duration < all ? t_.duration : static_cast<int>(all);
+    for (int shortest = end + 1; shortest <= longest; shortest += kGroup) {
+      const int duration = shortest + lane_;
+      double score = kNone;
+      if (duration <= longest) {
+        score = started(end - duration, c) + after +
+                t_.bias[static_cast<std::int64_t>(duration - 1) * t_.width + c];
+      }
+      const double most = largest(score);
+      if (!(most > best->score)) continue;
+      *best = {most, shortest + first_of(votes(score == most))};
+    }
+  }
+
   __device__ bool follow_tail() {
-    const int c = at_.label;
+    const int c = label_;
     const double last_bias = t_.last_bias[c];
-    while (at_.boundary > p_.range_begin) {
-      take_origin(at_.boundary - 2 >= p_.range_begin ? at_.boundary - 2
-                                                     : p_.range_begin - (p_.left_state != nullptr));
-      const std::int64_t before = at_.boundary - lane_ - 1;
-      const std::int64_t begin = before - t_.duration;
+    while (at_ > 0) {
+      take_origin(at_ >= 2 ? (at_ - 2) / kBlock : (p_.left_state != nullptr ? -1 : 0));
+      const int before = at_ - lane_ - 1;
+      const int begin = before - t_.duration;
       bool enters = false;
-      if (before >= p_.range_begin && begin >= 0 && (begin >= p_.range_begin || p_.left_state != nullptr)) {
-        const double sum = content_sum(begin > p_.range_begin ? begin : p_.range_begin, before, c);
+      if (before >= 0 && p_.range_begin + begin >= 0 && (begin >= 0 || p_.left_state != nullptr)) {
+        const double sum = content_sum(begin > 0 ? begin : 0, before, c);
         enters = started(begin, c) + sum + last_bias >= tail(before, c);
       }
-      const unsigned votes = __ballot_sync(0xffffffffu, enters);
-      if (votes != 0) {
-        at_.boundary -= __ffs(static_cast<int>(votes)) - 1;
-        close_segment(at_.boundary - 1 - t_.duration);
+      const unsigned entering = votes(enters);
+      if (entering != 0) {
+        close_segment(segment_end_, at_ - first_of(entering) - 1 - t_.duration);
         return true;
       }
-      const std::int64_t next = at_.boundary - 32;
-      at_.boundary = next > p_.range_begin ? next : p_.range_begin;
+      at_ = at_ > kGroup ? at_ - kGroup : 0;
     }
     return false;
   }
 
   // The first label with the largest alpha at the boundary plus transition into `to` (-1: none).
-  __device__ int best_label(std::int64_t boundary, int to) const {
+  __device__ int best_label(int boundary, int to) const {
+    const int position = boundary - 1;
     double most = kNone;
     int label = t_.labels;
-    for (int c = lane_; c < t_.labels; c += 32) {
-      double value = boundary == p_.range_begin
-                         ? p_.left_state[static_cast<std::int64_t>(t_.duration) * t_.labels + c]
-                         : alpha(boundary, c);
+    for (int c = lane_; c < t_.labels; c += kGroup) {
+      double value = boundary == 0
+                         ? p_.left_state[entry_of(t_.duration, c)]
+                         : value_of(p_.store.alpha, p_.store.pool_alpha, p_.store.alpha_scale, position, c);
       if (to >= 0) value += t_.transition_log[static_cast<std::int64_t>(c) * t_.width + to];
-      if (value > most || (label == t_.labels && value == most)) {
+      if (value > most) {
         most = value;
         label = c;
       }
     }
-    for (int step = 16; step > 0; step /= 2) {
-      const double other = __shfl_xor_sync(0xffffffffu, most, step);
-      const int theirs = __shfl_xor_sync(0xffffffffu, label, step);
-      if (other > most || (other == most && theirs < label)) {
-        most = other;
-        label = theirs;
-      }
-    }
+    const double best = largest(most);
+    label = smallest(most == best ? label : t_.labels);
     return label < t_.labels ? label : 0;
   }
   __device__ bool find_source() {
-    const std::int64_t boundary = at_.boundary;
-    if (boundary < p_.range_begin) return false;
-    if (boundary > p_.range_begin) take_origin(boundary - 1);
-    at_.label = best_label(boundary, at_.label);
-    at_.phase = TracePhase::kFindStart;
-    return boundary > p_.range_begin;
+    if (at_ < 0) return false;
+    label_ = best_label(at_, label_);
+    phase_ = TracePhase::kFindStart;
+    return at_ > 0;
   }
 
   const TraceParameters<Real>& p_;
   const TablesView<Real>& t_;
-  const int lane_;
-  TraceState at_;
-  bool closed_ = false;
-  int closed_label_ = 0;
-  double origin_whole_ = 0, origin_offset_ = 0;
+  const int lane_, first_lane_;
+  const unsigned group_;
+  TracePhase phase_ = TracePhase::kDone;
+  int label_ = 0;
+  int at_ = 0;  // boundary
+  int segment_end_ = 0;
+  int closed_length_ = 0;  // of the segment that the last step finished, or 0
+  BlockOrigin origin_{};
 };
 
 template <class Real>
-__global__ void __launch_bounds__(32) trace_kernel(const __grid_constant__ TraceParameters<Real> p) {
+__global__ void __launch_bounds__(kThreads)
+    trace_kernel(const __grid_constant__ TraceParameters<Real> p, int pieces) {
+  const int index = static_cast<int>(blockIdx.x * (kThreads / kGroup) + threadIdx.x / kGroup);
+  if (index >= pieces) return;
+  const TracePiece piece = p.pieces[index];
   Tracer<Real> tracer(p);
-  tracer.run(p.pieces[blockIdx.x], p.results + blockIdx.x);
+  tracer.run(piece, p.results + piece.result);
+}
+
+template <class Real>
+__global__ void __launch_bounds__(kThreads) place_kernel(const __grid_constant__ TraceParameters<Real> p) {
+  const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (block * kBlock >= p.range_end - p.range_begin) return;
+  const BlockOrigin run = p.runs[block * kBlock / p.run];
+  p.blocks[block] = {run.whole + p.store.base[block], run.offset};
 }
 
 // Records of all pieces one after the other.
@@ -332,25 +386,35 @@ __global__ void gather_kernel(const TraceRecord* from, const std::int64_t* first
   }
 }
 
+cudaLaunchConfig_t shape(std::int64_t blocks, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(kThreads);
+  config.stream = stream;
+  return config;
+}
+
 }  // namespace
 
 template <class Real>
-void trace_pieces(const TraceParameters<Real>& parameters, int pieces, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(pieces));
-  config.blockDim = dim3(32);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, trace_kernel<Real>, parameters));
+void place_blocks(const TraceParameters<Real>& parameters, cudaStream_t stream) {
+  const std::int64_t blocks = (parameters.range_end - parameters.range_begin + kBlock - 1) / kBlock;
+  const cudaLaunchConfig_t config = shape((blocks + kThreads - 1) / kThreads, stream);
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, place_kernel<Real>, parameters));
 }
+template <class Real>
+void trace_pieces(const TraceParameters<Real>& parameters, int pieces, cudaStream_t stream) {
+  const cudaLaunchConfig_t config = shape((pieces * kGroup + kThreads - 1) / kThreads, stream);
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, trace_kernel<Real>, parameters, pieces));
+}
+template void place_blocks<float>(const TraceParameters<float>&, cudaStream_t);
+template void place_blocks<double>(const TraceParameters<double>&, cudaStream_t);
 template void trace_pieces<float>(const TraceParameters<float>&, int, cudaStream_t);
 template void trace_pieces<double>(const TraceParameters<double>&, int, cudaStream_t);
 
 void gather_records(const TraceRecord* from, const std::int64_t* first, const std::int64_t* offsets,
                     const int* counts, int pieces, TraceRecord* to, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(pieces));
-  config.blockDim = dim3(128);
-  config.stream = stream;
+  const cudaLaunchConfig_t config = shape(pieces, stream);
   SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, gather_kernel, from, first, offsets, counts, to));
 }
 

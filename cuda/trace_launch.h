@@ -18,16 +18,20 @@ struct TracePiece {
   std::int64_t left, right;  // the piece; it records what ends in (left, right]
   TraceState start;
   int guess;         // start.label is to be found: the best alpha at start.boundary
+  int result;        // index of its result
   std::int64_t out;  // index of its first record
 };
-struct TraceRecord {
-  int begin;  // less the window's first position
-  int label;
-};
+// A segment of a path: its length << kRecordLabelBits | its label. Segments follow each other without gaps.
+using TraceRecord = std::uint64_t;
+inline constexpr int kRecordLabelBits = 16;
 struct TraceResult {
   TraceState entry, exit;  // the first states at or left of `right` and of `left`
   int records;
   int blocked;  // the path needs what lies left of the window
+};
+// What scales and logarithms of a block are relative to.
+struct BlockOrigin {
+  double whole, offset;
 };
 
 template <class Real>
@@ -35,17 +39,21 @@ struct TraceParameters {
   TablesView<Real> tables;
   SequenceView sequence;
   MessageStore<Real> store;
-  const double* left_state;  // entries of the state at range_begin, or null
-  double left_whole, left_offset;
-  const double *run_whole, *run_offset;  // per run of `run` positions: what its values are relative to
-  const double* largest_bias;            // (C)
+  const double* left_state;    // entries of the state at range_begin, or null
+  BlockOrigin left;            // what they are relative to
+  const BlockOrigin* runs;     // per run of `run` positions: what its values are relative to
+  BlockOrigin* blocks;         // (blocks) the same per block, with the block's own base
+  const double* largest_bias;  // (C)
   std::int64_t range_begin, range_end, run;
   const TracePiece* pieces;
   TraceRecord* records;
   TraceResult* results;
 };
 
-// A warp per piece. Asynchronous.
+// Fills `blocks`; before the first trace_pieces. Asynchronous.
+template <class Real>
+void place_blocks(const TraceParameters<Real>& parameters, cudaStream_t stream);
+// Eight lanes per piece. Asynchronous.
 template <class Real>
 void trace_pieces(const TraceParameters<Real>& parameters, int pieces, cudaStream_t stream);
 // counts[i] records from from[first[i]] to to[offsets[i]]. Asynchronous.

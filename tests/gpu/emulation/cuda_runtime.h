@@ -32,9 +32,9 @@ extern dim3 threadIdx, blockIdx, blockDim, gridDim;
 
 namespace emulation {
 
-// Waits until all threads of the warp, the first `count` threads of named barrier `id`, or the block came
-// here.
-void warp_barrier();
+// Waits until all threads of the warp that `mask` names, the first `count` threads of named barrier `id`, or
+// the block came here.
+void warp_barrier(unsigned mask = 0xffffffffu);
 void named_barrier(int id, int count);
 void block_barrier();
 // 32 slots of 8 bytes; another set every second operation.
@@ -46,10 +46,10 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel);
 inline int lane() { return static_cast<int>(threadIdx.x % 32); }
 
 template <class T>
-T shuffle(T value, int source) {
+T shuffle(unsigned mask, T value, int source) {
   static_assert(sizeof(T) <= 8);
   std::memcpy(exchange(lane()), &value, sizeof(T));
-  warp_barrier();
+  warp_barrier(mask);
   T result;
   std::memcpy(&result, exchange(source), sizeof(T));
   next_exchange();
@@ -59,28 +59,29 @@ T shuffle(T value, int source) {
 }  // namespace emulation
 
 inline void __syncthreads() { emulation::block_barrier(); }
-inline void __syncwarp(unsigned = 0xffffffffu) { emulation::warp_barrier(); }
+inline void __syncwarp(unsigned mask = 0xffffffffu) { emulation::warp_barrier(mask); }
 inline void __threadfence() {}
 template <class T>
-T __shfl_sync(unsigned, T value, int source, int width = 32) {
+T __shfl_sync(unsigned mask, T value, int source, int width = 32) {
   const int lane = emulation::lane();
-  return emulation::shuffle(value, lane / width * width + source % width);
+  return emulation::shuffle(mask, value, lane / width * width + source % width);
 }
 template <class T>
-T __shfl_xor_sync(unsigned, T value, int mask, int = 32) {
-  return emulation::shuffle(value, emulation::lane() ^ mask);
+T __shfl_xor_sync(unsigned mask, T value, int other, int = 32) {
+  return emulation::shuffle(mask, value, emulation::lane() ^ other);
 }
 template <class T>
-T __shfl_up_sync(unsigned, T value, unsigned delta, int width = 32) {
+T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32) {
   const int lane = emulation::lane();
   const int source = lane - static_cast<int>(delta);
-  return emulation::shuffle(value, source < lane / width * width ? lane : source);
+  return emulation::shuffle(mask, value, source < lane / width * width ? lane : source);
 }
-inline unsigned __ballot_sync(unsigned, bool predicate) {
+inline unsigned __ballot_sync(unsigned mask, bool predicate) {
   unsigned result = 0;
   std::memcpy(emulation::exchange(emulation::lane()), &predicate, sizeof(bool));
-  emulation::warp_barrier();
+  emulation::warp_barrier(mask);
   for (int i = 0; i < 32; ++i) {
+    if ((mask >> i & 1u) == 0) continue;
     bool theirs;
     std::memcpy(&theirs, emulation::exchange(i), sizeof(bool));
     if (theirs) result |= 1u << i;
@@ -89,7 +90,7 @@ inline unsigned __ballot_sync(unsigned, bool predicate) {
   return result;
 }
 inline int __any_sync(unsigned mask, bool predicate) { return __ballot_sync(mask, predicate) != 0; }
-inline int __all_sync(unsigned mask, bool predicate) { return __ballot_sync(mask, predicate) == 0xffffffffu; }
+inline int __all_sync(unsigned mask, bool predicate) { return __ballot_sync(mask, predicate) == mask; }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
 inline int __clz(int x) { return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x)); }
 inline int __ffs(int x) { return __builtin_ffs(x); }
@@ -179,6 +180,20 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cu
 }
 inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t n, cudaStream_t) {
   std::memset(to, value, n);
+  return cudaSuccess;
+}
+using cudaEvent_t = void*;
+constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
+  *event = nullptr;
+  return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) { return cudaSuccess; }
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) { return cudaSuccess; }
+inline cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t, unsigned) { return cudaSuccess; }
+inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
+  *stream = nullptr;
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {

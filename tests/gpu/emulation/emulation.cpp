@@ -1,6 +1,7 @@
 // Fibers for the threads of a block, and the barriers they meet at.
 #include <ucontext.h>
 
+#include <map>
 #include <stdexcept>
 #include <vector>
 
@@ -35,7 +36,12 @@ struct Fiber {
 };
 
 std::vector<Fiber> fibers;
-std::vector<Barrier> warp_barriers, named_barriers;
+struct WarpBarriers {
+  Barrier all;
+  std::map<unsigned, Barrier> groups;  // by their mask
+};
+std::vector<WarpBarriers> warp_barriers;
+std::vector<Barrier> named_barriers;
 Barrier whole_block;
 std::vector<unsigned char> slots;  // (warps, 2, 32) of 8 bytes
 std::jmp_buf scheduler;
@@ -70,7 +76,10 @@ void run_fiber(unsigned index) {
 
 }  // namespace
 
-void warp_barrier() { wait_at(warp_barriers[threadIdx.x / 32], 32); }
+void warp_barrier(unsigned mask) {
+  WarpBarriers& warp = warp_barriers[threadIdx.x / 32];
+  wait_at(mask == 0xffffffffu ? warp.all : warp.groups[mask], __builtin_popcount(mask));
+}
 void named_barrier(int id, int count) { wait_at(named_barriers[static_cast<std::size_t>(id)], count); }
 void block_barrier() { wait_at(whole_block, static_cast<int>(fibers.size())); }
 
@@ -89,7 +98,7 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
   fibers.resize(block.x);
   for (unsigned b = 0; b < grid.x; ++b) {
     blockIdx = dim3(b);
-    warp_barriers.assign(block.x / 32, Barrier());
+    warp_barriers.assign(block.x / 32, WarpBarriers());
     named_barriers.assign(16, Barrier());
     whole_block = Barrier();
     slots.assign(block.x * 2 * 8, 0);
