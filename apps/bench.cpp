@@ -8,6 +8,7 @@
 #include "apps/logging.h"
 #include "apps/print.h"
 #include "core/error.h"
+#include "pipeline/io_bench.h"
 
 namespace semicrf {
 namespace {
@@ -19,10 +20,28 @@ struct BenchArguments {
   int repeats = 3;
   std::uint64_t seed = 1;
   bool check = false;
+  bool io_only = false;
+  InputOptions input;
+  std::string output;
 };
+
+void bench_io(const BenchArguments& arguments) {
+  IoBenchOptions options;
+  options.repeats = arguments.repeats;
+  options.decode.run.input = arguments.input;
+  options.decode.run.engine = engine_options(arguments.engine);
+  options.decode.run.version = SEMICRF_VERSION;
+  options.decode.output = arguments.output;
+  run_io_bench(options, [](const std::string& line) { print(line + "\n"); });
+}
 
 void bench(const BenchArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
+  const bool has_input =
+      !arguments.input.parameters.empty() && !arguments.input.inputs.empty() && !arguments.output.empty();
+  if (arguments.io_only != has_input)
+    throw UsageError("--io-only, -p, -o and inputs go together", "see bench --help");
+  if (arguments.io_only) return bench_io(arguments);
   BenchOptions options;
   options.engine = engine_options(arguments.engine);
   options.repeats = arguments.repeats;
@@ -69,6 +88,16 @@ void add_bench_command(CLI::App& program) {
       ->capture_default_str();
   command->add_option("--seed", arguments->seed, "of the random numbers")->capture_default_str();
   command->add_flag("--check", arguments->check, "compare with the reference engine (slow)");
+  command
+      ->add_flag("--io-only", arguments->io_only,
+                 "bring the inputs to the device and nothing else; beside it a whole decode of them")
+      ->group("Input and output");
+  command->add_option("-p,--params", arguments->input.parameters, "with --io-only: parameter file")
+      ->group("Input and output");
+  command->add_option("-o,--output", arguments->output, "with --io-only: the BED to write")
+      ->group("Input and output");
+  command->add_option("INPUT", arguments->input.inputs, "with --io-only: NPY arrays of scores")
+      ->group("Input and output");
   command->footer(exit_code_help());
   command->callback([arguments] { bench(*arguments); });
 }

@@ -152,6 +152,7 @@ RunOptions run_options(const CommonArguments& arguments) {
   options.engine = engine_options(arguments.engine);
   if (!arguments.max_memory.empty())
     options.max_memory = parse_memory_size(arguments.max_memory, "--max-memory");
+  options.engine.device_memory = static_cast<std::size_t>(options.max_memory.value_or(0));
   options.infeasible = arguments.infeasible == "skip" ? InfeasiblePolicy::kSkip : InfeasiblePolicy::kError;
   options.write_index = arguments.write_index;
   options.digits = arguments.digits;

@@ -70,6 +70,7 @@ void eval(EvalArguments& arguments) {
   options.engine = engine_options(arguments.engine);
   if (!arguments.max_memory.empty())
     options.max_memory = parse_memory_size(arguments.max_memory, "--max-memory");
+  options.engine.device_memory = static_cast<std::size_t>(options.max_memory.value_or(0));
   // The document alone on standard output when it is asked for there.
   options.output = arguments.output.empty() && options.json_path != "-" ? "-" : arguments.output;
   options.version = SEMICRF_VERSION;

@@ -92,6 +92,7 @@ TrainOptions train_options(const TrainArguments& arguments) {
   options.optimizer = arguments.optimizer == "adamw" ? Optimizer::kAdamW : Optimizer::kLbfgs;
   if (!arguments.max_memory.empty())
     options.max_memory = parse_memory_size(arguments.max_memory, "--max-memory");
+  options.engine.device_memory = static_cast<std::size_t>(options.max_memory.value_or(0));
   options.version = SEMICRF_VERSION;
   return options;
 }

@@ -87,18 +87,26 @@ class StoreBuffers {
     std::vector<double> alpha_scale, start_scale, base, mass, shift, pool_alpha, pool_start, pool_tail;
     std::vector<int> exact;
   };
-  Copy download(cudaStream_t stream) const {
+  // Blocks [first, first + count), except the pool.
+  void download(std::size_t first, std::size_t count, Copy& copy, cudaStream_t stream) const {
+    const auto take = [&](auto& to, const auto& from, std::size_t per_block) {
+      to.resize(count * per_block);
+      from.download(to.data(), first * per_block, count * per_block, stream);
+    };
+    take(copy.alpha, alpha_, kBlock * labels_);
+    take(copy.start, start_, kBlock * labels_);
+    if (tail_kept_) take(copy.tail, tail_, kBlock * labels_);
+    take(copy.alpha_scale, alpha_scale_, labels_);
+    take(copy.start_scale, start_scale_, labels_);
+    take(copy.base, base_, 1);
+    take(copy.mass, mass_, 1);
+    take(copy.exact, exact_, 1);
+    if (shifts_kept_) take(copy.shift, shift_, kBlock);
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+  }
+  // The pool.
+  Copy download_pool(cudaStream_t stream) const {
     Copy copy;
-    const std::size_t entries = blocks_ * kBlock * labels_;
-    copy.alpha = alpha_.download(entries, stream);
-    copy.start = start_.download(entries, stream);
-    if (tail_kept_) copy.tail = tail_.download(entries, stream);
-    copy.alpha_scale = alpha_scale_.download(blocks_ * labels_, stream);
-    copy.start_scale = start_scale_.download(blocks_ * labels_, stream);
-    copy.base = base_.download(blocks_, stream);
-    copy.mass = mass_.download(blocks_, stream);
-    copy.exact = exact_.download(blocks_, stream);
-    if (shifts_kept_) copy.shift = shift_.download(blocks_ * kBlock, stream);
     const std::size_t used =
         std::min(pool_slots_, static_cast<std::size_t>(pool_used(stream))) * kBlock * labels_;
     copy.pool_alpha = pool_alpha_.download(used, stream);

@@ -9,10 +9,13 @@ std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 }  // namespace
 
 template <class Real>
-CudaEngine<Real>::CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit)
+CudaEngine<Real>::CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit,
+                             std::size_t memory, int threads)
     : model_(std::move(model)),
       device_(device),
       device_name_(std::move(device_name)),
+      memory_(memory),
+      threads_(threads),
       grid_(run_grid(model_.max_duration)),
       tile_(choose_tile(model_.num_labels, model_.max_duration, sizeof(Real), shared_limit)) {
   SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
@@ -49,24 +52,33 @@ typename CudaEngine<Real>::MaxPass& CudaEngine<Real>::max_forward() {
   return *max_forward_;
 }
 
-// Device memory: the scores, the messages, the states.
+template <class Real>
+ModelShape CudaEngine<Real>::model_shape() const {
+  return {model_.num_labels, model_.max_duration, model_.has_tail(), sizeof(Real)};
+}
+
+// Of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
 template <class Real>
 std::size_t CudaEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_messages) const {
-  const std::size_t labels = wide(model_.num_labels);
-  const std::size_t arrays = model_.has_tail() ? 3 : 2;
-  const std::size_t scores = wide(positions) * labels * 3 * sizeof(double);
-  const std::size_t kept =
-      wide(positions) *
-      (labels * (arrays * (sizeof(Real) + sizeof(double) / 16 + 1) + 2) + sizeof(double) + 16);
-  const std::size_t states =
-      wide(positions / grid_.unit + 2) * 2 * (wide(model_.max_duration) + 2) * labels * sizeof(double);
-  return scores + states + (keep_messages ? kept : 0);
+  constexpr std::size_t kPerThread = std::size_t{2} << 20;
+  constexpr std::size_t kPaths = std::size_t{16} << 20;
+  constexpr std::size_t kPiece = 256;
+  const std::size_t pieces = wide(positions / grid_.unit + 1) * kPiece;
+  return wide(threads_) * kPerThread + (keep_messages ? kPaths : 0) + pieces;
 }
+// And the rows that forward() and posteriors() convert there.
 template <class Real>
 std::size_t CudaEngine<Real>::posterior_bytes(std::int64_t positions, bool) const {
-  const std::size_t labels = wide(model_.num_labels);
-  const std::size_t outputs = wide(positions) * (3 * labels + 1) * sizeof(Real);
-  return 2 * viterbi_bytes(positions, true) + outputs;
+  constexpr std::size_t kRows = std::size_t{16} << 20;
+  return viterbi_bytes(positions, false) + kRows;
+}
+template <class Real>
+std::size_t CudaEngine<Real>::viterbi_device_bytes(const WindowShape& shape) const {
+  return viterbi_need(model_shape(), grid_, shape, memory_);
+}
+template <class Real>
+std::size_t CudaEngine<Real>::posterior_device_bytes(const WindowShape& shape, bool counts) const {
+  return posterior_need(model_shape(), grid_, shape, counts, memory_);
 }
 
 template <class Real>
@@ -104,12 +116,55 @@ void CudaEngine<Real>::end_stage(const char* name) {
 }
 
 template <class Real>
-void CudaEngine<Real>::upload(const ScoreWindow& scores) {
-  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
-  // Messages that are still traced through read the scores they were computed from.
-  if (!window_ || window_.use_count() > 1) window_ = std::make_shared<DeviceWindow>();
-  window_->upload(scores, model_.num_labels, stream_);
+bool CudaEngine<Real>::keeps(const ScoreWindow& scores) const {
+  std::size_t bytes = 0;
+  for (const ScoreArray* array : {&scores.emissions, &scores.start_scores, &scores.end_scores})
+    bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
+  const std::int64_t rows = scores.end - scores.begin;
+  return scores.sequence != 0 &&
+         keeps_sequence({scores.length, rows, rows, bytes * wide(model_.num_labels)}, memory_);
 }
+
+template <class Real>
+void CudaEngine<Real>::free_window(const ScoreWindow& scores) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
+  if (!copies_) copies_ = std::make_unique<ScoreUpload>(device_, threads_);
+  // Messages that are still traced through read the scores they were computed from.
+  const bool lent = window_ && window_.use_count() > 1;
+  if (window_ && !(lent && !(keeps(scores) && window_->holds_sequence(scores)))) return;
+  if (window_) window_->end_prefetch(*copies_);
+  window_ = std::make_shared<DeviceWindow>();
+}
+
+template <class Real>
+void CudaEngine<Real>::upload(const ScoreWindow& scores) {
+  free_window(scores);
+  window_->upload(scores, model_.num_labels, keeps(scores), *copies_, stream_);
+}
+
+namespace {
+
+class Prefetch : public ScorePrefetch {
+ public:
+  Prefetch(std::shared_ptr<DeviceWindow> window, ScoreUpload& copies)
+      : window_(std::move(window)), copies_(copies) {}
+  ~Prefetch() override { window_->end_prefetch(copies_); }
+
+ private:
+  std::shared_ptr<DeviceWindow> window_;
+  ScoreUpload& copies_;
+};
+
+}  // namespace
+
+template <class Real>
+std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& whole) {
+  if (!keeps(whole)) return nullptr;
+  free_window(whole);
+  window_->prefetch(whole, model_.num_labels, *copies_);
+  return std::make_unique<Prefetch>(window_, *copies_);
+}
+
 template <class Real>
 std::vector<RunOutcome> CudaEngine<Real>::forward_pass(const ScoreWindow& scores, PositionRange range) {
   return log_forward().run(plan_for(scores, range, Direction::kForward, false), *window_, nullptr, nullptr);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,15 @@ namespace semicrf {
 // Why no GPU can be used here, or empty when one can.
 std::string cuda_obstacle();
 
-// `devices`: numbers as CUDA counts them; empty: the first. DeviceError when one of them cannot run.
-std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision,
-                                         const std::vector<int>& devices);
+struct CudaOptions {
+  std::vector<int> devices;  // as CUDA counts them; empty: the first. The engine runs on the first of them
+  std::size_t memory = 0;    // bytes of it that may be used; 0: what is comfortable
+  int threads = 1;           // of the host, that bring scores up
+};
+// DeviceError when one of the devices cannot run.
+std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, const CudaOptions& options);
+
+// Seconds to bring `bytes` to the first of the devices through pinned buffers.
+double cuda_copy_seconds(std::span<const unsigned char> bytes, const CudaOptions& options);
 
 }  // namespace semicrf

@@ -4,12 +4,14 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "cuda/chunk_pass.h"
 #include "cuda/counts_pass.h"
+#include "cuda/device_needs.h"
 #include "cuda/posterior_launch.h"
 #include "cuda/viterbi_messages.h"
 #include "engine/engine.h"
@@ -19,7 +21,9 @@ namespace semicrf::cuda {
 template <class Real>
 class CudaEngine final : public Engine {
  public:
-  CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit);
+  // `memory`: bytes of the device that windows may take; `threads`: of the host, that bring scores up.
+  CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit,
+             std::size_t memory = std::size_t{1} << 40, int threads = 1);
   ~CudaEngine() override;
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
@@ -33,6 +37,10 @@ class CudaEngine final : public Engine {
   ChunkGrid grid() const override { return {grid_.chunk, grid_.warmup, tolerance()}; }
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override;
   std::size_t posterior_bytes(std::int64_t positions, bool counts) const override;
+  std::optional<std::size_t> device_memory() const override { return memory_; }
+  std::size_t viterbi_device_bytes(const WindowShape& shape) const override;
+  std::size_t posterior_device_bytes(const WindowShape& shape, bool counts) const override;
+  std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& whole) override;
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override;
@@ -92,14 +100,22 @@ class CudaEngine final : public Engine {
   LogPass& log_backward();
   MaxPass& max_forward();
 
+  ModelShape model_shape() const;
+  bool keeps(const ScoreWindow& scores) const;
+  // A window whose memory may be overwritten, except by rows of the sequence it holds.
+  void free_window(const ScoreWindow& scores);
+
   ChainModel model_;
   int device_;
   std::string device_name_;
+  std::size_t memory_;
+  int threads_;
   RunGrid grid_;
   TileConfig tile_;
   cudaStream_t stream_ = nullptr;
   std::unique_ptr<LogPass> log_forward_, log_backward_;
   std::unique_ptr<MaxPass> max_forward_;
+  std::unique_ptr<ScoreUpload> copies_;
   std::shared_ptr<DeviceWindow> window_;
   std::shared_ptr<StoreBuffers<Real>> viterbi_store_;
   std::shared_ptr<TraceBuffers> trace_buffers_;

@@ -1,55 +1,55 @@
-// A window's scores on the device.
+// Scores on the device: of a window, or of a whole sequence that was brought up bit by bit.
 #pragma once
 
 #include "core/score_window.h"
 #include "cuda/device_buffer.h"
 #include "cuda/run_types.h"
+#include "cuda/score_upload.h"
+#include "engine/engine.h"
 
 namespace semicrf::cuda {
 
 class DeviceWindow {
  public:
-  void upload(const ScoreWindow& window, int labels, cudaStream_t stream) {
-    const auto entries =
-        static_cast<std::size_t>(window.end - window.begin) * static_cast<std::size_t>(labels);
-    view_ = SequenceView{};
-    view_.emissions = emissions_.upload(window.emissions, entries, stream);
-    view_.starts = starts_.upload(window.start_scores, entries, stream);
-    view_.ends = ends_.upload(window.end_scores, entries, stream);
-    if (!window.baseline.empty()) {
-      baseline_.upload(window.baseline.data(), window.baseline.size(), stream);
-      view_.baseline = baseline_.get();
-    }
-    view_.begin = window.begin;
-    view_.rows = window.end - window.begin;
-    view_.length = window.length;
-    view_.subtract_position_max = window.subtract_position_max ? 1 : 0;
-    sequence_.upload(&view_, 1, stream);
-    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+  // Scores of `window` for the work that `stream` gets from now on. `keep`: room for the whole sequence, of
+  // which what is there already is not copied again. The window's memory is not read after the call.
+  void upload(const ScoreWindow& window, int labels, bool keep, ScoreUpload& copies, cudaStream_t stream);
+  // Begins to bring up a whole sequence.
+  void prefetch(const ScoreWindow& whole, int labels, ScoreUpload& copies);
+  // Nothing is brought up any more.
+  void end_prefetch(ScoreUpload& copies);
+
+  // Whether rows of `window` may be added without moving what is there.
+  bool holds_sequence(const ScoreWindow& window) const {
+    return sequence_ != 0 && window.sequence == sequence_ && window.length == view_.length;
   }
   const SequenceView& view() const { return view_; }
-  const SequenceView* on_device() const { return sequence_.get(); }
+  const SequenceView* on_device() const { return sequence_view_.get(); }
 
  private:
-  struct Array {
-    DeviceBuffer<float> f32;
-    DeviceBuffer<double> f64;
-    DeviceScores upload(const ScoreArray& array, std::size_t entries, cudaStream_t stream) {
-      if (array.f32 != nullptr) {
-        f32.upload(array.f32, entries, stream);
-        return {f32.get(), nullptr};
-      }
-      if (array.f64 != nullptr) {
-        f64.upload(array.f64, entries, stream);
-        return {nullptr, f64.get()};
-      }
-      return {nullptr, nullptr};
-    }
+  class Array {
+   public:
+    void place(const ScoreArray& from, std::size_t entries);
+    DeviceScores view() const;
+    // Where rows from `first_row` on of the device's array come from.
+    void add_to(std::vector<UploadArray>& uploads, const ScoreArray& from, std::size_t skip,
+                std::size_t first_row, std::size_t labels) const;
+
+   private:
+    DeviceBuffer<float> f32_;
+    DeviceBuffer<double> f64_;
+    bool single_ = false, wide_ = false;
   };
+  void place(const ScoreWindow& window, PositionRange rows, int labels);
+  std::vector<UploadArray> uploads_of(const ScoreWindow& window, std::int64_t first, int labels) const;
+
   Array emissions_, starts_, ends_;
   DeviceBuffer<double> baseline_;
-  DeviceBuffer<SequenceView> sequence_;
+  DeviceBuffer<SequenceView> sequence_view_;
   SequenceView view_{};
+  std::uint64_t sequence_ = 0;  // whose rows these are; 0: a window's
+  PositionRange held_;          // positions that are there
+  bool prefetching_ = false;    // the whole sequence is under way
 };
 
 }  // namespace semicrf::cuda

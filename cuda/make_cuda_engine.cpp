@@ -1,4 +1,6 @@
 // Which GPUs can be used, and an engine on one of them.
+#include <chrono>
+
 #include "cuda/cuda_engine.h"
 #include "cuda/cuda_engine_impl.h"
 
@@ -26,19 +28,11 @@ std::string count_devices(int* count) {
                                                               : std::string(cudaGetErrorString(status));
 }
 
-}  // namespace
-
-std::string cuda_obstacle() {
-  int count = 0;
-  return count_devices(&count);
-}
-
-std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision,
-                                         const std::vector<int>& devices) {
+// The first of the devices that are wanted. DeviceError when one of them cannot be used.
+int usable_device(const std::vector<int>& devices, cudaDeviceProp* properties) {
   int count = 0;
   const std::string obstacle = count_devices(&count);
   if (!obstacle.empty()) throw DeviceError({"", "", obstacle, "use --device auto or --device cpu"});
-  const int device = devices.empty() ? 0 : devices.front();
   for (const int wanted : devices) {
     if (wanted >= 0 && wanted < count) continue;
     throw DeviceError({"", "",
@@ -46,24 +40,56 @@ std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision,
                            (count == 1 ? " GPU is" : " GPUs are"),
                        "see CUDA_VISIBLE_DEVICES"});
   }
-  cudaDeviceProp properties{};
-  SEMICRF_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-  if (properties.major < kOldestMajor ||
-      (properties.major == kOldestMajor && properties.minor < kOldestMinor)) {
+  const int device = devices.empty() ? 0 : devices.front();
+  SEMICRF_CUDA_CHECK(cudaGetDeviceProperties(properties, device));
+  if (properties->major < kOldestMajor ||
+      (properties->major == kOldestMajor && properties->minor < kOldestMinor)) {
     throw DeviceError({"", "",
-                       std::string(properties.name) + " has compute capability " +
-                           std::to_string(properties.major) + "." + std::to_string(properties.minor) +
+                       std::string(properties->name) + " has compute capability " +
+                           std::to_string(properties->major) + "." + std::to_string(properties->minor) +
                            ", 7.5 is the least",
                        "use --device cpu"});
   }
+  SEMICRF_CUDA_CHECK(cudaSetDevice(device));
+  return device;
+}
+
+}  // namespace
+
+std::string cuda_obstacle() {
+  int count = 0;
+  return count_devices(&count);
+}
+
+std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, const CudaOptions& options) {
+  cudaDeviceProp properties{};
+  const int device = usable_device(options.devices, &properties);
   int shared = 0;
   SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  if (precision == Precision::kFloat) {
-    return std::make_unique<cuda::CudaEngine<float>>(std::move(model), device, properties.name,
-                                                     static_cast<std::size_t>(shared));
+  std::size_t available = 0, total = 0;
+  SEMICRF_CUDA_CHECK(cudaMemGetInfo(&available, &total));
+  const std::size_t memory = cuda::device_budget(available, options.memory);
+  const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
+    return std::make_unique<cuda::CudaEngine<Real>>(
+        std::move(model), device, properties.name, static_cast<std::size_t>(shared), memory, options.threads);
+  };
+  return precision == Precision::kFloat ? make(float{}) : make(double{});
+}
+
+double cuda_copy_seconds(std::span<const unsigned char> bytes, const CudaOptions& options) {
+  cudaDeviceProp properties{};
+  const int device = usable_device(options.devices, &properties);
+  cuda::DeviceBuffer<unsigned char> there(bytes.size());
+  cuda::ScoreUpload copies(device, options.threads);
+  double seconds = 0;
+  for (int turn = 0; turn < 2; ++turn) {  // the first pins its buffers
+    const auto begin = std::chrono::steady_clock::now();
+    copies.begin({{bytes.data(), there.get(), 1}}, static_cast<std::int64_t>(bytes.size()));
+    copies.wait(static_cast<std::int64_t>(bytes.size()), nullptr);
+    SEMICRF_CUDA_CHECK(cudaDeviceSynchronize());
+    seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   }
-  return std::make_unique<cuda::CudaEngine<double>>(std::move(model), device, properties.name,
-                                                    static_cast<std::size_t>(shared));
+  return seconds;
 }
 
 }  // namespace semicrf

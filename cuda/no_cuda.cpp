@@ -6,7 +6,11 @@ namespace semicrf {
 
 std::string cuda_obstacle() { return "this program was built without CUDA"; }
 
-std::unique_ptr<Engine> make_cuda_engine(ChainModel, Precision, const std::vector<int>&) {
+std::unique_ptr<Engine> make_cuda_engine(ChainModel, Precision, const CudaOptions&) {
+  throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
+}
+
+double cuda_copy_seconds(std::span<const unsigned char>, const CudaOptions&) {
   throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
 }
 

@@ -38,6 +38,8 @@ struct ScoreWindow {
   ScoreArray end_scores;              // Pe, likewise; without pi_end
   std::span<const double> baseline;   // nu, (C) or empty (0)
   bool subtract_position_max = false; // position-max centring; a position whose scores are all -inf is left as is
+  // Windows with the same number (not 0) hold the same scores wherever they cover the same positions, so that an engine may keep them.
+  std::uint64_t sequence = 0;
 };
 
 }  // namespace semicrf

@@ -168,6 +168,20 @@ struct ForwardWindow {
   std::vector<ChunkReport> chunks;
 };
 
+// A window of a sequence as memory planning sees it.
+struct WindowShape {
+  std::int64_t length = 0;      // T of the sequence
+  std::int64_t positions = 0;   // of the window
+  std::int64_t read = 0;        // with its halos
+  std::size_t score_bytes = 0;  // per position, all arrays
+};
+
+// Scores that an engine is copying ahead of their use. Copying ends when it is destroyed.
+class ScorePrefetch {
+ public:
+  virtual ~ScorePrefetch() = default;
+};
+
 class Engine {
  public:
   virtual ~Engine() = default;
@@ -182,6 +196,17 @@ class Engine {
   // not included.
   virtual std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const = 0;
   virtual std::size_t posterior_bytes(std::int64_t positions, bool counts = false) const = 0;
+
+  // Engines with memory of their own: the bytes they may take of it (nothing: there is none), and the peak
+  // that a window needs there, scores and outputs included. The functions above then count what they take of
+  // the host's.
+  virtual std::optional<std::size_t> device_memory() const { return std::nullopt; }
+  virtual std::size_t viterbi_device_bytes(const WindowShape&) const { return 0; }
+  virtual std::size_t posterior_device_bytes(const WindowShape&, bool /*counts*/) const { return 0; }
+
+  // `whole` covers a sequence that lies in memory and stays there, unchecked yet; windows of it with the same
+  // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy. May be null.
+  virtual std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& /*whole*/) { return nullptr; }
 
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
   // exist); `left` is the true state at range.begin, null exactly when range.begin == 0.
@@ -213,7 +238,8 @@ struct EngineOptions {
   Backend backend = Backend::kAuto;
   Precision precision = Precision::kFloat;
   int threads = 1;
-  std::vector<int> devices;  // GPUs, as CUDA numbers them; empty: the first
+  std::vector<int> devices;       // GPUs, as CUDA numbers them; empty: the first
+  std::size_t device_memory = 0;  // bytes that may be used of a GPU; 0: the engine's choice
   std::string
       instruction_set;  // empty: the best this processor has; else a name of available_instruction_sets()
 };
@@ -230,5 +256,9 @@ struct ArithmeticPeaks {
   double multiply_add = 0;  // a multiplication and an addition: the log semiring
 };
 ArithmeticPeaks measure_arithmetic_peaks();
+
+// Seconds to bring `bytes` to the engine's device as it brings scores there, or to read them where it computes
+// in the host's memory. Nothing is computed.
+double measure_copy_seconds(const EngineOptions& options, std::span<const unsigned char> bytes);
 
 }  // namespace semicrf

@@ -1,4 +1,8 @@
 // The only place that knows which engines exist.
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 #include "core/error.h"
@@ -19,12 +23,34 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
   }
   const bool any = options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty();
   if (options.backend == EngineOptions::Backend::kCuda || (any && cuda_obstacle().empty())) {
-    return make_cuda_engine(std::move(model), options.precision, options.devices);
+    return make_cuda_engine(std::move(model), options.precision,
+                            {options.devices, options.device_memory, options.threads});
   }
   return make_cpu_engine(std::move(model), options.precision, options.threads, options.instruction_set);
 }
 
 std::vector<std::string> available_instruction_sets() { return cpu_instruction_sets(); }
+
+double measure_copy_seconds(const EngineOptions& options, std::span<const unsigned char> bytes) {
+  const bool any = options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty();
+  if (options.backend == EngineOptions::Backend::kCuda || (any && cuda_obstacle().empty()))
+    return cuda_copy_seconds(bytes, {options.devices, options.device_memory, options.threads});
+  const auto begin = std::chrono::steady_clock::now();
+  // Every cache line, summed so that the reads must happen.
+  std::vector<std::jthread> readers;
+  const std::size_t threads = static_cast<std::size_t>(std::max(1, options.threads));
+  std::atomic<unsigned> sum{0};
+  for (std::size_t i = 0; i < threads; ++i) {
+    readers.emplace_back([&, i] {
+      unsigned part = 0;
+      for (std::size_t at = bytes.size() * i / threads; at < bytes.size() * (i + 1) / threads; at += 64)
+        part += bytes[at];
+      sum += part;
+    });
+  }
+  readers.clear();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 ArithmeticPeaks measure_arithmetic_peaks() { return {measure_add_max_peak(), measure_multiply_add_peak()}; }
 

@@ -33,8 +33,10 @@ std::optional<Centering> centering_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-SequenceMean::SequenceMean(std::size_t columns)
-    : partial_(columns, 0.0), sum_(columns, 0.0), compensation_(columns, 0.0), forbidden_(columns, 0) {}
+SequenceMean::SequenceMean(std::size_t columns) : sum_(columns, 0.0), compensation_(columns, 0.0) {
+  open_.sum.assign(columns, 0.0);
+  open_.forbidden.assign(columns, 0);
+}
 
 void SequenceMean::add(const float* rows, std::int64_t begin, std::int64_t end) {
   add_rows(rows, begin, end);
@@ -43,56 +45,85 @@ void SequenceMean::add(const double* rows, std::int64_t begin, std::int64_t end)
   add_rows(rows, begin, end);
 }
 
+// `count` rows of one block.
+template <class Value>
+void SequenceMean::add_block(const Value* rows, std::size_t count, Partial& partial) {
+  constexpr Value infinity = std::numeric_limits<Value>::infinity();
+  const std::size_t columns = partial.sum.size();
+  int masked = 0;  // at most kBlock * columns
+  for (std::size_t i = 0; i < count * columns; ++i)
+    masked += rows[i] <= static_cast<Value>(kMaskScore) ? 1 : 0;
+  for (const Value* row = rows; row != rows + count * columns; row += columns) {
+    if (masked == 0) {
+      for (std::size_t c = 0; c < columns; ++c) partial.sum[c] += static_cast<double>(row[c]);
+    } else {
+      for (std::size_t c = 0; c < columns; ++c) {
+        const bool allowed = row[c] != -infinity;
+        partial.sum[c] += allowed ? static_cast<double>(row[c]) : 0.0;
+        partial.forbidden[c] += allowed ? 0 : 1;
+      }
+    }
+  }
+  partial.masked += masked;
+}
+
 template <class Value>
 void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t end) {
   if (begin < next_ || end < begin) throw std::logic_error("rows of a sequence mean come out of order");
-  const std::size_t columns = partial_.size();
-  constexpr Value infinity = std::numeric_limits<Value>::infinity();
-  while (begin < end) {
-    const std::int64_t block = begin / kBlock;
+  const std::size_t columns = sum_.size();
+  const auto rows_from = [&](std::int64_t position) {
+    return rows + static_cast<std::size_t>(position - begin) * columns;
+  };
+  // Blocks that lie in the call as a whole.
+  const std::int64_t first = (begin + kBlock - 1) / kBlock;
+  const std::int64_t last = end / kBlock;
+  std::vector<Partial> whole(for_each_ && last > first ? static_cast<std::size_t>(last - first) : 0);
+  if (!whole.empty()) {
+    for_each_(whole.size(), [&](std::size_t i) {
+      whole[i].sum.assign(columns, 0.0);
+      whole[i].forbidden.assign(columns, 0);
+      const std::int64_t position = (first + static_cast<std::int64_t>(i)) * kBlock;
+      add_block(rows_from(position), static_cast<std::size_t>(kBlock), whole[i]);
+    });
+  }
+  for (std::int64_t at = begin; at < end;) {
+    const std::int64_t block = at / kBlock;
     if (block != block_) {
       flush();
       block_ = block;
     }
     const std::int64_t stop = std::min(end, (block + 1) * kBlock);
-    const std::size_t count = static_cast<std::size_t>(stop - begin) * columns;
-    int masked = 0;  // at most kBlock * columns
-    for (std::size_t i = 0; i < count; ++i) masked += rows[i] <= static_cast<Value>(kMaskScore) ? 1 : 0;
-    for (const Value* row = rows; row != rows + count; row += columns) {
-      if (masked == 0) {
-        for (std::size_t c = 0; c < columns; ++c) partial_[c] += static_cast<double>(row[c]);
-      } else {
-        for (std::size_t c = 0; c < columns; ++c) {
-          const bool allowed = row[c] != -infinity;
-          partial_[c] += allowed ? static_cast<double>(row[c]) : 0.0;
-          forbidden_[c] += allowed ? 0 : 1;
-        }
-      }
+    if (!whole.empty() && block >= first && block < last) {
+      const Partial& partial = whole[static_cast<std::size_t>(block - first)];
+      open_.sum = partial.sum;
+      for (std::size_t c = 0; c < columns; ++c) open_.forbidden[c] += partial.forbidden[c];
+      open_.masked += partial.masked;
+    } else {
+      add_block(rows_from(at), static_cast<std::size_t>(stop - at), open_);
     }
-    masked_ += masked;
-    rows_ += stop - begin;
-    rows += count;
-    begin = stop;
+    at = stop;
   }
+  rows_ += end - begin;
   next_ = end;
 }
 
 void SequenceMean::flush() {
-  for (std::size_t c = 0; c < partial_.size(); ++c) {
-    const double next = sum_[c] + partial_[c];
-    const bool sum_is_larger = std::fabs(sum_[c]) >= std::fabs(partial_[c]);
-    compensation_[c] += sum_is_larger ? (sum_[c] - next) + partial_[c] : (partial_[c] - next) + sum_[c];
+  std::vector<double>& partial = open_.sum;
+  for (std::size_t c = 0; c < partial.size(); ++c) {
+    const double next = sum_[c] + partial[c];
+    const bool sum_is_larger = std::fabs(sum_[c]) >= std::fabs(partial[c]);
+    compensation_[c] += sum_is_larger ? (sum_[c] - next) + partial[c] : (partial[c] - next) + sum_[c];
     sum_[c] = next;
-    partial_[c] = 0;
+    partial[c] = 0;
   }
 }
 
 std::vector<double> SequenceMean::mean() const {
   SequenceMean closed = *this;
   closed.flush();
-  std::vector<double> result(partial_.size(), 0.0);
+  std::vector<double> result(sum_.size(), 0.0);
   for (std::size_t c = 0; c < result.size(); ++c) {
-    const std::int64_t entries = rows_ - forbidden_[c];
+    const std::int64_t entries = rows_ - open_.forbidden[c];
     if (entries > 0) result[c] = (closed.sum_[c] + closed.compensation_[c]) / static_cast<double>(entries);
   }
   return result;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -31,25 +32,37 @@ class SequenceMean {
   void add(const float* rows, std::int64_t begin, std::int64_t end);
   void add(const double* rows, std::int64_t begin, std::int64_t end);
 
+  // Calls body(i) for i = 0..count-1, in any order, perhaps at the same time.
+  using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
+  // How blocks are added up that lie in one call as a whole; the result is the same.
+  void set_for_each(ForEach for_each) { for_each_ = std::move(for_each); }
+
   std::int64_t rows() const { return rows_; }
   // Entries <= kMaskScore seen, -inf included.
-  std::int64_t masked() const { return masked_; }
+  std::int64_t masked() const { return open_.masked; }
   // (columns); 0 for a column without a finite entry.
   std::vector<double> mean() const;
 
  private:
+  // Sums over the rows of one block.
+  struct Partial {
+    std::vector<double> sum;              // (columns)
+    std::vector<std::int64_t> forbidden;  // (columns) entries of -inf
+    std::int64_t masked = 0;
+  };
   template <class Value>
   void add_rows(const Value* rows, std::int64_t begin, std::int64_t end);
+  template <class Value>
+  static void add_block(const Value* rows, std::size_t count, Partial& partial);
   void flush();
 
   std::int64_t next_ = 0;    // first position that may still be added
   std::int64_t block_ = -1;  // absolute block of the open partial sums
   std::int64_t rows_ = 0;
-  std::int64_t masked_ = 0;
-  std::vector<double> partial_;          // (columns) sums of the open block
-  std::vector<double> sum_;              // (columns) closed blocks
-  std::vector<double> compensation_;     // (columns) rounding lost by sum_
-  std::vector<std::int64_t> forbidden_;  // (columns) entries of -inf
+  Partial open_;                      // sums of the open block; what else is counted goes on
+  std::vector<double> sum_;           // (columns) closed blocks
+  std::vector<double> compensation_;  // (columns) rounding lost by sum_
+  ForEach for_each_;
 };
 
 }  // namespace semicrf

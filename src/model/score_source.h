@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/score_window.h"
@@ -21,6 +22,10 @@ class ScoreSource {
   virtual int num_labels() const = 0;       // C
   // Bytes of `buffers` per position after a read.
   virtual std::size_t bytes_per_position() const = 0;
+  // Bytes of scores per position, wherever they lie.
+  virtual std::size_t score_bytes() const = 0;
+  // The whole sequence, not checked, where it lies in memory as scores and outlives the source's windows.
+  virtual std::optional<ScoreWindow> in_place() const { return std::nullopt; }
   // Scores of positions [begin, end), 0 <= begin < end <= length(). The window points into `buffers` (or into memory
   // the source owns) and stays valid until the buffers are used again. May be called for any window, in any order.
   virtual ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) = 0;
@@ -34,6 +39,12 @@ class MemoryScoreSource : public ScoreSource {
   std::int64_t length() const override { return whole_.length; }
   int num_labels() const override { return num_labels_; }
   std::size_t bytes_per_position() const override { return 0; }
+  std::size_t score_bytes() const override {
+    std::size_t bytes = 0;
+    for (const ScoreArray* array : {&whole_.emissions, &whole_.start_scores, &whole_.end_scores})
+      bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
+    return bytes * static_cast<std::size_t>(num_labels_);
+  }
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers&) override {
     ScoreWindow window = whole_;
     window.begin = begin;

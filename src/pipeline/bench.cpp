@@ -5,36 +5,16 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 #include <random>
 
 #include "core/error.h"
 #include "model/score_source.h"
+#include "pipeline/json_line.h"
 #include "pipeline/viterbi_decoder.h"
 
 namespace semicrf {
 namespace {
-
-// One JSON object, written key by key. Keys and texts are our own and need no escapes.
-class JsonLine {
- public:
-  JsonLine& add(const char* key, const std::string& text) { return raw(key, "\"" + text + "\""); }
-  JsonLine& add(const char* key, std::int64_t value) { return raw(key, std::to_string(value)); }
-  JsonLine& add(const char* key, double value) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.6g", value);
-    return raw(key, std::isfinite(value) ? text : "null");
-  }
-  std::string text() const { return "{" + body_ + "}"; }
-
- private:
-  JsonLine& raw(const char* key, const std::string& value) {
-    body_ += (body_.empty() ? "\"" : ", \"") + std::string(key) + "\": " + value;
-    return *this;
-  }
-  std::string body_;
-};
 
 struct Sample {
   ChainModel model;
@@ -106,9 +86,9 @@ void posteriors_of(Engine& engine, const Sample& sample, PosteriorRun& run,
   }
 }
 
-ViterbiResult path_of(Engine& engine, const Sample& sample) {
+ViterbiResult path_of(Engine& engine, const Sample& sample, int threads = 1) {
   MemoryScoreSource source(sample.whole, sample.model.num_labels);
-  return decode_viterbi(engine, source, whole_plan(sample.whole.length));
+  return decode_viterbi(engine, source, whole_plan(sample.whole.length), {}, threads);
 }
 
 double median_seconds(int repeats, const std::function<void()>& work) {
@@ -211,7 +191,7 @@ class Bench {
 
   void run_viterbi(Engine& engine, int threads) {
     ViterbiResult result;
-    const double seconds = median_seconds(options_.repeats, [&] { result = path_of(engine, sample_); });
+    const double seconds = median_seconds(options_.repeats, [&] { result = path_of(engine, sample_, threads); });
     JsonLine json = line(engine, "viterbi", threads, 1, seconds, peaks_.add_max);
     json.add("score", result.score).add("segments", result.segments.size());
     json.add("fallbacks", result.fallbacks).add("repaired_chunks", result.repaired_chunks);

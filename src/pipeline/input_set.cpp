@@ -337,10 +337,10 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
     if (!end_tracks.empty()) scores.end = bigwig_rows(end_tracks, labels, sequence, read);
   } else {
     scores.rows = heads ? make_track_rows(arrays[source].load(), parameters.tracks, read.precision)
-                        : make_score_rows(arrays[source].load(), read.precision);
+                        : make_score_rows(arrays[source].load(), read.precision, read.threads);
     if (!start_of.empty())
-      scores.start = make_score_rows(start_arrays[start_of[source]].load(), read.precision);
-    if (!end_of.empty()) scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision);
+      scores.start = make_score_rows(start_arrays[start_of[source]].load(), read.precision, read.threads);
+    if (!end_of.empty()) scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
   }
   std::size_t cache = read.cache_bytes;
   for (std::unique_ptr<RowReader>* rows : {&scores.rows, &scores.start, &scores.end}) {
@@ -401,6 +401,7 @@ InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores) const {
   const PieceRequest pieces = piece_request(index);
   request.excluded = widen_to_bins(pieces.exclude, pieces.length, pieces.bin_size);
   request.want_mean = state_->parameters.centering == Centering::kMean;
+  request.threads = scores.threads;
   SequenceScan found = scan_sequence(*scores.rows, request);
   if (request.want_mean)
     scores.baseline = scores.heads ? scores.heads->mean_emissions(found.mean) : std::move(found.mean);

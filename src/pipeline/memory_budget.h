@@ -9,6 +9,9 @@ namespace semicrf {
 // laptop.
 inline constexpr std::size_t kDefaultWindowMemory = std::size_t{192} << 20;
 
+// The same with a GPU, which is slow with few positions at a time.
+inline constexpr std::size_t kDefaultDeviceWindowMemory = std::size_t{1} << 30;
+
 // Kept in memory by each temporary spool before it moves to disk.
 inline constexpr std::size_t kSpoolMemory = std::size_t{1} << 20;
 

@@ -1,18 +1,23 @@
 // Rows of NPY arrays.
+#include <algorithm>
 #include <cmath>
 #include <span>
 
 #include "core/error.h"
 #include "model/feature_transform.h"
+#include "pipeline/parallel_for.h"
 #include "pipeline/row_reader.h"
 
 namespace semicrf {
 namespace {
 
+constexpr std::int64_t kCheckedRows = 1 << 15;  // per task of a thread
+
 class NpyScoreRows : public RowReader {
  public:
-  NpyScoreRows(NpyArray array, Precision precision)
+  NpyScoreRows(NpyArray array, Precision precision, int threads)
       : array_(std::move(array)),
+        threads_(threads),
         in_place_(array_.data_f32() != nullptr || array_.data_f64() != nullptr),
         wide_(precision == Precision::kDouble || array_.header().type == NpyType::kFloat64) {}
 
@@ -21,6 +26,11 @@ class NpyScoreRows : public RowReader {
   std::size_t bytes_per_row() const override {
     return in_place_ ? 0 : columns() * (wide_ ? sizeof(double) : sizeof(float));
   }
+  std::size_t value_bytes() const override {
+    const bool wide = in_place_ ? array_.data_f64() != nullptr : wide_;
+    return columns() * (wide ? sizeof(double) : sizeof(float));
+  }
+  ScoreArray in_place() const override { return {array_.data_f32(), array_.data_f64()}; }
   bool can_miss() const override { return false; }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
@@ -41,20 +51,38 @@ class NpyScoreRows : public RowReader {
   }
 
  private:
+  // The first refused value is named, whatever the threads; rows in place are checked once.
   template <class Value>
-  const Value* checked(const Value* values, std::int64_t begin, std::int64_t end) const {
-    const std::span<const Value> span(values, static_cast<std::size_t>(end - begin) * columns());
-    check_values(span, array_.columns(), begin, ValueRule::kScores, array_.name());
+  const Value* checked(const Value* values, std::int64_t begin, std::int64_t end) {
+    const std::int64_t first =
+        in_place_ && begin >= checked_.begin && begin <= checked_.end ? std::min(end, checked_.end) : begin;
+    const auto tasks = static_cast<std::size_t>((end - first + kCheckedRows - 1) / kCheckedRows);
+    const auto check = [&](std::size_t task) {
+      const std::int64_t from = first + static_cast<std::int64_t>(task) * kCheckedRows;
+      const std::int64_t to = std::min(end, from + kCheckedRows);
+      const std::span<const Value> span(values + static_cast<std::size_t>(from - begin) * columns(),
+                                        static_cast<std::size_t>(to - from) * columns());
+      check_values(span, array_.columns(), from, ValueRule::kScores, array_.name());
+    };
+    if (tasks == 1) {
+      check(0);
+    } else {
+      parallel_for(threads_, tasks, [&](std::size_t task, int) { check(task); });
+    }
+    checked_ = first == begin ? PositionRange{begin, end}
+                              : PositionRange{checked_.begin, std::max(end, checked_.end)};
     return values;
   }
   template <class Value>
-  const Value* copied(std::vector<Value>& buffer, std::int64_t begin, std::int64_t end) const {
+  const Value* copied(std::vector<Value>& buffer, std::int64_t begin, std::int64_t end) {
     buffer.resize(static_cast<std::size_t>(end - begin) * columns());
     array_.read_rows(begin, end, buffer.data());
     return checked(buffer.data(), begin, end);
   }
 
   NpyArray array_;
+  int threads_;
+  PositionRange checked_;  // of the rows in place
   bool in_place_;
   bool wide_;
 };
@@ -135,6 +163,7 @@ class CachedRows : public RowReader {
   std::int64_t rows() const override { return rows_->rows(); }
   std::size_t columns() const override { return rows_->columns(); }
   std::size_t bytes_per_row() const override { return 0; }
+  std::size_t value_bytes() const override { return rows_->value_bytes(); }
   bool can_miss() const override { return rows_->can_miss(); }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
@@ -159,8 +188,8 @@ class CachedRows : public RowReader {
 
 }  // namespace
 
-std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision) {
-  return std::make_unique<NpyScoreRows>(std::move(array), precision);
+std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision, int threads) {
+  return std::make_unique<NpyScoreRows>(std::move(array), precision, threads);
 }
 
 std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision) {

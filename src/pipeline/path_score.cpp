@@ -2,40 +2,61 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "pipeline/centred_scores.h"
+#include "pipeline/parallel_for.h"
 
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kCell = 4096;  // content sums restart at multiples of this, which keeps them short
+constexpr std::int64_t kPart = 4096;   // content sums restart at multiples of this, which keeps them short
+constexpr std::int64_t kCell = 65536;  // and cells end there
 
 }  // namespace
 
 // Knuth's two-sum: the exact rounding error, without a branch.
-inline void PathScore::add(double value) {
-  const double sum = total_ + value;
-  const double added = sum - total_;
-  compensation_ += (total_ - (sum - added)) + (value - added);
-  total_ = sum;
+inline void PathScore::Sum::add(double value) {
+  const double sum = total + value;
+  const double added = sum - total;
+  compensation += (total - (sum - added)) + (value - added);
+  total = sum;
 }
 
-inline void PathScore::flush_content() {
-  add(content_);
-  content_ = 0;
+void PathScore::close_cell() {
+  cell_.sum.add(cell_.content);
+  sum_.add(cell_.sum.total);
+  sum_.compensation += cell_.sum.compensation;
+  cell_ = {};
 }
 
-void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::int64_t end, int label) {
-  const auto labels = static_cast<std::size_t>(model_->num_labels);
+// The cell of a position, which is that of the last one or left of it.
+PathScore::Cell& PathScore::cell_at(std::int64_t position) {
+  const std::int64_t index = position / kCell;
+  if (cell_.index != index) close_cell();
+  cell_.index = index;
+  return cell_;
+}
+
+// Positions of one cell.
+inline void PathScore::add_content_to(Cell& cell, const ScoreWindow& scores, std::int64_t begin,
+                                      std::int64_t end, int label, std::size_t labels) {
   const auto c = static_cast<std::size_t>(label);
   const double baseline = scores.baseline.empty() ? 0 : scores.baseline[c];
   const auto walk = [&](const auto* values) {
+    double content = cell.content;
     for (std::int64_t t = end - 1; t >= begin; --t) {
       const auto row = static_cast<std::size_t>(t - scores.begin);
       const double centre = scores.subtract_position_max
                                 ? baseline + position_maximum(scores.emissions, row * labels, labels)
                                 : baseline;
-      content_ += static_cast<double>(values[row * labels + c]) - centre;
-      if (t % kCell == 0) flush_content();
+      content += static_cast<double>(values[row * labels + c]) - centre;
+      if (t % kPart == 0) {
+        cell.sum.add(content);
+        content = 0;
+      }
     }
+    cell.content = content;
   };
   if (scores.emissions.f32 != nullptr) {
     walk(scores.emissions.f32);
@@ -44,79 +65,112 @@ void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::
   }
 }
 
-void PathScore::add_end(const ScoreWindow& scores, std::int64_t position, int label) {
+inline double PathScore::end_score(const ScoreWindow& scores, std::int64_t position, int label) const {
   const auto c = static_cast<std::size_t>(label);
   const auto labels = static_cast<std::size_t>(model_->num_labels);
-  if (position == length_ - 1 && !model_->end_scores.empty()) edges_ += model_->end_scores[c];
+  double score = 0;
+  if (position == length_ - 1 && !model_->end_scores.empty()) score += model_->end_scores[c];
   if (!scores.end_scores.empty())
-    edges_ += scores.end_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
+    score += scores.end_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
+  return score;
+}
+
+inline double PathScore::start_score(const ScoreWindow& scores, std::int64_t position, int label) const {
+  const auto c = static_cast<std::size_t>(label);
+  const auto labels = static_cast<std::size_t>(model_->num_labels);
+  double score = 0;
+  if (!scores.start_scores.empty())
+    score += scores.start_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
+  if (position == 0 && !model_->start_scores.empty()) score += model_->start_scores[c];
+  return score;
+}
+
+inline double PathScore::chain_score(const Segment& segment, int right_label) const {
+  double score = model_->duration_score(segment.end - segment.begin, segment.label);
+  if (right_label >= 0) score += model_->transition_at(segment.label, right_label);
+  return score;
+}
+
+void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::int64_t end, int label) {
+  while (begin < end) {
+    const std::int64_t first = std::max(begin, (end - 1) / kCell * kCell);
+    add_content_to(cell_at(end - 1), scores, first, end, label, static_cast<std::size_t>(model_->num_labels));
+    end = first;
+  }
+}
+
+void PathScore::add_end(const ScoreWindow& scores, std::int64_t position, int label) {
+  cell_at(position).content += end_score(scores, position, label);
 }
 
 void PathScore::add_start(const ScoreWindow& scores, std::int64_t position, int label) {
-  const auto c = static_cast<std::size_t>(label);
-  const auto labels = static_cast<std::size_t>(model_->num_labels);
-  if (!scores.start_scores.empty())
-    edges_ += scores.start_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
-  if (position == 0 && !model_->start_scores.empty()) edges_ += model_->start_scores[c];
+  cell_at(position).content += start_score(scores, position, label);
 }
 
 void PathScore::add_segment(const Segment& segment) {
-  double chain = model_->duration_score(segment.end - segment.begin, segment.label);
-  if (right_label_ >= 0) chain += model_->transition_at(segment.label, right_label_);
+  Cell& cell = cell_at(segment.begin);
+  cell.sum.add(cell.content + chain_score(segment, right_label_));
+  cell.content = 0;
   right_label_ = segment.label;
-  add(content_ + (edges_ + chain));
-  content_ = 0;
-  edges_ = 0;
 }
 
-void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment> reversed) {
-  if (scores.emissions.f32 != nullptr && !scores.subtract_position_max && scores.start_scores.empty() &&
-      scores.end_scores.empty()) {
-    add_plain_segments(scores, reversed);
-    return;
-  }
-  for (const Segment& segment : reversed) {
-    add_end(scores, segment.end - 1, segment.label);
-    add_content(scores, segment.begin, segment.end, segment.label);
-    add_start(scores, segment.begin, segment.label);
-    add_segment(segment);
-  }
-}
-
-// The same additions for the usual kind of scores, with the sums in registers: paths may have as many
-// segments as positions.
-void PathScore::add_plain_segments(const ScoreWindow& scores, std::span<const Segment> reversed) {
-  const auto labels = static_cast<std::size_t>(model_->num_labels);
-  const double* transition = model_->transition.data();
-  PathScore sums = *this;
-  for (const Segment& segment : reversed) {
-    const auto c = static_cast<std::size_t>(segment.label);
-    const double centre = scores.baseline.empty() ? 0 : scores.baseline[c];
-    if (segment.end == length_) sums.add_end(scores, segment.end - 1, segment.label);
-    const float* row =
-        scores.emissions.f32 + static_cast<std::size_t>(segment.end - 1 - scores.begin) * labels + c;
-    for (std::int64_t t = segment.end - 1; t >= segment.begin; --t, row -= labels) {
-      sums.content_ += static_cast<double>(*row) - centre;
-      if (t % kCell == 0) sums.flush_content();
+// What of the segments lies in [begin, end), a part of one cell. `right_label`: of the segment right of them.
+void PathScore::add_part(Cell& into, const ScoreWindow& scores, std::span<const Segment> reversed,
+                         int right_label, std::int64_t begin, std::int64_t end) const {
+  Cell cell = into;
+  const auto first = std::partition_point(reversed.begin(), reversed.end(),
+                                          [&](const Segment& segment) { return segment.begin >= end; });
+  if (first != reversed.begin()) right_label = (first - 1)->label;
+  for (auto at = first; at != reversed.end() && at->end > begin; ++at) {
+    if (at->end <= end) cell.content += end_score(scores, at->end - 1, at->label);
+    add_content_to(cell, scores, std::max(begin, at->begin), std::min(end, at->end), at->label,
+                   static_cast<std::size_t>(model_->num_labels));
+    if (at->begin >= begin) {
+      cell.content += start_score(scores, at->begin, at->label);
+      cell.sum.add(cell.content + chain_score(*at, right_label));
+      cell.content = 0;
     }
-    if (segment.begin == 0) sums.add_start(scores, 0, segment.label);
-    double chain = model_->duration_score(segment.end - segment.begin, segment.label);
-    if (sums.right_label_ >= 0) chain += transition[c * labels + static_cast<std::size_t>(sums.right_label_)];
-    sums.right_label_ = segment.label;
-    sums.add(sums.content_ + (sums.edges_ + chain));
-    sums.content_ = sums.edges_ = 0;
+    right_label = at->label;
   }
-  *this = sums;
+  into = cell;
+}
+
+void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment> reversed, int threads) {
+  if (reversed.empty()) return;
+  const std::int64_t begin = reversed.back().begin;
+  const std::int64_t end = reversed.front().end;
+  // Whole cells are independent; the others continue what is there, or are continued.
+  const std::int64_t first_whole = (begin + kCell - 1) / kCell;
+  const std::int64_t last_whole = end / kCell;
+  std::vector<Cell> cells(static_cast<std::size_t>(std::max<std::int64_t>(0, last_whole - first_whole)));
+  parallel_for(threads, cells.size(), [&](std::size_t i, int) {
+    const std::int64_t index = first_whole + static_cast<std::int64_t>(i);
+    cells[i].index = index;
+    add_part(cells[i], scores, reversed, right_label_, index * kCell, (index + 1) * kCell);
+  });
+  for (std::int64_t right = end; right > begin;) {
+    const std::int64_t index = (right - 1) / kCell;
+    const std::int64_t left = std::max(begin, index * kCell);
+    if (index >= first_whole && index < last_whole) {
+      close_cell();
+      cell_ = cells[static_cast<std::size_t>(index - first_whole)];
+    } else {
+      add_part(cell_at(right - 1), scores, reversed, right_label_, left, right);
+    }
+    right = left;
+  }
+  right_label_ = reversed.back().label;
 }
 
 double PathScore::finish() {
+  close_cell();
   if (model_->initial == InitialTerm::kUniform) {
     double best = kNegativeInfinity;
     for (int from = 0; from < model_->num_labels; ++from)
       best = std::max(best, model_->transition_at(from, right_label_));
-    add(best);
+    sum_.add(best);
   }
-  return total_ + compensation_;
+  return sum_.total + sum_.compensation;
 }
 
 }  // namespace semicrf

@@ -10,8 +10,9 @@
 
 namespace semicrf {
 
-// Takes a path from right to left, stretch by stretch, and adds up its score. The order of the additions
-// depends on the path and on absolute positions alone: windows do not change a digit.
+// Takes a path from right to left, stretch by stretch, and adds up its score. The positions are divided into
+// a fixed grid of cells with a sum each; within a cell the order of the additions depends on the path alone.
+// So neither windows nor threads change a digit.
 class PathScore {
  public:
   PathScore(const ChainModel& model, std::int64_t length) : model_(&model), length_(length) {}
@@ -24,25 +25,42 @@ class PathScore {
   void add_end(const ScoreWindow& scores, std::int64_t position, int label);
   // The start score of a segment whose first position is `position`. After the segment's content.
   void add_start(const ScoreWindow& scores, std::int64_t position, int label);
-  // Duration of the segment; and the transition into the segment right of it, when there is one.
+  // Duration of the segment, and the transition into the segment right of it, when there is one. After its
+  // start.
   void add_segment(const Segment& segment);
   // All of that for segments that touch, right to left, each of which `scores` covers.
-  void add_segments(const ScoreWindow& scores, std::span<const Segment> reversed);
+  void add_segments(const ScoreWindow& scores, std::span<const Segment> reversed, int threads);
   // After the leftmost segment: the initial term. The total.
   double finish();
 
  private:
-  void add_plain_segments(const ScoreWindow& scores, std::span<const Segment> reversed);
-  void add(double value);
-  void flush_content();
+  // A sum that carries its rounding errors.
+  struct Sum {
+    double total = 0;
+    double compensation = 0;
+    void add(double value);
+  };
+  // What lies within one cell of the grid.
+  struct Cell {
+    std::int64_t index = -1;
+    double content = 0;  // of the current segment within the current part of the cell
+    Sum sum;
+  };
+  static void add_content_to(Cell& cell, const ScoreWindow& scores, std::int64_t begin, std::int64_t end,
+                             int label, std::size_t labels);
+  double end_score(const ScoreWindow& scores, std::int64_t position, int label) const;
+  double start_score(const ScoreWindow& scores, std::int64_t position, int label) const;
+  double chain_score(const Segment& segment, int right_label) const;
+  void add_part(Cell& into, const ScoreWindow& scores, std::span<const Segment> reversed, int right_label,
+                std::int64_t begin, std::int64_t end) const;
+  Cell& cell_at(std::int64_t position);
+  void close_cell();
 
   const ChainModel* model_;
   std::int64_t length_;
-  double content_ = 0;  // of the current segment within the current cell of the fixed grid
-  double edges_ = 0;    // start and end scores of the current segment
-  double total_ = 0;
-  double compensation_ = 0;  // running error of total_
-  int right_label_ = -1;     // label of the segment to the right; -1: none yet
+  Cell cell_;             // the leftmost so far
+  Sum sum_;               // of the cells right of it
+  int right_label_ = -1;  // label of the segment to the right; -1: none yet
 };
 
 }  // namespace semicrf

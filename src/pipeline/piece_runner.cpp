@@ -1,6 +1,7 @@
 #include "pipeline/piece_runner.h"
 
 #include <algorithm>
+#include <exception>
 #include <optional>
 
 #include "core/error.h"
@@ -39,17 +40,24 @@ struct KeptBlock {
 // Clocks the reads of another source.
 class TimedSource : public ScoreSource {
  public:
-  TimedSource(ScoreSource& source, StopWatch& watch) : source_(source), watch_(watch) {}
+  // `mutex`: held during reads; null: nobody else reads.
+  TimedSource(ScoreSource& source, StopWatch& watch, std::mutex* mutex = nullptr)
+      : source_(source), watch_(watch), mutex_(mutex) {}
   std::int64_t length() const override { return source_.length(); }
   int num_labels() const override { return source_.num_labels(); }
   std::size_t bytes_per_position() const override { return source_.bytes_per_position(); }
+  std::size_t score_bytes() const override { return source_.score_bytes(); }
+  std::optional<ScoreWindow> in_place() const override { return source_.in_place(); }
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
+    std::unique_lock<std::mutex> lock;
+    if (mutex_ != nullptr) lock = std::unique_lock(*mutex_);
     return timed(watch_, [&] { return source_.read(begin, end, buffers); });
   }
 
  private:
   ScoreSource& source_;
   StopWatch& watch_;
+  std::mutex* mutex_;
 };
 
 // The smallest duration that some label allows; 0: none is allowed.
@@ -63,7 +71,13 @@ std::int64_t shortest_duration(const ChainModel& model) {
 }  // namespace
 
 EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
-    : options_(options), model_(model), whole_(make_engine(options, model)) {}
+    : options_(options), model_(model), whole_(make_engine(options, model)) {
+  EngineOptions other = options;
+  for (std::size_t i = 1; i < options.devices.size(); ++i) {
+    other.devices = {options.devices[i]};
+    others_.push_back(make_engine(other, model));
+  }
+}
 
 void EnginePool::make_workers() {
   EngineOptions one_thread = options_;
@@ -93,6 +107,18 @@ PieceRunner::PieceRunner(const RunnerOptions& options, EnginePool& engines, Piec
 PieceRunner::~PieceRunner() = default;
 
 void PieceRunner::run() {
+  if (engines_.devices() > 1) {
+    run_on_devices();
+  } else {
+    run_on_one();
+  }
+  if (segments_at_cap_ * 100 > segments_)
+    report_.warn(
+        {"durations-at-cap", std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
+                                 " segments are as long as max_duration allows; raise it or give a tail"});
+}
+
+void PieceRunner::run_on_one() {
   while (std::optional<Piece> piece = pieces_.next()) {
     std::unique_ptr<ScoreSource> source = make_piece_source(piece->scores, piece->bins);
     std::size_t bytes = 0;
@@ -108,17 +134,13 @@ void PieceRunner::run() {
     add_to_batch(std::move(*piece), std::move(source), bytes);
   }
   run_batch();
-  if (segments_at_cap_ * 100 > segments_)
-    report_.warn(
-        {"durations-at-cap", std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
-                                 " segments are as long as max_duration allows; raise it or give a tail"});
 }
 
 void PieceRunner::run_long(const Piece& piece) {
   const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
   const std::size_t kept = std::min(options_.window_budget, piece.scores->cached_bytes);
-  const PiecePlan plan =
-      plan_piece(engines_.whole(), *source, options_.analysis, options_.window_budget - kept);
+  PiecePlan plan = plan_piece(engines_.whole(), *source, options_.analysis, options_.window_budget - kept);
+  plan.threads = engines_.threads();
   TimedSource clocked(*source, report_.read);
   bool begun = false;
   const BlockSink sink = [&](const PathView& path, const PosteriorBlock& block) {
@@ -131,6 +153,11 @@ void PieceRunner::run_long(const Piece& piece) {
   const PieceResult result =
       analyse_piece(engines_.whole(), clocked, options_.analysis, plan, identity_of(piece), sink,
                     [&](std::int64_t positions) { advance(positions); });
+  finish_piece(piece, result, begun);
+}
+
+// `begun`: its posteriors are written.
+void PieceRunner::finish_piece(const Piece& piece, const PieceResult& result, bool begun) {
   if (!result.feasible()) return refuse_infeasible(piece);
   timed(report_.write, [&] {
     if (!begun) outputs_.begin_piece(piece.location, result.path(), false);
@@ -138,6 +165,76 @@ void PieceRunner::run_long(const Piece& piece) {
     if (result.draws) outputs_.write_draws(piece.location, result.draws->draws);
   });
   record(piece, result);
+}
+
+void PieceRunner::run_on_devices() {
+  Turns turns;
+  parallel_for(engines_.devices(), static_cast<std::size_t>(engines_.devices()),
+               [&](std::size_t device, int) { run_on_device(static_cast<int>(device), turns); });
+}
+
+// Errors, too, come in the order of the pieces.
+void PieceRunner::run_on_device(int device, Turns& turns) {
+  for (;;) {
+    std::optional<Piece> piece;
+    std::exception_ptr error;
+    std::int64_t number = 0;
+    {
+      const std::lock_guard lock(shared_);
+      if (stopped_) return;
+      number = taken_++;
+      try {
+        piece = pieces_.next();
+      } catch (...) {
+        error = std::current_exception();
+      }
+      if (!piece) stopped_ = true;
+    }
+    if (!piece && !error) return;
+    std::function<void()> rest;
+    try {
+      if (!error) rest = compute_in_turn(engines_.device(device), *piece, number, turns);
+    } catch (const Turns::Cancelled&) {
+      return;  // another thread has the error
+    } catch (...) {
+      error = std::current_exception();
+    }
+    if (error) {
+      const std::lock_guard lock(shared_);
+      stopped_ = true;
+      rest = [error] { std::rethrow_exception(error); };
+    }
+    turns.submit(number, std::move(rest));
+  }
+}
+
+// What remains to be done with the piece when it is its turn.
+std::function<void()> PieceRunner::compute_in_turn(Engine& engine, const Piece& piece, std::int64_t number,
+                                                   Turns& turns) {
+  const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
+  const auto devices = static_cast<std::size_t>(engines_.devices());
+  const std::size_t share = options_.window_budget / devices;
+  const std::size_t kept = std::min(share, piece.scores->cached_bytes);
+  PiecePlan plan = plan_piece(engine, *source, options_.analysis, share - kept);
+  plan.threads = std::max(1, engines_.threads() / engines_.devices());
+  TimedSource clocked(*source, report_.read, &shared_);
+  bool begun = false;
+  const BlockSink sink = [&](const PathView& path, const PosteriorBlock& block) {
+    if (!begun) turns.wait_for(number);
+    timed(report_.write, [&] {
+      if (!begun) outputs_.begin_piece(piece.location, path, true);
+      begun = true;
+      outputs_.add_block(block);
+    });
+  };
+  const ProgressCallback progress = [&](std::int64_t positions) {
+    const std::lock_guard lock(shared_);
+    advance(positions);
+  };
+  // A path waits for its turn in its spool, so that the device can go on.
+  const auto result = std::make_shared<PieceResult>(
+      analyse_piece(engine, clocked, options_.analysis, plan, identity_of(piece), sink, progress));
+  return [this, piece, result, begun] { finish_piece(piece, *result, begun); };
 }
 
 // Whether the piece shall be one of several that are computed at the same time; then what it takes.
@@ -194,6 +291,7 @@ void PieceRunner::write_item(Item& item) {
 }
 
 void PieceRunner::record(const Piece& piece, const PieceResult& result) {
+  const std::lock_guard lock(shared_);
   SequenceReport& sequence = report_.sequences()[piece.sequence];
   if (result.posteriors) sequence.add(*result.posteriors, piece.bins.size());
   if (result.shares) sequence.add(*result.shares);
@@ -218,6 +316,7 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
   } else if (shortest > piece.bins.size()) {
     what += "; shortest allowed duration is " + std::to_string(shortest);
   }
+  const std::lock_guard lock(shared_);
   if (options_.infeasible == InfeasiblePolicy::kError)
     throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
   report_.warn({"infeasible", piece.place() + ": " + what});

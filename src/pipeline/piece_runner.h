@@ -1,12 +1,15 @@
 // The loop over pieces: read, compute, write.
 //
 // A long piece is read and computed window by window with all threads. Short pieces that follow each other
-// are read together, computed at the same time with one thread each, and written in order. Neither changes a
-// byte of the output.
+// are read together, computed at the same time with one thread each, and written in order. On several devices
+// each takes the next piece when it is done with one; they too are written in order. Nothing of that changes
+// a byte of the output.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include "engine/engine.h"
@@ -17,14 +20,18 @@
 #include "pipeline/run_options.h"
 #include "pipeline/run_outputs.h"
 #include "pipeline/run_report.h"
+#include "pipeline/turns.h"
 
 namespace semicrf {
 
-// The engine that works with all threads, and one-thread engines for short pieces, made when they are needed.
+// The engine that works with all threads, and one-thread engines for short pieces, made when they are needed;
+// or an engine per device.
 class EnginePool {
  public:
   EnginePool(const EngineOptions& options, const ChainModel& model);
   Engine& whole() const { return *whole_; }
+  int devices() const { return 1 + static_cast<int>(others_.size()); }
+  Engine& device(int index) { return index == 0 ? *whole_ : *others_[static_cast<std::size_t>(index - 1)]; }
   Engine& worker(int index) { return *workers_[static_cast<std::size_t>(index)]; }
   void make_workers();
   int threads() const { return options_.threads; }
@@ -33,6 +40,7 @@ class EnginePool {
   EngineOptions options_;
   ChainModel model_;
   std::unique_ptr<Engine> whole_;
+  std::vector<std::unique_ptr<Engine>> others_;  // on the other devices
   std::vector<std::unique_ptr<Engine>> workers_;
 };
 
@@ -52,7 +60,13 @@ class PieceRunner {
 
  private:
   struct Item;
+  void run_on_one();
   void run_long(const Piece& piece);
+  void run_on_devices();
+  void run_on_device(int device, Turns& turns);
+  std::function<void()> compute_in_turn(Engine& engine, const Piece& piece, std::int64_t number,
+                                        Turns& turns);
+  void finish_piece(const Piece& piece, const PieceResult& result, bool begun);
   bool is_short(const Piece& piece, const ScoreSource& source, std::size_t& bytes);
   void add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes);
   void run_batch();
@@ -69,6 +83,9 @@ class PieceRunner {
   RunOutputs& outputs_;
   RunReport& report_;
   Progress* progress_;
+  std::mutex shared_;       // on several devices: of inputs, report and progress
+  std::int64_t taken_ = 0;  // likewise: pieces
+  bool stopped_ = false;    // and there are no more
   std::vector<std::unique_ptr<Item>> batch_;
   std::size_t batch_bytes_ = 0;
   std::int64_t segments_ = 0;         // of all pieces

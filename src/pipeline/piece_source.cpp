@@ -1,6 +1,7 @@
 #include "pipeline/piece_source.h"
 
 #include <algorithm>
+#include <atomic>
 
 #include "pipeline/parallel_for.h"
 
@@ -9,6 +10,12 @@ namespace {
 
 constexpr std::int64_t kReadSlab = 1 << 17;  // features are turned into scores this many positions at a time
 constexpr std::int64_t kTask = 1 << 13;      // positions per task of a thread
+
+// A number for the scores of one piece, see ScoreWindow::sequence.
+std::uint64_t next_sequence() {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
 
 // Positions [begin, end) of a piece, without their scores.
 ScoreWindow empty_window(const SequenceScores& scores, std::int64_t begin, std::int64_t end,
@@ -37,8 +44,32 @@ class DirectSource : public ScoreSource {
     return bytes;
   }
 
+  std::size_t score_bytes() const override {
+    std::size_t bytes = 0;
+    for (RowReader* reader : {scores_->rows.get(), scores_->start.get(), scores_->end.get()})
+      if (reader != nullptr) bytes += reader->value_bytes();
+    return bytes;
+  }
+  std::optional<ScoreWindow> in_place() const override {
+    ScoreWindow window = empty_window(*scores_, 0, length(), length());
+    window.sequence = sequence_;
+    const std::pair<const RowReader*, ScoreArray*> arrays[] = {{scores_->rows.get(), &window.emissions},
+                                                               {scores_->start.get(), &window.start_scores},
+                                                               {scores_->end.get(), &window.end_scores}};
+    for (const auto& [reader, array] : arrays) {
+      if (reader == nullptr) continue;
+      *array = reader->in_place();
+      if (array->empty()) return std::nullopt;
+      const std::size_t skip = static_cast<std::size_t>(piece_.begin) * reader->columns();
+      if (array->f32 != nullptr) array->f32 += skip;
+      if (array->f64 != nullptr) array->f64 += skip;
+    }
+    return window;
+  }
+
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     ScoreWindow window = empty_window(*scores_, begin, end, length());
+    window.sequence = sequence_;
     window.emissions = rows(*scores_->rows, begin, end, buffers.emissions32, buffers.emissions64);
     if (scores_->start)
       window.start_scores = rows(*scores_->start, begin, end, buffers.start32, buffers.start64);
@@ -61,6 +92,7 @@ class DirectSource : public ScoreSource {
   std::shared_ptr<SequenceScores> scores_;
   BinRange piece_;
   RowBuffer buffer_;
+  std::uint64_t sequence_ = next_sequence();
 };
 
 // Scores that linear heads make of features.
@@ -71,6 +103,7 @@ class HeadSource : public ScoreSource {
 
   std::int64_t length() const override { return piece_.size(); }
   int num_labels() const override { return scores_->heads->num_labels(); }
+  std::size_t score_bytes() const override { return bytes_per_position(); }
   std::size_t bytes_per_position() const override {
     const LinearHeads& heads = *scores_->heads;
     const std::size_t arrays = 1u + (heads.has_start() ? 1u : 0u) + (heads.has_end() ? 1u : 0u);
@@ -79,6 +112,7 @@ class HeadSource : public ScoreSource {
 
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     ScoreWindow window = empty_window(*scores_, begin, end, length());
+    window.sequence = sequence_;
     if (wide()) {
       fill<double>(begin, end, buffers.emissions64, buffers.start64, buffers.end64);
       window.emissions.f64 = buffers.emissions64.data();
@@ -140,6 +174,7 @@ class HeadSource : public ScoreSource {
   std::shared_ptr<SequenceScores> scores_;
   BinRange piece_;
   RowBuffer buffer_;
+  std::uint64_t sequence_ = next_sequence();
 };
 
 }  // namespace

@@ -82,7 +82,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress) {
   PieceResult result;
   if (analysis.viterbi) {
-    result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress);
+    result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
     if (!result.viterbi->feasible) return result;
   }
   if (analysis.path_edges)

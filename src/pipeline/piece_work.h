@@ -32,6 +32,7 @@ struct Analysis {
 
 struct PiecePlan {
   std::optional<WindowPlan> viterbi, shares, posteriors, draws;
+  int threads = 1;  // besides those of the engine
 
   std::size_t bytes() const;  // peak
   bool whole() const;         // one window

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -33,6 +34,7 @@ class Sweep {
         spool_(kSpoolMemory, "") {}
 
   PosteriorResult run(const PosteriorSink& sink) {
+    if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
     if (!sweep_forward()) return {};
     prove_backward();
     summarize();
@@ -139,6 +141,7 @@ class Sweep {
   Segment segment_;
   std::int64_t segment_index_ = -1;
   PosteriorResult result_;
+  std::unique_ptr<ScorePrefetch> prefetch_;
 };
 
 }  // namespace
@@ -152,9 +155,12 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
   needs.score_bytes = source.bytes_per_position();
+  take_device_needs(engine, source, needs,
+                    [&engine](const WindowShape& shape) { return engine.posterior_device_bytes(shape, false); });
   needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
   needs.reads_right_halo = true;
-  needs.enough_positions = enough_positions(engine.grid());
+  // A device is full only with many chunks at a time: as many as fit.
+  needs.enough_positions = engine.device_memory() ? 0 : enough_positions(engine.grid());
   return needs;
 }
 

@@ -91,7 +91,7 @@ void PreparedRun::settle_memory() {
                          "raise --max-memory"});
     window_budget_ = limit - fixed;
   } else {
-    window_budget_ = kDefaultWindowMemory;
+    window_budget_ = engines_.whole().device_memory() ? kDefaultDeviceWindowMemory : kDefaultWindowMemory;
     std::size_t comfortable = 0;
     for_each_sequence([&](const Sequence&, const auto&, const ScoreSource& source, std::size_t kept) {
       comfortable = std::max(comfortable, kept + comfortable_bytes(engines_.whole(), source, analysis_));

@@ -32,6 +32,10 @@ class RowReader {
   virtual std::size_t columns() const = 0;
   // Bytes per row of `buffer` after a read; 0 when rows are used where they lie.
   virtual std::size_t bytes_per_row() const = 0;
+  // The same wherever rows are used.
+  virtual std::size_t value_bytes() const { return bytes_per_row(); }
+  // All rows where they lie in memory, not checked; empty where they do not.
+  virtual ScoreArray in_place() const { return {}; }
   // Whether some bins may be missing.
   virtual bool can_miss() const = 0;
   // Rows [begin, end), (end-begin, columns) row-major, checked; valid until the buffer is used again.
@@ -39,7 +43,7 @@ class RowReader {
 };
 
 // Label scores of an NPY array: finite or -inf, used in place where the array's layout allows it.
-std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision);
+std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision, int threads = 1);
 
 // Features of an NPY array of raw track values, column f being tracks[f]. NaN follows the track's policy.
 std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision);

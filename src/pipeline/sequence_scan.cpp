@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "model/centering.h"
+#include "pipeline/parallel_for.h"
 
 namespace semicrf {
 namespace {
@@ -12,12 +13,19 @@ constexpr std::int64_t kSlab = 1 << 16;  // rows read at a time
 class Scanner {
  public:
   Scanner(RowReader& rows, const ScanRequest& request)
-      : rows_(rows), request_(request), mean_(rows.columns()) {}
+      : rows_(rows), request_(request), mean_(rows.columns()) {
+    mean_.set_for_each(
+        [threads = request.threads](std::size_t count, const std::function<void(std::size_t)>& body) {
+          parallel_for(threads, count, [&](std::size_t i, int) { body(i); });
+        });
+  }
 
   SequenceScan run() {
     RowBuffer buffer;
-    for (std::int64_t begin = 0; begin < rows_.rows(); begin += kSlab) {
-      const std::int64_t end = std::min(rows_.rows(), begin + kSlab);
+    // Rows that are used where they lie cost no memory.
+    const std::int64_t slab = rows_.bytes_per_row() == 0 ? kSlab * request_.threads : kSlab;
+    for (std::int64_t begin = 0; begin < rows_.rows(); begin += slab) {
+      const std::int64_t end = std::min(rows_.rows(), begin + slab);
       const ScoreArray values = rows_.read(begin, end, buffer);
       collect_missing(begin, buffer.missing);
       if (request_.want_mean) add_counted(begin, end, values, buffer.missing);

@@ -13,6 +13,7 @@ namespace semicrf {
 struct ScanRequest {
   std::vector<BinRange> excluded;  // bins that do not count, sorted and disjoint
   bool want_mean = false;
+  int threads = 1;
 };
 
 struct SequenceScan {

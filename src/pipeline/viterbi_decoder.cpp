@@ -20,15 +20,18 @@ std::int64_t shortest_duration(const ChainModel& model) {
 
 class Decoder {
  public:
-  Decoder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const ProgressCallback& progress)
+  Decoder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const ProgressCallback& progress,
+          int threads)
       : engine_(engine),
         source_(source),
         plan_(plan),
         progress_(progress),
+        threads_(threads),
         score_(engine.model(), plan.length),
         unscored_end_(plan.length) {}
 
   ViterbiResult run() {
+    if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
     sweep_forward();
     if (result_.feasible) trace_back();
     return std::move(result_);
@@ -90,7 +93,7 @@ class Decoder {
     if (reversed.empty()) return;
     const bool open = reversed.back().begin < range.begin;  // only the window's last one
     const std::size_t whole = reversed.size() - (open ? 1 : 0);
-    score_.add_segments(scores_, std::span(reversed).first(whole));
+    score_.add_segments(scores_, std::span(reversed).first(whole), threads_);
     if (whole > 0) unscored_end_ = reversed[whole - 1].begin;
     if (open && !score_whole(range, reversed.back())) unscored_ = reversed.back();
   }
@@ -123,9 +126,11 @@ class Decoder {
   ScoreSource& source_;
   const WindowPlan& plan_;
   const ProgressCallback& progress_;
+  int threads_;
   ScoreBuffers buffers_;
   ScoreWindow scores_;                 // of the window computed last
   std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
+  std::unique_ptr<ScorePrefetch> prefetch_;
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   TraceCursor cursor_;
   PathScore score_;
@@ -140,14 +145,15 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.viterbi_bytes(positions, true); };
   needs.score_bytes = source.bytes_per_position();
+  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
   // The segments of a window before they are packed, in a vector that may just have grown.
   needs.output_bytes = 2 * sizeof(Segment) / static_cast<std::size_t>(shortest_duration(engine.model()));
   return needs;
 }
 
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const ProgressCallback& progress) {
-  return Decoder(engine, source, plan, progress).run();
+                             const ProgressCallback& progress, int threads) {
+  return Decoder(engine, source, plan, progress, threads).run();
 }
 
 }  // namespace semicrf

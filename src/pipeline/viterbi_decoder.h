@@ -28,8 +28,8 @@ struct ViterbiResult {
 WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
 
 // Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same
-// result.
+// result. `threads`: for the path's score.
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const ProgressCallback& progress = {});
+                             const ProgressCallback& progress = {}, int threads = 1);
 
 }  // namespace semicrf

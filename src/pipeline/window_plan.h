@@ -7,6 +7,7 @@
 #include <string>
 
 #include "engine/engine.h"
+#include "model/score_source.h"
 
 namespace semicrf {
 
@@ -17,16 +18,25 @@ struct WindowNeeds {
   std::size_t output_bytes = 0;                           // per position of the window
   std::int64_t enough_positions = 0;                      // longer windows gain nothing; 0: they always do
   bool reads_right_halo = false;  // posteriors see the warm-up on the right of the window too
+  // Likewise of an engine's own memory: of a window of this many positions, read with halos; empty: it has
+  // none.
+  std::function<std::size_t(std::int64_t positions, std::int64_t read)> device_bytes;
+  std::size_t device_budget = 0;
 };
+
+// Sets what `needs` says of the engine's own memory, if it has any.
+void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNeeds& needs,
+                       std::function<std::size_t(const WindowShape&)> bytes);
 
 // Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks.
 struct WindowPlan {
-  std::int64_t length = 0;      // T
-  std::int64_t window = 0;      // positions per window; `length` when the sequence fits as a whole
-  std::int64_t left_halo = 0;   // positions read before a window
-  std::int64_t right_halo = 0;  // positions read after a window
-  std::size_t bytes = 0;        // peak of one window
-  std::size_t budget = 0;       // what was available
+  std::int64_t length = 0;       // T
+  std::int64_t window = 0;       // positions per window; `length` when the sequence fits as a whole
+  std::int64_t left_halo = 0;    // positions read before a window
+  std::int64_t right_halo = 0;   // positions read after a window
+  std::size_t bytes = 0;         // peak of one window
+  std::size_t budget = 0;        // what was available
+  std::size_t device_bytes = 0;  // of the engine's own memory
 
   std::int64_t count() const { return (length + window - 1) / window; }
   PositionRange range(std::int64_t n) const;       // positions of window n

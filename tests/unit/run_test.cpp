@@ -147,6 +147,44 @@ TEST_CASE("many short pieces: the same bytes for any threads") {
   }
 }
 
+// Two engines of the processor stand for two GPUs.
+TEST_CASE("pieces spread over devices: the same bytes, and the first error") {
+  const TempFolder folder;
+  std::vector<ZipMember> members;
+  for (unsigned i = 0; i < 12; ++i)
+    members.push_back({std::to_string(i).append(".npy"), random_scores(1 + i * 3700 % 20'000, i), i % 2 == 0});
+  InputOptions input = input_of(folder, {folder.add("all.npz", text_of(zip_bytes(members)))});
+  const auto run = [&](std::vector<int> devices) {
+    DecodeOptions options;
+    options.run.input = input;
+    options.run.engine = engine_with(2);
+    options.run.engine.devices = std::move(devices);
+    options.run.version = "test";
+    options.output = folder / "out.bed";
+    options.posterior_path = folder / "out.bedgraph";
+    run_decode(options, nullptr);
+    return read_file(options.output) + read_file(options.posterior_path);
+  };
+  const std::string expected = run({0});
+  for (int again = 0; again < 5; ++again) {
+    CHECK(run({0, 1}) == expected);
+    CHECK(run({0, 1, 2}) == expected);
+  }
+  for (const char* name : {"bad1.npy", "bad2.npy"}) {
+    std::vector<std::uint8_t> scores = random_scores(9'000, 3);
+    for (std::size_t i = scores.size() - 4; i < scores.size(); ++i) scores[i] = 0xff;  // NaN
+    input.inputs.push_back(folder.add(name, text_of(scores)));
+  }
+  for (int again = 0; again < 5; ++again) {
+    try {
+      run({0, 1});
+      FAIL("not refused");
+    } catch (const InputError& error) {
+      CHECK(std::string(error.what()).find("bad1.npy") != std::string::npos);
+    }
+  }
+}
+
 TEST_CASE("memory that is too small is known before anything is written") {
   const TempFolder folder;
   const InputOptions input = input_of(folder, {folder.add("x.npy", text_of(random_scores(60'000, 3)))});

@@ -58,3 +58,29 @@ TEST_CASE("memory for less than one chunk is refused with both figures") {
     CHECK(std::string(error.what()).find("20480.0 MiB and 1.0 MiB are available") != std::string::npos);
   }
 }
+
+TEST_CASE("windows fit the engine's own memory, too") {
+  WindowNeeds needs = needs_of(8);
+  std::int64_t halos = -1;
+  needs.device_bytes = [&](std::int64_t positions, std::int64_t read) {
+    halos = read - positions;
+    return 500 + 10 * static_cast<std::size_t>(positions);
+  };
+  needs.device_budget = 4500;
+  const WindowPlan plan = plan_windows(1234, kGrid, needs, 1 << 20);
+  CHECK(halos == 60);
+  CHECK(plan.window == 400);
+  CHECK(plan.device_bytes == 4500);
+  CHECK(describe(plan).find("of the GPU") != std::string::npos);
+  needs.device_budget = 20000;
+  CHECK(plan_windows(1234, kGrid, needs, 1 << 20).count() == 1);
+  CHECK(plan_windows(1234, kGrid, needs, 9000).window < 1234);
+  needs.device_budget = 1499;
+  try {
+    plan_windows(1234, kGrid, needs, 1 << 20);
+    FAIL("not refused");
+  } catch (const MemoryError& error) {
+    CHECK(std::string(error.what()).find("0.0 MiB of GPU memory and 0.0 MiB are available") !=
+          std::string::npos);
+  }
+}

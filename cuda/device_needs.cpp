@@ -1,0 +1,77 @@
+#include "cuda/device_needs.h"
+
+#include <algorithm>
+
+namespace semicrf::cuda {
+namespace {
+
+constexpr std::size_t kBlock = 16;
+constexpr std::size_t kComfortable = std::size_t{7} << 30;
+constexpr std::size_t kTables = std::size_t{64}
+                                << 20;  // tables, tasks, states that were given, the driver's own
+constexpr std::size_t kTeams = 8192;    // chunks at work at the same time, at most
+constexpr std::size_t kMostWorkspace = std::size_t{2} << 30;  // of the exact path, see ChunkPass
+constexpr std::size_t kMostCounts = std::size_t{1} << 30;     // of counts, see CudaEngine::count_all
+
+std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+// Messages of one direction, a sixteenth of the blocks exact.
+std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tail, bool shifts) {
+  const std::size_t labels = wide(model.labels);
+  const std::size_t arrays = tail ? 3 : 2;
+  const std::size_t blocks = positions / kBlock + 1;
+  const std::size_t rows = blocks * kBlock;
+  const std::size_t pool = std::max<std::size_t>(64, blocks / 16) * kBlock * labels * arrays * sizeof(double);
+  return rows * labels * arrays * model.real_bytes + blocks * (4 * labels + 2) * sizeof(double) +
+         blocks * sizeof(int) + (shifts ? rows * sizeof(double) : 0) + pool;
+}
+
+// States where runs begin and end, and what the exact path and long rings take.
+std::size_t pass_bytes(const ModelShape& model, const RunGrid& grid, const WindowShape& shape) {
+  const std::size_t labels = wide(model.labels);
+  const std::size_t state = (wide(model.max_duration) + 2) * labels * sizeof(double);
+  const std::int64_t run = run_length(grid, shape.length, model.labels);
+  const std::size_t runs = wide(shape.positions / run) + 1;
+  const std::size_t marks = wide(shape.positions / std::min(run, grid.warmup)) + 1;
+  const std::size_t cells = (wide(model.max_duration) + kBlock - 1) / kBlock * labels;
+  const std::size_t team =
+      cells * kBlock * (sizeof(double) + model.real_bytes) + (49 * labels + cells) * sizeof(double);
+  const std::size_t workspace = std::max(team, std::min(team * std::min(runs, kTeams), kMostWorkspace));
+  return (marks + 2 * runs + 1) * state + workspace;
+}
+
+std::size_t scores(const WindowShape& shape, std::size_t budget) {
+  return (keeps_sequence(shape, budget) ? wide(shape.length) : wide(shape.read)) * shape.score_bytes;
+}
+
+}  // namespace
+
+std::size_t device_budget(std::size_t available, std::size_t limit) {
+  const std::size_t usable = available - available / 16;  // fragments, and others on the same GPU
+  return std::min(usable, limit != 0 ? limit : kComfortable);
+}
+
+bool keeps_sequence(const WindowShape& shape, std::size_t budget) {
+  // A quarter and more is left for messages, so that windows stay long.
+  return wide(shape.length) * shape.score_bytes <= budget / 4 * 3;
+}
+
+std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
+                         std::size_t budget) {
+  const std::size_t positions = wide(shape.positions);
+  // Records of the path twice, in pieces and in order, and where blocks lie.
+  const std::size_t path = positions * (2 * sizeof(std::uint64_t) + 1);
+  return kTables + scores(shape, budget) + pass_bytes(model, grid, shape) +
+         store_bytes(model, positions, model.tail, true) + path;
+}
+
+std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
+                           bool counts, std::size_t budget) {
+  const std::size_t positions = wide(shape.positions);
+  const std::size_t outputs = positions * (3 * wide(model.labels) + 1) * model.real_bytes;
+  return kTables + scores(shape, budget) + 2 * pass_bytes(model, grid, shape) +
+         store_bytes(model, positions, counts && model.tail, true) +
+         store_bytes(model, positions, false, false) + outputs + (counts ? kMostCounts : 0);
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,29 @@
+// Device memory that windows need, known before the run: pure functions of the model and the window, tested
+// without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/tile_config.h"
+#include "engine/engine.h"
+
+namespace semicrf::cuda {
+
+// What of `available` bytes an engine may take. `limit`: at most that; 0: what is comfortable.
+std::size_t device_budget(std::size_t available, std::size_t limit);
+
+// Whether the scores of the whole sequence stay on the device, so that they go up once.
+bool keeps_sequence(const WindowShape& shape, std::size_t budget);
+
+struct ModelShape {
+  int labels = 0, max_duration = 0;
+  bool tail = false;
+  std::size_t real_bytes = 0;
+};
+std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
+                         std::size_t budget);
+std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
+                           bool counts, std::size_t budget);
+
+}  // namespace semicrf::cuda

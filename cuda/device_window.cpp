@@ -1,0 +1,106 @@
+#include "cuda/device_window.h"
+
+#include <algorithm>
+
+namespace semicrf::cuda {
+
+void DeviceWindow::Array::place(const ScoreArray& from, std::size_t entries) {
+  single_ = from.f32 != nullptr;
+  wide_ = from.f64 != nullptr;
+  if (single_) f32_.reserve(entries);
+  if (wide_) f64_.reserve(entries);
+}
+
+DeviceScores DeviceWindow::Array::view() const {
+  return {single_ ? f32_.get() : nullptr, wide_ ? f64_.get() : nullptr};
+}
+
+void DeviceWindow::Array::add_to(std::vector<UploadArray>& uploads, const ScoreArray& from, std::size_t skip,
+                                 std::size_t first_row, std::size_t labels) const {
+  const auto add = [&](const auto* host, auto* device) {
+    uploads.push_back({reinterpret_cast<const unsigned char*>(host + skip * labels),
+                       reinterpret_cast<unsigned char*>(device + first_row * labels),
+                       labels * sizeof(*host)});
+  };
+  if (single_) add(from.f32, f32_.get());
+  if (wide_) add(from.f64, f64_.get());
+}
+
+// Room for the rows of `rows`, none of which are there.
+void DeviceWindow::place(const ScoreWindow& window, PositionRange rows, int labels) {
+  const std::size_t entries = static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(labels);
+  emissions_.place(window.emissions, entries);
+  starts_.place(window.start_scores, entries);
+  ends_.place(window.end_scores, entries);
+  view_ = SequenceView{};
+  view_.emissions = emissions_.view();
+  view_.starts = starts_.view();
+  view_.ends = ends_.view();
+  view_.begin = rows.begin;
+  view_.rows = rows.size();
+  view_.length = window.length;
+  view_.subtract_position_max = window.subtract_position_max ? 1 : 0;
+  held_ = {rows.begin, rows.begin};
+}
+
+std::vector<UploadArray> DeviceWindow::uploads_of(const ScoreWindow& window, std::int64_t first,
+                                                  int labels) const {
+  std::vector<UploadArray> uploads;
+  const auto skip = static_cast<std::size_t>(first - window.begin);
+  const auto row = static_cast<std::size_t>(first - view_.begin);
+  const auto columns = static_cast<std::size_t>(labels);
+  emissions_.add_to(uploads, window.emissions, skip, row, columns);
+  starts_.add_to(uploads, window.start_scores, skip, row, columns);
+  ends_.add_to(uploads, window.end_scores, skip, row, columns);
+  return uploads;
+}
+
+void DeviceWindow::upload(const ScoreWindow& window, int labels, bool keep, ScoreUpload& copies,
+                          cudaStream_t stream) {
+  if (prefetching_ && holds_sequence(window)) {
+    copies.wait(window.end, stream);
+  } else {
+    end_prefetch(copies);
+    keep = keep && window.sequence != 0;
+    const bool joins =
+        keep && holds_sequence(window) && window.begin >= held_.begin && window.begin <= held_.end;
+    if (!joins) {
+      place(window, keep ? PositionRange{0, window.length} : PositionRange{window.begin, window.end}, labels);
+      sequence_ = keep ? window.sequence : 0;
+      held_ = {window.begin, window.begin};
+    }
+    if (window.end > held_.end) {
+      const std::int64_t rows = window.end - held_.end;
+      copies.begin(uploads_of(window, held_.end, labels), rows);
+      copies.wait(rows, stream);
+      held_.end = window.end;
+    }
+  }
+  if (!window.baseline.empty()) {
+    baseline_.upload(window.baseline.data(), window.baseline.size(), stream);
+    view_.baseline = baseline_.get();
+  }
+  sequence_view_.upload(&view_, 1, stream);
+}
+
+void DeviceWindow::prefetch(const ScoreWindow& whole, int labels, ScoreUpload& copies) {
+  end_prefetch(copies);
+  if (holds_sequence(whole) && held_.begin == 0 && held_.end == whole.length) return;
+  place(whole, {0, whole.length}, labels);
+  sequence_ = whole.sequence;
+  copies.begin(uploads_of(whole, 0, labels), whole.length);
+  prefetching_ = true;
+}
+
+void DeviceWindow::end_prefetch(ScoreUpload& copies) {
+  if (!prefetching_) return;
+  copies.stop();
+  prefetching_ = false;
+  if (copies.complete()) {
+    held_ = {0, view_.length};
+  } else {
+    sequence_ = 0;
+  }
+}
+
+}  // namespace semicrf::cuda

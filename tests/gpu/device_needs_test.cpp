@@ -1,0 +1,58 @@
+// Device memory as it is known before a run.
+#include "cuda/device_needs.h"
+
+#include "support/catch.h"
+
+using namespace semicrf;
+using namespace semicrf::cuda;
+
+namespace {
+
+constexpr std::size_t kGiB = std::size_t{1} << 30;
+const ModelShape kModel{5, 100, false, sizeof(float)};
+
+WindowShape window(std::int64_t length, std::int64_t positions) { return {length, positions, positions, 20}; }
+
+}  // namespace
+
+TEST_CASE("a device gives what is free, what is allowed or what is comfortable") {
+  CHECK(device_budget(16 * kGiB, 2 * kGiB) == 2 * kGiB);
+  CHECK(device_budget(kGiB, 2 * kGiB) < kGiB);
+  CHECK(device_budget(140 * kGiB, 0) < 8 * kGiB);
+  CHECK(device_budget(140 * kGiB, 100 * kGiB) == 100 * kGiB);
+  CHECK(device_budget(0, 0) == 0);
+}
+
+TEST_CASE("scores of a sequence stay where they leave room for messages") {
+  CHECK(keeps_sequence(window(250'000'000, 1 << 20), device_budget(140 * kGiB, 0)));
+  CHECK(!keeps_sequence(window(250'000'000, 1 << 20), 4 * kGiB));
+  CHECK(keeps_sequence(window(1000, 1000), kGiB));
+}
+
+TEST_CASE("needs grow with the window, its tail, its counts and its precision") {
+  const RunGrid grid = run_grid(kModel.max_duration);
+  const std::int64_t length = 250'000'000;
+  const auto viterbi = [&](std::int64_t positions, const ModelShape& model = kModel) {
+    return viterbi_need(model, grid, window(length, positions), kGiB);
+  };
+  CHECK(viterbi(1 << 20) < viterbi(1 << 22));
+  CHECK(viterbi(1 << 22) > (std::size_t{1} << 22) * (20 + 5 * 2 * sizeof(float)));
+  ModelShape other = kModel;
+  other.tail = true;
+  CHECK(viterbi(1 << 22, other) > viterbi(1 << 22));
+  other = kModel;
+  other.real_bytes = sizeof(double);
+  CHECK(viterbi(1 << 22, other) > viterbi(1 << 22));
+  const WindowShape shape = window(length, 1 << 22);
+  CHECK(posterior_need(kModel, grid, shape, false, kGiB) > viterbi(1 << 22));
+  CHECK(posterior_need(kModel, grid, shape, true, kGiB) > posterior_need(kModel, grid, shape, false, kGiB));
+  // The whole sequence where it stays, else the window with its halos.
+  CHECK(viterbi_need(kModel, grid, shape, 100 * kGiB) - viterbi_need(kModel, grid, shape, kGiB) ==
+        20 * static_cast<std::size_t>(length - shape.read));
+}
+
+TEST_CASE("a whole chromosome stays on the device within eight gibibytes") {
+  const RunGrid grid = run_grid(kModel.max_duration);
+  const std::size_t budget = device_budget(140 * kGiB, 0);
+  CHECK(viterbi_need(kModel, grid, window(250'000'000, 24'000'000), budget) < budget);
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# The program on a machine with a GPU: same results as on the processor, errors and their exit codes, and how far a
+# whole run is from its input. From the root of the repository:
+#   tests/gpu/whole_tool.sh [PROGRAM] [SCRATCH] [steps]
+# PROGRAM: semicrf (default build/cuda/bin/semicrf). SCRATCH: a folder that holds 6 GB (default /tmp/semicrf-gpu).
+# Steps: same errors long devices; default: same errors long. `long` needs python3 with numpy, `devices` two GPUs.
+set -uo pipefail
+program=${1:-build/cuda/bin/semicrf}
+scratch=${2:-/tmp/semicrf-gpu}
+steps=${3:-"same errors long"}
+threads=$(nproc)
+mkdir -p "$scratch"
+status=0
+
+fail() {
+  echo "FAILED: $*"
+  status=1
+}
+# Bytes without the header lines, which name command and options.
+body() { grep -v '^#' "$1"; }
+compare() {  # NAME FILE FILE
+  if cmp -s <(body "$2") <(body "$3"); then echo "same: $1 ($(body "$2" | wc -l) lines)"; else fail "$1 differs"; fi
+}
+expect() {  # CODE ARGUMENTS...
+  local code=$1 found
+  shift
+  "$program" "$@" >/dev/null 2>"$scratch/error.txt"
+  found=$?
+  [[ $found == "$code" ]] || fail "exit $found instead of $code: $*"
+  echo "exit $found: $(tail -n 1 "$scratch/error.txt")"
+}
+
+for step in $steps; do
+  echo "== $step"
+  case $step in
+    same)
+      python3 tests/gpu/make_long_scores.py "$scratch/small" 3000000 5
+      for device in cpu cuda:0 auto; do
+        out="$scratch/small/$device"
+        "$program" decode -q -t "$threads" -x $device -p data/scores.params.json data/scores.npy -o "$out.scores.bed" || fail $device
+        "$program" decode -q -t "$threads" -x $device -p data/demo.params.json data/codon_*.bw -o "$out.demo.bed" || fail $device
+        "$program" posterior -q -t "$threads" -x $device -p data/demo.params.json data/codon_*.bw --digits 3 \
+          -o "$out.demo.bedgraph" || fail $device
+        "$program" decode -q -t "$threads" -x $device -p "$scratch/small/none.json" "$scratch/small/scores.npy" \
+          -o "$out.long.bed" --stats "$out.stats.json" || fail $device
+        "$program" decode -q -t "$threads" -x $device --max-memory 300M -p "$scratch/small/none.json" \
+          "$scratch/small/scores.npy" -o "$out.windows.bed" || fail $device
+        grep -h viterbi_score "$out.stats.json"
+      done
+      for device in cuda:0 auto; do
+        for what in scores demo long windows; do
+          compare "$device $what" "$scratch/small/cpu.$what.bed" "$scratch/small/$device.$what.bed"
+        done
+        # Rounded values may differ in the last digit.
+        echo "posteriors that differ in the third digit: $(diff <(body "$scratch/small/cpu.demo.bedgraph") \
+          <(body "$scratch/small/$device.demo.bedgraph") | grep -c '^>')"
+      done
+      "$program" simulate -q -x cuda -p data/scores.params.json data/scores.npy --seed 3 -o "$scratch/draw.cuda.bed" || fail simulate
+      "$program" simulate -q -x cpu -p data/scores.params.json data/scores.npy --seed 3 -o "$scratch/draw.cpu.bed"
+      compare simulate "$scratch/draw.cpu.bed" "$scratch/draw.cuda.bed"
+      for device in cpu cuda; do
+        "$program" eval -q -x $device -p data/demo.params.json --truth data/genes.bed "$scratch/small/cpu.demo.bed" data/codon_*.bw \
+          2>&1 | tail -n 4
+      done
+      ;;
+    errors)
+      expect 7 decode -x cuda:7 -p data/scores.params.json data/scores.npy
+      expect 2 decode -x cuda:a -p data/scores.params.json data/scores.npy
+      CUDA_VISIBLE_DEVICES="" expect 7 decode -x cuda -p data/scores.params.json data/scores.npy
+      CUDA_VISIBLE_DEVICES="" expect 0 decode -x auto -p data/scores.params.json data/scores.npy
+      expect 6 decode -x cuda --max-memory 60M -p data/scores.params.json data/scores.npy
+      ;;
+    long)
+      python3 tests/gpu/make_long_scores.py "$scratch/long" 250000000 5
+      ls -l "$scratch/long"
+      for centring in none mean; do
+        "$program" bench --io-only -x cuda -t "$threads" -p "$scratch/long/$centring.json" "$scratch/long/scores.npy" \
+          -o "$scratch/long/out.bed" &
+        job=$! host=0 device=0
+        while kill -0 $job 2>/dev/null; do
+          now=$(awk '/RssAnon/{print $2}' /proc/$job/status 2>/dev/null)
+          ((${now:-0} > host)) && host=$now
+          now=$(nvidia-smi --query-gpu=memory.used --format=csv,noheader,nounits -i 0)
+          ((${now:-0} > device)) && device=$now
+          sleep 0.1
+        done
+        wait $job || fail "bench --io-only"
+        echo "$centring: host $((host / 1024)) MiB anonymous, device $device MiB, $(body "$scratch/long/out.bed" | wc -l) segments"
+      done
+      ;;
+    devices)
+      python3 tests/gpu/make_long_scores.py "$scratch/parts" 20000000 5 24
+      for devices in cuda:0 cuda:0,1 cuda:0 cuda:0,1; do
+        begin=$(date +%s.%N)
+        "$program" decode -q -t "$threads" -x $devices -p "$scratch/parts/none.json" "$scratch"/parts/scores_*.npy \
+          -o "$scratch/parts/$devices.bed" || fail $devices
+        echo "$devices: $(awk -v a="$begin" -v b="$(date +%s.%N)" 'BEGIN { print b - a }') s"
+      done
+      compare "two GPUs" "$scratch/parts/cuda:0.bed" "$scratch/parts/cuda:0,1.bed"
+      ;;
+  esac
+done
+exit $status
