@@ -45,10 +45,16 @@ template <class Real>
 std::span<const TraceRecord> CudaEngine<Real>::viterbi_path(const ScoreWindow& scores) {
   const PositionRange range{0, scores.length};
   std::unique_ptr<CudaViterbiMessages<Real>> messages;
+  end_stage("");
   const ViterbiWindow window = viterbi_window(scores, range, nullptr, &messages);
+  end_stage("sweep");
   TraceCursor cursor{TraceCursor::Phase::kFindStart, range.end, 0, 0};
   best_final_score(window.right, &cursor.label);
-  return messages->trace_packed(cursor);
+  messages->follow(cursor);
+  end_stage("traceback");
+  const std::span<const TraceRecord> path = messages->take_packed(cursor);
+  end_stage("copy");
+  return path;
 }
 
 template ViterbiWindow CudaEngine<float>::viterbi(const ScoreWindow&, PositionRange, const BoundaryState*,

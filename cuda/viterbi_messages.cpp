@@ -227,9 +227,7 @@ bool CudaViterbiMessages<Real>::trace(TraceCursor& cursor, std::vector<Segment>&
 }
 
 template <class Real>
-std::span<const TraceRecord> CudaViterbiMessages<Real>::trace_packed(TraceCursor& cursor) {
-  if (cursor.phase == TraceCursor::Phase::kDone) return {};
-  follow(cursor);
+std::span<const TraceRecord> CudaViterbiMessages<Real>::take_packed(TraceCursor& cursor) {
   followed_ = false;
   move_to(cursor);
   PinnedBuffer<TraceRecord>& host = buffers_->parts[0];

@@ -44,14 +44,14 @@ class CudaViterbiMessages final : public ViterbiMessages {
                       const BoundaryState* left, cudaStream_t stream);
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override;
 
-  // The whole path of the window, right to left; valid until the buffers are used again.
-  std::span<const TraceRecord> trace_packed(TraceCursor& cursor);
+  // In two steps: the whole path of the window, right to left, valid until the buffers are used again.
+  void follow(const TraceCursor& cursor);
+  std::span<const TraceRecord> take_packed(TraceCursor& cursor);
 
  private:
   std::vector<TracePiece> make_pieces(const TraceCursor& cursor) const;
   TraceParameters<Real> parameters() const;
   void launch(const std::vector<TracePiece>& pieces);
-  void follow(const TraceCursor& cursor);
   void gather(const std::vector<TracePiece>& pieces, const std::vector<TraceResult>& results,
               std::size_t first);
   void fetch(std::int64_t first);

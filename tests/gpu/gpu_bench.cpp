@@ -114,6 +114,7 @@ void measure(const Shape& shape, const std::string& operations) {
   if (has('v')) {
     std::size_t segments = 0;
     print("viterbi path", shape, seconds_of([&] { segments = engine.viterbi_path(window).size(); }), 0);
+    print_stages(engine, shape, [&] { engine.viterbi_path(window); });
     print("segments", shape, 1, static_cast<long long>(segments));
   }
   if (has('p')) {
