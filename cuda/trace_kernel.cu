@@ -18,6 +18,104 @@ constexpr int kGroup = 8;  // lanes per piece
 constexpr int kThreads = 128;
 
 template <class Real>
+__device__ double emission(const TraceParameters<Real>& p, std::int64_t at) {
+  const DeviceScores& f = p.sequence.emissions;
+  return f.f32 != nullptr ? static_cast<double>(f.f32[at]) : f.f64[at];
+}
+// Centred emission of one position, without its shift.
+template <class Real>
+__device__ double score(const TraceParameters<Real>& p, int position, int c) {
+  const int labels = p.tables.labels;
+  const std::int64_t row = (p.range_begin - p.sequence.begin + position) * labels;
+  double value = emission(p, row + c);
+  if (p.sequence.subtract_position_max) {
+    double most = kNone;
+    for (int other = 0; other < labels; ++other) most = fmax(most, emission(p, row + other));
+    if (most != kNone) value -= most;
+  }
+  if (p.sequence.baseline != nullptr) value -= p.sequence.baseline[c];
+  return value - p.store.shift[position];
+}
+template <class Real>
+__device__ std::int64_t entry(const TraceParameters<Real>& p, int row, int c) {
+  return static_cast<std::int64_t>(row) * p.tables.labels + c;
+}
+// Puts values relative to `own` on the scale of the origin, which lies near.
+__device__ double shift(const BlockOrigin& own, const BlockOrigin& origin) {
+  return (own.whole - origin.whole) + (own.offset - origin.offset);
+}
+template <class Real>
+__device__ std::int64_t pool_entry(const TraceParameters<Real>& p, int slot, int position, int c) {
+  return (static_cast<std::int64_t>(slot - 1) * kBlock + position % kBlock) * p.tables.labels + c;
+}
+// A message on the scale of its block.
+template <class Real>
+__device__ double value_of(const TraceParameters<Real>& p, const Real* numbers, const double* pool,
+                           const double* scale, int position, int c) {
+  const int block = position / kBlock;
+  const int exact = p.store.exact[block];
+  if (exact != 0) return pool[pool_entry(p, exact, position, c)];
+  return static_cast<double>(numbers[entry(p, position, c)]) + scale[entry(p, block, c)];
+}
+
+// --- out of line: rare where there are neither tails nor exact blocks ---
+
+// Of positions of one block.
+template <class Real>
+__device__ SEMICRF_NOINLINE double content(const TraceParameters<Real>& p, int begin, int end, int c) {
+  double sum = 0;
+#pragma unroll 1
+  for (int position = begin; position < end; ++position) sum += score(p, position, c);
+  return sum;
+}
+template <class Real>
+__device__ SEMICRF_NOINLINE double content_sum(const TraceParameters<Real>& p, int begin, int end, int c) {
+  double sum = 0;
+  while (begin < end) {
+    const int block = begin / kBlock;
+    const int stop = (block + 1) * kBlock < end ? (block + 1) * kBlock : end;
+    const bool whole = begin == block * kBlock && stop == (block + 1) * kBlock;
+    sum += whole ? p.store.content[entry(p, block, c)] : content(p, begin, stop, c);
+    begin = stop;
+  }
+  return sum;
+}
+// A segment that starts in an exact block, with its content up to `stop`, on the scale of the block.
+template <class Real>
+__device__ SEMICRF_NOINLINE double exact_start(const TraceParameters<Real>& p, int slot, int start, int stop,
+                                               int c) {
+  return p.store.pool_start[pool_entry(p, slot, start, c)] + content(p, start, stop, c);
+}
+// An entry of the state at the window's left edge.
+template <class Real>
+__device__ double left_entry(const TraceParameters<Real>& p, const BlockOrigin& origin, int row, int c) {
+  return p.left_state[entry(p, row, c)] + shift(p.left, origin);
+}
+// The tail's share of alpha without the end score, content summed up to the boundary.
+template <class Real>
+__device__ SEMICRF_NOINLINE double tail(const TraceParameters<Real>& p, BlockOrigin origin, int boundary,
+                                        int c) {
+  if (boundary == 0) return p.left_state == nullptr ? kNone : left_entry(p, origin, p.tables.duration + 1, c);
+  const int block = (boundary - 1) / kBlock;
+  const double share = value_of(p, p.store.tail, p.store.pool_tail, p.store.alpha_scale, boundary - 1, c) +
+                       shift(p.blocks[block], origin);
+  if (p.store.exact[block] != 0) return share;
+  return share + content(p, block * kBlock, boundary, c);
+}
+// Everything before a segment that starts at `boundary`, with its start score and, left of the window, its
+// content up to the window's edge.
+template <class Real>
+__device__ SEMICRF_NOINLINE double started(const TraceParameters<Real>& p, BlockOrigin origin, int boundary,
+                                           int c) {
+  if (boundary < 0) return left_entry(p, origin, -boundary - 1, c);
+  const int block = boundary / kBlock;
+  const double value = value_of(p, p.store.start, p.store.pool_start, p.store.start_scale, boundary, c) +
+                       shift(p.blocks[block], origin);
+  if (p.store.exact[block] != 0) return value;
+  return value + content(p, block * kBlock, boundary, c);
+}
+
+template <class Real>
 class Tracer {
  public:
   __device__ explicit Tracer(const TraceParameters<Real>& p)
@@ -97,83 +195,9 @@ class Tracer {
 
   // --- reading ---
 
-  __device__ std::int64_t entry_of(int row, int c) const {
-    return static_cast<std::int64_t>(row) * t_.labels + c;
-  }
+  __device__ std::int64_t entry_of(int row, int c) const { return entry(p_, row, c); }
   __device__ void take_origin(int block) { origin_ = block < 0 ? p_.left : p_.blocks[block]; }
-  // Puts values of a block on the scale of the origin, which lies near.
-  __device__ double shift_from(const BlockOrigin& own) const {
-    return (own.whole - origin_.whole) + (own.offset - origin_.offset);
-  }
-  __device__ double shift_of(int block) const { return shift_from(p_.blocks[block]); }
-  __device__ std::int64_t pool_at(int slot, int position, int c) const {
-    return (static_cast<std::int64_t>(slot - 1) * kBlock + position % kBlock) * t_.labels + c;
-  }
-  // On the scale of the block.
-  __device__ double value_of(const Real* numbers, const double* pool, const double* scale, int position,
-                             int c) const {
-    const int block = position / kBlock;
-    const int exact = p_.store.exact[block];
-    if (exact != 0) return pool[pool_at(exact, position, c)];
-    return static_cast<double>(numbers[entry_of(position, c)]) + scale[entry_of(block, c)];
-  }
-  __device__ double left_entry(int row, int c) const {
-    return p_.left_state[entry_of(row, c)] + shift_from(p_.left);
-  }
-  // The tail's share of alpha without the end score, content summed up to the boundary.
-  __device__ double tail(int boundary, int c) const {
-    if (boundary == 0) return p_.left_state == nullptr ? kNone : left_entry(t_.duration + 1, c);
-    const int position = boundary - 1;
-    const int block = position / kBlock;
-    const double share =
-        value_of(p_.store.tail, p_.store.pool_tail, p_.store.alpha_scale, position, c) + shift_of(block);
-    if (p_.store.exact[block] != 0) return share;
-    return share + content(block * kBlock, boundary, c);
-  }
-
-  __device__ double emission(std::int64_t at) const {
-    const DeviceScores& f = p_.sequence.emissions;
-    return f.f32 != nullptr ? static_cast<double>(f.f32[at]) : f.f64[at];
-  }
-  // Centred emission of one position, without its shift.
-  __device__ double score(int position, int c) const {
-    const std::int64_t row = p_.range_begin - p_.sequence.begin + position;
-    double value = emission(row * t_.labels + c);
-    if (p_.sequence.subtract_position_max) {
-      double most = kNone;
-      for (int other = 0; other < t_.labels; ++other) most = fmax(most, emission(row * t_.labels + other));
-      if (most != kNone) value -= most;
-    }
-    if (p_.sequence.baseline != nullptr) value -= p_.sequence.baseline[c];
-    return value - p_.store.shift[position];
-  }
-  // Of positions of one block.
-  __device__ double content(int begin, int end, int c) const {
-    double sum = 0;
-    for (int position = begin; position < end; ++position) sum += score(position, c);
-    return sum;
-  }
-  __device__ double content_sum(int begin, int end, int c) const {
-    double sum = 0;
-    while (begin < end) {
-      const int block = begin / kBlock;
-      const int stop = (block + 1) * kBlock < end ? (block + 1) * kBlock : end;
-      const bool whole = begin == block * kBlock && stop == (block + 1) * kBlock;
-      sum += whole ? p_.store.content[entry_of(block, c)] : content(begin, stop, c);
-      begin = stop;
-    }
-    return sum;
-  }
-  // Everything before a segment that starts at `boundary`, with its start score and, left of the window, its
-  // content up to the window's edge.
-  __device__ double started(int boundary, int c) const {
-    if (boundary < 0) return left_entry(-boundary - 1, c);
-    const int block = boundary / kBlock;
-    const double value =
-        value_of(p_.store.start, p_.store.pool_start, p_.store.start_scale, boundary, c) + shift_of(block);
-    if (p_.store.exact[block] != 0) return value;
-    return value + content(block * kBlock, boundary, c);
-  }
+  __device__ double shift_of(int block) const { return shift(p_.blocks[block], origin_); }
 
   // --- one step of the path ---
 
@@ -220,8 +244,7 @@ class Tracer {
         // Every start with its own content, so that huge scores that do not concern a segment do not touch
         // it.
         const int stop = first + kBlock < end ? first + kBlock : end;
-        scores[i] = p_.store.pool_start[pool_at(block.exact, start, c)] + block.after +
-                    content(start, stop, c) + bias;
+        scores[i] = exact_start(p_, block.exact, start, stop, c) + block.after + bias;
         scores[i] += block.shift;
       }
     }
@@ -245,8 +268,9 @@ class Tracer {
     // Content from the first boundary of the last block to `end` is common to all starts but those in an
     // exact block.
     const int last_exact = p_.store.exact[last];
-    double after = last_exact != 0 || t_.tail ? content(last * kBlock, end, c) : 0.0;
+    double after = last_exact != 0 || t_.tail ? content(p_, last * kBlock, end, c) : 0.0;
     take_starts({last, last_exact, 0.0, after, 0.0}, end, c, &best);
+#pragma unroll 1
     for (int nearest = last - 1; nearest >= oldest_block; nearest -= kGroup) {
       // A block per lane: could a start in it still win?
       const int mine = nearest - lane_;
@@ -274,7 +298,7 @@ class Tracer {
       after = from_lane(before, kGroup - 1);
     }
     if (oldest < 0 && p_.left_state != nullptr) take_earlier_starts(end, c, after, &best);
-    if (t_.tail && tail(end, c) > best.score) {
+    if (t_.tail && tail(p_, origin_, end, c) > best.score) {
       phase_ = TracePhase::kInTail;
       segment_end_ = end;
       return true;
@@ -287,11 +311,12 @@ class Tracer {
   __device__ void take_earlier_starts(int end, int c, double after, Best* best) const {
     const std::int64_t all = p_.range_begin + end;
     const int longest = t_.duration < all ? t_.duration : static_cast<int>(all);
+#pragma unroll 1
     for (int shortest = end + 1; shortest <= longest; shortest += kGroup) {
       const int duration = shortest + lane_;
       double score = kNone;
       if (duration <= longest) {
-        score = started(end - duration, c) + after +
+        score = started(p_, origin_, end - duration, c) + after +
                 t_.bias[static_cast<std::int64_t>(duration - 1) * t_.width + c];
       }
       const double most = largest(score);
@@ -309,8 +334,8 @@ class Tracer {
       const int begin = before - t_.duration;
       bool enters = false;
       if (before >= 0 && p_.range_begin + begin >= 0 && (begin >= 0 || p_.left_state != nullptr)) {
-        const double sum = content_sum(begin > 0 ? begin : 0, before, c);
-        enters = started(begin, c) + sum + last_bias >= tail(before, c);
+        const double sum = content_sum(p_, begin > 0 ? begin : 0, before, c);
+        enters = started(p_, origin_, begin, c) + sum + last_bias >= tail(p_, origin_, before, c);
       }
       const unsigned entering = votes(enters);
       if (entering != 0) {
@@ -327,10 +352,11 @@ class Tracer {
     const int position = boundary - 1;
     double most = kNone;
     int label = t_.labels;
+#pragma unroll 1
     for (int c = lane_; c < t_.labels; c += kGroup) {
-      double value = boundary == 0
-                         ? p_.left_state[entry_of(t_.duration, c)]
-                         : value_of(p_.store.alpha, p_.store.pool_alpha, p_.store.alpha_scale, position, c);
+      double value = boundary == 0 ? p_.left_state[entry_of(t_.duration, c)]
+                                   : value_of(p_, p_.store.alpha, p_.store.pool_alpha, p_.store.alpha_scale,
+                                              position, c);
       if (to >= 0) value += t_.transition_log[static_cast<std::int64_t>(c) * t_.width + to];
       if (value > most) {
         most = value;

@@ -90,12 +90,18 @@ class Decoder {
   // left edge.
   void score_stretch(PositionRange range, const std::vector<Segment>& reversed) {
     if (unscored_ && score_whole(range, *unscored_)) unscored_.reset();
-    if (reversed.empty()) return;
-    const bool open = reversed.back().begin < range.begin;  // only the window's last one
-    const std::size_t whole = reversed.size() - (open ? 1 : 0);
-    score_.add_segments(scores_, std::span(reversed).first(whole), threads_);
-    if (whole > 0) unscored_end_ = reversed[whole - 1].begin;
-    if (open && !score_whole(range, reversed.back())) unscored_ = reversed.back();
+    std::span<const Segment> rest(reversed);
+    // What reaches beyond the right edge was open there, and its part there is in the score.
+    if (!rest.empty() && rest.front().end > unscored_end_ && rest.front().begin >= range.begin) {
+      score_whole(range, rest.front());
+      rest = rest.subspan(1);
+    }
+    if (rest.empty()) return;
+    const bool open = rest.back().begin < range.begin;  // only the window's last one
+    const std::size_t whole = rest.size() - (open ? 1 : 0);
+    score_.add_segments(scores_, rest.first(whole), threads_);
+    if (whole > 0) unscored_end_ = rest[whole - 1].begin;
+    if (open && !score_whole(range, rest.back())) unscored_ = rest.back();
   }
   // The part inside the window of the segment in the cursor, whose start is not found yet.
   void score_open_segment(PositionRange range) {
@@ -145,7 +151,8 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.viterbi_bytes(positions, true); };
   needs.score_bytes = source.bytes_per_position();
-  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
+  take_device_needs(engine, source, needs,
+                    [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
   // The segments of a window before they are packed, in a vector that may just have grown.
   needs.output_bytes = 2 * sizeof(Segment) / static_cast<std::size_t>(shortest_duration(engine.model()));
   return needs;

@@ -4,7 +4,8 @@
     make_long_scores.py FOLDER LENGTH [LABELS] [PARTS]
 
 FOLDER/scores.npy, or scores_0.npy ... of unequal lengths for several PARTS: float32, (LENGTH, LABELS), multiples of
-1/8. FOLDER/none.json and FOLDER/mean.json: K = 100 with tails, the two centrings. Needs numpy.
+1/8. FOLDER/none.json and FOLDER/mean.json: K = 100 with tails, the two centrings; many segmentations are nearly as good as
+the best. FOLDER/exact.json: no tails, multiples of 1/8, whose best segmentation is the same to the bit anywhere. Needs numpy.
 """
 import json
 import pathlib
@@ -44,6 +45,15 @@ def parameters(labels, centering):
     }
 
 
+def exact_parameters(labels):
+    table = parameters(labels, "none")
+    table["transition"] = [["-inf" if i == j and labels > 1 else -2 - (3 * i + 5 * j) % 7 / 8 for j in range(labels)]
+                           for i in range(labels)]
+    table["duration"] = {"kind": "table", "bias": [[-((7 * k + 3 * c) % 16) / 8 for c in range(labels)]
+                                                   for k in range(MAX_DURATION)]}
+    return table
+
+
 def main():
     folder = pathlib.Path(sys.argv[1])
     length = int(sys.argv[2])
@@ -56,6 +66,7 @@ def main():
         write_scores(folder / "scores.npy", length, labels, random, noise)
     for i in range(parts if parts > 1 else 0):
         write_scores(folder / f"scores_{i:02}.npy", int(length * (1.5 - i / parts)), labels, random, noise)
+    (folder / "exact.json").write_text(json.dumps(exact_parameters(labels)))
     for centering in ("none", "mean"):
         (folder / f"{centering}.json").write_text(json.dumps(parameters(labels, centering)))
 

@@ -69,9 +69,9 @@ std::vector<ModelCase> cases() {
   std::vector<ModelCase> samples;
   std::uint64_t seed = 20;
   for (const CaseKind kind :
-       {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kBoundaryScores,
-        CaseKind::kDyadic, CaseKind::kPeriodic, CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores,
-        CaseKind::kSinglePath, CaseKind::kInfeasible})
+       {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
+        CaseKind::kBoundaryScores, CaseKind::kDyadic, CaseKind::kPeriodic, CaseKind::kPeriodicLate,
+        CaseKind::kPeriodicEndScores, CaseKind::kSinglePath, CaseKind::kInfeasible})
     samples.push_back(make_case(kind, shape, ++seed));
   samples.push_back(make_case(CaseKind::kEverything, {1, 3, 2}, ++seed));
   return samples;
