@@ -26,7 +26,7 @@ def write_scores(path, length, labels, random, noise):
         label = np.repeat(random.integers(0, labels, size=lengths.size), lengths)[:n]
         first = int(random.integers(0, len(noise) - n + 1))
         rows = noise[first:first + n].copy()
-        rows[np.arange(n), label] += 0.5
+        rows[np.arange(n), label] += 0.25
         out[begin:begin + n] = rows
     out.flush()
 
