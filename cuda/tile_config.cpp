@@ -100,8 +100,11 @@ std::int64_t run_length(const RunGrid& grid, std::int64_t length, int labels) {
   // As many runs as a large card has teams at work, as far as they are not shorter than a quarter of the
   // warm-up.
   const std::int64_t teams = 1400 * (labels <= 8 ? 3 : (labels <= 16 ? 2 : 1));
+  // A longer sequence comes in windows of about this size.
+  constexpr std::int64_t kWindow = std::int64_t{1} << 25;
+  const std::int64_t together = std::min(length, kWindow);
   std::int64_t run = grid.chunk;
-  while (run > grid.unit && length / run < teams) run /= 2;
+  while (run > grid.unit && together / run < teams) run /= 2;
   return run;
 }
 

@@ -185,6 +185,10 @@ class Tracer {
       value = fmax(value, __shfl_xor_sync(group_, value, step));
     return value;
   }
+  __device__ double sum(double value) const {
+    for (int step = kGroup / 2; step > 0; step /= 2) value += __shfl_xor_sync(group_, value, step);
+    return value;
+  }
   __device__ int smallest(int value) const {
     for (int step = kGroup / 2; step > 0; step /= 2) {
       const int other = __shfl_xor_sync(group_, value, step);
@@ -325,26 +329,56 @@ class Tracer {
     }
   }
 
+  // Leftwards along the tail, a block of boundaries at a time: at which did the segment become longer than K?
   __device__ bool follow_tail() {
     const int c = label_;
     const double last_bias = t_.last_bias[c];
+#pragma unroll 1
     while (at_ > 0) {
-      take_origin(at_ >= 2 ? (at_ - 2) / kBlock : (p_.left_state != nullptr ? -1 : 0));
-      const int before = at_ - lane_ - 1;
-      const int begin = before - t_.duration;
-      bool enters = false;
-      if (before >= 0 && p_.range_begin + begin >= 0 && (begin >= 0 || p_.left_state != nullptr)) {
-        const double sum = content_sum(p_, begin > 0 ? begin : 0, before, c);
-        enters = started(p_, origin_, begin, c) + sum + last_bias >= tail(p_, origin_, before, c);
+      const int block = at_ >= 2 ? (at_ - 2) / kBlock : -1;  // that ends at the last boundary to try
+      take_origin(block >= 0 ? block : (p_.left_state != nullptr ? -1 : 0));
+      // Starts lie in block `oldest` and the next one; content from these to `block`.
+      const int oldest = (block * kBlock + 1 - t_.duration) >> 4;
+      double nearer = 0;
+      for (int b = (oldest < 0 ? 0 : oldest + 1) + lane_; b < block; b += kGroup)
+        nearer += p_.store.content[entry_of(b, c)];
+      nearer = sum(nearer);
+      const double farther =
+          nearer + (oldest >= 0 && oldest < block ? p_.store.content[entry_of(oldest, c)] : 0.0);
+      bool enters[2];
+      for (int i = 0; i < 2; ++i) {
+        const int before = (block + 1) * kBlock - i * kGroup - lane_;
+        const bool tried = before >= 0 && before < at_;
+        enters[i] =
+            tried &&
+            enters_at(before, block, (before - t_.duration) >> 4 == oldest ? farther : nearer, last_bias, c);
       }
-      const unsigned entering = votes(enters);
-      if (entering != 0) {
-        close_segment(segment_end_, at_ - first_of(entering) - 1 - t_.duration);
+      const unsigned late = votes(enters[0]);
+      const unsigned early = votes(enters[1]);
+      if ((late | early) != 0) {
+        const int back = late != 0 ? first_of(late) : kGroup + first_of(early);
+        close_segment(segment_end_, (block + 1) * kBlock - back - t_.duration);
         return true;
       }
-      at_ = at_ > kGroup ? at_ - kGroup : 0;
+      at_ = block >= 0 ? block * kBlock + 1 : 0;
     }
     return false;
+  }
+  // Whether a segment that becomes longer than K at `before` is as good as one that was longer already.
+  // `between`: content from the block of its start to `block`, both to their first boundaries.
+  __device__ bool enters_at(int before, int block, double between, double last_bias, int c) const {
+    const int begin = before - t_.duration;
+    if (p_.range_begin + begin < 0 || (begin < 0 && p_.left_state == nullptr)) return false;
+    if (before == 0 || begin < 0 || p_.store.exact[block] != 0 || p_.store.exact[begin / kBlock] != 0) {
+      const double content = content_sum(p_, begin > 0 ? begin : 0, before, c);
+      return started(p_, origin_, begin, c) + content + last_bias >= tail(p_, origin_, before, c);
+    }
+    // Content within the last block is part of both.
+    const double start = static_cast<double>(p_.store.start[entry_of(begin, c)]) +
+                         (p_.store.start_scale[entry_of(begin / kBlock, c)] + shift_of(begin / kBlock));
+    const double longer = static_cast<double>(p_.store.tail[entry_of(before - 1, c)]) +
+                          (p_.store.alpha_scale[entry_of(block, c)] + shift_of(block));
+    return start + between + last_bias >= longer;
   }
 
   // The first label with the largest alpha at the boundary plus transition into `to` (-1: none).

@@ -67,42 +67,53 @@ void BedWriter::end_piece() {
 }
 
 void BedWriter::print(const Pending& pending) {
-  const auto label = static_cast<std::size_t>(pending.segment.label);
+  line_.clear();
+  append_line(pending.segment, pending.support, line_);
+  output_.write(line_);
+  ++lines_;
+}
+
+void BedWriter::append_line(const Segment& segment, const SegmentSupport& support, std::string& text) const {
+  const auto label = static_cast<std::size_t>(segment.label);
   char begin[20], end[20], number[20];
   const std::string_view begin_text(
-      begin,
-      static_cast<std::size_t>(print_integer(location_.begin_base(pending.segment.begin), begin) - begin));
+      begin, static_cast<std::size_t>(print_integer(location_.begin_base(segment.begin), begin) - begin));
   const std::string_view end_text(
-      end, static_cast<std::size_t>(print_integer(location_.end_base(pending.segment.end), end) - end));
-  const auto column = [&](std::string_view text) {
-    output_.write("\t");
-    output_.write(text);
+      end, static_cast<std::size_t>(print_integer(location_.end_base(segment.end), end) - end));
+  const auto column = [&](std::string_view value) {
+    text += '\t';
+    text += value;
   };
   const auto probability = [&](double value) {
     column({number, static_cast<std::size_t>(print_six_significant(value, number) - number)});
   };
 
-  output_.write(location_.chromosome);
+  text += location_.chromosome;
   column(begin_text);
   column(end_text);
   column(label_columns_[label]);
-  const int score = bed_score(pending.support.mean_label_posterior);
+  const int score = bed_score(support.mean_label_posterior);
   column({number, static_cast<std::size_t>(print_integer(score, number) - number)});
   column(".");
   column(begin_text);
   column(end_text);
   column(color_columns_[label]);
   if (options_.extra_columns) {
-    if (pending.support.exact_posterior) {
-      probability(*pending.support.exact_posterior);
+    if (support.exact_posterior) {
+      probability(*support.exact_posterior);
     } else {
       column(".");
     }
-    probability(pending.support.start_posterior);
-    probability(pending.support.end_posterior);
+    probability(support.start_posterior);
+    probability(support.end_posterior);
   }
-  output_.write("\n");
-  ++lines_;
+  text += '\n';
+}
+
+void BedWriter::add_lines(std::string_view lines, std::int64_t count) {
+  end_piece();
+  output_.write(lines);
+  lines_ += count;
 }
 
 }  // namespace semicrf

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/segment.h"
@@ -41,6 +42,12 @@ class BedWriter {
   void add(const Segment& segment, const SegmentSupport* support);
   void end_piece();
 
+  // For threads that print parts of a piece at the same time: the line of a segment, and lines in their
+  // order. Only without merge_adjacent.
+  void append_line(const Segment& segment, const SegmentSupport& support, std::string& text) const;
+  void add_lines(std::string_view lines, std::int64_t count);
+  const BedOptions& options() const { return options_; }
+
   // Lines written so far.
   std::int64_t lines() const { return lines_; }
 
@@ -58,6 +65,7 @@ class BedWriter {
   BinLocation location_;
   std::optional<Pending> pending_;
   std::int64_t lines_ = 0;
+  std::string line_;
 };
 
 }  // namespace semicrf

@@ -181,7 +181,9 @@ void PreparedRun::write_generated(const GeneratedOutput& generated, RunOutputs& 
 
 void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
   RunReport report;
-  RunOutputs outputs(plan, parameters().labels);
+  OutputPlan printed = plan;
+  printed.threads = options_.engine.threads;
+  RunOutputs outputs(printed, parameters().labels);
   PieceStream pieces(inputs_, read_options(), report);
   RunnerOptions options;
   options.analysis = analysis_;

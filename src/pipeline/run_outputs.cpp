@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <string>
+#include <vector>
+
+#include "pipeline/parallel_for.h"
 
 namespace semicrf {
 
@@ -16,7 +20,7 @@ std::vector<OutputSpec> output_specs(const OutputPlan& plan) {
 }
 
 RunOutputs::RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels)
-    : num_labels_(labels.size()), array_rows_(plan.label_array_rows) {
+    : num_labels_(labels.size()), threads_(plan.threads), array_rows_(plan.label_array_rows) {
   if (!plan.segments.path.empty()) bed_.emplace(open(plan.segments, plan.header), labels, plan.bed);
   for (const DrawOutput& draw : plan.draws)
     draws_.emplace_back(open(draw.file, draw.header), labels, plan.bed);
@@ -46,8 +50,34 @@ void RunOutputs::begin_piece(const BinLocation& location, const PathView& path, 
   path_.emplace(*path.segments);
   log_shares_.reset();
   if (path.log_shares != nullptr) log_shares_.emplace(*path.log_shares);
-  if (with_posteriors) return;
-  while (path_->next(segment_)) bed_->add(segment_, nullptr);
+  if (!with_posteriors) write_path(*path.segments);
+}
+
+// A path without posteriors, in parts that threads print at the same time.
+void RunOutputs::write_path(const SegmentList& path) {
+  constexpr std::int64_t kPart = 1 << 13;  // segments
+  if (bed_->options().merge_adjacent || threads_ == 1 || path.size() < 2 * kPart) {
+    for (Segment segment; path_->next(segment);) bed_->add(segment, nullptr);
+    return;
+  }
+  std::vector<std::string> parts(static_cast<std::size_t>(threads_) * 2);
+  const std::int64_t stride = kPart * static_cast<std::int64_t>(parts.size());
+  for (std::int64_t first = 0; first < path.size(); first += stride) {
+    parallel_for(threads_, parts.size(), [&](std::size_t i, int) {
+      parts[i].clear();
+      const std::int64_t begin = first + static_cast<std::int64_t>(i) * kPart;
+      const std::int64_t end = std::min(path.size(), begin + kPart);
+      if (begin >= end) return;
+      SegmentList::Reader reader(path, begin);
+      Segment segment;
+      for (std::int64_t n = begin; n < end && reader.next(segment); ++n)
+        bed_->append_line(segment, SegmentSupport{}, parts[i]);
+    });
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      const std::int64_t begin = first + static_cast<std::int64_t>(i) * kPart;
+      if (begin < path.size()) bed_->add_lines(parts[i], std::min(kPart, path.size() - begin));
+    }
+  }
 }
 
 void RunOutputs::add_block(const PosteriorBlock& block) {

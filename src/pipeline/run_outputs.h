@@ -45,6 +45,7 @@ struct OutputPlan {
   BedOptions bed;
   BedGraphOptions bedgraph;
   std::string header;  // of BED and bedGraph files
+  int threads = 1;     // that print paths
 };
 
 // Every file of the plan that is wanted, for check_outputs.
@@ -77,9 +78,11 @@ class RunOutputs {
   OutputFile& open(const OutputSpec& spec, const std::string& header);
   void add_to_segments(const PosteriorBlock& block);
   void write_open_segment();
+  void write_path(const SegmentList& path);
   void fill_array(std::int64_t rows);
 
   std::size_t num_labels_;
+  int threads_;
   std::deque<OutputFile> files_;
   std::optional<BedWriter> bed_;
   std::optional<BedGraphWriter> boundary_;

@@ -1,6 +1,7 @@
 #include "pipeline/viterbi_decoder.h"
 
 #include <algorithm>
+#include <future>
 #include <optional>
 #include <span>
 #include <vector>
@@ -38,11 +39,17 @@ class Decoder {
   }
 
  private:
-  ViterbiWindow compute(std::int64_t n, bool keep_messages) {
+  struct Computed {
+    ScoreWindow scores;
+    ViterbiWindow window;
+  };
+  Computed compute(std::int64_t n, bool keep_messages) {
     const PositionRange read = plan_.read_range(n);
-    scores_ = source_.read(read.begin, read.end, buffers_);
+    Computed computed;
+    computed.scores = source_.read(read.begin, read.end, buffers_);
     const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
-    return engine_.viterbi(scores_, plan_.range(n), left, keep_messages);
+    computed.window = engine_.viterbi(computed.scores, plan_.range(n), left, keep_messages);
+    return computed;
   }
 
   // Leaves the true forward state at the left edge of every window, and the messages of the last one.
@@ -50,7 +57,9 @@ class Decoder {
     const std::int64_t last = plan_.count() - 1;
     states_.resize(static_cast<std::size_t>(last) + 1);
     for (std::int64_t n = 0; n <= last; ++n) {
-      ViterbiWindow window = compute(n, n == last);
+      Computed computed = compute(n, n == last);
+      ViterbiWindow& window = computed.window;
+      scores_ = computed.scores;
       for (const ChunkReport& chunk : window.chunks) {
         result_.fallbacks += chunk.fallbacks;
         result_.repaired_chunks += chunk.repaired ? 1 : 0;
@@ -71,19 +80,34 @@ class Decoder {
     std::vector<Segment> reversed;
     const std::int64_t last = plan_.count() - 1;
     for (std::int64_t n = last; n >= 0; --n) {
-      if (n != last) messages_ = compute(n, true).messages;
+      if (n != last) take_next();
       bool more = true;
       while (more) {
         reversed.clear();
         more = messages_->trace(cursor_, reversed);
+        if (!more) begin_next(n);
         score_stretch(plan_.range(n), reversed);
         result_.segments.append_reversed(reversed);
       }
       score_open_segment(plan_.range(n));
-      messages_.reset();
       if (progress_) progress_(plan_.range(n).size());
     }
     result_.score = score_.finish();
+  }
+
+  // The path of window n is known: the window left of it is computed while that one's share of the score is
+  // added up, where an engine has a device for it and scores need no second memory.
+  void begin_next(std::int64_t n) {
+    messages_.reset();
+    if (n == 0) return;
+    const bool beside = engine_.device_memory() && source_.in_place();
+    next_ = std::async(beside ? std::launch::async : std::launch::deferred,
+                       [this, n] { return compute(n - 1, true); });
+  }
+  void take_next() {
+    Computed next = next_.get();
+    scores_ = next.scores;
+    messages_ = std::move(next.window.messages);
   }
 
   // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its
@@ -138,6 +162,7 @@ class Decoder {
   std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
   std::unique_ptr<ScorePrefetch> prefetch_;
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
+  std::future<Computed> next_;                 // the window left of it
   TraceCursor cursor_;
   PathScore score_;
   std::optional<Segment> unscored_;  // found, but not fully in the score: it begins in a window to the left

@@ -1,6 +1,7 @@
 // decode and posterior from files to files: threads and memory change no byte.
 #include "pipeline/run.h"
 
+#include <algorithm>
 #include <spdlog/spdlog.h>
 
 #include <random>
@@ -128,6 +129,23 @@ TEST_CASE("a long sequence: the same bytes for any threads and memory") {
     CHECK(posteriors(folder, input, setting) == expected_posteriors);
     CHECK(draws(folder, input, setting) == expected_draws);
     CHECK(draws(folder, generated, setting) == expected_generated);
+  }
+}
+
+TEST_CASE("a path printed by several threads: the same bytes") {
+  const TempFolder folder;
+  DecodeOptions options;
+  options.run.input = input_of(folder, {folder.add("x.npy", text_of(random_scores(300'000, 7)))});
+  options.run.version = "test";
+  options.output = folder / "out.bed";
+  std::string expected;
+  for (const int threads : {1, 2, 5}) {
+    options.run.engine = engine_with(threads);
+    run_decode(options, nullptr);
+    const std::string found = read_file(options.output);
+    if (expected.empty()) expected = found;
+    CHECK(std::count(found.begin(), found.end(), '\n') > 20'000);
+    CHECK((found == expected));
   }
 }
 
