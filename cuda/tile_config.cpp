@@ -101,7 +101,7 @@ std::int64_t run_length(const RunGrid& grid, std::int64_t length, int labels) {
   // warm-up.
   const std::int64_t teams = 1400 * (labels <= 8 ? 3 : (labels <= 16 ? 2 : 1));
   // A longer sequence comes in windows of about this size.
-  constexpr std::int64_t kWindow = std::int64_t{1} << 25;
+  constexpr std::int64_t kWindow = std::int64_t{20} << 20;
   const std::int64_t together = std::min(length, kWindow);
   std::int64_t run = grid.chunk;
   while (run > grid.unit && together / run < teams) run /= 2;

@@ -22,7 +22,7 @@ constexpr std::int64_t kPart = 1 << 20;
 TraceCut trace_cut(std::int64_t positions, int max_duration) {
   // Pieces for all groups of lanes a large card holds; but what a piece computes besides must not be most of
   // it.
-  constexpr std::int64_t kPieces = 1 << 14;
+  constexpr std::int64_t kPieces = 1 << 13;
   constexpr std::int64_t kShortest = 256;
   TraceCut cut;
   cut.halo = 2 * static_cast<std::int64_t>(max_duration) + 128;

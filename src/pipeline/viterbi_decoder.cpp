@@ -43,21 +43,32 @@ class Decoder {
     ScoreWindow scores;
     ViterbiWindow window;
   };
-  Computed compute(std::int64_t n, bool keep_messages) {
+  // `look_ahead`: scores of the next window are read, and so checked, beside the kernels of this one.
+  Computed compute(std::int64_t n, bool keep_messages, bool look_ahead) {
     const PositionRange read = plan_.read_range(n);
     Computed computed;
+    if (ahead_.valid()) ahead_.get();
     computed.scores = source_.read(read.begin, read.end, buffers_);
+    if (look_ahead && n + 1 < plan_.count() && works_beside()) {
+      ahead_ = std::async(std::launch::async, [this, next = plan_.read_range(n + 1)] {
+        ScoreBuffers unused;
+        source_.read(next.begin, next.end, unused);
+      });
+    }
     const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
     computed.window = engine_.viterbi(computed.scores, plan_.range(n), left, keep_messages);
     return computed;
   }
+
+  // Whether an engine has a device of its own to work on, and scores lie where two can read them.
+  bool works_beside() const { return engine_.device_memory() && source_.in_place(); }
 
   // Leaves the true forward state at the left edge of every window, and the messages of the last one.
   void sweep_forward() {
     const std::int64_t last = plan_.count() - 1;
     states_.resize(static_cast<std::size_t>(last) + 1);
     for (std::int64_t n = 0; n <= last; ++n) {
-      Computed computed = compute(n, n == last);
+      Computed computed = compute(n, n == last, true);
       ViterbiWindow& window = computed.window;
       scores_ = computed.scores;
       for (const ChunkReport& chunk : window.chunks) {
@@ -100,9 +111,8 @@ class Decoder {
   void begin_next(std::int64_t n) {
     messages_.reset();
     if (n == 0) return;
-    const bool beside = engine_.device_memory() && source_.in_place();
-    next_ = std::async(beside ? std::launch::async : std::launch::deferred,
-                       [this, n] { return compute(n - 1, true); });
+    next_ = std::async(works_beside() ? std::launch::async : std::launch::deferred,
+                       [this, n] { return compute(n - 1, true, false); });
   }
   void take_next() {
     Computed next = next_.get();
@@ -161,6 +171,7 @@ class Decoder {
   ScoreWindow scores_;                 // of the window computed last
   std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
   std::unique_ptr<ScorePrefetch> prefetch_;
+  std::future<void> ahead_;
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   std::future<Computed> next_;                 // the window left of it
   TraceCursor cursor_;
