@@ -206,7 +206,9 @@ __device__ inline void write_anchor(const AnchorParameters& p, const AnchorTask&
 
 // Shared memory: log Z and whether the sums may be trusted, what every label may have lost, and the numbers
 // of every warp where they fit.
-__global__ void __launch_bounds__(kThreads) anchor_kernel(const __grid_constant__ AnchorParameters p) {
+template <int kStarts>
+__global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
+    anchor_kernel(const __grid_constant__ AnchorParameters p) {
   double* const verdict = reinterpret_cast<double*>(shared_memory);
   double* const lost = verdict + 2;
   const int warp = static_cast<int>(threadIdx.x / 32);
@@ -225,13 +227,8 @@ __global__ void __launch_bounds__(kThreads) anchor_kernel(const __grid_constant_
         const LabelAtMark label{p, before, after, c, lane};
         double mine = kNone, lost_here = kNone;
         if (!task.at_sequence_end) {
-          if (attempt != 0) {
-            mine = label.crossing_in_logs();
-          } else if (p.duration < kLongDuration) {
-            mine = label.crossing<kFewStarts>(numbers, numbers + p.duration, &lost_here);
-          } else {
-            mine = label.crossing<kManyStarts>(numbers, numbers + p.duration, &lost_here);
-          }
+          mine = attempt == 0 ? label.template crossing<kStarts>(numbers, numbers + p.duration, &lost_here)
+                              : label.crossing_in_logs();
           if (p.tail) mine = log_add(mine, label.tail_crossing());
         }
         if (lane == 0) {
@@ -284,9 +281,11 @@ void find_anchors(const AnchorParameters& parameters, int blocks, cudaStream_t s
   config.dynamicSmemBytes = (2 + static_cast<std::size_t>(parameters.labels)) * sizeof(double) +
                             (parameters.numbers == nullptr ? bytes_of_numbers(parameters.duration) : 0);
   config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(anchor_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+  const auto kernel =
+      parameters.duration < kLongDuration ? anchor_kernel<kFewStarts> : anchor_kernel<kManyStarts>;
+  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                           static_cast<int>(config.dynamicSmemBytes)));
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, anchor_kernel, parameters));
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters));
 }
 
 }  // namespace semicrf::cuda

@@ -81,22 +81,51 @@ __device__ inline void store_logs(const BlockNumbers<Real>& to, std::int64_t blo
   store_numbers(to, block, labels, c, numbers, scale);
 }
 
+// Segments within one block from its logarithms: products of numbers where none of them can vanish, else one
+// exponential each.
+template <class Real>
+__device__ inline void count_within(const CountsParameters<Real>& p, const BlockLogs& logs, int c,
+                                    double* within) {
+  constexpr double kWidest = 300;
+  double start[kBlock], end[kBlock];  // relative to the block's left edge
+  double most_start = kNone, most_end = kNone, least_start = -kNone, least_end = -kNone;
+  for (int slot = 0; slot < kBlock; ++slot) {
+    start[slot] = logs.start[slot] - (slot > 0 ? logs.content[slot - 1] : 0.0);
+    end[slot] = logs.end[slot] + logs.content[slot];
+    most_start = fmax(most_start, start[slot]);
+    most_end = fmax(most_end, end[slot]);
+    if (start[slot] > kNone) least_start = fmin(least_start, start[slot]);
+    if (end[slot] > kNone) least_end = fmin(least_end, end[slot]);
+  }
+  if (most_start == kNone || most_end == kNone) return;
+  const double scale = most_start + most_end + (p.bias_power[c] == kNoPower ? 0 : p.bias_power[c]) * kLog2;
+  const bool products = most_start - least_start <= kWidest && most_end - least_end <= kWidest &&
+                        scale <= kWidest && scale >= -2 * kWidest;
+  if (products) {
+    const double factor = exp(scale);
+    for (int slot = 0; slot < kBlock; ++slot) {
+      start[slot] = exp(start[slot] - most_start) * factor;
+      end[slot] = exp(end[slot] - most_end);
+    }
+  }
+  for (int k = 0; k < kBlock && k < p.duration; ++k) {
+    const double bias = p.bias[static_cast<std::int64_t>(k) * p.width + c];
+    double sum = 0;
+    for (int first = 0; first + k < kBlock; ++first) {
+      if (logs.forbidden[first + k] != (first > 0 ? logs.forbidden[first - 1] : 0)) continue;
+      sum += products ? start[first] * end[first + k] : exp(start[first] + end[first + k] + bias);
+    }
+    within[k] += products ? sum * p.weight[k * p.labels + c] : sum;
+  }
+}
+
 // Any block, from logarithms. Segments within it are added to within[16].
 template <class Real>
 __device__ SEMICRF_NOINLINE void prepare_logs(const CountsParameters<Real>& p, int index, int block, int c,
                                               ContentSum* sum, double* within) {
   BlockLogs logs;
   read_logs(p, index, block, c, &logs);
-  for (int first = 0; first < kBlock; ++first) {
-    if (logs.start[first] == kNone) continue;
-    const double content = first > 0 ? logs.content[first - 1] : 0.0;
-    const int forbidden = first > 0 ? logs.forbidden[first - 1] : 0;
-    for (int last = first; last < kBlock && last - first < p.duration; ++last) {
-      if (logs.forbidden[last] != forbidden || logs.end[last] == kNone) continue;
-      const double bias = p.bias[static_cast<std::int64_t>(last - first) * p.width + c];
-      within[last - first] += exp(logs.start[first] + (logs.content[last] - content) + logs.end[last] + bias);
-    }
-  }
+  count_within(p, logs, c, within);
   double edge[kBlock];
   for (int slot = 0; slot < kBlock; ++slot) edge[slot] = end_at_edge(logs, slot);
   store_logs(p.ends, block_index(p.ends, index, block), p.labels, c, edge, -sum->high, -sum->low,
@@ -107,12 +136,24 @@ __device__ SEMICRF_NOINLINE void prepare_logs(const CountsParameters<Real>& p, i
              sum->forbidden);
 }
 
-// The same of a plain block, relative to its left edge throughout. `sums` (16) lack the weights of the
-// durations. False when numbers leave the range where nothing can be lost.
+// What numbers up to `most`, relative to exp(scale), are multiplied with, and what they are relative to then.
+struct NumbersScale {
+  double by;
+  BlockScale scale;
+};
+__device__ __forceinline__ NumbersScale numbers_scale(double scale, double most, double high, double low,
+                                                      int forbidden) {
+  if (!(most > 0) || scale == kNone) return {0.0, {kNoNumber, forbidden, 0}};
+  const PowerAndNumber top = split_power(scale, high, low);
+  const int exponent = exponent_of(most);
+  return {top.number * power_of_two(-exponent, double()), {top.power + exponent, forbidden, 0}};
+}
+
+// The same of a plain block, relative to its left edge throughout. `sums` (16, threads) lack the weights of
+// the durations. False when numbers leave the range where nothing can be lost.
 template <class Real>
 __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& interval, int index, int block,
-                                                int c, int bias_power, ContentSum* sum,
-                                                double (&sums)[kBlock]) {
+                                                int c, int bias_power, ContentSum* sum, double* sums) {
   const CountsParameters<Real>& p = interval.p;
   constexpr double kWidest = 1e80;
   const std::int64_t row = interval.first_row + static_cast<std::int64_t>(block) * kBlock;
@@ -125,14 +166,17 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
     ends[slot] = p.backward.start[at + slot * p.labels];
   }
   bool good = content_numbers(interval, row, c, content);
-  double start[kBlock], end[kBlock];
+  // Starts are formed where they are needed, which takes fewer registers than keeping them.
+  const auto start_at = [&](int slot) {
+    const double by = slot > 0 ? static_cast<double>(reciprocal(content[slot - 1])) : 1.0;
+    return static_cast<double>(starts[slot]) * by;
+  };
+  double end[kBlock];
   double most_start = 0, most_end = 0;
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) {
-    start[slot] = static_cast<double>(starts[slot]) *
-                  static_cast<double>(slot > 0 ? reciprocal(content[slot - 1]) : Real(1));
     end[slot] = static_cast<double>(ends[slot]) * static_cast<double>(content[slot]);
-    most_start = fmax(most_start, start[slot]);
+    most_start = fmax(most_start, start_at(slot));
     most_end = fmax(most_end, end[slot]);
   }
   good = good && most_start <= kWidest && most_end <= kWidest;
@@ -141,38 +185,33 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
   const double within = start_scale + end_scale + bias_power * kLog2;
   good = good && within <= 300;
   if (!good) return false;
-  const double factor = within > -690 ? exp(within) : 0.0;
 
   Real numbers[kBlock];
-  BlockScale scale{kNoNumber, sum->forbidden, 0};
-  double by = 0;
-  if (most_end > 0 && end_scale > kNone) {
-    const PowerAndNumber top = split_power(end_scale, -sum->high, -sum->low);
-    const int exponent = exponent_of(most_end);
-    scale.power = top.power + exponent;
-    by = top.number * power_of_two(-exponent, double());
-  }
+  const NumbersScale of_ends = numbers_scale(end_scale, most_end, -sum->high, -sum->low, sum->forbidden);
 #pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(end[slot] * by);
-  store_numbers(p.ends, block_index(p.ends, index, block), p.labels, c, numbers, scale);
-  scale.power = kNoNumber;
-  by = 0;
-  if (most_start > 0 && start_scale > kNone) {
-    const PowerAndNumber top = split_power(start_scale, sum->high, sum->low);
-    const int exponent = exponent_of(most_start);
-    scale.power = top.power + exponent;
-    by = top.number * power_of_two(-exponent, double());
-  }
+  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(end[slot] * of_ends.by);
+  store_numbers(p.ends, block_index(p.ends, index, block), p.labels, c, numbers, of_ends.scale);
+  const NumbersScale of_starts = numbers_scale(start_scale, most_start, sum->high, sum->low, sum->forbidden);
 #pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(start[slot] * by);
-  store_numbers(p.starts, block_index(p.starts, index, block), p.labels, c, numbers, scale);
+  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(start_at(slot) * of_starts.by);
+  store_numbers(p.starts, block_index(p.starts, index, block), p.labels, c, numbers, of_starts.scale);
 
+  const double factor = within > -690 ? exp(within) : 0.0;
 #pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) end[slot] *= factor;
+  for (int half = 0; half < kBlock; half += kBlock / 2) {
+    double part[kBlock / 2];
 #pragma unroll
-  for (int k = 0; k < kBlock; ++k) {
+    for (int k = 0; k < kBlock / 2; ++k) part[k] = sums[(half + k) * kThreads];
 #pragma unroll
-    for (int slot = 0; slot + k < kBlock; ++slot) sums[k] = fma(start[slot], end[slot + k], sums[k]);
+    for (int slot = 0; slot + half < kBlock; ++slot) {
+      const double start = start_at(slot) * factor;
+#pragma unroll
+      for (int k = 0; k < kBlock / 2; ++k) {
+        if (slot + half + k < kBlock) part[k] = fma(start, end[(slot + half + k) % kBlock], part[k]);
+      }
+    }
+#pragma unroll
+    for (int k = 0; k < kBlock / 2; ++k) sums[(half + k) * kThreads] = part[k];
   }
   sum->add(interval.content_of(block, c));
   return true;
@@ -180,8 +219,9 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
 
 // A thread per label and piece of an interval.
 template <class Real>
-__global__ void __launch_bounds__(kThreads, 3)
+__global__ void __launch_bounds__(kThreads, 4)
     prepare_kernel(const __grid_constant__ CountsParameters<Real> p) {
+  __shared__ double all_sums[kBlock * kThreads];  // of a thread each, to spare its registers
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const std::int64_t teams = i / p.labels;
   if (teams >= static_cast<std::int64_t>(p.num_tasks) * p.pieces) return;
@@ -197,10 +237,9 @@ __global__ void __launch_bounds__(kThreads, 3)
   }
   const int bias_power = p.bias_power[c];
   const int known_power = bias_power == kNoPower ? 0 : bias_power;
-  double sums[kBlock];
   double within[kBlock];
-#pragma unroll
-  for (int k = 0; k < kBlock; ++k) sums[k] = 0;
+  double* const sums = all_sums + threadIdx.x;
+  for (int k = 0; k < kBlock; ++k) sums[k * kThreads] = 0;
   for (int k = 0; k < kBlock; ++k) within[k] = 0;
   for (int block = first; block < last; ++block) {
     if (!interval.is_plain(block) || !prepare_numbers(interval, index, block, c, known_power, &sum, sums))
@@ -209,7 +248,8 @@ __global__ void __launch_bounds__(kThreads, 3)
   double* out = p.within + teams * kBlock * p.labels + c;
 #pragma unroll
   for (int k = 0; k < kBlock; ++k)
-    out[static_cast<std::int64_t>(k) * p.labels] = fma(sums[k], p.weight[k * p.labels + c], within[k]);
+    out[static_cast<std::int64_t>(k) * p.labels] =
+        fma(sums[k * kThreads], p.weight[k * p.labels + c], within[k]);
 }
 
 // States at the marks: starts left of it at the blocks of virtual positions 0 .. 16 blocks - 1, the mark at
@@ -349,11 +389,17 @@ __device__ SEMICRF_NOINLINE void count_wide_pairs(const CountsParameters<Real>& 
 template <class Real>
 class GroupCounter {
  public:
-  __device__ GroupCounter(const CountsParameters<Real>& p, int index, int group, int c)
-      : p_(p), index_(index), group_(group), c_(c), bias_power_(p.bias_power[group * p.labels + c]) {
+  // sums: (16, threads), of this thread; they are rarely added to, so that they need not be registers.
+  __device__ GroupCounter(const CountsParameters<Real>& p, int index, int group, int c, Wide<Real>* sums)
+      : p_(p),
+        index_(index),
+        group_(group),
+        c_(c),
+        bias_power_(p.bias_power[group * p.labels + c]),
+        sums_(sums) {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
-      sums_[j] = Wide<Real>::of(0);
+      sums_[j * kThreads] = Wide<Real>::of(0);
       parts_[j] = Real(0);
     }
   }
@@ -372,7 +418,7 @@ class GroupCounter {
         p_.parts + index_ * p_.entries + static_cast<std::int64_t>(group_) * kBlock * p_.labels + c_;
     const double* weight = p_.weight + static_cast<std::int64_t>(group_) * kBlock * p_.labels + c_;
 #pragma unroll
-    for (int j = 0; j < kBlock; ++j) out[j * p_.labels] = sums_[j].value() * weight[j * p_.labels];
+    for (int j = 0; j < kBlock; ++j) out[j * p_.labels] = sums_[j * kThreads].value() * weight[j * p_.labels];
     if (wide_inside || wide_across) {
       double counts[kBlock];
       for (int j = 0; j < kBlock; ++j) counts[j] = 0;
@@ -437,26 +483,29 @@ class GroupCounter {
   __device__ __forceinline__ void flush() {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
-      sums_[j].add(Wide<Real>::exactly(parts_[j]));
+      Wide<Real> sum = sums_[j * kThreads];
+      sum.add(Wide<Real>::exactly(parts_[j]));
+      sums_[j * kThreads] = sum;
       parts_[j] = Real(0);
     }
   }
 
   const CountsParameters<Real>& p_;
   const int index_, group_, c_, bias_power_;
-  Wide<Real> sums_[kBlock];
+  Wide<Real>* const sums_;
   Real parts_[kBlock];
 };
 
 template <class Real>
-__global__ void __launch_bounds__(kThreads, 3)
+__global__ void __launch_bounds__(kThreads, 4)
     count_kernel(const __grid_constant__ CountsParameters<Real> p) {
+  __shared__ Wide<Real> all_sums[kBlock * kThreads];
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int c = static_cast<int>(i % p.labels);
   const std::int64_t teams = i / p.labels;
   const int group = static_cast<int>(teams % p.groups);
   const int index = static_cast<int>(teams / p.groups);
-  if (index < p.num_tasks) GroupCounter<Real>(p, index, group, c).run();
+  if (index < p.num_tasks) GroupCounter<Real>(p, index, group, c, all_sums + threadIdx.x).run();
 }
 
 template <class Kernel, class... Arguments>

@@ -30,6 +30,7 @@ struct CountsParameters {
   const RunReport* backward_reports;
   const AnchorTask* tasks;                   // of the batch
   const double *z_whole, *z_offset, *z_log;  // of their anchors
+  const double* norm_log;                    // (blocks) log of what the labels of a block sum to
   const double *bias, *transition_log, *transition_bound, *source_bound, *log_tail, *last_bias, *first_scores,
       *last_scores;       // forward tables
   const double* level;    // (rows) what is subtracted from all labels of a position

@@ -90,9 +90,10 @@ struct IntervalMessages {
       return pool[((exact - 1) * static_cast<std::int64_t>(kBlock) + row % kBlock) * p.labels + c];
     return to_log<Real, LogSemiring>(numbers[row * p.labels + c]) + scale[block * p.labels + c];
   }
-  // Level of the forward messages of a block less log Z, and of the backward ones.
+  // Level of the forward messages of a block less log Z, and of the backward ones. Positions are divided by
+  // the sum of their label posteriors, as these are.
   __device__ double forward_level(std::int64_t block) const {
-    return (p.forward.base[block] - z_whole) - z_offset;
+    return ((p.forward.base[block] - z_whole) - z_offset) - p.norm_log[block];
   }
   __device__ double backward_level(std::int64_t block) const { return p.backward.base[block]; }
 

@@ -71,6 +71,7 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& inp
   p.backward_states = input.backward_states;
   p.sequence = input.window->on_device();
   p.backward_reports = input.backward_reports;
+  p.norm_log = input.norm_log;
   p.bias = tables.bias;
   p.transition_log = tables.transition_log;
   p.transition_bound = tables.transition_bound;

@@ -15,7 +15,7 @@ struct CountsInput {
   StateStore forward_states, backward_states;
   const RunReport* backward_reports;
   const AnchorTask* tasks;
-  const double *z_whole, *z_offset, *z_log;
+  const double *z_whole, *z_offset, *z_log, *norm_log;
   std::size_t num_tasks;
   std::int64_t rows;       // of the stores
   std::int64_t mark;       // positions between marks

@@ -192,10 +192,14 @@ class WarpCounter {
       delta[i] = inside ? p_.backward.alpha[first + (i * kStep + 1) * p_.labels] : Real(0);
     }
     const std::int64_t scale = at * p_.labels + c;
-    const double mine = has_label && !exact ? p_.forward.alpha_scale[scale] + p_.source_bound[c] : kNone;
+    // Powers of two are relative to the alpha of one label, that of the largest scale: it is never far below
+    // the largest. Labels that nothing leads to have zeros throughout.
+    const double mine = alpha[0] > Real(0) ? p_.forward.alpha_scale[scale] + p_.source_bound[c] : kNone;
     double top = mine;
 #pragma unroll
     for (int step = kGroup / 2; step > 0; step /= 2) top = fmax(top, __shfl_xor_sync(kAll, top, step));
+    const unsigned tops = __ballot_sync(kAll, mine == top) >> (first_row_ * kGroup);
+    const int reference = __ffs(static_cast<int>(tops)) - 1;
     Parts<Real> by_alpha{Real(1), kZero}, by_delta = by_alpha, by_next = by_alpha;
     if (mine > kNone) by_alpha = parts_of_log<Real>(mine - top);
     if (top > kNone) {
@@ -214,18 +218,14 @@ class WarpCounter {
       const Parts<Real> to = parts_of(delta[i]);
       const Parts<Real>& by = i == kSteps - 1 && r == kBlock - 1 ? by_next : by_delta;
       const int exponent = from.exponent + by_alpha.exponent;
-      int most = exponent;
-#pragma unroll
-      for (int step = kGroup / 2; step > 0; step /= 2) {
-        const int theirs = __shfl_xor_sync(kAll, most, step);
-        most = theirs > most ? theirs : most;
-      }
-      const int power = to.exponent + by.exponent + most;
-      const bool some = most > kZero / 2;
-      bad = bad || (some && power > kMostPower<Real>);
+      const int base = __shfl_sync(kAll, exponent, reference, kGroup);
+      const int power = to.exponent + by.exponent + base;
+      const bool some = base > kZero / 2;
+      bad = bad || power > kMostPower<Real> || exponent - base > kMostPower<Real> ||
+            (!some && exponent > kZero / 2);
       if (label_ < kWidth) {
         alpha_[r * kWidth + label_] =
-            some ? from.mantissa * by_alpha.mantissa * power_of_two(exponent - most, Real()) : Real(0);
+            some ? from.mantissa * by_alpha.mantissa * power_of_two(exponent - base, Real()) : Real(0);
         delta_[r * kWidth + label_] =
             some ? to.mantissa * by.mantissa * power_of_two(power, Real()) : Real(0);
       }

@@ -121,8 +121,8 @@ class CudaEngine final : public Engine {
   std::shared_ptr<TraceBuffers> trace_buffers_;
   StoreBuffers<Real> forward_store_, backward_store_;
   DeviceBuffer<AnchorTask> anchor_buffer_;
-  DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_numbers_, bias_linear_,
-      largest_bias_, piece_sums_, sums_;
+  DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_numbers_, bias_linear_, largest_bias_,
+      norm_log_, piece_sums_, sums_;
   std::unique_ptr<CountsPass<Real>> counts_pass_;
   std::map<std::string, double>* stage_seconds_ = nullptr;
   std::chrono::steady_clock::time_point stage_begin_;

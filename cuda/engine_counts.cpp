@@ -19,6 +19,7 @@ void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, std::int6
   input.z_whole = z_whole_.get();
   input.z_offset = z_offset_.get();
   input.z_log = z_log_.get();
+  input.norm_log = norm_log_.get();
   input.num_tasks = tasks.size();
   input.rows = static_cast<std::int64_t>(forward_store_.blocks()) * kBlock;
   input.mark = mark;

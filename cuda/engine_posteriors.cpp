@@ -129,6 +129,10 @@ void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, std::in
   p.z_offset = z_offset_.get();
   p.labels = model_.num_labels;
   p.num_tasks = static_cast<int>(tasks.size());
+  if (out.counts != nullptr) {
+    norm_log_.reserve(forward_store_.blocks());
+    p.norm_log = norm_log_.get();
+  }
   const std::int64_t piece = kCombineBlocks * kBlock;
   const std::size_t pieces = wide((mark + piece - 1) / piece);
   p.pieces = static_cast<int>(pieces);

@@ -174,7 +174,7 @@ class PieceCombiner {
   __device__ PieceCombiner(const CombineParameters<Real>& p, const PieceOfInterval& at) : p_(p), at_(at) {}
 
   __device__ __forceinline__ void run() {
-    crossing_ = Real(0);
+    crossing_ = 0;
     if (at_.has_label && at_.last_block >= at_.first_block) crossing_ = first_crossing();
     for (int i = 0; i < kCombineBlocks; ++i) {
       const std::int64_t block = at_.last_block - i;
@@ -190,12 +190,12 @@ class PieceCombiner {
   __device__ static int lane() { return static_cast<int>(threadIdx.x) % kGroup; }
 
   // The mass that crosses the piece's right end.
-  __device__ Real first_crossing() const {
+  __device__ double first_crossing() const {
     double mass = p_.crossing[static_cast<std::int64_t>(at_.index) * p_.labels + at_.c];
     for (int piece = p_.pieces - 1; piece > at_.piece; --piece) {
       mass += p_.piece_sums[(static_cast<std::int64_t>(at_.index) * p_.pieces + piece) * p_.labels + at_.c];
     }
-    return static_cast<Real>(mass);
+    return mass;
   }
 
   __device__ __forceinline__ void combine(std::int64_t block, bool running, int buffer) {
@@ -206,11 +206,18 @@ class PieceCombiner {
 #pragma unroll
       for (int slot = 0; slot < kBlock; ++slot) start[slot] = end[slot] = Real(0);
     }
+    // The mass that crosses is near 1 along a long segment, and what each position adds to it far below its
+    // last digit: a block's share is summed by itself.
+    const Real high = static_cast<Real>(crossing_);
+    const Real low = static_cast<Real>(crossing_ - static_cast<double>(high));
+    Real moved = 0;
 #pragma unroll
     for (int slot = kBlock - 1; slot >= 0; --slot) {
-      label[slot] = crossing_ + end[slot];
-      crossing_ = label[slot] - start[slot];
+      moved += end[slot];
+      label[slot] = high + (low + moved);
+      moved -= start[slot];
     }
+    crossing_ += static_cast<double>(moved);
     Real values[kBlock], total[kHeld<kGroup>], begun[kHeld<kGroup>], information[kHeld<kGroup>];
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) values[slot] = label[slot];
@@ -236,6 +243,7 @@ class PieceCombiner {
       double boundary = static_cast<double>(begun[h]) / norm;
       boundary = boundary < 0 ? 0.0 : (boundary > 1 ? 1.0 : boundary);
       if (p_.boundary != nullptr) p_.boundary[row] = static_cast<Real>(boundary);
+      if (p_.norm_log != nullptr && row % kBlock == 0) p_.norm_log[block] = log(norm);
       sums_.include_error(fabs(norm - 1.0));
       sums_.entropy += log(norm) - static_cast<double>(information[h]) / norm;
       sums_.mass += boundary;
@@ -293,7 +301,7 @@ class PieceCombiner {
 
   const CombineParameters<Real>& p_;
   const PieceOfInterval at_;
-  Real crossing_;
+  double crossing_;
   Statistics sums_;
 };
 

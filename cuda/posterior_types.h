@@ -37,6 +37,7 @@ struct CombineParameters {
   const AnchorTask* tasks;
   const double *crossing, *z_whole, *z_offset;
   Real *boundary, *label_rows, *starts, *ends;  // (rows), (rows, C); null: not wanted
+  double* norm_log;    // (blocks) log of the sum of the labels at a block's first position; null: not wanted
   double* piece_sums;  // (tasks, pieces, C) ends less starts; where there is more than one piece
   double* sums;        // (tasks, pieces, 4): entropy, boundary mass, boundary p ln p, worst error
   int labels, num_tasks, pieces;

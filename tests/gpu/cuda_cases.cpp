@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <random>
 
 #include "parity/gradient_case.h"
@@ -24,6 +25,66 @@ std::vector<std::string> check_case(const MakeEngine& make, const ModelCase& sam
       problems.push_back(std::move(problem));
   }
   return problems;
+}
+
+std::vector<std::string> check_gradient(const MakeEngine& make, const ModelCase& sample) {
+  const auto reference = make_reference_engine(sample.model);
+  const ExpectedGradient gradient = expected_gradient(*reference, sample);
+  std::vector<std::string> problems;
+  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+    const auto engine = make(sample.model, precision);
+    for (std::string& problem : compare_gradient(gradient, *engine, sample))
+      problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+ModelCase opposed_blocks_case(std::int64_t length, std::uint64_t seed) {
+  constexpr std::size_t kLabels = 2, kBlock = 16, kShortest = 40;
+  ModelCase sample = make_case(CaseKind::kPlain, {length, 150, static_cast<int>(kLabels)}, seed);
+  sample.description += " opposed blocks";
+  for (std::size_t k = 0; k + 1 < kShortest; ++k)
+    sample.model.duration_bias[k * kLabels + 1] = kNegativeInfinity;
+  for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t) {
+    const double slope = t / kBlock % 3 == 1 ? 30 : -10;
+    const std::size_t at = t * kLabels + 1;
+    if (!sample.emissions.f32.empty()) sample.emissions.f32[at] += static_cast<float>(slope);
+    if (!sample.emissions.f64.empty()) sample.emissions.f64[at] += slope;
+  }
+  return sample;
+}
+
+ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed) {
+  ModelCase sample = make_case(CaseKind::kPlain, shape, seed);
+  sample.description += " long segments";
+  const auto labels = static_cast<std::size_t>(shape.num_labels);
+  for (double& score : sample.model.transition) score -= 8;
+  sample.model.log_tail.assign(labels, -0.002);
+  const auto adapt = [&](auto& scores) {
+    for (auto& score : scores) score *= 0.05f;
+    for (std::size_t t = 60, i = 0; t * labels < scores.size(); t += 397, ++i)
+      scores[t * labels + i % labels] = -std::numeric_limits<float>::infinity();
+  };
+  adapt(sample.emissions.f32);
+  adapt(sample.emissions.f64);
+  sample.baseline.clear();
+  return sample;
+}
+
+ModelCase rare_entry_case(std::int64_t length, std::uint64_t seed) {
+  constexpr std::size_t kLabels = 3;
+  ModelCase sample = make_case(CaseKind::kPlain, {length, 20, static_cast<int>(kLabels)}, seed);
+  sample.description += " rare entry";
+  sample.model.transition = {0, -50, kNegativeInfinity, 0, 0, 0, 0, 0, 0};
+  const auto adapt = [&](auto& scores) {
+    for (std::size_t t = 0; t * kLabels < scores.size(); ++t) {
+      scores[t * kLabels + 1] -= 1;
+      scores[t * kLabels + 2] += t % 60 < 30 ? 3 : -3;
+    }
+  };
+  adapt(sample.emissions.f32);
+  adapt(sample.emissions.f64);
+  return sample;
 }
 
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed) {

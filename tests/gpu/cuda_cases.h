@@ -16,6 +16,22 @@ using MakeEngine = std::function<std::unique_ptr<Engine>(ChainModel, Precision)>
 // All problems found with a case, in both precisions.
 std::vector<std::string> check_case(const MakeEngine& make, const ModelCase& sample);
 
+// The same for expected counts and forward messages alone, which long sequences can afford.
+std::vector<std::string> check_gradient(const MakeEngine& make, const ModelCase& sample);
+
+// Label 1 lasts 40 positions or more, and of every three blocks of 16 only the middle one is good for it. So
+// starts and ends grow by e^10 and more per position towards each other where no segment may join them: the
+// largest of two blocks meet in a factor far above 1, and the numbers that do make segments vanish beside
+// them. Within intervals and across their marks.
+ModelCase opposed_blocks_case(std::int64_t length, std::uint64_t seed);
+
+// Segments of about K positions and tails of hundreds: faint scores and dear transitions; every 397th
+// position forbids one label.
+ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed);
+
+// The best paths take a label that is entered only from one that lies e^50 below the others.
+ModelCase rare_entry_case(std::int64_t length, std::uint64_t seed);
+
 // Shapes around the block of 16 positions, the lanes per chunk and the labels per warp.
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed);
 

@@ -11,11 +11,15 @@ using namespace semicrf::testing;
 
 namespace {
 
+std::unique_ptr<Engine> make(ChainModel model, Precision precision) {
+  return make_cuda_engine(std::move(model), precision, {});
+}
 void check(const ModelCase& sample) {
-  const auto make = [](ChainModel model, Precision precision) {
-    return make_cuda_engine(std::move(model), precision, {});
-  };
   for (const std::string& problem : check_case(make, sample)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
+void check_counts(const ModelCase& sample) {
+  for (const std::string& problem : check_gradient(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
 }
 
@@ -44,6 +48,22 @@ TEST_CASE("emulated kernels equal the reference on every kind of model") {
 TEST_CASE("emulated kernels equal the reference over runs that warm up") {
   check(make_case(CaseKind::kTails, {700, 3, 2}, 301));
   check(make_case(CaseKind::kPeriodicLate, {700, 3, 3}, 301));
+}
+
+// Intervals of 2K positions: counts join blocks that are far apart, cross marks, and where durations are
+// steep or forbidden their factors leave the range of the numbers.
+TEST_CASE("emulated kernels count segments over many blocks and across marks") {
+  for (const CaseKind kind : {CaseKind::kTails, CaseKind::kMinimumDurations, CaseKind::kWildDurations,
+                              CaseKind::kMasks, CaseKind::kBoundaryScores}) {
+    DYNAMIC_SECTION(name_of(kind)) { check_counts(make_case(kind, {700, 150, 2}, 351)); }
+  }
+  check_counts(make_case(CaseKind::kEverything, {150, 33, 35}, 352));
+  check_counts(long_segments_case({1300, 300, 2}, 353));
+}
+
+TEST_CASE("emulated kernels count over logarithms where numbers would vanish") {
+  check_counts(opposed_blocks_case(700, 361));
+  check_counts(rare_entry_case(300, 362));
 }
 
 TEST_CASE("emulated kernels refuse blocks that the certificate cannot vouch for") {

@@ -17,11 +17,15 @@ bool has_gpu() {
   return obstacle.empty();
 }
 
+std::unique_ptr<Engine> make(ChainModel model, Precision precision) {
+  return make_cuda_engine(std::move(model), precision, {});
+}
 void check(const ModelCase& sample) {
-  const auto make = [](ChainModel model, Precision precision) {
-    return make_cuda_engine(std::move(model), precision, {});
-  };
   for (const std::string& problem : check_case(make, sample)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
+void check_counts(const ModelCase& sample) {
+  for (const std::string& problem : check_gradient(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
 }
 
@@ -65,6 +69,17 @@ TEST_CASE("the cuda engine takes many labels and long durations") {
     check(make_case(CaseKind::kPlain, shape, 501));
     check(make_case(CaseKind::kEverything, shape, 502));
   }
+}
+
+TEST_CASE("the cuda engine counts segments over many blocks and across marks") {
+  if (!has_gpu()) return;
+  for (const CaseKind kind : all_case_kinds()) {
+    DYNAMIC_SECTION(name_of(kind)) { check(make_case(kind, {1400, 300, 3}, 551)); }
+  }
+  check_counts(make_case(CaseKind::kTails, {7000, 3000, 2}, 552));
+  check_counts(long_segments_case({7000, 1000, 3}, 553));
+  check(opposed_blocks_case(5000, 554));
+  check(rare_entry_case(5000, 555));
 }
 
 TEST_CASE("the cuda engine gives the same digits again") {
