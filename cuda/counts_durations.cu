@@ -437,6 +437,13 @@ class GroupCounter {
  private:
   static constexpr int kBatch = 8;  // blocks whose products are added up in Real
 
+  // Ends of one block in registers: numbers are read when a factor asks for them.
+  struct EndBlock {
+    Real numbers[kBlock];
+    BlockScale scale;
+    bool loaded;
+  };
+
   // Whether there are pairs for count_wide_pairs.
   __device__ __forceinline__ bool walk(const BlockNumbers<Real>& starts, const BlockNumbers<Real>& ends,
                                        const Walk& w) {
@@ -444,40 +451,44 @@ class GroupCounter {
     const std::int64_t first_start = block_index(starts, index_, 0);
     const std::int64_t first_end = block_index(ends, index_, 0);
     bool wide = false;
-    Real one[kBlock], other[kBlock];
-    BlockScale scale_one, scale_other;
-    load_end(ends, first_end, w.from + w.shift, w.ends, one, &scale_one);
-    const auto step = [&](int b, Real(&near)[kBlock], const BlockScale& near_scale, Real(&far)[kBlock],
-                          BlockScale* far_scale) {
-      load_end(ends, first_end, b + w.shift + 1, w.ends, far, far_scale);
+    EndBlock one, other;
+    find_end(ends, first_end, w.from + w.shift, w.ends, one);
+    const auto step = [&](int b, EndBlock& near, EndBlock& far) {
+      find_end(ends, first_end, b + w.shift + 1, w.ends, far);
       const BlockScale scale = starts.scale[(first_start + b) * p_.labels + c_];
       // Segments within a block were counted before.
       const bool same = !w.crossing && w.shift == 0;
-      const Real first = same ? Real(0) : factor_of<Real>(scale, near_scale, bias_power_, &wide);
-      const Real second = factor_of<Real>(scale, *far_scale, bias_power_, &wide);
+      const Real first = same ? Real(0) : factor_of<Real>(scale, near.scale, bias_power_, &wide);
+      const Real second = factor_of<Real>(scale, far.scale, bias_power_, &wide);
       if (first > Real(0) || second > Real(0)) {
         Real start[kBlock];
         load_numbers(starts, first_start + b, p_.labels, c_, start);
-        correlate(start, first, second, near, far, parts_);
+        load_end(ends, first_end, b + w.shift + 1, w.ends, far);
+        if (!near.loaded) load_end(ends, first_end, b + w.shift, w.ends, near);
+        correlate(start, first, second, near.numbers, far.numbers, parts_);
       }
       if ((b - w.from) % kBatch == kBatch - 1) flush();
     };
     for (int b = w.from; b < w.to; b += 2) {
-      step(b, one, scale_one, other, &scale_other);
-      if (b + 1 < w.to) step(b + 1, other, scale_other, one, &scale_one);
+      step(b, one, other);
+      if (b + 1 < w.to) step(b + 1, other, one);
     }
     flush();
     return wide;
   }
+  __device__ __forceinline__ void find_end(const BlockNumbers<Real>& ends, std::int64_t first, int block,
+                                           int count, EndBlock& to) const {
+    to.loaded = false;
+    to.scale = block >= 0 && block < count ? ends.scale[(first + block) * p_.labels + c_] : no_scale();
+  }
   __device__ __forceinline__ void load_end(const BlockNumbers<Real>& ends, std::int64_t first, int block,
-                                           int count, Real (&numbers)[kBlock], BlockScale* scale) const {
+                                           int count, EndBlock& to) const {
+    to.loaded = true;
     if (block >= 0 && block < count) {
-      load_numbers(ends, first + block, p_.labels, c_, numbers);
-      *scale = ends.scale[(first + block) * p_.labels + c_];
+      load_numbers(ends, first + block, p_.labels, c_, to.numbers);
     } else {
-      *scale = no_scale();
 #pragma unroll
-      for (int j = 0; j < kBlock; ++j) numbers[j] = Real(0);
+      for (int j = 0; j < kBlock; ++j) to.numbers[j] = Real(0);
     }
   }
   __device__ __forceinline__ void flush() {
