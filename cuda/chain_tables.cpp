@@ -70,6 +70,20 @@ Real ChainTables<Real, Semiring>::relative(double value, double bound, bool* van
   }
 }
 
+// Scores whose numbers a Real holds exactly. Numbers that are rounded in a table and logarithms that are not
+// would differ by the same part wherever a duration occurs; the fast path of one direction then drifts away
+// from the exact path of the other.
+template <class Real, class Semiring>
+void ChainTables<Real, Semiring>::round_scores(std::vector<double>& scores) const {
+  if constexpr (Semiring::kIsLog && sizeof(Real) < sizeof(double)) {
+    for (double& score : scores) {
+      if (score == kNone) continue;
+      const double power = quantized<Semiring>(score);
+      score = power + std::log(static_cast<double>(static_cast<Real>(std::exp(score - power))));
+    }
+  }
+}
+
 template <class Real, class Semiring>
 double ChainTables<Real, Semiring>::bias_or_forbidden(int k, int c) const {
   return k > duration ? kNone : bias[at(k - 1, width, c)];
@@ -84,6 +98,7 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model) {
   offset_bound.assign(at(offsets + 1, width, 0), kNone);
   offset_table.assign(at(offsets * kOffsetEntries, width, 0), zero<Real, Semiring>());
   near_table.assign(at(kBlock, width, 0), zero<Real, Semiring>());
+  round_scores(bias);
   bool far_vanished = false;  // harmless: numbers of earlier blocks are at most about 1
   for (int o = 0; o <= offsets; ++o) {
     const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
@@ -139,6 +154,7 @@ void ChainTables<Real, Semiring>::build_transitions(const ChainModel& model, Dir
       transition_log[at(from, width, to)] = score;
     }
   }
+  round_scores(transition_log);
 }
 
 template struct ChainTables<float, LogSemiring>;

@@ -39,6 +39,7 @@ struct ChainTables {
  private:
   void build_durations(const ChainModel& model);
   void build_transitions(const ChainModel& model, Direction direction);
+  void round_scores(std::vector<double>& scores) const;
   double bias_or_forbidden(int k, int c) const;
   Real relative(double value, double bound, bool* vanished) const;
 };
