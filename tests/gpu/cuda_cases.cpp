@@ -71,22 +71,6 @@ ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed) {
   return sample;
 }
 
-ModelCase rare_entry_case(std::int64_t length, std::uint64_t seed) {
-  constexpr std::size_t kLabels = 3;
-  ModelCase sample = make_case(CaseKind::kPlain, {length, 20, static_cast<int>(kLabels)}, seed);
-  sample.description += " rare entry";
-  sample.model.transition = {0, -50, kNegativeInfinity, 0, 0, 0, 0, 0, 0};
-  const auto adapt = [&](auto& scores) {
-    for (std::size_t t = 0; t * kLabels < scores.size(); ++t) {
-      scores[t * kLabels + 1] -= 1;
-      scores[t * kLabels + 2] += t % 60 < 30 ? 3 : -3;
-    }
-  };
-  adapt(sample.emissions.f32);
-  adapt(sample.emissions.f64);
-  return sample;
-}
-
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed) {
   constexpr std::array<std::int64_t, 12> kLengths{1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 257, 600};
   constexpr std::array<int, 10> kDurations{1, 2, 3, 15, 16, 17, 31, 33, 64, 100};

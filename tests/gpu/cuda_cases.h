@@ -29,9 +29,6 @@ ModelCase opposed_blocks_case(std::int64_t length, std::uint64_t seed);
 // position forbids one label.
 ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed);
 
-// The best paths take a label that is entered only from one that lies e^50 below the others.
-ModelCase rare_entry_case(std::int64_t length, std::uint64_t seed);
-
 // Shapes around the block of 16 positions, the lanes per chunk and the labels per warp.
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed);
 
