@@ -1,9 +1,8 @@
 # SEMICRF_CUDA: AUTO takes nvcc where it is found, ON demands it, OFF does without.
 set(SEMICRF_CUDA AUTO CACHE STRING "Build the CUDA engine: AUTO, ON or OFF")
 set_property(CACHE SEMICRF_CUDA PROPERTY STRINGS AUTO ON OFF)
-# Machine code for each of these, and PTX of the last for what comes later; code for 80 is that of 86 and 89, too.
-# CUDAARCHS in the environment names others.
-set(default_architectures "75-real;80-real;90")
+# Machine code for each of these, and PTX of the last for what comes later. CUDAARCHS in the environment names others.
+set(default_architectures "75-real;80-real;86-real;89-real;90")
 if(DEFINED ENV{CUDAARCHS})
   set(default_architectures "$ENV{CUDAARCHS}")
 endif()
