@@ -16,6 +16,11 @@ void check(cudaError_t status, const char* call, const char* file, int line) {
                      ""});
 }
 
+void refuse_pinned(std::size_t bytes) {
+  throw MemoryError(
+      {"", "", std::to_string(bytes) + " bytes of pinned memory cannot be had", "use fewer threads"});
+}
+
 void refuse_shape(int warps, std::size_t shared_bytes) {
   throw DeviceError({"", "",
                      "the GPU cannot hold a block of " + std::to_string(warps) + " warps and " +

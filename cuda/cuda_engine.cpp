@@ -24,7 +24,11 @@ CudaEngine<Real>::CudaEngine(ChainModel model, int device, std::string device_na
 
 template <class Real>
 CudaEngine<Real>::~CudaEngine() {
-  if (stream_ != nullptr) cudaStreamDestroy(stream_);
+  cudaSetDevice(device_);
+  copies_.reset();  // before what it copies to
+  if (stream_ == nullptr) return;
+  cudaStreamSynchronize(stream_);
+  cudaStreamDestroy(stream_);
 }
 
 template <class Real>

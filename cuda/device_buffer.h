@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "cuda/cuda_check.h"
+#include "cuda/memory_pool.h"
 
 namespace semicrf::cuda {
 
@@ -20,7 +21,7 @@ class DeviceBuffer {
   DeviceBuffer() = default;
   explicit DeviceBuffer(std::size_t count) { reserve(count); }
   ~DeviceBuffer() {
-    if (data_ != nullptr) cudaFree(data_);
+    if (data_ != nullptr) give_device_memory(data_);
   }
   DeviceBuffer(DeviceBuffer&& other) noexcept
       : data_(std::exchange(other.data_, nullptr)), count_(std::exchange(other.count_, 0)) {}
@@ -34,13 +35,10 @@ class DeviceBuffer {
   // enough.
   void reserve(std::size_t count) {
     if (count <= count_) return;
-    if (data_ != nullptr) SEMICRF_CUDA_CHECK(cudaFree(data_));
-    data_ = nullptr;
+    if (data_ != nullptr) give_device_memory(std::exchange(data_, nullptr));
     count_ = 0;
-    void* memory = nullptr;
-    const cudaError_t status = cudaMalloc(&memory, count * sizeof(T));
-    if (status == cudaErrorMemoryAllocation) {
-      cudaGetLastError();  // not sticky; do not report it again
+    void* const memory = take_device_memory(count * sizeof(T));
+    if (memory == nullptr) {
       std::size_t available = 0, total = 0;
       cudaMemGetInfo(&available, &total);
       throw MemoryError({"", "",
@@ -48,7 +46,6 @@ class DeviceBuffer {
                              std::to_string(count * sizeof(T)) + " needed",
                          "use a smaller --max-memory"});
     }
-    SEMICRF_CUDA_CHECK(status);
     data_ = static_cast<T*>(memory);
     count_ = count;
   }

@@ -1,5 +1,7 @@
 // Which GPUs can be used, and an engine on one of them.
 #include <chrono>
+#include <map>
+#include <mutex>
 
 #include "cuda/cuda_engine.h"
 #include "cuda/cuda_engine_impl.h"
@@ -28,6 +30,16 @@ std::string count_devices(int* count) {
                                                               : std::string(cudaGetErrorString(status));
 }
 
+// Asked for once: the driver takes its time.
+const cudaDeviceProp& properties_of(int device) {
+  static std::mutex mutex;
+  static std::map<int, cudaDeviceProp> known;
+  const std::lock_guard<std::mutex> lock(mutex);
+  const auto [entry, unknown] = known.try_emplace(device);
+  if (unknown) SEMICRF_CUDA_CHECK(cudaGetDeviceProperties(&entry->second, device));
+  return entry->second;
+}
+
 // The first of the devices that are wanted. DeviceError when one of them cannot be used.
 int usable_device(const std::vector<int>& devices, cudaDeviceProp* properties) {
   int count = 0;
@@ -41,7 +53,7 @@ int usable_device(const std::vector<int>& devices, cudaDeviceProp* properties) {
                        "see CUDA_VISIBLE_DEVICES"});
   }
   const int device = devices.empty() ? 0 : devices.front();
-  SEMICRF_CUDA_CHECK(cudaGetDeviceProperties(properties, device));
+  *properties = properties_of(device);
   if (properties->major < kOldestMajor ||
       (properties->major == kOldestMajor && properties->minor < kOldestMinor)) {
     throw DeviceError({"", "",
@@ -68,7 +80,7 @@ std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, 
   SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
   std::size_t available = 0, total = 0;
   SEMICRF_CUDA_CHECK(cudaMemGetInfo(&available, &total));
-  const std::size_t memory = cuda::device_budget(available, options.memory);
+  const std::size_t memory = cuda::device_budget(available + cuda::idle_device_memory(), options.memory);
   const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
     return std::make_unique<cuda::CudaEngine<Real>>(
         std::move(model), device, properties.name, static_cast<std::size_t>(shared), memory, options.threads);

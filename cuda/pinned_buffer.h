@@ -7,26 +7,28 @@
 #include <utility>
 
 #include "cuda/cuda_check.h"
+#include "cuda/memory_pool.h"
 
 namespace semicrf::cuda {
 
-// An array of T. Grows; never shrinks; what was there is lost when it has to grow.
+// An array of T. Grows; never shrinks; what was there is lost when it has to grow. No copy may be using it
+// then.
 template <class T>
 class PinnedBuffer {
  public:
   PinnedBuffer() = default;
   ~PinnedBuffer() {
-    if (data_ != nullptr) cudaFreeHost(data_);
+    if (data_ != nullptr) give_pinned_memory(data_);
   }
   PinnedBuffer(const PinnedBuffer&) = delete;
   PinnedBuffer& operator=(const PinnedBuffer&) = delete;
 
   void reserve(std::size_t count) {
     if (count <= count_) return;
-    if (data_ != nullptr) SEMICRF_CUDA_CHECK(cudaFreeHost(std::exchange(data_, nullptr)));
+    if (data_ != nullptr) give_pinned_memory(std::exchange(data_, nullptr));
     count_ = 0;
-    void* memory = nullptr;
-    SEMICRF_CUDA_CHECK(cudaMallocHost(&memory, count * sizeof(T)));
+    void* const memory = take_pinned_memory(count * sizeof(T));
+    if (memory == nullptr) refuse_pinned(count * sizeof(T));
     data_ = static_cast<T*>(memory);
     count_ = count;
   }
