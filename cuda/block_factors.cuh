@@ -1,5 +1,6 @@
 // Factors exp(S + last score) and exp(first score - S) of a block, for blocks that the fast way of BlockRun
-// does not load: large scores, boundary scores, position maxima, scores in double.
+// does not load: large scores, boundary scores, position maxima, scores in double. S begins with the rest of
+// the gauge.
 #pragma once
 
 #include "cuda/exact_block.cuh"
@@ -13,7 +14,7 @@ template <class Real>
 struct FactorRange {
   Real highest, lowest_start, lowest_alpha;
   bool finite;
-  double sum, mass;
+  double sum, mass;  // sum: the last exponent without end scores
   __device__ __forceinline__ void clear() {
     highest = lowest_start = lowest_alpha = Real(0);
     finite = true;
@@ -42,12 +43,12 @@ struct BlockFactors {
 struct FactorSource {
   std::int64_t row;  // of the block's first run position
   int step;          // rows from one to the next, 0: a block whose rows are not all there
+  double rest;
   bool first_here, last_here, edges, backward;
   double* shift;  // row of the block's first token, or null
 };
 
-// The factors of any block: position shifts, maxima, boundary scores, scores in double. Without boundary
-// scores the same digits as plain_factors. The whole team.
+// The factors of any block: position shifts, maxima, boundary scores, scores in double. The whole team.
 template <class Real, class Semiring, class Lanes>
 __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
                                                FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
@@ -56,7 +57,7 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
   const DeviceScores last = source.backward ? sequence.starts : sequence.ends;
   FactorRange<Real>& range = out->range;
   range.clear();
-  Wide<Real> sum = Wide<Real>::of(0);
+  Wide<Real> sum = Wide<Real>::of(source.rest);
   Real alpha_factor = number_of<Real, Semiring>(sum);
 #pragma unroll 1
   for (int slot = 0; slot < kBlock; ++slot) {

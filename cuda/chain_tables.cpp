@@ -85,6 +85,13 @@ void ChainTables<Real, Semiring>::round_scores(std::vector<double>& scores) cons
 }
 
 template <class Real, class Semiring>
+int ChainTables<Real, Semiring>::scale_of(double bound) {
+  const double widest = kWidestScale * Semiring::kUnit;
+  if (bound > widest) too_large = true;
+  return units_of<Semiring>(std::min(bound, widest));
+}
+
+template <class Real, class Semiring>
 double ChainTables<Real, Semiring>::bias_or_forbidden(int k, int c) const {
   return k > duration ? kNone : bias[at(k - 1, width, c)];
 }
@@ -95,8 +102,8 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model) {
   for (int k = 0; k < duration; ++k) {
     for (int c = 0; c < labels; ++c) bias[at(k, width, c)] = model.duration_bias[at(k, labels, c)];
   }
-  offset_bound.assign(at(offsets + 1, width, 0), kNone);
-  offset_table.assign(at(offsets * kOffsetEntries, width, 0), zero<Real, Semiring>());
+  offset_bound.assign(at(offsets + 1, width, 0), kEmpty);
+  offset_table.assign(at(offsets * kTableRow, width, 0), zero<Real, Semiring>());
   near_table.assign(at(kBlock, width, 0), zero<Real, Semiring>());
   round_scores(bias);
   bool far_vanished = false;  // harmless: numbers of earlier blocks are at most about 1
@@ -107,11 +114,11 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model) {
       double bound = kNone;
       for (int x = 0; x < entries; ++x) bound = std::max(bound, bias_or_forbidden(first + x, c));
       if (bound == kNone) continue;
+      offset_bound[at(o, width, c)] = scale_of(bound);
       bound = quantized<Semiring>(bound);
-      offset_bound[at(o, width, c)] = bound;
       for (int x = 0; x < entries; ++x) {
         Real& entry =
-            o == 0 ? near_table[at(x, width, c)] : offset_table[at((o - 1) * kOffsetEntries + x, width, c)];
+            o == 0 ? near_table[at(c, kBlock, x)] : offset_table[at((o - 1) * width + c, kTableRow, x)];
         entry = relative(bias_or_forbidden(first + x, c), bound, o == 0 ? &near_vanished : &far_vanished);
       }
     }
@@ -134,20 +141,24 @@ void ChainTables<Real, Semiring>::build_transitions(const ChainModel& model, Dir
     }
   }
   const bool forward = direction == Direction::kForward;
-  transition_bound = forward ? into : out_of;
-  source_bound = forward ? out_of : into;
-  for (std::size_t c = 0; c < wide; ++c) {
-    transition_bound[c] = quantized<Semiring>(transition_bound[c]);
-    source_bound[c] = quantized<Semiring>(source_bound[c]);
+  for (auto* bounds : {&into, &out_of}) {
+    auto& units = (bounds == &into) == forward ? transition_bound : source_bound;
+    units.clear();
+    for (double& bound : *bounds) {
+      units.push_back(scale_of(bound));
+      bound = quantized<Semiring>(bound);
+    }
   }
+  const std::vector<double>& by_target = forward ? into : out_of;
+  const std::vector<double>& by_source = forward ? out_of : into;
   transition.assign(at(rows, width, 0), zero<Real, Semiring>());
   transition_log.assign(at(labels, width, 0), kNone);
   for (int from = 0; from < labels; ++from) {
     for (int to = 0; to < labels; ++to) {
       const double score = forward ? model.transition_at(from, to) : model.transition_at(to, from);
       if (score == kNone) continue;
-      const double by_to = transition_bound[static_cast<std::size_t>(to)];
-      const double by_from = source_bound[static_cast<std::size_t>(from)];
+      const double by_to = by_target[static_cast<std::size_t>(to)];
+      const double by_from = by_source[static_cast<std::size_t>(from)];
       // Rounded from the same double in both directions.
       const double rest = forward ? (score - by_to) - by_from : (score - by_from) - by_to;
       transition[at(from, width, to)] = relative(rest, 0.0, &transition_vanished);

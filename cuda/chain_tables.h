@@ -21,16 +21,17 @@ struct ChainTables {
   int labels, width, duration, offsets, ring_blocks, rows;
   bool tail, initial_transition;
   bool near_vanished = false, transition_vanished = false;  // a finite score became zero in a table
+  bool too_large = false;                                   // a bound is beyond what scales can say
   double least_total, least_start;
-  std::vector<Real>
-      offset_table;  // (offsets, 31, width): entry x is duration 16 o - 14 + x, relative to the bound
-  std::vector<Real> near_table;  // (16, width): entry k-1 is duration k, relative to row 0 of the bounds
-  std::vector<double>
-      offset_bound;              // (offsets + 1, width): largest bias at that distance; row 0: within a block
+  // (offsets, width, kTableRow): entry x < 31 is duration 16 o - 14 + x, relative to the bound
+  std::vector<Real> offset_table;
+  std::vector<Real> near_table;  // (width, 16): entry k-1 is duration k, relative to row 0 of the bounds
+  // (offsets + 1, width): largest bias at that distance, in units; row 0: within a block
+  std::vector<int> offset_bound;
   std::vector<double> bias;      // (K, width)
   std::vector<Real> transition;  // (rows, width) relative to source_bound[from] + transition_bound[to]
   std::vector<double> transition_log;                  // (labels, width)
-  std::vector<double> transition_bound, source_bound;  // (width): of the scores into, out of the label
+  std::vector<int> transition_bound, source_bound;     // (width), units: of the scores into, out of the label
   std::vector<double> log_tail, last_bias;             // (width)
   std::vector<double> first_scores, last_scores;       // (width) of the run's first and last position
   std::vector<double> tail_correction;                 // (width) what 16 rounded tail factors lack
@@ -42,6 +43,7 @@ struct ChainTables {
   void round_scores(std::vector<double>& scores) const;
   double bias_or_forbidden(int k, int c) const;
   Real relative(double value, double bound, bool* vanished) const;
+  int scale_of(double bound);
 };
 
 }  // namespace semicrf::cuda

@@ -14,6 +14,13 @@ T ceil_div(T a, T b) {
   return (a + b - 1) / b;
 }
 
+int multiprocessors() {
+  int device = 0, count = 1;
+  SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
+  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
+  return count;
+}
+
 }  // namespace
 
 template <class Real, class Semiring>
@@ -86,9 +93,9 @@ template <class Real, class Semiring>
 std::size_t ChunkPass<Real, Semiring>::workspace_bytes(std::size_t tasks) const {
   const auto& t = chain_.host();
   const auto cells = static_cast<std::size_t>(t.ring_blocks) * static_cast<std::size_t>(t.labels);
-  const std::size_t per_team = cells * kBlock * sizeof(double) +
-                               49 * static_cast<std::size_t>(t.labels) * sizeof(double) +
-                               (tile_.ring_in_shared ? 0 : cells * (kBlock * sizeof(Real) + sizeof(double)));
+  const std::size_t per_team = cells * (kBlock + 1) * sizeof(double) +
+                               (3 * kBlock + 2) * static_cast<std::size_t>(t.labels) * sizeof(double) +
+                               (tile_.ring_in_shared ? 0 : cells * (kBlock * sizeof(Real) + sizeof(int)));
   const std::size_t teams = std::max<std::size_t>(1, std::min(tasks, kMostWorkspace / per_team));
   return per_team * (teams + static_cast<std::size_t>(tile_.teams_per_block));
 }
@@ -110,20 +117,22 @@ void ChunkPass<Real, Semiring>::launch(const PassPlan& plan, const DeviceWindow&
   p.num_tasks = static_cast<int>(count);
   p.backward = plan.direction == Direction::kBackward ? 1 : 0;
   p.panels = tile_.panels;
-  p.splits = tile_.splits;
+  p.parts = tile_.parts;
   p.table_in_shared = tile_.table_in_shared ? 1 : 0;
   p.ring_in_shared = tile_.ring_in_shared ? 1 : 0;
+  p.transitions_in_shared = tile_.transitions_in_shared ? 1 : 0;
 
-  const auto per_block = static_cast<std::size_t>(tile_.teams_per_block);
+  last_tile_ = spread(tile_, count, multiprocessors());
+  const auto per_block = static_cast<std::size_t>(last_tile_.teams_per_block);
   const auto cells = static_cast<std::size_t>(t.ring_blocks) * static_cast<std::size_t>(t.labels);
   std::size_t blocks =
-      std::min(ceil_div(count, per_block), static_cast<std::size_t>(resident_blocks<Real, Semiring>(tile_)));
-  const std::size_t per_team = workspace_bytes(0) / (1 + per_block);
+      std::min(ceil_div(count, per_block), static_cast<std::size_t>(resident_blocks<Real, Semiring>(last_tile_)));
+  const std::size_t per_team = workspace_bytes(0) / (1 + static_cast<std::size_t>(tile_.teams_per_block));
   blocks = std::max<std::size_t>(1, std::min(blocks, kMostWorkspace / (per_team * per_block)));
   const std::size_t teams = blocks * per_block;
   p.teams = static_cast<int>(teams);
-  exact_logs_.reserve(teams * cells * kBlock);
-  exact_rows_.reserve(teams * (3 * kBlock + 1) * static_cast<std::size_t>(t.labels));
+  exact_logs_.reserve(teams * cells * (kBlock + 1));
+  exact_rows_.reserve(teams * (3 * kBlock + 2) * static_cast<std::size_t>(t.labels));
   has_log_.reserve(teams * static_cast<std::size_t>(t.ring_blocks));
   if (!tile_.ring_in_shared) {
     ring_.reserve(teams * cells * kBlock);
@@ -136,12 +145,12 @@ void ChunkPass<Real, Semiring>::launch(const PassPlan& plan, const DeviceWindow&
   p.ring_scale = ring_scale_.get();
   last_ = p;
   last_blocks_ = static_cast<int>(blocks);
-  launch_runs<Real, Semiring>(tile_, last_blocks_, p, stream_);
+  launch_runs<Real, Semiring>(last_tile_, last_blocks_, p, stream_);
 }
 
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::relaunch(const RunParameters<Real>& parameters) const {
-  launch_runs<Real, Semiring>(tile_, last_blocks_, parameters, stream_);
+  launch_runs<Real, Semiring>(last_tile_, last_blocks_, parameters, stream_);
 }
 
 template <class Real, class Semiring>

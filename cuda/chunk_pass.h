@@ -180,6 +180,7 @@ class ChunkPass {
   std::vector<JunctionResult> compare(const std::vector<Junction>& junctions);
 
   TileConfig tile_;
+  TileConfig last_tile_;  // of the last launch
   double tolerance_;
   cudaStream_t stream_;
   DeviceChain<Real, Semiring> chain_;
@@ -189,8 +190,8 @@ class ChunkPass {
   DeviceBuffer<RunTask> task_buffer_;
   DeviceBuffer<RunReport> reports_;
   DeviceBuffer<double> entries_, whole_, offset_;
-  DeviceBuffer<double> exact_logs_, exact_rows_, ring_scale_;
-  DeviceBuffer<int> has_log_;
+  DeviceBuffer<double> exact_logs_, exact_rows_;
+  DeviceBuffer<int> has_log_, ring_scale_;
   DeviceBuffer<Real> ring_;
   DeviceBuffer<Junction> junction_buffer_;
   DeviceBuffer<JunctionResult> result_buffer_;

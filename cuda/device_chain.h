@@ -22,9 +22,12 @@ class DeviceChain {
       to->upload(*from, stream);
     }
     const std::vector<const std::vector<double>*> doubles{
-        &host_.offset_bound, &host_.bias,           &host_.transition_log, &host_.transition_bound,
-        &host_.source_bound, &host_.log_tail,       &host_.last_bias,      &host_.first_scores,
-        &host_.last_scores,  &host_.tail_correction};
+        &host_.bias,         &host_.transition_log, &host_.log_tail,       &host_.last_bias,
+        &host_.first_scores, &host_.last_scores,    &host_.tail_correction};
+    const std::vector<const std::vector<int>*> ints{&host_.offset_bound, &host_.transition_bound,
+                                                    &host_.source_bound};
+    ints_.resize(ints.size());
+    for (std::size_t i = 0; i < ints.size(); ++i) ints_[i].upload(*ints[i], stream);
     doubles_.resize(doubles.size());
     for (std::size_t i = 0; i < doubles.size(); ++i) doubles_[i].upload(*doubles[i], stream);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
@@ -43,22 +46,23 @@ class DeviceChain {
     v.initial_transition = host_.initial_transition;
     v.near_vanished = host_.near_vanished;
     v.transition_vanished = host_.transition_vanished;
+    v.too_large = host_.too_large;
     v.least_total = static_cast<Real>(host_.least_total);
     v.least_start = static_cast<Real>(host_.least_start);
     v.offset_table = offset_table_.get();
     v.near_table = near_table_.get();
     v.transition = transition_.get();
     v.tail_factor = tail_factor_.get();
-    v.offset_bound = doubles_[0].get();
-    v.bias = doubles_[1].get();
-    v.transition_log = doubles_[2].get();
-    v.transition_bound = doubles_[3].get();
-    v.source_bound = doubles_[4].get();
-    v.log_tail = doubles_[5].get();
-    v.last_bias = doubles_[6].get();
-    v.first_scores = doubles_[7].get();
-    v.last_scores = doubles_[8].get();
-    v.tail_correction = doubles_[9].get();
+    v.bias = doubles_[0].get();
+    v.transition_log = doubles_[1].get();
+    v.log_tail = doubles_[2].get();
+    v.last_bias = doubles_[3].get();
+    v.first_scores = doubles_[4].get();
+    v.last_scores = doubles_[5].get();
+    v.tail_correction = doubles_[6].get();
+    v.offset_bound = ints_[0].get();
+    v.transition_bound = ints_[1].get();
+    v.source_bound = ints_[2].get();
     return v;
   }
 
@@ -66,6 +70,7 @@ class DeviceChain {
   ChainTables<Real, Semiring> host_;
   DeviceBuffer<Real> offset_table_, near_table_, transition_, tail_factor_;
   std::vector<DeviceBuffer<double>> doubles_;
+  std::vector<DeviceBuffer<int>> ints_;
 };
 
 }  // namespace semicrf::cuda

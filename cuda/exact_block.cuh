@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cuda/lanes.cuh"
+#include "cuda/run_state.cuh"
 #include "cuda/run_types.h"
 
 namespace semicrf::cuda {
@@ -60,19 +61,19 @@ __device__ __forceinline__ double shift_for(double most) {
 template <class Real>
 struct ExactBlock {
   const SequenceView* sequence;
-  Real* ring;          // stride width
-  double* ring_scale;  // stride width
-  int width;
-  double *logs, *near, *far, *started, *alpha_row;  // stride C; alpha_row: the row of all labels
-  int* has_log;
+  RunAside* aside;
+  ExactMemory<Real> memory;  // far: numbers relative to `bound`
+  int gauge;
+  double rest;
   int head, backward;
   std::int64_t block;
   int first_slot, last_slot;
   bool active, first_of_sequence;
+  bool deep;  // the sums over durations in `far` miss what is far below
   double bound, ring_bound;
+  double base_rest;                                  // of logarithms over what is written out
   double alpha, tail;                                // logarithms, in and out
   double content_sum, mass;                          // out
-  int fallbacks;                                     // out: deep fallbacks
   double *out_alpha, *out_start, *out_tail, *shift;  // rows of the pool and of the window, or null
 };
 
@@ -86,30 +87,27 @@ struct ExactPath {
     return (x.head - distance + 2 * t.ring_blocks) % t.ring_blocks;
   }
   __device__ double ring_log(int block, int slot) const {
-    const std::int64_t row = static_cast<std::int64_t>(block) * kBlock + slot;
-    const double log =
-        x.has_log[block] ? x.logs[row * t.labels] : to_log<Real, Semiring>(x.ring[row * x.width]);
-    return log + x.ring_scale[static_cast<std::int64_t>(block) * x.width];
+    return cuda::ring_log<Real, Semiring>(x.memory, block, slot, x.gauge, x.rest);
   }
 
   // log sum over c' of alpha(c') + T[c'][c]
   __device__ double sum_over_sources() const {
     double most = kNone;
     for (int from = 0; from < t.labels; ++from) {
-      most = fmax(most,
-                  x.alpha_row[from] + t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c]);
+      most = fmax(most, x.memory.alpha_row[from] +
+                            t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c]);
     }
     if (!Semiring::kIsLog || most == kNone) return most;
     double sum = 0;
     for (int from = 0; from < t.labels; ++from) {
-      sum += exp(x.alpha_row[from] + t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c] -
-                 most);
+      sum += exp(x.memory.alpha_row[from] +
+                 t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c] - most);
     }
     return most + log(sum);
   }
 
   __device__ double near_term(int slot, int s) const {
-    return x.near[s * t.labels] + t.bias[static_cast<std::int64_t>(slot - s) * t.width + lanes.c];
+    return x.memory.near[s * t.labels] + t.bias[static_cast<std::int64_t>(slot - s) * t.width + lanes.c];
   }
   // Far part, tail, and segments that began in this block.
   __device__ double total(int slot, double far) const {
@@ -146,7 +144,7 @@ struct ExactPath {
     const int from = slot - t.duration;  // slot of gamma_{t-K-1}
     double source = kNone;
     if (from >= 0) {
-      source = x.near[from * t.labels];
+      source = x.memory.near[from * t.labels];
     } else {
       const int distance = (kBlock - 1 - from) / kBlock;
       source = ring_log(ring_index(distance), kBlock * distance + from) + x.content_sum;
@@ -159,16 +157,16 @@ struct ExactPath {
         Semiring::kIsLog ? log(static_cast<double>(t.least_total)) : static_cast<double>(t.least_total);
     const bool mine = x.active && lanes.valid;
     if (mine) {
-      for (int slot = 0; slot < kBlock; ++slot) x.near[slot * t.labels] = x.started[slot * t.labels] = kNone;
+      for (int slot = 0; slot < kBlock; ++slot)
+        x.memory.near[slot * t.labels] = x.memory.started[slot * t.labels] = kNone;
     }
     x.content_sum = 0;
     x.mass = 0;
-    x.fallbacks = 0;
     double deep = 0;
     for (int slot = 0; slot < kBlock; ++slot) {
       const bool inside = slot >= x.first_slot && slot < x.last_slot;
       lanes.sync();
-      if (mine && inside) x.alpha_row[lanes.c] = x.alpha;
+      if (mine && inside) x.memory.alpha_row[lanes.c] = x.alpha;
       lanes.sync();
       // Loading needs the whole team: rows outside of the sequence are read elsewhere and not used.
       const SequenceView& sequence = *x.sequence;
@@ -199,27 +197,31 @@ struct ExactPath {
       const bool bare = x.first_of_sequence && slot == x.first_slot && !t.initial_transition;
       const double start = bare ? 0.0 : sum_over_sources();
       const double started = start + first_score;
-      x.near[slot * t.labels] = started;
-      if (x.out_start != nullptr) x.out_start[out_slot * t.labels] = Semiring::kIsLog ? start : started;
+      x.memory.near[slot * t.labels] = started;
+      if (x.out_start != nullptr)
+        x.out_start[out_slot * t.labels] = (Semiring::kIsLog ? start : started) + x.base_rest;
       if (t.tail) advance_tail(slot);
-      for (int s = x.first_slot; s <= slot; ++s) x.near[s * t.labels] += content;
+      for (int s = x.first_slot; s <= slot; ++s) x.memory.near[s * t.labels] += content;
       x.content_sum += content;
       x.tail += content;
-      double far = x.far[slot * t.labels] + x.bound + x.content_sum;
+      const double far = to_log<double, Semiring>(x.memory.far[slot * t.labels]) + x.bound + x.content_sum;
       double sum = total(slot, far);
       const bool live = x.ring_bound > kNone && x.content_sum > kNone;
-      if (live && sum < x.bound + x.content_sum + least) {
+      if (live && (x.deep || sum < x.bound + x.content_sum + least)) {
         sum = total(slot, ring_sum(slot) + x.content_sum);
         deep = 1;
       }
-      if (x.out_tail != nullptr) x.out_tail[out_slot * t.labels] = x.tail;
+      if (x.out_tail != nullptr) x.out_tail[out_slot * t.labels] = x.tail + x.base_rest;
       x.alpha = sum + last_score;
-      if (x.out_alpha != nullptr) x.out_alpha[out_slot * t.labels] = x.alpha;
+      if (x.out_alpha != nullptr) x.out_alpha[out_slot * t.labels] = x.alpha + x.base_rest;
     }
-    x.fallbacks = lanes.most(mine ? deep : 0.0) > 0 ? 1 : 0;
+    const int fallbacks = lanes.most(mine ? deep : 0.0) > 0 ? 1 : 0;
     // Every lane of the team knows the mass; lanes without a label did not count it.
     x.mass = lanes.most(mine ? x.mass : kNone);
-    if (!x.active) x.mass = 0;
+    if (!x.active) return;
+    x.aside->mass += x.mass;
+    x.aside->fallbacks += fallbacks;
+    x.aside->tail_log = x.tail;
   }
 };
 

@@ -19,6 +19,17 @@ __device__ __forceinline__ void barrier_of(int id, int count) {
 
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
+__device__ __forceinline__ int larger(int a, int b) { return a > b ? a : b; }
+__device__ __forceinline__ int smaller(int a, int b) { return a < b ? a : b; }
+
+// The largest of each `group` lanes of a warp.
+template <class T>
+__device__ __forceinline__ T most_of_group(T value, int group) {
+  for (int step = group / 2; step > 0; step /= 2)
+    value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+
 // Several teams in a warp, or one: kGroup lanes each, for at most kRows labels.
 template <int kGroup, int kRows>
 struct WarpLanes {
@@ -26,9 +37,10 @@ struct WarpLanes {
   static constexpr int kGroups = 32 / kGroup;
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
   static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
-  int c;                                                            // label of this lane
-  int group;                                                        // team within the warp
-  bool valid;                                                       // the label exists
+  static constexpr bool leads = true;
+  int c;       // label of this lane
+  int group;   // team within the warp
+  bool valid;  // the label exists
 
   __device__ __forceinline__ explicit WarpLanes(int labels) {
     const int lane = static_cast<int>(threadIdx.x % 32);
@@ -36,13 +48,19 @@ struct WarpLanes {
     group = lane / kGroup;
     valid = c < labels;
   }
+  // Whether the lane has memory of its own: lanes without a label may share the last one's.
+  __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
   __device__ __forceinline__ void sync() const { __syncwarp(); }
+  // Of the lanes of a team.
   __device__ __forceinline__ bool any(bool p) const {
     const unsigned votes = __ballot_sync(kAllLanes, p);
     if constexpr (kGroup == 32) return votes != 0;
     return ((votes >> (group * kGroup)) & ((1u << (kGroup % 32)) - 1)) != 0;
   }
+  // Of all lanes that run together.
   __device__ __forceinline__ bool any_team(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  // Likewise, of what is the same for all lanes of a team.
+  __device__ __forceinline__ bool some_team(bool p) const { return any_team(p); }
   template <class T>
   __device__ __forceinline__ T most(T value) const {
 #pragma unroll
@@ -50,14 +68,22 @@ struct WarpLanes {
       value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
     return value;
   }
+  __device__ __forceinline__ int most(int value) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (kGroup == 32) return __reduce_max_sync(kAllLanes, value);
+#endif
+    return most<int>(value);
+  }
 };
 
-// One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. All warps share the
-// sum over durations: (splits) parts of the ring. With at most 16 labels the lanes of a warp are several
-// parts.
+// One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
+// parts of the sums over durations for the block after the one that is led; with at most 16 labels the lanes
+// of such a warp are several parts.
 struct BlockLanes {
   static constexpr bool kTeam = true;
-  int c, split, panels, group_lanes;
+  int c, panels;
+  int group;  // lanes of a part within a warp
+  int part, parts;
   bool leads;  // of a leading warp
   bool valid;  // a leading lane with a label
   bool has_label;
@@ -67,14 +93,18 @@ struct BlockLanes {
       : panels(panels_), exchange(exchange_) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const int warp = static_cast<int>(threadIdx.x / 32);
-    group_lanes = 32;
-    while (panels == 1 && group_lanes / 2 >= labels) group_lanes /= 2;
-    c = warp % panels * 32 + lane % group_lanes;
-    split = warp / panels * (32 / group_lanes) + lane / group_lanes;
+    const int warps = static_cast<int>(blockDim.x / 32);
+    group = 32;
+    while (panels == 1 && group / 2 >= labels) group /= 2;
+    c = warp % panels * 32 + lane % group;
     leads = warp < panels;
     has_label = c < labels;
-    valid = has_label && split == 0;
+    valid = has_label && leads && lane < group;
+    parts = (warps / panels - 1) * (32 / group);
+    part = (warp / panels - 1) * (32 / group) + lane / group;
   }
+  __device__ __forceinline__ bool has_helpers() const { return parts > 0; }
+  __device__ __forceinline__ bool has_memory() const { return valid; }
   __device__ __forceinline__ void sync() const {
     if (panels == 1) {
       __syncwarp();
@@ -95,11 +125,10 @@ struct BlockLanes {
     return over_warps(__any_sync(kAllLanes, p) != 0 ? 1.0 : 0.0) > 0;
   }
   __device__ __forceinline__ bool any_team(bool p) const { return any(p); }
+  __device__ __forceinline__ bool some_team(bool p) const { return p; }
   template <class T>
   __device__ __forceinline__ T most(T value) const {
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
-    return static_cast<T>(over_warps(static_cast<double>(value)));
+    return static_cast<T>(over_warps(static_cast<double>(most_of_group(value, 32))));
   }
 };
 

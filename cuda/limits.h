@@ -28,16 +28,21 @@ namespace semicrf::cuda {
 inline constexpr int kBlock = 16;  // positions per block; block edges are multiples of this in the sequence
 inline constexpr int kOffsetEntries =
     2 * kBlock - 1;  // durations that connect two blocks at a given distance
+// A label's table of one distance: its durations, and what makes rows of 16 bytes start in different banks.
+inline constexpr int kTableRow = 36;
 inline constexpr double kLog2 = 0.69314718055994530942;
+inline constexpr double kLog2Rest = 2.3190468138462996e-17;  // log 2 less that
 inline constexpr double kNone = -std::numeric_limits<double>::infinity();
 
 struct LogSemiring {
   static constexpr bool kIsLog = true;
-  static constexpr double kUnit = kLog2;  // scales of a label differ by whole multiples of this
+  static constexpr double kUnit = kLog2;  // scales are whole multiples of this
+  static constexpr double kUnitRest = kLog2Rest;
 };
 struct MaxSemiring {
   static constexpr bool kIsLog = false;
   static constexpr double kUnit = 1.0;
+  static constexpr double kUnitRest = 0.0;
 };
 
 template <class Semiring, class Real>
@@ -98,6 +103,20 @@ SEMICRF_BOTH inline double quantized(double bound) {
   } else {
     return floor(bound);
   }
+}
+
+// Scales as whole numbers of units. Two stand for what has no such number: nothing at all, and what lies so
+// far below everything else that only the exact path looks at it. Sums of two scales tell the three apart.
+inline constexpr int kEmpty = -(3 << 28);
+inline constexpr int kFarBelow = -(1 << 28);
+inline constexpr int kWidestScale = 1 << 26;
+SEMICRF_BOTH inline bool is_empty(int scale) { return scale < kEmpty + (1 << 27); }
+SEMICRF_BOTH inline bool is_far_below(int scale) { return scale < kFarBelow / 2; }
+template <class Semiring>
+SEMICRF_BOTH inline int units_of(double bound) {
+  if (!(bound > kNone)) return kEmpty;
+  const double units = floor(bound * (1 / Semiring::kUnit));
+  return units < -kWidestScale ? kFarBelow : static_cast<int>(units);
 }
 
 }  // namespace semicrf::cuda

@@ -13,6 +13,8 @@ __device__ __forceinline__ float larger(float a, float b) { return fmaxf(a, b); 
 __device__ __forceinline__ double larger(double a, double b) { return fmax(a, b); }
 __device__ __forceinline__ float smaller(float a, float b) { return fminf(a, b); }
 __device__ __forceinline__ double smaller(double a, double b) { return fmin(a, b); }
+__device__ __forceinline__ float magnitude(float x) { return fabsf(x); }
+__device__ __forceinline__ double magnitude(double x) { return fabs(x); }
 __device__ __forceinline__ float exponential(float x) { return expf(x); }
 __device__ __forceinline__ double exponential(double x) { return exp(x); }
 
@@ -47,6 +49,24 @@ struct Ops<Real, MaxSemiring> {
   static __device__ __forceinline__ Real times_plus(Real a, Real b, Real sum) { return larger(sum, a + b); }
 };
 
+// Four numbers that lie at a multiple of 16 bytes.
+__device__ __forceinline__ void load4(const float* from, float* to) {
+  const float4 x = *reinterpret_cast<const float4*>(from);
+  to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+}
+__device__ __forceinline__ void load4(const double* from, double* to) {
+  const double2 x = *reinterpret_cast<const double2*>(from);
+  const double2 y = *reinterpret_cast<const double2*>(from + 2);
+  to[0] = x.x, to[1] = x.y, to[2] = y.x, to[3] = y.y;
+}
+__device__ __forceinline__ void store4(float* to, float a, float b, float c, float d) {
+  *reinterpret_cast<float4*>(to) = float4{a, b, c, d};
+}
+__device__ __forceinline__ void store4(double* to, double a, double b, double c, double d) {
+  *reinterpret_cast<double2*>(to) = double2{a, b};
+  *reinterpret_cast<double2*>(to + 2) = double2{c, d};
+}
+
 // Exponent of a positive normal number.
 __device__ __forceinline__ int exponent_of(float x) { return (__float_as_int(x) >> 23) - 127; }
 __device__ __forceinline__ int exponent_of(double x) {
@@ -59,6 +79,33 @@ __device__ __forceinline__ float power_of_two(int n, float) {
 __device__ __forceinline__ double power_of_two(int n, double) {
   return n < -1022 ? 0.0 : __longlong_as_double(static_cast<long long>((n > 1023 ? 1023 : n) + 1023) << 52);
 }
+// The number of a whole number of units, which may be one of the scales that stand for nothing.
+template <class Real, class Semiring>
+__device__ __forceinline__ Real number_of_units(int units) {
+  if constexpr (Semiring::kIsLog) {
+    return power_of_two(units, Real());
+  } else {
+    return is_far_below(units) ? static_cast<Real>(kNone) : static_cast<Real>(units);
+  }
+}
+// Whole units in a number that is not zero; and the number less so many.
+template <class Real, class Semiring>
+__device__ __forceinline__ int units_in(Real x) {
+  if constexpr (Semiring::kIsLog) {
+    return exponent_of(x);
+  } else {
+    return static_cast<int>(floor(x));
+  }
+}
+template <class Real, class Semiring>
+__device__ __forceinline__ Real less_units(Real x, int units) {
+  if constexpr (Semiring::kIsLog) {
+    return x * power_of_two(-units, Real());
+  } else {
+    return x - static_cast<Real>(units);
+  }
+}
+
 // A double as an int, for exponents: far out of range stays far out of range.
 __device__ __forceinline__ int near_int(double x) {
   return static_cast<int>(rint(x < -1e8 ? -1e8 : (x > 1e8 ? 1e8 : x)));
@@ -81,15 +128,6 @@ __device__ __forceinline__ Real from_log(double x) {
     return e * power_of_two(n, Real());
   }
 }
-// The same for a whole multiple of the unit.
-template <class Real, class Semiring>
-__device__ __forceinline__ Real from_power(double x) {
-  if constexpr (Semiring::kIsLog) {
-    return power_of_two(near_int(x * (1 / kLog2)), Real());
-  } else {
-    return static_cast<Real>(x);
-  }
-}
 template <class Real, class Semiring>
 __device__ __forceinline__ double to_log(Real x) {
   if constexpr (Semiring::kIsLog) {
@@ -98,14 +136,17 @@ __device__ __forceinline__ double to_log(Real x) {
     return static_cast<double>(x);
   }
 }
-// Log of a number in [1, 2), to the whole multiple of the unit below it (log semiring), or the number itself.
-template <class Real, class Semiring>
-__device__ __forceinline__ double magnitude(Real x) {
-  if constexpr (Semiring::kIsLog) {
-    return x > Real(0) ? exponent_of(x) * kLog2 : kNone;
-  } else {
-    return static_cast<double>(x);
-  }
+// Units as a logarithm; nothing where there is none.
+template <class Semiring>
+__device__ __forceinline__ double log_of_units(int units) {
+  return is_empty(units) ? kNone : units * Semiring::kUnit;
+}
+// A large number of units as a whole number of nats and a rest.
+template <class Semiring>
+__device__ __forceinline__ double whole_nats(double units, double* rest) {
+  const double whole = floor(units * Semiring::kUnit);
+  *rest = fma(units, Semiring::kUnit, -whole) + units * Semiring::kUnitRest;
+  return whole;
 }
 
 __device__ __forceinline__ double log_add(double a, double b) {
@@ -154,6 +195,23 @@ struct Wide<float> {
     return {high, static_cast<float>(x - static_cast<double>(high))};
   }
 };
+// e^(high + low) for |high| <= 88, high a multiple of 2^-15, low small: to the accuracy of expf.
+__device__ __forceinline__ float exponential_sum(float high, float low) {
+#if defined(__CUDA_ARCH__)
+  constexpr float kPerLog2 = 1.44269504f;
+  constexpr float kRound = 12582912.0f;              // 1.5 x 2^23: adding it rounds to a whole number
+  constexpr float kHigh = 0.693145751953125f;        // log 2, so many bits that n times it is exact
+  constexpr float kLow = 1.42860677e-06f;            // and its rest
+  const float rounded = __fmaf_rn(high, kPerLog2, kRound);
+  const float n = __fsub_rn(rounded, kRound);
+  const float rest = __fadd_rn(__fmaf_rn(n, -kLow, __fmaf_rn(n, -kHigh, high)), low);
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__fmul_rn(rest, kPerLog2)));
+  return __int_as_float(__float_as_int(power) + (__float_as_int(rounded) << 23));
+#else
+  return static_cast<float>(std::exp(static_cast<double>(high) + static_cast<double>(low)));
+#endif
+}
 template <class Real, class Semiring>
 __device__ __forceinline__ Real number_of(Wide<Real> x) {
   if constexpr (!Semiring::kIsLog) {

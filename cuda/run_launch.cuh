@@ -16,6 +16,7 @@ template <class Real, class Semiring>
 RunKernel<Real> kernel_of(const TileConfig& tile) {
   if constexpr (sizeof(Real) == sizeof(float)) {
     if (!tile.block_team) {
+      if (tile.group == 4) return run_warps<Real, Semiring, 4, 4, kWarpKernelThreads>;
       if (tile.group == 8) return run_warps<Real, Semiring, 8, 8, kWarpKernelThreads>;
       if (tile.group == 16) return run_warps<Real, Semiring, 16, 16, kWarpKernelThreads>;
       if (tile.rows == 24) return run_warps<Real, Semiring, 32, 24, kWarpKernelThreads>;

@@ -1,4 +1,4 @@
-// What a run does rarely, out of line: states read and written, the ring after an exact block, tails.
+// What a run does rarely, out of line: states read and written, the ring moved to another gauge.
 #pragma once
 
 #include "cuda/lanes.cuh"
@@ -6,18 +6,66 @@
 
 namespace semicrf::cuda {
 
+// What a run looks at rarely, or not in a hurry: it lies in memory, so that the recursion has the registers.
+struct RunAside {
+  const RunTask* task;
+  const SequenceView* sequence;
+  std::int64_t rounded;    // the sequence's length in whole blocks
+  std::int64_t position;   // where the blocks at hand end
+  std::int64_t next_mark;  // position of the next state that is kept inside the chunk
+  double base, mass;       // units taken out of all scales; whole nats taken out of the scores
+  double tail_log;
+  int fallbacks;
+};
+
+// Scales far below are kept as doubles. `gauge` and `rest`: see BlockRun.
+template <class Real>
+__device__ inline double units_of_ring(const ExactMemory<Real>& e, int block) {
+  const int scale = e.ring.scale(block);
+  return is_far_below(scale) ? e.far_scale(block) : static_cast<double>(scale);
+}
+template <class Real>
+__device__ inline void set_units_of_ring(const ExactMemory<Real>& e, int block, double units) {
+  const bool far = units < -kWidestScale;
+  e.ring.scale(block) = far ? kFarBelow : static_cast<int>(fmin(units, static_cast<double>(kWidestScale)));
+  if (far) e.far_scale(block) = units;
+}
+// A ring block's scale as a logarithm: what its numbers have as a factor at the boundary reached.
 template <class Real, class Semiring>
-__device__ inline void keep_log(const TablesView<Real>& t, const TeamMemory<Real>& m, int width, int block,
-                                int slot, double value) {
-  const std::int64_t row = static_cast<std::int64_t>(block) * kBlock + slot;
-  m.logs[row * t.labels] = value;
-  Real number = Ops<Real, Semiring>::zero();
-  if constexpr (Semiring::kIsLog) {
-    if (value > Limits<Semiring, Real>::kIgnore) number = static_cast<Real>(exp(value));
+__device__ inline double ring_log_scale(const ExactMemory<Real>& e, int block, int gauge, double rest) {
+  if (is_empty(e.ring.scale(block))) return kNone;
+  return (units_of_ring(e, block) + gauge) * Semiring::kUnit + rest;
+}
+// The start of a segment at one place of the ring, at the boundary reached.
+template <class Real, class Semiring>
+__device__ inline double ring_log(const ExactMemory<Real>& e, int block, int slot, int gauge, double rest) {
+  const double scale = ring_log_scale<Real, Semiring>(e, block, gauge, rest);
+  if (scale == kNone) return kNone;
+  return scale + (e.has_log[block] ? e.log_at(block, slot) : to_log<Real, Semiring>(e.ring.at(block, slot)));
+}
+// 16 starts, given as logarithms at the boundary reached, into a block of the ring.
+template <class Real, class Semiring, class Start>
+__device__ inline void keep_starts(const ExactMemory<Real>& e, int block, int gauge, double rest,
+                                   Start start) {
+  double largest = kNone;
+  for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, start(slot));
+  if (largest == kNone) {
+    e.ring.scale(block) = kEmpty;
   } else {
-    number = static_cast<Real>(value);
+    set_units_of_ring(e, block, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
   }
-  m.ring[row * width] = number;
+  const double scale = ring_log_scale<Real, Semiring>(e, block, gauge, rest);
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const double value = largest == kNone ? kNone : start(slot) - scale;
+    e.log_at(block, slot) = value;
+    Real number = Ops<Real, Semiring>::zero();
+    if constexpr (Semiring::kIsLog) {
+      if (value > Limits<Semiring, Real>::kIgnore) number = static_cast<Real>(exp(value));
+    } else {
+      number = static_cast<Real>(value);
+    }
+    e.ring.at(block, slot) = number;
+  }
 }
 
 // The message and the tail of a state; its ring goes into the team's.
@@ -25,24 +73,17 @@ struct Messages {
   double alpha, tail;
 };
 template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, TeamMemory<Real> m, int slot,
-                                                int c, int width) {
+__device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, ExactMemory<Real> e, int slot,
+                                                int c) {
   const TablesView<Real>& t = p.tables;
   const double* entries = p.states.entries + slot * p.states.stride + c;
   for (int distance = 1; distance <= t.ring_blocks; ++distance) {
     const int block = t.ring_blocks - distance;
-    double largest = kNone;
-    for (int slot_at = 0; slot_at < kBlock; ++slot_at) {
+    keep_starts<Real, Semiring>(e, block, 0, 0.0, [&](int slot_at) {
       const int d = kBlock * distance - slot_at;
-      if (d <= t.duration) largest = fmax(largest, entries[static_cast<std::int64_t>(d - 1) * t.labels]);
-    }
-    m.ring_scale[static_cast<std::int64_t>(block) * width] = largest;
-    for (int slot_at = 0; slot_at < kBlock; ++slot_at) {
-      const int d = kBlock * distance - slot_at;
-      const double value = d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
-      keep_log<Real, Semiring>(t, m, width, block, slot_at, largest == kNone ? kNone : value - largest);
-    }
-    if (c == 0) m.has_log[block] = 1;
+      return d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
+    });
+    if (c == 0) e.has_log[block] = 1;
   }
   return {entries[static_cast<std::int64_t>(t.duration) * t.labels],
           t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
@@ -50,12 +91,12 @@ __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, Te
 
 struct Boundary {
   bool mine, with_ring;
-  int slot, head;
-  double alpha, tail, pending, whole, offset;
+  int slot, head, gauge;
+  double alpha, tail, rest, whole, offset;
 };
 template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, TeamMemory<Real> m, Lanes lanes,
-                                             Boundary at, int width) {
+__device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, ExactMemory<Real> e, Lanes lanes,
+                                             Boundary at) {
   const TablesView<Real>& t = p.tables;
   lanes.sync();
   double largest = kNone;
@@ -69,12 +110,7 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, TeamM
         block = block == 0 ? t.ring_blocks - 1 : block - 1;
       }
       --slot;
-      double value = kNone;
-      if (at.with_ring) {
-        const std::int64_t row = static_cast<std::int64_t>(block) * kBlock + slot;
-        value = m.has_log[block] ? m.logs[row * t.labels] : to_log<Real, Semiring>(m.ring[row * width]);
-        value += m.ring_scale[static_cast<std::int64_t>(block) * width] + at.pending;
-      }
+      const double value = at.with_ring ? ring_log<Real, Semiring>(e, block, slot, at.gauge, at.rest) : kNone;
       out[static_cast<std::int64_t>(d - 1) * t.labels] = value;
       largest = fmax(largest, value);
     }
@@ -93,59 +129,18 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, TeamM
   }
 }
 
-// After an exact block: its starts into the ring, everything moved to the block's last boundary.
-template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE void shift_ring(const TablesView<Real>& t, TeamMemory<Real> m, int c, int width,
-                                            int head, double content, double shift) {
-  for (int j = 0; j < t.ring_blocks; ++j)
-    m.ring_scale[static_cast<std::int64_t>(j) * width] += content - shift;
-  double largest = kNone;
-  for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, m.near[slot * t.labels]);
-  m.ring_scale[static_cast<std::int64_t>(head) * width] = largest - shift;
-  for (int slot = 0; slot < kBlock; ++slot) {
-    keep_log<Real, Semiring>(t, m, width, head, slot,
-                             largest == kNone ? kNone : m.near[slot * t.labels] - largest);
-  }
-  if (c == 0) m.has_log[head] = 1;
-}
-
-// The tail along a block: what was open longer than K, and gamma_{t-K-1} with B[K] on top. Everything it
-// needs, apart from the registers of the recursion.
+// Moves the ring by whole units, all but the block `fresh`; or empties it.
 template <class Real>
-struct TailRun {
-  const TablesView<Real>* t;
-  double* near;  // starts of this block, for K below the block's length
-  const Real *ring, *near_table;
-  const double* ring_scale;
-  Real tail;
-  double bound;
-  int head, label, ring_width, table_width, out_step;
-  bool has_memory, valid;
-  Real* out;  // of the block's first boundary, or null
-};
-template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE Real next_tail(TailRun<Real>* run, int slot, Real near) {
-  using O = Ops<Real, Semiring>;
-  const TablesView<Real>& t = *run->t;
-  if (t.duration < kBlock && run->valid) run->near[slot * t.labels] = static_cast<double>(near);
-  Real source = O::zero();
-  if (slot >= t.duration) {
-    if (run->valid) {
-      source = O::times(static_cast<Real>(run->near[(slot - t.duration) * t.labels]),
-                        run->near_table[(t.duration - 1) * run->table_width]);
+__device__ SEMICRF_NOINLINE void move_ring(ExactMemory<Real> e, int blocks, int fresh, double units,
+                                           bool forbidden) {
+  for (int j = 0; j < blocks; ++j) {
+    if (j == fresh || is_empty(e.ring.scale(j))) continue;
+    if (forbidden) {
+      e.ring.scale(j) = kEmpty;
+    } else {
+      set_units_of_ring(e, j, units_of_ring(e, j) + units);
     }
-  } else if (run->has_memory) {
-    const int distance = (t.duration - slot + kBlock - 1) / kBlock;
-    const int block = (run->head - distance + 2 * t.ring_blocks) % t.ring_blocks;
-    const std::int64_t row =
-        static_cast<std::int64_t>(block) * kBlock + kBlock * distance - (t.duration - slot);
-    const double scale = run->ring_scale[static_cast<std::int64_t>(block) * run->ring_width];
-    source = O::times(from_log<Real, Semiring>(scale + t.last_bias[run->label] - run->bound),
-                      run->ring[row * run->ring_width]);
   }
-  run->tail = O::times(O::plus(run->tail, source), t.tail_factor[run->label]);
-  if (run->out != nullptr) run->out[slot * run->out_step] = run->tail;
-  return run->tail;
 }
 
 }  // namespace semicrf::cuda

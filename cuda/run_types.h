@@ -28,11 +28,11 @@ struct SequenceView {
 template <class Real>
 struct TablesView {
   int labels, width, duration, offsets, ring_blocks, rows;
-  int tail, initial_transition, near_vanished, transition_vanished;
+  int tail, initial_transition, near_vanished, transition_vanished, too_large;
   Real least_total, least_start;
   const Real *offset_table, *near_table, *transition, *tail_factor;
-  const double *offset_bound, *bias, *transition_log, *transition_bound, *source_bound, *log_tail, *last_bias,
-      *tail_correction, *first_scores, *last_scores;
+  const double *bias, *transition_log, *log_tail, *last_bias, *tail_correction, *first_scores, *last_scores;
+  const int *offset_bound, *transition_bound, *source_bound;
 };
 
 enum class StartKind : int { kEdge, kWarm, kState };
@@ -95,14 +95,14 @@ struct RunParameters {
   int num_tasks;
   int backward;
   // Workspace of every team of lanes that works on one chunk.
-  double* exact_logs;  // (teams, ring_blocks, 16, C)
-  double* exact_rows;  // (teams, 35, C): near, far, started, alpha of the exact path
+  double* exact_logs;  // (teams, ring_blocks, 17, C): 16 starts, and a scale that is far below
+  double* exact_rows;  // (teams, 50, C): near, far, started, alpha of the exact path, alpha where far below
   int* ring_has_log;   // (teams, ring_blocks)
-  Real* ring;          // (teams, ring_blocks, 16, C) where it is not in shared memory
-  double* ring_scale;  // (teams, ring_blocks, C) likewise
+  Real* ring;          // (teams, ring_blocks, C, 16) where it is not in shared memory
+  int* ring_scale;     // (teams, ring_blocks, C) likewise
   int teams;
-  int panels, splits;  // team kernel: warps of labels, and parts of the ring
-  int table_in_shared, ring_in_shared;
+  int panels, parts;  // team kernel: warps of labels, and parts of the ring that come to each
+  int table_in_shared, ring_in_shared, transitions_in_shared;
 };
 
 }  // namespace semicrf::cuda

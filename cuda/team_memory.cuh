@@ -1,45 +1,103 @@
 // Where a team keeps what does not fit into registers.
 #pragma once
 
+#include <type_traits>
+
+#include "cuda/numbers.cuh"
 #include "cuda/run_types.h"
 
 namespace semicrf::cuda {
 
-// Memory of one team. Pointers but `alpha` and `part*` are offset to the lane's label.
-template <class Real>
-struct TeamMemory {
-  const Real* offset_table;  // stride table_width
-  const Real* near_table;
-  const double* offset_bound;
-  int table_width;
-  Real* ring;          // (ring_blocks, 16) stride ring_width
-  double* ring_scale;  // (ring_blocks) stride ring_width
-  int ring_width;
-  Real* alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
-  int alpha_width;
-  // Block teams: what the parts of the ring found.
-  double* part_bound;  // (splits, labels)
-  Real* part_sum;      // (splits, 16, labels)
-  double* broadcast;   // (2, labels): pending content, then the scale of alpha
-  int team;
-  // Exact path; those but has_log are found again when they are needed.
-  double *logs, *near, *far, *started, *alpha_row;
-  int* has_log;
+extern __shared__ unsigned char shared_memory[];
+
+// A pointer that is known to point to shared memory: half the registers, and addresses with immediate
+// offsets.
+template <class T>
+struct SharedPointer {
+  unsigned offset = 0;
+  __device__ __forceinline__ operator T*() const { return reinterpret_cast<T*>(shared_memory + offset); }
+  __device__ __forceinline__ SharedPointer from(int entries) const {
+    return {offset + static_cast<unsigned>(entries * static_cast<int>(sizeof(T)))};
+  }
+};
+template <class T, bool kShared>
+using MemoryPointer = std::conditional_t<kShared, SharedPointer<T>, T*>;
+
+// The ring of earlier starts, as seen by the lane of one label. The 16 numbers of a block lie side by side,
+// in four parts whose order depends on the lane, so that eight lanes that read 16 bytes each meet eight times
+// four banks. A block's scale counts units from `gauge`; what exactly its numbers are relative to: see
+// BlockRun.
+template <class Real, bool kShared>
+struct Ring {
+  MemoryPointer<Real, kShared> numbers;  // (blocks, width, 16), offset to the lane
+  MemoryPointer<int, kShared> scales;    // (blocks, width), offset to the lane
+  int width;
+  int turn;  // of the order of the parts
+
+  __device__ __forceinline__ int part(int n) const { return (n ^ turn) * 4; }
+  __device__ __forceinline__ Real* block(int j) const {
+    return static_cast<Real*>(numbers) + j * width * kBlock;
+  }
+  __device__ __forceinline__ Real& at(int j, int slot) const { return block(j)[part(slot / 4) + slot % 4]; }
+  __device__ __forceinline__ int& scale(int j) const { return static_cast<int*>(scales)[j * width]; }
 };
 
+// The same with what only rare paths look at. Pointers are offset to the label, but those of all labels.
 template <class Real>
-__device__ __forceinline__ void exact_memory(const RunParameters<Real>& p, int team, int c,
-                                             TeamMemory<Real>& m) {
+struct ExactMemory {
+  Ring<Real, false> ring;
+  double* logs;  // (blocks, 17, C) starts relative to the block's scale, then a scale that is far below
+  int* has_log;  // (blocks) whether a block's starts are there
+  double *near, *far, *started;  // (16, C)
+  double* alpha_row;             // (C) of all labels
+  double* alpha;                 // where it is far below
+  int labels;
+
+  __device__ double& log_at(int j, int slot) const {
+    return logs[(static_cast<std::int64_t>(j) * (kBlock + 1) + slot) * labels];
+  }
+  __device__ double& far_scale(int j) const { return log_at(j, kBlock); }
+};
+
+// Memory of one team. kShared: ring and tables are in shared memory. Pointers but `alpha`, `transitions` and
+// `part*` are offset to the lane's label.
+template <class Real, bool kShared>
+struct TeamMemory {
+  MemoryPointer<const Real, kShared> offset_table;  // (offsets) stride table_width x kTableRow
+  MemoryPointer<const int, kShared> offset_bound;   // (offsets + 1) stride table_width
+  int table_width;
+  Ring<Real, kShared> ring;
+  SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
+  int alpha_width;
+  const Real* transitions;  // (C, width) where they are not in registers
+  // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
+  // on another gauge.
+  int parts;                      // per label, after the lanes of a warp have put theirs together
+  SharedPointer<int> part_bound;  // (2, parts, labels)
+  SharedPointer<Real> part_sum;   // (2, parts, labels, 16)
+  SharedPointer<int> regauge;
+  int team;
+};
+
+template <class Real, bool kShared>
+__device__ __forceinline__ ExactMemory<Real> exact_memory(const RunParameters<Real>& p,
+                                                          const TeamMemory<Real, kShared>& m, int c) {
   const TablesView<Real>& t = p.tables;
   const int label = c < t.labels ? c : t.labels - 1;
   const std::int64_t labels = t.labels;
-  m.logs = p.exact_logs + static_cast<std::int64_t>(team) * t.ring_blocks * kBlock * labels + label;
-  double* rows = p.exact_rows + static_cast<std::int64_t>(team) * (3 * kBlock + 1) * labels;
-  m.near = rows + label;
-  m.far = rows + kBlock * labels + label;
-  m.started = rows + 2 * kBlock * labels + label;
-  m.alpha_row = rows + 3 * kBlock * labels;
-  m.has_log = p.ring_has_log + static_cast<std::int64_t>(team) * t.ring_blocks;
+  const std::int64_t blocks = static_cast<std::int64_t>(m.team) * t.ring_blocks;
+  double* rows = p.exact_rows + static_cast<std::int64_t>(m.team) * (3 * kBlock + 2) * labels;
+  ExactMemory<Real> e;
+  e.ring = {static_cast<Real*>(m.ring.numbers), static_cast<int*>(m.ring.scales), m.ring.width, m.ring.turn};
+  e.logs = p.exact_logs + blocks * (kBlock + 1) * labels + label;
+  e.has_log = p.ring_has_log + blocks;
+  e.near = rows + label;
+  e.far = rows + kBlock * labels + label;
+  e.started = rows + 2 * kBlock * labels + label;
+  e.alpha_row = rows + 3 * kBlock * labels;
+  e.alpha = e.alpha_row + labels + label;
+  e.labels = t.labels;
+  return e;
 }
 
 }  // namespace semicrf::cuda

@@ -5,43 +5,34 @@
 namespace semicrf::cuda {
 namespace {
 
-constexpr int kBlock = 16;
-
-std::size_t aligned(std::size_t n) { return (n + 15) / 16 * 16; }
 std::size_t wide(int n) { return static_cast<std::size_t>(n); }
 
-std::size_t table_bytes(int offsets, int width, std::size_t real) {
-  return aligned(wide(offsets + 1) * wide(width) * sizeof(double)) +
-         aligned((wide(offsets) * 31 + kBlock) * wide(width) * real);
-}
-std::size_t ring_bytes(int ring_blocks, int width, std::size_t real) {
-  return aligned(wide(ring_blocks) * wide(width) * sizeof(double)) +
-         aligned(wide(ring_blocks) * kBlock * wide(width) * real);
-}
-
 // What the parts of the ring hand over, and the rows of alpha.
-std::size_t parts_bytes(int labels, int splits, std::size_t real) {
-  return aligned(64 * sizeof(double)) + aligned(2 * wide(labels) * sizeof(double)) +
-         aligned(wide(labels) * wide(splits) * sizeof(double)) +
-         aligned(wide(labels) * wide(splits) * kBlock * real) +
-         aligned(2 * wide((labels + 3) / 4 * 4) * real);
+std::size_t parts_bytes(int labels, int parts, std::size_t real) {
+  return aligned_bytes(32 * sizeof(double)) + aligned_bytes(4 * sizeof(int)) +
+         aligned_bytes(2 * wide(labels) * wide(parts) * sizeof(int)) +
+         aligned_bytes(2 * wide(labels) * wide(parts) * kBlock * real) +
+         alpha_bytes((labels + 3) / 4 * 4, real);
 }
 
 // 168 registers a thread leave room for twelve warps; fewer than six do not hide the recursion's latency, and
 // then the warps of a block had better share one chunk.
 constexpr int kMostWarps = 12;
 constexpr int kFewestWarps = 6;
+// 128 registers a thread.
+constexpr int kMostBlockWarps = 16;
+constexpr int kMostSharedTransitions = 64;
 
 bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
   if (labels > 32) return false;
-  out->group = labels <= 8 ? 8 : (labels <= 16 ? 16 : 32);
+  out->group = labels <= 4 ? 4 : (labels <= 8 ? 8 : (labels <= 16 ? 16 : 32));
   out->rows = out->group < 32 ? out->group : (labels <= 24 ? 24 : 32);
   out->table_width = out->group < 32 ? out->group : out->rows;
   const int ring_width = out->group < 32 ? 32 : out->rows;
   const int groups = 32 / out->group;
   const std::size_t tables = table_bytes(offsets, out->table_width, sizeof(float));
-  const std::size_t warp = ring_bytes(ring_blocks, ring_width, sizeof(float)) +
-                           aligned(2 * wide(groups) * wide(out->rows) * sizeof(float));
+  const std::size_t warp =
+      ring_bytes(ring_blocks, ring_width, sizeof(float)) + alpha_bytes(groups * out->rows, sizeof(float));
   if (tables + kFewestWarps * warp > limit) return false;
   out->warps = static_cast<int>(std::min<std::size_t>(kMostWarps, (limit - tables) / warp));
   out->shared_bytes = tables + wide(out->warps) * warp;
@@ -61,27 +52,49 @@ TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std
   config.block_team = true;
   config.table_width = labels;
   config.panels = (labels + 31) / 32;
+  config.warps = config.panels;
+  // Helpers sum up parts of all but the newest block of the ring, each a few.
   int lanes = 32;
   while (config.panels == 1 && lanes / 2 >= labels) lanes /= 2;
   const int per_warp = 32 / lanes;
-  // Each part of the ring should have a few blocks to itself.
-  const int wanted = std::max(1, ring_blocks / (4 * per_warp));
-  int warps = std::clamp(wanted, 1, std::max(1, 16 / config.panels));
-  std::size_t bytes = 0;
-  for (;; --warps) {
-    config.splits = std::min(warps * per_warp, ring_blocks);
-    bytes = parts_bytes(labels, config.splits, real_bytes);
-    if (bytes <= shared_limit || warps == 1) break;
-  }
-  config.warps = warps * config.panels;
-  // The ring is read and written; the table is only read, and the same for all blocks of threads.
+  int helpers = offsets <= 8 ? 0 : std::min(kMostBlockWarps / config.panels - 1, offsets / (2 * per_warp));
+  const std::size_t transitions =
+      labels <= kMostSharedTransitions ? aligned_bytes(wide(labels) * wide(labels) * real_bytes) : 0;
+  config.transitions_in_shared = transitions > 0;
   const std::size_t ring = ring_bytes(ring_blocks, labels, real_bytes);
   const std::size_t table = table_bytes(offsets, labels, real_bytes);
-  config.ring_in_shared = bytes + ring <= shared_limit;
+  const auto least = [&] { return parts_bytes(labels, helpers, real_bytes) + transitions; };
+  while (helpers > 0 && least() > shared_limit) --helpers;
+  // The recursion of one block waits most of the time: others on the same multiprocessor fill it, as many as
+  // have registers and a ring in shared memory. The table is only read, and the same for all of them: the
+  // cache may have it.
+  int resident = kMostBlockWarps / (config.panels * (1 + helpers));
+  if (resident < 2 && helpers > 1 && 2 * (least() + ring) <= shared_limit) {
+    helpers = (helpers - 1) / 2;
+    resident = 2;
+  }
+  resident = std::max(resident, 1);
+  while (resident > 1 && wide(resident) * (least() + ring) > shared_limit) --resident;
+  const std::size_t limit = shared_limit / wide(resident);
+  config.parts = helpers;
+  config.warps = config.panels * (1 + helpers);
+  std::size_t bytes = least();
+  config.ring_in_shared = bytes + ring <= limit;
   if (config.ring_in_shared) bytes += ring;
-  config.table_in_shared = bytes + table <= shared_limit;
+  config.table_in_shared = bytes + table <= limit;
   if (config.table_in_shared) bytes += table;
   config.shared_bytes = bytes;
+  return config;
+}
+
+TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors) {
+  TileConfig config = tile;
+  if (tile.block_team) return config;
+  const std::size_t groups = wide(tile.teams_per_block / tile.warps);
+  const std::size_t warps = (tasks + groups - 1) / groups;
+  const std::size_t each = (warps + wide(multiprocessors) - 1) / wide(multiprocessors);
+  config.warps = static_cast<int>(std::clamp<std::size_t>(each, 1, wide(tile.warps)));
+  config.teams_per_block = config.warps * static_cast<int>(groups);
   return config;
 }
 

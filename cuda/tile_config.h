@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "cuda/limits.h"
+
 namespace semicrf::cuda {
 
 struct TileConfig {
@@ -13,15 +15,33 @@ struct TileConfig {
   int rows = 32;            // and labels the kernel is unrolled for
   int warps = 1;            // per block
   int panels = 1;           // block teams: warps of 32 labels each
-  int splits = 1;           // and parts of the ring
+  int parts = 0;            // and parts of the ring that other warps sum up, per label; 0: there are none
   bool table_in_shared = true;
   bool ring_in_shared = true;
+  bool transitions_in_shared = true;
   std::size_t shared_bytes = 0;
   int table_width = 1;  // entries of a row of the tables
   int teams_per_block = 1;
 };
 
+// Bytes of shared memory, as the kernels slice it.
+SEMICRF_BOTH inline std::size_t aligned_bytes(std::size_t n) { return (n + 15) / 16 * 16; }
+SEMICRF_BOTH inline std::size_t table_bytes(int offsets, int width, std::size_t real) {
+  const auto wide = static_cast<std::size_t>(width);
+  return aligned_bytes(static_cast<std::size_t>(offsets + 1) * wide * sizeof(int)) +
+         aligned_bytes(static_cast<std::size_t>(offsets) * wide * kTableRow * real);
+}
+SEMICRF_BOTH inline std::size_t ring_bytes(int ring_blocks, int width, std::size_t real) {
+  const std::size_t cells = static_cast<std::size_t>(ring_blocks) * static_cast<std::size_t>(width);
+  return aligned_bytes(cells * sizeof(int)) + aligned_bytes(cells * kBlock * real);
+}
+SEMICRF_BOTH inline std::size_t alpha_bytes(int width, std::size_t real) {
+  return aligned_bytes(2 * static_cast<std::size_t>(width) * real);
+}
+
 TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit);
+// The same with fewer warps per block where there are too few tasks for full blocks on every multiprocessor.
+TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors);
 
 // Positions between cuts: a sequence is cut into runs of `unit` x 2^j positions. All multiples of 16.
 struct RunGrid {

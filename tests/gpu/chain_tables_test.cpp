@@ -34,14 +34,17 @@ TEST_CASE("duration tables hold every duration at its place, relative to its bou
     for (int x = 0; x < (o == 0 ? 16 : 31); ++x) {
       const int k = o == 0 ? 1 + x : 16 * o - 14 + x;
       for (int c = 0; c < 3; ++c) {
-        const auto at = [&](int row) { return static_cast<std::size_t>(row * 3 + c); };
-        const double number = o == 0 ? t.near_table[at(x)] : t.offset_table[at((o - 1) * 31 + x)];
+        const auto at = [](int row, int width, int column) {
+          return static_cast<std::size_t>(row * width + column);
+        };
+        const double number =
+            o == 0 ? t.near_table[at(c, kBlock, x)] : t.offset_table[at((o - 1) * 3 + c, kTableRow, x)];
         const double bias = c < 2 && k <= 20 ? model.duration_score(k, c) : kNegativeInfinity;
         INFO("o=" << o << " k=" << k << " c=" << c);
         if (bias == kNegativeInfinity) {
           CHECK(number == 0.0);
         } else {
-          CHECK(std::log(number) + t.offset_bound[at(o)] == Approx(bias));
+          CHECK(std::log(number) + t.offset_bound[at(o, 3, c)] * kLog2 == Approx(bias));
           CHECK(number < 2.0);
         }
       }

@@ -73,6 +73,14 @@ TEST_CASE("emulated kernels count long segments, tails and what numbers would lo
   check_counts(opposed_blocks_case(700, 361));
 }
 
+// Long rings: warps that sum up parts of it ahead of the recursion. The second kind moves the ring to another
+// gauge under their hands.
+TEST_CASE("emulated kernels equal the reference with helpers") {
+  check(make_case(CaseKind::kPlain, {400, 150, 33}, 351));
+  check(make_case(CaseKind::kMasks, {400, 200, 5}, 352));
+  check(make_case(CaseKind::kTails, {1700, 150, 3}, 353));
+}
+
 TEST_CASE("emulated kernels refuse blocks that the certificate cannot vouch for") {
   for (const CaseKind kind : {CaseKind::kSteps, CaseKind::kMasks, CaseKind::kWildDurations}) {
     const ModelCase sample = make_case(kind, {100, 20, 6}, 401);

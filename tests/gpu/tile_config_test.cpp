@@ -18,13 +18,17 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
           CHECK(tile.table_width >= labels);
           if (tile.block_team) {
             CHECK(tile.panels * 32 >= labels);
-            CHECK(tile.splits >= 1);
-            CHECK(tile.splits <= (duration + 15) / 16);
-            CHECK(tile.warps % tile.panels == 0);
+            CHECK(tile.parts >= 0);
+            CHECK(tile.parts <= (duration + 15) / 16);
+            CHECK(tile.warps == tile.panels * (1 + tile.parts));
           } else {
             CHECK(tile.rows >= labels);
             CHECK(tile.group >= labels);
             CHECK(tile.teams_per_block == tile.warps * (32 / tile.group));
+            const TileConfig few = spread(tile, 100, 132);
+            CHECK(few.warps == 1);
+            CHECK(few.teams_per_block == 32 / tile.group);
+            CHECK(spread(tile, 1000000, 132).warps == tile.warps);
           }
         }
       }

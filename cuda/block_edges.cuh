@@ -1,0 +1,273 @@
+// Members of BlockRun: how a run begins and ends, the states it leaves, the loop over its blocks.
+#pragma once
+
+#include "cuda/block_run.cuh"
+
+namespace semicrf::cuda {
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::run(int index, bool active) {
+  active_ = active;
+  aside_.task = p_.tasks + index;
+  aside_.sequence = &p_.sequences[aside_.task->sequence];
+  aside_.rounded = (aside_.sequence->length + kBlock - 1) / kBlock * kBlock;
+  begin_run();
+  aside_.position = active ? aside_.task->from : aside_.task->end;
+  if constexpr (Lanes::kTeam) {
+    if (lanes_.has_helpers()) {
+      __syncthreads();
+      if (!lanes_.leads) far_.help(lanes_, head_, parity_);
+      __syncthreads();
+    }
+  }
+  Place at;
+  at.left = 0;
+  for (;;) {
+    if (lanes_.some_team(at.left == 0)) {
+      arrive(index, at.left == 0);
+      if (at.left == 0) at = next_place();
+      if (!lanes_.some_team(at.running)) break;
+    }
+    help_or_lead(at);
+    if (at.running) {
+      head_ = head_ + 1 == t_.ring_blocks ? 0 : head_ + 1;
+      at.row += direction() * kBlock;
+      at.store_row += direction() * kBlock;
+    }
+    --at.left;
+  }
+  if (!lanes_.leads) return;
+  export_state(active);
+  if (active && lanes_.valid && lanes_.c == 0) report(index);
+}
+
+// What happens at the boundary where a stretch of blocks ends: the chunk begins, or its state is kept.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::arrive(int index, bool here) {
+  const bool begins = aside_.position == aside_.task->begin;
+  const bool marked =
+      here && aside_.position < aside_.task->end && (begins || aside_.position == aside_.next_mark);
+  if (!lanes_.some_team(marked)) return;
+  if (lanes_.leads) export_state(marked);
+  if (!marked) return;
+  aside_.next_mark = mark_after(aside_.position);
+  if (!begins || !lanes_.leads) return;
+  if (lanes_.valid && lanes_.c == 0) p_.reports[index].mass_before = aside_.mass;
+  aside_.fallbacks = 0;
+}
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_lead(const Place& at) {
+  if constexpr (Lanes::kTeam) {
+    const int next = head_ + 1 == t_.ring_blocks ? 0 : head_ + 1;
+    if (lanes_.leads) {
+      step(at);
+    } else {
+      far_.help(lanes_, next, parity_ ^ 1);
+    }
+    if (!lanes_.has_helpers()) return;
+    __syncthreads();
+    if (*static_cast<int*>(m_.regauge) != 0) {
+      // The scales are to change under the helpers: their sums are made again.
+      __syncthreads();
+      if (lanes_.leads && move_wanted_) move_now();
+      if (threadIdx.x == 0) *static_cast<int*>(m_.regauge) = 0;
+      __syncthreads();
+      if (!lanes_.leads) far_.help(lanes_, next, parity_ ^ 1);
+      __syncthreads();
+    }
+    parity_ ^= 1;
+  } else {
+    step(at);
+  }
+}
+
+// The blocks from the boundary reached: one that the run or the sequence cuts or ends with, or all that are
+// like the first until something is to be done between them.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ auto BlockRun<Real, Semiring, Lanes, kRows>::next_place() -> Place {
+  Place at;
+  const RunTask& task = *aside_.task;
+  const SequenceView& sequence = *aside_.sequence;
+  const std::int64_t position = aside_.position;
+  at.running = position < task.end;
+  const std::int64_t begin = position / kBlock * kBlock;
+  std::int64_t end = position < task.begin ? task.begin : task.end;
+  if (position >= task.begin && aside_.next_mark < end) end = aside_.next_mark;
+  const std::int64_t first = p_.backward ? aside_.rounded - sequence.length : 0;
+  const std::int64_t last = p_.backward ? aside_.rounded : sequence.length;
+  at.first = static_cast<int>(position - begin);
+  at.first_here = position == first;
+  // The sequence's last block is by itself, as is a block that is cut.
+  if (at.first != 0 || at.first_here || end - begin < kBlock) {
+    end = end - begin < kBlock ? end : begin + kBlock;
+  } else {
+    const std::int64_t last_block = (last - 1) / kBlock * kBlock;
+    if (end > last_block && position < last_block) end = last_block;
+    if (position < last_block || end - begin >= kBlock) end = begin + (end - begin) / kBlock * kBlock;
+  }
+  at.last = end - begin < kBlock ? static_cast<int>(end - begin) : kBlock;
+  at.whole = at.first == 0 && at.last == kBlock;
+  at.last_here = end == last;
+  at.left = at.running ? static_cast<int>((end - begin + kBlock - 1) / kBlock) : 1 << 30;
+  at.storing = at.running && position >= task.begin && p_.store.alpha != nullptr;
+  at.plain_start = position != task.from || task.start != StartKind::kEdge || t_.initial_transition;
+  at.first_of_sequence = position == task.from && task.start == StartKind::kEdge;
+  at.edges = at.first_here || at.last_here || sequence.starts.f32 != nullptr ||
+             sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr || sequence.ends.f64 != nullptr;
+  at.row = (p_.backward ? aside_.rounded - 1 - begin : begin) - sequence.begin;
+  at.store_row = at.storing ? boundary_of(begin) - (p_.backward ? kBlock : 0) - p_.store.first_token : 0;
+  at.scores = at.whole && !at.edges && !sequence.subtract_position_max ? sequence.emissions.f32 : nullptr;
+  if (at.running) aside_.position = end;
+  return at;
+}
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_run() {
+  head_ = parity_ = gauge_ = growth_ = 0;
+  rest_ = aside_.base = aside_.mass = 0;
+  aside_.fallbacks = 0;
+  aside_.next_mark = -1;
+  centred_ = aside_.sequence->baseline != nullptr;
+  baseline_ = centred_ ? aside_.sequence->baseline[label_.label] : 0.0;
+  impossible_ = move_wanted_ = false;
+  fresh_ = -1;
+  aside_.tail_log = kNone;
+  if (!lanes_.leads) return;
+  const bool warm = aside_.task->start == StartKind::kWarm;
+  logs_left_ = 0;
+  if (lanes_.valid && lanes_.c == 0) {
+    int* has_log = exact().has_log;
+    for (int block = 0; block < t_.ring_blocks; ++block) has_log[block] = 0;
+  }
+  if (lanes_.has_memory()) {
+    const bool open = warm && lanes_.valid;
+    const Real number = open ? O::one() : O::zero();
+    for (int block = 0; block < t_.ring_blocks; ++block) {
+      for (int part = 0; part < kBlock; part += 4)
+        store4(m_.ring.block(block) + part, number, number, number, number);
+      m_.ring.scale(block) = open ? 0 : kEmpty;
+    }
+  }
+  if (Lanes::kTeam && threadIdx.x == 0) *static_cast<int*>(m_.regauge) = 0;
+  carry_ = lanes_.valid ? O::one() : O::zero();
+  carry_scale_ = lanes_.valid ? 0 : kEmpty;
+  if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
+  const bool from_state = active_ && aside_.task->start == StartKind::kState;
+  if (lanes_.some_team(from_state)) {
+    double alpha = kNone;
+    if (from_state && lanes_.valid) {
+      const Messages messages = read_state<Real, Semiring>(p_, exact(), aside_.task->start_state, lanes_.c);
+      alpha = messages.alpha;
+      aside_.tail_log = messages.tail;
+    }
+    take_alpha(alpha, from_state);
+    if (from_state) {
+      logs_left_ = t_.ring_blocks;
+      growth_ = 0;
+      if (lanes_.valid && aside_.base != 0) move_ring(exact(), t_.ring_blocks, -1, -aside_.base, false);
+    }
+  }
+  lanes_.sync();
+}
+
+// alpha given as a logarithm; the units of the largest go into the base.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::take_alpha(double alpha, bool mine) {
+  const double largest = lanes_.most(mine && lanes_.valid ? alpha : kNone);
+  if (!mine) return;
+  impossible_ = largest == kNone;
+  const double shift = impossible_ ? 0.0 : floor(largest * (1 / Semiring::kUnit));
+  aside_.base += shift;
+  const double bounded =
+      fmin(fmax(shift, static_cast<double>(-kMostGrowth)), static_cast<double>(kMostGrowth));
+  growth_ = static_cast<int>(bounded);
+  alpha -= shift * Semiring::kUnit;
+  aside_.tail_log -= shift * Semiring::kUnit;
+  carry_scale_ = lanes_.valid ? units_of<Semiring>(alpha) : kEmpty;
+  carry_ = O::zero();
+  if (!is_far_below(carry_scale_)) {
+    const double rest = alpha - carry_scale_ * Semiring::kUnit;
+    carry_ = static_cast<Real>(Semiring::kIsLog ? exp(rest) : rest);
+  } else if (lanes_.valid) {
+    *exact().alpha = alpha;
+  }
+}
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ double BlockRun<Real, Semiring, Lanes, kRows>::alpha_log() const {
+  if (!lanes_.valid || is_empty(carry_scale_)) return kNone;
+  if (is_far_below(carry_scale_)) return *exact().alpha;
+  return to_log<Real, Semiring>(carry_) + carry_scale_ * Semiring::kUnit;
+}
+
+// The next position whose boundary is a multiple of the mark.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ std::int64_t BlockRun<Real, Semiring, Lanes, kRows>::mark_after(
+    std::int64_t position) const {
+  const std::int64_t t = boundary_of(position);
+  const std::int64_t beyond = t % p_.mark;
+  if (!p_.backward) return position + p_.mark - beyond;
+  return position + (beyond == 0 ? p_.mark : beyond);
+}
+// Slot of the state at the boundary reached.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ int BlockRun<Real, Semiring, Lanes, kRows>::state_slot() const {
+  if (aside_.position == aside_.task->begin) return aside_.task->first_state;
+  const std::int64_t t = boundary_of(aside_.position);
+  const std::int64_t origin = boundary_of(aside_.task->begin);
+  const std::int64_t marks = p_.backward ? ((origin + p_.mark - 1) / p_.mark * p_.mark - t) / p_.mark
+                                         : (t - origin / p_.mark * p_.mark + p_.mark - 1) / p_.mark;
+  return aside_.task->first_state + static_cast<int>(marks);
+}
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::export_state(bool mine) {
+  Boundary at;
+  at.mine = mine;
+  // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it.
+  at.with_ring = aside_.position % kBlock == 0;
+  at.slot = state_slot();
+  at.head = head_;
+  at.gauge = gauge_;
+  at.rest = rest_;
+  at.alpha = alpha_log();
+  at.tail = aside_.tail_log;
+  double nats_rest;
+  const double nats = whole_nats<Semiring>(aside_.base, &nats_rest);
+  at.whole = origin_whole() + (nats + aside_.mass);
+  at.offset = origin() + nats_rest;
+  write_state<Real, Semiring, Lanes>(p_, exact(), lanes_, at);
+}
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::report(int index) const {
+  RunReport& report = p_.reports[index];
+  report.mass_inside = aside_.mass - report.mass_before;
+  report.origin = origin();
+  report.origin_whole = origin_whole();
+  report.fallbacks = aside_.fallbacks;
+}
+
+// --- the ring on another gauge ---
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::request_move(double units,
+                                                                                     bool forbidden) {
+  move_wanted_ = true;
+  move_units_ = units;
+  move_forbidden_ = forbidden;
+  fresh_ = head_;
+  gauge_ = 0;
+  if constexpr (Lanes::kTeam) {
+    if (lanes_.has_helpers()) {
+      *static_cast<int*>(m_.regauge) = 1;
+      return;
+    }
+  }
+  move_now();
+}
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::move_now() {
+  move_ring(exact(), t_.ring_blocks, fresh_, move_units_, move_forbidden_);
+  move_wanted_ = false;
+}
+
+}  // namespace semicrf::cuda

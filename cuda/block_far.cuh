@@ -1,0 +1,172 @@
+// The far part of a block: its 16 boundaries' sums over segments that began in an earlier block
+// (docs/algorithm.md, "Blocks"). Per ring block a Toeplitz product of 16 starts with 31 durations, by one
+// factor, which is a whole power: the table slides past the starts in registers.
+#pragma once
+
+#include "cuda/lanes.cuh"
+#include "cuda/team_memory.cuh"
+
+namespace semicrf::cuda {
+
+template <class Real, class Semiring, class Lanes>
+class FarPart {
+ public:
+  using O = Ops<Real, Semiring>;
+
+  using Memory = TeamMemory<Real, !Lanes::kTeam>;
+
+  __device__ FarPart(const TablesView<Real>& t, const Memory& m) : t_(t), m_(m) {}
+
+  __device__ static void clear(Real (&sums)[kBlock]) {
+#pragma unroll
+    for (int i = 0; i < kBlock; ++i) sums[i] = O::zero();
+  }
+
+  // Of distances first, first + step, ..., from the block at ring index `head`: the largest term's bound, by
+  // the scales as they are stored.
+  __device__ __forceinline__ int bound(int head, int first, int step) const {
+    int largest = kEmpty;
+    int j = ring_index(head, first);
+    for (int o = first; o <= t_.offsets; o += step) {
+      largest = larger(largest, scale(j) + offset_bound(o));
+      j = back(j, step);
+    }
+    return largest;
+  }
+  // Adds the sums over these distances, relative to `bound`.
+  __device__ __forceinline__ void add(Real (&sums)[kBlock], int head, int first, int step, int bound) const {
+    int j = ring_index(head, first);
+    for (int o = first; o <= t_.offsets; o += step) {
+      add_block(sums, j, o, bound);
+      j = back(j, step);
+    }
+  }
+
+  __device__ __forceinline__ void add_block(Real (&sums)[kBlock], int j, int o, int bound) const {
+    const Real factor = number_of_units<Real, Semiring>(scale(j) + offset_bound(o) - bound);
+    const Real* source = static_cast<Real*>(m_.ring.numbers) + j * ring_width() * kBlock;
+    const Real* table = static_cast<const Real*>(m_.offset_table) + (o - 1) * table_width() * kTableRow;
+    // Only starts from `first` on are within K of a boundary.
+    const int first = kBlock * o + 1 - t_.duration;
+    if (first <= 0) {
+      add_rows<false>(sums, source, table, factor, 0);
+    } else {
+      add_rows<true>(sums, source, table, factor, first);
+    }
+  }
+
+  // --- block teams: the parts of the ring that helpers sum up while the block before is led ---
+
+  __device__ int* part_bounds(int parity) const { return m_.part_bound.from(parity * m_.parts * t_.labels); }
+  __device__ Real* part_sums(int parity) const {
+    return m_.part_sum.from(parity * m_.parts * t_.labels * kBlock);
+  }
+  // All but the newest block, for the block at ring index `head`; the lanes of a warp that have the same
+  // label put theirs together.
+  __device__ void help(const Lanes& lanes, int head, int parity) const {
+    Real sums[kBlock];
+    clear(sums);
+    int reference = kEmpty;
+    if (lanes.has_label) reference = bound(head, 2 + lanes.part, lanes.parts);
+    if (lanes.has_label && !is_far_below(reference)) add(sums, head, 2 + lanes.part, lanes.parts, reference);
+    int common = reference;
+    for (int step = 16; step >= lanes.group; step /= 2)
+      common = larger(common, __shfl_xor_sync(kAllLanes, common, step));
+    if (lanes.group < 32) {
+      const Real by =
+          is_far_below(reference) ? O::zero() : number_of_units<Real, Semiring>(reference - common);
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) {
+        sums[i] = O::times(sums[i], by);
+        for (int step = 16; step >= lanes.group; step /= 2)
+          sums[i] = O::plus(sums[i], __shfl_xor_sync(kAllLanes, sums[i], step));
+      }
+    }
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    if (!lanes.has_label || lane >= lanes.group) return;
+    const int slot = (lanes.part / (32 / lanes.group)) * t_.labels + lanes.c;
+    part_bounds(parity)[slot] = common;
+#pragma unroll
+    for (int i = 0; i < kBlock; i += 4)
+      store4(part_sums(parity) + slot * kBlock + i, sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
+  }
+  __device__ int bound_of_parts(const Lanes& lanes, int parity) const {
+    int largest = kEmpty;
+    for (int s = 0; s < lanes.parts / (32 / lanes.group); ++s)
+      largest = larger(largest, part_bounds(parity)[s * t_.labels + lanes.c]);
+    return largest;
+  }
+  __device__ void add_parts(Real (&sums)[kBlock], const Lanes& lanes, int parity, int bound) const {
+    for (int s = 0; s < lanes.parts / (32 / lanes.group); ++s) {
+      const int slot = s * t_.labels + lanes.c;
+      const int reference = part_bounds(parity)[slot];
+      const Real by =
+          is_far_below(reference) ? O::zero() : number_of_units<Real, Semiring>(reference - bound);
+      const Real* in = part_sums(parity) + slot * kBlock;
+#pragma unroll
+      for (int i = 0; i < kBlock; i += 4) {
+        Real part[4];
+        load4(in + i, part);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) sums[i + k] = O::times_plus(part[k], by, sums[i + k]);
+      }
+    }
+  }
+
+ private:
+  // Entry i + n of the table joins boundary i to the start n positions before the block's last; four starts
+  // at a time. kCut: the rest of the durations is forbidden where `first` is passed.
+  template <bool kCut>
+  __device__ __forceinline__ void add_rows(Real (&sums)[kBlock], const Real* source, const Real* table,
+                                           Real factor, int first) const {
+    Real entries[2 * kBlock];
+#pragma unroll
+    for (int i = 0; i < kBlock; i += 4) load4(table + i, entries + i);
+#pragma unroll
+    for (int n = 0; n < kBlock; n += 4) {
+      Real starts[4];
+      load4(source + m_.ring.part(3 - n / 4), starts);
+      load4(table + kBlock + n, entries + kBlock + n);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        const Real start = O::times(starts[3 - k], factor);
+#pragma unroll
+        for (int i = 0; i < kBlock; ++i) sums[i] = O::times_plus(start, entries[i + n + k], sums[i]);
+      }
+      if (kCut && kBlock - 4 - n <= first) return;
+    }
+  }
+  // Constants where a warp holds whole teams, so that shared memory is addressed by immediate offsets.
+  __device__ int ring_width() const {
+    if constexpr (Lanes::kTeam) {
+      return m_.ring.width;
+    } else {
+      return Lanes::kRingWidth;
+    }
+  }
+  __device__ int table_width() const {
+    if constexpr (Lanes::kTeam) {
+      return m_.table_width;
+    } else {
+      return Lanes::kTableWidth;
+    }
+  }
+  __device__ int scale(int j) const { return static_cast<int*>(m_.ring.scales)[j * ring_width()]; }
+  __device__ int offset_bound(int o) const {
+    return static_cast<const int*>(m_.offset_bound)[o * table_width()];
+  }
+  __device__ int ring_index(int head, int distance) const {
+    const int j = head - distance;
+    return j < 0 ? j + t_.ring_blocks : j;
+  }
+  __device__ int back(int j, int step) const {
+    if (step == 1) return j == 0 ? t_.ring_blocks - 1 : j - 1;
+    j -= step;
+    return j < 0 ? j + t_.ring_blocks : j;
+  }
+
+  const TablesView<Real>& t_;
+  const Memory& m_;
+};
+
+}  // namespace semicrf::cuda
