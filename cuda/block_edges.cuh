@@ -67,11 +67,11 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_
     }
     if (!lanes_.has_helpers()) return;
     __syncthreads();
-    if (*static_cast<int*>(m_.regauge) != 0) {
+    if (regauge(parity_) != 0) {
       // The scales are to change under the helpers: their sums are made again.
       __syncthreads();
       if (lanes_.leads && move_wanted_) move_now();
-      if (threadIdx.x == 0) *static_cast<int*>(m_.regauge) = 0;
+      if (threadIdx.x == 0) regauge(parity_) = 0;
       __syncthreads();
       if (!lanes_.leads) far_.help(lanes_, next, parity_ ^ 1);
       __syncthreads();
@@ -149,7 +149,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_ru
       m_.ring.scale(block) = open ? 0 : kEmpty;
     }
   }
-  if (Lanes::kTeam && threadIdx.x == 0) *static_cast<int*>(m_.regauge) = 0;
+  if (Lanes::kTeam && threadIdx.x == 0) regauge(0) = regauge(1) = 0;
   carry_ = lanes_.valid ? O::one() : O::zero();
   carry_scale_ = lanes_.valid ? 0 : kEmpty;
   if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
@@ -244,30 +244,6 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::report(i
   report.origin = origin();
   report.origin_whole = origin_whole();
   report.fallbacks = aside_.fallbacks;
-}
-
-// --- the ring on another gauge ---
-
-template <class Real, class Semiring, class Lanes, int kRows>
-__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::request_move(double units,
-                                                                                     bool forbidden) {
-  move_wanted_ = true;
-  move_units_ = units;
-  move_forbidden_ = forbidden;
-  fresh_ = head_;
-  gauge_ = 0;
-  if constexpr (Lanes::kTeam) {
-    if (lanes_.has_helpers()) {
-      *static_cast<int*>(m_.regauge) = 1;
-      return;
-    }
-  }
-  move_now();
-}
-template <class Real, class Semiring, class Lanes, int kRows>
-__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::move_now() {
-  move_ring(exact(), t_.ring_blocks, fresh_, move_units_, move_forbidden_);
-  move_wanted_ = false;
 }
 
 }  // namespace semicrf::cuda

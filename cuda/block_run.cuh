@@ -32,8 +32,8 @@ class BlockRun {
       : p_(p), t_(p.tables), lanes_(lanes), m_(memory), far_(p.tables, memory), aside_(aside) {
     const int label = lanes.c < t_.labels ? lanes.c : t_.labels - 1;
     label_.label = label;
-    label_.into = t_.transition_bound[label];
-    label_.out_of = t_.source_bound[label];
+    label_.into = t_.transition_units[label];
+    label_.out_of = t_.source_units[label];
     label_.near_bound = t_.offset_bound[label];
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) load4(t_.near_table + label * kBlock + i, label_.near + i);
@@ -110,6 +110,8 @@ class BlockRun {
   __device__ __forceinline__ void run_exact(const Place& at, const BlockScales& scales, int ring,
                                             const Real (&sums)[kBlock], bool mine);
   __device__ __forceinline__ void finish_exact(double alpha, double content, bool mine);
+  // Two flags in turn: who reads one late must not see the next block's.
+  __device__ __forceinline__ int& regauge(int parity) const { return static_cast<int*>(m_.regauge)[parity]; }
   __device__ __forceinline__ void request_move(double units, bool forbidden);
   __device__ __forceinline__ void move_now();
   __device__ __forceinline__ void help_or_lead(const Place& at);
@@ -141,4 +143,5 @@ class BlockRun {
 }  // namespace semicrf::cuda
 
 #include "cuda/block_edges.cuh"
+#include "cuda/block_exact.cuh"
 #include "cuda/block_step.cuh"

@@ -141,24 +141,24 @@ void ChainTables<Real, Semiring>::build_transitions(const ChainModel& model, Dir
     }
   }
   const bool forward = direction == Direction::kForward;
-  for (auto* bounds : {&into, &out_of}) {
-    auto& units = (bounds == &into) == forward ? transition_bound : source_bound;
-    units.clear();
-    for (double& bound : *bounds) {
-      units.push_back(scale_of(bound));
-      bound = quantized<Semiring>(bound);
-    }
+  transition_bound = forward ? into : out_of;
+  source_bound = forward ? out_of : into;
+  transition_units.clear();
+  source_units.clear();
+  for (std::size_t c = 0; c < wide; ++c) {
+    transition_units.push_back(scale_of(transition_bound[c]));
+    source_units.push_back(scale_of(source_bound[c]));
+    transition_bound[c] = quantized<Semiring>(transition_bound[c]);
+    source_bound[c] = quantized<Semiring>(source_bound[c]);
   }
-  const std::vector<double>& by_target = forward ? into : out_of;
-  const std::vector<double>& by_source = forward ? out_of : into;
   transition.assign(at(rows, width, 0), zero<Real, Semiring>());
   transition_log.assign(at(labels, width, 0), kNone);
   for (int from = 0; from < labels; ++from) {
     for (int to = 0; to < labels; ++to) {
       const double score = forward ? model.transition_at(from, to) : model.transition_at(to, from);
       if (score == kNone) continue;
-      const double by_to = by_target[static_cast<std::size_t>(to)];
-      const double by_from = by_source[static_cast<std::size_t>(from)];
+      const double by_to = transition_bound[static_cast<std::size_t>(to)];
+      const double by_from = source_bound[static_cast<std::size_t>(from)];
       // Rounded from the same double in both directions.
       const double rest = forward ? (score - by_to) - by_from : (score - by_from) - by_to;
       transition[at(from, width, to)] = relative(rest, 0.0, &transition_vanished);

@@ -28,10 +28,11 @@ struct ChainTables {
   std::vector<Real> near_table;  // (width, 16): entry k-1 is duration k, relative to row 0 of the bounds
   // (offsets + 1, width): largest bias at that distance, in units; row 0: within a block
   std::vector<int> offset_bound;
-  std::vector<double> bias;      // (K, width)
-  std::vector<Real> transition;  // (rows, width) relative to source_bound[from] + transition_bound[to]
-  std::vector<double> transition_log;                  // (labels, width)
-  std::vector<int> transition_bound, source_bound;     // (width), units: of the scores into, out of the label
+  std::vector<double> bias;            // (K, width)
+  std::vector<Real> transition;        // (rows, width) relative to source_bound[from] + transition_bound[to]
+  std::vector<double> transition_log;  // (labels, width)
+  std::vector<double> transition_bound, source_bound;  // (width): of the scores into, out of the label
+  std::vector<int> transition_units, source_units;     // (width): the same in units
   std::vector<double> log_tail, last_bias;             // (width)
   std::vector<double> first_scores, last_scores;       // (width) of the run's first and last position
   std::vector<double> tail_correction;                 // (width) what 16 rounded tail factors lack

@@ -125,8 +125,8 @@ void ChunkPass<Real, Semiring>::launch(const PassPlan& plan, const DeviceWindow&
   last_tile_ = spread(tile_, count, multiprocessors());
   const auto per_block = static_cast<std::size_t>(last_tile_.teams_per_block);
   const auto cells = static_cast<std::size_t>(t.ring_blocks) * static_cast<std::size_t>(t.labels);
-  std::size_t blocks =
-      std::min(ceil_div(count, per_block), static_cast<std::size_t>(resident_blocks<Real, Semiring>(last_tile_)));
+  std::size_t blocks = std::min(ceil_div(count, per_block),
+                                static_cast<std::size_t>(resident_blocks<Real, Semiring>(last_tile_)));
   const std::size_t per_team = workspace_bytes(0) / (1 + static_cast<std::size_t>(tile_.teams_per_block));
   blocks = std::max<std::size_t>(1, std::min(blocks, kMostWorkspace / (per_team * per_block)));
   const std::size_t teams = blocks * per_block;

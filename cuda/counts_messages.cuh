@@ -8,8 +8,7 @@
 
 namespace semicrf::cuda {
 
-inline constexpr double kLog2Rest = 2.3190468138462996e-17;  // log 2 - kLog2
-inline constexpr long long kNoNumber = -(1ll << 61);         // power of a block that holds zeros
+inline constexpr long long kNoNumber = -(1ll << 61);  // power of a block that holds zeros
 
 // Products of a start and an end relative to their powers: above e^40 (double: e^600) numbers that vanished
 // could be missed; below e^-75 nothing is.

@@ -22,14 +22,15 @@ class DeviceChain {
       to->upload(*from, stream);
     }
     const std::vector<const std::vector<double>*> doubles{
-        &host_.bias,         &host_.transition_log, &host_.log_tail,       &host_.last_bias,
-        &host_.first_scores, &host_.last_scores,    &host_.tail_correction};
-    const std::vector<const std::vector<int>*> ints{&host_.offset_bound, &host_.transition_bound,
-                                                    &host_.source_bound};
-    ints_.resize(ints.size());
-    for (std::size_t i = 0; i < ints.size(); ++i) ints_[i].upload(*ints[i], stream);
+        &host_.bias,         &host_.transition_log, &host_.log_tail,        &host_.last_bias,
+        &host_.first_scores, &host_.last_scores,    &host_.tail_correction, &host_.transition_bound,
+        &host_.source_bound};
     doubles_.resize(doubles.size());
     for (std::size_t i = 0; i < doubles.size(); ++i) doubles_[i].upload(*doubles[i], stream);
+    const std::vector<const std::vector<int>*> ints{&host_.offset_bound, &host_.transition_units,
+                                                    &host_.source_units};
+    ints_.resize(ints.size());
+    for (std::size_t i = 0; i < ints.size(); ++i) ints_[i].upload(*ints[i], stream);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 
@@ -61,8 +62,10 @@ class DeviceChain {
     v.last_scores = doubles_[5].get();
     v.tail_correction = doubles_[6].get();
     v.offset_bound = ints_[0].get();
-    v.transition_bound = ints_[1].get();
-    v.source_bound = ints_[2].get();
+    v.transition_units = ints_[1].get();
+    v.source_units = ints_[2].get();
+    v.transition_bound = doubles_[7].get();
+    v.source_bound = doubles_[8].get();
     return v;
   }
 

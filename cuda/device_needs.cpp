@@ -35,7 +35,7 @@ std::size_t pass_bytes(const ModelShape& model, const RunGrid& grid, const Windo
   const std::size_t marks = wide(shape.positions / std::min(run, grid.warmup)) + 1;
   const std::size_t cells = (wide(model.max_duration) + kBlock - 1) / kBlock * labels;
   const std::size_t team =
-      cells * kBlock * (sizeof(double) + model.real_bytes) + (49 * labels + cells) * sizeof(double);
+      cells * kBlock * (sizeof(double) + model.real_bytes) + (50 * labels + 2 * cells) * sizeof(double);
   const std::size_t workspace = std::max(team, std::min(team * std::min(runs, kTeams), kMostWorkspace));
   return (marks + 2 * runs + 1) * state + workspace;
 }

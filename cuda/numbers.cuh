@@ -199,9 +199,9 @@ struct Wide<float> {
 __device__ __forceinline__ float exponential_sum(float high, float low) {
 #if defined(__CUDA_ARCH__)
   constexpr float kPerLog2 = 1.44269504f;
-  constexpr float kRound = 12582912.0f;              // 1.5 x 2^23: adding it rounds to a whole number
-  constexpr float kHigh = 0.693145751953125f;        // log 2, so many bits that n times it is exact
-  constexpr float kLow = 1.42860677e-06f;            // and its rest
+  constexpr float kRound = 12582912.0f;        // 1.5 x 2^23: adding it rounds to a whole number
+  constexpr float kHigh = 0.693145751953125f;  // log 2, so many bits that n times it is exact
+  constexpr float kLow = 1.42860677e-06f;      // and its rest
   const float rounded = __fmaf_rn(high, kPerLog2, kRound);
   const float n = __fsub_rn(rounded, kRound);
   const float rest = __fadd_rn(__fmaf_rn(n, -kLow, __fmaf_rn(n, -kHigh, high)), low);

@@ -71,7 +71,7 @@ struct TeamMemory {
   int alpha_width;
   const Real* transitions;  // (C, width) where they are not in registers
   // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
-  // on another gauge.
+  // on another gauge after it (2).
   int parts;                      // per label, after the lanes of a warp have put theirs together
   SharedPointer<int> part_bound;  // (2, parts, labels)
   SharedPointer<Real> part_sum;   // (2, parts, labels, 16)
