@@ -89,11 +89,51 @@ __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, Ex
           t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
 }
 
+// The logarithm of a ring's number to the accuracy of the number.
+__device__ inline double log_of_number(float x) {
+  if (!(x > 0.0f)) return kNone;
+  const int exponent = exponent_of(x);
+  return fma(static_cast<double>(exponent), kLog2,
+             static_cast<double>(logf(x * power_of_two(-exponent, float()))));
+}
+__device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
+
 struct Boundary {
   bool mine, with_ring;
   int slot, head, gauge;
   double alpha, tail, rest, whole, offset;
 };
+// Rows of the ring of a state, newest first; returns the largest entry.
+template <class Real, class Semiring>
+__device__ inline double write_ring(const TablesView<Real>& t, const ExactMemory<Real>& e, const Boundary& at,
+                                    double* out) {
+  double largest = kNone;
+  int block = at.head;
+  for (int first = 1; first <= t.duration; first += kBlock) {
+    block = block == 0 ? t.ring_blocks - 1 : block - 1;
+    const double scale = at.with_ring ? ring_log_scale<Real, Semiring>(e, block, at.gauge, at.rest) : kNone;
+    const bool logs = e.has_log[block] != 0;
+#pragma unroll 4
+    for (int i = 0; i < kBlock; ++i) {
+      if (first + i > t.duration) break;
+      double value = kNone;
+      if (scale > kNone) {
+        const Real number = e.ring.at(block, kBlock - 1 - i);
+        if (logs) {
+          value = e.log_at(block, kBlock - 1 - i);
+        } else if constexpr (Semiring::kIsLog) {
+          value = log_of_number(number);
+        } else {
+          value = static_cast<double>(number);
+        }
+        value += scale;
+      }
+      out[static_cast<std::int64_t>(first + i - 1) * t.labels] = value;
+      largest = fmax(largest, value);
+    }
+  }
+  return largest;
+}
 template <class Real, class Semiring, class Lanes>
 __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, ExactMemory<Real> e, Lanes lanes,
                                              Boundary at) {
@@ -102,18 +142,7 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
   double largest = kNone;
   double* out = p.states.entries + at.slot * p.states.stride + lanes.c;
   if (at.mine && lanes.valid) {
-    int block = at.head;
-    int slot = 0;
-    for (int d = 1; d <= t.duration; ++d) {
-      if (slot == 0) {
-        slot = kBlock;
-        block = block == 0 ? t.ring_blocks - 1 : block - 1;
-      }
-      --slot;
-      const double value = at.with_ring ? ring_log<Real, Semiring>(e, block, slot, at.gauge, at.rest) : kNone;
-      out[static_cast<std::int64_t>(d - 1) * t.labels] = value;
-      largest = fmax(largest, value);
-    }
+    largest = write_ring<Real, Semiring>(t, e, at, out);
     out[static_cast<std::int64_t>(t.duration) * t.labels] = at.alpha;
     out[static_cast<std::int64_t>(t.duration + 1) * t.labels] = at.tail;
     largest = fmax(largest, fmax(at.alpha, at.tail));
@@ -121,7 +150,20 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
   largest = lanes.most(largest);
   if (!at.mine || !lanes.valid) return;
   if (largest != kNone) {
-    for (int row = 0; row < t.duration + 2; ++row) out[static_cast<std::int64_t>(row) * t.labels] -= largest;
+    // Several at a time, since each is read back from the cache.
+    constexpr int kRows = 8;
+    for (int first = 0; first < t.duration + 2; first += kRows) {
+      double rows[kRows];
+      double* const at_first = out + static_cast<std::int64_t>(first) * t.labels;
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        if (first + i < t.duration + 2) rows[i] = at_first[i * t.labels];
+      }
+#pragma unroll
+      for (int i = 0; i < kRows; ++i) {
+        if (first + i < t.duration + 2) at_first[i * t.labels] = rows[i] - largest;
+      }
+    }
   }
   if (lanes.c == 0) {
     p.states.whole[at.slot] = largest == kNone ? 0.0 : at.whole;
