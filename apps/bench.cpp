@@ -37,10 +37,9 @@ void bench_io(const BenchArguments& arguments) {
 
 void bench(const BenchArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
-  const bool has_input =
-      !arguments.input.parameters.empty() && !arguments.input.inputs.empty() && !arguments.output.empty();
-  if (arguments.io_only != has_input)
-    throw UsageError("--io-only, -p, -o and inputs go together", "see bench --help");
+  const int files = (arguments.input.parameters.empty() ? 0 : 1) + (arguments.input.inputs.empty() ? 0 : 1) +
+                    (arguments.output.empty() ? 0 : 1);
+  if (files != (arguments.io_only ? 3 : 0)) throw UsageError("--io-only, -p, -o and inputs go together");
   if (arguments.io_only) return bench_io(arguments);
   BenchOptions options;
   options.engine = engine_options(arguments.engine);

@@ -1,5 +1,6 @@
 """The command line itself: versions, help, and what is refused before any file is read."""
 
+import json
 import re
 
 from harness import check
@@ -35,6 +36,14 @@ def test_help_of_each_run_names_every_option(box):
         for option in SHARED_OPTIONS + own + ["-@", "--start-scores", "--end-scores", "--infeasible", "--all-chromosomes"]:
             check(option in text, "no %s in %s --help" % (option, command))
         check("BED" in text if command != "posterior" else "bedGraph" in text, "the output is not described")
+
+
+def test_bench_compares_a_run_with_its_input(box):
+    box.fails("bench --io-only", 2)
+    box.fails("bench -o out.bed", 2)
+    lines = box.ok("bench --io-only -x cpu --repeats 1 -p scores.params.json -o out.bed scores.npy").stdout.splitlines()
+    check([json.loads(line)["operation"] for line in lines] == ["io_only", "decode"], "%s" % lines)
+    check(box.path("out.bed").exists(), "no out.bed")
 
 
 def test_unknown_command(box):
