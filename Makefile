@@ -43,7 +43,7 @@ demo: packages
 	@echo
 	@echo 'Agreement with the annotation, $(DEMO_OUT)/evaluation.txt:'
 	@head -n 17 $(DEMO_OUT)/evaluation.txt
-	$(PROGRAM) train -q --labels data/genes.bed -b 3 --max-iterations 30 -o $(DEMO_OUT)/trained.json $(DEMO_TRACKS)
+	$(PROGRAM) train -q -x cpu --labels data/genes.bed -b 3 --max-iterations 30 -o $(DEMO_OUT)/trained.json $(DEMO_TRACKS)
 	$(PROGRAM) decode -q -p $(DEMO_OUT)/trained.json -o $(DEMO_OUT)/trained.bed $(DEMO_TRACKS)
 	$(PROGRAM) eval --truth data/genes.bed -o $(DEMO_OUT)/trained_evaluation.txt $(DEMO_OUT)/trained.bed
 	@echo

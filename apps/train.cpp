@@ -199,7 +199,7 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   command
       .add_option("--margin", arguments.margin,
                   "another segmentation must be less likely by this much (log units) for every bin it gets "
-                  "wrong; auto: 10 / mean training duration, or 0 (likelihood alone) where --max-duration, "
+                  "wrong; auto: 16 / mean training duration, or 0 (likelihood alone) where --max-duration, "
                   "--duration or --init is given")
       ->capture_default_str();
   command

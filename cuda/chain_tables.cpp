@@ -34,8 +34,8 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
       rows(std::max(transition_rows, labels)),
       tail(model.has_tail()),
       initial_transition(direction == Direction::kForward && model.initial == InitialTerm::kUniform),
-      least_total(least_certified<Semiring, Real>(duration + kBlock)),
-      least_start(least_certified<Semiring, Real>(labels)) {
+      least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),
+      least_start(least_certified<Semiring::kIsLog, Real>(labels)) {
   build_durations(model);
   build_transitions(model, direction);
   const auto& start = direction == Direction::kForward ? model.start_scores : model.end_scores;

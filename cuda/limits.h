@@ -10,6 +10,8 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/certificate_limits.h"
+
 #if defined(__CUDACC__) || defined(SEMICRF_EMULATED_CUDA)
 #define SEMICRF_BOTH __host__ __device__
 #else
@@ -46,54 +48,7 @@ struct MaxSemiring {
 };
 
 template <class Semiring, class Real>
-struct Limits;
-template <>
-struct Limits<LogSemiring, float> {
-  static constexpr double kLost = -80;  // log of what one flushed term may have been, relative to its bound
-  static constexpr double kMargin = 16.1181;  // log 1e7: how far above the lost mass a sum must lie
-  static constexpr double kSmallest = 1e-30;  // stored numbers below this have lost bits
-  static constexpr double kLargest = 1e30;
-  static constexpr double kExponent = 80;  // |log| of a factor within a block
-  static constexpr double kIgnore = -87;   // factors below e^this are zero
-  static constexpr int kWidestRange = 124;
-};
-template <>
-struct Limits<LogSemiring, double> {
-  static constexpr double kLost = -690;
-  static constexpr double kMargin = 32.2362;  // log 1e14
-  static constexpr double kSmallest = 1e-290;
-  static constexpr double kLargest = 1e290;
-  static constexpr double kExponent = 600;
-  static constexpr double kIgnore = -700;
-  static constexpr int kWidestRange = 1020;
-};
-// Nothing vanishes in the max semiring, but a float far from its scale has few bits left: the winner must lie
-// near.
-template <>
-struct Limits<MaxSemiring, float> {
-  static constexpr double kSmallest = -64;
-  static constexpr double kLargest = 64;
-  static constexpr double kExponent = 64;
-  static constexpr double kTotal = -64;
-};
-template <>
-struct Limits<MaxSemiring, double> {
-  static constexpr double kSmallest = -65536;
-  static constexpr double kLargest = 65536;
-  static constexpr double kExponent = 65536;
-  static constexpr double kTotal = -65536;
-};
-
-// Least value of a sum of `terms` products, relative to the bound of each, that the fast path accepts.
-template <class Semiring, class Real>
-double least_certified(int terms) {
-  using L = Limits<Semiring, Real>;
-  if constexpr (Semiring::kIsLog) {
-    return std::exp(std::log(static_cast<double>(terms)) + L::kLost + L::kMargin);
-  } else {
-    return L::kTotal;
-  }
-}
+using Limits = CertificateLimits<Semiring::kIsLog, Real>;
 
 // A bound rounded down to a whole multiple of the semiring's unit; -inf stays.
 template <class Semiring>

@@ -145,7 +145,7 @@ void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
 
 // What is chosen where nothing is said (docs/training.md).
 constexpr std::pair<int, int> kChosenWindow{-2, 2};
-constexpr double kChosenMargin = 10;  // log units, for all bins of a segment of mean duration
+constexpr double kChosenMargin = 16;  // log units, for all bins of a segment of mean duration
 
 bool is_linear_chain(const ChainModel& chain) { return chain.max_duration == 1 && !chain.has_tail(); }
 

@@ -83,7 +83,7 @@ def test_what_is_chosen_where_nothing_is_said(box):
     train(box, "out.json", "--precision", "double", base=few)
     chosen = load(box, "out.json")
     check(chosen["boundary"]["window"] == [-2, 2], "%s" % chosen["boundary"]["window"])
-    check(abs(float(chosen["training"]["options"]["margin"]) - 10 * 49 / 10000) < 1e-12, "%s" % chosen["training"])
+    check(abs(float(chosen["training"]["options"]["margin"]) - 16 * 49 / 10000) < 1e-12, "%s" % chosen["training"])
     check(0.125 < chosen["training"]["scale"] < 8, "%s" % chosen["training"])
     # What is written down is the likelihood of the parameters as they are written.
     box.ok(["eval", "--truth", "genes.bed", "-p", "out.json", "--precision", "double", "--json", "eval.json", "genes.bed"] + TRACKS)

@@ -107,7 +107,9 @@ inline bool BlockRun<Real, D, Semiring>::normalize_fast(int block) {
       up = exponents(largest);
       by = hn::IfThenElse(live, two_to(hn::Neg(up)), by);
       const V range = hn::Sub(up, exponents(smallest));
-      vanished = vanished || !hn::AllFalse(d, hn::And(live, hn::Gt(range, hn::Set(d, Real(kWidestRange)))));
+      vanished =
+          vanished ||
+          !hn::AllFalse(d, hn::And(live, hn::Gt(range, hn::Set(d, Real(Limits<S, Real>::kWidestRange)))));
     } else {
       by = hn::IfThenElse(live, hn::Neg(largest), by);
     }

@@ -356,7 +356,6 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
 
   // --- carry, ring and gauge: block_ring-inl.h ---
 
-  static constexpr int kWidestRange = sizeof(Real) == sizeof(float) ? 124 : 1020;
   void set_carry(const double* alpha);
   void take_carry(const Real* alpha);
   double move_base();

@@ -76,8 +76,8 @@ struct ChainTables {
       if (Semiring::kIsLog && tail_factor[i] > Real(0))
         tail_drift[i] = kBlock * (log_tail[i] - std::log(static_cast<double>(tail_factor[i])));
     }
-    least_total = least_certified<Semiring, Real>(duration + kBlock);
-    least_start = least_certified<Semiring, Real>(labels);
+    least_total = least_certified<Semiring::kIsLog, Real>(duration + kBlock);
+    least_start = least_certified<Semiring::kIsLog, Real>(labels);
     if constexpr (Semiring::kIsLog)
       log_lost = std::log(static_cast<double>(duration + kBlock)) + Limits<Semiring, Real>::kLost;
   }

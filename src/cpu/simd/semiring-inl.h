@@ -11,6 +11,7 @@
 #include <cmath>
 #include <limits>
 
+#include "engine/certificate_limits.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
@@ -103,56 +104,8 @@ struct MaxSemiring {
   static double FromLogScalar(double x) { return x; }
 };
 
-// What the fast path may trust (docs/algorithm.md, "The certificate"). Values are in the representation
-// above.
 template <class Semiring, class Real>
-struct Limits;
-
-template <>
-struct Limits<LogSemiring, float> {
-  static constexpr double kLost = -80;  // log of what one flushed term may have been, relative to its bound
-  static constexpr double kMargin = 16.1181;  // log 1e7: how far above the lost mass a sum must lie
-  static constexpr float kSmallest = 1e-30f;  // stored numbers below this have lost bits
-  static constexpr float kLargest = 1e30f;
-  static constexpr float kExponent = 80;  // |log| of a factor within a block
-  static constexpr double kIgnore = -87;  // factors below e^this are zero
-};
-template <>
-struct Limits<LogSemiring, double> {
-  static constexpr double kLost = -690;
-  static constexpr double kMargin = 32.2362;  // log 1e14
-  static constexpr double kSmallest = 1e-290;
-  static constexpr double kLargest = 1e290;
-  static constexpr double kExponent = 600;
-  static constexpr double kIgnore = -700;
-};
-// In the max semiring nothing is lost, but a float far from its scale has few bits left: the winner must lie
-// near.
-template <>
-struct Limits<MaxSemiring, float> {
-  static constexpr float kSmallest = -64;
-  static constexpr float kLargest = 64;
-  static constexpr float kExponent = 64;
-  static constexpr double kTotal = -64;
-};
-template <>
-struct Limits<MaxSemiring, double> {
-  static constexpr double kSmallest = -65536;
-  static constexpr double kLargest = 65536;
-  static constexpr double kExponent = 65536;
-  static constexpr double kTotal = -65536;
-};
-
-// Least value of a sum of `terms` products, relative to the bound of each, that the fast path accepts.
-template <class Semiring, class Real>
-Real least_certified(int terms) {
-  using L = Limits<Semiring, Real>;
-  if constexpr (Semiring::kIsLog) {
-    return static_cast<Real>(std::exp(std::log(static_cast<double>(terms)) + L::kLost + L::kMargin));
-  } else {
-    return static_cast<Real>(L::kTotal);
-  }
-}
+using Limits = CertificateLimits<Semiring::kIsLog, Real>;
 
 }  // namespace HWY_NAMESPACE
 }  // namespace semicrf::cpu
