@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kHistory = 12;         // pairs of steps and gradient changes
+constexpr int kHistory = 40;         // pairs of steps and gradient changes
 constexpr double kGradient = 1e-12;  // of the norm of the coordinates: nothing left to gain
 constexpr int kStopRound = 1;        // what the progress callback returns to end a round
 
