@@ -140,6 +140,13 @@ EngineOptions engine_options(const EngineArguments& arguments) {
   return options;
 }
 
+std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOptions& engine) {
+  std::optional<std::int64_t> limit;
+  if (!max_memory.empty()) limit = parse_memory_size(max_memory, "--max-memory");
+  engine.device_memory = static_cast<std::size_t>(limit.value_or(0));
+  return limit;
+}
+
 RunOptions run_options(const CommonArguments& arguments) {
   if (!arguments.log_file.empty()) {
     const std::vector<OutputSpec> log = {{arguments.log_file, IndexKind::kNone}};
@@ -150,9 +157,7 @@ RunOptions run_options(const CommonArguments& arguments) {
   RunOptions options;
   options.input = arguments.input;
   options.engine = engine_options(arguments.engine);
-  if (!arguments.max_memory.empty())
-    options.max_memory = parse_memory_size(arguments.max_memory, "--max-memory");
-  options.engine.device_memory = static_cast<std::size_t>(options.max_memory.value_or(0));
+  options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.infeasible = arguments.infeasible == "skip" ? InfeasiblePolicy::kSkip : InfeasiblePolicy::kError;
   options.write_index = arguments.write_index;
   options.digits = arguments.digits;

@@ -38,6 +38,8 @@ void add_common_options(CLI::App& command, CommonArguments& arguments);
 
 // DeviceError for a device this program cannot run on, UsageError for one it does not know.
 EngineOptions engine_options(const EngineArguments& arguments);
+// Bytes of --max-memory, nothing where it was not given; the engine gets the limit for its device.
+std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOptions& engine);
 // Also sets up the logging. `command` is "decode" or "posterior"; its name ends the files that --prefix
 // names.
 RunOptions run_options(const CommonArguments& arguments);

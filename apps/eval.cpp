@@ -68,9 +68,7 @@ void eval(EvalArguments& arguments) {
       (!options.input.start_scores.empty() || !options.input.end_scores.empty() || options.input.bin_size))
     throw UsageError("--start-scores, --end-scores and --bin-size are for re-scoring", "give -p as well");
   options.engine = engine_options(arguments.engine);
-  if (!arguments.max_memory.empty())
-    options.max_memory = parse_memory_size(arguments.max_memory, "--max-memory");
-  options.engine.device_memory = static_cast<std::size_t>(options.max_memory.value_or(0));
+  options.max_memory = memory_limit(arguments.max_memory, options.engine);
   // The document alone on standard output when it is asked for there.
   options.output = arguments.output.empty() && options.json_path != "-" ? "-" : arguments.output;
   options.version = SEMICRF_VERSION;

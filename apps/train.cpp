@@ -90,9 +90,7 @@ TrainOptions train_options(const TrainArguments& arguments) {
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.missing = missing_policy_from_name(arguments.missing).value();
   options.optimizer = arguments.optimizer == "adamw" ? Optimizer::kAdamW : Optimizer::kLbfgs;
-  if (!arguments.max_memory.empty())
-    options.max_memory = parse_memory_size(arguments.max_memory, "--max-memory");
-  options.engine.device_memory = static_cast<std::size_t>(options.max_memory.value_or(0));
+  options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.version = SEMICRF_VERSION;
   return options;
 }

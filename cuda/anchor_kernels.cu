@@ -6,6 +6,7 @@
 #include "cuda/cuda_check.h"
 #include "cuda/numbers.cuh"
 #include "cuda/posterior_launch.h"
+#include "cuda/warp_scan.cuh"
 
 namespace semicrf::cuda {
 
@@ -14,7 +15,6 @@ extern __shared__ unsigned char shared_memory[];
 namespace {
 
 constexpr int kThreads = kAnchorWarps * 32;
-constexpr unsigned kAll = 0xffffffffu;
 // Starts of a lane: many are few loads per product, few leave no lane idle.
 constexpr int kFewStarts = 4;
 constexpr int kManyStarts = 16;
@@ -23,12 +23,12 @@ constexpr std::size_t kMostShared = std::size_t(64) << 10;
 
 __device__ __forceinline__ double warp_sum(double x) {
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(kAll, x, step);
+  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(kAllLanes, x, step);
   return x;
 }
 __device__ __forceinline__ double warp_most(double x) {
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(kAll, x, step));
+  for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(kAllLanes, x, step));
   return x;
 }
 // log of the sum of the lanes' exp(x).
@@ -136,16 +136,9 @@ struct LabelAtMark {
     double mine = kNone;
     for (int d = first; d < end_of; ++d) mine = next(mine, d);
     double decay = (end_of - first) * log_q;
-    for (int step = 1; step < 32; step *= 2) {
-      const double theirs = __shfl_up_sync(kAll, mine, step);
-      const double their_decay = __shfl_up_sync(kAll, decay, step);
-      if (lane >= step) {
-        mine = log_add(mine, theirs + decay);
-        decay += their_decay;
-      }
-    }
-    double tail = __shfl_up_sync(kAll, mine, 1);
-    decay = __shfl_up_sync(kAll, decay, 1);
+    scan_decaying(lane, &mine, &decay);
+    double tail = __shfl_up_sync(kAllLanes, mine, 1);
+    decay = __shfl_up_sync(kAllLanes, decay, 1);
     tail = lane == 0 ? behind : log_add(tail, behind + decay);
     double sum = kNone;
     for (int d = first; d < end_of; ++d) {

@@ -5,12 +5,12 @@
 // counts.
 #include "cuda/counts_messages.cuh"
 #include "cuda/cuda_check.h"
+#include "cuda/warp_scan.cuh"
 
 namespace semicrf::cuda {
 namespace {
 
 constexpr int kWarps = 4;
-constexpr unsigned kAll = 0xffffffffu;
 
 template <class Real>
 class TailCounter {
@@ -32,22 +32,15 @@ class TailCounter {
       }
       double mine = adds;
       double whole = decay;
-      for (int step = 1; step < 32; step *= 2) {
-        const double theirs = __shfl_up_sync(kAll, mine, step);
-        const double their_decay = __shfl_up_sync(kAll, whole, step);
-        if (lane >= step) {
-          mine = log_add(mine, theirs + whole);
-          whole += their_decay;
-        }
-      }
+      scan_decaying(lane, &mine, &whole);
       const double reached = log_add(mine, right + whole);
-      const double from_right = __shfl_up_sync(kAll, reached, 1);
+      const double from_right = __shfl_up_sync(kAllLanes, reached, 1);
       if (block >= 0) count(block, lane == 0 ? right : from_right, true);
-      right = __shfl_sync(kAll, reached, 31);
+      right = __shfl_sync(kAllLanes, reached, 31);
     }
     for (int step = 16; step > 0; step /= 2) {
-      ending_ += __shfl_xor_sync(kAll, ending_, step);
-      open_ += __shfl_xor_sync(kAll, open_, step);
+      ending_ += __shfl_xor_sync(kAllLanes, ending_, step);
+      open_ += __shfl_xor_sync(kAllLanes, open_, step);
     }
     if (lane != 0) return;
     *last_duration += ending_;
@@ -136,11 +129,11 @@ class TailCounter {
     if (tail > kNone) tail += p_.duration * log_q_ - p_.last_bias[c_];
     double most = tail;
     for (int d = 1 + lane; d <= p_.duration; d += 32) most = fmax(most, after[(d - 1) * labels] + d * log_q_);
-    for (int step = 16; step > 0; step /= 2) most = fmax(most, __shfl_xor_sync(kAll, most, step));
+    for (int step = 16; step > 0; step /= 2) most = fmax(most, __shfl_xor_sync(kAllLanes, most, step));
     if (most == kNone) return kNone;
     double sum = lane == 0 ? exp(tail - most) : 0.0;
     for (int d = 1 + lane; d <= p_.duration; d += 32) sum += exp(after[(d - 1) * labels] + d * log_q_ - most);
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAll, sum, step);
+    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
     const AnchorTask& task = interval_.task;
     const RunReport& report = p_.backward_reports[task.backward_run];
     const std::int64_t block = (task.end - 1 - p_.forward.first_token) / kBlock;

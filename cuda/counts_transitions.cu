@@ -7,6 +7,7 @@
 // logarithms.
 #include "cuda/counts_messages.cuh"
 #include "cuda/cuda_check.h"
+#include "cuda/lanes.cuh"
 
 namespace semicrf::cuda {
 
@@ -19,7 +20,6 @@ constexpr int kTile = 4;
 constexpr int kTileEntries = kTile * kTile;
 constexpr int kFlush = 64;  // positions that are added up in Real
 constexpr int kMostWarps = 8;
-constexpr unsigned kAll = 0xffffffffu;
 
 __host__ __device__ inline int padded(int labels) { return (labels + kTile - 1) / kTile * kTile; }
 __host__ __device__ inline int tiles_of(int labels) {
@@ -197,8 +197,8 @@ class WarpCounter {
     const double mine = alpha[0] > Real(0) ? p_.forward.alpha_scale[scale] + p_.source_bound[c] : kNone;
     double top = mine;
 #pragma unroll
-    for (int step = kGroup / 2; step > 0; step /= 2) top = fmax(top, __shfl_xor_sync(kAll, top, step));
-    const unsigned tops = __ballot_sync(kAll, mine == top) >> (first_row_ * kGroup);
+    for (int step = kGroup / 2; step > 0; step /= 2) top = fmax(top, __shfl_xor_sync(kAllLanes, top, step));
+    const unsigned tops = __ballot_sync(kAllLanes, mine == top) >> (first_row_ * kGroup);
     const int reference = __ffs(static_cast<int>(tops)) - 1;
     Parts<Real> by_alpha{Real(1), kZero}, by_delta = by_alpha, by_next = by_alpha;
     if (mine > kNone) by_alpha = parts_of_log<Real>(mine - top);
@@ -218,7 +218,7 @@ class WarpCounter {
       const Parts<Real> to = parts_of(delta[i]);
       const Parts<Real>& by = i == kSteps - 1 && r == kBlock - 1 ? by_next : by_delta;
       const int exponent = from.exponent + by_alpha.exponent;
-      const int base = __shfl_sync(kAll, exponent, reference, kGroup);
+      const int base = __shfl_sync(kAllLanes, exponent, reference, kGroup);
       const int power = to.exponent + by.exponent + base;
       const bool some = base > kZero / 2;
       bad = bad || power > kMostPower<Real> || exponent - base > kMostPower<Real> ||
@@ -230,7 +230,7 @@ class WarpCounter {
             some ? to.mantissa * by.mantissa * power_of_two(power, Real()) : Real(0);
       }
     }
-    if (!__any_sync(kAll, bad)) return exact ? all : 0;
+    if (!__any_sync(kAllLanes, bad)) return exact ? all : 0;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       if (label_ < kWidth) alpha_[(first_row_ + i * kStep) * kWidth + label_] = Real(0);

@@ -6,6 +6,7 @@
 // reduced together, so that every lane ends up with those of one position or two. Long intervals are cut into
 // pieces: what a piece adds to the crossing mass is summed first.
 #include "cuda/cuda_check.h"
+#include "cuda/lanes.cuh"
 #include "cuda/numbers.cuh"
 #include "cuda/posterior_launch.h"
 
@@ -15,7 +16,6 @@ extern __shared__ unsigned char shared_memory[];
 
 namespace {
 
-constexpr unsigned kAll = 0xffffffffu;
 constexpr int kWarps = 4;  // per block of threads, up to 32 labels
 
 __device__ __forceinline__ float logarithm(float x) { return logf(x); }
@@ -142,7 +142,7 @@ __device__ __forceinline__ void halve(Real (&values)[kBlock]) {
       for (int i = 0; i < kHalf; ++i) {
         const Real low = values[first + i];
         const Real high = values[first + i + kHalf];
-        values[first + i] = (upper ? high : low) + __shfl_xor_sync(kAll, upper ? low : high, kHalf);
+        values[first + i] = (upper ? high : low) + __shfl_xor_sync(kAllLanes, upper ? low : high, kHalf);
       }
     }
     halve<kHalf / 2, kLanes>(values);
@@ -155,7 +155,7 @@ __device__ __forceinline__ void reduce_slots(Real (&values)[kBlock], Real (&held
 #pragma unroll
   for (int h = 0; h < kHeld<kGroup>; ++h) {
     held[h] = values[h * kLanes];
-    if constexpr (kGroup > kBlock) held[h] += __shfl_xor_sync(kAll, held[h], kBlock);
+    if constexpr (kGroup > kBlock) held[h] += __shfl_xor_sync(kAllLanes, held[h], kBlock);
   }
 }
 
@@ -179,7 +179,7 @@ class PieceCombiner {
     for (int i = 0; i < kCombineBlocks; ++i) {
       const std::int64_t block = at_.last_block - i;
       const bool running = block >= at_.first_block;
-      if (kMany ? !running : __any_sync(kAll, running) == 0) break;
+      if (kMany ? !running : __any_sync(kAllLanes, running) == 0) break;
       combine(block, running, i % 2);
     }
     write_statistics();
@@ -251,7 +251,7 @@ class PieceCombiner {
     }
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
-      const Real scale = __shfl_sync(kAll, by[slot / kLanes], slot % kLanes, kGroup);
+      const Real scale = __shfl_sync(kAllLanes, by[slot / kLanes], slot % kLanes, kGroup);
       const std::int64_t row = block * kBlock + slot;
       if (!running || !at_.has_label || row > at_.last_row) continue;
       const std::int64_t i = row * p_.labels + at_.c;
@@ -286,10 +286,10 @@ class PieceCombiner {
   __device__ __forceinline__ void write_statistics() {
 #pragma unroll
     for (int step = kLanes / 2; step > 0; step /= 2) {
-      sums_.entropy += __shfl_xor_sync(kAll, sums_.entropy, step);
-      sums_.mass += __shfl_xor_sync(kAll, sums_.mass, step);
-      sums_.plogp += __shfl_xor_sync(kAll, sums_.plogp, step);
-      sums_.include_error(__shfl_xor_sync(kAll, sums_.worst, step));
+      sums_.entropy += __shfl_xor_sync(kAllLanes, sums_.entropy, step);
+      sums_.mass += __shfl_xor_sync(kAllLanes, sums_.mass, step);
+      sums_.plogp += __shfl_xor_sync(kAllLanes, sums_.plogp, step);
+      sums_.include_error(__shfl_xor_sync(kAllLanes, sums_.worst, step));
     }
     if (lane() != 0 || (kMany && threadIdx.x != 0) || at_.last_block < at_.first_block) return;
     double* out = p_.sums + (static_cast<std::int64_t>(at_.index) * p_.pieces + at_.piece) * 4;

@@ -6,7 +6,8 @@
 namespace semicrf::cuda {
 namespace {
 
-constexpr std::size_t kSliceBytes = std::size_t{1} << 20;  // stays in the processor's cache between the two copies
+constexpr std::size_t kSliceBytes = std::size_t{1}
+                                    << 20;  // stays in the processor's cache between the two copies
 
 }  // namespace
 

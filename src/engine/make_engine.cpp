@@ -13,6 +13,20 @@
 #include "reference/reference_engine.h"
 
 namespace semicrf {
+namespace {
+
+bool takes_gpu(const EngineOptions& options) {
+  if (options.backend == EngineOptions::Backend::kCuda) return true;
+  return options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty() &&
+         cuda_obstacle().empty();
+}
+
+CudaOptions cuda_options(const EngineOptions& options) {
+  return {options.devices, options.device_memory, options.threads};
+}
+
+}  // namespace
+
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel model) {
   if (options.backend == EngineOptions::Backend::kReference) {
     if (!options.instruction_set.empty()) {
@@ -21,20 +35,14 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
     }
     return make_reference_engine(std::move(model));
   }
-  const bool any = options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty();
-  if (options.backend == EngineOptions::Backend::kCuda || (any && cuda_obstacle().empty())) {
-    return make_cuda_engine(std::move(model), options.precision,
-                            {options.devices, options.device_memory, options.threads});
-  }
+  if (takes_gpu(options)) return make_cuda_engine(std::move(model), options.precision, cuda_options(options));
   return make_cpu_engine(std::move(model), options.precision, options.threads, options.instruction_set);
 }
 
 std::vector<std::string> available_instruction_sets() { return cpu_instruction_sets(); }
 
 double measure_copy_seconds(const EngineOptions& options, std::span<const unsigned char> bytes) {
-  const bool any = options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty();
-  if (options.backend == EngineOptions::Backend::kCuda || (any && cuda_obstacle().empty()))
-    return cuda_copy_seconds(bytes, {options.devices, options.device_memory, options.threads});
+  if (takes_gpu(options)) return cuda_copy_seconds(bytes, cuda_options(options));
   const auto begin = std::chrono::steady_clock::now();
   // Every cache line, summed so that the reads must happen.
   std::vector<std::jthread> readers;

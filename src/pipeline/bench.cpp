@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "model/score_source.h"
+#include "pipeline/bench_timing.h"
 #include "pipeline/json_line.h"
 #include "pipeline/viterbi_decoder.h"
 
@@ -94,13 +95,8 @@ ViterbiResult path_of(Engine& engine, const Sample& sample, int threads = 1) {
 double median_seconds(int repeats, const std::function<void()>& work) {
   std::vector<double> seconds;
   work();  // warm-up
-  for (int i = 0; i < repeats; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    seconds.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  std::sort(seconds.begin(), seconds.end());
-  return seconds[seconds.size() / 2];
+  for (int i = 0; i < repeats; ++i) seconds.push_back(seconds_of(work));
+  return median(std::move(seconds));
 }
 
 std::int64_t peak_memory() {
@@ -191,7 +187,8 @@ class Bench {
 
   void run_viterbi(Engine& engine, int threads) {
     ViterbiResult result;
-    const double seconds = median_seconds(options_.repeats, [&] { result = path_of(engine, sample_, threads); });
+    const double seconds =
+        median_seconds(options_.repeats, [&] { result = path_of(engine, sample_, threads); });
     JsonLine json = line(engine, "viterbi", threads, 1, seconds, peaks_.add_max);
     json.add("score", result.score).add("segments", result.segments.size());
     json.add("fallbacks", result.fallbacks).add("repaired_chunks", result.repaired_chunks);

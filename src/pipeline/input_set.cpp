@@ -340,7 +340,8 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
                         : make_score_rows(arrays[source].load(), read.precision, read.threads);
     if (!start_of.empty())
       scores.start = make_score_rows(start_arrays[start_of[source]].load(), read.precision, read.threads);
-    if (!end_of.empty()) scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
+    if (!end_of.empty())
+      scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
   }
   std::size_t cache = read.cache_bytes;
   for (std::unique_ptr<RowReader>* rows : {&scores.rows, &scores.start, &scores.end}) {

@@ -1,12 +1,11 @@
 #include "pipeline/io_bench.h"
 
-#include <algorithm>
-#include <chrono>
 #include <span>
 #include <vector>
 
 #include "core/error.h"
 #include "io/npy_reader.h"
+#include "pipeline/bench_timing.h"
 #include "pipeline/input_argument.h"
 #include "pipeline/json_line.h"
 #include "pipeline/run.h"
@@ -23,17 +22,6 @@ std::span<const unsigned char> bytes_of(const NpyArray& array) {
     return {reinterpret_cast<const unsigned char*>(array.data_f64()), values * sizeof(double)};
   throw InputError({array.name(), "", "--io-only needs scores that can be used where they lie",
                     "store them as little-endian float32 in C order"});
-}
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-double seconds_of(const std::function<void()>& work) {
-  const auto begin = std::chrono::steady_clock::now();
-  work();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 }  // namespace

@@ -14,8 +14,8 @@ struct IoBenchOptions {
 };
 
 // Calls `print` with two JSON objects: the inputs brought to the engine's device (or read, where it computes
-// in the host's memory), and the whole run, from opening the inputs to the finished BED. The inputs are in the
-// page cache then.
+// in the host's memory), and the whole run, from opening the inputs to the finished BED. The inputs are in
+// the page cache then.
 void run_io_bench(const IoBenchOptions& options, const std::function<void(const std::string&)>& print);
 
 }  // namespace semicrf

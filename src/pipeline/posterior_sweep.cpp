@@ -155,8 +155,9 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
   needs.score_bytes = source.bytes_per_position();
-  take_device_needs(engine, source, needs,
-                    [&engine](const WindowShape& shape) { return engine.posterior_device_bytes(shape, false); });
+  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) {
+    return engine.posterior_device_bytes(shape, false);
+  });
   needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
   needs.reads_right_halo = true;
   // A device is full only with many chunks at a time: as many as fit.

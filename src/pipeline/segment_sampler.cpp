@@ -125,8 +125,9 @@ WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source) {
     return engine.posterior_bytes(positions) + 2 * row * static_cast<std::size_t>(model.max_duration);
   };
   needs.score_bytes = source.bytes_per_position();
-  take_device_needs(engine, source, needs,
-                    [&engine](const WindowShape& shape) { return engine.posterior_device_bytes(shape, false); });
+  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) {
+    return engine.posterior_device_bytes(shape, false);
+  });
   needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
   needs.enough_positions = enough_positions(engine.grid());
   return needs;

@@ -7,10 +7,10 @@
 #include "io/chrom_sizes.h"
 #include "io/json_document.h"
 #include "io/npz_reader.h"
+#include "model/bin_labels.h"
 #include "pipeline/input_argument.h"
 #include "pipeline/input_set.h"
 #include "pipeline/piece_stream.h"
-#include "model/bin_labels.h"
 
 namespace semicrf {
 namespace {

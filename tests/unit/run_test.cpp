@@ -1,9 +1,9 @@
 // decode and posterior from files to files: threads and memory change no byte.
 #include "pipeline/run.h"
 
-#include <algorithm>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <random>
 
 #include "core/error.h"
@@ -170,7 +170,8 @@ TEST_CASE("pieces spread over devices: the same bytes, and the first error") {
   const TempFolder folder;
   std::vector<ZipMember> members;
   for (unsigned i = 0; i < 12; ++i)
-    members.push_back({std::to_string(i).append(".npy"), random_scores(1 + i * 3700 % 20'000, i), i % 2 == 0});
+    members.push_back(
+        {std::to_string(i).append(".npy"), random_scores(1 + i * 3700 % 20'000, i), i % 2 == 0});
   InputOptions input = input_of(folder, {folder.add("all.npz", text_of(zip_bytes(members)))});
   const auto run = [&](std::vector<int> devices) {
     DecodeOptions options;

@@ -36,15 +36,23 @@ Parameters model_with_everything(std::mt19937_64& random) {
   return parameters;
 }
 
+struct Case {
+  TrainingData data;
+  Parameters parameters;
+  EngineOptions engine;
+};
+Case make_case() {
+  std::mt19937_64 random(kSeed);
+  Case made{random_data(random), model_with_everything(random), {}};
+  made.engine.precision = Precision::kDouble;
+  return made;
+}
+
 }  // namespace
 
 TEST_CASE("a factor multiplies the score of every segmentation", "[train]") {
   INFO("seed " << kSeed);
-  std::mt19937_64 random(kSeed);
-  const TrainingData data = random_data(random);
-  const Parameters parameters = model_with_everything(random);
-  EngineOptions engine;
-  engine.precision = Precision::kDouble;
+  const auto [data, parameters, engine] = make_case();
   // Where scores outweigh the number of segmentations, log Z is the largest of them, and -log P of the truth
   // the factor times how far its score is behind that.
   const double at_500 = mean_nll(data, scaled(parameters, 500), engine);
@@ -56,11 +64,7 @@ TEST_CASE("a factor multiplies the score of every segmentation", "[train]") {
 
 TEST_CASE("the likeliest factor is where the likelihood is largest", "[train]") {
   INFO("seed " << kSeed);
-  std::mt19937_64 random(kSeed);
-  const TrainingData data = random_data(random);
-  const Parameters parameters = model_with_everything(random);
-  EngineOptions engine;
-  engine.precision = Precision::kDouble;
+  const auto [data, parameters, engine] = make_case();
   const double factor = likeliest_factor(data, parameters, engine);
   CHECK(factor > 0.125);
   CHECK(factor < 8);
