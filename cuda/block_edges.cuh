@@ -13,22 +13,22 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::run(int 
   aside_.rounded = (aside_.sequence->length + kBlock - 1) / kBlock * kBlock;
   begin_run();
   aside_.position = active ? aside_.task->from : aside_.task->end;
-  if constexpr (Lanes::kTeam) {
-    if (lanes_.has_helpers()) {
-      __syncthreads();
-      if (!lanes_.leads) far_.help(lanes_, head_, parity_);
-      __syncthreads();
-    }
-  }
   Place at;
   at.left = 0;
+  // Helpers are one block ahead.
+  bool leading = !helped();
+  if (helped()) __syncthreads();
   for (;;) {
-    if (lanes_.some_team(at.left == 0)) {
+    if (leading && lanes_.some_team(at.left == 0)) {
       arrive(index, at.left == 0);
       if (at.left == 0) at = next_place();
       if (!lanes_.some_team(at.running)) break;
     }
-    help_or_lead(at);
+    help_or_lead(at, leading);
+    if (!leading) {
+      leading = true;
+      continue;
+    }
     if (at.running) {
       head_ = head_ + 1 == t_.ring_blocks ? 0 : head_ + 1;
       at.row += direction() * kBlock;
@@ -57,28 +57,28 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::arrive(i
 }
 
 template <class Real, class Semiring, class Lanes, int kRows>
-__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_lead(const Place& at) {
-  if constexpr (Lanes::kTeam) {
-    const int next = head_ + 1 == t_.ring_blocks ? 0 : head_ + 1;
-    if (lanes_.leads) {
-      step(at);
-    } else {
-      far_.help(lanes_, next, parity_ ^ 1);
-    }
-    if (!lanes_.has_helpers()) return;
-    __syncthreads();
-    if (regauge(parity_) != 0) {
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_lead(const Place& at,
+                                                                                     bool leading) {
+  if constexpr (!Lanes::kTeam) {
+    step(at);
+  } else {
+    const int next = leading ? (head_ + 1 == t_.ring_blocks ? 0 : head_ + 1) : head_;
+    for (bool again = false;; again = true) {
+      if (!lanes_.leads) {
+        far_.help(lanes_, next, parity_ ^ 1);
+      } else if (leading && !again) {
+        step(at);
+      }
+      if (!lanes_.has_helpers()) return;
+      __syncthreads();
+      if (regauge(parity_) == 0) break;
       // The scales are to change under the helpers: their sums are made again.
       __syncthreads();
       if (lanes_.leads && move_wanted_) move_now();
       if (threadIdx.x == 0) regauge(parity_) = 0;
       __syncthreads();
-      if (!lanes_.leads) far_.help(lanes_, next, parity_ ^ 1);
-      __syncthreads();
     }
     parity_ ^= 1;
-  } else {
-    step(at);
   }
 }
 
@@ -157,7 +157,8 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_ru
   if (lanes_.some_team(from_state)) {
     double alpha = kNone;
     if (from_state && lanes_.valid) {
-      const Messages messages = read_state<Real, Semiring>(p_, exact(), aside_.task->start_state, lanes_.c);
+      const Messages messages =
+          read_state<Real, Semiring>(p_aside_, exact(), aside_.task->start_state, lanes_.c);
       alpha = messages.alpha;
       aside_.tail_log = messages.tail;
     }
@@ -235,7 +236,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::export_s
   const double nats = whole_nats<Semiring>(aside_.base, &nats_rest);
   at.whole = origin_whole() + (nats + aside_.mass);
   at.offset = origin() + nats_rest;
-  write_state<Real, Semiring, Lanes>(p_, exact(), lanes_, at);
+  write_state<Real, Semiring, Lanes>(p_aside_, exact(), lanes_, at);
 }
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::report(int index) const {

@@ -52,7 +52,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::run_exac
   x.out_start = has_room ? p_.store.pool_start + pool_at : nullptr;
   x.out_tail = has_room && p_.store.pool_tail != nullptr ? p_.store.pool_tail + pool_at : nullptr;
   x.shift = keeps && p_.store.shift != nullptr ? p_.store.shift + at.store_row : nullptr;
-  exact_block<Real, Semiring, Lanes>(t_, lanes_, x);
+  exact_block<Real, Semiring, Lanes>(p_aside_.tables, lanes_, x);
   if (mine) {
     if (keeps && lanes_.valid) p_.store.content[at.store_row / kBlock * t_.labels + lanes_.c] = x.content_sum;
   }

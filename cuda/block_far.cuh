@@ -13,9 +13,9 @@ class FarPart {
  public:
   using O = Ops<Real, Semiring>;
 
-  using Memory = TeamMemory<Real, !Lanes::kTeam>;
+  using Memory = TeamMemory<Real, Lanes::kPlace>;
 
-  __device__ FarPart(const TablesView<Real>& t, const Memory& m) : t_(t), m_(m) {}
+  __device__ __forceinline__ FarPart(const TablesView<Real>& t, const Memory& m) : t_(t), m_(m) {}
 
   __device__ static void clear(Real (&sums)[kBlock]) {
 #pragma unroll
@@ -57,47 +57,50 @@ class FarPart {
 
   // --- block teams: the parts of the ring that helpers sum up while the block before is led ---
 
-  __device__ int* part_bounds(int parity) const { return m_.part_bound.from(parity * m_.parts * t_.labels); }
-  __device__ Real* part_sums(int parity) const {
+  __device__ __forceinline__ int* part_bounds(int parity) const {
+    return m_.part_bound.from(parity * m_.parts * t_.labels);
+  }
+  __device__ __forceinline__ Real* part_sums(int parity) const {
     return m_.part_sum.from(parity * m_.parts * t_.labels * kBlock);
   }
   // All but the newest block, for the block at ring index `head`; the lanes of a warp that have the same
   // label put theirs together.
-  __device__ void help(const Lanes& lanes, int head, int parity) const {
+  __device__ __forceinline__ void help(const Lanes& lanes, int head, int parity) const {
     Real sums[kBlock];
     clear(sums);
     int reference = kEmpty;
     if (lanes.has_label) reference = bound(head, 2 + lanes.part, lanes.parts);
     if (lanes.has_label && !is_far_below(reference)) add(sums, head, 2 + lanes.part, lanes.parts, reference);
     int common = reference;
-    for (int step = 16; step >= lanes.group; step /= 2)
+    for (int step = 16; step >= lanes.group(); step /= 2)
       common = larger(common, __shfl_xor_sync(kAllLanes, common, step));
-    if (lanes.group < 32) {
+    if (lanes.group() < 32) {
       const Real by =
           is_far_below(reference) ? O::zero() : number_of_units<Real, Semiring>(reference - common);
 #pragma unroll
       for (int i = 0; i < kBlock; ++i) {
         sums[i] = O::times(sums[i], by);
-        for (int step = 16; step >= lanes.group; step /= 2)
+        for (int step = 16; step >= lanes.group(); step /= 2)
           sums[i] = O::plus(sums[i], __shfl_xor_sync(kAllLanes, sums[i], step));
       }
     }
     const int lane = static_cast<int>(threadIdx.x % 32);
-    if (!lanes.has_label || lane >= lanes.group) return;
-    const int slot = (lanes.part / (32 / lanes.group)) * t_.labels + lanes.c;
+    if (!lanes.has_label || lane >= lanes.group()) return;
+    const int slot = (lanes.part / (32 / lanes.group())) * t_.labels + lanes.c;
     part_bounds(parity)[slot] = common;
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4)
       store4(part_sums(parity) + slot * kBlock + i, sums[i], sums[i + 1], sums[i + 2], sums[i + 3]);
   }
-  __device__ int bound_of_parts(const Lanes& lanes, int parity) const {
+  __device__ __forceinline__ int bound_of_parts(const Lanes& lanes, int parity) const {
     int largest = kEmpty;
-    for (int s = 0; s < lanes.parts / (32 / lanes.group); ++s)
+    for (int s = 0; s < lanes.parts / (32 / lanes.group()); ++s)
       largest = larger(largest, part_bounds(parity)[s * t_.labels + lanes.c]);
     return largest;
   }
-  __device__ void add_parts(Real (&sums)[kBlock], const Lanes& lanes, int parity, int bound) const {
-    for (int s = 0; s < lanes.parts / (32 / lanes.group); ++s) {
+  __device__ __forceinline__ void add_parts(Real (&sums)[kBlock], const Lanes& lanes, int parity,
+                                            int bound) const {
+    for (int s = 0; s < lanes.parts / (32 / lanes.group()); ++s) {
       const int slot = s * t_.labels + lanes.c;
       const int reference = part_bounds(parity)[slot];
       const Real by =
@@ -121,12 +124,12 @@ class FarPart {
                                            Real factor, int first) const {
     Real entries[2 * kBlock];
 #pragma unroll
-    for (int i = 0; i < kBlock; i += 4) load4(table + i, entries + i);
+    for (int i = 0; i < kBlock; i += 4) load_entries<Lanes::kPlace>(table + i, entries + i);
 #pragma unroll
     for (int n = 0; n < kBlock; n += 4) {
       Real starts[4];
       load4(source + m_.ring.part(3 - n / 4), starts);
-      load4(table + kBlock + n, entries + kBlock + n);
+      load_entries<Lanes::kPlace>(table + kBlock + n, entries + kBlock + n);
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         const Real start = O::times(starts[3 - k], factor);
@@ -137,29 +140,33 @@ class FarPart {
     }
   }
   // Constants where a warp holds whole teams, so that shared memory is addressed by immediate offsets.
-  __device__ int ring_width() const {
+  __device__ __forceinline__ int ring_width() const {
     if constexpr (Lanes::kTeam) {
       return m_.ring.width;
     } else {
       return Lanes::kRingWidth;
     }
   }
-  __device__ int table_width() const {
+  __device__ __forceinline__ int table_width() const {
     if constexpr (Lanes::kTeam) {
       return m_.table_width;
     } else {
       return Lanes::kTableWidth;
     }
   }
-  __device__ int scale(int j) const { return static_cast<int*>(m_.ring.scales)[j * ring_width()]; }
-  __device__ int offset_bound(int o) const {
-    return static_cast<const int*>(m_.offset_bound)[o * table_width()];
+  __device__ __forceinline__ int scale(int j) const {
+    return static_cast<int*>(m_.ring.scales)[j * ring_width()];
   }
-  __device__ int ring_index(int head, int distance) const {
+  __device__ __forceinline__ int offset_bound(int o) const {
+    const int* bound = static_cast<const int*>(m_.offset_bound) + o * table_width();
+    if constexpr (Lanes::kPlace == MemoryPlace::kRingShared) return __ldg(bound);
+    return *bound;
+  }
+  __device__ __forceinline__ int ring_index(int head, int distance) const {
     const int j = head - distance;
     return j < 0 ? j + t_.ring_blocks : j;
   }
-  __device__ int back(int j, int step) const {
+  __device__ __forceinline__ int back(int j, int step) const {
     if (step == 1) return j == 0 ? t_.ring_blocks - 1 : j - 1;
     j -= step;
     return j < 0 ? j + t_.ring_blocks : j;

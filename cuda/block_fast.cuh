@@ -63,10 +63,10 @@ class FastBlock {
   using O = Ops<Real, Semiring>;
   using L = Limits<Semiring, Real>;
 
-  using Memory = TeamMemory<Real, !Lanes::kTeam>;
+  using Memory = TeamMemory<Real, Lanes::kPlace>;
 
-  __device__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
-                       const LabelTables<Real, kRows>& label)
+  __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
+                                       const LabelTables<Real, kRows>& label)
       : t_(t), m_(m), lanes_(lanes), label_(label) {}
 
   // `sums`: the far part in, the sums over durations out. `start_factors`: null, or those of the long way.
@@ -82,7 +82,7 @@ class FastBlock {
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
       Real* row = m_.alpha.from(slot % 2 * m_.alpha_width);
-      if (lanes_.has_memory()) row[lanes_.c] = alpha;
+      if (lanes_.has_alpha()) row[lanes_.c] = alpha;
       lanes_.sync();
       const Real sum = sum_over_sources(row);
       if (start_factors != nullptr) start_factor = start_factors[slot];

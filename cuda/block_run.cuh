@@ -26,10 +26,19 @@ class BlockRun {
   using O = Ops<Real, Semiring>;
   using L = Limits<Semiring, Real>;
 
-  using Memory = TeamMemory<Real, !Lanes::kTeam>;
+  using Memory = TeamMemory<Real, Lanes::kPlace>;
 
-  __device__ BlockRun(const RunParameters<Real>& p, const Lanes& lanes, const Memory& memory, RunAside& aside)
-      : p_(p), t_(p.tables), lanes_(lanes), m_(memory), far_(p.tables, memory), aside_(aside) {
+  // `p` and `p_aside`: the same parameters twice. The address of the second goes to functions out of line;
+  // as none of the first's does, it stays in the constant bank, where instructions read it for nothing.
+  __device__ __forceinline__ BlockRun(const RunParameters<Real>& p, const RunParameters<Real>& p_aside,
+                                      const Lanes& lanes, const Memory& memory, RunAside& aside)
+      : p_(p),
+        p_aside_(p_aside),
+        t_(p.tables),
+        lanes_(lanes),
+        m_(memory),
+        far_(p.tables, memory),
+        aside_(aside) {
     const int label = lanes.c < t_.labels ? lanes.c : t_.labels - 1;
     label_.label = label;
     label_.into = t_.transition_units[label];
@@ -65,24 +74,26 @@ class BlockRun {
     std::int64_t store_row;               // of its first token in the store
   };
 
-  __device__ ExactMemory<Real> exact() const { return exact_memory(p_, m_, lanes_.c); }
-  __device__ std::int64_t boundary_of(std::int64_t r) const { return p_.backward ? aside_.rounded - r : r; }
-  __device__ int direction() const { return p_.backward ? -1 : 1; }
-  __device__ int ring_before(int distance) const {
+  __device__ __forceinline__ ExactMemory<Real> exact() const { return exact_memory(p_, m_, lanes_.c); }
+  __device__ __forceinline__ std::int64_t boundary_of(std::int64_t r) const {
+    return p_.backward ? aside_.rounded - r : r;
+  }
+  __device__ __forceinline__ int direction() const { return p_.backward ? -1 : 1; }
+  __device__ __forceinline__ int ring_before(int distance) const {
     const int j = head_ - distance;
     return j < 0 ? j + t_.ring_blocks : j;
   }
   // What the run's values are relative to besides base and mass, when it began from a state.
-  __device__ double origin() const {
+  __device__ __forceinline__ double origin() const {
     return aside_.task->start == StartKind::kState ? aside_.task->start_offset : 0.0;
   }
-  __device__ double origin_whole() const {
+  __device__ __forceinline__ double origin_whole() const {
     return aside_.task->start == StartKind::kState ? aside_.task->start_whole : 0.0;
   }
-  __device__ const DeviceScores& first_scores() const {
+  __device__ __forceinline__ const DeviceScores& first_scores() const {
     return p_.backward ? aside_.sequence->ends : aside_.sequence->starts;
   }
-  __device__ const DeviceScores& last_scores() const {
+  __device__ __forceinline__ const DeviceScores& last_scores() const {
     return p_.backward ? aside_.sequence->starts : aside_.sequence->ends;
   }
 
@@ -114,9 +125,16 @@ class BlockRun {
   __device__ __forceinline__ int& regauge(int parity) const { return static_cast<int*>(m_.regauge)[parity]; }
   __device__ __forceinline__ void request_move(double units, bool forbidden);
   __device__ __forceinline__ void move_now();
-  __device__ __forceinline__ void help_or_lead(const Place& at);
+  // Whether other warps sum up parts of the ring for the leading ones.
+  __device__ __forceinline__ bool helped() const {
+    if constexpr (Lanes::kTeam) return lanes_.has_helpers();
+    return false;
+  }
+  // `leading`: a block of the run; else helpers alone, for the first block.
+  __device__ __forceinline__ void help_or_lead(const Place& at, bool leading);
 
   const RunParameters<Real>& p_;
+  const RunParameters<Real>& p_aside_;
   const TablesView<Real>& t_;
   const Lanes lanes_;
   const Memory& m_;

@@ -52,7 +52,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step(con
     source.edges = at.edges;
     source.backward = p_.backward != 0;
     source.shift = at.storing && p_.store.shift != nullptr ? p_.store.shift + at.store_row : nullptr;
-    block_factors<Real, Semiring, Lanes>(t_, *aside_.sequence, source, lanes_, &long_way);
+    block_factors<Real, Semiring, Lanes>(p_aside_.tables, *aside_.sequence, source, lanes_, &long_way);
     // What other teams need must not change a digit of this one's.
     if (lanes_.any(long_way_here)) {
       range = long_way.range;
@@ -187,11 +187,8 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::fill_tai
   };
   tail->old_factor = factor(tail->old_block);
   tail->new_factor = factor(tail->new_block);
-  tail->here_factor = O::zero();
-#pragma unroll
-  for (int i = 0; i < kBlock; ++i) {
-    if (i == t_.duration - 1) tail->here_factor = label_.near[i];
-  }
+  // Not from label_: an index that is not a constant would put all of this object into memory.
+  tail->here_factor = t_.duration <= kBlock ? t_.near_table[label * kBlock + t_.duration - 1] : O::zero();
   tail->here = exact().near;
   tail->out = nullptr;
   tail->out_step = p_.backward ? -t_.labels : t_.labels;

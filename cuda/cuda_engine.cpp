@@ -58,7 +58,7 @@ typename CudaEngine<Real>::MaxPass& CudaEngine<Real>::max_forward() {
 
 template <class Real>
 ModelShape CudaEngine<Real>::model_shape() const {
-  return {model_.num_labels, model_.max_duration, model_.has_tail(), sizeof(Real)};
+  return {model_.num_labels, model_.max_duration, model_.has_tail(), sizeof(Real), teams_at_once(tile_)};
 }
 
 // Of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
@@ -91,7 +91,7 @@ PassPlan CudaEngine<Real>::plan_for(const ScoreWindow& scores, PositionRange ran
   PassPlan plan;
   plan.direction = direction;
   plan.range = range;
-  plan.run = run_length(grid_, scores.length, model_.num_labels);
+  plan.run = run_length(grid_, scores.length, teams_at_once(tile_));
   plan.mark = with_marks ? std::min(plan.run, grid_.warmup) : plan.run;
   plan.warmup = grid_.warmup;
   return plan;

@@ -30,7 +30,7 @@ std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tai
 std::size_t pass_bytes(const ModelShape& model, const RunGrid& grid, const WindowShape& shape) {
   const std::size_t labels = wide(model.labels);
   const std::size_t state = (wide(model.max_duration) + 2) * labels * sizeof(double);
-  const std::int64_t run = run_length(grid, shape.length, model.labels);
+  const std::int64_t run = run_length(grid, shape.length, model.teams);
   const std::size_t runs = wide(shape.positions / run) + 1;
   const std::size_t marks = wide(shape.positions / std::min(run, grid.warmup)) + 1;
   const std::size_t cells = (wide(model.max_duration) + kBlock - 1) / kBlock * labels;

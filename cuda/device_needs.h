@@ -20,6 +20,7 @@ struct ModelShape {
   int labels = 0, max_duration = 0;
   bool tail = false;
   std::size_t real_bytes = 0;
+  int teams = 0;  // that run at a time
 };
 std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                          std::size_t budget);

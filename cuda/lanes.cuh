@@ -30,10 +30,14 @@ __device__ __forceinline__ T most_of_group(T value, int group) {
   return value;
 }
 
+// Where the ring and the tables of durations lie: known when the kernel is compiled, or only when it runs.
+enum class MemoryPlace { kAllShared, kRingShared, kAnywhere };
+
 // Several teams in a warp, or one: kGroup lanes each, for at most kRows labels.
 template <int kGroup, int kRows>
 struct WarpLanes {
   static constexpr bool kTeam = false;
+  static constexpr MemoryPlace kPlace = MemoryPlace::kAllShared;
   static constexpr int kGroups = 32 / kGroup;
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
   static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
@@ -50,6 +54,7 @@ struct WarpLanes {
   }
   // Whether the lane has memory of its own: lanes without a label may share the last one's.
   __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
+  __device__ __forceinline__ bool has_alpha() const { return has_memory(); }
   __device__ __forceinline__ void sync() const { __syncwarp(); }
   // Of the lanes of a team.
   __device__ __forceinline__ bool any(bool p) const {
@@ -77,12 +82,16 @@ struct WarpLanes {
 };
 
 // One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
-// parts of the sums over durations for the block after the one that is led; with at most 16 labels the lanes
-// of such a warp are several parts.
+// parts of the sums over durations for the block after the one that is led; with few labels the lanes of such
+// a warp are several parts. kRows > 0: for at most so many labels.
+template <int kRows>
 struct BlockLanes {
   static constexpr bool kTeam = true;
-  int c, panels;
-  int group;  // lanes of a part within a warp
+  static constexpr MemoryPlace kPlace = kRows > 0 ? MemoryPlace::kRingShared : MemoryPlace::kAnywhere;
+  static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
+  static constexpr int kGroup = kRows > 0 && kRows <= 8 ? 8 : (kRows > 0 && kRows <= 16 ? 16 : 32);
+  int c, panels_at_run_time;
+  int group_at_run_time;  // lanes of a part within a warp
   int part, parts;
   bool leads;  // of a leading warp
   bool valid;  // a leading lane with a label
@@ -90,45 +99,60 @@ struct BlockLanes {
   double* exchange;  // (32) shared
 
   __device__ __forceinline__ BlockLanes(int labels, int panels_, double* exchange_)
-      : panels(panels_), exchange(exchange_) {
+      : panels_at_run_time(panels_), exchange(exchange_) {
     const int lane = static_cast<int>(threadIdx.x % 32);
     const int warp = static_cast<int>(threadIdx.x / 32);
     const int warps = static_cast<int>(blockDim.x / 32);
-    group = 32;
-    while (panels == 1 && group / 2 >= labels) group /= 2;
-    c = warp % panels * 32 + lane % group;
-    leads = warp < panels;
+    group_at_run_time = 32;
+    while (panels() == 1 && group_at_run_time / 2 >= labels) group_at_run_time /= 2;
+    c = warp % panels() * 32 + lane % group();
+    leads = warp < panels();
     has_label = c < labels;
-    valid = has_label && leads && lane < group;
-    parts = (warps / panels - 1) * (32 / group);
-    part = (warp / panels - 1) * (32 / group) + lane / group;
+    valid = has_label && leads && lane < group();
+    parts = (warps / panels() - 1) * (32 / group());
+    part = (warp / panels() - 1) * (32 / group()) + lane / group();
+  }
+  __device__ __forceinline__ int panels() const {
+    if constexpr (kRows > 0) return kPanels;
+    return panels_at_run_time;
+  }
+  __device__ __forceinline__ int group() const {
+    if constexpr (kRows > 0) return kGroup;
+    return group_at_run_time;
   }
   __device__ __forceinline__ bool has_helpers() const { return parts > 0; }
   __device__ __forceinline__ bool has_memory() const { return valid; }
+  // Whether the lane's place in a row of alpha is written: sums over a fixed number of labels read it all.
+  __device__ __forceinline__ bool has_alpha() const {
+    if constexpr (kRows > 0) return leads && static_cast<int>(threadIdx.x % 32) < kGroup && c < kRows;
+    return valid;
+  }
   __device__ __forceinline__ void sync() const {
-    if (panels == 1) {
+    if (panels() == 1) {
       __syncwarp();
     } else {
-      barrier_of(1, panels * 32);
+      barrier_of(1, panels() * 32);
     }
   }
   __device__ __forceinline__ double over_warps(double value) const {
-    if (panels == 1) return value;
+    if (panels() == 1) return value;
     if (threadIdx.x % 32 == 0) exchange[threadIdx.x / 32] = value;
     sync();
     double result = exchange[0];
-    for (int i = 1; i < panels; ++i) result = larger(result, exchange[i]);
+    for (int i = 1; i < panels(); ++i) result = larger(result, exchange[i]);
     sync();
     return result;
   }
   __device__ __forceinline__ bool any(bool p) const {
-    return over_warps(__any_sync(kAllLanes, p) != 0 ? 1.0 : 0.0) > 0;
+    const bool here = __any_sync(kAllLanes, p) != 0;
+    return panels() == 1 ? here : over_warps(here ? 1.0 : 0.0) > 0;
   }
   __device__ __forceinline__ bool any_team(bool p) const { return any(p); }
   __device__ __forceinline__ bool some_team(bool p) const { return p; }
   template <class T>
   __device__ __forceinline__ T most(T value) const {
-    return static_cast<T>(over_warps(static_cast<double>(most_of_group(value, 32))));
+    const T here = most_of_group(value, 32);
+    return panels() == 1 ? here : static_cast<T>(over_warps(static_cast<double>(here)));
   }
 };
 

@@ -54,6 +54,11 @@ __device__ __forceinline__ void load4(const float* from, float* to) {
   const float4 x = *reinterpret_cast<const float4*>(from);
   to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
 }
+// Likewise, from memory that no kernel writes.
+__device__ __forceinline__ void load4_constant(const float* from, float* to) {
+  const float4 x = __ldg(reinterpret_cast<const float4*>(from));
+  to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+}
 __device__ __forceinline__ void load4(const double* from, double* to) {
   const double2 x = *reinterpret_cast<const double2*>(from);
   const double2 y = *reinterpret_cast<const double2*>(from + 2);

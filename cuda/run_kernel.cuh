@@ -2,7 +2,7 @@
 #pragma once
 
 #include "cuda/block_run.cuh"
-#include "cuda/tile_config.h"
+#include "cuda/run_kernels.h"
 
 namespace semicrf::cuda {
 
@@ -27,11 +27,13 @@ __device__ __forceinline__ std::size_t table_entries(int offsets, int width) {
 
 // Warps of a block: the tables and the rings of all warps in shared memory.
 template <class Real, class Semiring, int kGroup, int kRows, int kMaxThreads>
-__global__ void __launch_bounds__(kMaxThreads, 1) run_warps(const __grid_constant__ RunParameters<Real> p) {
+__global__ void __launch_bounds__(kMaxThreads, 1)
+    run_warps(const __grid_constant__ RunParameters<Real> p,
+              const __grid_constant__ RunParameters<Real> p_aside) {
   using Lanes = WarpLanes<kGroup, kRows>;
   const TablesView<Real>& t = p.tables;
   const Lanes lanes(t.labels);
-  TeamMemory<Real, true> m;
+  TeamMemory<Real, Lanes::kPlace> m;
   unsigned at = 0;
   const SharedPointer<int> bounds = slice<int>(at, bound_entries(t.offsets, Lanes::kTableWidth));
   const SharedPointer<Real> table = slice<Real>(at, table_entries(t.offsets, Lanes::kTableWidth));
@@ -60,7 +62,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1) run_warps(const __grid_constan
   m.team = team;
   __syncthreads();
   RunAside aside;
-  BlockRun<Real, Semiring, Lanes, kRows> run(p, lanes, m, aside);
+  BlockRun<Real, Semiring, Lanes, kRows> run(p, p_aside, lanes, m, aside);
   const int first = team - lanes.group;
   for (int index = first; index < p.num_tasks; index += p.teams) {
     const bool active = index + lanes.group < p.num_tasks;
@@ -68,35 +70,38 @@ __global__ void __launch_bounds__(kMaxThreads, 1) run_warps(const __grid_constan
   }
 }
 
-// One chunk per block: many labels, or a ring too large for a warp.
-template <class Real, class Semiring>
-__global__ void __launch_bounds__(512, 1) run_block(const __grid_constant__ RunParameters<Real> p) {
+// One chunk per block: many labels, or a ring too large for a warp. kRows: see BlockLanes.
+template <class Real, class Semiring, int kRows>
+__global__ void __launch_bounds__(block_threads(kRows), 1)
+    run_block(const __grid_constant__ RunParameters<Real> p,
+              const __grid_constant__ RunParameters<Real> p_aside) {
   const TablesView<Real>& t = p.tables;
   const auto labels = static_cast<std::size_t>(t.labels);
   const auto parts = static_cast<std::size_t>(p.parts);
   const auto blocks = static_cast<std::size_t>(t.ring_blocks);
   unsigned at = 0;
   const SharedPointer<double> exchange = slice<double>(at, 32);
-  const BlockLanes lanes(t.labels, p.panels, exchange);
-  TeamMemory<Real, false> m;
+  using Lanes = BlockLanes<kRows>;
+  const Lanes lanes(t.labels, p.panels, exchange);
+  TeamMemory<Real, Lanes::kPlace> m;
   m.regauge = slice<int>(at, 4);
   m.parts = p.parts;
   m.part_bound = slice<int>(at, 2 * labels * parts);
   m.part_sum = slice<Real>(at, 2 * labels * parts * kBlock);
-  m.alpha_width = (t.labels + 3) / 4 * 4;
+  m.alpha_width = kRows > 0 ? kRows : (t.labels + 3) / 4 * 4;
   m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width));
   const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
   const int team = static_cast<int>(blockIdx.x);
   m.table_width = t.width;
   m.transitions = t.transition;
-  if (p.transitions_in_shared) {
+  if (kRows == 0 && p.transitions_in_shared) {
     Real* transitions = slice<Real>(at, labels * labels);
     copy_all(t.transition, labels * labels, transitions);
     m.transitions = transitions;
   }
   const int* bounds = t.offset_bound;
   const Real* table = t.offset_table;
-  if (p.table_in_shared) {
+  if (kRows == 0 && p.table_in_shared) {
     int* bounds_here = slice<int>(at, bound_entries(t.offsets, t.width));
     Real* table_here = slice<Real>(at, table_entries(t.offsets, t.width));
     copy_all(bounds, bound_entries(t.offsets, t.width), bounds_here);
@@ -108,7 +113,10 @@ __global__ void __launch_bounds__(512, 1) run_block(const __grid_constant__ RunP
   m.offset_table = table + label * kTableRow;
   m.ring.width = t.labels;
   m.ring.turn = label / 2 % 4;
-  if (p.ring_in_shared) {
+  if constexpr (kRows > 0) {
+    m.ring.scales = slice<int>(at, blocks * labels).from(label);
+    m.ring.numbers = slice<Real>(at, blocks * labels * kBlock).from(label * kBlock);
+  } else if (p.ring_in_shared) {
     m.ring.scales = static_cast<int*>(slice<int>(at, blocks * labels)) + label;
     m.ring.numbers = static_cast<Real*>(slice<Real>(at, blocks * labels * kBlock)) + label * kBlock;
   } else {
@@ -119,8 +127,29 @@ __global__ void __launch_bounds__(512, 1) run_block(const __grid_constant__ RunP
   m.team = team;
   __syncthreads();
   RunAside aside;
-  BlockRun<Real, Semiring, BlockLanes, 0> run(p, lanes, m, aside);
+  BlockRun<Real, Semiring, Lanes, kRows> run(p, p_aside, lanes, m, aside);
   for (int index = team; index < p.num_tasks; index += p.teams) run.run(index, true);
+}
+
+template <class Real, class Semiring>
+RunKernel<Real> warp_kernel(const TileConfig& tile) {
+  constexpr int kThreads = 384;
+  if (tile.group == 4) return run_warps<Real, Semiring, 4, 4, kThreads>;
+  if (tile.group == 8) return run_warps<Real, Semiring, 8, 8, kThreads>;
+  if (tile.group == 16) return run_warps<Real, Semiring, 16, 16, kThreads>;
+  if (tile.rows == 24) return run_warps<Real, Semiring, 32, 24, kThreads>;
+  return run_warps<Real, Semiring, 32, 32, kThreads>;
+}
+
+template <class Real, class Semiring>
+RunKernel<Real> block_kernel(const TileConfig& tile) {
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    if (tile.rows == 8) return run_block<Real, Semiring, 8>;
+    if (tile.rows == 16) return run_block<Real, Semiring, 16>;
+    if (tile.rows == 32) return run_block<Real, Semiring, 32>;
+    if (tile.rows == 64) return run_block<Real, Semiring, 64>;
+  }
+  return run_block<Real, Semiring, 0>;
 }
 
 }  // namespace semicrf::cuda

@@ -3,6 +3,7 @@
 
 #include <type_traits>
 
+#include "cuda/lanes.cuh"
 #include "cuda/numbers.cuh"
 #include "cuda/run_types.h"
 
@@ -59,14 +60,25 @@ struct ExactMemory {
   __device__ double& far_scale(int j) const { return log_at(j, kBlock); }
 };
 
-// Memory of one team. kShared: ring and tables are in shared memory. Pointers but `alpha`, `transitions` and
-// `part*` are offset to the lane's label.
-template <class Real, bool kShared>
+// Four entries of a table.
+template <MemoryPlace kPlace, class Real>
+__device__ __forceinline__ void load_entries(const Real* from, Real* to) {
+  if constexpr (kPlace == MemoryPlace::kRingShared) {
+    load4_constant(from, to);
+  } else {
+    load4(from, to);
+  }
+}
+
+// Memory of one team. Pointers but `alpha`, `transitions` and `part*` are offset to the lane's label.
+template <class Real, MemoryPlace kPlace>
 struct TeamMemory {
-  MemoryPointer<const Real, kShared> offset_table;  // (offsets) stride table_width x kTableRow
-  MemoryPointer<const int, kShared> offset_bound;   // (offsets + 1) stride table_width
+  static constexpr bool kTablesShared = kPlace == MemoryPlace::kAllShared;
+  static constexpr bool kRingShared = kPlace != MemoryPlace::kAnywhere;
+  MemoryPointer<const Real, kTablesShared> offset_table;  // (offsets) stride table_width x kTableRow
+  MemoryPointer<const int, kTablesShared> offset_bound;   // (offsets + 1) stride table_width
   int table_width;
-  Ring<Real, kShared> ring;
+  Ring<Real, kRingShared> ring;
   SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
   int alpha_width;
   const Real* transitions;  // (C, width) where they are not in registers
@@ -79,9 +91,9 @@ struct TeamMemory {
   int team;
 };
 
-template <class Real, bool kShared>
+template <class Real, MemoryPlace kPlace>
 __device__ __forceinline__ ExactMemory<Real> exact_memory(const RunParameters<Real>& p,
-                                                          const TeamMemory<Real, kShared>& m, int c) {
+                                                          const TeamMemory<Real, kPlace>& m, int c) {
   const TablesView<Real>& t = p.tables;
   const int label = c < t.labels ? c : t.labels - 1;
   const std::int64_t labels = t.labels;

@@ -1,6 +1,8 @@
 #include "cuda/tile_config.h"
 
 #include <algorithm>
+#include <functional>
+#include <limits>
 
 namespace semicrf::cuda {
 namespace {
@@ -8,20 +10,20 @@ namespace {
 std::size_t wide(int n) { return static_cast<std::size_t>(n); }
 
 // What the parts of the ring hand over, and the rows of alpha.
-std::size_t parts_bytes(int labels, int parts, std::size_t real) {
+std::size_t parts_bytes(int labels, int alpha, int parts, std::size_t real) {
   return aligned_bytes(32 * sizeof(double)) + aligned_bytes(4 * sizeof(int)) +
          aligned_bytes(2 * wide(labels) * wide(parts) * sizeof(int)) +
          aligned_bytes(2 * wide(labels) * wide(parts) * kBlock * real) +
-         alpha_bytes((labels + 3) / 4 * 4, real);
+         alpha_bytes((alpha + 3) / 4 * 4, real);
 }
 
 // 168 registers a thread leave room for twelve warps; fewer than six do not hide the recursion's latency, and
 // then the warps of a block had better share one chunk.
 constexpr int kMostWarps = 12;
 constexpr int kFewestWarps = 6;
-// 128 registers a thread.
-constexpr int kMostBlockWarps = 16;
 constexpr int kMostSharedTransitions = 64;
+// Nominal: how many teams run at a time decides how long runs are, which must not depend on the card.
+constexpr int kMultiprocessors = 132;
 
 bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
   if (labels > 32) return false;
@@ -37,7 +39,49 @@ bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, Til
   out->warps = static_cast<int>(std::min<std::size_t>(kMostWarps, (limit - tables) / warp));
   out->shared_bytes = tables + wide(out->warps) * warp;
   out->teams_per_block = out->warps * groups;
+  out->resident = 1;
   return true;
+}
+
+// How many teams share a multiprocessor and how many parts help each. Cycles of a block, roughly: the leading
+// warps take kLatency for it alone, each of them issues kLead instructions; a distance of the ring takes
+// kFar instructions of a warp, which a multiprocessor issues four at a time.
+void share_out(int offsets, int most_warps, std::size_t ring, std::size_t shared_limit,
+               const std::function<std::size_t(int)>& bytes, TileConfig* config) {
+  constexpr double kLatency = 6000, kLead = 2500, kFar = 320;
+  const int per_warp = config->panels == 1 ? 32 / config->group : 1;
+  const double far = kFar * offsets / per_warp;
+  double least = 0;
+  config->resident = 0;
+  for (int helpers = 0;
+       helpers == 0 || (helpers < most_warps / config->panels && 2 * helpers * per_warp <= offsets);
+       ++helpers) {
+    for (int teams = 1; teams * config->panels * (1 + helpers) <= most_warps; ++teams) {
+      if (wide(teams) * (bytes(helpers) + ring) > shared_limit) break;
+      const double issue = teams * config->panels * (far + kLead) / 4;
+      const double lead = kLatency + (helpers == 0 ? far : 0);
+      const double help = helpers == 0 ? 0 : 1.5 * far / helpers;
+      const double cost = std::max({issue, lead, help}) / teams;
+      // Few teams are ready sooner, and leave more of the cache to each.
+      if (config->resident > 0 && cost > 0.95 * least) continue;
+      least = cost;
+      config->resident = teams;
+      config->parts = helpers;
+    }
+  }
+}
+
+// Teams of whole warps in blocks of their own; float, up to 64 labels, the ring in shared memory.
+bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
+  if (labels > 64) return false;
+  out->rows = labels <= 8 ? 8 : (labels <= 16 ? 16 : (labels <= 32 ? 32 : 64));
+  out->group = std::min(out->rows, 32);
+  out->transitions_in_shared = out->table_in_shared = false;
+  const std::size_t ring = ring_bytes(ring_blocks, labels, sizeof(float));
+  const auto bytes = [&](int helpers) { return parts_bytes(labels, out->rows, helpers, sizeof(float)); };
+  share_out(offsets, block_threads(out->rows) / 32, ring, limit, bytes, out);
+  out->shared_bytes = bytes(out->parts) + ring;
+  return out->resident > 0;
 }
 
 }  // namespace
@@ -52,38 +96,29 @@ TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std
   config.block_team = true;
   config.table_width = labels;
   config.panels = (labels + 31) / 32;
-  config.warps = config.panels;
-  // Helpers sum up parts of all but the newest block of the ring, each a few.
-  int lanes = 32;
-  while (config.panels == 1 && lanes / 2 >= labels) lanes /= 2;
-  const int per_warp = 32 / lanes;
-  int helpers = offsets <= 8 ? 0 : std::min(kMostBlockWarps / config.panels - 1, offsets / (2 * per_warp));
-  const std::size_t transitions =
-      labels <= kMostSharedTransitions ? aligned_bytes(wide(labels) * wide(labels) * real_bytes) : 0;
-  config.transitions_in_shared = transitions > 0;
+  if (real_bytes == sizeof(float) &&
+      unrolled_block_teams(labels, offsets, ring_blocks, shared_limit, &config)) {
+    config.warps = config.panels * (1 + config.parts);
+    return config;
+  }
+  config.rows = 0;
+  config.transitions_in_shared = labels <= kMostSharedTransitions;
+  while (config.panels == 1 && config.group / 2 >= labels) config.group /= 2;
   const std::size_t ring = ring_bytes(ring_blocks, labels, real_bytes);
   const std::size_t table = table_bytes(offsets, labels, real_bytes);
-  const auto least = [&] { return parts_bytes(labels, helpers, real_bytes) + transitions; };
-  while (helpers > 0 && least() > shared_limit) --helpers;
-  // The recursion of one block waits most of the time: others on the same multiprocessor fill it, as many as
-  // have registers and a ring in shared memory. The table is only read, and the same for all of them: the
-  // cache may have it.
-  int resident = kMostBlockWarps / (config.panels * (1 + helpers));
-  if (resident < 2 && helpers > 1 && 2 * (least() + ring) <= shared_limit) {
-    helpers = (helpers - 1) / 2;
-    resident = 2;
-  }
-  resident = std::max(resident, 1);
-  while (resident > 1 && wide(resident) * (least() + ring) > shared_limit) --resident;
-  const std::size_t limit = shared_limit / wide(resident);
-  config.parts = helpers;
-  config.warps = config.panels * (1 + helpers);
-  std::size_t bytes = least();
-  config.ring_in_shared = bytes + ring <= limit;
-  if (config.ring_in_shared) bytes += ring;
-  config.table_in_shared = bytes + table <= limit;
-  if (config.table_in_shared) bytes += table;
-  config.shared_bytes = bytes;
+  const std::size_t transitions =
+      config.transitions_in_shared ? aligned_bytes(wide(labels) * wide(labels) * real_bytes) : 0;
+  const auto bytes = [&](int helpers) {
+    return parts_bytes(labels, labels, helpers, real_bytes) + transitions;
+  };
+  const int warps = block_threads(0) / 32;
+  share_out(offsets, warps, ring, shared_limit, bytes, &config);
+  config.ring_in_shared = config.resident > 0;
+  if (!config.ring_in_shared) share_out(offsets, warps, 0, shared_limit, bytes, &config);
+  config.warps = config.panels * (1 + config.parts);
+  config.shared_bytes = bytes(config.parts) + (config.ring_in_shared ? ring : 0);
+  config.table_in_shared = wide(config.resident) * (config.shared_bytes + table) <= shared_limit;
+  if (config.table_in_shared) config.shared_bytes += table;
   return config;
 }
 
@@ -109,16 +144,23 @@ RunGrid run_grid(int max_duration) {
   return grid;
 }
 
-std::int64_t run_length(const RunGrid& grid, std::int64_t length, int labels) {
-  // As many runs as a large card has teams at work, as far as they are not shorter than a quarter of the
-  // warm-up.
-  const std::int64_t teams = 1400 * (labels <= 8 ? 3 : (labels <= 16 ? 2 : 1));
+int teams_at_once(const TileConfig& tile) { return kMultiprocessors * tile.resident * tile.teams_per_block; }
+
+std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams) {
   // A longer sequence comes in windows of about this size.
   constexpr std::int64_t kWindow = std::int64_t{20} << 20;
   const std::int64_t together = std::min(length, kWindow);
-  std::int64_t run = grid.chunk;
-  while (run > grid.unit && together / run < teams) run /= 2;
-  return run;
+  std::int64_t best = grid.chunk;
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t run = grid.chunk; run >= grid.unit && run % grid.unit == 0; run /= 2) {
+    const std::int64_t runs = (together + run - 1) / run;
+    const std::int64_t rounds = (runs + teams - 1) / teams;
+    const std::int64_t positions = rounds * (std::min(run, together) + std::min(grid.warmup, together));
+    if (positions >= least) continue;
+    least = positions;
+    best = run;
+  }
+  return best;
 }
 
 }  // namespace semicrf::cuda

@@ -12,7 +12,7 @@ namespace semicrf::cuda {
 struct TileConfig {
   bool block_team = false;  // one chunk per block of threads; else one or more per warp
   int group = 32;           // warp teams: lanes per chunk
-  int rows = 32;            // and labels the kernel is unrolled for
+  int rows = 32;            // labels the kernel is unrolled for; 0: any
   int warps = 1;            // per block
   int panels = 1;           // block teams: warps of 32 labels each
   int parts = 0;            // and parts of the ring that other warps sum up, per label; 0: there are none
@@ -22,6 +22,7 @@ struct TileConfig {
   std::size_t shared_bytes = 0;
   int table_width = 1;  // entries of a row of the tables
   int teams_per_block = 1;
+  int resident = 1;  // blocks of threads that share a multiprocessor
 };
 
 // Bytes of shared memory, as the kernels slice it.
@@ -39,6 +40,9 @@ SEMICRF_BOTH inline std::size_t alpha_bytes(int width, std::size_t real) {
   return aligned_bytes(2 * static_cast<std::size_t>(width) * real);
 }
 
+// Threads of a block of threads that is a team, at most: what its registers allow. `rows`: of its TileConfig.
+SEMICRF_BOTH constexpr int block_threads(int rows) { return rows == 0 ? 512 : (rows <= 32 ? 384 : 256); }
+
 TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit);
 // The same with fewer warps per block where there are too few tasks for full blocks on every multiprocessor.
 TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors);
@@ -51,6 +55,9 @@ struct RunGrid {
 };
 RunGrid run_grid(int max_duration);
 // Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
-std::int64_t run_length(const RunGrid& grid, std::int64_t length, int labels);
+// `teams`: how many run at a time.
+std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams);
+// Teams that run at a time on a large card.
+int teams_at_once(const TileConfig& tile);
 
 }  // namespace semicrf::cuda

@@ -18,6 +18,12 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
           CHECK(tile.table_width >= labels);
           if (tile.block_team) {
             CHECK(tile.panels * 32 >= labels);
+            CHECK((tile.rows == 0 || tile.rows >= labels));
+            CHECK((tile.rows == 0 || real == sizeof(float)));
+            CHECK((tile.rows == 0 || tile.ring_in_shared));
+            CHECK(tile.warps * 32 <= block_threads(tile.rows));
+            CHECK(tile.resident >= 1);
+            CHECK(static_cast<std::size_t>(tile.resident) * tile.shared_bytes <= limit);
             CHECK(tile.parts >= 0);
             CHECK(tile.parts <= (duration + 15) / 16);
             CHECK(tile.warps == tile.panels * (1 + tile.parts));
@@ -46,8 +52,8 @@ TEST_CASE("runs are whole units of the chunk grid, long enough and aligned") {
     CHECK(grid.chunk >= 8192);
     CHECK(grid.chunk % grid.warmup == 0);
     for (const std::int64_t length : {1L, 1000L, 100000L, 20000000L, 3000000000L}) {
-      for (const int labels : {1, 12, 40}) {
-        const std::int64_t run = run_length(grid, length, labels);
+      for (const int teams : {1, 132, 300, 1584, 12672}) {
+        const std::int64_t run = run_length(grid, length, teams);
         CHECK(run >= grid.unit);
         CHECK(run % grid.unit == 0);
         CHECK(grid.chunk % run == 0);

@@ -1,37 +1,26 @@
-// Definitions of run_launch.h, for the files in instantiate/.
-#pragma once
-
 #include "cuda/cuda_check.h"
-#include "cuda/run_kernel.cuh"
+#include "cuda/run_kernels.h"
 #include "cuda/run_launch.h"
 
 namespace semicrf::cuda {
-
-inline constexpr int kWarpKernelThreads = 384;
-
-template <class Real>
-using RunKernel = void (*)(RunParameters<Real>);
+namespace {
 
 template <class Real, class Semiring>
 RunKernel<Real> kernel_of(const TileConfig& tile) {
   if constexpr (sizeof(Real) == sizeof(float)) {
-    if (!tile.block_team) {
-      if (tile.group == 4) return run_warps<Real, Semiring, 4, 4, kWarpKernelThreads>;
-      if (tile.group == 8) return run_warps<Real, Semiring, 8, 8, kWarpKernelThreads>;
-      if (tile.group == 16) return run_warps<Real, Semiring, 16, 16, kWarpKernelThreads>;
-      if (tile.rows == 24) return run_warps<Real, Semiring, 32, 24, kWarpKernelThreads>;
-      return run_warps<Real, Semiring, 32, 32, kWarpKernelThreads>;
-    }
+    if (!tile.block_team) return warp_kernel<Real, Semiring>(tile);
   }
-  return run_block<Real, Semiring>;
+  return block_kernel<Real, Semiring>(tile);
 }
 
-inline int device_attribute(cudaDeviceAttr attribute) {
+int device_attribute(cudaDeviceAttr attribute) {
   int device = 0, value = 0;
   SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
   SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, device));
   return value;
 }
+
+}  // namespace
 
 template <class Real, class Semiring>
 int resident_blocks(const TileConfig& tile) {
@@ -56,7 +45,20 @@ void launch_runs(const TileConfig& tile, int blocks, const RunParameters<Real>& 
   config.blockDim = dim3(static_cast<unsigned>(tile.warps * 32));
   config.dynamicSmemBytes = tile.shared_bytes;
   config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters));
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters, parameters));
 }
+
+template int resident_blocks<float, LogSemiring>(const TileConfig&);
+template int resident_blocks<float, MaxSemiring>(const TileConfig&);
+template int resident_blocks<double, LogSemiring>(const TileConfig&);
+template int resident_blocks<double, MaxSemiring>(const TileConfig&);
+template void launch_runs<float, LogSemiring>(const TileConfig&, int, const RunParameters<float>&,
+                                              cudaStream_t);
+template void launch_runs<float, MaxSemiring>(const TileConfig&, int, const RunParameters<float>&,
+                                              cudaStream_t);
+template void launch_runs<double, LogSemiring>(const TileConfig&, int, const RunParameters<double>&,
+                                               cudaStream_t);
+template void launch_runs<double, MaxSemiring>(const TileConfig&, int, const RunParameters<double>&,
+                                               cudaStream_t);
 
 }  // namespace semicrf::cuda

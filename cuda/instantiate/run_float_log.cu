@@ -1,9 +1,0 @@
-#include "cuda/run_launch.cuh"
-
-namespace semicrf::cuda {
-
-template int resident_blocks<float, LogSemiring>(const TileConfig&);
-template void launch_runs<float, LogSemiring>(const TileConfig&, int, const RunParameters<float>&,
-                                              cudaStream_t);
-
-}  // namespace semicrf::cuda

@@ -1,0 +1,21 @@
+// Which kernel of the recursion serves a shape. They take long to compile: each file of instantiate/ makes
+// some of them.
+#pragma once
+
+#include "cuda/run_types.h"
+#include "cuda/tile_config.h"
+
+namespace semicrf::cuda {
+
+// The same parameters twice: see BlockRun.
+template <class Real>
+using RunKernel = void (*)(RunParameters<Real>, RunParameters<Real>);
+
+// Warp teams, float.
+template <class Real, class Semiring>
+RunKernel<Real> warp_kernel(const TileConfig& tile);
+// Block teams.
+template <class Real, class Semiring>
+RunKernel<Real> block_kernel(const TileConfig& tile);
+
+}  // namespace semicrf::cuda
