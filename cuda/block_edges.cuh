@@ -7,34 +7,32 @@ namespace semicrf::cuda {
 
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::run(int index, bool active) {
-  active_ = active;
+  aside_.active = active;
   aside_.task = p_.tasks + index;
   aside_.sequence = &p_.sequences[aside_.task->sequence];
   aside_.rounded = (aside_.sequence->length + kBlock - 1) / kBlock * kBlock;
   begin_run();
   aside_.position = active ? aside_.task->from : aside_.task->end;
-  Place at;
-  at.left = 0;
+  state_.left = 0;
   // Helpers are one block ahead.
   bool leading = !helped();
   if (helped()) __syncthreads();
   for (;;) {
-    if (leading && lanes_.some_team(at.left == 0)) {
-      arrive(index, at.left == 0);
-      if (at.left == 0) at = next_place();
-      if (!lanes_.some_team(at.running)) break;
+    if (leading && lanes_.some_team(state_.left == 0)) {
+      arrive(index, state_.left == 0);
+      if (state_.left == 0) next_place();
+      if (!lanes_.some_team(state_.kind != BlockKind::kIdle)) break;
     }
-    help_or_lead(at, leading);
+    help_or_lead(leading);
     if (!leading) {
       leading = true;
       continue;
     }
-    if (at.running) {
-      head_ = head_ + 1 == t_.ring_blocks ? 0 : head_ + 1;
-      at.row += direction() * kBlock;
-      at.store_row += direction() * kBlock;
+    if (state_.kind != BlockKind::kIdle) {
+      state_.head = state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1;
+      if (scores_ != nullptr) scores_ += kBlock * direction_labels();
     }
-    --at.left;
+    --state_.left;
   }
   if (!lanes_.leads) return;
   export_state(active);
@@ -57,25 +55,27 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::arrive(i
 }
 
 template <class Real, class Semiring, class Lanes, int kRows>
-__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_lead(const Place& at,
-                                                                                     bool leading) {
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_lead(bool leading) {
   if constexpr (!Lanes::kTeam) {
-    step(at);
+    step();
   } else {
-    const int next = leading ? (head_ + 1 == t_.ring_blocks ? 0 : head_ + 1) : head_;
+    const int next = leading ? (state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1) : state_.head;
     for (bool again = false;; again = true) {
       if (!lanes_.leads) {
         far_.help(lanes_, next, parity_ ^ 1);
       } else if (leading && !again) {
-        step(at);
+        step();
       }
       if (!lanes_.has_helpers()) return;
       __syncthreads();
-      if (regauge(parity_) == 0) break;
+      if (this->regauge(parity_) == 0) break;
       // The scales are to change under the helpers: their sums are made again.
       __syncthreads();
-      if (lanes_.leads && move_wanted_) move_now();
-      if (threadIdx.x == 0) regauge(parity_) = 0;
+      if (lanes_.leads && aside_.move_wanted) {
+        move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden);
+        aside_.move_wanted = false;
+      }
+      if (threadIdx.x == 0) this->regauge(parity_) = 0;
       __syncthreads();
     }
     parity_ ^= 1;
@@ -85,8 +85,8 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_
 // The blocks from the boundary reached: one that the run or the sequence cuts or ends with, or all that are
 // like the first until something is to be done between them.
 template <class Real, class Semiring, class Lanes, int kRows>
-__device__ __forceinline__ auto BlockRun<Real, Semiring, Lanes, kRows>::next_place() -> Place {
-  Place at;
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::next_place() {
+  Place& at = aside_.place;
   const RunTask& task = *aside_.task;
   const SequenceView& sequence = *aside_.sequence;
   const std::int64_t position = aside_.position;
@@ -109,35 +109,43 @@ __device__ __forceinline__ auto BlockRun<Real, Semiring, Lanes, kRows>::next_pla
   at.last = end - begin < kBlock ? static_cast<int>(end - begin) : kBlock;
   at.whole = at.first == 0 && at.last == kBlock;
   at.last_here = end == last;
-  at.left = at.running ? static_cast<int>((end - begin + kBlock - 1) / kBlock) : 1 << 30;
+  at.blocks = at.running ? static_cast<int>((end - begin + kBlock - 1) / kBlock) : 1 << 30;
   at.storing = at.running && position >= task.begin && p_.store.alpha != nullptr;
   at.plain_start = position != task.from || task.start != StartKind::kEdge || t_.initial_transition;
   at.first_of_sequence = position == task.from && task.start == StartKind::kEdge;
   at.edges = at.first_here || at.last_here || sequence.starts.f32 != nullptr ||
              sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr || sequence.ends.f64 != nullptr;
   at.row = (p_.backward ? aside_.rounded - 1 - begin : begin) - sequence.begin;
-  at.store_row = at.storing ? boundary_of(begin) - (p_.backward ? kBlock : 0) - p_.store.first_token : 0;
+  at.store_row =
+      at.storing ? this->boundary_of(begin) - (p_.backward ? kBlock : 0) - p_.store.first_token : 0;
   at.scores = at.whole && !at.edges && !sequence.subtract_position_max ? sequence.emissions.f32 : nullptr;
   if (at.running) aside_.position = end;
-  return at;
+  state_.left = at.blocks;
+  state_.kind = BlockKind::kIdle;
+  scores_ = nullptr;
+  if (!at.running) return;
+  if (at.scores != nullptr) scores_ = at.scores + at.row * t_.labels + label_.label;
+  state_.kind = scores_ != nullptr ? BlockKind::kPlain : BlockKind::kLong;
+  if (!at.whole || !at.plain_start) state_.kind = BlockKind::kSlow;
 }
 
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_run() {
-  head_ = parity_ = gauge_ = growth_ = 0;
-  rest_ = aside_.base = aside_.mass = 0;
+  state_ = RunState<Real>{};
+  state_.kind = BlockKind::kIdle;
+  parity_ = 0;
+  aside_.place.running = false;
+  aside_.mass = 0;
   aside_.fallbacks = 0;
   aside_.next_mark = -1;
-  centred_ = aside_.sequence->baseline != nullptr;
-  baseline_ = centred_ ? aside_.sequence->baseline[label_.label] : 0.0;
-  impossible_ = move_wanted_ = false;
-  fresh_ = -1;
+  aside_.centred = aside_.sequence->baseline != nullptr;
+  aside_.baseline = aside_.centred ? aside_.sequence->baseline[label_.label] : 0.0;
+  aside_.move_wanted = false;
   aside_.tail_log = kNone;
   if (!lanes_.leads) return;
   const bool warm = aside_.task->start == StartKind::kWarm;
-  logs_left_ = 0;
   if (lanes_.valid && lanes_.c == 0) {
-    int* has_log = exact().has_log;
+    int* has_log = this->exact().has_log;
     for (int block = 0; block < t_.ring_blocks; ++block) has_log[block] = 0;
   }
   if (lanes_.has_memory()) {
@@ -149,63 +157,36 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_ru
       m_.ring.scale(block) = open ? 0 : kEmpty;
     }
   }
-  if (Lanes::kTeam && threadIdx.x == 0) regauge(0) = regauge(1) = 0;
-  carry_ = lanes_.valid ? O::one() : O::zero();
-  carry_scale_ = lanes_.valid ? 0 : kEmpty;
+  if (Lanes::kTeam && threadIdx.x == 0) this->regauge(0) = this->regauge(1) = 0;
+  state_.carry = lanes_.valid ? O::one() : O::zero();
+  state_.carry_scale = lanes_.valid ? 0 : kEmpty;
   if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
-  const bool from_state = active_ && aside_.task->start == StartKind::kState;
-  if (lanes_.some_team(from_state)) {
-    double alpha = kNone;
-    if (from_state && lanes_.valid) {
-      const Messages messages =
-          read_state<Real, Semiring>(p_aside_, exact(), aside_.task->start_state, lanes_.c);
-      alpha = messages.alpha;
-      aside_.tail_log = messages.tail;
-    }
-    take_alpha(alpha, from_state);
-    if (from_state) {
-      logs_left_ = t_.ring_blocks;
-      growth_ = 0;
-      if (lanes_.valid && aside_.base != 0) move_ring(exact(), t_.ring_blocks, -1, -aside_.base, false);
-    }
-  }
+  if (lanes_.some_team(aside_.active && aside_.task->start == StartKind::kState)) begin_from_state();
   lanes_.sync();
 }
 
-// alpha given as a logarithm; the units of the largest go into the base.
 template <class Real, class Semiring, class Lanes, int kRows>
-__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::take_alpha(double alpha, bool mine) {
-  const double largest = lanes_.most(mine && lanes_.valid ? alpha : kNone);
-  if (!mine) return;
-  impossible_ = largest == kNone;
-  const double shift = impossible_ ? 0.0 : floor(largest * (1 / Semiring::kUnit));
-  aside_.base += shift;
-  const double bounded =
-      fmin(fmax(shift, static_cast<double>(-kMostGrowth)), static_cast<double>(kMostGrowth));
-  growth_ = static_cast<int>(bounded);
-  alpha -= shift * Semiring::kUnit;
-  aside_.tail_log -= shift * Semiring::kUnit;
-  carry_scale_ = lanes_.valid ? units_of<Semiring>(alpha) : kEmpty;
-  carry_ = O::zero();
-  if (!is_far_below(carry_scale_)) {
-    const double rest = alpha - carry_scale_ * Semiring::kUnit;
-    carry_ = static_cast<Real>(Semiring::kIsLog ? exp(rest) : rest);
-  } else if (lanes_.valid) {
-    *exact().alpha = alpha;
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_from_state() {
+  const bool mine = aside_.active && aside_.task->start == StartKind::kState;
+  double alpha = kNone;
+  if (mine && lanes_.valid) {
+    const Messages messages =
+        read_state<Real, Semiring>(p_aside_, this->exact(), aside_.task->start_state, lanes_.c);
+    alpha = messages.alpha;
+    aside_.tail_log = messages.tail;
   }
-}
-template <class Real, class Semiring, class Lanes, int kRows>
-__device__ __forceinline__ double BlockRun<Real, Semiring, Lanes, kRows>::alpha_log() const {
-  if (!lanes_.valid || is_empty(carry_scale_)) return kNone;
-  if (is_far_below(carry_scale_)) return *exact().alpha;
-  return to_log<Real, Semiring>(carry_) + carry_scale_ * Semiring::kUnit;
+  this->take_alpha(state_, alpha, mine);
+  if (!mine) return;
+  state_.logs_left = t_.ring_blocks;
+  state_.growth = 0;
+  if (lanes_.valid && state_.base != 0) move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false);
 }
 
 // The next position whose boundary is a multiple of the mark.
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ std::int64_t BlockRun<Real, Semiring, Lanes, kRows>::mark_after(
     std::int64_t position) const {
-  const std::int64_t t = boundary_of(position);
+  const std::int64_t t = this->boundary_of(position);
   const std::int64_t beyond = t % p_.mark;
   if (!p_.backward) return position + p_.mark - beyond;
   return position + (beyond == 0 ? p_.mark : beyond);
@@ -214,8 +195,8 @@ __device__ __forceinline__ std::int64_t BlockRun<Real, Semiring, Lanes, kRows>::
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ int BlockRun<Real, Semiring, Lanes, kRows>::state_slot() const {
   if (aside_.position == aside_.task->begin) return aside_.task->first_state;
-  const std::int64_t t = boundary_of(aside_.position);
-  const std::int64_t origin = boundary_of(aside_.task->begin);
+  const std::int64_t t = this->boundary_of(aside_.position);
+  const std::int64_t origin = this->boundary_of(aside_.task->begin);
   const std::int64_t marks = p_.backward ? ((origin + p_.mark - 1) / p_.mark * p_.mark - t) / p_.mark
                                          : (t - origin / p_.mark * p_.mark + p_.mark - 1) / p_.mark;
   return aside_.task->first_state + static_cast<int>(marks);
@@ -227,23 +208,23 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::export_s
   // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it.
   at.with_ring = aside_.position % kBlock == 0;
   at.slot = state_slot();
-  at.head = head_;
-  at.gauge = gauge_;
-  at.rest = rest_;
-  at.alpha = alpha_log();
+  at.head = state_.head;
+  at.gauge = state_.gauge;
+  at.rest = state_.rest;
+  at.alpha = this->alpha_log(state_);
   at.tail = aside_.tail_log;
   double nats_rest;
-  const double nats = whole_nats<Semiring>(aside_.base, &nats_rest);
-  at.whole = origin_whole() + (nats + aside_.mass);
-  at.offset = origin() + nats_rest;
-  write_state<Real, Semiring, Lanes>(p_aside_, exact(), lanes_, at);
+  const double nats = whole_nats<Semiring>(state_.base, &nats_rest);
+  at.whole = this->origin_whole() + (nats + aside_.mass);
+  at.offset = this->origin() + nats_rest;
+  write_state<Real, Semiring, Lanes>(p_aside_, this->exact(), lanes_, at);
 }
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::report(int index) const {
   RunReport& report = p_.reports[index];
   report.mass_inside = aside_.mass - report.mass_before;
-  report.origin = origin();
-  report.origin_whole = origin_whole();
+  report.origin = this->origin();
+  report.origin_whole = this->origin_whole();
   report.fallbacks = aside_.fallbacks;
 }
 

@@ -15,7 +15,8 @@ class FarPart {
 
   using Memory = TeamMemory<Real, Lanes::kPlace>;
 
-  __device__ __forceinline__ FarPart(const TablesView<Real>& t, const Memory& m) : t_(t), m_(m) {}
+  __device__ __forceinline__ FarPart(const TablesView<Real>& t, const Memory& m)
+      : t_(t), m_(m), last_(in_register(t.ring_blocks - 1)) {}
 
   __device__ static void clear(Real (&sums)[kBlock]) {
 #pragma unroll
@@ -164,16 +165,16 @@ class FarPart {
   }
   __device__ __forceinline__ int ring_index(int head, int distance) const {
     const int j = head - distance;
-    return j < 0 ? j + t_.ring_blocks : j;
+    return j < 0 ? j + last_ + 1 : j;
   }
   __device__ __forceinline__ int back(int j, int step) const {
-    if (step == 1) return j == 0 ? t_.ring_blocks - 1 : j - 1;
     j -= step;
-    return j < 0 ? j + t_.ring_blocks : j;
+    return j < 0 ? j + last_ + 1 : j;
   }
 
   const TablesView<Real>& t_;
   const Memory& m_;
+  const int last_;  // index of the ring
 };
 
 }  // namespace semicrf::cuda

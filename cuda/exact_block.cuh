@@ -225,9 +225,4 @@ struct ExactPath {
   }
 };
 
-template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE void exact_block(const TablesView<Real>& t, Lanes lanes, ExactBlock<Real>& x) {
-  ExactPath<Real, Semiring, Lanes>{t, lanes, x}.run();
-}
-
 }  // namespace semicrf::cuda

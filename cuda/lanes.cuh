@@ -17,6 +17,15 @@ __device__ __forceinline__ void barrier_of(int id, int count) {
 #endif
 }
 
+// Keeps a value in a register that the compiler would rather read again from the constant bank, which takes
+// longer than the instruction that waits for it.
+__device__ __forceinline__ int in_register(int value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("mov.s32 %0, %0;" : "+r"(value));
+#endif
+  return value;
+}
+
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
 __device__ __forceinline__ int larger(int a, int b) { return a > b ? a : b; }

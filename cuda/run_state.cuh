@@ -6,16 +6,56 @@
 
 namespace semicrf::cuda {
 
+// How the next block is done: not at all, with scores as they lie there, with factors made out of line, or
+// out of line as a whole.
+enum class BlockKind : int { kIdle, kPlain, kLong, kSlow };
+
+// The blocks of a stretch, all alike, of which positions first..last-1 belong to the run.
+struct Place {
+  int blocks;
+  int first, last;
+  bool running, whole, storing;
+  bool first_here, last_here;           // the sequence's first and last position are in it
+  bool first_of_sequence, plain_start;  // the run begins here; and segments begin here as elsewhere
+  bool edges;                           // there are boundary scores
+  const float* scores;                  // of the window, if they may be read as they are
+  std::int64_t row;                     // of the first block's first position in the scores
+  std::int64_t store_row;               // of its first token in the store
+};
+
 // What a run looks at rarely, or not in a hurry: it lies in memory, so that the recursion has the registers.
 struct RunAside {
   const RunTask* task;
   const SequenceView* sequence;
   std::int64_t rounded;    // the sequence's length in whole blocks
-  std::int64_t position;   // where the blocks at hand end
+  std::int64_t position;   // where the stretch at hand ends
   std::int64_t next_mark;  // position of the next state that is kept inside the chunk
-  double base, mass;       // units taken out of all scales; whole nats taken out of the scores
+  Place place;
+  double mass;  // whole nats taken out of the scores
   double tail_log;
+  double baseline;  // taken out of every score
   int fallbacks;
+  bool active, centred;
+  // A move of the ring that waits for the helpers.
+  bool move_wanted, move_forbidden;
+  double move_units;
+  int fresh;  // a block of the ring that is on the new gauge already
+};
+
+// What every block reads and changes.
+template <class Real>
+struct RunState {
+  int left;  // blocks of the stretch
+  BlockKind kind;
+  int head;       // of the ring
+  int logs_left;  // blocks until the ring has none whose logarithms are kept
+  // alpha at the boundary reached: a number (in [1, 2); below 1, max) and a scale, relative to the base.
+  int carry_scale;
+  Real carry;
+  int gauge, growth;
+  bool impossible;  // no label has an alpha
+  double rest;
+  double base;  // units taken out of all scales
 };
 
 // Scales far below are kept as doubles. `gauge` and `rest`: see BlockRun.
