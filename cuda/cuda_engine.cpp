@@ -146,27 +146,38 @@ void CudaEngine<Real>::upload(const ScoreWindow& scores) {
   window_->upload(scores, model_.num_labels, keeps(scores), *copies_, stream_);
 }
 
-namespace {
-
-class Prefetch : public ScorePrefetch {
+// Of the sequence with this number, as long as the engine's window holds it.
+template <class Real>
+class CudaEngine<Real>::Prefetch final : public ScorePrefetch {
  public:
-  Prefetch(std::shared_ptr<DeviceWindow> window, ScoreUpload& copies)
-      : window_(std::move(window)), copies_(copies) {}
-  ~Prefetch() override { window_->end_prefetch(copies_); }
+  Prefetch(CudaEngine& engine, std::uint64_t sequence) : engine_(engine), sequence_(sequence) {}
+  ~Prefetch() override {
+    if (holds()) engine_.window_->end_prefetch(*engine_.copies_);
+  }
+  bool sound(std::int64_t end) override {
+    if (!holds()) return false;
+    SEMICRF_CUDA_CHECK(cudaSetDevice(engine_.device_));
+    return engine_.window_->sound(end, engine_.model_.num_labels, *engine_.copies_, engine_.stream_);
+  }
+  std::optional<BlockSums> block_sums(double mask) override {
+    if (!holds()) return std::nullopt;
+    SEMICRF_CUDA_CHECK(cudaSetDevice(engine_.device_));
+    return engine_.window_->block_sums(mask, engine_.model_.num_labels, *engine_.copies_, engine_.stream_);
+  }
 
  private:
-  std::shared_ptr<DeviceWindow> window_;
-  ScoreUpload& copies_;
-};
+  bool holds() const { return engine_.window_ && engine_.window_->sequence() == sequence_; }
 
-}  // namespace
+  CudaEngine& engine_;
+  std::uint64_t sequence_;
+};
 
 template <class Real>
 std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& whole) {
   if (!keeps(whole)) return nullptr;
   free_window(whole);
   window_->prefetch(whole, model_.num_labels, *copies_);
-  return std::make_unique<Prefetch>(window_, *copies_);
+  return std::make_unique<Prefetch>(*this, whole.sequence);
 }
 
 template <class Real>

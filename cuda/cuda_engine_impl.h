@@ -100,6 +100,7 @@ class CudaEngine final : public Engine {
   LogPass& log_backward();
   MaxPass& max_forward();
 
+  class Prefetch;
   ModelShape model_shape() const;
   bool keeps(const ScoreWindow& scores) const;
   // A window whose memory may be overwritten, except by rows of the sequence it holds.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cuda/score_checks.h"
+
 namespace semicrf::cuda {
 
 void DeviceWindow::Array::place(const ScoreArray& from, std::size_t entries) {
@@ -41,6 +43,8 @@ void DeviceWindow::place(const ScoreWindow& window, PositionRange rows, int labe
   view_.length = window.length;
   view_.subtract_position_max = window.subtract_position_max ? 1 : 0;
   held_ = {rows.begin, rows.begin};
+  checked_ = 0;
+  sound_ = true;
 }
 
 std::vector<UploadArray> DeviceWindow::uploads_of(const ScoreWindow& window, std::int64_t first,
@@ -84,8 +88,8 @@ void DeviceWindow::upload(const ScoreWindow& window, int labels, bool keep, Scor
 }
 
 void DeviceWindow::prefetch(const ScoreWindow& whole, int labels, ScoreUpload& copies) {
+  if (holds_sequence(whole) && (prefetching_ || (held_.begin == 0 && held_.end == whole.length))) return;
   end_prefetch(copies);
-  if (holds_sequence(whole) && held_.begin == 0 && held_.end == whole.length) return;
   place(whole, {0, whole.length}, labels);
   sequence_ = whole.sequence;
   copies.begin(uploads_of(whole, 0, labels), whole.length);
@@ -101,6 +105,60 @@ void DeviceWindow::end_prefetch(ScoreUpload& copies) {
   } else {
     sequence_ = 0;
   }
+}
+
+bool DeviceWindow::begin_checks(std::int64_t end, int labels, ScoreUpload& copies, cudaStream_t stream) {
+  if (prefetching_) {
+    copies.wait(end, stream);
+  } else if (held_.begin != 0 || held_.end < end) {
+    return false;
+  }
+  if (checked_ == 0) {
+    bad_.reserve(1);
+    bad_.clear(1, stream);
+  }
+  for (const DeviceScores& scores : {view_.emissions, view_.starts, view_.ends})
+    check_scores(scores, checked_ * labels, end * labels, bad_.get(), stream);
+  checked_ = std::max(checked_, end);
+  return true;
+}
+
+bool DeviceWindow::finish_checks(cudaStream_t stream) {
+  bad_count_.reserve(1);
+  bad_.download(bad_count_.get(), 0, 1, stream);
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+  sound_ = sound_ && *bad_count_.get() == 0;
+  return sound_;
+}
+
+bool DeviceWindow::sound(std::int64_t end, int labels, ScoreUpload& copies, cudaStream_t stream) {
+  if (end <= checked_ || !sound_) return sound_;
+  return begin_checks(end, labels, copies, stream) && finish_checks(stream);
+}
+
+std::optional<BlockSums> DeviceWindow::block_sums(double mask, int labels, ScoreUpload& copies,
+                                                  cudaStream_t stream) {
+  constexpr std::int64_t kPart = 2048;  // blocks that are added up while the next ones arrive
+  const std::int64_t blocks = (view_.length + BlockSums::kPositions - 1) / BlockSums::kPositions;
+  const auto columns = static_cast<std::size_t>(labels);
+  const std::size_t count = static_cast<std::size_t>(blocks) * columns;
+  DeviceBuffer<double> sums(count);
+  DeviceBuffer<unsigned long long> entries(columns + 1);  // forbidden, masked
+  entries.clear(columns + 1, stream);
+  const BlockSumsView out{sums.get(), entries.get(), entries.get() + columns};
+  for (std::int64_t first = 0; first < blocks; first += kPart) {
+    const std::int64_t last = std::min(blocks, first + kPart);
+    if (!begin_checks(std::min(view_.length, last * BlockSums::kPositions), labels, copies, stream))
+      return std::nullopt;
+    sum_blocks(view_.emissions, view_.length, labels, first, last, mask, out, stream);
+  }
+  if (!finish_checks(stream)) return std::nullopt;
+  BlockSums result;
+  result.sums = sums.download(count, stream);
+  const std::vector<unsigned long long> found = entries.download(columns + 1, stream);
+  result.forbidden.assign(found.begin(), found.end() - 1);
+  result.masked = static_cast<std::int64_t>(found.back());
+  return result;
 }
 
 }  // namespace semicrf::cuda

@@ -1,8 +1,11 @@
 // Scores on the device: of a window, or of a whole sequence that was brought up bit by bit.
 #pragma once
 
+#include <optional>
+
 #include "core/score_window.h"
 #include "cuda/device_buffer.h"
+#include "cuda/pinned_buffer.h"
 #include "cuda/run_types.h"
 #include "cuda/score_upload.h"
 #include "engine/engine.h"
@@ -18,6 +21,10 @@ class DeviceWindow {
   void prefetch(const ScoreWindow& whole, int labels, ScoreUpload& copies);
   // Nothing is brought up any more.
   void end_prefetch(ScoreUpload& copies);
+  // Of a sequence that was prefetched: see ScorePrefetch.
+  bool sound(std::int64_t end, int labels, ScoreUpload& copies, cudaStream_t stream);
+  std::optional<BlockSums> block_sums(double mask, int labels, ScoreUpload& copies, cudaStream_t stream);
+  std::uint64_t sequence() const { return sequence_; }
 
   // Whether rows of `window` may be added without moving what is there.
   bool holds_sequence(const ScoreWindow& window) const {
@@ -42,6 +49,10 @@ class DeviceWindow {
   };
   void place(const ScoreWindow& window, PositionRange rows, int labels);
   std::vector<UploadArray> uploads_of(const ScoreWindow& window, std::int64_t first, int labels) const;
+  // Gives `stream` the checks of rows up to `end`, which it then finds on the device; false: they do not come.
+  bool begin_checks(std::int64_t end, int labels, ScoreUpload& copies, cudaStream_t stream);
+  // Whether all checks so far found nothing.
+  bool finish_checks(cudaStream_t stream);
 
   Array emissions_, starts_, ends_;
   DeviceBuffer<double> baseline_;
@@ -50,6 +61,10 @@ class DeviceWindow {
   std::uint64_t sequence_ = 0;  // whose rows these are; 0: a window's
   PositionRange held_;          // positions that are there
   bool prefetching_ = false;    // the whole sequence is under way
+  std::int64_t checked_ = 0;    // rows of the sequence whose checks were given to a stream
+  bool sound_ = true;           // none of those that are finished found anything
+  DeviceBuffer<int> bad_;
+  PinnedBuffer<int> bad_count_;
 };
 
 }  // namespace semicrf::cuda

@@ -8,19 +8,21 @@ namespace {
 
 constexpr std::size_t kSliceBytes = std::size_t{1}
                                     << 20;  // stays in the processor's cache between the two copies
+// As many threads as fill the connection to the device; more would only make small copies of others wait.
+constexpr int kMostThreads = 8;
 
 }  // namespace
 
 struct ScoreUpload::Worker {
   PinnedBuffer<unsigned char> buffers[2];
-  Event copied[2];
+  Event copied[2] = {Event(true), Event(true)};
   int turn = 0;
   std::thread thread;
 };
 
 ScoreUpload::ScoreUpload(int device, int threads) : device_(device) {
   SEMICRF_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  for (int i = 0; i < std::max(1, threads); ++i) workers_.push_back(std::make_unique<Worker>());
+  for (int i = 0; i < std::clamp(threads, 1, kMostThreads); ++i) workers_.push_back(std::make_unique<Worker>());
 }
 
 ScoreUpload::~ScoreUpload() {

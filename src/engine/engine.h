@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/block_sums.h"
 #include "core/chain_model.h"
 #include "core/score_window.h"
 #include "core/segment.h"
@@ -176,10 +177,15 @@ struct WindowShape {
   std::size_t score_bytes = 0;  // per position, all arrays
 };
 
-// Scores that an engine is copying ahead of their use. Copying ends when it is destroyed.
+// Scores of a whole sequence that an engine is copying ahead of their use. Copying ends when it is destroyed,
+// which must be before the engine is. For the thread that uses the engine.
 class ScorePrefetch {
  public:
   virtual ~ScorePrefetch() = default;
+  // Whether all scores of positions [0, end) are known to be finite or -inf. Waits for them.
+  virtual bool sound(std::int64_t end) = 0;
+  // Of all emissions; nothing when some scores are not sound, or not there. Waits for them.
+  virtual std::optional<BlockSums> block_sums(double mask) = 0;
 };
 
 class Engine {
@@ -205,7 +211,8 @@ class Engine {
   virtual std::size_t posterior_device_bytes(const WindowShape&, bool /*counts*/) const { return 0; }
 
   // `whole` covers a sequence that lies in memory and stays there, unchecked yet; windows of it with the same
-  // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy. May be null.
+  // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy, or go on with what
+  // it has begun of that sequence. May be null.
   virtual std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& /*whole*/) { return nullptr; }
 
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they

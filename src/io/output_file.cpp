@@ -49,12 +49,11 @@ bool synchronize(int descriptor) {
 }  // namespace
 
 OutputFile::OutputFile(OutputSpec spec) : spec_(std::move(spec)), target_(resolve_output(spec_.path)) {
-  compressed_ = is_compressed_name(spec_.path);
-  if (spec_.index != IndexKind::kNone && (!compressed_ || target_.empty())) {
+  is_compressed_ = is_compressed_name(spec_.path);
+  if (spec_.index != IndexKind::kNone && (!is_compressed_ || target_.empty())) {
     throw std::logic_error("OutputFile: an index needs a regular file ending in .gz; see check_outputs");
   }
-  buffer_.resize(compressed_ ? kBlocksPerBuffer * BGZF_BLOCK_SIZE : kPlainBuffer);
-  if (compressed_) compressed_block_.resize(BGZF_MAX_BLOCK_SIZE);
+  buffer_.resize(is_compressed_ ? kBlocksPerBuffer * BGZF_BLOCK_SIZE : kPlainBuffer);
   if (spec_.path == kStandardOutput) {
     descriptor_ = STDOUT_FILENO;
   } else if (target_.empty()) {
@@ -94,7 +93,19 @@ void OutputFile::create_temporary() {
   if (replaces && fchmod(descriptor_, old.st_mode & kPermissions) != 0) errno = 0;
 }
 
+void OutputFile::set_for_each(ForEach for_each, std::size_t blocks) {
+  if (!is_compressed_) return;
+  for_each_ = std::move(for_each);
+  buffer_.resize(std::max(blocks, kBlocksPerBuffer) * BGZF_BLOCK_SIZE);
+}
+
 void OutputFile::write(std::string_view bytes) {
+  // What is longer than the buffer gains nothing from it.
+  if (!is_compressed_ && bytes.size() >= buffer_.size()) {
+    flush();
+    write_plain(bytes.data(), bytes.size());
+    return;
+  }
   while (!bytes.empty()) {
     if (used_ == buffer_.size()) flush();
     const std::size_t count = std::min(bytes.size(), buffer_.size() - used_);
@@ -108,20 +119,19 @@ void OutputFile::write(std::string_view bytes) {
 // bytes alone.
 void OutputFile::flush() {
   if (finished_) throw std::logic_error("OutputFile: written to after finish");
-  if (!compressed_) {
+  if (!is_compressed_) {
     write_plain(buffer_.data(), used_);
     used_ = 0;
     return;
   }
-  std::size_t done = 0;
-  for (; used_ - done >= BGZF_BLOCK_SIZE; done += BGZF_BLOCK_SIZE) {
-    write_bgzf_block(buffer_.data() + done, BGZF_BLOCK_SIZE);
-  }
+  const std::size_t done = used_ / BGZF_BLOCK_SIZE * BGZF_BLOCK_SIZE;
+  if (done > 0) write_bgzf_blocks(buffer_.data(), done);
   std::memmove(buffer_.data(), buffer_.data() + done, used_ - done);
   used_ -= done;
 }
 
 void OutputFile::write_plain(const char* bytes, std::size_t size) {
+  written_ += size;
   while (size > 0) {
     const ssize_t written = ::write(descriptor_, bytes, size);
     if (written < 0) {
@@ -131,23 +141,48 @@ void OutputFile::write_plain(const char* bytes, std::size_t size) {
     bytes += written;
     size -= static_cast<std::size_t>(written);
   }
+  begin_synchronizing();
 }
 
-// A block of `size` bytes; 0 makes the marker that ends a BGZF file.
-void OutputFile::write_bgzf_block(const char* bytes, std::size_t size) {
+// finish() waits until everything is on the disk: long files begin to go there while they are written. Only a
+// hint: what fails here fails in finish().
+void OutputFile::begin_synchronizing() {
+#ifdef SYNC_FILE_RANGE_WRITE
+  constexpr std::uint64_t kStep = std::uint64_t{4} << 20;
+  if (temporary_.empty() || written_ - synchronizing_ < kStep) return;
+  sync_file_range(descriptor_, static_cast<off_t>(synchronizing_),
+                  static_cast<off_t>(written_ - synchronizing_), SYNC_FILE_RANGE_WRITE);
+  synchronizing_ = written_;
+#endif
+}
+
+// `size` bytes as blocks, all but the last one full; 0 makes the marker that ends a BGZF file.
+void OutputFile::write_bgzf_blocks(const char* bytes, std::size_t size) {
   constexpr int kLevel = 4;  // three times as fast as the customary 6 on bedGraph lines, and 2 % larger
-  std::size_t compressed_size = compressed_block_.size();
-  if (bgzf_compress(compressed_block_.data(), &compressed_size, bytes, size, kLevel) != 0) {
-    throw WriteError({spec_.path, "", "cannot be compressed", ""});
+  const std::size_t blocks = std::max<std::size_t>(1, (size + BGZF_BLOCK_SIZE - 1) / BGZF_BLOCK_SIZE);
+  compressed_.resize(std::max(compressed_.size(), blocks * BGZF_MAX_BLOCK_SIZE));
+  std::vector<std::size_t> sizes(blocks);
+  const auto compress = [&](std::size_t i) {
+    const std::size_t begin = i * BGZF_BLOCK_SIZE;
+    sizes[i] = BGZF_MAX_BLOCK_SIZE;
+    if (bgzf_compress(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, &sizes[i], bytes + begin,
+                      std::min<std::size_t>(BGZF_BLOCK_SIZE, size - begin), kLevel) != 0) {
+      throw WriteError({spec_.path, "", "cannot be compressed", ""});
+    }
+  };
+  if (for_each_ && blocks > 1) {
+    for_each_(blocks, compress);
+  } else {
+    for (std::size_t i = 0; i < blocks; ++i) compress(i);
   }
-  write_plain(compressed_block_.data(), compressed_size);
+  for (std::size_t i = 0; i < blocks; ++i) write_plain(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, sizes[i]);
 }
 
 void OutputFile::finish() {
   flush();
-  if (compressed_) {
-    if (used_ > 0) write_bgzf_block(buffer_.data(), used_);
-    write_bgzf_block(buffer_.data(), 0);
+  if (is_compressed_) {
+    if (used_ > 0) write_bgzf_blocks(buffer_.data(), used_);
+    write_bgzf_blocks(buffer_.data(), 0);
     used_ = 0;
   }
   finish_data();

@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -55,6 +56,13 @@ class OutputFile {
  public:
   // Creates the temporary file.
   explicit OutputFile(OutputSpec spec);
+
+  // Calls body(i) for i = 0..count-1, in any order, perhaps at the same time.
+  using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
+  // How BGZF blocks are compressed, of which `blocks` then lie in memory; the bytes are the same. Before the
+  // first write.
+  void set_for_each(ForEach for_each, std::size_t blocks);
+
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   // Removes the temporary file unless commit() was called. Buffered bytes are dropped.
@@ -85,7 +93,8 @@ class OutputFile {
   void create_temporary();
   void flush();
   void write_plain(const char* bytes, std::size_t size);
-  void write_bgzf_block(const char* bytes, std::size_t size);
+  void begin_synchronizing();
+  void write_bgzf_blocks(const char* bytes, std::size_t size);
   void finish_data();
   void build_index();
   void rename_all();
@@ -97,12 +106,15 @@ class OutputFile {
   TemporaryName registered_;
   TemporaryName registered_index_;
   int descriptor_ = -1;
-  bool compressed_ = false;
+  bool is_compressed_ = false;
   bool finished_ = false;
   bool committed_ = false;
   std::vector<char> buffer_;  // plain: 256 KiB; BGZF: a whole number of blocks
   std::size_t used_ = 0;
-  std::vector<char> compressed_block_;
+  std::uint64_t written_ = 0;        // bytes of the file
+  std::uint64_t synchronizing_ = 0;  // of which the system was told to begin to bring these to the disk
+  ForEach for_each_;                 // empty: one after the other
+  std::vector<char> compressed_;     // BGZF: a slot for each block of the buffer
 };
 
 }  // namespace semicrf

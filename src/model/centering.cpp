@@ -107,6 +107,22 @@ void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t 
   next_ = end;
 }
 
+void SequenceMean::add(const BlockSums& blocks, std::int64_t rows) {
+  const std::size_t columns = sum_.size();
+  const std::int64_t count = (rows + kBlock - 1) / kBlock;
+  if (next_ != 0 || blocks.sums.size() != static_cast<std::size_t>(count) * columns ||
+      blocks.forbidden.size() != columns)
+    throw std::logic_error("sums of blocks do not fit a sequence mean");
+  for (auto block = blocks.sums.begin(); block != blocks.sums.end();
+       block += static_cast<std::ptrdiff_t>(columns)) {
+    std::copy_n(block, columns, open_.sum.begin());
+    flush();
+  }
+  open_.forbidden = blocks.forbidden;
+  open_.masked = blocks.masked;
+  rows_ = next_ = rows;
+}
+
 void SequenceMean::flush() {
   std::vector<double>& partial = open_.sum;
   for (std::size_t c = 0; c < partial.size(); ++c) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/block_sums.h"
 #include "model/parameters.h"
 
 namespace semicrf {
@@ -23,7 +24,7 @@ inline constexpr double kMaskScore = -1e6;
 // only, not on how they were cut into calls. Entries of -inf (forbidden) take no part in their column's mean.
 class SequenceMean {
  public:
-  static constexpr std::int64_t kBlock = 4096;
+  static constexpr std::int64_t kBlock = BlockSums::kPositions;
 
   explicit SequenceMean(std::size_t columns);
 
@@ -31,6 +32,9 @@ class SequenceMean {
   // position; positions that are left out (missing or excluded bins) do not count.
   void add(const float* rows, std::int64_t begin, std::int64_t end);
   void add(const double* rows, std::int64_t begin, std::int64_t end);
+
+  // The same of all `rows` positions of the sequence, added up by somebody else with kMaskScore as the mask.
+  void add(const BlockSums& blocks, std::int64_t rows);
 
   // Calls body(i) for i = 0..count-1, in any order, perhaps at the same time.
   using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
@@ -54,6 +58,7 @@ class SequenceMean {
   void add_rows(const Value* rows, std::int64_t begin, std::int64_t end);
   template <class Value>
   static void add_block(const Value* rows, std::size_t count, Partial& partial);
+  // Closes the open block.
   void flush();
 
   std::int64_t next_ = 0;    // first position that may still be added

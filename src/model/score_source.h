@@ -26,6 +26,8 @@ class ScoreSource {
   virtual std::size_t score_bytes() const = 0;
   // The whole sequence, not checked, where it lies in memory as scores and outlives the source's windows.
   virtual std::optional<ScoreWindow> in_place() const { return std::nullopt; }
+  // Scores of positions [begin, end) of in_place() were found sound by somebody else: reading need not check them.
+  virtual void assume_checked(std::int64_t /*begin*/, std::int64_t /*end*/) {}
   // Scores of positions [begin, end), 0 <= begin < end <= length(). The window points into `buffers` (or into memory
   // the source owns) and stays valid until the buffers are used again. May be called for any window, in any order.
   virtual ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) = 0;

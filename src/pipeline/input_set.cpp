@@ -397,13 +397,17 @@ RandomRows InputSet::random_rows(std::size_t index) const {
   return state_->random_rows(state_->sequences[index]);
 }
 
-InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores) const {
+InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine* engine) const {
   ScanRequest request;
   const PieceRequest pieces = piece_request(index);
   request.excluded = widen_to_bins(pieces.exclude, pieces.length, pieces.bin_size);
   request.want_mean = state_->parameters.centering == Centering::kMean;
   request.threads = scores.threads;
-  SequenceScan found = scan_sequence(*scores.rows, request);
+  std::optional<SequenceScan> on_device;
+  if (engine != nullptr && request.want_mean &&
+      make_pieces(pieces) == std::vector<BinRange>{{0, scores.rows->rows()}})
+    on_device = scan_on_device(scores, *engine);
+  SequenceScan found = on_device ? std::move(*on_device) : scan_sequence(*scores.rows, request);
   if (request.want_mean)
     scores.baseline = scores.heads ? scores.heads->mean_emissions(found.mean) : std::move(found.mean);
   Scan scan;

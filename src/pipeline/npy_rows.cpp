@@ -31,6 +31,10 @@ class NpyScoreRows : public RowReader {
     return columns() * (wide ? sizeof(double) : sizeof(float));
   }
   ScoreArray in_place() const override { return {array_.data_f32(), array_.data_f64()}; }
+  void assume_checked(std::int64_t begin, std::int64_t end) override {
+    const bool joins = begin >= checked_.begin && begin <= checked_.end;
+    checked_ = joins ? PositionRange{checked_.begin, std::max(end, checked_.end)} : PositionRange{begin, end};
+  }
   bool can_miss() const override { return false; }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
@@ -69,8 +73,7 @@ class NpyScoreRows : public RowReader {
     } else {
       parallel_for(threads_, tasks, [&](std::size_t task, int) { check(task); });
     }
-    checked_ = first == begin ? PositionRange{begin, end}
-                              : PositionRange{checked_.begin, std::max(end, checked_.end)};
+    assume_checked(begin, end);
     return values;
   }
   template <class Value>

@@ -48,6 +48,11 @@ class TimedSource : public ScoreSource {
   std::size_t bytes_per_position() const override { return source_.bytes_per_position(); }
   std::size_t score_bytes() const override { return source_.score_bytes(); }
   std::optional<ScoreWindow> in_place() const override { return source_.in_place(); }
+  void assume_checked(std::int64_t begin, std::int64_t end) override {
+    std::unique_lock<std::mutex> lock;
+    if (mutex_ != nullptr) lock = std::unique_lock(*mutex_);
+    source_.assume_checked(begin, end);
+  }
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     std::unique_lock<std::mutex> lock;
     if (mutex_ != nullptr) lock = std::unique_lock(*mutex_);
@@ -119,7 +124,7 @@ void PieceRunner::run() {
 }
 
 void PieceRunner::run_on_one() {
-  while (std::optional<Piece> piece = pieces_.next()) {
+  while (std::optional<Piece> piece = pieces_.next(engines_.whole())) {
     std::unique_ptr<ScoreSource> source = make_piece_source(piece->scores, piece->bins);
     std::size_t bytes = 0;
     if (!is_short(*piece, *source, bytes)) {
@@ -153,6 +158,7 @@ void PieceRunner::run_long(const Piece& piece) {
   const PieceResult result =
       analyse_piece(engines_.whole(), clocked, options_.analysis, plan, identity_of(piece), sink,
                     [&](std::int64_t positions) { advance(positions); });
+  piece.scores->prefetch.reset();
   finish_piece(piece, result, begun);
 }
 
@@ -184,7 +190,7 @@ void PieceRunner::run_on_device(int device, Turns& turns) {
       if (stopped_) return;
       number = taken_++;
       try {
-        piece = pieces_.next();
+        piece = pieces_.next(engines_.device(device));
       } catch (...) {
         error = std::current_exception();
       }
@@ -234,6 +240,7 @@ std::function<void()> PieceRunner::compute_in_turn(Engine& engine, const Piece& 
   // A path waits for its turn in its spool, so that the device can go on.
   const auto result = std::make_shared<PieceResult>(
       analyse_piece(engine, clocked, options_.analysis, plan, identity_of(piece), sink, progress));
+  piece.scores->prefetch.reset();  // of this engine, so by this thread
   return [this, piece, result, begun] { finish_piece(piece, *result, begun); };
 }
 

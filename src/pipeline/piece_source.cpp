@@ -11,12 +11,6 @@ namespace {
 constexpr std::int64_t kReadSlab = 1 << 17;  // features are turned into scores this many positions at a time
 constexpr std::int64_t kTask = 1 << 13;      // positions per task of a thread
 
-// A number for the scores of one piece, see ScoreWindow::sequence.
-std::uint64_t next_sequence() {
-  static std::atomic<std::uint64_t> last{0};
-  return ++last;
-}
-
 // Positions [begin, end) of a piece, without their scores.
 ScoreWindow empty_window(const SequenceScores& scores, std::int64_t begin, std::int64_t end,
                          std::int64_t length) {
@@ -33,7 +27,7 @@ ScoreWindow empty_window(const SequenceScores& scores, std::int64_t begin, std::
 class DirectSource : public ScoreSource {
  public:
   DirectSource(std::shared_ptr<SequenceScores> scores, BinRange piece)
-      : scores_(std::move(scores)), piece_(piece) {}
+      : scores_(std::move(scores)), piece_(piece), sequence_(sequence_number(*scores_, piece)) {}
 
   std::int64_t length() const override { return piece_.size(); }
   int num_labels() const override { return static_cast<int>(scores_->rows->columns()); }
@@ -51,20 +45,14 @@ class DirectSource : public ScoreSource {
     return bytes;
   }
   std::optional<ScoreWindow> in_place() const override {
-    ScoreWindow window = empty_window(*scores_, 0, length(), length());
-    window.sequence = sequence_;
-    const std::pair<const RowReader*, ScoreArray*> arrays[] = {{scores_->rows.get(), &window.emissions},
-                                                               {scores_->start.get(), &window.start_scores},
-                                                               {scores_->end.get(), &window.end_scores}};
-    for (const auto& [reader, array] : arrays) {
-      if (reader == nullptr) continue;
-      *array = reader->in_place();
-      if (array->empty()) return std::nullopt;
-      const std::size_t skip = static_cast<std::size_t>(piece_.begin) * reader->columns();
-      if (array->f32 != nullptr) array->f32 += skip;
-      if (array->f64 != nullptr) array->f64 += skip;
-    }
+    std::optional<ScoreWindow> window = scores_in_place(*scores_, piece_);
+    if (window) window->sequence = sequence_;
     return window;
+  }
+
+  void assume_checked(std::int64_t begin, std::int64_t end) override {
+    for (RowReader* reader : {scores_->rows.get(), scores_->start.get(), scores_->end.get()})
+      if (reader != nullptr) reader->assume_checked(piece_.begin + begin, piece_.begin + end);
   }
 
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
@@ -92,14 +80,14 @@ class DirectSource : public ScoreSource {
   std::shared_ptr<SequenceScores> scores_;
   BinRange piece_;
   RowBuffer buffer_;
-  std::uint64_t sequence_ = next_sequence();
+  std::uint64_t sequence_;
 };
 
 // Scores that linear heads make of features.
 class HeadSource : public ScoreSource {
  public:
   HeadSource(std::shared_ptr<SequenceScores> scores, BinRange piece)
-      : scores_(std::move(scores)), piece_(piece) {}
+      : scores_(std::move(scores)), piece_(piece), sequence_(sequence_number(*scores_, piece)) {}
 
   std::int64_t length() const override { return piece_.size(); }
   int num_labels() const override { return scores_->heads->num_labels(); }
@@ -174,10 +162,34 @@ class HeadSource : public ScoreSource {
   std::shared_ptr<SequenceScores> scores_;
   BinRange piece_;
   RowBuffer buffer_;
-  std::uint64_t sequence_ = next_sequence();
+  std::uint64_t sequence_;
 };
 
 }  // namespace
+
+std::uint64_t sequence_number(SequenceScores& scores, BinRange piece) {
+  static std::atomic<std::uint64_t> last{0};
+  if (piece != BinRange{0, scores.rows->rows()}) return ++last;
+  if (scores.number == 0) scores.number = ++last;
+  return scores.number;
+}
+
+std::optional<ScoreWindow> scores_in_place(const SequenceScores& scores, BinRange piece) {
+  if (scores.heads != nullptr) return std::nullopt;
+  ScoreWindow window = empty_window(scores, 0, piece.size(), piece.size());
+  const std::pair<const RowReader*, ScoreArray*> arrays[] = {{scores.rows.get(), &window.emissions},
+                                                             {scores.start.get(), &window.start_scores},
+                                                             {scores.end.get(), &window.end_scores}};
+  for (const auto& [reader, array] : arrays) {
+    if (reader == nullptr) continue;
+    *array = reader->in_place();
+    if (array->empty()) return std::nullopt;
+    const std::size_t skip = static_cast<std::size_t>(piece.begin) * reader->columns();
+    if (array->f32 != nullptr) array->f32 += skip;
+    if (array->f64 != nullptr) array->f64 += skip;
+  }
+  return window;
+}
 
 std::unique_ptr<ScoreSource> make_piece_source(std::shared_ptr<SequenceScores> scores, BinRange piece) {
   if (scores->heads != nullptr) return std::make_unique<HeadSource>(std::move(scores), piece);

@@ -29,11 +29,11 @@ BinLocation locate(const Sequence& sequence, std::int64_t bin_size, std::int64_t
 PieceStream::PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report)
     : inputs_(inputs), options_(options), report_(report) {}
 
-std::optional<Piece> PieceStream::next() {
+std::optional<Piece> PieceStream::next(Engine& engine) {
   while (next_piece_ == pieces_.size()) {
     scores_.reset();
     if (opened_ == inputs_.sequences().size()) return std::nullopt;
-    open_sequence();
+    open_sequence(engine);
   }
   Piece piece;
   piece.sequence = sequence_;
@@ -43,7 +43,7 @@ std::optional<Piece> PieceStream::next() {
   return piece;
 }
 
-void PieceStream::open_sequence() {
+void PieceStream::open_sequence(Engine& engine) {
   sequence_ = opened_++;
   const Sequence& sequence = inputs_.sequences()[sequence_];
   PieceRequest request = inputs_.piece_request(sequence_);
@@ -55,7 +55,7 @@ void PieceStream::open_sequence() {
   stats.length = sequence.length;
   if (wanted > 0) {
     scores_ = inputs_.open_scores(sequence_, options_);
-    InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_); });
+    InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_, &engine); });
     for (const Warning& warning : scan.warnings) report_.warn(warning);
     request.missing = std::move(scan.missing);
     pieces_ = make_pieces(request);

@@ -27,11 +27,12 @@ struct Piece {
 class PieceStream {
  public:
   PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report);
-  std::optional<Piece> next();
+  // `engine`: that will compute the piece.
+  std::optional<Piece> next(Engine& engine);
   const std::string& sequence_title(std::size_t index) const { return inputs_.sequences()[index].title; }
 
  private:
-  void open_sequence();
+  void open_sequence(Engine& engine);
 
   const InputSet& inputs_;
   ReadOptions options_;

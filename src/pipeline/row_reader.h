@@ -36,6 +36,8 @@ class RowReader {
   virtual std::size_t value_bytes() const { return bytes_per_row(); }
   // All rows where they lie in memory, not checked; empty where they do not.
   virtual ScoreArray in_place() const { return {}; }
+  // Rows [begin, end) of in_place() were found sound by somebody else.
+  virtual void assume_checked(std::int64_t /*begin*/, std::int64_t /*end*/) {}
   // Whether some bins may be missing.
   virtual bool can_miss() const = 0;
   // Rows [begin, end), (end-begin, columns) row-major, checked; valid until the buffer is used again.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <limits>
 #include <string>
 #include <vector>
@@ -21,10 +22,10 @@ std::vector<OutputSpec> output_specs(const OutputPlan& plan) {
 
 RunOutputs::RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels)
     : num_labels_(labels.size()), threads_(plan.threads), array_rows_(plan.label_array_rows) {
-  if (!plan.segments.path.empty()) bed_.emplace(open(plan.segments, plan.header), labels, plan.bed);
+  if (!plan.segments.path.empty()) bed_.emplace(open(plan.segments, plan.header, threads_), labels, plan.bed);
   for (const DrawOutput& draw : plan.draws)
     draws_.emplace_back(open(draw.file, draw.header), labels, plan.bed);
-  if (!plan.boundary.path.empty()) boundary_.emplace(open(plan.boundary, plan.header), plan.bedgraph);
+  if (!plan.boundary.path.empty()) boundary_.emplace(open(plan.boundary, plan.header, threads_), plan.bedgraph);
   for (const OutputSpec& spec : plan.label_tracks)
     label_tracks_.emplace_back(open(spec, plan.header), plan.bedgraph);
   if (!plan.label_array.path.empty())
@@ -33,8 +34,16 @@ RunOutputs::RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels)
         NpyShape{plan.label_array_rows, static_cast<std::int64_t>(num_labels_), plan.label_array_double});
 }
 
-OutputFile& RunOutputs::open(const OutputSpec& spec, const std::string& header) {
+// `threads` that compress.
+OutputFile& RunOutputs::open(const OutputSpec& spec, const std::string& header, int threads) {
+  constexpr std::size_t kMostBlocks = 64;
   OutputFile& file = files_.emplace_back(spec);
+  if (threads > 1) {
+    const auto compress = [threads](std::size_t count, const std::function<void(std::size_t)>& body) {
+      parallel_for(threads, count, [&](std::size_t i, int) { body(i); });
+    };
+    file.set_for_each(compress, std::min(kMostBlocks, 2 * static_cast<std::size_t>(threads)));
+  }
   file.write(header);
   return file;
 }
@@ -53,31 +62,39 @@ void RunOutputs::begin_piece(const BinLocation& location, const PathView& path, 
   if (!with_posteriors) write_path(*path.segments);
 }
 
-// A path without posteriors, in parts that threads print at the same time.
+// A path without posteriors, in parts that threads print at the same time, while the parts before them are
+// written.
 void RunOutputs::write_path(const SegmentList& path) {
-  constexpr std::int64_t kPart = 1 << 13;  // segments
+  constexpr std::int64_t kPart = 1 << 12;  // segments
   if (bed_->options().merge_adjacent || threads_ == 1 || path.size() < 2 * kPart) {
     for (Segment segment; path_->next(segment);) bed_->add(segment, nullptr);
     return;
   }
-  std::vector<std::string> parts(static_cast<std::size_t>(threads_) * 2);
-  const std::int64_t stride = kPart * static_cast<std::int64_t>(parts.size());
-  for (std::int64_t first = 0; first < path.size(); first += stride) {
-    parallel_for(threads_, parts.size(), [&](std::size_t i, int) {
-      parts[i].clear();
-      const std::int64_t begin = first + static_cast<std::int64_t>(i) * kPart;
-      const std::int64_t end = std::min(path.size(), begin + kPart);
-      if (begin >= end) return;
-      SegmentList::Reader reader(path, begin);
-      Segment segment;
-      for (std::int64_t n = begin; n < end && reader.next(segment); ++n)
-        bed_->append_line(segment, SegmentSupport{}, parts[i]);
+  const std::int64_t count = (path.size() + kPart - 1) / kPart;
+  const auto part_end = [&](std::int64_t part) { return std::min(path.size(), (part + 1) * kPart); };
+  const auto print = [&](std::int64_t part, std::string& text) {
+    text.clear();
+    SegmentList::Reader reader(path, part * kPart);
+    Segment segment;
+    for (std::int64_t n = part * kPart; n < part_end(part) && reader.next(segment); ++n)
+      bed_->append_line(segment, SegmentSupport{}, text);
+  };
+  const std::int64_t at_once = std::int64_t{threads_} * 2;
+  std::vector<std::string> printed(static_cast<std::size_t>(at_once)), written(printed.size());
+  std::future<void> writing;
+  for (std::int64_t first = 0; first < count; first += at_once) {
+    const std::int64_t last = std::min(count, first + at_once);
+    parallel_for(threads_, static_cast<std::size_t>(last - first), [&](std::size_t i, int) {
+      print(first + static_cast<std::int64_t>(i), printed[i]);
     });
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      const std::int64_t begin = first + static_cast<std::int64_t>(i) * kPart;
-      if (begin < path.size()) bed_->add_lines(parts[i], std::min(kPart, path.size() - begin));
-    }
+    if (writing.valid()) writing.get();
+    printed.swap(written);
+    writing = std::async(std::launch::async, [&, first, last] {
+      for (std::int64_t part = first; part < last; ++part)
+        bed_->add_lines(written[static_cast<std::size_t>(part - first)], part_end(part) - part * kPart);
+    });
   }
+  writing.get();
 }
 
 void RunOutputs::add_block(const PosteriorBlock& block) {

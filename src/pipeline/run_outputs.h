@@ -45,7 +45,7 @@ struct OutputPlan {
   BedOptions bed;
   BedGraphOptions bedgraph;
   std::string header;  // of BED and bedGraph files
-  int threads = 1;     // that print paths
+  int threads = 1;     // that print paths and compress
 };
 
 // Every file of the plan that is wanted, for check_outputs.
@@ -75,7 +75,7 @@ class RunOutputs {
   std::int64_t dropped_bins() const { return boundary_ ? boundary_->dropped_bins() : 0; }
 
  private:
-  OutputFile& open(const OutputSpec& spec, const std::string& header);
+  OutputFile& open(const OutputSpec& spec, const std::string& header, int threads = 1);
   void add_to_segments(const PosteriorBlock& block);
   void write_open_segment();
   void write_path(const SegmentList& path);

@@ -100,4 +100,27 @@ SequenceScan scan_sequence(RowReader& rows, const ScanRequest& request) {
   return Scanner(rows, request).run();
 }
 
+std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engine) {
+  constexpr std::int64_t kWorthwhile = 1 << 18;  // positions; fewer are added up before a copy has begun
+  const std::int64_t length = scores.rows->rows();
+  if (length < kWorthwhile) return std::nullopt;
+  const BinRange all{0, length};
+  std::optional<ScoreWindow> whole = scores_in_place(scores, all);
+  if (!whole) return std::nullopt;
+  whole->sequence = sequence_number(scores, all);
+  scores.prefetch = engine.prefetch(*whole);
+  if (!scores.prefetch) return std::nullopt;
+  const std::optional<BlockSums> sums = scores.prefetch->block_sums(kMaskScore);
+  if (!sums) {
+    scores.prefetch.reset();
+    return std::nullopt;
+  }
+  SequenceMean mean(scores.rows->columns());
+  mean.add(*sums, length);
+  SequenceScan scan;
+  scan.mean = mean.mean();
+  scan.masked = mean.masked();
+  return scan;
+}
+
 }  // namespace semicrf

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "model/pieces.h"
-#include "pipeline/row_reader.h"
+#include "pipeline/piece_source.h"
 
 namespace semicrf {
 
@@ -24,5 +25,11 @@ struct SequenceScan {
 
 // Reads all rows once, unless nothing is asked for and nothing can be missing.
 SequenceScan scan_sequence(RowReader& rows, const ScanRequest& request);
+
+// The mean of a sequence that is one piece, from sums that the engine makes while it copies the scores to its
+// device, where it then finds them (SequenceScores::prefetch). The same digits. Nothing where rows do not lie
+// in memory as scores, where the engine has no device or too little room, where it is not worth it, or where a
+// score is not sound: then scan_sequence() says which.
+std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engine);
 
 }  // namespace semicrf

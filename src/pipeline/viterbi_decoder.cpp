@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "pipeline/checked_read.h"
 #include "pipeline/path_score.h"
 
 namespace semicrf {
@@ -43,18 +44,10 @@ class Decoder {
     ScoreWindow scores;
     ViterbiWindow window;
   };
-  // `look_ahead`: scores of the next window are read, and so checked, beside the kernels of this one.
-  Computed compute(std::int64_t n, bool keep_messages, bool look_ahead) {
+  Computed compute(std::int64_t n, bool keep_messages) {
     const PositionRange read = plan_.read_range(n);
     Computed computed;
-    if (ahead_.valid()) ahead_.get();
-    computed.scores = source_.read(read.begin, read.end, buffers_);
-    if (look_ahead && n + 1 < plan_.count() && works_beside()) {
-      ahead_ = std::async(std::launch::async, [this, next = plan_.read_range(n + 1)] {
-        ScoreBuffers unused;
-        source_.read(next.begin, next.end, unused);
-      });
-    }
+    computed.scores = read_checked(source_, prefetch_.get(), read, buffers_);
     const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
     computed.window = engine_.viterbi(computed.scores, plan_.range(n), left, keep_messages);
     return computed;
@@ -68,7 +61,7 @@ class Decoder {
     const std::int64_t last = plan_.count() - 1;
     states_.resize(static_cast<std::size_t>(last) + 1);
     for (std::int64_t n = 0; n <= last; ++n) {
-      Computed computed = compute(n, n == last, true);
+      Computed computed = compute(n, n == last);
       ViterbiWindow& window = computed.window;
       scores_ = computed.scores;
       for (const ChunkReport& chunk : window.chunks) {
@@ -112,7 +105,7 @@ class Decoder {
     messages_.reset();
     if (n == 0) return;
     next_ = std::async(works_beside() ? std::launch::async : std::launch::deferred,
-                       [this, n] { return compute(n - 1, true, false); });
+                       [this, n] { return compute(n - 1, true); });
   }
   void take_next() {
     Computed next = next_.get();
@@ -171,7 +164,6 @@ class Decoder {
   ScoreWindow scores_;                 // of the window computed last
   std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
   std::unique_ptr<ScorePrefetch> prefetch_;
-  std::future<void> ahead_;
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   std::future<Computed> next_;                 // the window left of it
   TraceCursor cursor_;

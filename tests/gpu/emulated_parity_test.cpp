@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
+#include "gpu/prefetch_cases.h"
 #include "support/catch.h"
 
 using namespace semicrf;
@@ -79,6 +80,11 @@ TEST_CASE("emulated kernels equal the reference with helpers") {
   check(make_case(CaseKind::kPlain, {400, 150, 33}, 351));
   check(make_case(CaseKind::kMasks, {400, 200, 5}, 352));
   check(make_case(CaseKind::kTails, {1700, 150, 3}, 353));
+}
+
+TEST_CASE("emulated kernels check scores and add them up as the host does") {
+  for (const std::string& problem : check_prefetch(make)) FAIL_CHECK(problem);
+  SUCCEED();
 }
 
 TEST_CASE("emulated kernels refuse blocks that the certificate cannot vouch for") {

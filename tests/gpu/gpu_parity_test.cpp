@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
+#include "gpu/prefetch_cases.h"
 #include "support/catch.h"
 
 using namespace semicrf;
@@ -98,6 +99,12 @@ TEST_CASE("the cuda engine gives the same digits again") {
     CHECK((other.starts == first.starts));
     CHECK((decode_case(*engine, sample, {0, sample.length}).path == path.path));
   }
+}
+
+TEST_CASE("the cuda engine checks scores and adds them up as the host does") {
+  if (!has_gpu()) return;
+  for (const std::string& problem : check_prefetch(make)) FAIL_CHECK(problem);
+  SUCCEED();
 }
 
 // Few and small: compute-sanitizer runs this one a hundred times slower.

@@ -136,6 +136,37 @@ TEST_CASE("reserve and write mix in order") {
   }
 }
 
+TEST_CASE("what is longer than the buffer comes in its place") {
+  const TempFolder folder;
+  const std::string text = many_lines();
+  OutputFile output({folder / "out.txt"});
+  std::string expected;
+  for (const std::size_t size : {std::size_t{5}, text.size(), std::size_t{1}, text.size() / 2, text.size()}) {
+    output.write(std::string_view(text).substr(0, size));
+    expected += text.substr(0, size);
+  }
+  output.commit();
+  CHECK((test::read_file(folder / "out.txt") == expected));
+}
+
+TEST_CASE("BGZF blocks may be compressed in any order") {
+  const TempFolder folder;
+  const std::string text = many_lines() + many_lines();
+  for (const std::size_t blocks : {std::size_t{0}, std::size_t{7}, std::size_t{64}}) {
+    OutputFile output({folder / std::to_string(blocks) + ".gz"});
+    if (blocks > 0) {
+      const auto backwards = [](std::size_t count, const std::function<void(std::size_t)>& body) {
+        for (std::size_t i = count; i-- > 0;) body(i);
+      };
+      output.set_for_each(backwards, blocks);
+    }
+    for (std::size_t at = 0; at < text.size(); at += 100'000) output.write(std::string_view(text).substr(at, 100'000));
+    output.commit();
+  }
+  for (const char* name : {"7.gz", "64.gz"})
+    CHECK((test::read_file(folder / name) == test::read_file(folder / "0.gz")));
+}
+
 TEST_CASE("a full device is a WriteError naming the file") {
   if (access("/dev/full", W_OK) != 0) {
     WARN("skipped: no /dev/full here");

@@ -128,8 +128,9 @@ template <class T>
 void __stcs(T* p, T value) {
   *p = value;
 }
-inline int atomicAdd(int* p, int value) {
-  const int before = *p;
+template <class T>
+T atomicAdd(T* p, T value) {
+  const T before = *p;
   *p += value;
   return before;
 }
@@ -183,7 +184,7 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t n, cudaStrea
   return cudaSuccess;
 }
 using cudaEvent_t = void*;
-constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
+constexpr unsigned cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = nullptr;
   return cudaSuccess;

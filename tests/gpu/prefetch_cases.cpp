@@ -1,0 +1,125 @@
+#include "gpu/prefetch_cases.h"
+
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "model/centering.h"
+
+namespace semicrf::testing {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int kLabels = 3;
+
+ChainModel small_model() {
+  ChainModel model;
+  model.num_labels = kLabels;
+  model.max_duration = 2;
+  model.transition.assign(kLabels * kLabels, 0);
+  model.duration_bias.assign(kLabels * 2, 0);
+  return model;
+}
+
+std::uint64_t next_sequence() {
+  static std::uint64_t last = 1 << 20;  // far from those of other cases
+  return ++last;
+}
+
+// Emissions and start scores of a sequence, where windows with its number find them.
+template <class Value>
+struct Scores {
+  std::int64_t length;
+  std::vector<Value> emissions, starts;
+
+  explicit Scores(std::int64_t positions) : length(positions) {
+    std::mt19937_64 random(91);
+    std::normal_distribution<double> normal(3, 10);
+    emissions.resize(static_cast<std::size_t>(length) * kLabels);
+    for (Value& value : emissions) value = static_cast<Value>(normal(random));
+    starts.assign(emissions.size(), Value(-kInfinity));
+  }
+  ScoreWindow window() const {
+    ScoreWindow window;
+    window.end = window.length = length;
+    set(window.emissions, emissions);
+    set(window.start_scores, starts);
+    window.sequence = next_sequence();
+    return window;
+  }
+
+ private:
+  static void set(ScoreArray& array, const std::vector<Value>& values) {
+    if constexpr (sizeof(Value) == sizeof(float)) {
+      array.f32 = values.data();
+    } else {
+      array.f64 = values.data();
+    }
+  }
+};
+
+template <class Value>
+void check_sums(Engine& engine, std::int64_t length, std::vector<std::string>& problems) {
+  Scores<Value> scores(length);
+  std::vector<Value>& values = scores.emissions;
+  values[values.size() / 2] = static_cast<Value>(-kInfinity);
+  values[values.size() / 3] = static_cast<Value>(-2e6);
+  values.back() = static_cast<Value>(-kInfinity);
+  SequenceMean expected(kLabels), found(kLabels);
+  expected.add(values.data(), 0, length);
+  const auto prefetch = engine.prefetch(scores.window());
+  const auto sums = prefetch ? prefetch->block_sums(kMaskScore) : std::nullopt;
+  const std::string what = "sums of " + std::to_string(length) + " positions: ";
+  if (!sums) {
+    problems.push_back(what + "there are none");
+    return;
+  }
+  found.add(*sums, length);
+  if (found.mean() != expected.mean()) problems.push_back(what + "another mean");
+  if (found.masked() != expected.masked()) problems.push_back(what + "other masked entries");
+}
+
+// One wrong score at a position: what ends before it is sound, what covers it is not.
+template <class Value>
+void check_bad(Engine& engine, double bad, bool in_starts, std::int64_t position, std::int64_t length,
+               std::vector<std::string>& problems) {
+  Scores<Value> scores(length);
+  auto& array = in_starts ? scores.starts : scores.emissions;
+  array[static_cast<std::size_t>(position * kLabels + position % kLabels)] = static_cast<Value>(bad);
+  const ScoreWindow window = scores.window();
+  const std::string what = std::to_string(bad) + " at " + std::to_string(position) + ": ";
+  {
+    const auto prefetch = engine.prefetch(window);
+    if (!prefetch->sound(position)) problems.push_back(what + "positions before it refused");
+    if (prefetch->sound(position + 1)) problems.push_back(what + "not seen");
+    if (prefetch->sound(length)) problems.push_back(what + "forgotten");
+  }
+  if (engine.prefetch(window)->block_sums(kMaskScore)) problems.push_back(what + "added up");
+  // What replaces a sequence is not held against it, and what was replaced is not known any more.
+  const auto before = engine.prefetch(window);
+  const Scores<Value> others(length);
+  const auto next = engine.prefetch(others.window());
+  if (before->sound(position)) problems.push_back(what + "known after it was replaced");
+  if (!next->sound(length)) problems.push_back(what + "found in the next sequence");
+}
+
+}  // namespace
+
+std::vector<std::string> check_prefetch(const MakeEngine& make) {
+  std::vector<std::string> problems;
+  const auto engine = make(small_model(), Precision::kFloat);
+  constexpr std::int64_t kBlock = BlockSums::kPositions;
+  for (const std::int64_t length : {std::int64_t{1}, kBlock - 1, kBlock, 3 * kBlock + 77}) {
+    check_sums<float>(*engine, length, problems);
+    check_sums<double>(*engine, length, problems);
+  }
+  // Long enough that threads copy slices of a mebibyte.
+  const std::int64_t length = 100 * kBlock + 5;
+  for (const std::int64_t position : {std::int64_t{0}, std::int64_t{1}, length / 2, length - 1}) {
+    check_bad<float>(*engine, std::nan(""), position % 2 == 1, position, length, problems);
+    check_bad<double>(*engine, kInfinity, position % 2 == 0, position, length, problems);
+  }
+  return problems;
+}
+
+}  // namespace semicrf::testing
