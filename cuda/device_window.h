@@ -49,7 +49,8 @@ class DeviceWindow {
   };
   void place(const ScoreWindow& window, PositionRange rows, int labels);
   std::vector<UploadArray> uploads_of(const ScoreWindow& window, std::int64_t first, int labels) const;
-  // Gives `stream` the checks of rows up to `end`, which it then finds on the device; false: they do not come.
+  // Gives `stream` the checks of rows up to `end`, which it then finds on the device; false: they do not
+  // come.
   bool begin_checks(std::int64_t end, int labels, ScoreUpload& copies, cudaStream_t stream);
   // Whether all checks so far found nothing.
   bool finish_checks(cudaStream_t stream);

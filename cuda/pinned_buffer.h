@@ -44,8 +44,8 @@ class Event {
  public:
   // `sleeps`: a thread that waits gives its processor away, and comes back some 20 us late.
   explicit Event(bool sleeps = false) {
-    SEMICRF_CUDA_CHECK(cudaEventCreateWithFlags(
-        &event_, cudaEventDisableTiming | (sleeps ? cudaEventBlockingSync : 0U)));
+    SEMICRF_CUDA_CHECK(
+        cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | (sleeps ? cudaEventBlockingSync : 0U)));
   }
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;

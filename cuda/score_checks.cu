@@ -41,8 +41,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t block = first + index / columns;
   const int column = static_cast<int>(index % columns);
   const std::int64_t begin = block * BlockSums::kPositions;
-  const std::int64_t end =
-      begin + BlockSums::kPositions < rows ? begin + BlockSums::kPositions : rows;
+  const std::int64_t end = begin + BlockSums::kPositions < rows ? begin + BlockSums::kPositions : rows;
   const Value none = static_cast<Value>(kNone);
   double total = 0;
   int masked = 0, forbidden = 0;
@@ -88,8 +87,8 @@ void sum_blocks(const DeviceScores& scores, std::int64_t rows, int columns, std:
     SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, sum<float>, scores.f32, rows, columns, first, count,
                                           static_cast<float>(mask), out));
   if (scores.f64 != nullptr)
-    SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, sum<double>, scores.f64, rows, columns, first, count,
-                                          mask, out));
+    SEMICRF_CUDA_CHECK(
+        cudaLaunchKernelEx(&config, sum<double>, scores.f64, rows, columns, first, count, mask, out));
 }
 
 }  // namespace semicrf::cuda

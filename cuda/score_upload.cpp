@@ -22,7 +22,8 @@ struct ScoreUpload::Worker {
 
 ScoreUpload::ScoreUpload(int device, int threads) : device_(device) {
   SEMICRF_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
-  for (int i = 0; i < std::clamp(threads, 1, kMostThreads); ++i) workers_.push_back(std::make_unique<Worker>());
+  for (int i = 0; i < std::clamp(threads, 1, kMostThreads); ++i)
+    workers_.push_back(std::make_unique<Worker>());
 }
 
 ScoreUpload::~ScoreUpload() {

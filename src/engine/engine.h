@@ -211,8 +211,8 @@ class Engine {
   virtual std::size_t posterior_device_bytes(const WindowShape&, bool /*counts*/) const { return 0; }
 
   // `whole` covers a sequence that lies in memory and stays there, unchecked yet; windows of it with the same
-  // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy, or go on with what
-  // it has begun of that sequence. May be null.
+  // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy, or go on with
+  // what it has begun of that sequence. May be null.
   virtual std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& /*whole*/) { return nullptr; }
 
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
@@ -264,8 +264,8 @@ struct ArithmeticPeaks {
 };
 ArithmeticPeaks measure_arithmetic_peaks();
 
-// Seconds to bring `bytes` to the engine's device as it brings scores there, or to read them where it computes
-// in the host's memory. Nothing is computed.
+// Seconds to bring `bytes` to the engine's device as it brings scores there, or to read them where it
+// computes in the host's memory. Nothing is computed.
 double measure_copy_seconds(const EngineOptions& options, std::span<const unsigned char> bytes);
 
 }  // namespace semicrf

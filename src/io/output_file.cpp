@@ -175,7 +175,8 @@ void OutputFile::write_bgzf_blocks(const char* bytes, std::size_t size) {
   } else {
     for (std::size_t i = 0; i < blocks; ++i) compress(i);
   }
-  for (std::size_t i = 0; i < blocks; ++i) write_plain(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, sizes[i]);
+  for (std::size_t i = 0; i < blocks; ++i)
+    write_plain(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, sizes[i]);
 }
 
 void OutputFile::finish() {

@@ -6,8 +6,9 @@
 
 namespace semicrf {
 
-// Scores of `range` of the sequence that `prefetch` (may be null) copies. They are checked where they arrived;
-// where that finds something, or nothing is known, the source checks them itself, and says what is wrong.
+// Scores of `range` of the sequence that `prefetch` (may be null) copies. They are checked where they
+// arrived; where that finds something, or nothing is known, the source checks them itself, and says what is
+// wrong.
 inline ScoreWindow read_checked(ScoreSource& source, ScorePrefetch* prefetch, PositionRange range,
                                 ScoreBuffers& buffers) {
   if (prefetch != nullptr && prefetch->sound(range.end)) source.assume_checked(range.begin, range.end);

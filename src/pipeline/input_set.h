@@ -55,7 +55,8 @@ class InputSet {
     std::vector<BinRange> missing;  // runs of bins
     std::vector<Warning> warnings;
   };
-  // `engine`: that will compute the sequence, or null: its device may do that where the sequence is one piece.
+  // `engine`: that will compute the sequence, or null: its device may do that where the sequence is one
+  // piece.
   Scan scan(std::size_t index, SequenceScores& scores, Engine* engine = nullptr) const;
 
   // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "pipeline/parallel_for.h"
+#include "pipeline/stage_times.h"
 
 namespace semicrf {
 namespace {
@@ -76,12 +77,15 @@ std::int64_t shortest_duration(const ChainModel& model) {
 }  // namespace
 
 EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
-    : options_(options), model_(model), whole_(make_engine(options, model)) {
-  EngineOptions other = options;
-  for (std::size_t i = 1; i < options.devices.size(); ++i) {
-    other.devices = {options.devices[i]};
-    others_.push_back(make_engine(other, model));
-  }
+    : options_(options), model_(model) {
+  const std::size_t count = std::max<std::size_t>(1, options.devices.size());
+  others_.resize(count - 1);
+  // A GPU takes a tenth of a second to open.
+  parallel_for(static_cast<int>(count), count, [&](std::size_t i, int) {
+    EngineOptions one = options;
+    if (i > 0) one.devices = {options.devices[i]};
+    (i == 0 ? whole_ : others_[i - 1]) = make_engine(one, model);
+  });
 }
 
 void EnginePool::make_workers() {
@@ -124,7 +128,16 @@ void PieceRunner::run() {
 }
 
 void PieceRunner::run_on_one() {
-  while (std::optional<Piece> piece = pieces_.next(engines_.whole())) {
+  try {
+    run_in_order();
+  } catch (...) {
+    wait_written();  // an error there comes first
+    throw;
+  }
+}
+
+void PieceRunner::run_in_order() {
+  while (std::optional<Piece> piece = next_piece(engines_.whole())) {
     std::unique_ptr<ScoreSource> source = make_piece_source(piece->scores, piece->bins);
     std::size_t bytes = 0;
     if (!is_short(*piece, *source, bytes)) {
@@ -139,6 +152,12 @@ void PieceRunner::run_on_one() {
     add_to_batch(std::move(*piece), std::move(source), bytes);
   }
   run_batch();
+  wait_written();
+}
+
+std::optional<Piece> PieceRunner::next_piece(Engine& engine) {
+  const std::lock_guard lock(shared_);
+  return pieces_.next(engine);
 }
 
 void PieceRunner::run_long(const Piece& piece) {
@@ -149,34 +168,50 @@ void PieceRunner::run_long(const Piece& piece) {
   TimedSource clocked(*source, report_.read);
   bool begun = false;
   const BlockSink sink = [&](const PathView& path, const PosteriorBlock& block) {
+    if (!begun) wait_written();
     timed(report_.write, [&] {
       if (!begun) outputs_.begin_piece(piece.location, path, true);
       begun = true;
       outputs_.add_block(block);
     });
   };
-  const PieceResult result =
+  const auto result = std::make_shared<PieceResult>(
       analyse_piece(engines_.whole(), clocked, options_.analysis, plan, identity_of(piece), sink,
-                    [&](std::int64_t positions) { advance(positions); });
+                    [&](std::int64_t positions) { advance(positions); }));
   piece.scores->prefetch.reset();
-  finish_piece(piece, result, begun);
+  wait_written();
+  if (!engines_.whole().device_memory()) return finish_piece(piece, *result, begun);
+  // The device goes on with the next piece meanwhile.
+  writing_ =
+      std::async(std::launch::async, [this, piece, result, begun] { finish_piece(piece, *result, begun); });
+}
+
+void PieceRunner::wait_written() {
+  if (writing_.valid()) writing_.get();
 }
 
 // `begun`: its posteriors are written.
 void PieceRunner::finish_piece(const Piece& piece, const PieceResult& result, bool begun) {
   if (!result.feasible()) return refuse_infeasible(piece);
+  StageTimes times(piece.place());
   timed(report_.write, [&] {
     if (!begun) outputs_.begin_piece(piece.location, result.path(), false);
     outputs_.end_piece();
     if (result.draws) outputs_.write_draws(piece.location, result.draws->draws);
   });
+  times.end("written");
   record(piece, result);
 }
 
+// One more thread writes.
 void PieceRunner::run_on_devices() {
-  Turns turns;
+  constexpr std::size_t kPendingPerDevice = 4;
+  Turns turns(kPendingPerDevice * static_cast<std::size_t>(engines_.devices()));
+  auto writing = std::async(std::launch::async, [&] { turns.work_off(); });
   parallel_for(engines_.devices(), static_cast<std::size_t>(engines_.devices()),
                [&](std::size_t device, int) { run_on_device(static_cast<int>(device), turns); });
+  turns.close();
+  writing.get();
 }
 
 // Errors, too, come in the order of the pieces.
@@ -199,18 +234,22 @@ void PieceRunner::run_on_device(int device, Turns& turns) {
     if (!piece && !error) return;
     std::function<void()> rest;
     try {
-      if (!error) rest = compute_in_turn(engines_.device(device), *piece, number, turns);
+      try {
+        if (!error) rest = compute_in_turn(engines_.device(device), *piece, number, turns);
+      } catch (const Turns::Cancelled&) {
+        throw;
+      } catch (...) {
+        error = std::current_exception();
+      }
+      if (error) {
+        const std::lock_guard lock(shared_);
+        stopped_ = true;
+        rest = [error] { std::rethrow_exception(error); };
+      }
+      turns.submit(number, std::move(rest));
     } catch (const Turns::Cancelled&) {
-      return;  // another thread has the error
-    } catch (...) {
-      error = std::current_exception();
+      return;  // the thread that writes has the error
     }
-    if (error) {
-      const std::lock_guard lock(shared_);
-      stopped_ = true;
-      rest = [error] { std::rethrow_exception(error); };
-    }
-    turns.submit(number, std::move(rest));
   }
 }
 
@@ -271,6 +310,7 @@ void PieceRunner::run_batch() {
     parallel_for(engines_.threads(), batch_.size(),
                  [&](std::size_t i, int worker) { compute_item(*batch_[i], engines_.worker(worker)); });
   }
+  if (!batch_.empty()) wait_written();
   for (const std::unique_ptr<Item>& item : batch_) {
     write_item(*item);
     advance(item->piece.bins.size() * options_.analysis.passes());

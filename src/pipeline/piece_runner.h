@@ -8,8 +8,10 @@
 
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/engine.h"
@@ -61,12 +63,15 @@ class PieceRunner {
  private:
   struct Item;
   void run_on_one();
+  void run_in_order();
+  std::optional<Piece> next_piece(Engine& engine);
   void run_long(const Piece& piece);
   void run_on_devices();
   void run_on_device(int device, Turns& turns);
   std::function<void()> compute_in_turn(Engine& engine, const Piece& piece, std::int64_t number,
                                         Turns& turns);
   void finish_piece(const Piece& piece, const PieceResult& result, bool begun);
+  void wait_written();
   bool is_short(const Piece& piece, const ScoreSource& source, std::size_t& bytes);
   void add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes);
   void run_batch();
@@ -83,9 +88,10 @@ class PieceRunner {
   RunOutputs& outputs_;
   RunReport& report_;
   Progress* progress_;
-  std::mutex shared_;       // on several devices: of inputs, report and progress
-  std::int64_t taken_ = 0;  // likewise: pieces
-  bool stopped_ = false;    // and there are no more
+  std::mutex shared_;          // of inputs and report, on several devices of progress too
+  std::future<void> writing_;  // of the last long piece, on one device
+  std::int64_t taken_ = 0;     // likewise: pieces
+  bool stopped_ = false;       // and there are no more
   std::vector<std::unique_ptr<Item>> batch_;
   std::size_t batch_bytes_ = 0;
   std::int64_t segments_ = 0;         // of all pieces

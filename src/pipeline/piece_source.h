@@ -23,8 +23,8 @@ struct SequenceScores {
   bool subtract_position_max = false;
   Precision precision = Precision::kFloat;
   int threads = 1;
-  std::size_t cached_bytes = 0;  // of rows that are kept
-  std::uint64_t number = 0;  // of the whole sequence's scores, once somebody asked
+  std::size_t cached_bytes = 0;             // of rows that are kept
+  std::uint64_t number = 0;                 // of the whole sequence's scores, once somebody asked
   std::unique_ptr<ScorePrefetch> prefetch;  // by the engine that computes its only piece, or null
 };
 

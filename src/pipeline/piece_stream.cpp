@@ -1,5 +1,7 @@
 #include "pipeline/piece_stream.h"
 
+#include "pipeline/stage_times.h"
+
 namespace semicrf {
 namespace {
 
@@ -54,8 +56,11 @@ void PieceStream::open_sequence(Engine& engine) {
   stats.name = sequence.title;
   stats.length = sequence.length;
   if (wanted > 0) {
+    StageTimes times(sequence.title);
     scores_ = inputs_.open_scores(sequence_, options_);
+    times.end("open");
     InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_, &engine); });
+    times.end("scan");
     for (const Warning& warning : scan.warnings) report_.warn(warning);
     request.missing = std::move(scan.missing);
     pieces_ = make_pieces(request);

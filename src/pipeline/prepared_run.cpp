@@ -54,9 +54,11 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       parameters_(read_params_json(options.input.parameters)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
       engines_(options.engine, parameters_.parameters.chain) {
+  times_.end("inputs opened and engines made");
   spdlog::info("engine: {}", engines_.whole().description());
   log_binding(inputs_.binding());
   settle_memory();
+  times_.end("memory settled");
 }
 
 ReadOptions PreparedRun::read_options() const {
@@ -190,7 +192,9 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
   options.window_budget = window_budget_;
   options.infeasible = options_.infeasible;
   if (progress != nullptr) progress->begin(positions_ * analysis_.passes());
+  times_.end("outputs opened");
   PieceRunner(options, engines_, pieces, outputs, report, progress).run();
+  times_.end("pieces");
   if (progress != nullptr) progress->end();
   if (plan.bedgraph.min_value > 0)
     spdlog::info("left out {} bins below --min-posterior, {:.6g} boundaries in all", outputs.dropped_bins(),
@@ -198,6 +202,7 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
   for (const GeneratedOutput& generated : plan.generated)
     timed(report.write, [&] { write_generated(generated, outputs); });
   timed(report.write, [&] { outputs.finish(); });
+  times_.end("outputs synchronised");
   std::optional<OutputFile> stats;
   if (!options_.stats_path.empty()) {
     stats.emplace(OutputSpec{options_.stats_path, IndexKind::kNone});
@@ -206,6 +211,7 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
   }
   outputs.commit();
   if (stats) stats->commit();
+  times_.end("outputs renamed");
 }
 
 }  // namespace semicrf

@@ -11,6 +11,7 @@
 #include "pipeline/piece_runner.h"
 #include "pipeline/run_options.h"
 #include "pipeline/run_outputs.h"
+#include "pipeline/stage_times.h"
 
 namespace semicrf {
 
@@ -42,6 +43,7 @@ class PreparedRun {
   template <class Visit>
   void for_each_sequence(Visit visit) const;
 
+  StageTimes times_{"run"};  // begins before all that follows
   RunOptions options_;
   Analysis analysis_;
   ParameterFile parameters_;

@@ -25,7 +25,8 @@ RunOutputs::RunOutputs(const OutputPlan& plan, const std::vector<Label>& labels)
   if (!plan.segments.path.empty()) bed_.emplace(open(plan.segments, plan.header, threads_), labels, plan.bed);
   for (const DrawOutput& draw : plan.draws)
     draws_.emplace_back(open(draw.file, draw.header), labels, plan.bed);
-  if (!plan.boundary.path.empty()) boundary_.emplace(open(plan.boundary, plan.header, threads_), plan.bedgraph);
+  if (!plan.boundary.path.empty())
+    boundary_.emplace(open(plan.boundary, plan.header, threads_), plan.bedgraph);
   for (const OutputSpec& spec : plan.label_tracks)
     label_tracks_.emplace_back(open(spec, plan.header), plan.bedgraph);
   if (!plan.label_array.path.empty())
@@ -84,9 +85,8 @@ void RunOutputs::write_path(const SegmentList& path) {
   std::future<void> writing;
   for (std::int64_t first = 0; first < count; first += at_once) {
     const std::int64_t last = std::min(count, first + at_once);
-    parallel_for(threads_, static_cast<std::size_t>(last - first), [&](std::size_t i, int) {
-      print(first + static_cast<std::int64_t>(i), printed[i]);
-    });
+    parallel_for(threads_, static_cast<std::size_t>(last - first),
+                 [&](std::size_t i, int) { print(first + static_cast<std::int64_t>(i), printed[i]); });
     if (writing.valid()) writing.get();
     printed.swap(written);
     writing = std::async(std::launch::async, [&, first, last] {

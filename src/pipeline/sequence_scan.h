@@ -28,8 +28,8 @@ SequenceScan scan_sequence(RowReader& rows, const ScanRequest& request);
 
 // The mean of a sequence that is one piece, from sums that the engine makes while it copies the scores to its
 // device, where it then finds them (SequenceScores::prefetch). The same digits. Nothing where rows do not lie
-// in memory as scores, where the engine has no device or too little room, where it is not worth it, or where a
-// score is not sound: then scan_sequence() says which.
+// in memory as scores, where the engine has no device or too little room, where it is not worth it, or where
+// a score is not sound: then scan_sequence() says which.
 std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engine);
 
 }  // namespace semicrf

@@ -8,6 +8,7 @@
 
 #include "pipeline/checked_read.h"
 #include "pipeline/path_score.h"
+#include "pipeline/stage_times.h"
 
 namespace semicrf {
 namespace {
@@ -34,8 +35,11 @@ class Decoder {
 
   ViterbiResult run() {
     if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
+    times_.end("prefetch begun");
     sweep_forward();
+    times_.end("first sweep");
     if (result_.feasible) trace_back();
+    times_.end("path");
     return std::move(result_);
   }
 
@@ -168,6 +172,7 @@ class Decoder {
   std::future<Computed> next_;                 // the window left of it
   TraceCursor cursor_;
   PathScore score_;
+  StageTimes times_{"Viterbi"};
   std::optional<Segment> unscored_;  // found, but not fully in the score: it begins in a window to the left
   std::int64_t unscored_end_;        // positions from here on are in the score
   ViterbiResult result_;

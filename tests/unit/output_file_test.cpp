@@ -160,7 +160,8 @@ TEST_CASE("BGZF blocks may be compressed in any order") {
       };
       output.set_for_each(backwards, blocks);
     }
-    for (std::size_t at = 0; at < text.size(); at += 100'000) output.write(std::string_view(text).substr(at, 100'000));
+    for (std::size_t at = 0; at < text.size(); at += 100'000)
+      output.write(std::string_view(text).substr(at, 100'000));
     output.commit();
   }
   for (const char* name : {"7.gz", "64.gz"})

@@ -49,7 +49,8 @@ class PrefetchingEngine : public Engine {
                              const PosteriorArrays&) override {
     return {};
   }
-  ForwardWindow forward(const ScoreWindow&, PositionRange, const BoundaryState*, const ForwardArrays&) override {
+  ForwardWindow forward(const ScoreWindow&, PositionRange, const BoundaryState*,
+                        const ForwardArrays&) override {
     return {};
   }
 
