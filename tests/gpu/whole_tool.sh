@@ -42,18 +42,33 @@ for step in $steps; do
         "$program" posterior -q -t "$threads" -x $device -p data/demo.params.json data/codon_*.bw --digits 3 \
           -o "$out.demo.bedgraph" || fail $device
         for memory in 8G 300M; do
-          for what in exact none; do
+          for what in exact none mean; do
             "$program" decode -q -t "$threads" -x $device --max-memory $memory -p "$scratch/small/$what.json" \
               "$scratch/small/scores.npy" -o "$out.$what.$memory.bed" --stats "$out.stats.json" || fail "$device $what"
             echo "$device $what $memory: $(grep -h viterbi_score "$out.stats.json")"
+            grep -h -A 6 baseline "$out.stats.json" >"$out.$what.$memory.baseline"
           done
         done
       done
+      # The mean that the device adds up is the host's to the last digit, and so is what both say of a bad score.
+      for memory in 8G 300M; do
+        compare "mean $memory" "$scratch/small/cpu.mean.$memory.baseline" "$scratch/small/cuda:0.mean.$memory.baseline"
+      done
+      python3 -c 'import numpy, sys; x = numpy.load(sys.argv[1]); x[2345678, 3] = x[2345679, 0] = numpy.nan; numpy.save(sys.argv[2], x)' \
+        "$scratch/small/scores.npy" "$scratch/small/bad.npy"
+      for what in none mean; do
+        for device in cpu cuda:0; do
+          "$program" decode -q -t "$threads" -x $device -p "$scratch/small/$what.json" "$scratch/small/bad.npy" -o "$scratch/bad.bed" \
+            2>"$scratch/small/$device.$what.error"
+        done
+        compare "error under $what" "$scratch/small/cpu.$what.error" "$scratch/small/cuda:0.$what.error"
+        grep -q 'row 2345678, column 3' "$scratch/small/cuda:0.$what.error" || fail "error under $what"
+      done
       # Where segmentations are nearly equal, windows of one device must still agree.
       declare -A like=([scores]=cpu.scores [demo]=cpu.demo [exact.8G]=cpu.exact.8G [exact.300M]=cpu.exact.8G
-        [none.300M]=cuda:0.none.8G)
+        [none.300M]=cuda:0.none.8G [mean.300M]=cuda:0.mean.8G)
       for device in cuda:0 auto; do
-        for what in scores demo exact.8G exact.300M none.300M; do
+        for what in scores demo exact.8G exact.300M none.300M mean.300M; do
           compare "$device $what" "$scratch/small/${like[$what]}.bed" "$scratch/small/$device.$what.bed"
         done
         # Rounded values may differ in the last digit.
@@ -79,6 +94,8 @@ for step in $steps; do
       python3 tests/gpu/make_long_scores.py "$scratch/long" 250000000 5
       ls -l "$scratch/long"
       for centring in none mean; do
+        "$program" decode -v -x cuda -t "$threads" -p "$scratch/long/$centring.json" "$scratch/long/scores.npy" \
+          -o "$scratch/long/first.bed" 2>&1 | grep debug
         "$program" bench --io-only -x cuda -t "$threads" -p "$scratch/long/$centring.json" "$scratch/long/scores.npy" \
           -o "$scratch/long/out.bed" &
         job=$! host=0 device=0
