@@ -10,6 +10,7 @@
 
 #include "core/error.h"
 #include "cuda/cuda_check.h"
+#include "cuda/device_copy.h"
 #include "cuda/memory_pool.h"
 
 namespace semicrf::cuda {
@@ -51,8 +52,7 @@ class DeviceBuffer {
   }
   void upload(const T* from, std::size_t count, cudaStream_t stream) {
     reserve(count);
-    if (count > 0)
-      SEMICRF_CUDA_CHECK(cudaMemcpyAsync(data_, from, count * sizeof(T), cudaMemcpyHostToDevice, stream));
+    upload_bytes(data_, from, count * sizeof(T), stream);
   }
   void upload(const std::vector<T>& from, cudaStream_t stream) { upload(from.data(), from.size(), stream); }
   void download(T* to, std::size_t first, std::size_t count, cudaStream_t stream) const {

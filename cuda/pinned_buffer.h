@@ -42,11 +42,7 @@ class PinnedBuffer {
 
 class Event {
  public:
-  // `sleeps`: a thread that waits gives its processor away, and comes back some 20 us late.
-  explicit Event(bool sleeps = false) {
-    SEMICRF_CUDA_CHECK(
-        cudaEventCreateWithFlags(&event_, cudaEventDisableTiming | (sleeps ? cudaEventBlockingSync : 0U)));
-  }
+  Event() { SEMICRF_CUDA_CHECK(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
   ~Event() { cudaEventDestroy(event_); }
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;

@@ -15,7 +15,7 @@ constexpr int kMostThreads = 8;
 
 struct ScoreUpload::Worker {
   PinnedBuffer<unsigned char> buffers[2];
-  Event copied[2] = {Event(true), Event(true)};
+  Event copied[2];
   int turn = 0;
   std::thread thread;
 };

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "pipeline/parallel_for.h"
+#include "pipeline/turns.h"
 
 namespace semicrf {
 
@@ -63,37 +64,35 @@ void RunOutputs::begin_piece(const BinLocation& location, const PathView& path, 
   if (!with_posteriors) write_path(*path.segments);
 }
 
-// A path without posteriors, in parts that threads print at the same time, while the parts before them are
-// written.
+// A path without posteriors, in parts that threads print at the same time and one more writes.
 void RunOutputs::write_path(const SegmentList& path) {
   constexpr std::int64_t kPart = 1 << 12;  // segments
   if (bed_->options().merge_adjacent || threads_ == 1 || path.size() < 2 * kPart) {
     for (Segment segment; path_->next(segment);) bed_->add(segment, nullptr);
     return;
   }
-  const std::int64_t count = (path.size() + kPart - 1) / kPart;
-  const auto part_end = [&](std::int64_t part) { return std::min(path.size(), (part + 1) * kPart); };
-  const auto print = [&](std::int64_t part, std::string& text) {
-    text.clear();
-    SegmentList::Reader reader(path, part * kPart);
+  Turns turns(2 * static_cast<std::size_t>(threads_));
+  auto writing = std::async(std::launch::async, [&] { turns.work_off(); });
+  const auto print = [&](std::size_t part, int) {
+    const auto begin = static_cast<std::int64_t>(part) * kPart;
+    const std::int64_t count = std::min(kPart, path.size() - begin);
+    SegmentList::Reader reader(path, begin);
+    std::string lines;
     Segment segment;
-    for (std::int64_t n = part * kPart; n < part_end(part) && reader.next(segment); ++n)
-      bed_->append_line(segment, SegmentSupport{}, text);
+    for (std::int64_t n = 0; n < count && reader.next(segment); ++n)
+      bed_->append_line(segment, SegmentSupport{}, lines);
+    turns.submit(static_cast<std::int64_t>(part),
+                 [this, lines = std::move(lines), count] { bed_->add_lines(lines, count); });
   };
-  const std::int64_t at_once = std::int64_t{threads_} * 2;
-  std::vector<std::string> printed(static_cast<std::size_t>(at_once)), written(printed.size());
-  std::future<void> writing;
-  for (std::int64_t first = 0; first < count; first += at_once) {
-    const std::int64_t last = std::min(count, first + at_once);
-    parallel_for(threads_, static_cast<std::size_t>(last - first),
-                 [&](std::size_t i, int) { print(first + static_cast<std::int64_t>(i), printed[i]); });
-    if (writing.valid()) writing.get();
-    printed.swap(written);
-    writing = std::async(std::launch::async, [&, first, last] {
-      for (std::int64_t part = first; part < last; ++part)
-        bed_->add_lines(written[static_cast<std::size_t>(part - first)], part_end(part) - part * kPart);
-    });
+  try {
+    parallel_for(threads_, static_cast<std::size_t>((path.size() + kPart - 1) / kPart), print);
+  } catch (const Turns::Cancelled&) {
+    // The thread that writes has the error.
+  } catch (...) {
+    turns.close();
+    throw;
   }
+  turns.close();
   writing.get();
 }
 

@@ -184,7 +184,7 @@ inline cudaError_t cudaMemsetAsync(void* to, int value, std::size_t n, cudaStrea
   return cudaSuccess;
 }
 using cudaEvent_t = void*;
-constexpr unsigned cudaEventBlockingSync = 1, cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
+constexpr unsigned cudaEventDisableTiming = 2, cudaStreamNonBlocking = 1;
 inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
   *event = nullptr;
   return cudaSuccess;
