@@ -143,9 +143,8 @@ std::optional<BlockSums> DeviceWindow::block_sums(double mask, int labels, Score
   const auto columns = static_cast<std::size_t>(labels);
   const std::size_t count = static_cast<std::size_t>(blocks) * columns;
   DeviceBuffer<double> sums(count);
-  DeviceBuffer<unsigned long long> entries(columns + 1);  // forbidden, masked
-  entries.clear(columns + 1, stream);
-  const BlockSumsView out{sums.get(), entries.get(), entries.get() + columns};
+  DeviceBuffer<int> masked(count), forbidden(count);
+  const BlockSumsView out{sums.get(), masked.get(), forbidden.get()};
   for (std::int64_t first = 0; first < blocks; first += kPart) {
     const std::int64_t last = std::min(blocks, first + kPart);
     if (!begin_checks(std::min(view_.length, last * BlockSums::kPositions), labels, copies, stream))
@@ -155,9 +154,10 @@ std::optional<BlockSums> DeviceWindow::block_sums(double mask, int labels, Score
   if (!finish_checks(stream)) return std::nullopt;
   BlockSums result;
   result.sums = sums.download(count, stream);
-  const std::vector<unsigned long long> found = entries.download(columns + 1, stream);
-  result.forbidden.assign(found.begin(), found.end() - 1);
-  result.masked = static_cast<std::int64_t>(found.back());
+  result.forbidden.resize(columns);
+  const std::vector<int> forbidden_here = forbidden.download(count, stream);
+  for (std::size_t i = 0; i < count; ++i) result.forbidden[i % columns] += forbidden_here[i];
+  for (const int here : masked.download(count, stream)) result.masked += here;
   return result;
 }
 

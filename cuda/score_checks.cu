@@ -53,8 +53,8 @@ __global__ void __launch_bounds__(kThreads)
     total += value == none ? 0.0 : static_cast<double>(value);
   }
   out.sums[block * columns + column] = total;
-  if (masked > 0) atomicAdd(out.masked, static_cast<unsigned long long>(masked));
-  if (forbidden > 0) atomicAdd(out.forbidden + column, static_cast<unsigned long long>(forbidden));
+  out.masked[block * columns + column] = masked;
+  out.forbidden[block * columns + column] = forbidden;
 }
 
 cudaLaunchConfig_t threads_for(std::int64_t blocks, cudaStream_t stream) {

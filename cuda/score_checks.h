@@ -16,9 +16,9 @@ void check_scores(const DeviceScores& scores, std::int64_t first, std::int64_t l
 
 // Where sums over blocks of BlockSums::kPositions rows go.
 struct BlockSumsView {
-  double* sums;                   // (blocks, columns)
-  unsigned long long* forbidden;  // (columns) entries of -inf, added to
-  unsigned long long* masked;     // entries at or below the mask, added to
+  double* sums;    // (blocks, columns)
+  int* masked;     // (blocks, columns) entries at or below the mask
+  int* forbidden;  // (blocks, columns) entries of -inf
 };
 // Blocks [first, last) of `rows` rows, of which the last block may lack some. The order of the additions is
 // that of the rows. Asynchronous.

@@ -128,9 +128,8 @@ template <class T>
 void __stcs(T* p, T value) {
   *p = value;
 }
-template <class T>
-T atomicAdd(T* p, T value) {
-  const T before = *p;
+inline int atomicAdd(int* p, int value) {
+  const int before = *p;
   *p += value;
   return before;
 }
