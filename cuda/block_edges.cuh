@@ -133,6 +133,7 @@ template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_run() {
   state_ = RunState<Real>{};
   state_.kind = BlockKind::kIdle;
+  state_.growth = Parts::kFirstGrowth;
   parity_ = 0;
   aside_.place.running = false;
   aside_.mass = 0;
@@ -178,7 +179,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_fr
   this->take_alpha(state_, alpha, mine);
   if (!mine) return;
   state_.logs_left = t_.ring_blocks;
-  state_.growth = 0;
+  state_.growth = Parts::kFirstGrowth;
   if (lanes_.valid && state_.base != 0) move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false);
 }
 

@@ -29,7 +29,7 @@ class FarPart {
     int largest = kEmpty;
     int j = ring_index(head, first);
     for (int o = first; o <= t_.offsets; o += step) {
-      largest = larger(largest, scale(j) + offset_bound(o));
+      largest = larger(largest, scale(j) + durations_bound(o));
       j = back(j, step);
     }
     return largest;
@@ -44,15 +44,17 @@ class FarPart {
   }
 
   __device__ __forceinline__ void add_block(Real (&sums)[kBlock], int j, int o, int bound) const {
-    const Real factor = number_of_units<Real, Semiring>(scale(j) + offset_bound(o) - bound);
+    const int relative = scale(j) - bound;
+    const Real longer = number_of_units<Real, Semiring>(relative + row_bound(o));
+    const Real shorter = kByGroup ? number_of_units<Real, Semiring>(relative + row_bound(o - 1)) : longer;
     const Real* source = static_cast<Real*>(m_.ring.numbers) + j * ring_width() * kBlock;
-    const Real* table = static_cast<const Real*>(m_.offset_table) + (o - 1) * table_width() * kTableRow;
+    const Real* table = static_cast<const Real*>(m_.duration_table) + (o - 1) * table_width() * kTableRow;
     // Only starts from `first` on are within K of a boundary.
     const int first = kBlock * o + 1 - t_.duration;
     if (first <= 0) {
-      add_rows<false>(sums, source, table, factor, 0);
+      add_rows<false>(sums, source, table, shorter, longer, 0);
     } else {
-      add_rows<true>(sums, source, table, factor, first);
+      add_rows<true>(sums, source, table, shorter, longer, first);
     }
   }
 
@@ -118,26 +120,42 @@ class FarPart {
   }
 
  private:
-  // Entry i + n of the table joins boundary i to the start n positions before the block's last; four starts
-  // at a time. kCut: the rest of the durations is forbidden where `first` is passed.
+  static constexpr bool kByGroup = Lanes::kTeam;
+  static constexpr int kTableRow = kByGroup ? kBlock : kDistanceRow;
+
+  // Entry i + n of a distance (of two groups: i + n + 1) joins boundary i to the start n positions before the
+  // block's last; four starts at a time. Each group has a factor of its own. kCut: the rest of the durations
+  // is forbidden where `first` is passed.
   template <bool kCut>
   __device__ __forceinline__ void add_rows(Real (&sums)[kBlock], const Real* source, const Real* table,
-                                           Real factor, int first) const {
+                                           Real shorter, Real longer, int first) const {
     Real entries[2 * kBlock];
 #pragma unroll
-    for (int i = 0; i < kBlock; i += 4) load_entries<Lanes::kPlace>(table + i, entries + i);
+    for (int i = 0; i < kBlock; i += 4) load_four(table, i, entries);
 #pragma unroll
     for (int n = 0; n < kBlock; n += 4) {
       Real starts[4];
       load4(source + m_.ring.part(3 - n / 4), starts);
-      load_entries<Lanes::kPlace>(table + kBlock + n, entries + kBlock + n);
+      load_four(table, kBlock + n, entries);
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const Real start = O::times(starts[3 - k], factor);
+        const Real of_longer = O::times(starts[3 - k], longer);
+        const Real of_shorter = kByGroup ? O::times(starts[3 - k], shorter) : of_longer;
 #pragma unroll
-        for (int i = 0; i < kBlock; ++i) sums[i] = O::times_plus(start, entries[i + n + k], sums[i]);
+        for (int i = 0; i < kBlock; ++i) {
+          const int entry = i + n + k + (kByGroup ? 1 : 0);
+          sums[i] = O::times_plus(entry < kBlock ? of_shorter : of_longer, entries[entry], sums[i]);
+        }
       }
       if (kCut && kBlock - 4 - n <= first) return;
+    }
+  }
+  __device__ __forceinline__ void load_four(const Real* table, int i, Real (&entries)[2 * kBlock]) const {
+    if constexpr (kByGroup) {
+      const Real* group = table + i / kBlock * table_width() * kBlock;
+      load_entries<Lanes::kPlace>(group + turned(i % kBlock, m_.table_turn), entries + i);
+    } else {
+      load_entries<Lanes::kPlace>(table + i, entries + i);
     }
   }
   // Constants where a warp holds whole teams, so that shared memory is addressed by immediate offsets.
@@ -158,10 +176,11 @@ class FarPart {
   __device__ __forceinline__ int scale(int j) const {
     return static_cast<int*>(m_.ring.scales)[j * ring_width()];
   }
-  __device__ __forceinline__ int offset_bound(int o) const {
-    const int* bound = static_cast<const int*>(m_.offset_bound) + o * table_width();
-    if constexpr (Lanes::kPlace == MemoryPlace::kRingShared) return __ldg(bound);
-    return *bound;
+  __device__ __forceinline__ int row_bound(int row) const {
+    return static_cast<const int*>(m_.duration_bound)[row * table_width()];
+  }
+  __device__ __forceinline__ int durations_bound(int o) const {
+    return kByGroup ? larger(row_bound(o - 1), row_bound(o)) : row_bound(o);
   }
   __device__ __forceinline__ int ring_index(int head, int distance) const {
     const int j = head - distance;

@@ -32,6 +32,8 @@ class BlockParts {
   using L = Limits<Semiring, Real>;
   using Memory = TeamMemory<Real, Lanes::kPlace>;
   static constexpr int kMostGrowth = static_cast<int>(100 / Semiring::kUnit);
+  // Of a run's first block, when nothing is known: alpha may then grow by 1e39 along it, or shrink by 1e-21.
+  static constexpr int kFirstGrowth = static_cast<int>(40 / Semiring::kUnit);
 
   __device__ __forceinline__ BlockParts(const RunParameters<Real>& p, const Lanes& lanes,
                                         const Memory& memory, RunAside& aside)
@@ -40,7 +42,7 @@ class BlockParts {
     label_.label = label;
     label_.into = t_.transition_units[label];
     label_.out_of = t_.source_units[label];
-    label_.near_bound = t_.offset_bound[label];
+    label_.near_bound = t_.duration_bound[label];
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) load4(t_.near_table + label * kBlock + i, label_.near + i);
     if constexpr (kRows > 0) {
@@ -111,6 +113,8 @@ class BlockParts {
   __device__ __forceinline__ void keep_starts_of(const RunState<Real>& s, const BlockScales& scales,
                                                  const BlockResult<Real>& result, const BlockMove<Real>& move,
                                                  int gauge) const;
+  __device__ __forceinline__ void keep_logs_of(RunState<Real>& s, const BlockResult<Real>& result,
+                                               const BlockMove<Real>& move, bool vanished) const;
   __device__ __forceinline__ void store_scales(const RunState<Real>& s, const BlockScales& scales,
                                                const FactorRange<Real>& range,
                                                const BlockResult<Real>& result) const;
@@ -325,6 +329,23 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::keep_s
            O::times(result.start[i + 1], move.by), O::times(result.start[i + 2], move.by),
            O::times(result.start[i + 3], move.by));
   }
+}
+
+// The logarithms of the starts as well, where some have `vanished`; where not, those of an earlier block are
+// not to be taken for them.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::keep_logs_of(
+    RunState<Real>& s, const BlockResult<Real>& result, const BlockMove<Real>& move, bool vanished) const {
+  s.logs_left = vanished ? t_.ring_blocks : s.logs_left - 1;
+  if (!lanes_.valid) return;
+  const ExactMemory<Real> memory = exact();
+  if (lanes_.c == 0) memory.has_log[s.head] = vanished ? 1 : 0;
+  if (!vanished) return;
+  // A copy: the address of `result` would put it into memory.
+  StartNumbers<Real> numbers;
+#pragma unroll
+  for (int slot = 0; slot < kBlock; ++slot) numbers.start[slot] = result.start[slot];
+  keep_logs(memory, s.head, numbers, move.up);
 }
 
 // What the messages of a fast block are relative to.

@@ -87,26 +87,13 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, kRows> {
     const bool keep =
         Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
     if (!mine) return;
-    if (lanes_.valid) {
+    if (lanes_.valid)
       this->keep_starts_of(s_, scales, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
-      if (keep || s_.logs_left > 0) keep_logs(result, move, keep);
-    }
-    if (keep || s_.logs_left > 0) s_.logs_left = keep ? t_.ring_blocks : s_.logs_left - 1;
+    if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
     if (aside_.place.storing) this->store_scales(s_, scales, range, result);
     aside_.mass += range.mass;
     this->move_on(s_, scales, range, tail, result, move);
     if (lanes_.valid && moves) request_move(move.gauge, false);
-  }
-
-  // Starts so far apart that some have vanished as numbers.
-  __device__ void keep_logs(const BlockResult<Real>& result, const BlockMove<Real>& move, bool keep) {
-    const ExactMemory<Real> memory = this->exact();
-    if (lanes_.c == 0) memory.has_log[s_.head] = keep ? 1 : 0;
-    if (!keep) return;
-    for (int slot = 0; slot < kBlock; ++slot) {
-      memory.log_at(s_.head, slot) =
-          move.has_starts ? to_log<Real, Semiring>(result.start[slot]) - move.up * Semiring::kUnit : kNone;
-    }
   }
 
   __device__ void run_exact(const BlockScales& scales, int ring, const Real (&sums)[kBlock], bool mine) {

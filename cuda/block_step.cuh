@@ -56,16 +56,15 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step() {
   const bool good = this->certified(state_, scales, ring, range, tail, result);
   const BlockMove<Real> move = this->move_of(state_, scales, range, result, mine);
   const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
-  if (lanes_.any_team(mine && lanes_.valid && (!good || move.vanished || moves))) {
+  if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) {
     step_slowly();
     return;
   }
+  const bool vanished =
+      Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
   if (mine) {
     if (lanes_.valid) this->keep_starts_of(state_, scales, result, move, -state_.gauge);
-    if (state_.logs_left > 0) {
-      if (lanes_.valid && lanes_.c == 0) this->exact().has_log[state_.head] = 0;
-      --state_.logs_left;
-    }
+    if (vanished || state_.logs_left > 0) this->keep_logs_of(state_, result, move, vanished);
     if (p_.store.alpha != nullptr && aside_.place.storing) this->store_scales(state_, scales, range, result);
     if (start_factors != nullptr) aside_.mass += range.mass;
     this->move_on(state_, scales, range, tail, result, move);

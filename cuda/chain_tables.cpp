@@ -25,7 +25,7 @@ std::vector<double> padded(const std::vector<double>& values, int width, double 
 
 template <class Real, class Semiring>
 ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction direction, int row_width,
-                                         int transition_rows)
+                                         int transition_rows, DurationLayout layout)
     : labels(model.num_labels),
       width(row_width),
       duration(model.max_duration),
@@ -36,7 +36,7 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
       initial_transition(direction == Direction::kForward && model.initial == InitialTerm::kUniform),
       least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),
       least_start(least_certified<Semiring::kIsLog, Real>(labels)) {
-  build_durations(model);
+  build_durations(model, layout);
   build_transitions(model, direction);
   const auto& start = direction == Direction::kForward ? model.start_scores : model.end_scores;
   const auto& end = direction == Direction::kForward ? model.end_scores : model.start_scores;
@@ -97,32 +97,43 @@ double ChainTables<Real, Semiring>::bias_or_forbidden(int k, int c) const {
 }
 
 template <class Real, class Semiring>
-void ChainTables<Real, Semiring>::build_durations(const ChainModel& model) {
+void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, DurationLayout layout) {
   bias.assign(at(duration, width, 0), kNone);
   for (int k = 0; k < duration; ++k) {
     for (int c = 0; c < labels; ++c) bias[at(k, width, c)] = model.duration_bias[at(k, labels, c)];
   }
-  offset_bound.assign(at(offsets + 1, width, 0), kEmpty);
-  offset_table.assign(at(offsets * kTableRow, width, 0), zero<Real, Semiring>());
+  duration_bound.assign(at(offsets + 1, width, 0), kEmpty);
+  const bool by_group = layout == DurationLayout::kByGroup;
+  duration_table.assign(
+      by_group ? at((offsets + 1) * kBlock, width, 0) : at(offsets * kDistanceRow, width, 0),
+      zero<Real, Semiring>());
   near_table.assign(at(kBlock, width, 0), zero<Real, Semiring>());
   round_scores(bias);
   bool far_vanished = false;  // harmless: numbers of earlier blocks are at most about 1
-  for (int o = 0; o <= offsets; ++o) {
-    const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
-    const int entries = o == 0 ? kBlock : kOffsetEntries;
+  for (int row = 0; row <= offsets; ++row) {
+    const bool distance = row > 0 && !by_group;
+    const int first = kBlock * row + (distance ? 2 - kBlock : 1);
+    const int entries = distance ? kDistanceEntries : kBlock;
     for (int c = 0; c < labels; ++c) {
       double bound = kNone;
       for (int x = 0; x < entries; ++x) bound = std::max(bound, bias_or_forbidden(first + x, c));
       if (bound == kNone) continue;
-      offset_bound[at(o, width, c)] = scale_of(bound);
+      duration_bound[at(row, width, c)] = scale_of(bound);
       bound = quantized<Semiring>(bound);
       for (int x = 0; x < entries; ++x) {
-        Real& entry =
-            o == 0 ? near_table[at(c, kBlock, x)] : offset_table[at((o - 1) * width + c, kTableRow, x)];
-        entry = relative(bias_or_forbidden(first + x, c), bound, o == 0 ? &near_vanished : &far_vanished);
+        const Real entry =
+            relative(bias_or_forbidden(first + x, c), bound, row == 0 ? &near_vanished : &far_vanished);
+        if (row == 0) near_table[at(c, kBlock, x)] = entry;
+        if (row > 0 || by_group) duration_table[duration_place(layout, row, c, x)] = entry;
       }
     }
   }
+}
+
+template <class Real, class Semiring>
+std::size_t ChainTables<Real, Semiring>::duration_place(DurationLayout layout, int row, int c, int x) const {
+  if (layout == DurationLayout::kByDistance) return at((row - 1) * width + c, kDistanceRow, x);
+  return at(row * width + c, kBlock, turned(x, turn_of(c)));
 }
 
 // Bounds of transitions: the largest score into a label, and, less that, the largest out of one; the same

@@ -14,8 +14,9 @@ template <class Real, class Semiring>
 class DeviceChain {
  public:
   DeviceChain(const ChainModel& model, Direction direction, const TileConfig& tile, cudaStream_t stream)
-      : host_(model, direction, tile.table_width, tile.block_team ? model.num_labels : tile.rows) {
-    for (const auto& [from, to] : {std::pair{&host_.offset_table, &offset_table_},
+      : host_(model, direction, tile.table_width, tile.block_team ? model.num_labels : tile.rows,
+              tile.block_team ? DurationLayout::kByGroup : DurationLayout::kByDistance) {
+    for (const auto& [from, to] : {std::pair{&host_.duration_table, &duration_table_},
                                    {&host_.near_table, &near_table_},
                                    {&host_.transition, &transition_},
                                    {&host_.tail_factor, &tail_factor_}}) {
@@ -27,7 +28,7 @@ class DeviceChain {
         &host_.source_bound};
     doubles_.resize(doubles.size());
     for (std::size_t i = 0; i < doubles.size(); ++i) doubles_[i].upload(*doubles[i], stream);
-    const std::vector<const std::vector<int>*> ints{&host_.offset_bound, &host_.transition_units,
+    const std::vector<const std::vector<int>*> ints{&host_.duration_bound, &host_.transition_units,
                                                     &host_.source_units};
     ints_.resize(ints.size());
     for (std::size_t i = 0; i < ints.size(); ++i) ints_[i].upload(*ints[i], stream);
@@ -50,7 +51,7 @@ class DeviceChain {
     v.too_large = host_.too_large;
     v.least_total = static_cast<Real>(host_.least_total);
     v.least_start = static_cast<Real>(host_.least_start);
-    v.offset_table = offset_table_.get();
+    v.duration_table = duration_table_.get();
     v.near_table = near_table_.get();
     v.transition = transition_.get();
     v.tail_factor = tail_factor_.get();
@@ -61,7 +62,7 @@ class DeviceChain {
     v.first_scores = doubles_[4].get();
     v.last_scores = doubles_[5].get();
     v.tail_correction = doubles_[6].get();
-    v.offset_bound = ints_[0].get();
+    v.duration_bound = ints_[0].get();
     v.transition_units = ints_[1].get();
     v.source_units = ints_[2].get();
     v.transition_bound = doubles_[7].get();
@@ -71,7 +72,7 @@ class DeviceChain {
 
  private:
   ChainTables<Real, Semiring> host_;
-  DeviceBuffer<Real> offset_table_, near_table_, transition_, tail_factor_;
+  DeviceBuffer<Real> duration_table_, near_table_, transition_, tail_factor_;
   std::vector<DeviceBuffer<double>> doubles_;
   std::vector<DeviceBuffer<int>> ints_;
 };

@@ -28,10 +28,15 @@
 namespace semicrf::cuda {
 
 inline constexpr int kBlock = 16;  // positions per block; block edges are multiples of this in the sequence
-inline constexpr int kOffsetEntries =
-    2 * kBlock - 1;  // durations that connect two blocks at a given distance
-// A label's table of one distance: its durations, and what makes rows of 16 bytes start in different banks.
-inline constexpr int kTableRow = 36;
+// A label's durations between two blocks at a given distance, and what makes such rows start in different
+// banks (see ChainTables).
+inline constexpr int kDistanceEntries = 2 * kBlock - 1;
+inline constexpr int kDistanceRow = 36;
+// The 16 numbers that a label has side by side in a ring or in a table of durations lie in four parts of 16
+// bytes, in an order that depends on the label, so that eight lanes that read a part each meet eight times
+// four banks.
+SEMICRF_BOTH constexpr int turn_of(int lane) { return lane / 2 % 4; }
+SEMICRF_BOTH constexpr int turned(int entry, int turn) { return ((entry / 4) ^ turn) * 4 + entry % 4; }
 inline constexpr double kLog2 = 0.69314718055994530942;
 inline constexpr double kLog2Rest = 2.3190468138462996e-17;  // log 2 less that
 inline constexpr double kNone = -std::numeric_limits<double>::infinity();

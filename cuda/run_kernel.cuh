@@ -18,13 +18,6 @@ __device__ void copy_all(const T* from, std::size_t count, T* to) {
   for (std::size_t i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
 }
 
-__device__ __forceinline__ std::size_t bound_entries(int offsets, int width) {
-  return static_cast<std::size_t>(offsets + 1) * static_cast<std::size_t>(width);
-}
-__device__ __forceinline__ std::size_t table_entries(int offsets, int width) {
-  return static_cast<std::size_t>(offsets) * static_cast<std::size_t>(width) * kTableRow;
-}
-
 // Warps of a block: the tables and the rings of all warps in shared memory.
 template <class Real, class Semiring, int kGroup, int kRows, int kMaxThreads>
 __global__ void __launch_bounds__(kMaxThreads, 1)
@@ -36,12 +29,12 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   TeamMemory<Real, Lanes::kPlace> m;
   unsigned at = 0;
   const SharedPointer<int> bounds = slice<int>(at, bound_entries(t.offsets, Lanes::kTableWidth));
-  const SharedPointer<Real> table = slice<Real>(at, table_entries(t.offsets, Lanes::kTableWidth));
-  copy_all(t.offset_bound, bound_entries(t.offsets, Lanes::kTableWidth), static_cast<int*>(bounds));
-  copy_all(t.offset_table, table_entries(t.offsets, Lanes::kTableWidth), static_cast<Real*>(table));
+  const SharedPointer<Real> table = slice<Real>(at, distance_entries(t.offsets, Lanes::kTableWidth));
+  copy_all(t.duration_bound, bound_entries(t.offsets, Lanes::kTableWidth), static_cast<int*>(bounds));
+  copy_all(t.duration_table, distance_entries(t.offsets, Lanes::kTableWidth), static_cast<Real*>(table));
   const int column = lanes.c < Lanes::kTableWidth ? lanes.c : 0;
-  m.offset_bound = {bounds.from(column).offset};
-  m.offset_table = {table.from(column * kTableRow).offset};
+  m.duration_bound = {bounds.from(column).offset};
+  m.duration_table = {table.from(column * kDistanceRow).offset};
   m.table_width = Lanes::kTableWidth;
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int warps = static_cast<int>(blockDim.x / 32);
@@ -50,8 +43,9 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
                               alpha_bytes(kRows * Lanes::kGroups, sizeof(Real)));
   const auto blocks = static_cast<std::size_t>(t.ring_blocks);
   const int lane = lanes.group * kGroup + column;
+  m.table_turn = 0;
   m.ring.width = Lanes::kRingWidth;
-  m.ring.turn = lane / 2 % 4;
+  m.ring.turn = turn_of(lane);
   m.ring.scales = slice<int>(at, blocks * Lanes::kRingWidth).from(lane);
   m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock);
   m.alpha_width = kRows * Lanes::kGroups;
@@ -99,20 +93,27 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
     copy_all(t.transition, labels * labels, transitions);
     m.transitions = transitions;
   }
-  const int* bounds = t.offset_bound;
-  const Real* table = t.offset_table;
-  if (kRows == 0 && p.table_in_shared) {
-    int* bounds_here = slice<int>(at, bound_entries(t.offsets, t.width));
-    Real* table_here = slice<Real>(at, table_entries(t.offsets, t.width));
-    copy_all(bounds, bound_entries(t.offsets, t.width), bounds_here);
-    copy_all(table, table_entries(t.offsets, t.width), table_here);
-    bounds = bounds_here;
-    table = table_here;
+  const Real* table = t.duration_table;
+  const std::size_t bound_count = bound_entries(t.offsets, t.width);
+  if constexpr (kRows > 0) {
+    const SharedPointer<int> bounds = slice<int>(at, bound_count);
+    copy_all(t.duration_bound, bound_count, static_cast<int*>(bounds));
+    m.duration_bound = {bounds.from(label).offset};
+  } else {
+    m.duration_bound = t.duration_bound + label;
+    if (p.table_in_shared) {
+      int* bounds = slice<int>(at, bound_count);
+      Real* table_here = slice<Real>(at, group_entries(t.offsets, t.width));
+      copy_all(t.duration_bound, bound_count, bounds);
+      copy_all(table, group_entries(t.offsets, t.width), table_here);
+      m.duration_bound = bounds + label;
+      table = table_here;
+    }
   }
-  m.offset_bound = bounds + label;
-  m.offset_table = table + label * kTableRow;
+  m.duration_table = table + label * kBlock;
+  m.table_turn = turn_of(label);
   m.ring.width = t.labels;
-  m.ring.turn = label / 2 % 4;
+  m.ring.turn = turn_of(label);
   if constexpr (kRows > 0) {
     m.ring.scales = slice<int>(at, blocks * labels).from(label);
     m.ring.numbers = slice<Real>(at, blocks * labels * kBlock).from(label * kBlock);

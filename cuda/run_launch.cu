@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "cuda/cuda_check.h"
 #include "cuda/run_kernels.h"
 #include "cuda/run_launch.h"
@@ -20,26 +22,36 @@ int device_attribute(cudaDeviceAttr attribute) {
   return value;
 }
 
+// No more than the blocks that are meant to share a multiprocessor need: the rest is cache, for the tables.
+template <class Real>
+void set_shared_memory(RunKernel<Real> kernel, const TileConfig& tile) {
+  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(tile.shared_bytes)));
+  constexpr int kReserved = 1024;  // of a block, by the runtime
+  const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
+  const int wanted = tile.resident * (static_cast<int>(tile.shared_bytes) + kReserved);
+  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                                          std::min(100, (100 * wanted + all - 1) / all)));
+}
+
 }  // namespace
 
 template <class Real, class Semiring>
 int resident_blocks(const TileConfig& tile) {
   const RunKernel<Real> kernel = kernel_of<Real, Semiring>(tile);
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(tile.shared_bytes)));
+  set_shared_memory(kernel, tile);
   int blocks = 0;
   SEMICRF_CUDA_CHECK(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, tile.warps * 32, tile.shared_bytes));
   if (blocks < 1) refuse_shape(tile.warps, tile.shared_bytes);
-  return blocks * device_attribute(cudaDevAttrMultiProcessorCount);
+  return std::min(blocks, tile.resident) * device_attribute(cudaDevAttrMultiProcessorCount);
 }
 
 template <class Real, class Semiring>
 void launch_runs(const TileConfig& tile, int blocks, const RunParameters<Real>& parameters,
                  cudaStream_t stream) {
   const RunKernel<Real> kernel = kernel_of<Real, Semiring>(tile);
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(tile.shared_bytes)));
+  set_shared_memory(kernel, tile);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(blocks));
   config.blockDim = dim3(static_cast<unsigned>(tile.warps * 32));

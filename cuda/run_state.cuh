@@ -108,6 +108,27 @@ __device__ inline void keep_starts(const ExactMemory<Real>& e, int block, int ga
   }
 }
 
+// The logarithm of a ring's number to the accuracy of the number.
+__device__ inline double log_of_number(float x) {
+  if (!(x > 0.0f)) return kNone;
+  const int exponent = exponent_of(x);
+  return fma(static_cast<double>(exponent), kLog2,
+             static_cast<double>(logf(x * power_of_two(-exponent, float()))));
+}
+__device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
+
+// Starts of a block that are so far apart that some have vanished as numbers, relative to 2^up.
+template <class Real>
+struct StartNumbers {
+  Real start[kBlock];
+};
+template <class Real>
+__device__ SEMICRF_NOINLINE void keep_logs(ExactMemory<Real> e, int block, const StartNumbers<Real>& numbers,
+                                           int up) {
+  for (int slot = 0; slot < kBlock; ++slot)
+    e.log_at(block, slot) = log_of_number(numbers.start[slot]) - up * LogSemiring::kUnit;
+}
+
 // The message and the tail of a state; its ring goes into the team's.
 struct Messages {
   double alpha, tail;
@@ -128,15 +149,6 @@ __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, Ex
   return {entries[static_cast<std::int64_t>(t.duration) * t.labels],
           t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
 }
-
-// The logarithm of a ring's number to the accuracy of the number.
-__device__ inline double log_of_number(float x) {
-  if (!(x > 0.0f)) return kNone;
-  const int exponent = exponent_of(x);
-  return fma(static_cast<double>(exponent), kLog2,
-             static_cast<double>(logf(x * power_of_two(-exponent, float()))));
-}
-__device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
 
 struct Boundary {
   bool mine, with_ring;

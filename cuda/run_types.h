@@ -30,10 +30,10 @@ struct TablesView {
   int labels, width, duration, offsets, ring_blocks, rows;
   int tail, initial_transition, near_vanished, transition_vanished, too_large;
   Real least_total, least_start;
-  const Real *offset_table, *near_table, *transition, *tail_factor;
+  const Real *duration_table, *near_table, *transition, *tail_factor;
   const double *bias, *transition_log, *log_tail, *last_bias, *tail_correction, *first_scores, *last_scores,
       *transition_bound, *source_bound;
-  const int *offset_bound, *transition_units, *source_units;
+  const int *duration_bound, *transition_units, *source_units;
 };
 
 enum class StartKind : int { kEdge, kWarm, kState };

@@ -24,10 +24,8 @@ struct SharedPointer {
 template <class T, bool kShared>
 using MemoryPointer = std::conditional_t<kShared, SharedPointer<T>, T*>;
 
-// The ring of earlier starts, as seen by the lane of one label. The 16 numbers of a block lie side by side,
-// in four parts whose order depends on the lane, so that eight lanes that read 16 bytes each meet eight times
-// four banks. A block's scale counts units from `gauge`; what exactly its numbers are relative to: see
-// BlockRun.
+// The ring of earlier starts, as seen by the lane of one label. A block's scale counts units from `gauge`;
+// what exactly its numbers are relative to: see BlockRun.
 template <class Real, bool kShared>
 struct Ring {
   MemoryPointer<Real, kShared> numbers;  // (blocks, width, 16), offset to the lane
@@ -75,8 +73,11 @@ template <class Real, MemoryPlace kPlace>
 struct TeamMemory {
   static constexpr bool kTablesShared = kPlace == MemoryPlace::kAllShared;
   static constexpr bool kRingShared = kPlace != MemoryPlace::kAnywhere;
-  MemoryPointer<const Real, kTablesShared> offset_table;  // (offsets) stride table_width x kTableRow
-  MemoryPointer<const int, kTablesShared> offset_bound;   // (offsets + 1) stride table_width
+  // By distance (a warp's teams) or by group (block teams), see ChainTables. Strides: table_width rows, and
+  // table_width.
+  MemoryPointer<const Real, kTablesShared> duration_table;
+  MemoryPointer<const int, kRingShared> duration_bound;
+  int table_turn;
   int table_width;
   Ring<Real, kRingShared> ring;
   SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <vector>
 
 namespace semicrf::cuda {
 namespace {
@@ -32,7 +33,8 @@ bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, Til
   out->table_width = out->group < 32 ? out->group : out->rows;
   const int ring_width = out->group < 32 ? 32 : out->rows;
   const int groups = 32 / out->group;
-  const std::size_t tables = table_bytes(offsets, out->table_width, sizeof(float));
+  const std::size_t tables = aligned_bytes(bound_entries(offsets, out->table_width) * sizeof(int)) +
+                             aligned_bytes(distance_entries(offsets, out->table_width) * sizeof(float));
   const std::size_t warp =
       ring_bytes(ring_blocks, ring_width, sizeof(float)) + alpha_bytes(groups * out->rows, sizeof(float));
   if (tables + kFewestWarps * warp > limit) return false;
@@ -43,32 +45,52 @@ bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, Til
   return true;
 }
 
-// How many teams share a multiprocessor and how many parts help each. Cycles of a block, roughly: the leading
-// warps take kLatency for it alone, each of them issues kLead instructions; a distance of the ring takes
-// kFar instructions of a warp, which a multiprocessor issues four at a time.
-void share_out(int offsets, int most_warps, std::size_t ring, std::size_t shared_limit,
-               const std::function<std::size_t(int)>& bytes, TileConfig* config) {
-  constexpr double kLatency = 6000, kLead = 2500, kFar = 320;
-  const int per_warp = config->panels == 1 ? 32 / config->group : 1;
+// Teams that share a multiprocessor, and warps that help each of them.
+struct Share {
+  int teams = 0, helpers = 0;
+  double cycles = 0;  // per block of positions
+};
+
+// Cycles of a block of positions, roughly: the leading warps take kLatency for it alone, each of them issues
+// kLead instructions; a distance of the ring takes kFar instructions of a warp, of which a multiprocessor
+// issues four at a time and a warp one in three cycles.
+Share best_share(int teams, int offsets, int most_warps, const TileConfig& tile,
+                 const std::function<bool(int teams, int helpers)>& fits) {
+  constexpr double kLatency = 8000, kLead = 2500, kFar = 330, kWait = 3;
+  const int per_warp = tile.panels == 1 ? 32 / tile.group : 1;
   const double far = kFar * offsets / per_warp;
-  double least = 0;
-  config->resident = 0;
-  for (int helpers = 0;
-       helpers == 0 || (helpers < most_warps / config->panels && 2 * helpers * per_warp <= offsets);
-       ++helpers) {
-    for (int teams = 1; teams * config->panels * (1 + helpers) <= most_warps; ++teams) {
-      if (wide(teams) * (bytes(helpers) + ring) > shared_limit) break;
-      const double issue = teams * config->panels * (far + kLead) / 4;
-      const double lead = kLatency + (helpers == 0 ? far : 0);
-      const double help = helpers == 0 ? 0 : 1.5 * far / helpers;
-      const double cost = std::max({issue, lead, help}) / teams;
-      // Few teams are ready sooner, and leave more of the cache to each.
-      if (config->resident > 0 && cost > 0.95 * least) continue;
-      least = cost;
-      config->resident = teams;
-      config->parts = helpers;
-    }
+  Share best;
+  for (int helpers = 0; teams * tile.panels * (1 + helpers) <= most_warps; ++helpers) {
+    if (2 * helpers * per_warp > offsets || !fits(teams, helpers)) break;
+    const double issue = teams * tile.panels * (far + kLead) / 4;
+    const double lead = kLatency + (helpers == 0 ? kWait * far : 0);
+    const double help = helpers == 0 ? 0 : kWait * far / helpers;
+    const double cycles = std::max({issue, lead, help}) / teams;
+    if (best.teams == 0 || cycles < best.cycles) best = {teams, helpers, cycles};
   }
+  return best;
+}
+
+// As few teams as come near the best: they are ready sooner where there are not enough runs for more, and
+// leave more of the cache to each. False: not even one fits.
+bool share_out(int offsets, int most_warps, const std::function<bool(int teams, int helpers)>& fits,
+               TileConfig* tile) {
+  constexpr double kNear = 1.4;
+  std::vector<Share> shares;
+  double least = 0;
+  for (int teams = 1; teams * tile->panels <= most_warps; ++teams) {
+    const Share share = best_share(teams, offsets, most_warps, *tile, fits);
+    if (share.teams == 0) break;
+    least = shares.empty() ? share.cycles : std::min(least, share.cycles);
+    shares.push_back(share);
+  }
+  for (const Share& share : shares) {
+    if (share.cycles > kNear * least) continue;
+    tile->resident = share.teams;
+    tile->parts = share.helpers;
+    return true;
+  }
+  return false;
 }
 
 // Teams of whole warps in blocks of their own; float, up to 64 labels, the ring in shared memory.
@@ -78,10 +100,14 @@ bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t 
   out->group = std::min(out->rows, 32);
   out->transitions_in_shared = out->table_in_shared = false;
   const std::size_t ring = ring_bytes(ring_blocks, labels, sizeof(float));
-  const auto bytes = [&](int helpers) { return parts_bytes(labels, out->rows, helpers, sizeof(float)); };
-  share_out(offsets, block_threads(out->rows) / 32, ring, limit, bytes, out);
+  const std::size_t bounds = aligned_bytes(bound_entries(offsets, labels) * sizeof(int));
+  const auto bytes = [&](int helpers) {
+    return parts_bytes(labels, out->rows, helpers, sizeof(float)) + bounds;
+  };
+  const auto fits = [&](int teams, int helpers) { return wide(teams) * (bytes(helpers) + ring) <= limit; };
+  if (!share_out(offsets, block_threads(out->rows) / 32, fits, out)) return false;
   out->shared_bytes = bytes(out->parts) + ring;
-  return out->resident > 0;
+  return true;
 }
 
 }  // namespace
@@ -105,16 +131,21 @@ TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std
   config.transitions_in_shared = labels <= kMostSharedTransitions;
   while (config.panels == 1 && config.group / 2 >= labels) config.group /= 2;
   const std::size_t ring = ring_bytes(ring_blocks, labels, real_bytes);
-  const std::size_t table = table_bytes(offsets, labels, real_bytes);
+  const std::size_t table = aligned_bytes(bound_entries(offsets, labels) * sizeof(int)) +
+                            aligned_bytes(group_entries(offsets, labels) * real_bytes);
   const std::size_t transitions =
       config.transitions_in_shared ? aligned_bytes(wide(labels) * wide(labels) * real_bytes) : 0;
   const auto bytes = [&](int helpers) {
     return parts_bytes(labels, labels, helpers, real_bytes) + transitions;
   };
   const int warps = block_threads(0) / 32;
-  share_out(offsets, warps, ring, shared_limit, bytes, &config);
-  config.ring_in_shared = config.resident > 0;
-  if (!config.ring_in_shared) share_out(offsets, warps, 0, shared_limit, bytes, &config);
+  const auto fits = [&](std::size_t ring_here) {
+    return [&, ring_here](int teams, int helpers) {
+      return wide(teams) * (bytes(helpers) + ring_here) <= shared_limit;
+    };
+  };
+  config.ring_in_shared = share_out(offsets, warps, fits(ring), &config);
+  if (!config.ring_in_shared) share_out(offsets, warps, fits(0), &config);
   config.warps = config.panels * (1 + config.parts);
   config.shared_bytes = bytes(config.parts) + (config.ring_in_shared ? ring : 0);
   config.table_in_shared = wide(config.resident) * (config.shared_bytes + table) <= shared_limit;

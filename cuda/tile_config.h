@@ -27,10 +27,15 @@ struct TileConfig {
 
 // Bytes of shared memory, as the kernels slice it.
 SEMICRF_BOTH inline std::size_t aligned_bytes(std::size_t n) { return (n + 15) / 16 * 16; }
-SEMICRF_BOTH inline std::size_t table_bytes(int offsets, int width, std::size_t real) {
-  const auto wide = static_cast<std::size_t>(width);
-  return aligned_bytes(static_cast<std::size_t>(offsets + 1) * wide * sizeof(int)) +
-         aligned_bytes(static_cast<std::size_t>(offsets) * wide * kTableRow * real);
+// Entries of the durations' bounds, and of the durations by distance and by group.
+SEMICRF_BOTH inline std::size_t bound_entries(int offsets, int width) {
+  return static_cast<std::size_t>(offsets + 1) * static_cast<std::size_t>(width);
+}
+SEMICRF_BOTH inline std::size_t distance_entries(int offsets, int width) {
+  return static_cast<std::size_t>(offsets) * static_cast<std::size_t>(width) * kDistanceRow;
+}
+SEMICRF_BOTH inline std::size_t group_entries(int offsets, int width) {
+  return bound_entries(offsets, width) * kBlock;
 }
 SEMICRF_BOTH inline std::size_t ring_bytes(int ring_blocks, int width, std::size_t real) {
   const std::size_t cells = static_cast<std::size_t>(ring_blocks) * static_cast<std::size_t>(width);

@@ -27,25 +27,31 @@ ChainModel small_model() {
 
 TEST_CASE("duration tables hold every duration at its place, relative to its bound") {
   const ChainModel model = small_model();
-  const ChainTables<double, LogSemiring> t(model, Direction::kForward, 3, 4);
-  CHECK(t.offsets == 2);
-  CHECK(t.ring_blocks == 2);
-  for (int o = 0; o <= t.offsets; ++o) {
-    for (int x = 0; x < (o == 0 ? 16 : 31); ++x) {
-      const int k = o == 0 ? 1 + x : 16 * o - 14 + x;
-      for (int c = 0; c < 3; ++c) {
-        const auto at = [](int row, int width, int column) {
-          return static_cast<std::size_t>(row * width + column);
-        };
-        const double number =
-            o == 0 ? t.near_table[at(c, kBlock, x)] : t.offset_table[at((o - 1) * 3 + c, kTableRow, x)];
-        const double bias = c < 2 && k <= 20 ? model.duration_score(k, c) : kNegativeInfinity;
-        INFO("o=" << o << " k=" << k << " c=" << c);
-        if (bias == kNegativeInfinity) {
-          CHECK(number == 0.0);
-        } else {
-          CHECK(std::log(number) + t.offset_bound[at(o, 3, c)] * kLog2 == Approx(bias));
-          CHECK(number < 2.0);
+  const auto at = [](int row, int width, int column) {
+    return static_cast<std::size_t>(row * width + column);
+  };
+  for (const auto layout : {DurationLayout::kByDistance, DurationLayout::kByGroup}) {
+    const bool by_group = layout == DurationLayout::kByGroup;
+    const ChainTables<double, LogSemiring> t(model, Direction::kForward, 3, 4, layout);
+    CHECK(t.offsets == 2);
+    CHECK(t.ring_blocks == 2);
+    for (int row = 0; row <= t.offsets; ++row) {
+      const bool distance = row > 0 && !by_group;
+      for (int x = 0; x < (distance ? 31 : 16); ++x) {
+        const int k = 16 * row + x + (distance ? -14 : 1);
+        for (int c = 0; c < 3; ++c) {
+          double number = t.near_table[at(c, kBlock, x % 16)];
+          if (distance) number = t.duration_table[at((row - 1) * 3 + c, kDistanceRow, x)];
+          if (by_group) number = t.duration_table[at(row * 3 + c, kBlock, turned(x, turn_of(c)))];
+          const double bias = c < 2 && k <= 20 ? model.duration_score(k, c) : kNegativeInfinity;
+          INFO("by group=" << by_group << " row=" << row << " k=" << k << " c=" << c);
+          if (bias == kNegativeInfinity) {
+            CHECK(number == 0.0);
+          } else {
+            CHECK(std::log(number) + t.duration_bound[at(row, 3, c)] * kLog2 == Approx(bias));
+            CHECK(number < 2.0);
+          }
+          if (row == 0) CHECK(t.near_table[at(c, kBlock, x)] == number);
         }
       }
     }
@@ -54,8 +60,8 @@ TEST_CASE("duration tables hold every duration at its place, relative to its bou
 
 TEST_CASE("the backward tables are those of the mirrored chain") {
   const ChainModel model = small_model();
-  const ChainTables<double, MaxSemiring> ahead(model, Direction::kForward, 2, 2);
-  const ChainTables<double, MaxSemiring> back(model, Direction::kBackward, 2, 2);
+  const ChainTables<double, MaxSemiring> ahead(model, Direction::kForward, 2, 2, DurationLayout::kByGroup);
+  const ChainTables<double, MaxSemiring> back(model, Direction::kBackward, 2, 2, DurationLayout::kByGroup);
   CHECK(back.transition_log[1] == kNegativeInfinity);
   CHECK(back.transition_log[2] == -2.5);
   CHECK_FALSE(back.initial_transition);
