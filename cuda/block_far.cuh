@@ -23,38 +23,28 @@ class FarPart {
     for (int i = 0; i < kBlock; ++i) sums[i] = O::zero();
   }
 
-  // Of distances first, first + step, ..., from the block at ring index `head`: the largest term's bound, by
-  // the scales as they are stored.
-  __device__ __forceinline__ int bound(int head, int first, int step) const {
+  // Of distances first..last from the block at ring index `head`: the largest term's bound, by the scales as
+  // they are stored.
+  __device__ __forceinline__ int bound(int head, int first, int last) const {
     int largest = kEmpty;
     int j = ring_index(head, first);
-    for (int o = first; o <= t_.offsets; o += step) {
+    for (int o = first; o <= last; ++o) {
       largest = larger(largest, scale(j) + durations_bound(o));
-      j = back(j, step);
+      j = before(j);
     }
     return largest;
   }
   // Adds the sums over these distances, relative to `bound`.
-  __device__ __forceinline__ void add(Real (&sums)[kBlock], int head, int first, int step, int bound) const {
-    int j = ring_index(head, first);
-    for (int o = first; o <= t_.offsets; o += step) {
-      add_block(sums, j, o, bound);
-      j = back(j, step);
-    }
-  }
-
-  __device__ __forceinline__ void add_block(Real (&sums)[kBlock], int j, int o, int bound) const {
-    const int relative = scale(j) - bound;
-    const Real longer = number_of_units<Real, Semiring>(relative + row_bound(o));
-    const Real shorter = kByGroup ? number_of_units<Real, Semiring>(relative + row_bound(o - 1)) : longer;
-    const Real* source = static_cast<Real*>(m_.ring.numbers) + j * ring_width() * kBlock;
-    const Real* table = static_cast<const Real*>(m_.duration_table) + (o - 1) * table_width() * kTableRow;
-    // Only starts from `first` on are within K of a boundary.
-    const int first = kBlock * o + 1 - t_.duration;
-    if (first <= 0) {
-      add_rows<false>(sums, source, table, shorter, longer, 0);
+  __device__ __forceinline__ void add(Real (&sums)[kBlock], int head, int first, int last, int bound) const {
+    if (first > last) return;
+    if constexpr (kByGroup) {
+      add_by_group(sums, head, first, last, bound);
     } else {
-      add_rows<true>(sums, source, table, shorter, longer, first);
+      int j = ring_index(head, first);
+      for (int o = first; o <= last; ++o) {
+        add_distance(sums, j, o, bound);
+        j = before(j);
+      }
     }
   }
 
@@ -69,11 +59,14 @@ class FarPart {
   // All but the newest block, for the block at ring index `head`; the lanes of a warp that have the same
   // label put theirs together.
   __device__ __forceinline__ void help(const Lanes& lanes, int head, int parity) const {
+    const int each = (t_.offsets - 1 + lanes.parts - 1) / lanes.parts;
+    const int first = 2 + lanes.part * each;
+    const int last = smaller(t_.offsets, first + each - 1);
     Real sums[kBlock];
     clear(sums);
     int reference = kEmpty;
-    if (lanes.has_label) reference = bound(head, 2 + lanes.part, lanes.parts);
-    if (lanes.has_label && !is_far_below(reference)) add(sums, head, 2 + lanes.part, lanes.parts, reference);
+    if (lanes.has_label) reference = bound(head, first, last);
+    if (lanes.has_label && !is_far_below(reference)) add(sums, head, first, last, reference);
     int common = reference;
     for (int step = 16; step >= lanes.group(); step /= 2)
       common = larger(common, __shfl_xor_sync(kAllLanes, common, step));
@@ -121,43 +114,94 @@ class FarPart {
 
  private:
   static constexpr bool kByGroup = Lanes::kTeam;
-  static constexpr int kTableRow = kByGroup ? kBlock : kDistanceRow;
 
-  // Entry i + n of a distance (of two groups: i + n + 1) joins boundary i to the start n positions before the
-  // block's last; four starts at a time. Each group has a factor of its own. kCut: the rest of the durations
-  // is forbidden where `first` is passed.
+  __device__ __forceinline__ const Real* starts_of(int j) const {
+    return static_cast<Real*>(m_.ring.numbers) + j * ring_width() * kBlock;
+  }
+
+  // Entry i + n of the table joins boundary i to the start n positions before the block's last; four starts
+  // at a time. Only starts from `first` on are within K of a boundary.
+  __device__ __forceinline__ void add_distance(Real (&sums)[kBlock], int j, int o, int bound) const {
+    const Real factor = number_of_units<Real, Semiring>(scale(j) + row_bound(o) - bound);
+    const Real* table = static_cast<const Real*>(m_.duration_table) + (o - 1) * table_width() * kDistanceRow;
+    const int first = kBlock * o + 1 - t_.duration;
+    if (first <= 0) {
+      add_rows<false>(sums, starts_of(j), table, factor, 0);
+    } else {
+      add_rows<true>(sums, starts_of(j), table, factor, first);
+    }
+  }
+  // kCut: the rest of the durations is forbidden where `first` is passed.
   template <bool kCut>
   __device__ __forceinline__ void add_rows(Real (&sums)[kBlock], const Real* source, const Real* table,
-                                           Real shorter, Real longer, int first) const {
+                                           Real factor, int first) const {
     Real entries[2 * kBlock];
 #pragma unroll
-    for (int i = 0; i < kBlock; i += 4) load_four(table, i, entries);
+    for (int i = 0; i < kBlock; i += 4) load4(table + i, entries + i);
 #pragma unroll
     for (int n = 0; n < kBlock; n += 4) {
       Real starts[4];
       load4(source + m_.ring.part(3 - n / 4), starts);
-      load_four(table, kBlock + n, entries);
+      load4(table + kBlock + n, entries + kBlock + n);
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        const Real of_longer = O::times(starts[3 - k], longer);
-        const Real of_shorter = kByGroup ? O::times(starts[3 - k], shorter) : of_longer;
+        const Real start = O::times(starts[3 - k], factor);
 #pragma unroll
-        for (int i = 0; i < kBlock; ++i) {
-          const int entry = i + n + k + (kByGroup ? 1 : 0);
-          sums[i] = O::times_plus(entry < kBlock ? of_shorter : of_longer, entries[entry], sums[i]);
-        }
+        for (int i = 0; i < kBlock; ++i) sums[i] = O::times_plus(start, entries[i + n + k], sums[i]);
       }
       if (kCut && kBlock - 4 - n <= first) return;
     }
   }
-  __device__ __forceinline__ void load_four(const Real* table, int i, Real (&entries)[2 * kBlock]) const {
-    if constexpr (kByGroup) {
-      const Real* group = table + i / kBlock * table_width() * kBlock;
-      load_entries<Lanes::kPlace>(group + turned(i % kBlock, m_.table_turn), entries + i);
-    } else {
-      load_entries<Lanes::kPlace>(table + i, entries + i);
+
+  // Of groups o - 1 and o, entry i + n + 1 joins boundary i to the start n positions before the block's last.
+  // A group is read once, for the distance before the one that wants it first.
+  __device__ __forceinline__ void add_by_group(Real (&sums)[kBlock], int head, int first, int last,
+                                               int bound) const {
+    const int stride = table_width() * kBlock;
+    const Real* table = static_cast<const Real*>(m_.duration_table) + first * stride;
+    Real shorter[kBlock], longer[kBlock];
+    load_group(table - stride, shorter);
+    load_group(table, longer);
+    int j = ring_index(head, first);
+#pragma unroll 1
+    for (int o = first; o <= last; ++o) {
+      if (o < last) table += stride;
+      Real next[kBlock];
+      load_group(table, next);
+      const int relative = scale(j) - bound;
+      const Real to_shorter = number_of_units<Real, Semiring>(relative + row_bound(o - 1));
+      const Real to_longer = number_of_units<Real, Semiring>(relative + row_bound(o));
+      const Real* source = starts_of(j);
+#pragma unroll
+      for (int n = 0; n < kBlock; n += 4) {
+        Real starts[4];
+        load4(source + m_.ring.part(3 - n / 4), starts);
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const Real for_shorter = O::times(starts[3 - k], to_shorter);
+          const Real for_longer = O::times(starts[3 - k], to_longer);
+#pragma unroll
+          for (int i = 0; i < kBlock; ++i) {
+            const int entry = i + n + k + 1;
+            sums[i] = entry < kBlock ? O::times_plus(for_shorter, shorter[entry % kBlock], sums[i])
+                                     : O::times_plus(for_longer, longer[entry % kBlock], sums[i]);
+          }
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kBlock; ++i) {
+        shorter[i] = longer[i];
+        longer[i] = next[i];
+      }
+      j = before(j);
     }
   }
+  __device__ __forceinline__ void load_group(const Real* group, Real (&entries)[kBlock]) const {
+#pragma unroll
+    for (int i = 0; i < kBlock; i += 4)
+      load_entries<Lanes::kPlace>(group + turned(i, m_.table_turn), entries + i);
+  }
+
   // Constants where a warp holds whole teams, so that shared memory is addressed by immediate offsets.
   __device__ __forceinline__ int ring_width() const {
     if constexpr (Lanes::kTeam) {
@@ -186,10 +230,7 @@ class FarPart {
     const int j = head - distance;
     return j < 0 ? j + last_ + 1 : j;
   }
-  __device__ __forceinline__ int back(int j, int step) const {
-    j -= step;
-    return j < 0 ? j + last_ + 1 : j;
-  }
+  __device__ __forceinline__ int before(int j) const { return j == 0 ? last_ : j - 1; }
 
   const TablesView<Real>& t_;
   const Memory& m_;

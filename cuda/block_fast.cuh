@@ -159,7 +159,12 @@ class FastBlock {
         for (int k = 0; k < 4; ++k)
           sums[k] = O::times_plus(values[k], column[(from + k) * t_.width], sums[k]);
       }
-      for (; from < t_.labels; ++from) sums[0] = O::times_plus(alpha[from], column[from * t_.width], sums[0]);
+      // Into the sums where an unrolled kernel has them: not a digit may differ.
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        if (from + k < t_.labels)
+          sums[k] = O::times_plus(alpha[from + k], column[(from + k) * t_.width], sums[k]);
+      }
     }
     return O::plus(O::plus(sums[0], sums[1]), O::plus(sums[2], sums[3]));
   }

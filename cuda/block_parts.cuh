@@ -81,16 +81,23 @@ class BlockParts {
   // Two flags in turn: who reads one late must not see the next block's.
   __device__ __forceinline__ int& regauge(int parity) const { return static_cast<int*>(m_.regauge)[parity]; }
 
+  // Distances that the leading warps sum up themselves.
+  __device__ __forceinline__ int far_alone() const {
+    if constexpr (Lanes::kTeam) {
+      if (lanes_.has_helpers()) return t_.offsets < 1 ? t_.offsets : 1;
+    }
+    return t_.offsets;
+  }
   // The largest bound over the ring, as its numbers are at the boundary reached.
   __device__ __forceinline__ int ring_bound(const RunState<Real>& s, int parity) const {
     int ring = kEmpty;
     if constexpr (Lanes::kTeam) {
       if (lanes_.valid) {
-        ring = far_.bound(s.head, 1, lanes_.has_helpers() ? t_.offsets : 1);
+        ring = far_.bound(s.head, 1, far_alone());
         if (lanes_.has_helpers()) ring = larger(ring, far_.bound_of_parts(lanes_, parity));
       }
     } else if (lanes_.c < Lanes::kTableWidth) {
-      ring = far_.bound(s.head, 1, 1);
+      ring = far_.bound(s.head, 1, t_.offsets);
     }
     return is_empty(ring) ? ring : ring + s.gauge;
   }
@@ -177,10 +184,10 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::sum_fa
   far_.clear(sums);
   if constexpr (Lanes::kTeam) {
     if (!lanes_.valid) return;
-    far_.add(sums, s.head, 1, lanes_.has_helpers() ? t_.offsets : 1, bound - s.gauge);
+    far_.add(sums, s.head, 1, far_alone(), bound - s.gauge);
     if (lanes_.has_helpers()) far_.add_parts(sums, lanes_, parity, bound - s.gauge);
   } else {
-    if (lanes_.c < Lanes::kTableWidth) far_.add(sums, s.head, 1, 1, bound - s.gauge);
+    if (lanes_.c < Lanes::kTableWidth) far_.add(sums, s.head, 1, t_.offsets, bound - s.gauge);
   }
 }
 
@@ -263,7 +270,7 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::recur(
   // What a model or a pass does without is not in the way of the others.
   if (t_.tail) {
     recursion(std::true_type(), std::true_type());
-  } else if (p_.store.alpha != nullptr) {
+  } else if (kRows == 0 || p_.store.alpha != nullptr) {
     recursion(std::false_type(), std::true_type());
   } else {
     recursion(std::false_type(), std::false_type());

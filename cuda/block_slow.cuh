@@ -7,10 +7,11 @@
 
 namespace semicrf::cuda {
 
-template <class Real, class Semiring, class Lanes, int kRows>
-class SlowBlock : private BlockParts<Real, Semiring, Lanes, kRows> {
+// Transitions are read from memory, to be quicker to compile.
+template <class Real, class Semiring, class Lanes>
+class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
  public:
-  using Parts = BlockParts<Real, Semiring, Lanes, kRows>;
+  using Parts = BlockParts<Real, Semiring, Lanes, 0>;
   using O = Ops<Real, Semiring>;
 
   __device__ SlowBlock(const RunParameters<Real>& p, const Lanes& lanes, const typename Parts::Memory& memory,
@@ -192,11 +193,11 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, kRows> {
   const int parity_;
 };
 
-template <class Real, class Semiring, class Lanes, int kRows>
+template <class Real, class Semiring, class Lanes>
 __device__ SEMICRF_NOINLINE void slow_block(const RunParameters<Real>& p, Lanes lanes,
                                             TeamMemory<Real, Lanes::kPlace> memory, RunAside& aside,
                                             RunState<Real>& state, int parity) {
-  SlowBlock<Real, Semiring, Lanes, kRows>(p, lanes, memory, aside, state, parity).run();
+  SlowBlock<Real, Semiring, Lanes>(p, lanes, memory, aside, state, parity).run();
 }
 
 }  // namespace semicrf::cuda

@@ -76,7 +76,7 @@ template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step_slowly() {
   // A copy: the address of state_ would put it into memory.
   RunState<Real> state = state_;
-  slow_block<Real, Semiring, Lanes, kRows>(p_aside_, lanes_, m_, aside_, state, parity_);
+  slow_block<Real, Semiring, Lanes>(p_aside_, lanes_, m_, aside_, state, parity_);
   state_ = state;
 }
 

@@ -93,7 +93,7 @@ PassPlan CudaEngine<Real>::plan_for(const ScoreWindow& scores, PositionRange ran
   plan.range = range;
   plan.run = run_length(grid_, scores.length, teams_at_once(tile_));
   plan.mark = with_marks ? std::min(plan.run, grid_.warmup) : plan.run;
-  plan.warmup = grid_.warmup;
+  plan.warmup = run_warmup(grid_, sizeof(Real));
   return plan;
 }
 

@@ -90,6 +90,9 @@ struct ExactPath {
     return cuda::ring_log<Real, Semiring>(x.memory, block, slot, x.gauge, x.rest);
   }
 
+  // e^x of a term's distance from the largest; what thirty thousand of them would not change is nothing.
+  __device__ static double part(double x) { return x > -50.0 ? exp(x) : 0.0; }
+
   // log sum over c' of alpha(c') + T[c'][c]
   __device__ double sum_over_sources() const {
     double most = kNone;
@@ -100,8 +103,8 @@ struct ExactPath {
     if (!Semiring::kIsLog || most == kNone) return most;
     double sum = 0;
     for (int from = 0; from < t.labels; ++from) {
-      sum += exp(x.memory.alpha_row[from] +
-                 t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c] - most);
+      sum += part(x.memory.alpha_row[from] +
+                  t.transition_log[static_cast<std::int64_t>(from) * t.width + lanes.c] - most);
     }
     return most + log(sum);
   }
@@ -115,8 +118,8 @@ struct ExactPath {
     double most = fmax(far, x.tail);
     for (int s = first; s <= slot; ++s) most = fmax(most, near_term(slot, s));
     if (!Semiring::kIsLog || most == kNone) return most;
-    double sum = exp(far - most) + exp(x.tail - most);
-    for (int s = first; s <= slot; ++s) sum += exp(near_term(slot, s) - most);
+    double sum = part(far - most) + part(x.tail - most);
+    for (int s = first; s <= slot; ++s) sum += part(near_term(slot, s) - most);
     return most + log(sum);
   }
 
@@ -135,7 +138,7 @@ struct ExactPath {
     for_each_ring_term(slot, [&](double term) { most = fmax(most, term); });
     if (!Semiring::kIsLog || most == kNone) return most;
     double sum = 0;
-    for_each_ring_term(slot, [&](double term) { sum += exp(term - most); });
+    for_each_ring_term(slot, [&](double term) { sum += part(term - most); });
     return most + log(sum);
   }
 

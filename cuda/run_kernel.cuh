@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock);
   m.alpha_width = kRows * Lanes::kGroups;
   m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width)).from(lanes.group * kRows);
-  m.transitions = nullptr;
+  m.transitions = t.transition;
   m.parts = 0;
   const int team = (static_cast<int>(blockIdx.x) * warps + warp) * Lanes::kGroups + lanes.group;
   m.team = team;

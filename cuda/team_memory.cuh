@@ -82,7 +82,7 @@ struct TeamMemory {
   Ring<Real, kRingShared> ring;
   SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
   int alpha_width;
-  const Real* transitions;  // (C, width) where they are not in registers
+  const Real* transitions;  // (C, width), for whom they are not in registers
   // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
   // on another gauge after it (2).
   int parts;                      // per label, after the lanes of a warp have put theirs together

@@ -175,6 +175,10 @@ RunGrid run_grid(int max_duration) {
   return grid;
 }
 
+std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes) {
+  return real_bytes == sizeof(float) ? 3 * grid.unit : grid.warmup;
+}
+
 int teams_at_once(const TileConfig& tile) { return kMultiprocessors * tile.resident * tile.teams_per_block; }
 
 std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams) {

@@ -59,6 +59,10 @@ struct RunGrid {
   std::int64_t chunk = 8192;  // longest run, and the grid of the engine
 };
 RunGrid run_grid(int max_duration);
+// Positions that a run warms up for. What runs differ by after them shrinks with their number, by what was
+// measured (docs/algorithm.md, "Parallel in time") to less than the tolerance of floats after 6K, of doubles
+// after 8K; runs that are not there yet are repaired.
+std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes);
 // Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
 // `teams`: how many run at a time.
 std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams);
