@@ -32,8 +32,9 @@ class BlockParts {
   using L = Limits<Semiring, Real>;
   using Memory = TeamMemory<Real, Lanes::kPlace>;
   static constexpr int kMostGrowth = static_cast<int>(100 / Semiring::kUnit);
-  // Of a run's first block, when nothing is known: alpha may then grow by 1e39 along it, or shrink by 1e-21.
-  static constexpr int kFirstGrowth = static_cast<int>(40 / Semiring::kUnit);
+  // Of a run's first block, when nothing is known: alpha may then grow by 1e38 along it, or shrink by 1e-21.
+  // In the max semiring nothing overflows, and numbers near 0 have the most bits.
+  static constexpr int kFirstGrowth = Semiring::kIsLog ? 57 : 0;
 
   __device__ __forceinline__ BlockParts(const RunParameters<Real>& p, const Lanes& lanes,
                                         const Memory& memory, RunAside& aside)
