@@ -104,6 +104,30 @@ class StoreBuffers {
     if (shifts_kept_) take(copy.shift, shift_, kBlock);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
+  // Takes its blocks from another window's messages, from block `first` on. False, and nothing is copied,
+  // when one of them is exact.
+  bool copy_blocks(const StoreBuffers& from, std::size_t first, cudaStream_t stream) {
+    std::vector<int> exact(blocks_);
+    from.exact_.download(exact.data(), first, blocks_, stream);
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+    for (const int slot : exact)
+      if (slot != 0) return false;
+    const auto take = [&](auto& to, const auto& source, std::size_t per_block) {
+      to.copy(source, first * per_block, blocks_ * per_block, stream);
+    };
+    take(alpha_, from.alpha_, kBlock * labels_);
+    take(start_, from.start_, kBlock * labels_);
+    if (tail_kept_) take(tail_, from.tail_, kBlock * labels_);
+    take(alpha_scale_, from.alpha_scale_, labels_);
+    take(start_scale_, from.start_scale_, labels_);
+    take(content_, from.content_, labels_);
+    take(start_bound_, from.start_bound_, labels_);
+    take(base_, from.base_, 1);
+    take(mass_, from.mass_, 1);
+    take(exact_, from.exact_, 1);
+    if (shifts_kept_) take(shift_, from.shift_, kBlock);
+    return true;
+  }
   // The pool.
   Copy download_pool(cudaStream_t stream) const {
     Copy copy;

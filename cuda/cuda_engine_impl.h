@@ -40,6 +40,7 @@ class CudaEngine final : public Engine {
   std::optional<std::size_t> device_memory() const override { return memory_; }
   std::size_t viterbi_device_bytes(const WindowShape& shape) const override;
   std::size_t posterior_device_bytes(const WindowShape& shape, bool counts) const override;
+  bool joins_windows(const WindowShape& shape) const override;
   std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& whole) override;
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
@@ -119,6 +120,7 @@ class CudaEngine final : public Engine {
   std::unique_ptr<ScoreUpload> copies_;
   std::shared_ptr<DeviceWindow> window_;
   std::shared_ptr<StoreBuffers<Real>> viterbi_store_;
+  std::shared_ptr<TracePlaces> trace_places_;
   std::shared_ptr<TraceBuffers> trace_buffers_;
   StoreBuffers<Real> forward_store_, backward_store_;
   DeviceBuffer<AnchorTask> anchor_buffer_;

@@ -65,6 +65,13 @@ class DeviceBuffer {
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
     return result;
   }
+  // `count` elements of another array, from `first` on.
+  void copy(const DeviceBuffer& from, std::size_t first, std::size_t count, cudaStream_t stream) {
+    reserve(count);
+    if (count > 0)
+      SEMICRF_CUDA_CHECK(
+          cudaMemcpyAsync(data_, from.data_ + first, count * sizeof(T), cudaMemcpyDeviceToDevice, stream));
+  }
   void clear(std::size_t count, cudaStream_t stream) {
     if (count > 0) SEMICRF_CUDA_CHECK(cudaMemsetAsync(data_, 0, count * sizeof(T), stream));
   }

@@ -5,7 +5,6 @@
 namespace semicrf::cuda {
 namespace {
 
-constexpr std::size_t kBlock = 16;
 constexpr std::size_t kComfortable = std::size_t{7} << 30;
 constexpr std::size_t kTables = std::size_t{64}
                                 << 20;  // tables, tasks, states that were given, the driver's own
@@ -56,13 +55,29 @@ bool keeps_sequence(const WindowShape& shape, std::size_t budget) {
   return wide(shape.length) * shape.score_bytes <= budget / 4 * 3;
 }
 
+bool joins_neighbours(const ModelShape& model, const WindowShape& shape, std::size_t budget) {
+  constexpr std::int64_t kEdgesPerWindow = 128;
+  return shape.positions < shape.length && keeps_sequence(shape, budget) &&
+         shape.positions >= kEdgesPerWindow * joining_edge(model.max_duration);
+}
+
 std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                          std::size_t budget) {
+  const std::size_t labels = wide(model.labels);
+  const auto messages = [&](std::size_t positions) {
+    // Per block besides: its place, its link to the one before, and a bound per label.
+    return store_bytes(model, positions, model.tail, true) +
+           (positions / kBlock + 1) * (32 + labels * sizeof(int));
+  };
   const std::size_t positions = wide(shape.positions);
-  // Records of the path twice, in pieces and in order, and where blocks lie.
-  const std::size_t path = positions * (2 * sizeof(std::uint64_t) + 1);
-  return kTables + scores(shape, budget) + pass_bytes(model, grid, shape) +
-         store_bytes(model, positions, model.tail, true) + path;
+  // Records of the path twice, in pieces and in order; what is known of pieces, 64 positions or more each.
+  const std::size_t path = positions * (2 * sizeof(std::uint64_t) + 4);
+  const std::size_t edges =
+      joins_neighbours(model, shape, budget)
+          ? wide(shape.length / shape.positions) * messages(wide(joining_edge(model.max_duration)))
+          : 0;
+  return kTables + scores(shape, budget) + pass_bytes(model, grid, shape) + messages(positions) + path +
+         edges;
 }
 
 std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,

@@ -22,6 +22,9 @@ struct ModelShape {
   std::size_t real_bytes = 0;
   int teams = 0;  // that run at a time
 };
+// Whether such Viterbi windows are joined, see Engine::joins_windows: where edges take little beside windows,
+// and scores stay on the device.
+bool joins_neighbours(const ModelShape& model, const WindowShape& shape, std::size_t budget);
 std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                          std::size_t budget);
 std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,

@@ -4,6 +4,11 @@
 namespace semicrf::cuda {
 
 template <class Real>
+bool CudaEngine<Real>::joins_windows(const WindowShape& shape) const {
+  return joins_neighbours(model_shape(), shape, memory_);
+}
+
+template <class Real>
 ViterbiWindow CudaEngine<Real>::viterbi(const ScoreWindow& scores, PositionRange range,
                                         const BoundaryState* left, bool keep_messages) {
   upload(scores);
@@ -34,9 +39,10 @@ ViterbiWindow CudaEngine<Real>::viterbi_window(const ScoreWindow& scores, Positi
   result.chunks = reports_of(range, outcomes);
   result.right = final_state(max_forward(), outcomes.back(), range.end);
   if (messages != nullptr) {
+    if (!trace_buffers_) trace_buffers_ = std::make_shared<TraceBuffers>();
     *messages = std::make_unique<CudaViterbiMessages<Real>>(max_forward(), window_, std::move(store),
-                                                            unused(trace_buffers_), outcomes, range, plan.run,
-                                                            left, stream_);
+                                                            unused(trace_places_), trace_buffers_, outcomes,
+                                                            range, plan.run, left, stream_);
   }
   return result;
 }
@@ -50,13 +56,13 @@ std::span<const TraceRecord> CudaEngine<Real>::viterbi_path(const ScoreWindow& s
   end_stage("sweep");
   TraceCursor cursor{TraceCursor::Phase::kFindStart, range.end, 0, 0};
   best_final_score(window.right, &cursor.label);
-  messages->follow(cursor);
+  const std::span<const TraceRecord> path = messages->trace_packed(cursor);
   end_stage("traceback");
-  const std::span<const TraceRecord> path = messages->take_packed(cursor);
-  end_stage("copy");
   return path;
 }
 
+template bool CudaEngine<float>::joins_windows(const WindowShape&) const;
+template bool CudaEngine<double>::joins_windows(const WindowShape&) const;
 template ViterbiWindow CudaEngine<float>::viterbi(const ScoreWindow&, PositionRange, const BoundaryState*,
                                                   bool);
 template ViterbiWindow CudaEngine<double>::viterbi(const ScoreWindow&, PositionRange, const BoundaryState*,

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/run_types.h"
+#include "cuda/trace_shape.h"
 
 namespace semicrf::cuda {
 
@@ -33,6 +34,12 @@ struct TraceResult {
 struct BlockOrigin {
   double whole, offset;
 };
+// How a block hangs on the one left of it.
+struct BlockLink {
+  double shift;  // puts values of that one on the scale of this one
+  int exact;     // of this block: see MessageStore
+  int unused;
+};
 
 template <class Real>
 struct TraceParameters {
@@ -43,21 +50,29 @@ struct TraceParameters {
   BlockOrigin left;            // what they are relative to
   const BlockOrigin* runs;     // per run of `run` positions: what its values are relative to
   BlockOrigin* blocks;         // (blocks) the same per block, with the block's own base
+  BlockLink* links;            // (blocks)
+  int* far_key;                // (blocks, C), see bound_kernel
   const double* largest_bias;  // (C)
   std::int64_t range_begin, range_end, run;
+  TraceShape shape;
   const TracePiece* pieces;
   TraceRecord* records;
   TraceResult* results;
 };
 
-// Fills `blocks`; before the first trace_pieces. Asynchronous.
+// Fills blocks, links and far_key; before the first trace_pieces. Asynchronous.
 template <class Real>
 void place_blocks(const TraceParameters<Real>& parameters, cudaStream_t stream);
-// Eight lanes per piece. Asynchronous.
+// A warp per piece. Asynchronous.
 template <class Real>
-void trace_pieces(const TraceParameters<Real>& parameters, int pieces, cudaStream_t stream);
-// counts[i] records from from[first[i]] to to[offsets[i]]. Asynchronous.
-void gather_records(const TraceRecord* from, const std::int64_t* first, const std::int64_t* offsets,
-                    const int* counts, int pieces, TraceRecord* to, cudaStream_t stream);
+void trace_pieces(const TraceParameters<Real>& parameters, int first, int pieces, cudaStream_t stream);
+
+// `count` records from `from` on to `to`.
+struct GatherTask {
+  std::int64_t from, to, count;
+};
+// A task per block of threads. Asynchronous.
+void gather_records(const TraceRecord* from, const GatherTask* tasks, int count, TraceRecord* to,
+                    cudaStream_t stream);
 
 }  // namespace semicrf::cuda

@@ -17,30 +17,26 @@ std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 // Segments brought to the host at a time: while one part is taken over, the next is copied.
 constexpr std::int64_t kPart = 1 << 20;
 
-}  // namespace
-
-TraceCut trace_cut(std::int64_t positions, int max_duration) {
-  // Pieces for all groups of lanes a large card holds; but what a piece computes besides must not be most of
-  // it.
-  constexpr std::int64_t kPieces = 1 << 13;
-  constexpr std::int64_t kShortest = 256;
-  TraceCut cut;
-  cut.halo = 2 * static_cast<std::int64_t>(max_duration) + 128;
-  cut.piece = std::max({kShortest, cut.halo / 2, (positions + kPieces - 1) / kPieces});
-  return cut;
+std::size_t shared_limit() {
+  int device = 0, bytes = 0;
+  SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
+  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  return static_cast<std::size_t>(bytes);
 }
 
+}  // namespace
+
 template <class Real>
-CudaViterbiMessages<Real>::CudaViterbiMessages(const ChunkPass<Real, MaxSemiring>& pass,
-                                               std::shared_ptr<const DeviceWindow> window,
-                                               std::shared_ptr<const StoreBuffers<Real>> store,
-                                               std::shared_ptr<TraceBuffers> buffers,
-                                               const std::vector<RunOutcome>& outcomes, PositionRange range,
-                                               std::int64_t run, const BoundaryState* left,
-                                               cudaStream_t stream)
+CudaViterbiMessages<Real>::CudaViterbiMessages(
+    const ChunkPass<Real, MaxSemiring>& pass, std::shared_ptr<const DeviceWindow> window,
+    std::shared_ptr<const StoreBuffers<Real>> store, std::shared_ptr<TracePlaces> places,
+    std::shared_ptr<TraceBuffers> buffers, const std::vector<RunOutcome>& outcomes, PositionRange range,
+    std::int64_t run, const BoundaryState* left, cudaStream_t stream)
     : tables_(pass.chain().view()),
+      shape_(trace_shape(tables_.labels, tables_.duration, tables_.tail != 0, sizeof(Real), shared_limit())),
       window_(std::move(window)),
       store_(std::move(store)),
+      places_(std::move(places)),
       buffers_(std::move(buffers)),
       range_(range),
       run_(run),
@@ -53,8 +49,10 @@ CudaViterbiMessages<Real>::CudaViterbiMessages(const ChunkPass<Real, MaxSemiring
                     outcome.offset + outcome.report.origin});
     mass += outcome.report.mass_inside;
   }
-  buffers_->runs.upload(runs, stream);
-  buffers_->blocks.reserve(store_->blocks());
+  places_->runs.upload(runs, stream);
+  places_->blocks.reserve(store_->blocks());
+  places_->links.reserve(store_->blocks());
+  places_->far_key.reserve(store_->blocks() * wide(tables_.labels));
   if (buffers_->largest_bias.size() == 0) {
     const auto& host = pass.chain().host();
     std::vector<double> largest(wide(host.labels), kNegativeInfinity);
@@ -68,35 +66,33 @@ CudaViterbiMessages<Real>::CudaViterbiMessages(const ChunkPass<Real, MaxSemiring
     std::vector<double> entries = left->ring;
     entries.insert(entries.end(), left->message.begin(), left->message.end());
     entries.insert(entries.end(), left->tail.begin(), left->tail.end());
-    buffers_->left_entries.upload(entries, stream);
+    places_->left_entries.upload(entries, stream);
   }
   place_blocks(parameters(), stream);
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
-// From left to right; the last one begins at the cursor.
+// The first one begins at the cursor.
 template <class Real>
-std::vector<TracePiece> CudaViterbiMessages<Real>::make_pieces(const TraceCursor& cursor) const {
+void CudaViterbiMessages<Real>::make_pieces(const TraceCursor& cursor) {
   const TraceCut cut = trace_cut(range_.size(), tables_.duration);
-  std::vector<TracePiece> pieces;
-  const std::int64_t end = std::max(cursor.boundary, range_.begin + 1);
-  std::int64_t out = 0;
-  for (std::int64_t left = range_.begin; left < end; left += cut.piece) {
-    TracePiece piece{};
-    piece.left = left;
-    piece.right = std::min(left + cut.piece, end);
-    piece.out = out;
-    piece.result = static_cast<int>(pieces.size());
-    out += piece.right - piece.left + 2;
-    if (piece.right == end) {
-      piece.start = state_of(cursor);
-    } else {
-      piece.start = {std::min(piece.right + cut.halo, end), 0, TracePhase::kFindStart, 0};
-      piece.guess = 1;
-    }
-    pieces.push_back(piece);
+  // Steps of an edge must not need what lies left of it.
+  const std::int64_t begin = range_.begin + (is_edge_ ? tables_.duration + 2 * kBlock : 0);
+  const std::int64_t end = std::max(cursor.boundary, begin + 1);
+  pieces_ = wide((end - begin + cut.piece - 1) / cut.piece);
+  buffers_->host_pieces.reserve(pieces_);
+  records_ = 0;
+  for (std::size_t i = 0; i < pieces_; ++i) {
+    TracePiece& piece = buffers_->host_pieces.get()[i];
+    piece.left = begin + static_cast<std::int64_t>(pieces_ - 1 - i) * cut.piece;
+    piece.right = std::min(piece.left + cut.piece, end);
+    piece.out = records_;
+    piece.result = static_cast<int>(i);
+    piece.guess = i > 0 ? 1 : 0;
+    piece.start = i > 0 ? TraceState{std::min(piece.right + cut.halo, end), 0, TracePhase::kFindStart, 0}
+                        : state_of(cursor);
+    records_ += piece.right - piece.left + 2;
   }
-  return pieces;
 }
 
 template <class Real>
@@ -105,79 +101,147 @@ TraceParameters<Real> CudaViterbiMessages<Real>::parameters() const {
   p.tables = tables_;
   p.sequence = window_->view();
   p.store = store_->view();
-  p.left_state = has_left_ ? buffers_->left_entries.get() : nullptr;
+  p.left_state = has_left_ ? places_->left_entries.get() : nullptr;
   p.left = left_;
-  p.runs = buffers_->runs.get();
-  p.blocks = buffers_->blocks.get();
+  p.runs = places_->runs.get();
+  p.blocks = places_->blocks.get();
+  p.links = places_->links.get();
+  p.far_key = places_->far_key.get();
   p.largest_bias = buffers_->largest_bias.get();
   p.range_begin = range_.begin;
   p.range_end = range_.end;
   p.run = run_;
+  p.shape = shape_;
   p.pieces = buffers_->pieces.get();
   p.records = buffers_->records.get();
   p.results = buffers_->results.get();
   return p;
 }
 
+// Sends all pieces on their way.
 template <class Real>
-void CudaViterbiMessages<Real>::launch(const std::vector<TracePiece>& pieces) {
-  buffers_->pieces.upload(pieces, stream_);
-  trace_pieces(parameters(), static_cast<int>(pieces.size()), stream_);
+std::vector<typename CudaViterbiMessages<Real>::Batch> CudaViterbiMessages<Real>::send_out() {
+  TraceBuffers& b = *buffers_;
+  b.results.reserve(pieces_);
+  b.host_results.reserve(2 * pieces_);
+  b.records.reserve(wide(records_));
+  b.path.reserve(wide(records_));
+  b.tasks.reserve(pieces_);
+  b.host_tasks.reserve(pieces_);
+  b.pieces.upload(b.host_pieces.get(), pieces_, stream_);
+  b.ready.record(stream_);
+  const std::size_t count = trace_batches(pieces_);
+  std::vector<Batch> batches;
+  for (std::size_t i = 0; i < count; ++i) {
+    const Batch batch{pieces_ * i / count, pieces_ * (i + 1) / count};
+    const cudaStream_t stream = b.following[i].get();
+    b.ready.hold(stream);
+    trace_pieces(parameters(), static_cast<int>(batch.first), static_cast<int>(batch.last - batch.first),
+                 stream);
+    b.results.download(b.host_results.get() + batch.first, batch.first, batch.last - batch.first, stream);
+    b.followed[i].record(stream);
+    batches.push_back(batch);
+  }
+  return batches;
 }
 
-// Traces all pieces; then, together, those whose right neighbour left the path elsewhere than they took it
-// up; and so on.
+// Where the path is known, batch after batch from right to left, it is put in order, and copied to `host`
+// unless that is null, while pieces further left are still followed.
 template <class Real>
-void CudaViterbiMessages<Real>::follow(const TraceCursor& cursor) {
-  std::vector<TracePiece> pieces = make_pieces(cursor);
-  buffers_->results.reserve(pieces.size());
-  buffers_->records.reserve(wide(pieces.back().out + (pieces.back().right - pieces.back().left) + 2));
-  launch(pieces);
-  std::vector<TraceResult> results = buffers_->results.download(pieces.size(), stream_);
-  std::size_t first = 0;  // the leftmost piece that the path reaches
+void CudaViterbiMessages<Real>::follow(const TraceCursor& cursor, TraceRecord* host) {
+  make_pieces(cursor);
+  std::vector<Batch> batches = send_out();
+  const TraceBuffers& b = *buffers_;
+  total_ = given_ = 0;
+  bool goes_on = true;
+  for (std::size_t i = 0; i < batches.size(); ++i) {
+    b.followed[i].wait();
+    if (!goes_on) continue;  // the path ended right of these pieces
+    goes_on = settle(batches[i], i);
+    gather(batches[i], host);
+  }
+  end_ = cursor.phase == TraceCursor::Phase::kInTail ? cursor.segment_end : cursor.boundary;
+  followed_ = true;
+}
+
+// Pieces whose right neighbour left the path elsewhere than they took it up: a segment may pass over all of
+// them; they may have been right before a neighbour was changed; else they are followed again, together, but
+// for those whose neighbour is followed again itself. And so on. False: the path ends in this batch, which
+// then ends there as well.
+template <class Real>
+bool CudaViterbiMessages<Real>::settle(Batch& batch, std::size_t index) {
+  TracePiece* const pieces = buffers_->host_pieces.get();
+  TraceResult* const results = buffers_->host_results.get();
+  const std::vector<TraceResult> guessed(results + batch.first, results + batch.last);
+  std::vector<char> followed_again(guessed.size(), 0);
   for (;;) {
     std::vector<TracePiece> again;
-    for (std::size_t i = pieces.size(); i-- > 0;) {
-      if (i + 1 < pieces.size() && !same_state(results[i].entry, results[i + 1].exit)) {
-        pieces[i].start = results[i + 1].exit;
-        pieces[i].guess = 0;
-        again.push_back(pieces[i]);
+    std::size_t last = batch.last;
+    bool neighbour_stays = true;
+    for (std::size_t i = batch.first; i < last; ++i) {
+      const std::size_t own = i - batch.first;
+      bool stays = i == 0 || !neighbour_stays || same_state(results[i].entry, results[i - 1].exit);
+      if (!stays) {
+        const TraceState& truth = results[i - 1].exit;
+        stays = true;
+        if (followed_again[own] == 0 && same_state(guessed[own].entry, truth)) {
+          results[i] = guessed[own];
+        } else if (truth.phase == TracePhase::kFindSource && truth.boundary <= pieces[i].left &&
+                   pieces[i].left != range_.begin) {
+          results[i] = {truth, truth, 0, 0};
+        } else {
+          stays = false;
+          followed_again[own] = 1;
+          pieces[i].start = truth;
+          pieces[i].guess = 0;
+          again.push_back(pieces[i]);
+        }
       }
-      first = i;
-      if (results[i].blocked != 0 || results[i].exit.phase == TracePhase::kDone) break;
+      neighbour_stays = stays;
+      if (results[i].blocked != 0 || results[i].exit.phase == TracePhase::kDone) last = i + 1;
     }
-    if (again.empty()) break;
-    launch(again);
-    results = buffers_->results.download(pieces.size(), stream_);
+    if (again.empty()) {
+      batch.last = last;
+      final_ = results[last - 1].exit;
+      return results[last - 1].blocked == 0 && final_.phase != TracePhase::kDone;
+    }
+    follow_again(again, index);
   }
-  final_ = results[first].exit;
-  end_ = cursor.phase == TraceCursor::Phase::kInTail ? cursor.segment_end : cursor.boundary;
-  gather(pieces, results, first);
-  followed_ = true;
-  given_ = 0;
 }
 
-// The records of pieces from `first` on, right to left, into one array.
 template <class Real>
-void CudaViterbiMessages<Real>::gather(const std::vector<TracePiece>& pieces,
-                                       const std::vector<TraceResult>& results, std::size_t first) {
-  std::vector<std::int64_t> from, offsets;
-  std::vector<int> counts;
-  total_ = 0;
-  for (std::size_t i = pieces.size(); i-- > first;) {
-    from.push_back(pieces[i].out);
-    offsets.push_back(total_);
-    counts.push_back(results[i].records);
-    total_ += results[i].records;
-  }
-  if (total_ == 0) return;
+void CudaViterbiMessages<Real>::follow_again(const std::vector<TracePiece>& again, std::size_t index) {
   TraceBuffers& b = *buffers_;
-  b.path.reserve(wide(total_));
-  b.first.upload(from, stream_);
-  b.offsets.upload(offsets, stream_);
-  b.counts.upload(counts, stream_);
-  gather_records(b.records.get(), b.first.get(), b.offsets.get(), b.counts.get(),
-                 static_cast<int>(counts.size()), b.path.get(), stream_);
+  const cudaStream_t stream = b.following[index].get();
+  b.again.upload(again, stream);
+  TraceParameters<Real> p = parameters();
+  p.pieces = b.again.get();
+  trace_pieces(p, 0, static_cast<int>(again.size()), stream);
+  // Beside the others, some of which were changed here.
+  const auto first = wide(again.front().result);
+  TraceResult* const host = b.host_results.get();
+  b.results.download(host + pieces_, first, wide(again.back().result) + 1 - first, stream);
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+  for (const TracePiece& piece : again) host[piece.result] = host[pieces_ + wide(piece.result) - first];
+}
+
+// The records of a batch after those right of it.
+template <class Real>
+void CudaViterbiMessages<Real>::gather(const Batch& batch, TraceRecord* host) {
+  TraceBuffers& b = *buffers_;
+  const std::int64_t before = total_;
+  for (std::size_t i = batch.first; i < batch.last; ++i) {
+    const std::int64_t count = b.host_results.get()[i].records;
+    b.host_tasks.get()[i] = {b.host_pieces.get()[i].out, total_, count};
+    total_ += count;
+  }
+  if (total_ == before) return;
+  const cudaStream_t stream = b.down.get();
+  const std::size_t count = batch.last - batch.first;
+  GatherTask* const tasks = b.tasks.get() + batch.first;
+  upload_bytes(tasks, b.host_tasks.get() + batch.first, count * sizeof(GatherTask), stream);
+  gather_records(b.records.get(), tasks, static_cast<int>(count), b.path.get(), stream);
+  if (host != nullptr) b.path.download(host + before, wide(before), wide(total_ - before), stream);
 }
 
 // Begins to copy the part of the path from segment `first` on.
@@ -187,8 +251,9 @@ void CudaViterbiMessages<Real>::fetch(std::int64_t first) {
   const std::size_t count = wide(std::min(kPart, total_ - first));
   const std::size_t slot = wide(first / kPart % 2);
   buffers_->parts[slot].reserve(count);
-  buffers_->path.download(buffers_->parts[slot].get(), wide(first), count, stream_);
-  buffers_->copied[slot].record(stream_);
+  const cudaStream_t stream = buffers_->down.get();
+  buffers_->path.download(buffers_->parts[slot].get(), wide(first), count, stream);
+  buffers_->copied[slot].record(stream);
 }
 
 template <class Real>
@@ -203,7 +268,8 @@ template <class Real>
 bool CudaViterbiMessages<Real>::trace(TraceCursor& cursor, std::vector<Segment>& reversed) {
   if (!followed_) {
     if (cursor.phase == TraceCursor::Phase::kDone) return false;
-    follow(cursor);
+    if (is_edge_ && cursor.boundary <= range_.begin + tables_.duration + 2 * kBlock) return false;
+    follow(cursor, nullptr);
     fetch(0);
   }
   if (given_ < total_) {
@@ -226,14 +292,39 @@ bool CudaViterbiMessages<Real>::trace(TraceCursor& cursor, std::vector<Segment>&
   return false;
 }
 
+// Blocks that are exact have numbers elsewhere: with one of them there is no edge.
 template <class Real>
-std::span<const TraceRecord> CudaViterbiMessages<Real>::take_packed(TraceCursor& cursor) {
+std::unique_ptr<ViterbiMessages> CudaViterbiMessages<Real>::right_edge(std::int64_t positions) {
+  const std::int64_t kept = std::min(positions / kBlock * kBlock, range_.size() / kBlock * kBlock);
+  const PositionRange range{(range_.end - kept) / kBlock * kBlock, range_.end};
+  const auto first = wide((range.begin - range_.begin) / kBlock);
+  auto store = std::make_shared<StoreBuffers<Real>>();
+  store->reserve(range, tables_.labels, tables_.tail != 0, true);
+  if (!store->copy_blocks(*store_, first, stream_)) return nullptr;
+  auto places = std::make_shared<TracePlaces>();
+  const std::size_t blocks = store->blocks();
+  const std::size_t labels = wide(tables_.labels);
+  places->blocks.copy(places_->blocks, first, blocks, stream_);
+  places->links.copy(places_->links, first, blocks, stream_);
+  places->far_key.copy(places_->far_key, first * labels, blocks * labels, stream_);
+  auto edge = std::make_unique<CudaViterbiMessages<Real>>(*this);
+  edge->store_ = std::move(store);
+  edge->places_ = std::move(places);
+  edge->range_ = range;
+  edge->has_left_ = false;
+  edge->is_edge_ = true;
+  edge->followed_ = false;
+  return edge;
+}
+
+template <class Real>
+std::span<const TraceRecord> CudaViterbiMessages<Real>::trace_packed(TraceCursor& cursor) {
+  PinnedBuffer<TraceRecord>& host = buffers_->parts[0];
+  host.reserve(wide(range_.size()) + 1);
+  follow(cursor, host.get());
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(buffers_->down.get()));
   followed_ = false;
   move_to(cursor);
-  PinnedBuffer<TraceRecord>& host = buffers_->parts[0];
-  host.reserve(wide(total_));
-  buffers_->path.download(host.get(), 0, wide(total_), stream_);
-  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   return {host.get(), wide(total_)};
 }
 

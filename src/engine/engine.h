@@ -104,6 +104,9 @@ class ViterbiMessages {
   // True: there is more to follow, so that `reversed` need not hold a whole window's path. False: the
   // window's left edge blocks the path, or the sequence's start is reached (kDone).
   virtual bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) = 0;
+  // What paths through the last `positions` of the window need of them, in memory of its own. Its trace()
+  // ends where more would be needed. Null: cannot be had. Of engines that join windows.
+  virtual std::unique_ptr<ViterbiMessages> right_edge(std::int64_t /*positions*/) { return nullptr; }
 };
 
 struct ViterbiWindow {
@@ -210,6 +213,13 @@ class Engine {
   virtual std::size_t viterbi_device_bytes(const WindowShape&) const { return 0; }
   virtual std::size_t posterior_device_bytes(const WindowShape&, bool /*counts*/) const { return 0; }
 
+  // Whether windows of this shape are joined: the path through a window is followed as soon as it was
+  // computed, from the best label at its right edge, and of its messages only the right edge is kept. Paths
+  // run together, so that few windows must be computed again when the true path is known to come from
+  // elsewhere. Edges of all windows are part of what a window needs, and their scores need not stay valid on
+  // the host.
+  virtual bool joins_windows(const WindowShape&) const { return false; }
+
   // `whole` covers a sequence that lies in memory and stays there, unchecked yet; windows of it with the same
   // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy, or go on with
   // what it has begun of that sequence. May be null.
@@ -233,6 +243,11 @@ class Engine {
   virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                 const ForwardArrays& out) = 0;
 };
+
+// Positions of the edges that are kept of windows that are joined: enough for paths to run together.
+inline std::int64_t joining_edge(int max_duration) {
+  return (16 * std::int64_t{max_duration} + 4096 + 63) / 64 * 64;
+}
 
 // log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path
 // exists.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -95,6 +96,68 @@ std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed) {
     shapes.push_back({length, duration, draw(labels, kLabels)});
   }
   return shapes;
+}
+
+std::vector<std::string> check_joined_windows(const MakeEngine& make) {
+  std::vector<std::string> problems;
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails}) {
+    const ModelCase sample = make_case(kind, {8192 + 1037, 5, 3}, 811);
+    const auto engine = make(sample.model, Precision::kFloat);
+    const std::vector<Segment> whole = decode_case(*engine, sample, {0, sample.length}).path;
+    const std::int64_t cut = engine->grid().chunk;
+    const auto problem = [&](const char* what) { problems.push_back(sample.description + ": " + what); };
+
+    const ScoreWindow scores = sample.whole();
+    const ViterbiWindow left = engine->viterbi(scores, {0, cut}, nullptr, true);
+    const auto edge = left.messages->right_edge(2048);
+    if (!edge) {
+      problem("there is no edge");
+      continue;
+    }
+    // The true path enters the window from here.
+    TraceCursor cursor{TraceCursor::Phase::kFindStart, sample.length, sample.length, 0};
+    const ViterbiWindow right = engine->viterbi(scores, {cut, sample.length}, &left.right, true);
+    best_final_score(right.right, &cursor.label);
+    std::vector<Segment> path, from_edge;
+    while (right.messages->trace(cursor, path)) {
+    }
+    TraceCursor at_edge = cursor;
+    while (edge->trace(at_edge, from_edge)) {
+    }
+    while (left.messages->trace(cursor, path)) {
+    }
+    std::reverse(path.begin(), path.end());
+    if (path != whole) problem("another path");
+    if (from_edge.size() < 50) problem("the edge is short");
+    const auto first = std::find(whole.rbegin(), whole.rend(), from_edge.front());
+    if (!std::equal(from_edge.begin(), from_edge.end(), first)) problem("another path through the edge");
+    if (from_edge.back().begin > cut - 2048 + 5 + 32) problem("the edge ends early");
+  }
+  return problems;
+}
+
+std::vector<std::string> check_long_segments_path(const MakeEngine& make) {
+  ModelCase sample = make_case(CaseKind::kDyadic, {20000, 100, 5}, 831);
+  std::mt19937_64 random(832);
+  std::normal_distribution<double> normal;
+  const auto eighths = [&](double size) { return std::round(8 * size * normal(random)) / 8; };
+  ChainModel& model = sample.model;
+  for (double& score : model.transition) score = eighths(1) - 8;
+  for (double& score : model.duration_bias) score = eighths(1);
+  model.log_tail.assign(5, -1.0 / 64);
+  sample.baseline.clear();
+  sample.subtract_position_max = false;
+  sample.start_scores = sample.end_scores = {};
+  for (float& score : sample.emissions.f32) score = static_cast<float>(eighths(0.1));
+  for (double& score : sample.emissions.f64) score = eighths(0.1);
+  const std::vector<std::int64_t> whole{0, sample.length};
+  const std::vector<Segment> expected = decode_case(*make_reference_engine(model), sample, whole).path;
+  std::vector<std::string> problems;
+  if (expected.size() > 200) problems.push_back(std::to_string(expected.size()) + " segments are short");
+  for (const Precision precision : {Precision::kFloat, Precision::kDouble})
+    if (decode_case(*make(model, precision), sample, whole).path != expected)
+      problems.push_back("another path");
+  return problems;
 }
 
 }  // namespace semicrf::testing

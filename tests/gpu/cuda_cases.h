@@ -32,4 +32,11 @@ ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed);
 // Shapes around the block of 16 positions, the lanes per chunk and the labels per warp.
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed);
 
+// All problems found with a path whose segments pass over many pieces of a traceback.
+std::vector<std::string> check_long_segments_path(const MakeEngine& make);
+
+// All problems found with the right edge of a window: the best path must go through it as through the window
+// itself.
+std::vector<std::string> check_joined_windows(const MakeEngine& make);
+
 }  // namespace semicrf::testing

@@ -47,8 +47,22 @@ TEST_CASE("needs grow with the window, its tail, its counts and its precision") 
   CHECK(posterior_need(kModel, grid, shape, false, kGiB) > viterbi(1 << 22));
   CHECK(posterior_need(kModel, grid, shape, true, kGiB) > posterior_need(kModel, grid, shape, false, kGiB));
   // The whole sequence where it stays, else the window with its halos.
-  CHECK(viterbi_need(kModel, grid, shape, 100 * kGiB) - viterbi_need(kModel, grid, shape, kGiB) ==
-        20 * static_cast<std::size_t>(length - shape.read));
+  const WindowShape alone = window(length, 1 << 19);  // not joined
+  CHECK(viterbi_need(kModel, grid, alone, 100 * kGiB) - viterbi_need(kModel, grid, alone, kGiB) ==
+        20 * static_cast<std::size_t>(length - alone.read));
+}
+
+TEST_CASE("windows are joined where their edges take little and scores stay") {
+  const std::int64_t length = 250'000'000;
+  const std::size_t budget = device_budget(140 * kGiB, 0);
+  CHECK(joins_neighbours(kModel, window(length, 1 << 20), budget));
+  CHECK(!joins_neighbours(kModel, window(length, 1 << 16), budget));
+  CHECK(!joins_neighbours(kModel, window(length, length), budget));
+  CHECK(!joins_neighbours(kModel, window(length, 1 << 20), kGiB));
+  const RunGrid grid = run_grid(kModel.max_duration);
+  CHECK(viterbi_need(kModel, grid, window(length, 1 << 20), budget) >
+        viterbi_need(kModel, grid, window(1 << 20, 1 << 20), budget) + 20 * std::size_t{length - (1 << 20)} +
+            238 * static_cast<std::size_t>(joining_edge(kModel.max_duration)) * 5 * 2 * sizeof(float));
 }
 
 TEST_CASE("a whole chromosome stays on the device within eight gibibytes") {

@@ -5,6 +5,7 @@
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
 #include "gpu/prefetch_cases.h"
+#include "reference/reference_engine.h"
 #include "support/catch.h"
 
 using namespace semicrf;
@@ -84,6 +85,25 @@ TEST_CASE("emulated kernels equal the reference with helpers") {
 
 TEST_CASE("emulated kernels check scores and add them up as the host does") {
   for (const std::string& problem : check_prefetch(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
+// More pieces of a path than one batch has.
+TEST_CASE("emulated tracebacks in batches equal the reference") {
+  const ModelCase sample = make_case(CaseKind::kDyadic, {35'000, 2, 2}, 411);
+  const std::vector<std::int64_t> whole{0, sample.length};
+  const auto engine = make_cuda_engine(sample.model, Precision::kFloat, {});
+  CHECK((decode_case(*engine, sample, whole).path ==
+         decode_case(*make_reference_engine(sample.model), sample, whole).path));
+}
+
+TEST_CASE("emulated tracebacks follow segments over many pieces") {
+  for (const std::string& problem : check_long_segments_path(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
+TEST_CASE("emulated edges of windows have the path of the window") {
+  for (const std::string& problem : check_joined_windows(make)) FAIL_CHECK(problem);
   SUCCEED();
 }
 

@@ -5,6 +5,7 @@
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
 #include "gpu/prefetch_cases.h"
+#include "reference/reference_engine.h"
 #include "support/catch.h"
 
 using namespace semicrf;
@@ -60,6 +61,26 @@ TEST_CASE("the cuda engine equals the reference over chunks and windows") {
                               CaseKind::kMasks, CaseKind::kDyadic, CaseKind::kPeriodic,
                               CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kRareSource}) {
     DYNAMIC_SECTION(name_of(kind)) { check(make_case(kind, {3 * 8192 + 37, 5, 4}, 301)); }
+  }
+}
+
+TEST_CASE("edges of windows of the cuda engine have the path of the window") {
+  if (!has_gpu()) return;
+  for (const std::string& problem : check_joined_windows(make)) FAIL_CHECK(problem);
+  for (const std::string& problem : check_long_segments_path(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
+// Hundreds of pieces of a path at a time, long and short segments, in batches.
+TEST_CASE("the cuda engine follows long paths as the reference does") {
+  if (!has_gpu()) return;
+  for (const CaseShape& shape :
+       {CaseShape{200000, 3, 2}, CaseShape{150000, 60, 5}, CaseShape{150000, 20, 40}}) {
+    const ModelCase sample = make_case(CaseKind::kDyadic, shape, 821);
+    const std::vector<std::int64_t> whole{0, sample.length};
+    const DecodedCase expected = decode_case(*make_reference_engine(sample.model), sample, whole);
+    CHECK((decode_case(*make_cuda_engine(sample.model, Precision::kFloat, {}), sample, whole).path ==
+           expected.path));
   }
 }
 

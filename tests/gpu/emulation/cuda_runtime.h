@@ -89,6 +89,27 @@ inline unsigned __ballot_sync(unsigned mask, bool predicate) {
   emulation::next_exchange();
   return result;
 }
+namespace emulation {
+template <class Choose>
+int reduce(unsigned mask, int value, Choose choose) {
+  std::memcpy(exchange(lane()), &value, sizeof(int));
+  warp_barrier(mask);
+  for (int i = 0; i < 32; ++i) {
+    if ((mask >> i & 1u) == 0) continue;
+    int theirs;
+    std::memcpy(&theirs, exchange(i), sizeof(int));
+    value = choose(value, theirs);
+  }
+  next_exchange();
+  return value;
+}
+}  // namespace emulation
+inline int __reduce_max_sync(unsigned mask, int value) {
+  return emulation::reduce(mask, value, [](int a, int b) { return a > b ? a : b; });
+}
+inline int __reduce_min_sync(unsigned mask, int value) {
+  return emulation::reduce(mask, value, [](int a, int b) { return a < b ? a : b; });
+}
 inline int __any_sync(unsigned mask, bool predicate) { return __ballot_sync(mask, predicate) != 0; }
 inline int __all_sync(unsigned mask, bool predicate) { return __ballot_sync(mask, predicate) == mask; }
 inline int __popc(unsigned x) { return __builtin_popcount(x); }
@@ -205,6 +226,14 @@ inline cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned) {
 }
 inline cudaError_t cudaStreamCreate(cudaStream_t* stream) {
   *stream = nullptr;
+  return cudaSuccess;
+}
+inline cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned, int) {
+  *stream = nullptr;
+  return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+  *least = *greatest = 0;
   return cudaSuccess;
 }
 inline cudaError_t cudaStreamDestroy(cudaStream_t) { return cudaSuccess; }
