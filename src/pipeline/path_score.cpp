@@ -135,7 +135,22 @@ void PathScore::add_part(Cell& into, const ScoreWindow& scores, std::span<const 
   into = cell;
 }
 
-void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment> reversed, int threads) {
+std::vector<PathScore::Cell> PathScore::whole_cells(const ScoreWindow& scores,
+                                                    std::span<const Segment> reversed, std::int64_t begin,
+                                                    std::int64_t end, int threads) const {
+  if (reversed.empty()) return {};
+  const std::int64_t first = (std::max(begin, reversed.back().begin) + kCell - 1) / kCell;
+  const std::int64_t last = std::min(end, reversed.front().begin) / kCell;
+  std::vector<Cell> cells(static_cast<std::size_t>(std::max<std::int64_t>(0, last - first)));
+  parallel_for(threads, cells.size(), [&](std::size_t i, int) {
+    cells[i].index = last - 1 - static_cast<std::int64_t>(i);
+    add_part(cells[i], scores, reversed, -1, cells[i].index * kCell, (cells[i].index + 1) * kCell);
+  });
+  return cells;
+}
+
+void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment> reversed, int threads,
+                             std::span<const Cell> known) {
   if (reversed.empty()) return;
   const std::int64_t begin = reversed.back().begin;
   const std::int64_t end = reversed.front().end;
@@ -145,6 +160,12 @@ void PathScore::add_segments(const ScoreWindow& scores, std::span<const Segment>
   std::vector<Cell> cells(static_cast<std::size_t>(std::max<std::int64_t>(0, last_whole - first_whole)));
   parallel_for(threads, cells.size(), [&](std::size_t i, int) {
     const std::int64_t index = first_whole + static_cast<std::int64_t>(i);
+    const auto found = std::lower_bound(known.begin(), known.end(), index,
+                                        [](const Cell& cell, std::int64_t at) { return cell.index > at; });
+    if (found != known.end() && found->index == index) {
+      cells[i] = *found;
+      return;
+    }
     cells[i].index = index;
     add_part(cells[i], scores, reversed, right_label_, index * kCell, (index + 1) * kCell);
   });

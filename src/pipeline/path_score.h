@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/chain_model.h"
 #include "core/score_window.h"
@@ -14,7 +15,21 @@ namespace semicrf {
 // a fixed grid of cells with a sum each; within a cell the order of the additions depends on the path alone.
 // So neither windows nor threads change a digit.
 class PathScore {
+  // A sum that carries its rounding errors.
+  struct Sum {
+    double total = 0;
+    double compensation = 0;
+    void add(double value);
+  };
+
  public:
+  // What lies within one cell of the grid.
+  struct Cell {
+    std::int64_t index = -1;
+    double content = 0;  // of the current segment within the current part of the cell
+    Sum sum;
+  };
+
   PathScore(const ChainModel& model, std::int64_t length) : model_(&model), length_(length) {}
 
   // Content (centred emissions) of positions [begin, end) of one segment; `scores` covers them. Calls are
@@ -28,24 +43,18 @@ class PathScore {
   // Duration of the segment, and the transition into the segment right of it, when there is one. After its
   // start.
   void add_segment(const Segment& segment);
-  // All of that for segments that touch, right to left, each of which `scores` covers.
-  void add_segments(const ScoreWindow& scores, std::span<const Segment> reversed, int threads);
+  // All of that for segments that touch, right to left, each of which `scores` covers. `known`: cells of this
+  // path that were added up before.
+  void add_segments(const ScoreWindow& scores, std::span<const Segment> reversed, int threads,
+                    std::span<const Cell> known = {});
+  // Cells within [begin, end), which `scores` covers, and left of the first of these segments, which touch,
+  // right to left. Nothing is added yet: this may be done at any time.
+  std::vector<Cell> whole_cells(const ScoreWindow& scores, std::span<const Segment> reversed,
+                                std::int64_t begin, std::int64_t end, int threads) const;
   // After the leftmost segment: the initial term. The total.
   double finish();
 
  private:
-  // A sum that carries its rounding errors.
-  struct Sum {
-    double total = 0;
-    double compensation = 0;
-    void add(double value);
-  };
-  // What lies within one cell of the grid.
-  struct Cell {
-    std::int64_t index = -1;
-    double content = 0;  // of the current segment within the current part of the cell
-    Sum sum;
-  };
   static void add_content_to(Cell& cell, const ScoreWindow& scores, std::int64_t begin, std::int64_t end,
                              int label, std::size_t labels);
   double end_score(const ScoreWindow& scores, std::int64_t position, int label) const;

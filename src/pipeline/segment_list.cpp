@@ -2,20 +2,12 @@
 
 #include "io/temp_spool.h"
 #include "pipeline/memory_budget.h"
+#include "pipeline/packed_segment.h"
 
 namespace semicrf {
 namespace {
 
 constexpr std::int64_t kBlockSegments = 4096;
-constexpr unsigned kLabelBits = 16;
-constexpr std::uint64_t kLabelMask = (std::uint64_t{1} << kLabelBits) - 1;
-
-std::uint64_t pack(const Segment& segment) {
-  return static_cast<std::uint64_t>(segment.end - segment.begin) << kLabelBits |
-         static_cast<std::uint64_t>(segment.label);
-}
-
-std::int64_t length_of(std::uint64_t packed) { return static_cast<std::int64_t>(packed >> kLabelBits); }
 
 }  // namespace
 
@@ -57,7 +49,7 @@ void SegmentList::Reader::load(std::int64_t block) {
   list_->load_block(block, block_);
   begin_ = list_->block_begins_[static_cast<std::size_t>(block)];
   for (auto i = static_cast<std::int64_t>(block_.size()) - 1; i > remaining_ % kBlockSegments; --i)
-    begin_ += length_of(block_[static_cast<std::size_t>(i)]);
+    begin_ += packed_length(block_[static_cast<std::size_t>(i)]);
 }
 
 bool SegmentList::Reader::next(Segment& segment) {
@@ -65,7 +57,7 @@ bool SegmentList::Reader::next(Segment& segment) {
   --remaining_;
   if (remaining_ / kBlockSegments != block_index_) load(remaining_ / kBlockSegments);
   const std::uint64_t packed = block_[static_cast<std::size_t>(remaining_ % kBlockSegments)];
-  segment = {begin_, begin_ + length_of(packed), static_cast<int>(packed & kLabelMask)};
+  segment = {begin_, begin_ + packed_length(packed), packed_label(packed)};
   begin_ = segment.end;
   return true;
 }

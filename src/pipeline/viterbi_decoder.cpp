@@ -4,9 +4,11 @@
 #include <future>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "pipeline/checked_read.h"
+#include "pipeline/known_paths.h"
 #include "pipeline/path_score.h"
 #include "pipeline/stage_times.h"
 
@@ -30,6 +32,10 @@ class Decoder {
         plan_(plan),
         progress_(progress),
         threads_(threads),
+        edge_(joining_edge(engine.model().max_duration)),
+        joins_(plan.count() > 1 &&
+               engine.joins_windows(
+                   {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()})),
         score_(engine.model(), plan.length),
         unscored_end_(plan.length) {}
 
@@ -48,10 +54,12 @@ class Decoder {
     ScoreWindow scores;
     ViterbiWindow window;
   };
+  ScoreWindow read(std::int64_t n) {
+    return read_checked(source_, prefetch_.get(), plan_.read_range(n), buffers_);
+  }
   Computed compute(std::int64_t n, bool keep_messages) {
-    const PositionRange read = plan_.read_range(n);
     Computed computed;
-    computed.scores = read_checked(source_, prefetch_.get(), read, buffers_);
+    computed.scores = read(n);
     const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
     computed.window = engine_.viterbi(computed.scores, plan_.range(n), left, keep_messages);
     return computed;
@@ -60,12 +68,14 @@ class Decoder {
   // Whether an engine has a device of its own to work on, and scores lie where two can read them.
   bool works_beside() const { return engine_.device_memory() && source_.in_place(); }
 
-  // Leaves the true forward state at the left edge of every window, and the messages of the last one.
+  // Leaves the true forward state at the left edge of every window, and the messages of the last one; where
+  // windows are joined also paths through all but that one.
   void sweep_forward() {
     const std::int64_t last = plan_.count() - 1;
     states_.resize(static_cast<std::size_t>(last) + 1);
+    known_cells_.resize(states_.size());
     for (std::int64_t n = 0; n <= last; ++n) {
-      Computed computed = compute(n, n == last);
+      Computed computed = compute(n, n == last || joins_);
       ViterbiWindow& window = computed.window;
       scores_ = computed.scores;
       for (const ChunkReport& chunk : window.chunks) {
@@ -73,6 +83,7 @@ class Decoder {
         result_.repaired_chunks += chunk.repaired ? 1 : 0;
       }
       if (progress_) progress_(plan_.range(n).size());
+      if (joins_ && n < last) follow_ahead(n, window);
       if (n < last) {
         states_[static_cast<std::size_t>(n) + 1] = std::move(window.right);
       } else {
@@ -82,19 +93,77 @@ class Decoder {
     }
   }
 
+  // The path through a window that was just computed, as if the true path came from the best label at its
+  // right edge.
+  void follow_ahead(std::int64_t n, ViterbiWindow& window) {
+    TraceCursor cursor;
+    cursor.phase = TraceCursor::Phase::kFindStart;
+    cursor.boundary = cursor.segment_end = plan_.range(n).end;
+    best_final_score(window.right, &cursor.label);
+    known_.begin(cursor);
+    constexpr std::size_t kPart = 1 << 20;  // segments that are kept and scored together
+    std::vector<Segment> reversed;
+    bool more = true;
+    while (more) {
+      more = window.messages->trace(cursor, reversed);
+      if (more && reversed.size() < kPart) continue;
+      known_.append(reversed);
+      score_ahead(n, std::exchange(reversed, {}));
+    }
+    known_.end(cursor);
+    edges_.push_back(window.messages->right_edge(edge_));
+    window.messages.reset();
+  }
+  // Whether the path through window n is known from where the true one enters it.
+  bool joins_known_path(std::int64_t n) {
+    if (static_cast<std::size_t>(n) >= edges_.size()) return false;
+    TraceCursor cursor = cursor_;
+    std::vector<Segment> reversed;
+    ViterbiMessages* const edge = edges_[static_cast<std::size_t>(n)].get();
+    while (edge != nullptr && edge->trace(cursor, reversed)) {
+    }
+    return known_.join(n, cursor_, reversed);
+  }
+
+  // Adds up a known part of the path beside the kernels of later windows; not at the right edge, where it may
+  // not be the true one.
+  void score_ahead(std::int64_t n, std::vector<Segment> reversed) {
+    if (!works_beside()) return;
+    finish_scoring();
+    const PositionRange range = plan_.range(n);
+    scoring_ =
+        std::async(std::launch::async, [this, n, range, segments = std::move(reversed), scores = scores_] {
+          const std::vector<PathScore::Cell> cells =
+              score_.whole_cells(scores, segments, range.begin, range.end - edge_, threads_);
+          std::vector<PathScore::Cell>& all = known_cells_[static_cast<std::size_t>(n)];
+          all.insert(all.end(), cells.begin(), cells.end());
+        });
+  }
+  void finish_scoring() {
+    if (scoring_.valid()) scoring_.get();
+  }
+
   void trace_back() {
+    finish_scoring();
     cursor_.phase = TraceCursor::Phase::kFindStart;
     cursor_.boundary = cursor_.segment_end = plan_.length;
     std::vector<Segment> reversed;
     const std::int64_t last = plan_.count() - 1;
     for (std::int64_t n = last; n >= 0; --n) {
-      if (n != last) take_next();
+      const bool known = n != last && known_next_;
+      if (known) {
+        scores_ = read(n);
+      } else if (n != last) {
+        take_next();
+      }
       bool more = true;
       while (more) {
         reversed.clear();
-        more = messages_->trace(cursor_, reversed);
+        more = known ? known_.take(cursor_, reversed) : messages_->trace(cursor_, reversed);
         if (!more) begin_next(n);
-        score_stretch(plan_.range(n), reversed);
+        score_stretch(plan_.range(n), reversed,
+                      known ? std::span<const PathScore::Cell>(known_cells_[static_cast<std::size_t>(n)])
+                            : std::span<const PathScore::Cell>());
         result_.segments.append_reversed(reversed);
       }
       score_open_segment(plan_.range(n));
@@ -104,10 +173,12 @@ class Decoder {
   }
 
   // The path of window n is known: the window left of it is computed while that one's share of the score is
-  // added up, where an engine has a device for it and scores need no second memory.
+  // added up, where an engine has a device for it and scores need no second memory; unless its path is known.
   void begin_next(std::int64_t n) {
     messages_.reset();
     if (n == 0) return;
+    known_next_ = joins_known_path(n - 1);
+    if (known_next_) return;
     next_ = std::async(works_beside() ? std::launch::async : std::launch::deferred,
                        [this, n] { return compute(n - 1, true); });
   }
@@ -119,7 +190,8 @@ class Decoder {
 
   // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its
   // left edge.
-  void score_stretch(PositionRange range, const std::vector<Segment>& reversed) {
+  void score_stretch(PositionRange range, const std::vector<Segment>& reversed,
+                     std::span<const PathScore::Cell> known) {
     if (unscored_ && score_whole(range, *unscored_)) unscored_.reset();
     std::span<const Segment> rest(reversed);
     // What reaches beyond the right edge was open there, and its part there is in the score.
@@ -130,7 +202,7 @@ class Decoder {
     if (rest.empty()) return;
     const bool open = rest.back().begin < range.begin;  // only the window's last one
     const std::size_t whole = rest.size() - (open ? 1 : 0);
-    score_.add_segments(scores_, rest.first(whole), threads_);
+    score_.add_segments(scores_, rest.first(whole), threads_, known);
     if (whole > 0) unscored_end_ = rest[whole - 1].begin;
     if (open && !score_whole(range, rest.back())) unscored_ = rest.back();
   }
@@ -164,14 +236,21 @@ class Decoder {
   const WindowPlan& plan_;
   const ProgressCallback& progress_;
   int threads_;
+  const std::int64_t edge_;                              // positions
+  const bool joins_;                                     // see Engine::joins_windows
+  KnownPaths known_;                                     // of windows that are joined
+  std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // of them
   ScoreBuffers buffers_;
   ScoreWindow scores_;                 // of the window computed last
   std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
   std::unique_ptr<ScorePrefetch> prefetch_;
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
+  bool known_next_ = false;                    // the path through the window left of it is
   std::future<Computed> next_;                 // the window left of it
   TraceCursor cursor_;
   PathScore score_;
+  std::vector<std::vector<PathScore::Cell>> known_cells_;  // of known paths, per window, right to left
+  std::future<void> scoring_;                              // adds to them
   StageTimes times_{"Viterbi"};
   std::optional<Segment> unscored_;  // found, but not fully in the score: it begins in a window to the left
   std::int64_t unscored_end_;        // positions from here on are in the score

@@ -32,6 +32,84 @@ Decoded decode(Engine& engine, const ModelCase& sample, std::int64_t chunks) {
   return decoded;
 }
 
+// The right edge of a window, made of all its messages.
+class Edge : public ViterbiMessages {
+ public:
+  Edge(std::shared_ptr<ViterbiMessages> all, std::int64_t begin) : all_(std::move(all)), begin_(begin) {}
+  bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override {
+    if (cursor.boundary <= begin_) return false;
+    std::vector<Segment> path;
+    TraceCursor end = cursor;
+    while (all_->trace(end, path)) {
+    }
+    for (const Segment& segment : path) {
+      if (cursor.boundary <= begin_) break;
+      reversed.push_back(segment);
+      cursor = {TraceCursor::Phase::kFindSource, segment.begin, 0, segment.label};
+    }
+    return false;
+  }
+
+ private:
+  std::shared_ptr<ViterbiMessages> all_;
+  std::int64_t begin_;
+};
+class MessagesWithEdge : public ViterbiMessages {
+ public:
+  MessagesWithEdge(std::unique_ptr<ViterbiMessages> all, std::int64_t end)
+      : all_(std::move(all)), end_(end) {}
+  bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override {
+    return all_->trace(cursor, reversed);
+  }
+  std::unique_ptr<ViterbiMessages> right_edge(std::int64_t positions) override {
+    return std::make_unique<Edge>(all_, end_ - positions);
+  }
+
+ private:
+  std::shared_ptr<ViterbiMessages> all_;
+  std::int64_t end_;
+};
+
+// An engine that lets windows be joined, and counts how many it computes.
+class JoiningEngine : public Engine {
+ public:
+  explicit JoiningEngine(std::unique_ptr<Engine> engine) : engine_(std::move(engine)) {}
+  std::string_view name() const override { return engine_->name(); }
+  std::string description() const override { return engine_->description() + ", joining"; }
+  const ChainModel& model() const override { return engine_->model(); }
+  Precision precision() const override { return engine_->precision(); }
+  ChunkGrid grid() const override { return engine_->grid(); }
+  std::size_t viterbi_bytes(std::int64_t positions, bool keep) const override {
+    return engine_->viterbi_bytes(positions, keep);
+  }
+  std::size_t posterior_bytes(std::int64_t positions, bool counts) const override {
+    return engine_->posterior_bytes(positions, counts);
+  }
+  std::optional<std::size_t> device_memory() const override { return std::size_t{1} << 40; }
+  bool joins_windows(const WindowShape&) const override { return true; }
+  ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        bool keep_messages) override {
+    ++windows;
+    ViterbiWindow window = engine_->viterbi(scores, range, left, keep_messages);
+    if (window.messages)
+      window.messages = std::make_unique<MessagesWithEdge>(std::move(window.messages), range.end);
+    return window;
+  }
+  PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                             const BoundaryState* right, const PosteriorArrays& out) override {
+    return engine_->posteriors(scores, range, left, right, out);
+  }
+  ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        const ForwardArrays& out) override {
+    return engine_->forward(scores, range, left, out);
+  }
+
+  std::int64_t windows = 0;
+
+ private:
+  std::unique_ptr<Engine> engine_;
+};
+
 struct Swept {
   PosteriorResult result;
   std::vector<double> boundary, labels, path_label;
@@ -99,6 +177,58 @@ TEST_CASE("paths do not depend on the windows and have the reference's score") {
         const Decoded windows = decode(*engine, sample, chunks);
         CHECK(windows.score == whole.score);
         CHECK(windows.path == whole.path);
+      }
+    }
+  }
+}
+
+// The score of joined paths is added up while later windows are computed, where scores lie in memory.
+class InPlaceSource : public MemoryScoreSource {
+ public:
+  InPlaceSource(const ScoreWindow& whole, int num_labels)
+      : MemoryScoreSource(whole, num_labels), whole_(whole) {}
+  std::optional<ScoreWindow> in_place() const override { return whole_; }
+
+ private:
+  ScoreWindow whole_;
+};
+
+TEST_CASE("scores added up ahead are the same") {
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kEverything}) {
+    const ModelCase sample = make_case(kind, {500'000, 7, 3}, 91);
+    INFO(sample.description);
+    for (const EngineOptions& options : engines_to_test()) {
+      if (options.backend == EngineOptions::Backend::kReference) continue;
+      const Decoded whole = decode(*make_engine(options, sample.model), sample, 0);
+      JoiningEngine engine(make_engine(options, sample.model));
+      InPlaceSource source(sample.whole(), sample.model.num_labels);
+      const WindowPlan plan = plan_in_windows(engine, sample.length, 150'000 / engine.grid().chunk);
+      REQUIRE(plan.count() > 2);
+      const ViterbiResult joined = decode_viterbi(engine, source, plan, {}, 2);
+      CHECK(joined.score == whole.score);
+      CHECK(joined.segments.size() == static_cast<std::int64_t>(whole.path.size()));
+      CHECK(engine.windows == plan.count());
+    }
+  }
+}
+
+// Where nothing but the sequence's end says which path it is, none of the known ones is right.
+TEST_CASE("windows whose paths are joined give the same path, and few are computed again") {
+  for (const ModelCase& sample : cases()) {
+    INFO(sample.description);
+    for (const EngineOptions& options : engines_to_test()) {
+      if (options.backend == EngineOptions::Backend::kReference) continue;
+      const Decoded whole = decode(*make_engine(options, sample.model), sample, 0);
+      for (const std::int64_t chunks : {1, 2}) {
+        JoiningEngine engine(make_engine(options, sample.model));
+        const Decoded joined = decode(engine, sample, chunks);
+        REQUIRE(joined.feasible == whole.feasible);
+        CHECK(joined.score == whole.score);
+        CHECK(joined.path == whole.path);
+        const std::int64_t windows = plan_in_windows(engine, sample.length, chunks).count();
+        CHECK(engine.windows >= windows);
+        if (sample.kind == CaseKind::kPlain) CHECK(engine.windows == windows);
+        if (sample.kind == CaseKind::kPeriodicLate && windows > 2) CHECK(engine.windows > windows);
       }
     }
   }
