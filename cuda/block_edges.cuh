@@ -116,8 +116,10 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::next_pla
   at.edges = at.first_here || at.last_here || sequence.starts.f32 != nullptr ||
              sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr || sequence.ends.f64 != nullptr;
   at.row = (p_.backward ? aside_.rounded - 1 - begin : begin) - sequence.begin;
-  at.store_row =
-      at.storing ? this->boundary_of(begin) - (p_.backward ? kBlock : 0) - p_.store.first_token : 0;
+  at.store_row = 0;
+  if (at.storing)
+    at.store_row =
+        sequence.first_row + this->boundary_of(begin) - (p_.backward ? kBlock : 0) - p_.store.first_token;
   at.scores = at.whole && !at.edges && !sequence.subtract_position_max ? sequence.emissions.f32 : nullptr;
   if (at.running) aside_.position = end;
   state_.left = at.blocks;

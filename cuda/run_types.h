@@ -23,6 +23,7 @@ struct SequenceView {
   const double* baseline;  // (C) or null
   std::int64_t begin, rows, length;
   int subtract_position_max;
+  std::int64_t first_row;  // row of token 0 among those that the sequences of a batch share; else 0
 };
 
 template <class Real>
@@ -63,11 +64,11 @@ struct StateStore {
   std::int64_t stride;  // doubles per slot
 };
 
-// Messages of a window, by token: row = token - first_token, which is a whole block. Values of a fast block
-// are relative to its scales; those of an exact one lie in slot exact[block] - 1 of the pool, as logarithms.
-// Forward: alpha of row t is alpha_{t+1}, start the sum over sources for a segment that starts at t (log
-// semiring) or gamma with content up to the block's first boundary (max). Backward: alpha is delta_t, start
-// is beta_{t+1}.
+// Messages of a window, by token: row = first_row of the sequence + token - first_token, which is a whole
+// block. Values of a fast block are relative to its scales; those of an exact one lie in slot exact[block] -
+// 1 of the pool, as logarithms. Forward: alpha of row t is alpha_{t+1}, start the sum over sources for a
+// segment that starts at t (log semiring) or gamma with content up to the block's first boundary (max).
+// Backward: alpha is delta_t, start is beta_{t+1}.
 template <class Real>
 struct MessageStore {
   Real *alpha, *start, *tail;         // (rows, C); null: nothing is kept; tail may be null by itself
