@@ -60,6 +60,14 @@ __global__ void __launch_bounds__(kAgreementThreads)
   results[blockIdx.x] = result;
 }
 
+__global__ void __launch_bounds__(kAgreementThreads)
+    gather(const StateStore states, int duration, int labels, const int* slots, int count, double* messages) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kAgreementThreads + threadIdx.x;
+  if (i >= static_cast<std::int64_t>(count) * labels) return;
+  const std::int64_t row = static_cast<std::int64_t>(duration) * labels;
+  messages[i] = states.entries[slots[i / labels] * states.stride + row + i % labels];
+}
+
 }  // namespace
 
 void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
@@ -71,6 +79,16 @@ void compare_states(const StateStore& states, const Junction* junctions, int cou
   config.dynamicSmemBytes = 5 * kAgreementThreads * sizeof(double);
   config.stream = stream;
   SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, compare, states, junctions, results, tolerance, epsilon));
+}
+
+void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,
+                     double* messages, cudaStream_t stream) {
+  const std::int64_t entries = static_cast<std::int64_t>(count) * labels;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>((entries + kAgreementThreads - 1) / kAgreementThreads));
+  config.blockDim = dim3(kAgreementThreads);
+  config.stream = stream;
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, gather, states, duration, labels, slots, count, messages));
 }
 
 }  // namespace semicrf::cuda

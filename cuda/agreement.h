@@ -19,4 +19,8 @@ struct JunctionResult {
 void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
                     double epsilon, JunctionResult* results, cudaStream_t stream);
 
+// The messages (alpha, C numbers) of `count` slots, one after the other. Asynchronous.
+void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,
+                     double* messages, cudaStream_t stream);
+
 }  // namespace semicrf::cuda

@@ -13,6 +13,12 @@ template <class T>
 T ceil_div(T a, T b) {
   return (a + b - 1) / b;
 }
+std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+// Doubles that these take among the results.
+constexpr std::size_t kReportEntries = sizeof(RunReport) / sizeof(double);
+constexpr std::size_t kJunctionEntries = sizeof(JunctionResult) / sizeof(double);
+static_assert(sizeof(RunReport) % sizeof(double) == 0 && sizeof(JunctionResult) % sizeof(double) == 0);
 
 int multiprocessors() {
   int device = 0, count = 1;
@@ -24,35 +30,71 @@ int multiprocessors() {
 }  // namespace
 
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::make_tasks(const PassPlan& plan, const DeviceWindow& window) {
+ChunkPass<Real, Semiring>::ChunkPass(const ChainModel& model, Direction direction, const TileConfig& tile,
+                                     double tolerance, cudaStream_t stream)
+    : tile_(tile),
+      multiprocessors_(multiprocessors()),
+      tolerance_(tolerance),
+      stream_(stream),
+      chain_(model, direction, tile, stream) {
+  host_pool_.reserve(1);
+}
+
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::make_tasks() {
   tasks_.clear();
   outcomes_.clear();
-  const std::int64_t length = window.view().length;
-  const std::int64_t rounded = ceil_div<std::int64_t>(length, kBlock) * kBlock;
-  const bool forward = plan.direction == Direction::kForward;
+  last_runs_.clear();
+  const bool forward = plan_.direction == Direction::kForward;
   int slot = 0;
-  const auto count = ceil_div(plan.range.size(), plan.run);
-  for (std::int64_t n = 0; n < count; ++n) {
-    const std::int64_t i = forward ? n : count - 1 - n;
-    const std::int64_t left = plan.range.begin + i * plan.run;
-    const PositionRange positions{left, std::min(left + plan.run, plan.range.end)};
-    RunTask task{};
-    task.begin = forward ? positions.begin : rounded - positions.end;
-    task.end = forward ? positions.end : rounded - positions.begin;
-    const std::int64_t first = forward ? 0 : rounded - length;
-    const bool from_edge = task.begin - plan.warmup <= first;
-    task.from = from_edge ? first : task.begin - plan.warmup;
-    task.start = from_edge ? StartKind::kEdge : StartKind::kWarm;
-    task.first_state = slot;
-    RunOutcome outcome;
-    outcome.range = positions;
-    outcome.first_state = slot;
-    slot += static_cast<int>(ceil_div(positions.size(), plan.mark)) + 1;
-    outcome.last_state = slot - 1;
-    tasks_.push_back(task);
-    outcomes_.push_back(outcome);
+  for (std::size_t s = 0; s < plan_.layout.sequences.size(); ++s) {
+    const PlacedSequence& sequence = plan_.layout.sequences[s];
+    const std::int64_t rounded = ceil_div<std::int64_t>(sequence.length, kBlock) * kBlock;
+    const auto count = ceil_div(sequence.range.size(), plan_.run);
+    for (std::int64_t n = 0; n < count; ++n) {
+      const std::int64_t i = forward ? n : count - 1 - n;
+      const std::int64_t left = sequence.range.begin + i * plan_.run;
+      const PositionRange positions{left, std::min(left + plan_.run, sequence.range.end)};
+      RunTask task{};
+      task.sequence = static_cast<int>(s);
+      task.begin = forward ? positions.begin : rounded - positions.end;
+      task.end = forward ? positions.end : rounded - positions.begin;
+      const std::int64_t first = forward ? 0 : rounded - sequence.length;
+      const bool from_edge = task.begin - plan_.warmup <= first;
+      task.from = from_edge ? first : task.begin - plan_.warmup;
+      task.start = from_edge ? StartKind::kEdge : StartKind::kWarm;
+      task.first_state = slot;
+      RunOutcome outcome;
+      outcome.range = positions;
+      outcome.sequence = static_cast<int>(s);
+      outcome.first_state = slot;
+      slot += static_cast<int>(ceil_div(positions.size(), plan_.mark)) + 1;
+      outcome.last_state = slot - 1;
+      outcome.report_slot = static_cast<int>(tasks_.size());
+      tasks_.push_back(task);
+      outcomes_.push_back(outcome);
+    }
+    last_runs_.push_back(tasks_.size() - 1);
   }
-  slots_ = slot + 1;
+  slots_ = static_cast<std::size_t>(slot) + 1;
+}
+
+// Of every run that does not begin where its sequence does: the state of the run before it against its own.
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::make_junctions() {
+  host_junctions_.reserve(outcomes_.size());
+  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+    const int here = outcomes_[i].first_state;
+    host_junctions_.get()[i] = {is_first(i) && given_ == nullptr ? here : state_before(i), here};
+  }
+}
+template <class Real, class Semiring>
+bool ChunkPass<Real, Semiring>::is_first(std::size_t i) const {
+  return i == 0 || outcomes_[i - 1].sequence != outcomes_[i].sequence;
+}
+template <class Real, class Semiring>
+int ChunkPass<Real, Semiring>::state_before(std::size_t i) const {
+  return is_first(i) ? given_slot() : outcomes_[i - 1].last_state;
 }
 
 template <class Real, class Semiring>
@@ -65,27 +107,44 @@ void ChunkPass<Real, Semiring>::upload_state(const BoundaryState& state, int slo
   SEMICRF_CUDA_CHECK(cudaMemcpyAsync(entries_.get() + slot * stride(), entries.data(),
                                      entries.size() * sizeof(double), cudaMemcpyHostToDevice, stream_));
   SEMICRF_CUDA_CHECK(
-      cudaMemcpyAsync(whole_.get() + at, &state.whole, sizeof(double), cudaMemcpyHostToDevice, stream_));
+      cudaMemcpyAsync(whole() + at, &state.whole, sizeof(double), cudaMemcpyHostToDevice, stream_));
   SEMICRF_CUDA_CHECK(
-      cudaMemcpyAsync(offset_.get() + at, &state.offset, sizeof(double), cudaMemcpyHostToDevice, stream_));
+      cudaMemcpyAsync(offset() + at, &state.offset, sizeof(double), cudaMemcpyHostToDevice, stream_));
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
 }
 
 template <class Real, class Semiring>
 BoundaryState ChunkPass<Real, Semiring>::download_state(int slot, std::int64_t boundary) const {
   const auto& t = chain_.host();
-  std::vector<double> entries(static_cast<std::size_t>(stride()));
+  std::vector<double> other;
+  const double* entries = host_states_.get();
+  if (slot != brought_slot_) {
+    other.resize(wide(stride()));
+    entries_.download(other.data(), wide(slot * stride()), other.size(), stream_);
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+    entries = other.data();
+  }
   BoundaryState state;
   state.boundary = boundary;
-  entries_.download(entries.data(), static_cast<std::size_t>(slot * stride()), entries.size(), stream_);
-  whole_.download(&state.whole, static_cast<std::size_t>(slot), 1, stream_);
-  offset_.download(&state.offset, static_cast<std::size_t>(slot), 1, stream_);
-  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-  const auto labels = static_cast<std::ptrdiff_t>(t.labels);
-  const auto message = entries.begin() + static_cast<std::ptrdiff_t>(t.duration) * labels;
-  state.ring.assign(entries.begin(), message);
-  state.message.assign(message, message + labels);
-  if (t.tail) state.tail.assign(message + labels, message + 2 * labels);
+  state.whole = host_results_.get()[slot];
+  state.offset = host_results_.get()[slots_ + wide(slot)];
+  const double* const message = entries + wide(t.duration) * wide(t.labels);
+  state.ring.assign(entries, message);
+  state.message.assign(message, message + t.labels);
+  if (t.tail) state.tail.assign(message + t.labels, message + 2 * t.labels);
+  return state;
+}
+
+template <class Real, class Semiring>
+BoundaryState ChunkPass<Real, Semiring>::final_message(std::size_t sequence) const {
+  const auto& t = chain_.host();
+  const auto slot = wide(outcomes_[last_runs_[sequence]].last_state);
+  const double* const message = host_states_.get() + sequence * wide(t.labels);
+  BoundaryState state;
+  state.boundary = plan_.layout.sequences[sequence].range.end;
+  state.whole = host_results_.get()[slot];
+  state.offset = host_results_.get()[slots_ + slot];
+  state.message.assign(message, message + t.labels);
   return state;
 }
 
@@ -100,40 +159,39 @@ std::size_t ChunkPass<Real, Semiring>::workspace_bytes(std::size_t tasks) const 
   return per_team * (teams + static_cast<std::size_t>(tile_.teams_per_block));
 }
 
-// Tasks [first, first + count).
+// The first `count` of the tasks on the device. Reports go to slots from `first_report` on.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::launch(const PassPlan& plan, const DeviceWindow& window,
-                                       StoreBuffers<Real>* store, std::size_t first, std::size_t count) {
+void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_report) {
   const auto& t = chain_.host();
-  task_buffer_.upload(tasks_.data() + first, count, stream_);
   RunParameters<Real> p{};
   p.tables = chain_.view();
-  p.sequences = window.on_device();
+  p.sequences = sequences_;
   p.tasks = task_buffer_.get();
-  p.reports = reports_.get() + first;
+  p.reports = reinterpret_cast<RunReport*>(offset() + slots_) + first_report;
   p.states = states();
-  if (store != nullptr) p.store = store->view();
-  p.mark = plan.mark;
+  if (store_ != nullptr) p.store = store_->view();
+  p.mark = plan_.mark;
   p.num_tasks = static_cast<int>(count);
-  p.backward = plan.direction == Direction::kBackward ? 1 : 0;
+  p.backward = plan_.direction == Direction::kBackward ? 1 : 0;
   p.panels = tile_.panels;
   p.parts = tile_.parts;
   p.table_in_shared = tile_.table_in_shared ? 1 : 0;
   p.ring_in_shared = tile_.ring_in_shared ? 1 : 0;
   p.transitions_in_shared = tile_.transitions_in_shared ? 1 : 0;
 
-  last_tile_ = spread(tile_, count, multiprocessors());
-  const auto per_block = static_cast<std::size_t>(last_tile_.teams_per_block);
-  const auto cells = static_cast<std::size_t>(t.ring_blocks) * static_cast<std::size_t>(t.labels);
-  std::size_t blocks = std::min(ceil_div(count, per_block),
-                                static_cast<std::size_t>(resident_blocks<Real, Semiring>(last_tile_)));
-  const std::size_t per_team = workspace_bytes(0) / (1 + static_cast<std::size_t>(tile_.teams_per_block));
+  last_tile_ = spread(tile_, count, multiprocessors_);
+  std::size_t& resident = resident_[last_tile_.warps];
+  if (resident == 0) resident = wide(resident_blocks<Real, Semiring>(last_tile_));
+  const auto per_block = wide(last_tile_.teams_per_block);
+  const auto cells = wide(t.ring_blocks) * wide(t.labels);
+  std::size_t blocks = std::min(ceil_div(count, per_block), resident);
+  const std::size_t per_team = workspace_bytes(0) / (1 + wide(tile_.teams_per_block));
   blocks = std::max<std::size_t>(1, std::min(blocks, kMostWorkspace / (per_team * per_block)));
   const std::size_t teams = blocks * per_block;
   p.teams = static_cast<int>(teams);
   exact_logs_.reserve(teams * cells * (kBlock + 1));
-  exact_rows_.reserve(teams * (3 * kBlock + 2) * static_cast<std::size_t>(t.labels));
-  has_log_.reserve(teams * static_cast<std::size_t>(t.ring_blocks));
+  exact_rows_.reserve(teams * (3 * kBlock + 2) * wide(t.labels));
+  has_log_.reserve(teams * wide(t.ring_blocks));
   if (!tile_.ring_in_shared) {
     ring_.reserve(teams * cells * kBlock);
     ring_scale_.reserve(teams * cells);
@@ -153,90 +211,201 @@ void ChunkPass<Real, Semiring>::relaunch(const RunParameters<Real>& parameters) 
   launch_runs<Real, Semiring>(last_tile_, last_blocks_, parameters, stream_);
 }
 
+// The first `count` junctions of host_junctions_.
 template <class Real, class Semiring>
-std::vector<JunctionResult> ChunkPass<Real, Semiring>::compare(const std::vector<Junction>& junctions) {
-  junction_buffer_.upload(junctions, stream_);
-  result_buffer_.reserve(junctions.size());
-  compare_states(states(), junction_buffer_.get(), static_cast<int>(junctions.size()), tolerance_,
-                 static_cast<double>(std::numeric_limits<Real>::epsilon()), result_buffer_.get(), stream_);
-  return result_buffer_.download(junctions.size(), stream_);
+void ChunkPass<Real, Semiring>::compare(std::size_t count) {
+  junction_buffer_.upload(host_junctions_.get(), count, stream_);
+  compare_states(states(), junction_buffer_.get(), static_cast<int>(count), tolerance_,
+                 static_cast<double>(std::numeric_limits<Real>::epsilon()), junction_results(results_.get()),
+                 stream_);
 }
 
 template <class Real, class Semiring>
-std::vector<RunOutcome> ChunkPass<Real, Semiring>::run(const PassPlan& plan, const DeviceWindow& window,
+std::size_t ChunkPass<Real, Semiring>::result_entries() const {
+  return 2 * slots_ + tasks_.size() * (2 * kReportEntries + kJunctionEntries);
+}
+template <class Real, class Semiring>
+JunctionResult* ChunkPass<Real, Semiring>::junction_results(double* of) const {
+  return reinterpret_cast<JunctionResult*>(of + 2 * slots_ + 2 * tasks_.size() * kReportEntries);
+}
+template <class Real, class Semiring>
+const RunReport* ChunkPass<Real, Semiring>::host_reports() const {
+  return reinterpret_cast<const RunReport*>(host_results_.get() + 2 * slots_);
+}
+
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::bring_results() {
+  results_.download(host_results_.get(), 0, result_entries(), stream_);
+  if (store_ != nullptr) store_->bring_pool_used(host_pool_.get(), stream_);
+}
+// The state where a window ends, or the messages where sequences do.
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::bring_final_states() {
+  brought_slot_ = -1;
+  if (plan_.layout.alone()) {
+    brought_slot_ = outcomes_.back().last_state;
+    host_states_.reserve(wide(stride()));
+    entries_.download(host_states_.get(), wide(brought_slot_ * stride()), wide(stride()), stream_);
+    return;
+  }
+  const auto& t = chain_.host();
+  const std::size_t count = last_runs_.size();
+  host_slots_.reserve(count);
+  for (std::size_t s = 0; s < count; ++s) host_slots_.get()[s] = outcomes_[last_runs_[s]].last_state;
+  final_slots_.upload(host_slots_.get(), count, stream_);
+  messages_.reserve(count * wide(t.labels));
+  host_states_.reserve(count * wide(t.labels));
+  gather_messages(states(), t.duration, t.labels, final_slots_.get(), static_cast<int>(count),
+                  messages_.get(), stream_);
+  messages_.download(host_states_.get(), 0, count * wide(t.labels), stream_);
+}
+
+template <class Real, class Semiring>
+bool ChunkPass<Real, Semiring>::pool_sufficed() const {
+  return store_ == nullptr || wide(*host_pool_.get()) <= store_->pool_slots();
+}
+
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::begin(const PassPlan& plan, const SequenceView* sequences,
+                                      const BoundaryState* given, StoreBuffers<Real>* store) {
+  plan_ = plan;
+  sequences_ = sequences;
+  given_ = given;
+  store_ = store;
+  repaired_ = 0;
+  make_tasks();
+  make_junctions();
+  entries_.reserve(slots_ * wide(stride()));
+  results_.reserve(result_entries());
+  host_results_.reserve(result_entries());
+  results_.clear(result_entries(), stream_);
+  if (given != nullptr) upload_state(*given, given_slot());
+  launch_all();
+}
+
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::launch_all() {
+  host_tasks_.reserve(tasks_.size());
+  std::copy(tasks_.begin(), tasks_.end(), host_tasks_.get());
+  task_buffer_.upload(host_tasks_.get(), tasks_.size(), stream_);
+  if (store_ != nullptr) store_->clear_pool(stream_);
+  launch(tasks_.size(), 0);
+  compare(tasks_.size());
+  bring_results();
+  bring_final_states();
+}
+
+template <class Real, class Semiring>
+bool ChunkPass<Real, Semiring>::settled() const {
+  const JunctionResult* const joins = junction_results(host_results_.get());
+  return pool_sufficed() && std::all_of(joins, joins + tasks_.size(),
+                                        [](const JunctionResult& join) { return join.agree != 0; });
+}
+
+template <class Real, class Semiring>
+std::vector<RunOutcome> ChunkPass<Real, Semiring>::run(const PassPlan& plan, const SequenceView* sequences,
                                                        const BoundaryState* given,
                                                        StoreBuffers<Real>* store) {
-  make_tasks(plan, window);
-  const auto slots = static_cast<std::size_t>(slots_);
-  entries_.reserve(slots * static_cast<std::size_t>(stride()));
-  whole_.reserve(slots);
-  offset_.reserve(slots);
-  reports_.reserve(tasks_.size());
-  whole_.clear(slots, stream_);
-  offset_.clear(slots, stream_);
-  const int given_slot = slots_ - 1;
-  if (given != nullptr) upload_state(*given, given_slot);
+  begin(plan, sequences, given, store);
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  return finish();
+}
 
-  const auto launch_all = [&] {
-    if (store != nullptr) store->clear_pool(stream_);
-    launch(plan, window, store, 0, tasks_.size());
-  };
-  launch_all();
-  if (store != nullptr) {
-    const auto used = static_cast<std::size_t>(store->pool_used(stream_));
-    if (used > store->pool_slots()) {
-      store->reserve_pool(used + used / 8);
-      launch_all();
+template <class Real, class Semiring>
+std::vector<RunOutcome> ChunkPass<Real, Semiring>::finish() {
+  if (!pool_sufficed()) {
+    const auto used = wide(*host_pool_.get());
+    store_->reserve_pool(used + used / 8);
+    launch_all();
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  }
+  const JunctionResult* const joins = junction_results(host_results_.get());
+  joins_.assign(joins, joins + tasks_.size());
+  std::vector<Chain> chains;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (is_first(i)) chains.push_back({i, i, 0, 0});
+    chains.back().end = i + 1;
+  }
+  if (given_ != nullptr) {
+    chains.front().whole = given_->whole;
+    chains.front().offset = given_->offset;
+  }
+  for (;;) {
+    const std::vector<std::size_t> failed = judge(chains);
+    if (failed.empty()) break;
+    if (!repair(failed)) {
+      // Too many exact blocks to keep: begin again with more room.
+      store_->reserve_pool(store_->pool_slots() + wide(*host_pool_.get()));
+      return run(PassPlan(plan_), sequences_, given_, store_);
     }
   }
-
-  const auto before = [&](std::size_t i) { return i == 0 ? given_slot : outcomes_[i - 1].last_state; };
-  std::vector<Junction> junctions;
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    if (i > 0 || given != nullptr) junctions.push_back({before(i), outcomes_[i].first_state});
+  if (repaired_ > 0) {
+    bring_final_states();
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
-  std::vector<JunctionResult> results = compare(junctions);
-  if (given == nullptr) results.insert(results.begin(), JunctionResult{0, 1});
-  std::vector<double> whole = whole_.download(slots, stream_);
-  std::vector<double> offset = offset_.download(slots, stream_);
-
-  // What the truth where a run begins is relative to, all joins before it included.
-  double truth_whole = given != nullptr ? given->whole : 0;
-  double truth_offset = given != nullptr ? given->offset : 0;
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    RunOutcome& outcome = outcomes_[i];
-    const auto entry = static_cast<std::size_t>(outcome.first_state);
-    const auto exit = static_cast<std::size_t>(outcome.last_state);
-    const bool joins = i > 0 || given != nullptr;
-    if (joins && results[i].agree == 0) {
-      outcome.repaired = true;
-      // The slot holds what its run was relative to; the truth is relative to more.
-      tasks_[i].start_whole = truth_whole;
-      tasks_[i].start_offset = truth_offset;
-      tasks_[i].start = StartKind::kState;
-      tasks_[i].start_state = before(i);
-      tasks_[i].from = tasks_[i].begin;
-      launch(plan, window, store, i, 1);
-      if (store != nullptr && static_cast<std::size_t>(store->pool_used(stream_)) > store->pool_slots()) {
-        // Too many exact blocks to keep: begin again with more room.
-        store->reserve_pool(store->pool_slots() + static_cast<std::size_t>(store->pool_used(stream_)));
-        return run(plan, window, given, store);
-      }
-      whole_.download(&whole[exit], exit, 1, stream_);
-      offset_.download(&offset[exit], exit, 1, stream_);
-      SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-      if (i + 1 < tasks_.size())
-        results[i + 1] = compare({{outcome.last_state, outcomes_[i + 1].first_state}})[0];
-    } else if (joins) {
-      outcome.whole = truth_whole - whole[entry];
-      outcome.offset = (truth_offset - offset[entry]) + results[i].mean;
-    }
-    truth_whole = whole[exit] + outcome.whole;
-    truth_offset = offset[exit] + outcome.offset;
-  }
-  const std::vector<RunReport> reports = reports_.download(tasks_.size(), stream_);
-  for (std::size_t i = 0; i < tasks_.size(); ++i) outcomes_[i].report = reports[i];
+  for (RunOutcome& outcome : outcomes_) outcome.report = host_reports()[outcome.report_slot];
   return outcomes_;
+}
+
+// Joins the runs of every sequence up to the first that does not agree with the truth; those, in order.
+template <class Real, class Semiring>
+std::vector<std::size_t> ChunkPass<Real, Semiring>::judge(std::vector<Chain>& chains) {
+  const double* const whole = host_results_.get();
+  const double* const offset = whole + slots_;
+  std::vector<std::size_t> failed;
+  for (Chain& chain : chains) {
+    for (; chain.next < chain.end; ++chain.next) {
+      const std::size_t i = chain.next;
+      RunOutcome& outcome = outcomes_[i];
+      const auto entry = wide(outcome.first_state);
+      const auto exit = wide(outcome.last_state);
+      const bool joins = !is_first(i) || given_ != nullptr;
+      if (joins && !outcome.repaired) {
+        if (joins_[i].agree == 0) {
+          // The slot holds what its run was relative to; the truth is relative to more.
+          tasks_[i].start_whole = chain.whole;
+          tasks_[i].start_offset = chain.offset;
+          failed.push_back(i);
+          break;
+        }
+        outcome.whole = chain.whole - whole[entry];
+        outcome.offset = (chain.offset - offset[entry]) + joins_[i].mean;
+      }
+      chain.whole = whole[exit] + outcome.whole;
+      chain.offset = offset[exit] + outcome.offset;
+    }
+  }
+  return failed;
+}
+
+// Runs from the truth, one of each sequence, and compares what follows them again. False: the store's pool is
+// full.
+template <class Real, class Semiring>
+bool ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
+  const std::size_t first_report = tasks_.size() + repaired_;
+  for (std::size_t n = 0; n < failed.size(); ++n) {
+    const std::size_t i = failed[n];
+    tasks_[i].start = StartKind::kState;
+    tasks_[i].start_state = state_before(i);
+    tasks_[i].from = tasks_[i].begin;
+    outcomes_[i].repaired = true;
+    outcomes_[i].report_slot = static_cast<int>(first_report + n);
+    host_tasks_.get()[n] = tasks_[i];
+    const bool last = i + 1 == tasks_.size() || is_first(i + 1);
+    const int here = outcomes_[i].last_state;
+    host_junctions_.get()[n] = {here, last ? here : outcomes_[i + 1].first_state};
+  }
+  repaired_ += failed.size();
+  task_buffer_.upload(host_tasks_.get(), failed.size(), stream_);
+  launch(failed.size(), first_report);
+  compare(failed.size());
+  bring_results();
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  for (std::size_t n = 0; n < failed.size(); ++n) {
+    const std::size_t next = failed[n] + 1;
+    if (next < tasks_.size() && !is_first(next)) joins_[next] = junction_results(host_results_.get())[n];
+  }
+  return pool_sufficed();
 }
 
 template class ChunkPass<float, LogSemiring>;

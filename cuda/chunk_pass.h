@@ -2,13 +2,16 @@
 // the truth (docs/algorithm.md, "Parallel in time").
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "cuda/agreement.h"
 #include "cuda/device_chain.h"
 #include "cuda/device_window.h"
+#include "cuda/pinned_buffer.h"
 #include "cuda/run_launch.h"
+#include "cuda/sequence_layout.h"
 #include "engine/engine.h"
 
 namespace semicrf::cuda {
@@ -57,6 +60,8 @@ class StoreBuffers {
   }
   void clear_pool(cudaStream_t stream) { pool_used_.clear(1, stream); }
   int pool_used(cudaStream_t stream) const { return pool_used_.download(1, stream)[0]; }
+  // Asynchronous.
+  void bring_pool_used(int* to, cudaStream_t stream) const { pool_used_.download(to, 0, 1, stream); }
   std::size_t blocks() const { return blocks_; }
 
   MessageStore<Real> view() const {
@@ -152,7 +157,7 @@ class StoreBuffers {
 // Where the runs of a pass are cut, and what is kept.
 struct PassPlan {
   Direction direction = Direction::kForward;
-  PositionRange range;
+  SequenceLayout layout;
   std::int64_t run = 0;   // positions per run
   std::int64_t mark = 0;  // states are kept at its multiples and at the edges of runs
   std::int64_t warmup = 0;
@@ -161,8 +166,10 @@ struct PassPlan {
 // What is known of a run after the pass.
 struct RunOutcome {
   PositionRange range;  // positions
+  int sequence = 0;     // of the layout
   int first_state = 0;  // slot of the state where it begins (its right edge, backward)
   int last_state = 0;   // slot of the state where it ends
+  int report_slot = 0;  // of its report on the device
   RunReport report{};
   bool repaired = false;
   // What puts the run's values on the scale of the state the pass began with.
@@ -173,52 +180,101 @@ template <class Real, class Semiring>
 class ChunkPass {
  public:
   ChunkPass(const ChainModel& model, Direction direction, const TileConfig& tile, double tolerance,
-            cudaStream_t stream)
-      : tile_(tile), tolerance_(tolerance), stream_(stream), chain_(model, direction, tile, stream) {}
+            cudaStream_t stream);
 
-  // `given`: the true state where the pass begins, or null. `store` may be null. Outcomes in the order of the
-  // pass.
-  std::vector<RunOutcome> run(const PassPlan& plan, const DeviceWindow& window, const BoundaryState* given,
+  // `given`: the true state where the pass begins, or null (always, where there are several sequences).
+  // `store` may be null. Outcomes sequence by sequence, each in the order of the pass.
+  std::vector<RunOutcome> run(const PassPlan& plan, const SequenceView* sequences, const BoundaryState* given,
                               StoreBuffers<Real>* store);
+  std::vector<RunOutcome> run(const PassPlan& plan, const DeviceWindow& window, const BoundaryState* given,
+                              StoreBuffers<Real>* store) {
+    return run(plan, window.on_device(), given, store);
+  }
+  // The same in two steps. begin() gives everything to the stream and waits for nothing; its arguments must
+  // stay. What the pass left on the device may be used ahead, and stands if settled(), which is known when
+  // the stream was waited for; else finish() runs what failed again.
+  void begin(const PassPlan& plan, const SequenceView* sequences, const BoundaryState* given,
+             StoreBuffers<Real>* store);
+  bool settled() const;
+  std::vector<RunOutcome> finish();
+  // The runs, as they are known before the pass is over: without reports.
+  const std::vector<RunOutcome>& planned() const { return outcomes_; }
 
   const DeviceChain<Real, Semiring>& chain() const { return chain_; }
-  StateStore states() const { return {entries_.get(), whole_.get(), offset_.get(), stride()}; }
-  const RunReport* reports() const { return reports_.get(); }
+  StateStore states() const { return {entries_.get(), whole(), offset(), stride()}; }
+  const RunReport* reports() const { return reinterpret_cast<const RunReport*>(offset() + slots_); }
   // The state in a slot, as the run left it; `boundary` and the outcome it belongs to are the caller's to
   // know.
   BoundaryState download_state(int slot, std::int64_t boundary) const;
+  // (C) alpha at the end of a sequence, relative to what download_state() gives.
+  BoundaryState final_message(std::size_t sequence) const;
   std::size_t workspace_bytes(std::size_t tasks) const;
   void relaunch(const RunParameters<Real>& parameters) const;  // for measurements
   const RunParameters<Real>& last_parameters() const { return last_; }
   int last_blocks() const { return last_blocks_; }
 
  private:
+  // A sequence's runs up to `next` are judged. What the truth there is relative to, all joins included.
+  struct Chain {
+    std::size_t next = 0, end = 0;  // outcomes
+    double whole = 0, offset = 0;
+  };
+
   std::int64_t stride() const {
     const auto& t = chain_.host();
     return (static_cast<std::int64_t>(t.duration) + 2) * t.labels;
   }
-  void make_tasks(const PassPlan& plan, const DeviceWindow& window);
+  // Results that come to the host in one copy: whole and offset of the slots, reports of runs and of repaired
+  // runs, junctions.
+  double* whole() const { return results_.get(); }
+  double* offset() const { return results_.get() + slots_; }
+  std::size_t result_entries() const;
+  JunctionResult* junction_results(double* of) const;
+  const RunReport* host_reports() const;
+  void make_tasks();
+  void make_junctions();
   void upload_state(const BoundaryState& state, int slot);
-  void launch(const PassPlan& plan, const DeviceWindow& window, StoreBuffers<Real>* store, std::size_t first,
-              std::size_t count);
-  std::vector<JunctionResult> compare(const std::vector<Junction>& junctions);
+  void launch_all();
+  void launch(std::size_t count, std::size_t first_report);
+  void compare(std::size_t count);
+  void bring_results();
+  void bring_final_states();
+  bool pool_sufficed() const;
+  std::vector<std::size_t> judge(std::vector<Chain>& chains);
+  bool repair(const std::vector<std::size_t>& failed);
+  bool is_first(std::size_t i) const;  // of its sequence
+  int state_before(std::size_t i) const;
+  int given_slot() const { return static_cast<int>(slots_) - 1; }
 
   TileConfig tile_;
-  TileConfig last_tile_;  // of the last launch
+  TileConfig last_tile_;                 // of the last launch
+  std::map<int, std::size_t> resident_;  // blocks of threads at a time, by warps per block
+  int multiprocessors_ = 1;
   double tolerance_;
   cudaStream_t stream_;
   DeviceChain<Real, Semiring> chain_;
+  // Of the pass under way.
+  PassPlan plan_;
+  const SequenceView* sequences_ = nullptr;
+  const BoundaryState* given_ = nullptr;
+  StoreBuffers<Real>* store_ = nullptr;
   std::vector<RunTask> tasks_;
   std::vector<RunOutcome> outcomes_;
-  int slots_ = 0;  // of states; the last one is the given state's
+  std::vector<std::size_t> last_runs_;  // of every sequence
+  std::vector<JunctionResult> joins_;   // where each run begins
+  std::size_t slots_ = 0;               // of states; the last one is the given state's
+  std::size_t repaired_ = 0;            // runs
+  int brought_slot_ = -1;               // of the state that came with the results
   DeviceBuffer<RunTask> task_buffer_;
-  DeviceBuffer<RunReport> reports_;
-  DeviceBuffer<double> entries_, whole_, offset_;
+  DeviceBuffer<double> entries_, results_, messages_;
   DeviceBuffer<double> exact_logs_, exact_rows_;
-  DeviceBuffer<int> has_log_, ring_scale_;
+  DeviceBuffer<int> has_log_, ring_scale_, final_slots_;
   DeviceBuffer<Real> ring_;
   DeviceBuffer<Junction> junction_buffer_;
-  DeviceBuffer<JunctionResult> result_buffer_;
+  PinnedBuffer<RunTask> host_tasks_;
+  PinnedBuffer<Junction> host_junctions_;
+  PinnedBuffer<double> host_results_, host_states_;
+  PinnedBuffer<int> host_pool_, host_slots_;
   RunParameters<Real> last_{};
   int last_blocks_ = 0;
 };

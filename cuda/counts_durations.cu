@@ -531,12 +531,14 @@ void launch(Kernel kernel, std::int64_t threads, cudaStream_t stream, const Argu
 
 template <class Real>
 __global__ void __launch_bounds__(kThreads)
-    level_kernel(const __grid_constant__ CountsParameters<Real> p, std::int64_t rows, double* level) {
-  const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  if (row >= rows) return;
-  const SequenceView& s = *p.sequence;
-  const std::int64_t token = row + p.forward.first_token;
-  if (token >= s.length) return;
+    level_kernel(const __grid_constant__ CountsParameters<Real> p, std::int64_t mark, double* level) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i / mark >= p.num_tasks) return;
+  const AnchorTask& task = p.tasks[i / mark];
+  const std::int64_t token = task.begin + i % mark;
+  if (token >= task.end) return;
+  const SequenceView& s = p.sequences[task.sequence];
+  const std::int64_t row = task.first_row + i % mark;
   double most = kNone;
   for (int c = 0; c < p.labels; ++c)
     most = fmax(most, score_at(s.emissions, (token - s.begin) * p.labels + c));
@@ -544,14 +546,15 @@ __global__ void __launch_bounds__(kThreads)
 }
 
 __global__ void __launch_bounds__(kThreads)
-    add_kernel(const double* rows, std::int64_t count, std::int64_t entries, std::int64_t first,
-               std::int64_t group, double* sums) {
+    add_kernel(const RowGroups groups, const double* rows, std::int64_t entries, double* sums) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (i >= groups.sums * entries) return;
   const std::int64_t entry = i % entries;
-  const std::int64_t target = first / group + i / entries;
-  const std::int64_t begin = target * group > first ? target * group - first : 0;
-  const std::int64_t end = (target + 1) * group - first < count ? (target + 1) * group - first : count;
-  if (begin >= end) return;
+  const std::int64_t target = groups.first_sum + i / entries;
+  std::int64_t begin = groups.begins[target] - groups.first;
+  std::int64_t end = groups.begins[target + 1] - groups.first;
+  if (begin < 0) begin = 0;
+  if (end > groups.count) end = groups.count;
   double sum = sums[target * entries + entry];
   for (std::int64_t row = begin; row < end; ++row) sum += rows[row * entries + entry];
   sums[target * entries + entry] = sum;
@@ -560,9 +563,9 @@ __global__ void __launch_bounds__(kThreads)
 }  // namespace
 
 template <class Real>
-void find_levels(const CountsParameters<Real>& parameters, std::int64_t rows, double* level,
+void find_levels(const CountsParameters<Real>& parameters, std::int64_t mark, double* level,
                  cudaStream_t stream) {
-  launch(level_kernel<Real>, rows, stream, parameters, rows, level);
+  launch(level_kernel<Real>, parameters.num_tasks * mark, stream, parameters, mark, level);
 }
 
 template <class Real>
@@ -573,10 +576,9 @@ void count_durations(const CountsParameters<Real>& parameters, cudaStream_t stre
   launch(count_kernel<Real>, lanes * parameters.groups, stream, parameters);
 }
 
-void add_rows(const double* rows, std::int64_t count, std::int64_t entries, std::int64_t first,
-              std::int64_t group, double* sums, cudaStream_t stream) {
-  const std::int64_t targets = (first + count - 1) / group - first / group + 1;
-  launch(add_kernel, targets * entries, stream, rows, count, entries, first, group, sums);
+void add_rows(const RowGroups& groups, const double* rows, std::int64_t entries, double* sums,
+              cudaStream_t stream) {
+  launch(add_kernel, groups.sums * entries, stream, groups, rows, entries, sums);
 }
 
 template void find_levels<float>(const CountsParameters<float>&, std::int64_t, double*, cudaStream_t);

@@ -26,7 +26,7 @@ template <class Real>
 struct CountsParameters {
   MessageStore<Real> forward, backward;
   StateStore forward_states, backward_states;
-  const SequenceView* sequence;
+  const SequenceView* sequences;
   const RunReport* backward_reports;
   const AnchorTask* tasks;                   // of the batch
   const double *z_whole, *z_offset, *z_log;  // of their anchors
@@ -48,9 +48,10 @@ struct CountsParameters {
 inline constexpr int kNoPower = -1 << 30;
 inline constexpr int kPieceBlocks = 8;  // blocks that one thread prepares
 
-// level[i] = shift[i] + the largest score of row i of the store.
+// level[i] = shift[i] + the largest score of row i of the store, in all tasks; intervals are `mark` long at
+// most.
 template <class Real>
-void find_levels(const CountsParameters<Real>& parameters, std::int64_t rows, double* level,
+void find_levels(const CountsParameters<Real>& parameters, std::int64_t mark, double* level,
                  cudaStream_t stream);
 // Fills the parts of all tasks.
 template <class Real>
@@ -60,8 +61,14 @@ void count_transitions(const CountsParameters<Real>& parameters, cudaStream_t st
 template <class Real>
 void count_tails(const CountsParameters<Real>& parameters, cudaStream_t stream);
 
-// sums[(first + i) / group] += rows[i], in this order; rows of `entries`.
-void add_rows(const double* rows, std::int64_t count, std::int64_t entries, std::int64_t first,
-              std::int64_t group, double* sums, cudaStream_t stream);
+// Rows [begins[g], begins[g + 1]) are added to sums[g], in this order, rows and sums of `entries` numbers.
+// `rows` are those from `first` on, `count` of them; they belong to sums [first_sum, first_sum + sums).
+struct RowGroups {
+  const std::int64_t* begins;
+  std::int64_t first, count;
+  std::int64_t first_sum, sums;
+};
+void add_rows(const RowGroups& groups, const double* rows, std::int64_t entries, double* sums,
+              cudaStream_t stream);
 
 }  // namespace semicrf::cuda

@@ -60,6 +60,7 @@ template <class Real>
 struct IntervalMessages {
   const CountsParameters<Real>& p;
   const AnchorTask task;
+  const SequenceView& sequence;
   std::int64_t first_row, rows;  // of the stores
   int blocks;
   double z_whole, z_offset, z_log;
@@ -67,13 +68,19 @@ struct IntervalMessages {
   __device__ IntervalMessages(const CountsParameters<Real>& parameters, int index)
       : p(parameters),
         task(p.tasks[index]),
-        first_row(task.begin - p.forward.first_token),
+        sequence(p.sequences[task.sequence]),
+        first_row(task.first_row),
         rows(task.end - task.begin),
         blocks(static_cast<int>((rows + kBlock - 1) / kBlock)),
         z_whole(p.z_whole[index]),
         z_offset(p.z_offset[index]),
         z_log(p.z_log[index]) {}
 
+  __device__ bool at_sequence_begin() const { return task.begin == 0; }
+  __device__ std::int64_t token_of(std::int64_t row) const { return task.begin + (row - first_row); }
+  __device__ std::int64_t score_index(std::int64_t row, int c) const {
+    return (token_of(row) - sequence.begin) * p.labels + c;
+  }
   __device__ const double* before() const {
     return p.forward_states.entries + task.forward_state * p.forward_states.stride;
   }
@@ -85,6 +92,7 @@ struct IntervalMessages {
                            const double* pool, std::int64_t row, int c) const {
     const std::int64_t block = row / kBlock;
     const int exact = store.exact[block];
+    if (exact > store.pool_slots) return kNone;  // found no room: the pass will be run again
     if (exact != 0)
       return pool[((exact - 1) * static_cast<std::int64_t>(kBlock) + row % kBlock) * p.labels + c];
     return to_log<Real, LogSemiring>(numbers[row * p.labels + c]) + scale[block * p.labels + c];
@@ -97,24 +105,20 @@ struct IntervalMessages {
   __device__ double backward_level(std::int64_t block) const { return p.backward.base[block]; }
 
   __device__ double score(std::int64_t row, int c) const {
-    const SequenceView& s = *p.sequence;
-    const std::int64_t at = (row + p.forward.first_token - s.begin) * p.labels + c;
-    double x = score_at(s.emissions, at) - p.level[row];
-    if (s.baseline != nullptr) x -= s.baseline[c];
+    double x = score_at(sequence.emissions, score_index(row, c)) - p.level[row];
+    if (sequence.baseline != nullptr) x -= sequence.baseline[c];
     return x;
   }
   __device__ double start_log(std::int64_t row, int c) const {
-    const std::int64_t token = row + p.forward.first_token;
     double start = stored(p.forward, p.forward.start, p.forward.start_scale, p.forward.pool_start, row, c) +
-                   score_at(p.sequence->starts, (token - p.sequence->begin) * p.labels + c);
-    if (token == 0) start += p.first_scores[c];
+                   score_at(sequence.starts, score_index(row, c));
+    if (token_of(row) == 0) start += p.first_scores[c];
     return start + forward_level(row / kBlock);
   }
   __device__ double end_log(std::int64_t row, int c) const {
-    const std::int64_t token = row + p.forward.first_token;
     double end = stored(p.backward, p.backward.start, p.backward.start_scale, p.backward.pool_start, row, c) +
-                 score_at(p.sequence->ends, (token - p.sequence->begin) * p.labels + c);
-    if (token + 1 == p.sequence->length) end += p.last_scores[c];
+                 score_at(sequence.ends, score_index(row, c));
+    if (token_of(row) + 1 == sequence.length) end += p.last_scores[c];
     return end + backward_level(row / kBlock);
   }
   // At the position's right boundary; and what follows a start there.
@@ -135,9 +139,8 @@ struct IntervalMessages {
     const std::int64_t at = first_row / kBlock + block;
     const std::int64_t token = task.begin + static_cast<std::int64_t>(block) * kBlock;
     return p.forward.exact[at] == 0 && p.backward.exact[at] == 0 && token > 0 && token + kBlock <= task.end &&
-           token + kBlock < p.sequence->length && p.sequence->starts.f32 == nullptr &&
-           p.sequence->starts.f64 == nullptr && p.sequence->ends.f32 == nullptr &&
-           p.sequence->ends.f64 == nullptr;
+           token + kBlock < sequence.length && sequence.starts.f32 == nullptr &&
+           sequence.starts.f64 == nullptr && sequence.ends.f32 == nullptr && sequence.ends.f64 == nullptr;
   }
 };
 
@@ -179,9 +182,9 @@ template <class Real>
 __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& interval, std::int64_t row,
                                                 int c, Real (&number)[kBlock]) {
   constexpr double kWidest = 80;
-  const SequenceView& s = *interval.p.sequence;
+  const SequenceView& s = interval.sequence;
   const std::int64_t labels = interval.p.labels;
-  const std::int64_t at = (row + interval.p.forward.first_token - s.begin) * labels + c;
+  const std::int64_t at = interval.score_index(row, c);
   const double baseline = s.baseline != nullptr ? s.baseline[c] : 0.0;
   double value[kBlock];
   if (s.emissions.f32 != nullptr) {

@@ -69,7 +69,7 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& inp
   p.backward = input.backward;
   p.forward_states = input.forward_states;
   p.backward_states = input.backward_states;
-  p.sequence = input.window->on_device();
+  p.sequences = input.sequences;
   p.backward_reports = input.backward_reports;
   p.norm_log = input.norm_log;
   p.bias = tables.bias;
@@ -104,7 +104,7 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& inp
 }
 
 template <class Real>
-void CountsPass<Real>::run(const CountsInput<Real>& input, ExpectedCounts& counts) {
+void CountsPass<Real>::begin(const CountsInput<Real>& input, const ExpectedCounts& counts) {
   const std::size_t blocks = wide(ceil_div<std::int64_t>(input.mark, kBlock));
   const std::size_t at_marks = ceil_div(wide(model_.max_duration) - 1, wide(kBlock));
   const std::size_t numbers =
@@ -113,12 +113,16 @@ void CountsPass<Real>::run(const CountsInput<Real>& input, ExpectedCounts& count
   const std::size_t batch = std::clamp<std::size_t>(kMostWorkspace / (numbers + sums), 1, input.num_tasks);
   CountsParameters<Real> p = parameters(input, batch);
   p.level = input.forward.shift;
-  if (input.window->view().subtract_position_max != 0) {
+  if (input.subtract_position_max) {
     level_.reserve(wide(input.rows));
-    find_levels(p, input.rows, level_.get(), stream_);
+    p.tasks = input.tasks;
+    p.num_tasks = static_cast<int>(input.num_tasks);
+    find_levels(p, input.mark, level_.get(), stream_);
     p.level = level_.get();
   }
-  const std::size_t chunks = ceil_div(input.num_tasks, wide(input.per_chunk));
+  const std::vector<std::int64_t>& begins = input.chunk_begins;
+  const std::size_t chunks = begins.size() - 1;
+  send_begins(begins);
   chunks_.reserve(chunks * entries_);
   chunks_.clear(chunks * entries_, stream_);
   start_with(counts);
@@ -131,28 +135,46 @@ void CountsPass<Real>::run(const CountsInput<Real>& input, ExpectedCounts& count
     count_durations(p, stream_);
     count_transitions(p, stream_);
     count_tails(p, stream_);
-    add_rows(parts_.get(), p.num_tasks, p.entries, static_cast<std::int64_t>(first), input.per_chunk,
-             chunks_.get(), stream_);
+    const auto chunk_of = [&](std::int64_t task) {
+      return std::upper_bound(begins.begin(), begins.end(), task) - begins.begin() - 1;
+    };
+    const auto begin = static_cast<std::int64_t>(first);
+    const std::int64_t first_chunk = chunk_of(begin);
+    const std::int64_t last_chunk = chunk_of(begin + p.num_tasks - 1);
+    add_rows({begins_.get(), begin, p.num_tasks, first_chunk, last_chunk - first_chunk + 1}, parts_.get(),
+             p.entries, chunks_.get(), stream_);
   }
-  add_rows(chunks_.get(), static_cast<std::int64_t>(chunks), p.entries, 0, static_cast<std::int64_t>(chunks),
-           totals_.get(), stream_);
-  hand_over(totals_.download(entries_, stream_), counts);
+  add_rows({begins_.get() + begins.size(), 0, static_cast<std::int64_t>(chunks), 0, 1}, chunks_.get(),
+           p.entries, totals_.get(), stream_);
+  totals_.download(host_totals_.get(), 0, entries_, stream_);
+}
+
+// Where the rows of every chunk begin; and then those of the only sum of chunks.
+template <class Real>
+void CountsPass<Real>::send_begins(const std::vector<std::int64_t>& chunk_begins) {
+  const std::size_t count = chunk_begins.size();
+  host_begins_.reserve(count + 2);
+  std::int64_t* const to = std::copy(chunk_begins.begin(), chunk_begins.end(), host_begins_.get());
+  to[0] = 0;
+  to[1] = static_cast<std::int64_t>(count) - 1;
+  begins_.upload(host_begins_.get(), count + 2, stream_);
 }
 
 // Totals lie as the parts do: durations of whole groups, transitions, tails.
 template <class Real>
 void CountsPass<Real>::start_with(const ExpectedCounts& counts) {
-  std::vector<double> totals = counts.duration;
-  totals.resize(groups_ * kBlock * labels_, 0.0);
-  totals.insert(totals.end(), counts.transition.begin(), counts.transition.end());
-  totals.insert(totals.end(), counts.tail.begin(), counts.tail.end());
-  totals.resize(entries_, 0.0);
-  totals_.upload(totals, stream_);
-  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  host_totals_.reserve(entries_);
+  double* const totals = host_totals_.get();
+  std::fill_n(totals, entries_, 0.0);
+  std::copy(counts.duration.begin(), counts.duration.end(), totals);
+  double* const transition = totals + groups_ * kBlock * labels_;
+  std::copy(counts.transition.begin(), counts.transition.end(), transition);
+  std::copy(counts.tail.begin(), counts.tail.end(), transition + labels_ * labels_);
+  totals_.upload(totals, entries_, stream_);
 }
 template <class Real>
-void CountsPass<Real>::hand_over(const std::vector<double>& totals, ExpectedCounts& counts) const {
-  const double* at = totals.data();
+void CountsPass<Real>::take(ExpectedCounts& counts) const {
+  const double* at = host_totals_.get();
   std::copy_n(at, counts.duration.size(), counts.duration.begin());
   at += groups_ * kBlock * labels_;
   std::copy_n(at, counts.transition.size(), counts.transition.begin());

@@ -136,7 +136,7 @@ class TailCounter {
     for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
     const AnchorTask& task = interval_.task;
     const RunReport& report = p_.backward_reports[task.backward_run];
-    const std::int64_t block = (task.end - 1 - p_.forward.first_token) / kBlock;
+    const std::int64_t block = (interval_.first_row + interval_.rows - 1) / kBlock;
     const double whole =
         p_.backward_states.whole[task.backward_state] - report.origin_whole - p_.backward.mass[block];
     return most + log(sum) + (p_.backward_states.offset[task.backward_state] - report.origin) + whole;

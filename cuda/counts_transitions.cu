@@ -157,7 +157,7 @@ class WarpCounter {
   // The boundary at the mark, and before the first position.
   __device__ void count_edges() {
     const RowOfTile at{RowKind::kFirst, index_, from_, to_, interval_.first_row};
-    if (interval_.task.begin == 0 && p_.uniform != 0) count_row<kFrom, kTo>(p_, at, exact_);
+    if (interval_.at_sequence_begin() && p_.uniform != 0) count_row<kFrom, kTo>(p_, at, exact_);
     if (interval_.task.at_sequence_end) return;
     count_row<kFrom, kTo>(p_, RowOfTile{RowKind::kMark, index_, from_, to_, 0}, exact_);
   }
@@ -346,7 +346,7 @@ class TransitionCounter {
     }
     flush();
     if (split_ == 0 && works_) {
-      if (interval_.task.begin == 0 && p_.uniform != 0) add_exact(RowKind::kFirst, interval_.first_row);
+      if (interval_.at_sequence_begin() && p_.uniform != 0) add_exact(RowKind::kFirst, interval_.first_row);
       if (!interval_.task.at_sequence_end) add_exact(RowKind::kMark, 0);
     }
     write(counts);

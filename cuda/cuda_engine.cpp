@@ -20,6 +20,7 @@ CudaEngine<Real>::CudaEngine(ChainModel model, int device, std::string device_na
       tile_(choose_tile(model_.num_labels, model_.max_duration, sizeof(Real), shared_limit)) {
   SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
   SEMICRF_CUDA_CHECK(cudaStreamCreate(&stream_));
+  SEMICRF_CUDA_CHECK(cudaStreamCreateWithFlags(&backward_stream_, cudaStreamNonBlocking));
 }
 
 template <class Real>
@@ -29,6 +30,9 @@ CudaEngine<Real>::~CudaEngine() {
   if (stream_ == nullptr) return;
   cudaStreamSynchronize(stream_);
   cudaStreamDestroy(stream_);
+  if (backward_stream_ == nullptr) return;
+  cudaStreamSynchronize(backward_stream_);
+  cudaStreamDestroy(backward_stream_);
 }
 
 template <class Real>
@@ -46,7 +50,8 @@ typename CudaEngine<Real>::LogPass& CudaEngine<Real>::log_forward() {
 template <class Real>
 typename CudaEngine<Real>::LogPass& CudaEngine<Real>::log_backward() {
   if (!log_backward_)
-    log_backward_ = std::make_unique<LogPass>(model_, Direction::kBackward, tile_, tolerance(), stream_);
+    log_backward_ =
+        std::make_unique<LogPass>(model_, Direction::kBackward, tile_, tolerance(), backward_stream_);
   return *log_backward_;
 }
 template <class Real>
@@ -90,7 +95,7 @@ PassPlan CudaEngine<Real>::plan_for(const ScoreWindow& scores, PositionRange ran
                                     bool with_marks) const {
   PassPlan plan;
   plan.direction = direction;
-  plan.range = range;
+  plan.layout = SequenceLayout(range, scores.length);
   plan.run = run_length(grid_, scores.length, teams_at_once(tile_));
   plan.mark = with_marks ? std::min(plan.run, grid_.warmup) : plan.run;
   plan.warmup = run_warmup(grid_, sizeof(Real));

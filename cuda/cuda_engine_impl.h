@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/batch_scores.h"
 #include "cuda/chunk_pass.h"
 #include "cuda/counts_pass.h"
 #include "cuda/device_needs.h"
@@ -50,8 +51,17 @@ class CudaEngine final : public Engine {
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override;
 
+  std::int64_t batch_positions() const override;
+  std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) override;
+  std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
+                                            std::span<const PosteriorArrays> out,
+                                            ExpectedCounts* counts) override;
+
   // The same in steps, for measurements: scores to the device; then passes over them without their outputs.
   void upload(const ScoreWindow& scores);
+  void upload_batch(std::span<const ScoreWindow> sequences);
+  std::vector<RunOutcome> forward_batch_pass();
+  void posterior_batch_pass(const PosteriorArrays& wanted);
   std::vector<RunOutcome> forward_pass(const ScoreWindow& scores, PositionRange range);
   // Right to left, 8 bytes a segment, in pinned memory; valid until the next call.
   std::span<const TraceRecord> viterbi_path(const ScoreWindow& scores);
@@ -80,8 +90,19 @@ class CudaEngine final : public Engine {
     state.offset += last.offset;
     return state;
   }
-  std::vector<AnchorTask> anchor_tasks(const PassPlan& plan, const std::vector<RunOutcome>& forward,
-                                       const std::vector<RunOutcome>& backward, std::int64_t length) const;
+  // What a pass of posteriors reads and writes: a window, or the sequences of a batch.
+  struct Work {
+    SequenceLayout layout;
+    const SequenceView* sequences = nullptr;  // on the device
+    bool subtract_position_max = false;
+    std::int64_t run = 0, mark = 0;
+  };
+  struct Sweeps {
+    std::vector<RunOutcome> forward, backward;
+    std::vector<std::vector<ChunkReport>> chunks;  // of every sequence
+  };
+  PassPlan plan_for(const Work& work, Direction direction) const;
+  std::vector<AnchorTask> anchor_tasks(const Work& work) const;
   void find_all_anchors(const std::vector<AnchorTask>& tasks);
   // `messages`: null: nothing is kept.
   ViterbiWindow viterbi_window(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
@@ -89,13 +110,21 @@ class CudaEngine final : public Engine {
   PosteriorWindow compute_posteriors(const ScoreWindow& scores, PositionRange range,
                                      const BoundaryState* left, const BoundaryState* right,
                                      const PosteriorArrays& out);
-  void combine_all(const std::vector<AnchorTask>& tasks, std::int64_t mark, PositionRange range,
-                   const PosteriorArrays& out, std::vector<ChunkReport>& chunks);
-  void count_all(const std::vector<AnchorTask>& tasks, std::int64_t mark, ExpectedCounts& counts);
-  void download_posteriors(PositionRange range, const PosteriorArrays& out) const;
+  Sweeps sweep(const Work& work, const BoundaryState* left, const BoundaryState* right,
+               const PosteriorArrays& wanted);
+  void use_messages(const Work& work, const PosteriorArrays& wanted);
+  void combine_all(std::size_t tasks, const Work& work, const PosteriorArrays& wanted);
+  void add_reports(const Work& work, Sweeps& sweeps) const;
+  void count_all(const std::vector<AnchorTask>& tasks, const Work& work, const ExpectedCounts& counts);
+  Work batch_work() const;
+  double batch_log_partition(std::size_t i, const RunOutcome& last) const;
+  void download_rows(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
+                     std::span<double* const> to);
+  void download_posteriors(const SequenceLayout& layout, std::span<const PosteriorArrays> out);
+  std::size_t batch_end(std::span<const ScoreWindow> sequences, std::size_t first, bool posteriors,
+                        bool counts) const;
   void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
                      std::int64_t run, const ForwardArrays& out, double whole);
-  void download_rows(const DeviceBuffer<Real>& from, std::size_t count, double* to) const;
   void end_stage(const char* name);
   LogPass& log_forward();
   LogPass& log_backward();
@@ -114,15 +143,21 @@ class CudaEngine final : public Engine {
   int threads_;
   RunGrid grid_;
   TileConfig tile_;
-  cudaStream_t stream_ = nullptr;
+  // The backward pass runs beside the forward one.
+  cudaStream_t stream_ = nullptr, backward_stream_ = nullptr;
+  Event scores_ready_, backward_done_;
   std::unique_ptr<LogPass> log_forward_, log_backward_;
   std::unique_ptr<MaxPass> max_forward_;
   std::unique_ptr<ScoreUpload> copies_;
   std::shared_ptr<DeviceWindow> window_;
+  BatchScores batch_;
+  SequenceLayout batch_layout_;
   std::shared_ptr<StoreBuffers<Real>> viterbi_store_;
   std::shared_ptr<TracePlaces> trace_places_;
   std::shared_ptr<TraceBuffers> trace_buffers_;
   StoreBuffers<Real> forward_store_, backward_store_;
+  std::vector<AnchorTask> tasks_;  // of the last pass of posteriors
+  bool cautious_ = false;  // runs of the last pass had to be repaired: the next is judged before it is used
   DeviceBuffer<AnchorTask> anchor_buffer_;
   DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_numbers_, bias_linear_, largest_bias_,
       norm_log_, piece_sums_, sums_;
@@ -130,6 +165,11 @@ class CudaEngine final : public Engine {
   std::map<std::string, double>* stage_seconds_ = nullptr;
   std::chrono::steady_clock::time_point stage_begin_;
   DeviceBuffer<int> anchor_fallbacks_;
+  PinnedBuffer<AnchorTask> host_tasks_;
+  PinnedBuffer<double> host_sums_;
+  PinnedBuffer<int> host_fallbacks_;
+  PinnedBuffer<Real> host_rows_[2];
+  Event rows_copied_[2];
   DeviceBuffer<Real> boundary_, labels_, starts_, ends_;
 };
 

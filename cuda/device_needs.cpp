@@ -26,17 +26,26 @@ std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tai
 }
 
 // States where runs begin and end, and what the exact path and long rings take.
-std::size_t pass_bytes(const ModelShape& model, const RunGrid& grid, const WindowShape& shape) {
+std::size_t run_bytes(const ModelShape& model, std::size_t runs, std::size_t states) {
   const std::size_t labels = wide(model.labels);
   const std::size_t state = (wide(model.max_duration) + 2) * labels * sizeof(double);
-  const std::int64_t run = run_length(grid, shape.length, model.teams);
-  const std::size_t runs = wide(shape.positions / run) + 1;
-  const std::size_t marks = wide(shape.positions / std::min(run, grid.warmup)) + 1;
   const std::size_t cells = (wide(model.max_duration) + kBlock - 1) / kBlock * labels;
   const std::size_t team =
       cells * kBlock * (sizeof(double) + model.real_bytes) + (50 * labels + 2 * cells) * sizeof(double);
   const std::size_t workspace = std::max(team, std::min(team * std::min(runs, kTeams), kMostWorkspace));
-  return (marks + 2 * runs + 1) * state + workspace;
+  return states * state + workspace;
+}
+
+std::size_t pass_bytes(const ModelShape& model, const RunGrid& grid, const WindowShape& shape) {
+  const std::int64_t run = run_length(grid, shape.length, model.teams);
+  const std::size_t runs = wide(shape.positions / run) + 1;
+  const std::size_t marks = wide(shape.positions / std::min(run, grid.warmup)) + 1;
+  return run_bytes(model, runs, marks + 2 * runs + 1);
+}
+
+// Blocks that the ends of sequences cut are exact, in both directions.
+std::size_t cut_bytes(const ModelShape& model, std::int64_t sequences) {
+  return wide(sequences) * kBlock * wide(model.labels) * 5 * sizeof(double);
 }
 
 std::size_t scores(const WindowShape& shape, std::size_t budget) {
@@ -87,6 +96,19 @@ std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const W
   return kTables + scores(shape, budget) + 2 * pass_bytes(model, grid, shape) +
          store_bytes(model, positions, counts && model.tail, true) +
          store_bytes(model, positions, false, false) + outputs + (counts ? kMostCounts : 0);
+}
+
+std::size_t batch_need(const ModelShape& model, const RunGrid& grid, const BatchShape& shape, bool posteriors,
+                       bool counts) {
+  const std::size_t rows = wide(shape.rows);
+  const std::size_t labels = wide(model.labels);
+  const std::size_t runs = wide(shape.runs);
+  const std::size_t states = 2 * runs + 1;
+  const std::size_t forward = kTables + rows * shape.score_bytes + run_bytes(model, runs, states);
+  if (!posteriors) return forward;
+  return forward + run_bytes(model, runs, states) + cut_bytes(model, shape.sequences) +
+         store_bytes(model, rows, counts && model.tail, true) + store_bytes(model, rows, false, false) +
+         rows * (3 * labels + 1) * model.real_bytes + (counts ? kMostCounts : 0);
 }
 
 }  // namespace semicrf::cuda

@@ -30,4 +30,12 @@ std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const Win
 std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                            bool counts, std::size_t budget);
 
+// Whole sequences on common rows.
+struct BatchShape {
+  std::int64_t sequences = 0, rows = 0, runs = 0;
+  std::size_t score_bytes = 0;  // per row, all arrays
+};
+std::size_t batch_need(const ModelShape& model, const RunGrid& grid, const BatchShape& shape, bool posteriors,
+                       bool counts);
+
 }  // namespace semicrf::cuda

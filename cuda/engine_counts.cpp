@@ -4,9 +4,8 @@
 namespace semicrf::cuda {
 
 template <class Real>
-void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, std::int64_t mark,
-                                 ExpectedCounts& counts) {
-  counts.shape_for(model_);
+void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, const Work& work,
+                                 const ExpectedCounts& counts) {
   if (!counts_pass_)
     counts_pass_ = std::make_unique<CountsPass<Real>>(log_forward().chain(), model_, stream_);
   CountsInput<Real> input{};
@@ -22,13 +21,21 @@ void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, std::int6
   input.norm_log = norm_log_.get();
   input.num_tasks = tasks.size();
   input.rows = static_cast<std::int64_t>(forward_store_.blocks()) * kBlock;
-  input.mark = mark;
-  input.per_chunk = grid_.chunk / mark;
-  input.window = window_.get();
-  counts_pass_->run(input, counts);
+  input.mark = work.mark;
+  input.sequences = work.sequences;
+  input.subtract_position_max = work.subtract_position_max;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    // A sequence begins with a chunk of its own; windows begin with whole chunks.
+    if (i == 0 || tasks[i].sequence != tasks[i - 1].sequence || tasks[i].begin % grid_.chunk == 0)
+      input.chunk_begins.push_back(static_cast<std::int64_t>(i));
+  }
+  input.chunk_begins.push_back(static_cast<std::int64_t>(tasks.size()));
+  counts_pass_->begin(input, counts);
 }
 
-template void CudaEngine<float>::count_all(const std::vector<AnchorTask>&, std::int64_t, ExpectedCounts&);
-template void CudaEngine<double>::count_all(const std::vector<AnchorTask>&, std::int64_t, ExpectedCounts&);
+template void CudaEngine<float>::count_all(const std::vector<AnchorTask>&, const Work&,
+                                           const ExpectedCounts&);
+template void CudaEngine<double>::count_all(const std::vector<AnchorTask>&, const Work&,
+                                            const ExpectedCounts&);
 
 }  // namespace semicrf::cuda

@@ -1,4 +1,4 @@
-// Posteriors of a window: both directions, what meets at marks, and the two combined.
+// Posteriors: both directions beside each other, what meets at marks, and the two combined.
 #include <algorithm>
 #include <cmath>
 
@@ -11,29 +11,52 @@ std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 constexpr std::size_t kAnchorBlocks = 1056;
 constexpr std::size_t kAnchorNumbers = std::size_t(1) << 26;  // doubles
 
+std::size_t pieces_of(std::int64_t mark) {
+  const std::int64_t piece = std::int64_t{kCombineBlocks} * kBlock;
+  return wide((mark + piece - 1) / piece);
+}
+
 }  // namespace
 
-// Intervals between marks, left to right: each is done from its right end.
 template <class Real>
-std::vector<AnchorTask> CudaEngine<Real>::anchor_tasks(const PassPlan& plan,
-                                                       const std::vector<RunOutcome>& forward,
-                                                       const std::vector<RunOutcome>& backward,
-                                                       std::int64_t length) const {
+PassPlan CudaEngine<Real>::plan_for(const Work& work, Direction direction) const {
+  PassPlan plan;
+  plan.direction = direction;
+  plan.layout = work.layout;
+  plan.run = work.run;
+  plan.mark = work.mark;
+  plan.warmup = grid_.warmup;
+  return plan;
+}
+
+// Intervals between marks, sequence by sequence and left to right: each is done from its right end.
+template <class Real>
+std::vector<AnchorTask> CudaEngine<Real>::anchor_tasks(const Work& work) const {
+  const std::vector<RunOutcome>& forward = log_forward_->planned();
+  const std::vector<RunOutcome>& backward = log_backward_->planned();
   std::vector<AnchorTask> tasks;
+  std::size_t first = 0, last = 0;  // runs of the sequence
   for (std::size_t i = 0; i < forward.size(); ++i) {
-    const std::size_t opposite = backward.size() - 1 - i;
+    if (i == last) {
+      first = i;
+      while (last < forward.size() && forward[last].sequence == forward[first].sequence) ++last;
+    }
+    const std::size_t opposite = first + (last - 1 - i);
     const PositionRange run = forward[i].range;
-    const std::int64_t last_mark = (run.end + plan.mark - 1) / plan.mark;
-    for (std::int64_t begin = run.begin; begin < run.end; begin += plan.mark) {
+    const PlacedSequence& sequence = work.layout.sequences[wide(forward[i].sequence)];
+    const std::int64_t last_mark = (run.end + work.mark - 1) / work.mark;
+    for (std::int64_t begin = run.begin; begin < run.end; begin += work.mark) {
       AnchorTask task{};
       task.begin = begin;
-      task.end = std::min(begin + plan.mark, run.end);
-      task.forward_run = static_cast<int>(i);
-      task.backward_run = static_cast<int>(opposite);
-      task.forward_state = forward[i].first_state + static_cast<int>((begin - run.begin) / plan.mark) + 1;
-      const std::int64_t mark = (task.end + plan.mark - 1) / plan.mark;
+      task.end = std::min(begin + work.mark, run.end);
+      task.first_row = sequence.first_row + (begin - sequence.range.begin);
+      task.sequence = forward[i].sequence;
+      task.forward_run = forward[i].report_slot;
+      task.backward_run = backward[opposite].report_slot;
+      task.forward_state = forward[i].first_state + static_cast<int>((begin - run.begin) / work.mark) + 1;
+      const std::int64_t mark = (task.end + work.mark - 1) / work.mark;
       task.backward_state = backward[opposite].first_state + static_cast<int>(last_mark - mark);
-      task.at_sequence_end = task.end == length ? 1 : 0;
+      task.at_sequence_end = task.end == sequence.length ? 1 : 0;
       tasks.push_back(task);
     }
   }
@@ -63,7 +86,9 @@ void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
   const std::size_t most =
       workspace == 0 ? kAnchorBlocks : std::max<std::size_t>(1, kAnchorNumbers / workspace);
   const int blocks = static_cast<int>(std::min({tasks.size(), kAnchorBlocks, most}));
-  anchor_buffer_.upload(tasks, stream_);
+  host_tasks_.reserve(tasks.size());
+  std::copy(tasks.begin(), tasks.end(), host_tasks_.get());
+  anchor_buffer_.upload(host_tasks_.get(), tasks.size(), stream_);
   anchor_numbers_.reserve(wide(blocks) * workspace);
   crossing_.reserve(tasks.size() * labels);
   z_whole_.reserve(tasks.size());
@@ -97,27 +122,20 @@ void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
   find_anchors(p, blocks, stream_);
 }
 
+// What both directions left, made into posteriors and counts. Asynchronous.
 template <class Real>
-void CudaEngine<Real>::download_rows(const DeviceBuffer<Real>& from, std::size_t count, double* to) const {
-  if constexpr (sizeof(Real) == sizeof(double)) {
-    from.download(to, 0, count, stream_);
-    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-  } else {
-    constexpr std::size_t kPart = std::size_t(1) << 22;
-    std::vector<Real> part(std::min(kPart, count));
-    for (std::size_t first = 0; first < count; first += kPart) {
-      const std::size_t n = std::min(kPart, count - first);
-      from.download(part.data(), first, n, stream_);
-      SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-      std::copy_n(part.begin(), n, to + first);
-    }
-  }
+void CudaEngine<Real>::use_messages(const Work& work, const PosteriorArrays& wanted) {
+  tasks_ = anchor_tasks(work);
+  find_all_anchors(tasks_);
+  end_stage("anchors");
+  combine_all(tasks_.size(), work, wanted);
+  end_stage("combining");
+  if (wanted.counts != nullptr) count_all(tasks_, work, *wanted.counts);
+  end_stage("counting");
 }
 
 template <class Real>
-void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, std::int64_t mark,
-                                   PositionRange range, const PosteriorArrays& out,
-                                   std::vector<ChunkReport>& chunks) {
+void CudaEngine<Real>::combine_all(std::size_t tasks, const Work& work, const PosteriorArrays& wanted) {
   const std::size_t labels = wide(model_.num_labels);
   const std::size_t rows = forward_store_.blocks() * kBlock;
   CombineParameters<Real> p{};
@@ -128,35 +146,56 @@ void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, std::in
   p.z_whole = z_whole_.get();
   p.z_offset = z_offset_.get();
   p.labels = model_.num_labels;
-  p.num_tasks = static_cast<int>(tasks.size());
-  if (out.counts != nullptr) {
+  p.num_tasks = static_cast<int>(tasks);
+  if (wanted.counts != nullptr) {
     norm_log_.reserve(forward_store_.blocks());
     p.norm_log = norm_log_.get();
   }
-  const std::int64_t piece = kCombineBlocks * kBlock;
-  const std::size_t pieces = wide((mark + piece - 1) / piece);
+  const std::size_t pieces = pieces_of(work.mark);
   p.pieces = static_cast<int>(pieces);
-  if (pieces > 1) piece_sums_.reserve(tasks.size() * pieces * labels);
+  if (pieces > 1) piece_sums_.reserve(tasks * pieces * labels);
   p.piece_sums = piece_sums_.get();
-  sums_.reserve(tasks.size() * pieces * 4);
-  sums_.clear(tasks.size() * pieces * 4, stream_);
+  sums_.reserve(tasks * pieces * 4);
+  sums_.clear(tasks * pieces * 4, stream_);
   p.sums = sums_.get();
-  const auto wanted = [&](const double* array, DeviceBuffer<Real>& buffer, std::size_t count) -> Real* {
+  const auto room = [&](const double* array, DeviceBuffer<Real>& buffer, std::size_t count) -> Real* {
     if (array == nullptr) return nullptr;
     buffer.reserve(count);
     return buffer.get();
   };
-  p.boundary = wanted(out.boundary, boundary_, rows);
-  p.label_rows = wanted(out.labels, labels_, rows * labels);
-  p.starts = wanted(out.starts, starts_, rows * labels);
-  p.ends = wanted(out.ends, ends_, rows * labels);
+  p.boundary = room(wanted.boundary, boundary_, rows);
+  p.label_rows = room(wanted.labels, labels_, rows * labels);
+  p.starts = room(wanted.starts, starts_, rows * labels);
+  p.ends = room(wanted.ends, ends_, rows * labels);
   combine_messages(p, stream_);
-  const std::vector<double> sums = sums_.download(tasks.size() * pieces * 4, stream_);
-  const std::vector<int> fallbacks = anchor_fallbacks_.download(tasks.size(), stream_);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    ChunkReport& chunk = chunks[chunk_of(tasks[i].begin, range)];
-    chunk.fallbacks += fallbacks[i];
-    for (const double* of = &sums[4 * pieces * i]; of < &sums[4 * pieces * i] + 4 * pieces; of += 4) {
+  host_sums_.reserve(tasks * pieces * 4);
+  host_fallbacks_.reserve(tasks);
+  sums_.download(host_sums_.get(), 0, tasks * pieces * 4, stream_);
+  anchor_fallbacks_.download(host_fallbacks_.get(), 0, tasks, stream_);
+}
+
+// Reports of the runs of both directions and of the intervals, by chunk of the grid.
+template <class Real>
+void CudaEngine<Real>::add_reports(const Work& work, Sweeps& sweeps) const {
+  for (const PlacedSequence& sequence : work.layout.sequences)
+    sweeps.chunks.emplace_back(chunk_of(sequence.range.end - 1, sequence.range) + 1);
+  const auto chunk_at = [&](int sequence, std::int64_t position) -> ChunkReport& {
+    const PositionRange range = work.layout.sequences[wide(sequence)].range;
+    return sweeps.chunks[wide(sequence)][chunk_of(position, range)];
+  };
+  for (const auto* outcomes : {&sweeps.forward, &sweeps.backward}) {
+    for (const RunOutcome& outcome : *outcomes) {
+      ChunkReport& chunk = chunk_at(outcome.sequence, outcome.range.begin);
+      chunk.fallbacks += outcome.report.fallbacks;
+      chunk.repaired = chunk.repaired || outcome.repaired;
+    }
+  }
+  const std::size_t pieces = pieces_of(work.mark);
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    ChunkReport& chunk = chunk_at(tasks_[i].sequence, tasks_[i].begin);
+    chunk.fallbacks += host_fallbacks_.get()[i];
+    const double* const sums = host_sums_.get() + 4 * pieces * i;
+    for (const double* of = sums; of < sums + 4 * pieces; of += 4) {
       chunk.label_entropy += of[0];
       chunk.boundary_mass += of[1];
       chunk.boundary_plogp += of[2];
@@ -165,14 +204,43 @@ void CudaEngine<Real>::combine_all(const std::vector<AnchorTask>& tasks, std::in
   }
 }
 
+// Everything but the rows, which stay on the device. What follows the sweeps is given to the device before
+// the host has looked at them, and again when they were not right: then the next pass looks first.
 template <class Real>
-void CudaEngine<Real>::download_posteriors(PositionRange range, const PosteriorArrays& out) const {
-  const std::size_t labels = wide(model_.num_labels);
-  const std::size_t positions = wide(range.size());
-  if (out.boundary != nullptr) download_rows(boundary_, positions, out.boundary);
-  if (out.labels != nullptr) download_rows(labels_, positions * labels, out.labels);
-  if (out.starts != nullptr) download_rows(starts_, positions * labels, out.starts);
-  if (out.ends != nullptr) download_rows(ends_, positions * labels, out.ends);
+typename CudaEngine<Real>::Sweeps CudaEngine<Real>::sweep(const Work& work, const BoundaryState* left,
+                                                          const BoundaryState* right,
+                                                          const PosteriorArrays& wanted) {
+  end_stage("");
+  if (wanted.counts != nullptr) wanted.counts->shape_for(model_);
+  forward_store_.reserve(work.layout.tokens, model_.num_labels, wanted.counts != nullptr && model_.has_tail(),
+                         wanted.counts != nullptr);
+  backward_store_.reserve(work.layout.tokens, model_.num_labels, false, false);
+  // Blocks that the ends of sequences cut are exact.
+  for (StoreBuffers<Real>* store : {&forward_store_, &backward_store_})
+    store->reserve_pool(work.layout.sequences.size() + store->blocks() / 16);
+  LogPass& ahead = log_forward();
+  LogPass& back = log_backward();
+  scores_ready_.record(stream_);
+  scores_ready_.hold(backward_stream_);
+  ahead.begin(plan_for(work, Direction::kForward), work.sequences, left, &forward_store_);
+  back.begin(plan_for(work, Direction::kBackward), work.sequences, right, &backward_store_);
+  backward_done_.record(backward_stream_);
+  backward_done_.hold(stream_);
+  const bool look_first = cautious_ || stage_seconds_ != nullptr;
+  if (!look_first) use_messages(work, wanted);
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  cautious_ = !(ahead.settled() && back.settled());
+  Sweeps result;
+  result.forward = ahead.finish();
+  result.backward = back.finish();
+  end_stage("sweeps");
+  if (look_first || cautious_) {
+    use_messages(work, wanted);
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  }
+  if (wanted.counts != nullptr) counts_pass_->take(*wanted.counts);
+  add_reports(work, result);
+  return result;
 }
 
 template <class Real>
@@ -181,7 +249,7 @@ PosteriorWindow CudaEngine<Real>::posteriors(const ScoreWindow& scores, Position
                                              const PosteriorArrays& out) {
   upload(scores);
   PosteriorWindow result = compute_posteriors(scores, range, left, right, out);
-  download_posteriors(range, out);
+  download_posteriors(SequenceLayout(range, scores.length), {&out, 1});
   return result;
 }
 
@@ -189,38 +257,18 @@ template <class Real>
 PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, PositionRange range,
                                                      const BoundaryState* left, const BoundaryState* right,
                                                      const PosteriorArrays& out) {
-  end_stage("");
-  forward_store_.reserve(range, model_.num_labels, out.counts != nullptr && model_.has_tail(),
-                         out.counts != nullptr);
-  backward_store_.reserve(range, model_.num_labels, false, false);
-  const PassPlan ahead = plan_for(scores, range, Direction::kForward, true);
-  const PassPlan back = plan_for(scores, range, Direction::kBackward, true);
-  const std::vector<RunOutcome> forward = log_forward().run(ahead, *window_, left, &forward_store_);
-  const std::vector<RunOutcome> backward = log_backward().run(back, *window_, right, &backward_store_);
-
+  const PassPlan plan = plan_for(scores, range, Direction::kForward, true);
+  const Work work{plan.layout, window_->on_device(), scores.subtract_position_max, plan.run, plan.mark};
+  Sweeps sweeps = sweep(work, left, right, out);
   PosteriorWindow result;
-  result.chunks = reports_of(range, forward);
-  const std::vector<ChunkReport> others = reports_of(range, backward);
-  for (std::size_t i = 0; i < others.size(); ++i) {
-    result.chunks[i].fallbacks += others[i].fallbacks;
-    result.chunks[i].repaired = result.chunks[i].repaired || others[i].repaired;
-  }
-  result.right_forward = final_state(log_forward(), forward.back(), range.end);
-  result.left_backward = final_state(log_backward(), backward.back(), range.begin);
+  result.chunks = std::move(sweeps.chunks.front());
+  result.right_forward = final_state(log_forward(), sweeps.forward.back(), range.end);
+  result.left_backward = final_state(log_backward(), sweeps.backward.back(), range.begin);
   result.right_warmed.boundary = range.end;
   // A run that was repaired has overwritten nothing but its own marks behind the first; the warmed state is
   // only asked for where the right one was not known.
   if (range.end != scores.length && right == nullptr)
-    result.right_warmed = log_backward().download_state(backward.front().first_state, range.end);
-
-  const std::vector<AnchorTask> tasks = anchor_tasks(ahead, forward, backward, scores.length);
-  end_stage("sweeps");
-  find_all_anchors(tasks);
-  end_stage("anchors");
-  combine_all(tasks, ahead.mark, range, out, result.chunks);
-  end_stage("combining");
-  if (out.counts != nullptr) count_all(tasks, ahead.mark, *out.counts);
-  end_stage("counting");
+    result.right_warmed = log_backward().download_state(sweeps.backward.front().first_state, range.end);
   return result;
 }
 
@@ -230,6 +278,14 @@ void CudaEngine<Real>::posterior_pass(const ScoreWindow& scores, PositionRange r
   compute_posteriors(scores, range, nullptr, nullptr, wanted);
 }
 
+template PassPlan CudaEngine<float>::plan_for(const Work&, Direction) const;
+template PassPlan CudaEngine<double>::plan_for(const Work&, Direction) const;
+template typename CudaEngine<float>::Sweeps CudaEngine<float>::sweep(const Work&, const BoundaryState*,
+                                                                     const BoundaryState*,
+                                                                     const PosteriorArrays&);
+template typename CudaEngine<double>::Sweeps CudaEngine<double>::sweep(const Work&, const BoundaryState*,
+                                                                       const BoundaryState*,
+                                                                       const PosteriorArrays&);
 template PosteriorWindow CudaEngine<float>::posteriors(const ScoreWindow&, PositionRange,
                                                        const BoundaryState*, const BoundaryState*,
                                                        const PosteriorArrays&);

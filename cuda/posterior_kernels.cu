@@ -41,6 +41,7 @@ __device__ __forceinline__ double stored_log(const MessageStore<Real>& store, co
                                              int labels) {
   const std::int64_t block = row / kBlock;
   const int exact = store.exact[block];
+  if (exact > store.pool_slots) return kNone;  // found no room: the pass will be run again
   if (exact != 0) return pool[(static_cast<std::int64_t>(exact - 1) * kBlock + row % kBlock) * labels + c];
   return to_log<Real, LogSemiring>(numbers[row * labels + c]) + scale[block * labels + c];
 }
@@ -79,8 +80,8 @@ __device__ __forceinline__ PieceOfInterval piece_of(const CombineParameters<Real
   at.index = static_cast<int>(team / p.pieces);
   at.piece = static_cast<int>(team % p.pieces);
   const AnchorTask& task = p.tasks[at.index];
-  at.first_row = task.begin - p.forward.first_token;
-  at.last_row = task.end - 1 - p.forward.first_token;
+  at.first_row = task.first_row;
+  at.last_row = task.first_row + (task.end - task.begin) - 1;
   at.first_block = at.first_row / kBlock + static_cast<std::int64_t>(at.piece) * kCombineBlocks;
   at.last_block = at.last_row / kBlock;
   if (at.first_block + kCombineBlocks - 1 < at.last_block)

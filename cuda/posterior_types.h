@@ -9,11 +9,12 @@ namespace semicrf::cuda {
 
 // Boundaries of one interval between marks, and where its right end's states are.
 struct AnchorTask {
-  std::int64_t begin, end;  // tokens
+  std::int64_t begin, end;  // tokens of its sequence
+  std::int64_t first_row;   // of token `begin`, in the stores
+  int sequence;
   int forward_state, backward_state;
   int forward_run, backward_run;  // their reports
   int at_sequence_end;
-  int at_sequence_begin;
 };
 
 struct AnchorParameters {

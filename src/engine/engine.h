@@ -172,6 +172,12 @@ struct ForwardWindow {
   std::vector<ChunkReport> chunks;
 };
 
+// What is known of a whole sequence that was one of several.
+struct SequenceResult {
+  double log_partition = 0;  // log Z; -inf: no path exists
+  std::vector<ChunkReport> chunks;
+};
+
 // A window of a sequence as memory planning sees it.
 struct WindowShape {
   std::int64_t length = 0;      // T of the sequence
@@ -242,6 +248,17 @@ class Engine {
   // and `left` as for viterbi().
   virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                 const ForwardArrays& out) = 0;
+
+  // Several whole sequences at once: the digits are those of forward() and posteriors(), one sequence after
+  // the other. Every window covers its sequence. `out`: what is wanted of each, without counts; those of all
+  // sequences are added to `counts`, in their order, unless it is null.
+  virtual std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences);
+  virtual std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
+                                                    std::span<const PosteriorArrays> out,
+                                                    ExpectedCounts* counts);
+  // Positions that a call of these should bring; a function of the model. 0: several sequences are computed
+  // no faster than one by one.
+  virtual std::int64_t batch_positions() const { return 0; }
 };
 
 // Positions of the edges that are kept of windows that are joined: enough for paths to run together.

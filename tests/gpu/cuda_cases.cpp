@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <random>
+#include <span>
 
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
@@ -36,6 +38,110 @@ std::vector<std::string> check_gradient(const MakeEngine& make, const ModelCase&
     const auto engine = make(sample.model, precision);
     for (std::string& problem : compare_gradient(gradient, *engine, sample))
       problems.push_back(std::move(problem));
+  }
+  return problems;
+}
+
+namespace {
+
+// What came out of some sequences.
+struct BatchOutcome {
+  std::vector<double> log_partitions;  // with the posteriors, and by themselves
+  std::vector<std::vector<double>> rows;
+  ExpectedCounts counts;
+  std::vector<ChunkReport> chunks;
+
+  void add(const std::vector<SequenceResult>& results) {
+    for (const SequenceResult& result : results) {
+      log_partitions.push_back(result.log_partition);
+      chunks.insert(chunks.end(), result.chunks.begin(), result.chunks.end());
+    }
+  }
+};
+
+std::vector<ScoreWindow> stretches(const ModelCase& sample, const std::vector<std::int64_t>& lengths) {
+  std::vector<ScoreWindow> sequences;
+  std::int64_t begin = 0;
+  for (const std::int64_t length : lengths) {
+    ScoreWindow window = sample.window(begin, begin + length);
+    window.begin = 0;
+    window.end = window.length = length;
+    window.sequence = 0;
+    if (sequences.size() % 5 == 4) window.baseline = {};
+    sequences.push_back(window);
+    begin += length;
+  }
+  return sequences;
+}
+
+// `together`: in one call; else one call per sequence.
+BatchOutcome batch_outcome(Engine& engine, const std::vector<ScoreWindow>& sequences, int labels,
+                           bool together) {
+  BatchOutcome outcome;
+  std::vector<PosteriorArrays> out(sequences.size());
+  outcome.rows.resize(4 * sequences.size());
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const auto n = static_cast<std::size_t>(sequences[i].length);
+    const auto room = [&](std::size_t which, std::size_t columns) {
+      outcome.rows[4 * i + which].assign(n * columns, -1);
+      return outcome.rows[4 * i + which].data();
+    };
+    out[i].labels = room(0, static_cast<std::size_t>(labels));
+    if (i % 3 == 2) continue;
+    out[i].boundary = room(1, 1);
+    out[i].starts = room(2, static_cast<std::size_t>(labels));
+    out[i].ends = room(3, static_cast<std::size_t>(labels));
+  }
+  const std::span<const ScoreWindow> all = sequences;
+  const std::span<const PosteriorArrays> arrays = out;
+  const std::size_t step = together ? all.size() : 1;
+  for (std::size_t i = 0; i < all.size(); i += step)
+    outcome.add(engine.posteriors_of(all.subspan(i, step), arrays.subspan(i, step), &outcome.counts));
+  for (std::size_t i = 0; i < all.size(); i += step) outcome.add(engine.log_partitions(all.subspan(i, step)));
+  return outcome;
+}
+
+bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+bool same_report(const ChunkReport& a, const ChunkReport& b) {
+  return a.fallbacks == b.fallbacks && a.repaired == b.repaired &&
+         same_number(a.label_entropy, b.label_entropy) && same_number(a.boundary_mass, b.boundary_mass) &&
+         same_number(a.boundary_plogp, b.boundary_plogp) &&
+         same_number(a.max_normalization_error, b.max_normalization_error);
+}
+// Bit by bit: NaN equals itself.
+bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+}
+
+}  // namespace
+
+std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
+                                     const std::vector<std::int64_t>& lengths) {
+  const std::vector<ScoreWindow> sequences = stretches(sample, lengths);
+  std::vector<std::string> problems;
+  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+    const auto alone = make(sample.model, precision);
+    const auto batched = make(sample.model, precision);
+    const BatchOutcome expected = batch_outcome(*alone, sequences, sample.model.num_labels, false);
+    for (int turn = 0; turn < 2; ++turn) {
+      const BatchOutcome found = batch_outcome(*batched, sequences, sample.model.num_labels, true);
+      const auto check = [&](bool same, const std::string& what) {
+        if (!same)
+          problems.push_back(batched->description() + ", " + sample.description + ", turn " +
+                             std::to_string(turn) + ": " + what +
+                             " is not what one sequence at a time gives");
+      };
+      check(same_numbers(found.log_partitions, expected.log_partitions), "log Z");
+      check(same_numbers(found.counts.transition, expected.counts.transition), "a transition count");
+      check(same_numbers(found.counts.duration, expected.counts.duration), "a duration count");
+      check(same_numbers(found.counts.tail, expected.counts.tail), "a tail count");
+      for (std::size_t i = 0; i < found.rows.size(); ++i)
+        check(same_numbers(found.rows[i], expected.rows[i]),
+              "array " + std::to_string(i % 4) + " of sequence " + std::to_string(i / 4));
+      check(std::equal(found.chunks.begin(), found.chunks.end(), expected.chunks.begin(),
+                       expected.chunks.end(), same_report),
+            "a chunk's report");
+    }
   }
   return problems;
 }

@@ -19,6 +19,12 @@ std::vector<std::string> check_case(const MakeEngine& make, const ModelCase& sam
 // The same for expected counts and forward messages alone, which long sequences can afford.
 std::vector<std::string> check_gradient(const MakeEngine& make, const ModelCase& sample);
 
+// Stretches of the case, one after the other, as sequences of their own: together on one engine and one by
+// one on another they must give the same digits, counts and reports included, in both precisions. Of every
+// third less is wanted, and of every fifth the centring is another.
+std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
+                                     const std::vector<std::int64_t>& lengths);
+
 // Label 1 lasts 40 positions or more, and of every three blocks of 16 only the middle one is good for it. So
 // starts and ends grow by e^10 and more per position towards each other where no segment may join them: the
 // largest of two blocks meet in a factor far above 1, and the numbers that do make segments vanish beside

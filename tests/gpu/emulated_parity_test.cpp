@@ -20,6 +20,10 @@ void check(const ModelCase& sample) {
   for (const std::string& problem : check_case(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
 }
+void check_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths) {
+  for (const std::string& problem : check_batch(make, sample, lengths)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
 void check_counts(const ModelCase& sample) {
   for (const std::string& problem : check_gradient(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
@@ -50,6 +54,20 @@ TEST_CASE("emulated kernels equal the reference on every kind of model") {
 TEST_CASE("emulated kernels equal the reference over runs that warm up") {
   check(make_case(CaseKind::kTails, {700, 3, 2}, 301));
   check(make_case(CaseKind::kPeriodicLate, {700, 3, 3}, 301));
+}
+
+// Shorter than K, of one position, around whole blocks; of several runs, some of them repaired.
+TEST_CASE("emulated kernels give several sequences at once the digits they have one by one") {
+  const std::vector<std::int64_t> lengths{100, 1, 7, 16, 17, 1, 350, 33, 64, 5, 300};
+  for (const CaseKind kind :
+       {CaseKind::kEverything, CaseKind::kTails, CaseKind::kBoundaryScores, CaseKind::kMasks,
+        CaseKind::kForbiddenPositions, CaseKind::kPeriodicLate, CaseKind::kInfeasible}) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      check_together(make_case(kind, {900, 20, 3}, 801 + static_cast<std::uint64_t>(kind)), lengths);
+    }
+  }
+  check_together(make_case(CaseKind::kPlain, {200, 30, 39}, 803), {40, 31, 1, 50});
+  check_together(make_case(CaseKind::kPeriodicLate, {1900, 3, 3}, 804), {700, 400, 600});
 }
 
 // Intervals of 2K positions: counts join blocks that are far apart, cross marks, and where durations are

@@ -1,0 +1,169 @@
+// Whole sequences at once: laid out on common rows, so that one set of kernels does all of them.
+#include <algorithm>
+
+#include "cuda/cuda_engine_impl.h"
+
+namespace semicrf::cuda {
+namespace {
+
+std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
+  const auto same = [](const ScoreArray& x, const ScoreArray& y) {
+    return (x.f32 != nullptr) == (y.f32 != nullptr) && (x.f64 != nullptr) == (y.f64 != nullptr);
+  };
+  return same(a.emissions, b.emissions) && same(a.start_scores, b.start_scores) &&
+         same(a.end_scores, b.end_scores) && a.baseline.empty() == b.baseline.empty() &&
+         a.subtract_position_max == b.subtract_position_max;
+}
+
+std::size_t score_bytes(const ScoreWindow& scores) {
+  std::size_t bytes = 0;
+  for (const ScoreArray* array : {&scores.emissions, &scores.start_scores, &scores.end_scores})
+    bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
+  return bytes;
+}
+
+SequenceLayout layout_of(std::span<const ScoreWindow> sequences) {
+  std::vector<std::int64_t> lengths;
+  for (const ScoreWindow& sequence : sequences) lengths.push_back(sequence.length);
+  return SequenceLayout(lengths);
+}
+
+}  // namespace
+
+// Enough for a card, and not too much for the host.
+template <class Real>
+std::int64_t CudaEngine<Real>::batch_positions() const {
+  constexpr std::int64_t kRuns = 128;
+  return std::clamp<std::int64_t>(kRuns * grid_.unit, std::int64_t{1} << 18, std::int64_t{1} << 20);
+}
+
+// Those that are computed together with sequences[first]: as many as follow it, are cut alike and fit the
+// memory. Longer ones are cut into longer runs, and come alone.
+template <class Real>
+std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
+                                        bool posteriors, bool counts) const {
+  const auto is_short = [&](const ScoreWindow& sequence) {
+    return plan_for(sequence, {0, sequence.length}, Direction::kForward, true).run == grid_.unit;
+  };
+  BatchShape shape;
+  shape.score_bytes = score_bytes(sequences[first]) * wide(model_.num_labels);
+  std::size_t end = first;
+  while (end < sequences.size() && is_short(sequences[end]) &&
+         same_arrays(sequences[first], sequences[end])) {
+    shape.rows += (sequences[end].length + kBlock - 1) / kBlock * kBlock;
+    shape.runs += (sequences[end].length + grid_.unit - 1) / grid_.unit;
+    ++shape.sequences;
+    if (end > first && batch_need(model_shape(), grid_, shape, posteriors, counts) > memory_) break;
+    ++end;
+  }
+  return end;
+}
+
+template <class Real>
+void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow> sequences) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
+  batch_layout_ = layout_of(sequences);
+  batch_.upload(sequences, batch_layout_, model_.num_labels, stream_);
+}
+
+template <class Real>
+typename CudaEngine<Real>::Work CudaEngine<Real>::batch_work() const {
+  return {batch_layout_, batch_.on_device(), batch_.subtract_position_max(), grid_.unit,
+          std::min(grid_.unit, grid_.warmup)};
+}
+
+template <class Real>
+std::vector<RunOutcome> CudaEngine<Real>::forward_batch_pass() {
+  Work work = batch_work();
+  work.mark = work.run;
+  return log_forward().run(plan_for(work, Direction::kForward), work.sequences, nullptr, nullptr);
+}
+
+template <class Real>
+void CudaEngine<Real>::posterior_batch_pass(const PosteriorArrays& wanted) {
+  sweep(batch_work(), nullptr, nullptr, wanted);
+}
+
+// log Z of sequence `i` of the batch, whose runs are outcomes up to `last`.
+template <class Real>
+double CudaEngine<Real>::batch_log_partition(std::size_t i, const RunOutcome& last) const {
+  BoundaryState state = log_forward_->final_message(i);
+  state.whole += last.whole;
+  state.offset += last.offset;
+  return log_sum(state);
+}
+
+template <class Real>
+std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const ScoreWindow> sequences) {
+  std::vector<SequenceResult> results;
+  while (results.size() < sequences.size()) {
+    const std::size_t first = results.size();
+    const std::size_t end = batch_end(sequences, first, false, false);
+    if (end <= first + 1) {
+      results.push_back(std::move(Engine::log_partitions(sequences.subspan(first, 1)).front()));
+      continue;
+    }
+    upload_batch(sequences.subspan(first, end - first));
+    results.resize(end);
+    for (std::size_t i = first; i < end; ++i)
+      results[i].chunks.resize(chunk_of(sequences[i].length - 1, {0, sequences[i].length}) + 1);
+    for (const RunOutcome& outcome : forward_batch_pass()) {
+      const std::size_t i = wide(outcome.sequence);
+      const PositionRange range = batch_layout_.sequences[i].range;
+      ChunkReport& chunk = results[first + i].chunks[chunk_of(outcome.range.begin, range)];
+      chunk.fallbacks += outcome.report.fallbacks;
+      chunk.repaired = chunk.repaired || outcome.repaired;
+      if (outcome.range.end == range.end) results[first + i].log_partition = batch_log_partition(i, outcome);
+    }
+  }
+  return results;
+}
+
+template <class Real>
+std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const ScoreWindow> sequences,
+                                                            std::span<const PosteriorArrays> out,
+                                                            ExpectedCounts* counts) {
+  std::vector<SequenceResult> results;
+  while (results.size() < sequences.size()) {
+    const std::size_t first = results.size();
+    const std::size_t end = batch_end(sequences, first, true, counts != nullptr);
+    if (end <= first + 1) {
+      results.push_back(std::move(
+          Engine::posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));
+      continue;
+    }
+    upload_batch(sequences.subspan(first, end - first));
+    const std::span<const PosteriorArrays> arrays = out.subspan(first, end - first);
+    PosteriorArrays wanted;  // of any of them
+    for (const PosteriorArrays& own : arrays) {
+      for (const auto array : {&PosteriorArrays::boundary, &PosteriorArrays::labels, &PosteriorArrays::starts,
+                               &PosteriorArrays::ends})
+        if (own.*array != nullptr) wanted.*array = own.*array;
+    }
+    wanted.counts = counts;
+    Sweeps sweeps = sweep(batch_work(), nullptr, nullptr, wanted);
+    for (const RunOutcome& outcome : sweeps.forward) {
+      const std::size_t i = wide(outcome.sequence);
+      if (outcome.range.end != batch_layout_.sequences[i].range.end) continue;
+      results.push_back({batch_log_partition(i, outcome), std::move(sweeps.chunks[i])});
+    }
+    download_posteriors(batch_layout_, arrays);
+  }
+  return results;
+}
+
+#define SEMICRF_INSTANTIATE(Real)                                                                      \
+  template std::int64_t CudaEngine<Real>::batch_positions() const;                                     \
+  template void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow>);                          \
+  template std::vector<RunOutcome> CudaEngine<Real>::forward_batch_pass();                             \
+  template void CudaEngine<Real>::posterior_batch_pass(const PosteriorArrays&);                        \
+  template std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const ScoreWindow>); \
+  template std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(                                \
+      std::span<const ScoreWindow>, std::span<const PosteriorArrays>, ExpectedCounts*);
+SEMICRF_INSTANTIATE(float)
+SEMICRF_INSTANTIATE(double)
+#undef SEMICRF_INSTANTIATE
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,28 @@
+// Several sequences at once, for engines that gain nothing from it: one by one.
+#include "engine/engine.h"
+
+namespace semicrf {
+
+std::vector<SequenceResult> Engine::log_partitions(std::span<const ScoreWindow> sequences) {
+  std::vector<SequenceResult> results;
+  for (const ScoreWindow& sequence : sequences) {
+    ForwardWindow window = forward(sequence, {0, sequence.length}, nullptr, {});
+    results.push_back({log_sum(window.right), std::move(window.chunks)});
+  }
+  return results;
+}
+
+std::vector<SequenceResult> Engine::posteriors_of(std::span<const ScoreWindow> sequences,
+                                                  std::span<const PosteriorArrays> out,
+                                                  ExpectedCounts* counts) {
+  std::vector<SequenceResult> results;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    PosteriorArrays wanted = out[i];
+    wanted.counts = counts;
+    PosteriorWindow window = posteriors(sequences[i], {0, sequences[i].length}, nullptr, nullptr, wanted);
+    results.push_back({log_sum(window.right_forward), std::move(window.chunks)});
+  }
+  return results;
+}
+
+}  // namespace semicrf
