@@ -24,11 +24,9 @@ void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, const Wor
   input.mark = work.mark;
   input.sequences = work.sequences;
   input.subtract_position_max = work.subtract_position_max;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    // A sequence begins with a chunk of its own; windows begin with whole chunks.
-    if (i == 0 || tasks[i].sequence != tasks[i - 1].sequence || tasks[i].begin % grid_.chunk == 0)
-      input.chunk_begins.push_back(static_cast<std::int64_t>(i));
-  }
+  // Windows and sequences begin with a chunk.
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (tasks[i].begin % grid_.chunk == 0) input.chunk_begins.push_back(static_cast<std::int64_t>(i));
   input.chunk_begins.push_back(static_cast<std::int64_t>(tasks.size()));
   counts_pass_->begin(input, counts);
 }
