@@ -98,8 +98,7 @@ std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const W
          store_bytes(model, positions, false, false) + outputs + (counts ? kMostCounts : 0);
 }
 
-std::size_t batch_need(const ModelShape& model, const RunGrid& grid, const BatchShape& shape, bool posteriors,
-                       bool counts) {
+std::size_t batch_need(const ModelShape& model, const BatchShape& shape, bool posteriors, bool counts) {
   const std::size_t rows = wide(shape.rows);
   const std::size_t labels = wide(model.labels);
   const std::size_t runs = wide(shape.runs);

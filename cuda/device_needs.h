@@ -35,7 +35,6 @@ struct BatchShape {
   std::int64_t sequences = 0, rows = 0, runs = 0;
   std::size_t score_bytes = 0;  // per row, all arrays
 };
-std::size_t batch_need(const ModelShape& model, const RunGrid& grid, const BatchShape& shape, bool posteriors,
-                       bool counts);
+std::size_t batch_need(const ModelShape& model, const BatchShape& shape, bool posteriors, bool counts);
 
 }  // namespace semicrf::cuda

@@ -45,7 +45,8 @@ template <class Real>
 std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
                                         bool posteriors, bool counts) const {
   const auto is_short = [&](const ScoreWindow& sequence) {
-    return plan_for(sequence, {0, sequence.length}, Direction::kForward, true).run == grid_.unit;
+    return sequence.length <= grid_.unit ||
+           plan_for(sequence, {0, sequence.length}, Direction::kForward, true).run == grid_.unit;
   };
   BatchShape shape;
   shape.score_bytes = score_bytes(sequences[first]) * wide(model_.num_labels);
@@ -55,7 +56,7 @@ std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, 
     shape.rows += (sequences[end].length + kBlock - 1) / kBlock * kBlock;
     shape.runs += (sequences[end].length + grid_.unit - 1) / grid_.unit;
     ++shape.sequences;
-    if (end > first && batch_need(model_shape(), grid_, shape, posteriors, counts) > memory_) break;
+    if (end > first && batch_need(model_shape(), shape, posteriors, counts) > memory_) break;
     ++end;
   }
   return end;

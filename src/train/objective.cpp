@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <numeric>
+#include <optional>
 
 #include "core/error.h"
 #include "model/linear_heads.h"
@@ -98,35 +99,49 @@ class Evaluator {
       : data_(data), parameters_(parameters), heads_(parameters), options_(options), objective_(objective) {}
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
-    const std::vector<std::vector<std::size_t>> shards = make_shards(pieces);
+    const Shards shards = make_shards(pieces);
     // Each engine gets an equal part of the threads.
-    const int side_by_side = workers_for(shards.size(), options_.threads);
     EngineOptions part = options_;
+    part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_.threads));
+    std::unique_ptr<Engine> first = make_engine(part, parameters_.chain);
+    const std::vector<Shards> groups = group(shards, first->batch_positions());
+    const int side_by_side = workers_for(groups.size(), options_.threads);
     part.threads = std::max(1, options_.threads / side_by_side);
-    std::vector<double> sums(shards.size(), 0.0);
-    std::vector<ParameterGradient> gradients(gradient == nullptr ? 0 : shards.size());
     std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
-    parallel_for(side_by_side, shards.size(), [&](std::size_t shard, int worker) {
+    engines.front() = std::move(first);
+    std::vector<Sums> sums(shards.size());
+    std::vector<std::span<Sums>> of_group;
+    std::span<Sums> left = sums;
+    for (const Shards& members : groups) {
+      of_group.push_back(left.first(members.size()));
+      left = left.subspan(members.size());
+    }
+    parallel_for(side_by_side, groups.size(), [&](std::size_t i, int worker) {
       std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
       if (engine == nullptr) engine = make_engine(part, parameters_.chain);
-      ParameterGradient* own = nullptr;
-      if (gradient != nullptr) own = &(gradients[shard] = ParameterGradient(parameters_));
-      for (const std::size_t i : shards[shard])
-        sums[shard] += evaluate(*engine, data_.pieces[i], part.threads, own);
+      if (gradient != nullptr)
+        for (Sums& shard : of_group[i]) shard.gradient.emplace(parameters_);
+      evaluate(*engine, groups[i], part.threads, of_group[i]);
     });
     double sum = 0;
-    for (std::size_t shard = 0; shard < shards.size(); ++shard) {
-      sum += sums[shard];
-      if (gradient != nullptr) gradient->add(gradients[shard]);
+    for (const Sums& shard : sums) {
+      sum += shard.value;
+      if (gradient != nullptr) gradient->add(*shard.gradient);
     }
     return sum;
   }
 
  private:
+  using Shards = std::vector<std::vector<std::size_t>>;  // indices of pieces
+  struct Sums {
+    double value = 0;
+    std::optional<ParameterGradient> gradient;
+  };
+
   // What is computed one after the other, with sums of its own: every long piece, the longest first, so that
   // threads end together; then runs of consecutive short ones. By the lengths alone.
-  std::vector<std::vector<std::size_t>> make_shards(std::span<const std::size_t> pieces) const {
-    std::vector<std::vector<std::size_t>> shards;
+  Shards make_shards(std::span<const std::size_t> pieces) const {
+    Shards shards;
     std::int64_t positions = 0;  // of short pieces
     for (const std::size_t i : pieces) {
       if (data_.pieces[i].length > kLongPiece) {
@@ -152,66 +167,120 @@ class Evaluator {
     return shards;
   }
 
-  double evaluate(Engine& engine, const TrainingPiece& piece, int threads,
-                  ParameterGradient* gradient) const {
-    const PieceScores scores(heads_, parameters_, piece, engine.precision(), objective_.margin, threads);
-    const double truth = true_score(parameters_.chain, scores.window(), piece);
-    if (!std::isfinite(truth)) refuse(piece);
-    const PositionRange whole{0, piece.length};
-    double log_partition = 0;
-    if (gradient == nullptr) {
-      log_partition = log_sum(engine.forward(scores.window(), whole, nullptr, {}).right);
-    } else {
-      log_partition = add_gradient(engine, piece, scores.window(), threads, *gradient);
+  // Shards that one engine gets after each other; as many positions as it wants together.
+  std::vector<Shards> group(const Shards& shards, std::int64_t positions) const {
+    std::vector<Shards> groups;
+    std::int64_t filled = positions;
+    for (const std::vector<std::size_t>& shard : shards) {
+      if (filled >= positions) {
+        groups.emplace_back();
+        filled = 0;
+      }
+      groups.back().push_back(shard);
+      for (const std::size_t i : shard) filled += data_.pieces[i].length;
     }
-    if (!std::isfinite(log_partition)) refuse(piece);
-    return log_partition - truth;
+    return groups;
   }
 
-  // Returns log Z.
-  double add_gradient(Engine& engine, const TrainingPiece& piece, const ScoreWindow& scores, int threads,
-                      ParameterGradient& gradient) const {
-    const auto labels = static_cast<std::size_t>(parameters_.num_labels());
-    const std::size_t values = static_cast<std::size_t>(piece.length) * labels;
-    std::vector<double> cover(values), starts, ends;
-    if (objective_.boundary && heads_.has_start()) starts.resize(values);
-    if (objective_.boundary && heads_.has_end()) ends.resize(values);
-    ExpectedCounts counts;
-    counts.transition.resize(labels * labels);
-    counts.duration.resize(gradient.duration.size());
-    counts.tail.resize(gradient.tail.size());
-    PosteriorArrays out;
-    out.labels = cover.data();
-    out.starts = starts.empty() ? nullptr : starts.data();
-    out.ends = ends.empty() ? nullptr : ends.data();
-    out.counts = &counts;
-    const PosteriorWindow window = engine.posteriors(scores, {0, piece.length}, nullptr, nullptr, out);
+  void evaluate(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
+    if (engine.batch_positions() > 0) return evaluate_together(engine, shards, threads, sums);
+    for (std::size_t shard = 0; shard < shards.size(); ++shard)
+      for (const std::size_t i : shards[shard])
+        evaluate_together(engine, {{i}}, threads, sums.subspan(shard, 1));
+  }
 
+  // The pieces of all shards in one call of the engine.
+  void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
+    std::vector<PieceWork> works;
+    std::vector<std::size_t> ends;
+    for (const std::vector<std::size_t>& shard : shards) {
+      for (const std::size_t i : shard) works.emplace_back().piece = &data_.pieces[i];
+      ends.push_back(works.size());
+    }
+    const bool with_gradient = sums.front().gradient.has_value();
+    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(works.size(), 1024)));
+    parallel_for(threads, works.size(), [&](std::size_t i, int) {
+      PieceWork& work = works[i];
+      work.scores = std::make_unique<PieceScores>(heads_, parameters_, *work.piece, engine.precision(),
+                                                  objective_.margin, inside);
+      work.truth = true_score(parameters_.chain, work.scores->window(), *work.piece);
+      if (with_gradient) make_room(work);
+    });
+    ExpectedCounts counts;
+    const std::vector<SequenceResult> results = ask(engine, works, with_gradient ? &counts : nullptr);
+    for (std::size_t i = 0; i < works.size(); ++i)
+      if (!std::isfinite(works[i].truth) || !std::isfinite(results[i].log_partition)) refuse(*works[i].piece);
+    if (with_gradient) add_counts(counts, *sums.front().gradient);
+    parallel_for(threads, shards.size(), [&](std::size_t shard, int) {
+      const int share = std::max(1, threads / static_cast<int>(shards.size()));
+      for (std::size_t i = shard == 0 ? 0 : ends[shard - 1]; i < ends[shard]; ++i) {
+        sums[shard].value += results[i].log_partition - works[i].truth;
+        if (with_gradient) add_gradient(works[i], share, *sums[shard].gradient);
+      }
+    });
+  }
+
+  // One piece on its way through the engine.
+  struct PieceWork {
+    const TrainingPiece* piece = nullptr;
+    std::unique_ptr<PieceScores> scores;
+    double truth = 0;
+    std::vector<double> cover, starts, ends;  // posteriors
+  };
+
+  void make_room(PieceWork& work) const {
+    const std::size_t values =
+        static_cast<std::size_t>(work.piece->length) * static_cast<std::size_t>(parameters_.num_labels());
+    work.cover.resize(values);
+    if (objective_.boundary && heads_.has_start()) work.starts.resize(values);
+    if (objective_.boundary && heads_.has_end()) work.ends.resize(values);
+  }
+
+  static std::vector<SequenceResult> ask(Engine& engine, std::vector<PieceWork>& works,
+                                         ExpectedCounts* counts) {
+    std::vector<ScoreWindow> windows;
+    std::vector<PosteriorArrays> out;
+    for (PieceWork& work : works) {
+      windows.push_back(work.scores->window());
+      PosteriorArrays& arrays = out.emplace_back();
+      arrays.labels = work.cover.data();
+      arrays.starts = work.starts.empty() ? nullptr : work.starts.data();
+      arrays.ends = work.ends.empty() ? nullptr : work.ends.data();
+    }
+    return counts == nullptr ? engine.log_partitions(windows) : engine.posteriors_of(windows, out, counts);
+  }
+
+  static void add_counts(const ExpectedCounts& counts, ParameterGradient& gradient) {
     const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
       for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
     };
     add(counts.transition, gradient.transition);
     add(counts.duration, gradient.duration);
     add(counts.tail, gradient.tail);
+  }
+
+  // All but the expected counts.
+  void add_gradient(PieceWork& work, int threads, ParameterGradient& gradient) const {
+    const TrainingPiece& piece = *work.piece;
+    const auto labels = static_cast<std::size_t>(parameters_.num_labels());
     for (std::size_t c = 0; c < labels; ++c) {
-      gradient.start[c] += cover[c];  // whatever covers the first position starts there
-      gradient.end[c] += cover[values - labels + c];
+      gradient.start[c] += work.cover[c];  // whatever covers the first position starts there
+      gradient.end[c] += work.cover[work.cover.size() - labels + c];
     }
     add_true_counts(parameters_.chain, piece, -1, gradient);
     for (const Segment& segment : piece.segments) {
       const auto c = static_cast<std::size_t>(segment.label);
       const std::size_t first = static_cast<std::size_t>(segment.begin) * labels + c;
       const std::size_t last = static_cast<std::size_t>(segment.end - 1) * labels + c;
-      for (std::size_t i = first; i <= last; i += labels) cover[i] -= 1;
-      if (!starts.empty()) starts[first] -= 1;
-      if (!ends.empty()) ends[last] -= 1;
+      for (std::size_t i = first; i <= last; i += labels) work.cover[i] -= 1;
+      if (!work.starts.empty()) work.starts[first] -= 1;
+      if (!work.ends.empty()) work.ends[last] -= 1;
     }
     ScoreDerivatives derivatives;
-    if (objective_.emissions) derivatives.emissions = cover.data();
-    if (!starts.empty()) derivatives.starts = starts.data();
-    if (!ends.empty()) derivatives.ends = ends.data();
+    if (objective_.emissions) derivatives.emissions = work.cover.data();
+    if (!work.starts.empty()) derivatives.starts = work.starts.data();
+    if (!work.ends.empty()) derivatives.ends = work.ends.data();
     add_head_gradient(parameters_, piece, derivatives, threads, gradient);
-    return log_sum(window.right_forward);
   }
 
   [[noreturn]] void refuse(const TrainingPiece& piece) const {
@@ -248,14 +317,25 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const auto labels = static_cast<std::size_t>(parameters.num_labels());
   const std::size_t arrays = parameters.boundary ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
-  // The longest pieces side by side, and the sums of every shard.
+  const auto most = static_cast<std::size_t>(std::max(1, options.threads));
+  // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
   std::vector<std::size_t> needs;
+  std::int64_t longest = kShard, positions = 0;
   for (const TrainingPiece& piece : data.pieces) {
     const std::size_t rows = static_cast<std::size_t>(piece.length) * labels * arrays;
     needs.push_back(engine->posterior_bytes(piece.length, true) + rows * (score + sizeof(double)));
+    longest = std::max(longest, piece.length);
+    positions += piece.length;
+  }
+  if (const std::int64_t batch = engine->batch_positions(); batch > 0) {
+    const std::int64_t shard =
+        std::max(longest, positions / static_cast<std::int64_t>(kMostShards) + kLongPiece);
+    const auto together = static_cast<std::size_t>(std::min(positions, batch + shard)) * labels * arrays;
+    const std::size_t bytes = engine->posterior_bytes(batch, true) + together * (score + sizeof(double));
+    needs.assign(static_cast<std::size_t>(positions / batch + 1), bytes);
   }
   std::sort(needs.begin(), needs.end(), std::greater<>());
-  needs.resize(std::min(needs.size(), static_cast<std::size_t>(std::max(1, options.threads))));
+  needs.resize(std::min(needs.size(), most));
   const auto long_pieces = static_cast<std::size_t>(
       std::count_if(data.pieces.begin(), data.pieces.end(),
                     [](const TrainingPiece& piece) { return piece.length > kLongPiece; }));
