@@ -22,6 +22,7 @@ struct Shape {
   int num_labels;
   // Segments of hundreds of positions: faint scores, few transitions, a tail.
   bool long_segments = false;
+  int sequences = 1;  // of that length, in one call
 };
 
 ChainModel random_model(const Shape& shape) {
@@ -65,13 +66,14 @@ double seconds_of(Work work) {
 }
 
 void print(const char* what, const Shape& shape, double seconds, long long extra) {
-  const double positions = static_cast<double>(shape.length) / seconds;
+  const double positions = static_cast<double>(shape.length) * shape.sequences / seconds;
   const double useful = positions * shape.num_labels * (shape.max_duration + shape.num_labels);
   std::printf(
-      "{\"op\":\"%s\",\"T\":%lld,\"K\":%d,\"C\":%d,\"ms\":%.3f,\"Mpos_per_s\":%.1f,\"Tmac_per_s\":%.3f,"
+      "{\"op\":\"%s\",\"T\":%lld,\"K\":%d,\"C\":%d,\"batch\":%d,\"ms\":%.3f,\"Mpos_per_s\":%.1f,\"Tmac_per_"
+      "s\":%.3f,"
       "\"note\":%lld}\n",
-      what, static_cast<long long>(shape.length), shape.max_duration, shape.num_labels, seconds * 1e3,
-      positions / 1e6, useful / 1e12, extra);
+      what, static_cast<long long>(shape.length), shape.max_duration, shape.num_labels, shape.sequences,
+      seconds * 1e3, positions / 1e6, useful / 1e12, extra);
   std::fflush(stdout);
 }
 
@@ -135,6 +137,56 @@ void measure(const Shape& shape, const std::string& operations) {
   }
 }
 
+// Sequences of one length together: forward, gradients, and both with the way of scores and rows.
+template <class Real>
+void measure_batch(const Shape& shape, const std::string& operations) {
+  const std::size_t entries =
+      static_cast<std::size_t>(shape.length) * static_cast<std::size_t>(shape.num_labels);
+  const auto count = static_cast<std::size_t>(shape.sequences);
+  const std::vector<float> scores = random_scores(entries * count, 1.0f);
+  std::vector<ScoreWindow> sequences(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    sequences[i].end = sequences[i].length = shape.length;
+    sequences[i].emissions.f32 = scores.data() + i * entries;
+  }
+  cuda::CudaEngine<Real> engine(random_model(shape), 0, "", std::size_t(227) << 10);
+  engine.upload_batch(sequences);
+  if (operations.find('f') != std::string::npos) {
+    long long repaired = 0, fallbacks = 0;
+    const double all = seconds_of([&] {
+      repaired = fallbacks = 0;
+      for (const auto& outcome : engine.forward_batch_pass()) {
+        repaired += outcome.repaired ? 1 : 0;
+        fallbacks += outcome.report.fallbacks;
+      }
+    });
+    print("forward", shape, all, repaired * 1000000 + fallbacks);
+    print("forward kernel", shape, seconds_of([&] { engine.repeat_forward_kernel(); }), 0);
+    print("log Z from the host", shape, seconds_of([&] { engine.log_partitions(sequences); }), 0);
+  }
+  if (operations.find('g') != std::string::npos) {
+    double unused = 0;
+    ExpectedCounts counts;
+    PosteriorArrays wanted;
+    wanted.labels = wanted.starts = wanted.ends = &unused;
+    wanted.counts = &counts;
+    print("gradients", shape, seconds_of([&] { engine.posterior_batch_pass(wanted); }), 0);
+    print_stages(engine, shape, [&] { engine.posterior_batch_pass(wanted); });
+    std::vector<double> rows(entries * count);
+    std::vector<PosteriorArrays> out(count);
+    for (std::size_t i = 0; i < count; ++i) out[i].labels = rows.data() + i * entries;
+    print("gradients from the host", shape,
+          seconds_of([&] { engine.posteriors_of(sequences, out, &counts); }), 0);
+  }
+}
+
+void measure_batches() {
+  measure_batch<float>({100000, 1000, 24, false, 2}, "f");
+  measure_batch<float>({50000, 2000, 6, false, 32}, "f");
+  measure_batch<float>({50000, 8000, 6, false, 32}, "f");
+  measure_batch<float>({300, 30, 39, false, 32}, "fg");
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -147,6 +199,8 @@ int main(int count, char** arguments) {
   if (which == "one" && count >= 6) {
     measure<float>({std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4]), count > 6},
                    arguments[5]);
+  } else if (which == "batches") {
+    measure_batches();
   } else if (which == "table") {
     measure<float>({20000000, 100, 24}, "fvpg");
     measure<float>({100000, 100, 24}, "fvp");
@@ -154,10 +208,7 @@ int main(int count, char** arguments) {
     measure<float>({20000000, 32, 24}, "f");
     measure<float>({20000000, 4, 24}, "f");
     measure<float>({20000000, 100, 5}, "fvp");
-    measure<float>({200000, 1000, 24}, "f");
-    measure<float>({1600000, 2000, 6}, "f");
-    measure<float>({1600000, 8000, 6}, "f");
-    measure<float>({9600, 30, 39}, "fg");
+    measure_batches();
     measure<float>({650899, 3000, 8, true}, "fpg");
     measure<double>({2000000, 100, 24}, "f");
   } else {  // forward over labels and durations: no cliffs

@@ -26,6 +26,10 @@ void check(const ModelCase& sample) {
   for (const std::string& problem : check_case(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
 }
+void check_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths) {
+  for (const std::string& problem : check_batch(make, sample, lengths)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
 void check_counts(const ModelCase& sample) {
   for (const std::string& problem : check_gradient(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
@@ -107,6 +111,18 @@ TEST_CASE("the cuda engine counts long segments, tails and what numbers would lo
   check(opposed_blocks_case(5000, 554));
 }
 
+TEST_CASE("the cuda engine gives several sequences at once the digits they have one by one") {
+  if (!has_gpu()) return;
+  const std::vector<std::int64_t> lengths{100, 1, 7, 16, 17, 3000, 1, 350, 33, 64, 5, 9000, 300};
+  for (const CaseKind kind : all_case_kinds()) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      check_together(make_case(kind, {13000, 20, 3}, 801 + static_cast<std::uint64_t>(kind)), lengths);
+    }
+  }
+  check_together(make_case(CaseKind::kPlain, {9600, 30, 39}, 901), std::vector<std::int64_t>(32, 300));
+  check_together(make_case(CaseKind::kEverything, {20000, 600, 6}, 902), {5000, 5000, 1, 9000, 900});
+}
+
 TEST_CASE("the cuda engine gives the same digits again") {
   if (!has_gpu()) return;
   const ModelCase sample = make_case(CaseKind::kEverything, {40000, 40, 5}, 601);
@@ -136,4 +152,5 @@ TEST_CASE("a small grid for the sanitizers") {
     for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kMasks, CaseKind::kDyadic})
       check(make_case(kind, shape, seed++));
   }
+  check_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
 }
