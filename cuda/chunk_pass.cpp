@@ -79,14 +79,28 @@ void ChunkPass<Real, Semiring>::make_tasks() {
   slots_ = static_cast<std::size_t>(slot) + 1;
 }
 
-// Of every run that does not begin where its sequence does: the state of the run before it against its own.
+// Of every run: the state of the run before it against its own; its own again where there is none.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::make_junctions() {
-  host_junctions_.reserve(outcomes_.size());
+  Junction* const junctions = inputs(host_inputs_.get()).junctions;
   for (std::size_t i = 0; i < outcomes_.size(); ++i) {
     const int here = outcomes_[i].first_state;
-    host_junctions_.get()[i] = {is_first(i) && given_ == nullptr ? here : state_before(i), here};
+    junctions[i] = {is_first(i) && given_ == nullptr ? here : state_before(i), here};
   }
+}
+
+template <class Real, class Semiring>
+auto ChunkPass<Real, Semiring>::inputs(unsigned char* at) const -> Inputs {
+  static_assert(sizeof(RunTask) % alignof(Junction) == 0 && sizeof(Junction) % alignof(int) == 0);
+  auto* const tasks = reinterpret_cast<RunTask*>(at);
+  auto* const junctions = reinterpret_cast<Junction*>(tasks + tasks_.size());
+  return {tasks, junctions, reinterpret_cast<int*>(junctions + tasks_.size())};
+}
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::send_inputs() {
+  unsigned char* const begin = host_inputs_.get();
+  const auto* const end = reinterpret_cast<unsigned char*>(inputs(begin).final_slots + last_runs_.size());
+  inputs_.upload(begin, static_cast<std::size_t>(end - begin), stream_);
 }
 template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::is_first(std::size_t i) const {
@@ -117,7 +131,7 @@ template <class Real, class Semiring>
 BoundaryState ChunkPass<Real, Semiring>::download_state(int slot, std::int64_t boundary) const {
   const auto& t = chain_.host();
   std::vector<double> other;
-  const double* entries = host_states_.get();
+  const double* entries = host_state_.get();
   if (slot != brought_slot_) {
     other.resize(wide(stride()));
     entries_.download(other.data(), wide(slot * stride()), other.size(), stream_);
@@ -139,7 +153,7 @@ template <class Real, class Semiring>
 BoundaryState ChunkPass<Real, Semiring>::final_message(std::size_t sequence) const {
   const auto& t = chain_.host();
   const auto slot = wide(outcomes_[last_runs_[sequence]].last_state);
-  const double* const message = host_states_.get() + sequence * wide(t.labels);
+  const double* const message = final_messages(host_results_.get()) + sequence * wide(t.labels);
   BoundaryState state;
   state.boundary = plan_.layout.sequences[sequence].range.end;
   state.whole = host_results_.get()[slot];
@@ -166,7 +180,7 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_repo
   RunParameters<Real> p{};
   p.tables = chain_.view();
   p.sequences = sequences_;
-  p.tasks = task_buffer_.get();
+  p.tasks = inputs(inputs_.get()).tasks;
   p.reports = reinterpret_cast<RunReport*>(offset() + slots_) + first_report;
   p.states = states();
   if (store_ != nullptr) p.store = store_->view();
@@ -211,53 +225,45 @@ void ChunkPass<Real, Semiring>::relaunch(const RunParameters<Real>& parameters) 
   launch_runs<Real, Semiring>(last_tile_, last_blocks_, parameters, stream_);
 }
 
-// The first `count` junctions of host_junctions_.
+// The first `count` junctions.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::compare(std::size_t count) {
-  junction_buffer_.upload(host_junctions_.get(), count, stream_);
-  compare_states(states(), junction_buffer_.get(), static_cast<int>(count), tolerance_,
+  compare_states(states(), inputs(inputs_.get()).junctions, static_cast<int>(count), tolerance_,
                  static_cast<double>(std::numeric_limits<Real>::epsilon()), junction_results(results_.get()),
                  stream_);
 }
 
 template <class Real, class Semiring>
 std::size_t ChunkPass<Real, Semiring>::result_entries() const {
-  return 2 * slots_ + tasks_.size() * (2 * kReportEntries + kJunctionEntries);
+  const std::size_t messages = plan_.layout.alone() ? 0 : last_runs_.size() * wide(chain_.host().labels);
+  return 2 * slots_ + tasks_.size() * (2 * kReportEntries + kJunctionEntries) + messages;
+}
+template <class Real, class Semiring>
+const RunReport* ChunkPass<Real, Semiring>::host_reports() const {
+  return reinterpret_cast<const RunReport*>(host_results_.get() + 2 * slots_);
 }
 template <class Real, class Semiring>
 JunctionResult* ChunkPass<Real, Semiring>::junction_results(double* of) const {
   return reinterpret_cast<JunctionResult*>(of + 2 * slots_ + 2 * tasks_.size() * kReportEntries);
 }
 template <class Real, class Semiring>
-const RunReport* ChunkPass<Real, Semiring>::host_reports() const {
-  return reinterpret_cast<const RunReport*>(host_results_.get() + 2 * slots_);
+double* ChunkPass<Real, Semiring>::final_messages(double* of) const {
+  return reinterpret_cast<double*>(junction_results(of) + tasks_.size());
 }
 
+// And the state where a window ends.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::bring_results() {
-  results_.download(host_results_.get(), 0, result_entries(), stream_);
-  if (store_ != nullptr) store_->bring_pool_used(host_pool_.get(), stream_);
-}
-// The state where a window ends, or the messages where sequences do.
-template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::bring_final_states() {
-  brought_slot_ = -1;
+  const auto& t = chain_.host();
   if (plan_.layout.alone()) {
     brought_slot_ = outcomes_.back().last_state;
-    host_states_.reserve(wide(stride()));
-    entries_.download(host_states_.get(), wide(brought_slot_ * stride()), wide(stride()), stream_);
-    return;
+    entries_.download(host_state_.get(), wide(brought_slot_ * stride()), wide(stride()), stream_);
+  } else {
+    gather_messages(states(), t.duration, t.labels, inputs(inputs_.get()).final_slots,
+                    static_cast<int>(last_runs_.size()), final_messages(results_.get()), stream_);
   }
-  const auto& t = chain_.host();
-  const std::size_t count = last_runs_.size();
-  host_slots_.reserve(count);
-  for (std::size_t s = 0; s < count; ++s) host_slots_.get()[s] = outcomes_[last_runs_[s]].last_state;
-  final_slots_.upload(host_slots_.get(), count, stream_);
-  messages_.reserve(count * wide(t.labels));
-  host_states_.reserve(count * wide(t.labels));
-  gather_messages(states(), t.duration, t.labels, final_slots_.get(), static_cast<int>(count),
-                  messages_.get(), stream_);
-  messages_.download(host_states_.get(), 0, count * wide(t.labels), stream_);
+  results_.download(host_results_.get(), 0, result_entries(), stream_);
+  if (store_ != nullptr) store_->bring_pool_used(host_pool_.get(), stream_);
 }
 
 template <class Real, class Semiring>
@@ -274,7 +280,15 @@ void ChunkPass<Real, Semiring>::begin(const PassPlan& plan, const SequenceView* 
   store_ = store;
   repaired_ = 0;
   make_tasks();
+  brought_slot_ = -1;
+  host_state_.reserve(wide(stride()));
+  host_inputs_.reserve(tasks_.size() * (sizeof(RunTask) + sizeof(Junction)) +
+                       last_runs_.size() * sizeof(int));
   make_junctions();
+  const Inputs up = inputs(host_inputs_.get());
+  std::copy(tasks_.begin(), tasks_.end(), up.tasks);
+  for (std::size_t s = 0; s < last_runs_.size(); ++s) up.final_slots[s] = outcomes_[last_runs_[s]].last_state;
+  send_inputs();
   entries_.reserve(slots_ * wide(stride()));
   results_.reserve(result_entries());
   host_results_.reserve(result_entries());
@@ -285,14 +299,10 @@ void ChunkPass<Real, Semiring>::begin(const PassPlan& plan, const SequenceView* 
 
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::launch_all() {
-  host_tasks_.reserve(tasks_.size());
-  std::copy(tasks_.begin(), tasks_.end(), host_tasks_.get());
-  task_buffer_.upload(host_tasks_.get(), tasks_.size(), stream_);
   if (store_ != nullptr) store_->clear_pool(stream_);
   launch(tasks_.size(), 0);
   compare(tasks_.size());
   bring_results();
-  bring_final_states();
 }
 
 template <class Real, class Semiring>
@@ -339,10 +349,6 @@ std::vector<RunOutcome> ChunkPass<Real, Semiring>::finish() {
       return run(PassPlan(plan_), sequences_, given_, store_);
     }
   }
-  if (repaired_ > 0) {
-    bring_final_states();
-    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-  }
   for (RunOutcome& outcome : outcomes_) outcome.report = host_reports()[outcome.report_slot];
   return outcomes_;
 }
@@ -383,6 +389,7 @@ std::vector<std::size_t> ChunkPass<Real, Semiring>::judge(std::vector<Chain>& ch
 template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
   const std::size_t first_report = tasks_.size() + repaired_;
+  const Inputs up = inputs(host_inputs_.get());
   for (std::size_t n = 0; n < failed.size(); ++n) {
     const std::size_t i = failed[n];
     tasks_[i].start = StartKind::kState;
@@ -390,13 +397,13 @@ bool ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
     tasks_[i].from = tasks_[i].begin;
     outcomes_[i].repaired = true;
     outcomes_[i].report_slot = static_cast<int>(first_report + n);
-    host_tasks_.get()[n] = tasks_[i];
+    up.tasks[n] = tasks_[i];
     const bool last = i + 1 == tasks_.size() || is_first(i + 1);
     const int here = outcomes_[i].last_state;
-    host_junctions_.get()[n] = {here, last ? here : outcomes_[i + 1].first_state};
+    up.junctions[n] = {here, last ? here : outcomes_[i + 1].first_state};
   }
   repaired_ += failed.size();
-  task_buffer_.upload(host_tasks_.get(), failed.size(), stream_);
+  send_inputs();
   launch(failed.size(), first_report);
   compare(failed.size());
   bring_results();

@@ -224,13 +224,22 @@ class ChunkPass {
     const auto& t = chain_.host();
     return (static_cast<std::int64_t>(t.duration) + 2) * t.labels;
   }
+  // What goes up in one copy: tasks, junctions, and the slots of the states where sequences end.
+  struct Inputs {
+    RunTask* tasks;
+    Junction* junctions;
+    int* final_slots;
+  };
+  Inputs inputs(unsigned char* at) const;
+  void send_inputs();
   // Results that come to the host in one copy: whole and offset of the slots, reports of runs and of repaired
-  // runs, junctions.
+  // runs, junctions, and of several sequences the messages at their ends.
   double* whole() const { return results_.get(); }
   double* offset() const { return results_.get() + slots_; }
   std::size_t result_entries() const;
   JunctionResult* junction_results(double* of) const;
   const RunReport* host_reports() const;
+  double* final_messages(double* of) const;
   void make_tasks();
   void make_junctions();
   void upload_state(const BoundaryState& state, int slot);
@@ -238,7 +247,6 @@ class ChunkPass {
   void launch(std::size_t count, std::size_t first_report);
   void compare(std::size_t count);
   void bring_results();
-  void bring_final_states();
   bool pool_sufficed() const;
   std::vector<std::size_t> judge(std::vector<Chain>& chains);
   bool repair(const std::vector<std::size_t>& failed);
@@ -265,16 +273,14 @@ class ChunkPass {
   std::size_t slots_ = 0;               // of states; the last one is the given state's
   std::size_t repaired_ = 0;            // runs
   int brought_slot_ = -1;               // of the state that came with the results
-  DeviceBuffer<RunTask> task_buffer_;
-  DeviceBuffer<double> entries_, results_, messages_;
+  DeviceBuffer<unsigned char> inputs_;
+  DeviceBuffer<double> entries_, results_;
   DeviceBuffer<double> exact_logs_, exact_rows_;
-  DeviceBuffer<int> has_log_, ring_scale_, final_slots_;
+  DeviceBuffer<int> has_log_, ring_scale_;
   DeviceBuffer<Real> ring_;
-  DeviceBuffer<Junction> junction_buffer_;
-  PinnedBuffer<RunTask> host_tasks_;
-  PinnedBuffer<Junction> host_junctions_;
-  PinnedBuffer<double> host_results_, host_states_;
-  PinnedBuffer<int> host_pool_, host_slots_;
+  PinnedBuffer<unsigned char> host_inputs_;
+  PinnedBuffer<double> host_results_, host_state_;
+  PinnedBuffer<int> host_pool_;
   RunParameters<Real> last_{};
   int last_blocks_ = 0;
 };

@@ -96,7 +96,9 @@ PassPlan CudaEngine<Real>::plan_for(const ScoreWindow& scores, PositionRange ran
   PassPlan plan;
   plan.direction = direction;
   plan.layout = SequenceLayout(range, scores.length);
-  plan.run = run_length(grid_, scores.length, teams_at_once(tile_));
+  // What one run covers is cut like the sequences of batches.
+  plan.run =
+      scores.length <= grid_.unit ? grid_.unit : run_length(grid_, scores.length, teams_at_once(tile_));
   plan.mark = with_marks ? std::min(plan.run, grid_.warmup) : plan.run;
   plan.warmup = run_warmup(grid_, sizeof(Real));
   return plan;

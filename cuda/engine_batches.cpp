@@ -45,8 +45,7 @@ template <class Real>
 std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
                                         bool posteriors, bool counts) const {
   const auto is_short = [&](const ScoreWindow& sequence) {
-    return sequence.length <= grid_.unit ||
-           plan_for(sequence, {0, sequence.length}, Direction::kForward, true).run == grid_.unit;
+    return plan_for(sequence, {0, sequence.length}, Direction::kForward, true).run == grid_.unit;
   };
   BatchShape shape;
   shape.score_bytes = score_bytes(sequences[first]) * wide(model_.num_labels);
