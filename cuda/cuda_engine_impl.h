@@ -103,6 +103,7 @@ class CudaEngine final : public Engine {
   };
   PassPlan plan_for(const Work& work, Direction direction) const;
   std::vector<AnchorTask> anchor_tasks(const Work& work) const;
+  void prepare_tables(bool counts);
   void find_all_anchors(const std::vector<AnchorTask>& tasks);
   // `messages`: null: nothing is kept.
   ViterbiWindow viterbi_window(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,

@@ -6,8 +6,6 @@ namespace semicrf::cuda {
 template <class Real>
 void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, const Work& work,
                                  const ExpectedCounts& counts) {
-  if (!counts_pass_)
-    counts_pass_ = std::make_unique<CountsPass<Real>>(log_forward().chain(), model_, stream_);
   CountsInput<Real> input{};
   input.forward = forward_store_.view();
   input.backward = backward_store_.view();

@@ -63,13 +63,13 @@ std::vector<AnchorTask> CudaEngine<Real>::anchor_tasks(const Work& work) const {
   return tasks;
 }
 
+// Tables that what follows the sweeps reads.
 template <class Real>
-void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
-  const auto& chain = log_forward().chain();
-  const auto& host = chain.host();
-  const std::size_t labels = wide(host.labels);
-  const std::size_t longest = wide(host.duration);
+void CudaEngine<Real>::prepare_tables(bool counts) {
   if (bias_linear_.size() == 0) {
+    const auto& host = log_forward().chain().host();
+    const std::size_t labels = wide(host.labels);
+    const std::size_t longest = wide(host.duration);
     std::vector<double> largest(labels, kNegativeInfinity);
     std::vector<double> linear(labels * longest, 0.0);
     for (std::size_t c = 0; c < labels; ++c) {
@@ -82,6 +82,15 @@ void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
     largest_bias_.upload(largest, stream_);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
+  if (counts && !counts_pass_)
+    counts_pass_ = std::make_unique<CountsPass<Real>>(log_forward().chain(), model_, stream_);
+}
+
+template <class Real>
+void CudaEngine<Real>::find_all_anchors(const std::vector<AnchorTask>& tasks) {
+  const auto& chain = log_forward().chain();
+  const auto& host = chain.host();
+  const std::size_t labels = wide(host.labels);
   const std::size_t workspace = anchor_workspace(host.duration);
   const std::size_t most =
       workspace == 0 ? kAnchorBlocks : std::max<std::size_t>(1, kAnchorNumbers / workspace);
@@ -218,6 +227,7 @@ typename CudaEngine<Real>::Sweeps CudaEngine<Real>::sweep(const Work& work, cons
   // Blocks that the ends of sequences cut are exact.
   for (StoreBuffers<Real>* store : {&forward_store_, &backward_store_})
     store->reserve_pool(work.layout.sequences.size() + store->blocks() / 16);
+  prepare_tables(wanted.counts != nullptr);
   LogPass& ahead = log_forward();
   LogPass& back = log_backward();
   scores_ready_.record(stream_);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <random>
 #include <span>
@@ -101,16 +100,18 @@ BatchOutcome batch_outcome(Engine& engine, const std::vector<ScoreWindow>& seque
   return outcome;
 }
 
-bool same_number(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+// The same bits; which NaN it is does not matter.
+bool same_number(double a, double b) {
+  return (a == b && std::signbit(a) == std::signbit(b)) || (std::isnan(a) && std::isnan(b));
+}
 bool same_report(const ChunkReport& a, const ChunkReport& b) {
   return a.fallbacks == b.fallbacks && a.repaired == b.repaired &&
          same_number(a.label_entropy, b.label_entropy) && same_number(a.boundary_mass, b.boundary_mass) &&
          same_number(a.boundary_plogp, b.boundary_plogp) &&
          same_number(a.max_normalization_error, b.max_normalization_error);
 }
-// Bit by bit: NaN equals itself.
 bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0;
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), same_number);
 }
 
 }  // namespace

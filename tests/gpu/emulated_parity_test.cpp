@@ -66,8 +66,13 @@ TEST_CASE("emulated kernels give several sequences at once the digits they have 
       check_together(make_case(kind, {900, 20, 3}, 801 + static_cast<std::uint64_t>(kind)), lengths);
     }
   }
-  check_together(make_case(CaseKind::kPlain, {200, 30, 39}, 803), {40, 31, 1, 50});
+}
+
+// Many labels; runs that are repaired; more blocks exact than a store has room for at first.
+TEST_CASE("emulated kernels give several sequences at once their digits after a second look") {
+  check_together(make_case(CaseKind::kPlain, {120, 30, 39}, 803), {40, 31, 1, 48});
   check_together(make_case(CaseKind::kPeriodicLate, {1900, 3, 3}, 804), {700, 400, 600});
+  check_together(make_case(CaseKind::kWildDurations, {1200, 3, 2}, 805), {590, 3, 600});
 }
 
 // Intervals of 2K positions: counts join blocks that are far apart, cross marks, and where durations are
