@@ -90,18 +90,16 @@ class CudaEngine final : public Engine {
     state.offset += last.offset;
     return state;
   }
-  // What a pass of posteriors reads and writes: a window, or the sequences of a batch.
+  // What passes work on: a window, or the sequences of a batch.
   struct Work {
-    SequenceLayout layout;
+    PassPlan plan;                            // of either direction
     const SequenceView* sequences = nullptr;  // on the device
     bool subtract_position_max = false;
-    std::int64_t run = 0, mark = 0;
   };
   struct Sweeps {
     std::vector<RunOutcome> forward, backward;
     std::vector<std::vector<ChunkReport>> chunks;  // of every sequence
   };
-  PassPlan plan_for(const Work& work, Direction direction) const;
   std::vector<AnchorTask> anchor_tasks(const Work& work) const;
   void prepare_tables(bool counts);
   void find_all_anchors(const std::vector<AnchorTask>& tasks);
@@ -117,7 +115,7 @@ class CudaEngine final : public Engine {
   void combine_all(std::size_t tasks, const Work& work, const PosteriorArrays& wanted);
   void add_reports(const Work& work, Sweeps& sweeps) const;
   void count_all(const std::vector<AnchorTask>& tasks, const Work& work, const ExpectedCounts& counts);
-  Work batch_work() const;
+  Work batch_work(bool with_marks) const;
   double batch_log_partition(std::size_t i, const RunOutcome& last) const;
   void download_rows(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
                      std::span<double* const> to);

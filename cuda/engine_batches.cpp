@@ -68,22 +68,24 @@ void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow> sequences) {
   batch_.upload(sequences, batch_layout_, model_.num_labels, stream_);
 }
 
+// Cut like the shortest sequence.
 template <class Real>
-typename CudaEngine<Real>::Work CudaEngine<Real>::batch_work() const {
-  return {batch_layout_, batch_.on_device(), batch_.subtract_position_max(), grid_.unit,
-          std::min(grid_.unit, grid_.warmup)};
+typename CudaEngine<Real>::Work CudaEngine<Real>::batch_work(bool with_marks) const {
+  Work work{plan_for(ScoreWindow{}, {}, Direction::kForward, with_marks), batch_.on_device(),
+            batch_.subtract_position_max()};
+  work.plan.layout = batch_layout_;
+  return work;
 }
 
 template <class Real>
 std::vector<RunOutcome> CudaEngine<Real>::forward_batch_pass() {
-  Work work = batch_work();
-  work.mark = work.run;
-  return log_forward().run(plan_for(work, Direction::kForward), work.sequences, nullptr, nullptr);
+  const Work work = batch_work(false);
+  return log_forward().run(work.plan, work.sequences, nullptr, nullptr);
 }
 
 template <class Real>
 void CudaEngine<Real>::posterior_batch_pass(const PosteriorArrays& wanted) {
-  sweep(batch_work(), nullptr, nullptr, wanted);
+  sweep(batch_work(true), nullptr, nullptr, wanted);
 }
 
 // log Z of sequence `i` of the batch, whose runs are outcomes up to `last`.
@@ -143,7 +145,7 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
         if (own.*array != nullptr) wanted.*array = own.*array;
     }
     wanted.counts = counts;
-    Sweeps sweeps = sweep(batch_work(), nullptr, nullptr, wanted);
+    Sweeps sweeps = sweep(batch_work(true), nullptr, nullptr, wanted);
     for (const RunOutcome& outcome : sweeps.forward) {
       const std::size_t i = wide(outcome.sequence);
       if (outcome.range.end != batch_layout_.sequences[i].range.end) continue;

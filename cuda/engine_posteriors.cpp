@@ -18,17 +18,6 @@ std::size_t pieces_of(std::int64_t mark) {
 
 }  // namespace
 
-template <class Real>
-PassPlan CudaEngine<Real>::plan_for(const Work& work, Direction direction) const {
-  PassPlan plan;
-  plan.direction = direction;
-  plan.layout = work.layout;
-  plan.run = work.run;
-  plan.mark = work.mark;
-  plan.warmup = grid_.warmup;
-  return plan;
-}
-
 // Intervals between marks, sequence by sequence and left to right: each is done from its right end.
 template <class Real>
 std::vector<AnchorTask> CudaEngine<Real>::anchor_tasks(const Work& work) const {
@@ -43,18 +32,19 @@ std::vector<AnchorTask> CudaEngine<Real>::anchor_tasks(const Work& work) const {
     }
     const std::size_t opposite = first + (last - 1 - i);
     const PositionRange run = forward[i].range;
-    const PlacedSequence& sequence = work.layout.sequences[wide(forward[i].sequence)];
-    const std::int64_t last_mark = (run.end + work.mark - 1) / work.mark;
-    for (std::int64_t begin = run.begin; begin < run.end; begin += work.mark) {
+    const PlacedSequence& sequence = work.plan.layout.sequences[wide(forward[i].sequence)];
+    const std::int64_t last_mark = (run.end + work.plan.mark - 1) / work.plan.mark;
+    for (std::int64_t begin = run.begin; begin < run.end; begin += work.plan.mark) {
       AnchorTask task{};
       task.begin = begin;
-      task.end = std::min(begin + work.mark, run.end);
+      task.end = std::min(begin + work.plan.mark, run.end);
       task.first_row = sequence.first_row + (begin - sequence.range.begin);
       task.sequence = forward[i].sequence;
       task.forward_run = forward[i].report_slot;
       task.backward_run = backward[opposite].report_slot;
-      task.forward_state = forward[i].first_state + static_cast<int>((begin - run.begin) / work.mark) + 1;
-      const std::int64_t mark = (task.end + work.mark - 1) / work.mark;
+      task.forward_state =
+          forward[i].first_state + static_cast<int>((begin - run.begin) / work.plan.mark) + 1;
+      const std::int64_t mark = (task.end + work.plan.mark - 1) / work.plan.mark;
       task.backward_state = backward[opposite].first_state + static_cast<int>(last_mark - mark);
       task.at_sequence_end = task.end == sequence.length ? 1 : 0;
       tasks.push_back(task);
@@ -160,7 +150,7 @@ void CudaEngine<Real>::combine_all(std::size_t tasks, const Work& work, const Po
     norm_log_.reserve(forward_store_.blocks());
     p.norm_log = norm_log_.get();
   }
-  const std::size_t pieces = pieces_of(work.mark);
+  const std::size_t pieces = pieces_of(work.plan.mark);
   p.pieces = static_cast<int>(pieces);
   if (pieces > 1) piece_sums_.reserve(tasks * pieces * labels);
   p.piece_sums = piece_sums_.get();
@@ -186,10 +176,10 @@ void CudaEngine<Real>::combine_all(std::size_t tasks, const Work& work, const Po
 // Reports of the runs of both directions and of the intervals, by chunk of the grid.
 template <class Real>
 void CudaEngine<Real>::add_reports(const Work& work, Sweeps& sweeps) const {
-  for (const PlacedSequence& sequence : work.layout.sequences)
+  for (const PlacedSequence& sequence : work.plan.layout.sequences)
     sweeps.chunks.emplace_back(chunk_of(sequence.range.end - 1, sequence.range) + 1);
   const auto chunk_at = [&](int sequence, std::int64_t position) -> ChunkReport& {
-    const PositionRange range = work.layout.sequences[wide(sequence)].range;
+    const PositionRange range = work.plan.layout.sequences[wide(sequence)].range;
     return sweeps.chunks[wide(sequence)][chunk_of(position, range)];
   };
   for (const auto* outcomes : {&sweeps.forward, &sweeps.backward}) {
@@ -199,7 +189,7 @@ void CudaEngine<Real>::add_reports(const Work& work, Sweeps& sweeps) const {
       chunk.repaired = chunk.repaired || outcome.repaired;
     }
   }
-  const std::size_t pieces = pieces_of(work.mark);
+  const std::size_t pieces = pieces_of(work.plan.mark);
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     ChunkReport& chunk = chunk_at(tasks_[i].sequence, tasks_[i].begin);
     chunk.fallbacks += host_fallbacks_.get()[i];
@@ -221,19 +211,22 @@ typename CudaEngine<Real>::Sweeps CudaEngine<Real>::sweep(const Work& work, cons
                                                           const PosteriorArrays& wanted) {
   end_stage("");
   if (wanted.counts != nullptr) wanted.counts->shape_for(model_);
-  forward_store_.reserve(work.layout.tokens, model_.num_labels, wanted.counts != nullptr && model_.has_tail(),
-                         wanted.counts != nullptr);
-  backward_store_.reserve(work.layout.tokens, model_.num_labels, false, false);
+  forward_store_.reserve(work.plan.layout.tokens, model_.num_labels,
+                         wanted.counts != nullptr && model_.has_tail(), wanted.counts != nullptr);
+  backward_store_.reserve(work.plan.layout.tokens, model_.num_labels, false, false);
   // Blocks that the ends of sequences cut are exact.
   for (StoreBuffers<Real>* store : {&forward_store_, &backward_store_})
-    store->reserve_pool(work.layout.sequences.size() + store->blocks() / 16);
+    store->reserve_pool(work.plan.layout.sequences.size() + store->blocks() / 16);
   prepare_tables(wanted.counts != nullptr);
   LogPass& ahead = log_forward();
   LogPass& back = log_backward();
   scores_ready_.record(stream_);
   scores_ready_.hold(backward_stream_);
-  ahead.begin(plan_for(work, Direction::kForward), work.sequences, left, &forward_store_);
-  back.begin(plan_for(work, Direction::kBackward), work.sequences, right, &backward_store_);
+  PassPlan plan = work.plan;
+  plan.direction = Direction::kForward;
+  ahead.begin(plan, work.sequences, left, &forward_store_);
+  plan.direction = Direction::kBackward;
+  back.begin(plan, work.sequences, right, &backward_store_);
   backward_done_.record(backward_stream_);
   backward_done_.hold(stream_);
   const bool look_first = cautious_ || stage_seconds_ != nullptr;
@@ -267,8 +260,8 @@ template <class Real>
 PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, PositionRange range,
                                                      const BoundaryState* left, const BoundaryState* right,
                                                      const PosteriorArrays& out) {
-  const PassPlan plan = plan_for(scores, range, Direction::kForward, true);
-  const Work work{plan.layout, window_->on_device(), scores.subtract_position_max, plan.run, plan.mark};
+  const Work work{plan_for(scores, range, Direction::kForward, true), window_->on_device(),
+                  scores.subtract_position_max};
   Sweeps sweeps = sweep(work, left, right, out);
   PosteriorWindow result;
   result.chunks = std::move(sweeps.chunks.front());
@@ -288,8 +281,6 @@ void CudaEngine<Real>::posterior_pass(const ScoreWindow& scores, PositionRange r
   compute_posteriors(scores, range, nullptr, nullptr, wanted);
 }
 
-template PassPlan CudaEngine<float>::plan_for(const Work&, Direction) const;
-template PassPlan CudaEngine<double>::plan_for(const Work&, Direction) const;
 template typename CudaEngine<float>::Sweeps CudaEngine<float>::sweep(const Work&, const BoundaryState*,
                                                                      const BoundaryState*,
                                                                      const PosteriorArrays&);
