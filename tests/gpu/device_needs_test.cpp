@@ -70,3 +70,22 @@ TEST_CASE("a whole chromosome stays on the device within eight gibibytes") {
   const std::size_t budget = device_budget(140 * kGiB, 0);
   CHECK(viterbi_need(kModel, grid, window(250'000'000, 24'000'000), budget) < budget);
 }
+
+TEST_CASE("a batch needs what its rows, its runs and the ends of its sequences take") {
+  const BatchShape one{1, 1 << 20, 1 << 12, 20};
+  const auto need = [](BatchShape shape, bool posteriors, bool counts) {
+    return batch_need(kModel, shape, posteriors, counts);
+  };
+  CHECK(need(one, false, false) < need(one, true, false));
+  CHECK(need(one, true, false) < need(one, true, true));
+  BatchShape other = one;
+  other.rows *= 2;
+  CHECK(need(other, false, false) - need(one, false, false) == (std::size_t{1} << 20) * one.score_bytes);
+  CHECK(need(other, true, false) > need(one, true, false));
+  other = one;
+  other.runs *= 2;
+  CHECK(need(other, true, false) > need(one, true, false));
+  other = one;
+  other.sequences = 1000;
+  CHECK(need(other, true, false) > need(one, true, false));
+}
