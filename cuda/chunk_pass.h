@@ -190,7 +190,7 @@ class ChunkPass {
                               StoreBuffers<Real>* store) {
     return run(plan, window.on_device(), given, store);
   }
-  // The same in two steps. begin() gives everything to the stream and waits for nothing; its arguments must
+  // The same in two steps. begin() gives everything to the stream and waits for no kernel; its arguments must
   // stay. What the pass left on the device may be used ahead, and stands if settled(), which is known when
   // the stream was waited for; else finish() runs what failed again.
   void begin(const PassPlan& plan, const SequenceView* sequences, const BoundaryState* given,
