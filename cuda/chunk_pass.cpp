@@ -331,63 +331,49 @@ std::vector<RunOutcome> ChunkPass<Real, Semiring>::finish() {
   }
   const JunctionResult* const joins = junction_results(host_results_.get());
   joins_.assign(joins, joins + tasks_.size());
-  std::vector<Chain> chains;
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    if (is_first(i)) chains.push_back({i, i, 0, 0});
-    chains.back().end = i + 1;
-  }
-  if (given_ != nullptr) {
-    chains.front().whole = given_->whole;
-    chains.front().offset = given_->offset;
-  }
   for (;;) {
-    const std::vector<std::size_t> failed = judge(chains);
+    const std::vector<std::size_t> failed = failed_runs();
     if (failed.empty()) break;
-    if (!repair(failed)) {
-      // Too many exact blocks to keep: begin again with more room.
-      store_->reserve_pool(store_->pool_slots() + wide(*host_pool_.get()));
-      return run(PassPlan(plan_), sequences_, given_, store_);
+    switch (repair(failed)) {
+      case Repair::kDone:
+        continue;
+      case Repair::kPoolFull:  // begin again with more room
+        store_->reserve_pool(store_->pool_slots() + wide(*host_pool_.get()));
+        break;
+      case Repair::kTooEarly:
+        one_by_one_ = true;
+        break;
     }
+    return run(PassPlan(plan_), sequences_, given_, store_);
   }
+  one_by_one_ = false;
+  join_runs();
   for (RunOutcome& outcome : outcomes_) outcome.report = host_reports()[outcome.report_slot];
   return outcomes_;
 }
 
-// Joins the runs of every sequence up to the first that does not agree with the truth; those, in order.
+// Runs that do not agree with the state they should have begun with, which is not about to change: the run
+// before does agree. Of each sequence all of them, as failures are rare and hardly ever change what comes two
+// runs later, or the first.
 template <class Real, class Semiring>
-std::vector<std::size_t> ChunkPass<Real, Semiring>::judge(std::vector<Chain>& chains) {
-  const double* const whole = host_results_.get();
-  const double* const offset = whole + slots_;
+std::vector<std::size_t> ChunkPass<Real, Semiring>::failed_runs() const {
   std::vector<std::size_t> failed;
-  for (Chain& chain : chains) {
-    for (; chain.next < chain.end; ++chain.next) {
-      const std::size_t i = chain.next;
-      RunOutcome& outcome = outcomes_[i];
-      const auto entry = wide(outcome.first_state);
-      const auto exit = wide(outcome.last_state);
-      const bool joins = !is_first(i) || given_ != nullptr;
-      if (joins && !outcome.repaired) {
-        if (joins_[i].agree == 0) {
-          // The slot holds what its run was relative to; the truth is relative to more.
-          tasks_[i].start_whole = chain.whole;
-          tasks_[i].start_offset = chain.offset;
-          failed.push_back(i);
-          break;
-        }
-        outcome.whole = chain.whole - whole[entry];
-        outcome.offset = (chain.offset - offset[entry]) + joins_[i].mean;
-      }
-      chain.whole = whole[exit] + outcome.whole;
-      chain.offset = offset[exit] + outcome.offset;
+  bool before_fails = false, taken = false;
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    if (is_first(i)) before_fails = taken = false;
+    const bool fails = joined(i) && !outcomes_[i].repaired && joins_[i].agree == 0;
+    if (fails && !before_fails && !(taken && one_by_one_)) {
+      failed.push_back(i);
+      taken = true;
     }
+    before_fails = fails;
   }
   return failed;
 }
 
-// Runs from the truth, one of each sequence, and compares what follows them again. False: the store's pool is
-// full.
+// Runs from the states before them, and compares what follows them again.
 template <class Real, class Semiring>
-bool ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
+auto ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) -> Repair {
   const std::size_t first_report = tasks_.size() + repaired_;
   const Inputs up = inputs(host_inputs_.get());
   for (std::size_t n = 0; n < failed.size(); ++n) {
@@ -398,9 +384,8 @@ bool ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
     outcomes_[i].repaired = true;
     outcomes_[i].report_slot = static_cast<int>(first_report + n);
     up.tasks[n] = tasks_[i];
-    const bool last = i + 1 == tasks_.size() || is_first(i + 1);
     const int here = outcomes_[i].last_state;
-    up.junctions[n] = {here, last ? here : outcomes_[i + 1].first_state};
+    up.junctions[n] = {here, is_last(i) ? here : outcomes_[i + 1].first_state};
   }
   repaired_ += failed.size();
   send_inputs();
@@ -410,9 +395,39 @@ bool ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   for (std::size_t n = 0; n < failed.size(); ++n) {
     const std::size_t next = failed[n] + 1;
-    if (next < tasks_.size() && !is_first(next)) joins_[next] = junction_results(host_results_.get())[n];
+    if (is_last(failed[n])) continue;
+    // It was run again from what was not the truth yet, and its own start, with which the truth might have
+    // agreed, is lost.
+    if (outcomes_[next].repaired) return Repair::kTooEarly;
+    joins_[next] = junction_results(host_results_.get())[n];
   }
-  return pool_sufficed();
+  return pool_sufficed() ? Repair::kDone : Repair::kPoolFull;
+}
+
+// Puts the values of all runs on the scale of the state that their sequence began with.
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::join_runs() {
+  const double* const whole = host_results_.get();
+  const double* const offset = whole + slots_;
+  double true_whole = 0, true_offset = 0;  // what the state where a run begins is relative to
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    RunOutcome& outcome = outcomes_[i];
+    const auto entry = wide(outcome.first_state);
+    const auto exit = wide(outcome.last_state);
+    if (is_first(i)) {
+      true_whole = given_ != nullptr ? given_->whole : 0;
+      true_offset = given_ != nullptr ? given_->offset : 0;
+    }
+    if (outcome.repaired) {
+      outcome.whole = true_whole;
+      outcome.offset = true_offset;
+    } else if (joined(i)) {
+      outcome.whole = true_whole - whole[entry];
+      outcome.offset = (true_offset - offset[entry]) + joins_[i].mean;
+    }
+    true_whole = whole[exit] + outcome.whole;
+    true_offset = offset[exit] + outcome.offset;
+  }
 }
 
 template class ChunkPass<float, LogSemiring>;

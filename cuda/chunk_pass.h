@@ -214,11 +214,8 @@ class ChunkPass {
   int last_blocks() const { return last_blocks_; }
 
  private:
-  // A sequence's runs up to `next` are judged. What the truth there is relative to, all joins included.
-  struct Chain {
-    std::size_t next = 0, end = 0;  // outcomes
-    double whole = 0, offset = 0;
-  };
+  // kTooEarly: a run was repaired from a state that was repaired itself afterwards.
+  enum class Repair { kDone, kPoolFull, kTooEarly };
 
   std::int64_t stride() const {
     const auto& t = chain_.host();
@@ -248,9 +245,13 @@ class ChunkPass {
   void compare(std::size_t count);
   void bring_results();
   bool pool_sufficed() const;
-  std::vector<std::size_t> judge(std::vector<Chain>& chains);
-  bool repair(const std::vector<std::size_t>& failed);
+  std::vector<std::size_t> failed_runs() const;
+  Repair repair(const std::vector<std::size_t>& failed);
+  void join_runs();
   bool is_first(std::size_t i) const;  // of its sequence
+  bool is_last(std::size_t i) const { return i + 1 == tasks_.size() || is_first(i + 1); }
+  // Whether something comes before it that it must agree with.
+  bool joined(std::size_t i) const { return !is_first(i) || given_ != nullptr; }
   int state_before(std::size_t i) const;
   int given_slot() const { return static_cast<int>(slots_) - 1; }
 
@@ -272,6 +273,7 @@ class ChunkPass {
   std::vector<JunctionResult> joins_;   // where each run begins
   std::size_t slots_ = 0;               // of states; the last one is the given state's
   std::size_t repaired_ = 0;            // runs
+  bool one_by_one_ = false;             // one repair of a sequence after the other
   int brought_slot_ = -1;               // of the state that came with the results
   DeviceBuffer<unsigned char> inputs_;
   DeviceBuffer<double> entries_, results_;

@@ -179,6 +179,32 @@ ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed) {
   return sample;
 }
 
+ModelCase late_repair_case(std::int64_t run, std::int64_t warmup, std::uint64_t seed) {
+  constexpr std::size_t kLabels = 4;
+  const std::int64_t middle = (2 * warmup / run + 4) * run;  // where the run between the two begins
+  ModelCase sample = make_case(CaseKind::kPlain, {middle + 5 * run, 1, static_cast<int>(kLabels)}, seed);
+  sample.description += " late repair";
+  sample.model.transition.assign(kLabels * kLabels, kNegativeInfinity);
+  for (std::size_t c = 0; c < kLabels; ++c) sample.model.transition[c * kLabels + (c + 1) % kLabels] = 0;
+  sample.model.duration_bias.assign(kLabels, 0);
+  sample.baseline.clear();
+  sample.subtract_position_max = false;
+  const auto tell = [&](auto& scores, std::int64_t position, std::size_t cycle) {
+    for (std::size_t c = 0; c < kLabels && !scores.empty(); ++c) {
+      const bool fits = c % cycle == static_cast<std::size_t>(position) % cycle;
+      scores[static_cast<std::size_t>(position) * kLabels + c] = fits ? 8 : 0;
+    }
+  };
+  const auto fill = [&](auto& scores) {
+    std::fill(scores.begin(), scores.end(), 0);
+    tell(scores, middle - run - warmup - run / 2, 4);  // too early for the first of the two
+    tell(scores, middle - warmup + run / 4, 2);        // too early for the second
+  };
+  fill(sample.emissions.f32);
+  fill(sample.emissions.f64);
+  return sample;
+}
+
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed) {
   constexpr std::array<std::int64_t, 12> kLengths{1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 257, 600};
   constexpr std::array<int, 10> kDurations{1, 2, 3, 15, 16, 17, 31, 33, 64, 100};

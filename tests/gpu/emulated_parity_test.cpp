@@ -3,6 +3,7 @@
 #include <string>
 
 #include "cuda/cuda_engine.h"
+#include "cuda/tile_config.h"
 #include "gpu/cuda_cases.h"
 #include "gpu/prefetch_cases.h"
 #include "reference/reference_engine.h"
@@ -73,6 +74,16 @@ TEST_CASE("emulated kernels give several sequences at once their digits after a 
   check_together(make_case(CaseKind::kPlain, {120, 30, 39}, 803), {40, 31, 1, 48});
   check_together(make_case(CaseKind::kPeriodicLate, {1900, 3, 3}, 804), {700, 400, 600});
   check_together(make_case(CaseKind::kWildDurations, {1200, 3, 2}, 805), {590, 3, 600});
+}
+
+TEST_CASE("emulated kernels repair several runs at a time") {
+  const cuda::RunGrid grid = cuda::run_grid(1);
+  const ModelCase sample = late_repair_case(64, grid.warmup, 302);
+  for (const std::size_t real : {sizeof(float), sizeof(double)}) {
+    const int teams = cuda::teams_at_once(cuda::choose_tile(4, 1, real, 227 * 1024));
+    REQUIRE(cuda::run_length(grid, sample.length, teams) == 64);
+  }
+  check(sample);
 }
 
 // Intervals of 2K positions: counts join blocks that are far apart, cross marks, and where durations are
