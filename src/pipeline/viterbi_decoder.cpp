@@ -265,8 +265,10 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
   needs.score_bytes = source.bytes_per_position();
   take_device_needs(engine, source, needs,
                     [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
-  // The segments of a window before they are packed, in a vector that may just have grown.
-  needs.output_bytes = 2 * sizeof(Segment) / static_cast<std::size_t>(shortest_duration(engine.model()));
+  // The segments of a window before they are packed, in a vector that may just have grown. A device hands
+  // them over in parts, which it counts itself.
+  if (!engine.device_memory())
+    needs.output_bytes = 2 * sizeof(Segment) / static_cast<std::size_t>(shortest_duration(engine.model()));
   return needs;
 }
 

@@ -144,6 +144,11 @@ TEST_CASE("the cuda engine checks scores and adds them up as the host does") {
   SUCCEED();
 }
 
+TEST_CASE("the cuda engine repairs several runs at a time") {
+  if (!has_gpu()) return;
+  check(late_repair_case(64, 256, 302));
+}
+
 // Few and small: compute-sanitizer runs this one a hundred times slower.
 TEST_CASE("a small grid for the sanitizers") {
   if (!has_gpu()) return;
