@@ -62,7 +62,7 @@ std::vector<UploadArray> DeviceWindow::uploads_of(const ScoreWindow& window, std
 void DeviceWindow::upload(const ScoreWindow& window, int labels, bool keep, ScoreUpload& copies,
                           cudaStream_t stream) {
   if (prefetching_ && holds_sequence(window)) {
-    copies.wait(window.end, stream);
+    if (window.end > checked_) copies.wait(window.end, stream);  // else their checks waited
   } else {
     end_prefetch(copies);
     keep = keep && window.sequence != 0;

@@ -62,7 +62,7 @@ class DeviceWindow {
   std::uint64_t sequence_ = 0;  // whose rows these are; 0: a window's
   PositionRange held_;          // positions that are there
   bool prefetching_ = false;    // the whole sequence is under way
-  std::int64_t checked_ = 0;    // rows of the sequence whose checks were given to a stream
+  std::int64_t checked_ = 0;    // rows of the sequence whose checks were given to the stream of the window
   bool sound_ = true;           // none of those that are finished found anything
   DeviceBuffer<int> bad_;
   PinnedBuffer<int> bad_count_;
