@@ -66,12 +66,11 @@ ModelShape CudaEngine<Real>::model_shape() const {
   return {model_.num_labels, model_.max_duration, model_.has_tail(), sizeof(Real), teams_at_once(tile_)};
 }
 
-// Of the host: pinned buffers of scores and paths, a part of a path as segments, and what is known of its
-// pieces.
+// Of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
 template <class Real>
 std::size_t CudaEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_messages) const {
   constexpr std::size_t kPerThread = std::size_t{2} << 20;
-  constexpr std::size_t kPaths = std::size_t{64} << 20;
+  constexpr std::size_t kPaths = std::size_t{16} << 20;
   constexpr std::size_t kPiece = 256;
   const std::size_t pieces = wide(positions / grid_.unit + 1) * kPiece;
   return wide(threads_) * kPerThread + (keep_messages ? kPaths : 0) + pieces;

@@ -260,15 +260,21 @@ class Decoder {
 }  // namespace
 
 WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
+  // Segments before they are packed, in a vector that may just have grown: of a window, or of a part of its
+  // path, in which it comes from a device.
+  constexpr std::size_t kUnpacked = 2 * sizeof(Segment);
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  const std::size_t part = engine.device_memory() ? kUnpacked * kPart : 0;
   WindowNeeds needs;
-  needs.engine_bytes = [&engine](std::int64_t positions) { return engine.viterbi_bytes(positions, true); };
+  needs.engine_bytes = [&engine, part](std::int64_t positions) {
+    return engine.viterbi_bytes(positions, true) +
+           std::min(part, kUnpacked * static_cast<std::size_t>(positions));
+  };
   needs.score_bytes = source.bytes_per_position();
   take_device_needs(engine, source, needs,
                     [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
-  // The segments of a window before they are packed, in a vector that may just have grown. A device hands
-  // them over in parts, which it counts itself.
   if (!engine.device_memory())
-    needs.output_bytes = 2 * sizeof(Segment) / static_cast<std::size_t>(shortest_duration(engine.model()));
+    needs.output_bytes = kUnpacked / static_cast<std::size_t>(shortest_duration(engine.model()));
   return needs;
 }
 
