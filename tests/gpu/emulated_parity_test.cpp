@@ -78,12 +78,12 @@ TEST_CASE("emulated kernels give several sequences at once their digits after a 
 
 TEST_CASE("emulated kernels repair several runs at a time") {
   const cuda::RunGrid grid = cuda::run_grid(1);
-  const ModelCase sample = late_repair_case(64, grid.warmup, 302);
   for (const std::size_t real : {sizeof(float), sizeof(double)}) {
+    const ModelCase sample = late_repair_case(64, cuda::run_warmup(grid, real), 302);
     const int teams = cuda::teams_at_once(cuda::choose_tile(4, 1, real, 227 * 1024));
     REQUIRE(cuda::run_length(grid, sample.length, teams) == 64);
+    check(sample);
   }
-  check(sample);
 }
 
 // Intervals of 2K positions: counts join blocks that are far apart, cross marks, and where durations are
