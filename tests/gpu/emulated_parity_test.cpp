@@ -109,6 +109,12 @@ TEST_CASE("emulated kernels count long segments, tails and what numbers would lo
   check_counts(opposed_blocks_case(700, 361));
 }
 
+// With so many labels alpha grows so much along a block that starts of its two ends do not fit into one range
+// of numbers.
+TEST_CASE("emulated kernels keep the logarithms of starts that vanish as numbers") {
+  check(make_case(CaseKind::kPlain, {150, 40, 60}, 900));
+}
+
 // Long rings: warps that sum up parts of it ahead of the recursion. The second kind moves the ring to another
 // gauge under their hands.
 TEST_CASE("emulated kernels equal the reference with helpers") {

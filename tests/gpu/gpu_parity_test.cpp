@@ -90,8 +90,9 @@ TEST_CASE("the cuda engine follows long paths as the reference does") {
 
 TEST_CASE("the cuda engine takes many labels and long durations") {
   if (!has_gpu()) return;
-  for (const CaseShape& shape : {CaseShape{100, 10, 64}, CaseShape{70, 5, 256}, CaseShape{700, 1000, 6},
-                                 CaseShape{500, 400, 24}, CaseShape{300, 30000, 3}, CaseShape{600, 390, 8}}) {
+  for (const CaseShape& shape :
+       {CaseShape{100, 10, 64}, CaseShape{70, 5, 256}, CaseShape{700, 1000, 6}, CaseShape{500, 400, 24},
+        CaseShape{300, 30000, 3}, CaseShape{600, 390, 8}, CaseShape{150, 40, 60}}) {
     check(make_case(CaseKind::kPlain, shape, 501));
     check(make_case(CaseKind::kEverything, shape, 502));
   }
