@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
+#include "cuda/sizes.h"
+
 namespace semicrf::cuda {
 namespace {
 
 constexpr std::size_t kSliceBytes = std::size_t{4} << 20;
-
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 template <class Value>
 const Value* values_of(const ScoreArray& array) {

@@ -3,29 +3,18 @@
 #include <algorithm>
 #include <limits>
 
+#include "cuda/sizes.h"
+
 namespace semicrf::cuda {
 namespace {
 
 // Device memory for the exact path's logarithms and for rings that do not fit into shared memory.
 constexpr std::size_t kMostWorkspace = std::size_t(2) << 30;
 
-template <class T>
-T ceil_div(T a, T b) {
-  return (a + b - 1) / b;
-}
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
-
 // Doubles that these take among the results.
 constexpr std::size_t kReportEntries = sizeof(RunReport) / sizeof(double);
 constexpr std::size_t kJunctionEntries = sizeof(JunctionResult) / sizeof(double);
 static_assert(sizeof(RunReport) % sizeof(double) == 0 && sizeof(JunctionResult) % sizeof(double) == 0);
-
-int multiprocessors() {
-  int device = 0, count = 1;
-  SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
-  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device));
-  return count;
-}
 
 }  // namespace
 
@@ -33,7 +22,7 @@ template <class Real, class Semiring>
 ChunkPass<Real, Semiring>::ChunkPass(const ChainModel& model, Direction direction, const TileConfig& tile,
                                      double tolerance, cudaStream_t stream)
     : tile_(tile),
-      multiprocessors_(multiprocessors()),
+      multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)),
       tolerance_(tolerance),
       stream_(stream),
       chain_(model, direction, tile, stream) {

@@ -3,16 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cuda/sizes.h"
+
 namespace semicrf::cuda {
 namespace {
 
 constexpr std::size_t kMostWorkspace = std::size_t(1) << 30;
-
-template <class T>
-T ceil_div(T a, T b) {
-  return (a + b - 1) / b;
-}
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 }  // namespace
 

@@ -16,6 +16,13 @@ void check(cudaError_t status, const char* call, const char* file, int line) {
                      ""});
 }
 
+int device_attribute(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
+  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, device));
+  return value;
+}
+
 void refuse_pinned(std::size_t bytes) {
   throw MemoryError(
       {"", "", std::to_string(bytes) + " bytes of pinned memory cannot be had", "use fewer threads"});

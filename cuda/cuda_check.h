@@ -9,6 +9,8 @@ namespace semicrf::cuda {
 
 // DeviceError with the call, the error and the place, unless `status` is success.
 void check(cudaError_t status, const char* call, const char* file, int line);
+// Of the current device.
+int device_attribute(cudaDeviceAttr attribute);
 // MemoryError: so much pinned memory cannot be had.
 [[noreturn]] void refuse_pinned(std::size_t bytes);
 // DeviceError: a block of threads of this shape does not fit on the device.

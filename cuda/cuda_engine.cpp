@@ -1,12 +1,8 @@
 // What the operations share: tables, plans and memory.
 #include "cuda/cuda_engine_impl.h"
+#include "cuda/sizes.h"
 
 namespace semicrf::cuda {
-namespace {
-
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
-
-}  // namespace
 
 template <class Real>
 CudaEngine<Real>::CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit,

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cuda/sizes.h"
+
 namespace semicrf::cuda {
 namespace {
 
@@ -11,8 +13,6 @@ constexpr std::size_t kTables = std::size_t{64}
 constexpr std::size_t kTeams = 8192;    // chunks at work at the same time, at most
 constexpr std::size_t kMostWorkspace = std::size_t{2} << 30;  // of the exact path, see ChunkPass
 constexpr std::size_t kMostCounts = std::size_t{1} << 30;     // of counts, see CudaEngine::count_all
-
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 // Messages of one direction, a sixteenth of the blocks exact.
 std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tail, bool shifts) {

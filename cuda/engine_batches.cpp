@@ -2,11 +2,10 @@
 #include <algorithm>
 
 #include "cuda/cuda_engine_impl.h"
+#include "cuda/sizes.h"
 
 namespace semicrf::cuda {
 namespace {
-
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
   const auto same = [](const ScoreArray& x, const ScoreArray& y) {

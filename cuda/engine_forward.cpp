@@ -3,13 +3,9 @@
 #include <cmath>
 
 #include "cuda/cuda_engine_impl.h"
+#include "cuda/sizes.h"
 
 namespace semicrf::cuda {
-namespace {
-
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
-
-}  // namespace
 
 template <class Real>
 ForwardWindow CudaEngine<Real>::forward(const ScoreWindow& scores, PositionRange range,

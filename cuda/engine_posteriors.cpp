@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "cuda/cuda_engine_impl.h"
+#include "cuda/sizes.h"
 
 namespace semicrf::cuda {
 namespace {
 
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 constexpr std::size_t kAnchorBlocks = 1056;
 constexpr std::size_t kAnchorNumbers = std::size_t(1) << 26;  // doubles
 

@@ -3,13 +3,12 @@
 #include <vector>
 
 #include "cuda/cuda_engine_impl.h"
+#include "cuda/sizes.h"
 
 namespace semicrf::cuda {
 namespace {
 
 constexpr std::size_t kSliceBytes = std::size_t{4} << 20;
-
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 // Rows [first, first + count) of all sequences to where those of each go; null: nowhere.
 template <class Real>

@@ -15,13 +15,6 @@ RunKernel<Real> kernel_of(const TileConfig& tile) {
   return block_kernel<Real, Semiring>(tile);
 }
 
-int device_attribute(cudaDeviceAttr attribute) {
-  int device = 0, value = 0;
-  SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
-  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, device));
-  return value;
-}
-
 // No more than the blocks that are meant to share a multiprocessor need: the rest is cache, for the tables.
 template <class Real>
 void set_shared_memory(RunKernel<Real> kernel, const TileConfig& tile) {

@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "cuda/sizes.h"
+
 namespace semicrf::cuda {
 namespace {
-
-std::size_t wide(int n) { return static_cast<std::size_t>(n); }
 
 // What the parts of the ring hand over, and the rows of alpha.
 std::size_t parts_bytes(int labels, int alpha, int parts, std::size_t real) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cuda/sizes.h"
+
 namespace semicrf::cuda {
 namespace {
 
@@ -12,17 +14,11 @@ bool same_state(const TraceState& a, const TraceState& b) {
 TraceState state_of(const TraceCursor& cursor) {
   return {cursor.boundary, cursor.segment_end, static_cast<TracePhase>(cursor.phase), cursor.label};
 }
-std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
 
 // Segments brought to the host at a time: while one part is taken over, the next is copied.
 constexpr std::int64_t kPart = 1 << 20;
 
-std::size_t shared_limit() {
-  int device = 0, bytes = 0;
-  SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
-  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  return static_cast<std::size_t>(bytes);
-}
+std::size_t shared_limit() { return wide(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)); }
 
 }  // namespace
 
