@@ -190,9 +190,9 @@ template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ std::int64_t BlockRun<Real, Semiring, Lanes, kRows>::mark_after(
     std::int64_t position) const {
   const std::int64_t t = this->boundary_of(position);
-  const std::int64_t beyond = t % p_.mark;
-  if (!p_.backward) return position + p_.mark - beyond;
-  return position + (beyond == 0 ? p_.mark : beyond);
+  const std::int64_t beyond = t % aside_.task->mark;
+  if (!p_.backward) return position + aside_.task->mark - beyond;
+  return position + (beyond == 0 ? aside_.task->mark : beyond);
 }
 // Slot of the state at the boundary reached.
 template <class Real, class Semiring, class Lanes, int kRows>
@@ -200,8 +200,10 @@ __device__ __forceinline__ int BlockRun<Real, Semiring, Lanes, kRows>::state_slo
   if (aside_.position == aside_.task->begin) return aside_.task->first_state;
   const std::int64_t t = this->boundary_of(aside_.position);
   const std::int64_t origin = this->boundary_of(aside_.task->begin);
-  const std::int64_t marks = p_.backward ? ((origin + p_.mark - 1) / p_.mark * p_.mark - t) / p_.mark
-                                         : (t - origin / p_.mark * p_.mark + p_.mark - 1) / p_.mark;
+  const std::int64_t marks =
+      p_.backward
+          ? ((origin + aside_.task->mark - 1) / aside_.task->mark * aside_.task->mark - t) / aside_.task->mark
+          : (t - origin / aside_.task->mark * aside_.task->mark + aside_.task->mark - 1) / aside_.task->mark;
   return aside_.task->first_state + static_cast<int>(marks);
 }
 template <class Real, class Semiring, class Lanes, int kRows>

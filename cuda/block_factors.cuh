@@ -42,7 +42,8 @@ struct BlockFactors {
 
 struct FactorSource {
   std::int64_t row;  // of the block's first run position
-  int step;          // rows from one to the next, 0: a block whose rows are not all there
+  int step;          // rows from one to the next, 0: none is there
+  int first, last;   // positions outside of [first, last) are not of the sequence: scores of 0
   double rest;
   bool first_here, last_here, edges, backward;
   double* shift;  // row of the block's first token, or null
@@ -61,21 +62,23 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
   Real alpha_factor = number_of<Real, Semiring>(sum);
 #pragma unroll 1
   for (int slot = 0; slot < kBlock; ++slot) {
-    const std::int64_t row = source.row + slot * source.step;
+    const bool inside = slot >= source.first && slot < source.last;
+    const std::int64_t row = source.row + (inside ? slot : source.first) * source.step;
     const std::int64_t at = row * t.labels + label;
     Wide<Real> content = centred_wide<Real>(sequence, row, t.labels, lanes);
     const double most =
         static_cast<double>(lanes.most(lanes.valid ? content.high : static_cast<Real>(kNone)));
-    const double shift = shift_for(most);
+    const double shift = inside ? shift_for(most) : 0.0;
+    if (!inside) content = Wide<Real>::of(0);
     if (shift != 0) content.add(Wide<Real>::of(-shift));
     range.mass += shift;
     if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
       source.shift[source.backward ? kBlock - 1 - slot : slot] = shift;
     }
-    if (source.edges) {
+    if (source.edges && inside) {
       Wide<Real> start = sum.negated();
       start.add(Wide<Real>::of(score_at(first, at) +
-                               (source.first_here && slot == 0 ? t.first_scores[label] : 0.0)));
+                               (source.first_here && slot == source.first ? t.first_scores[label] : 0.0)));
       range.include_start(start.high);
       out->start[slot] = number_of<Real, Semiring>(start);
     } else {
@@ -83,9 +86,9 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
     }
     sum.add(content);
     Wide<Real> alpha = sum;
-    if (source.edges) {
+    if (source.edges && inside) {
       alpha.add(Wide<Real>::of(score_at(last, at) +
-                               (source.last_here && slot == kBlock - 1 ? t.last_scores[label] : 0.0)));
+                               (source.last_here && slot == source.last - 1 ? t.last_scores[label] : 0.0)));
     }
     range.include(alpha.high, sum.high, !source.edges && slot + 1 < kBlock);
     alpha_factor = number_of<Real, Semiring>(alpha);

@@ -29,10 +29,12 @@ struct BlockScales {
 // The tail along a block: what was open longer than K, and gamma_{t-K-1} with B[K] on top.
 template <class Real>
 struct BlockTail {
-  Real number;  // relative to the bound of the sums
+  int bound;    // what it is relative to, in units
+  Real to_sum;  // takes it to the bound of the sums
+  Real number;
   Real decay;
   // The sources lie in two blocks of the ring, from slot `first_new` on in the newer one, or in this block.
-  // Factors: what takes their numbers to the bound, B[K] included.
+  // Factors: what takes their numbers to the tail's bound, B[K] included.
   int old_block, new_block, first_new;
   Real old_factor, new_factor, here_factor;
   double* here;  // this block's starts, when K is below the block's length
@@ -46,6 +48,13 @@ template <class Real>
 struct BlockWindow {  // where messages go, by slot; null: nowhere
   Real *alpha, *start;
   int step;
+};
+
+// Positions of a block that are of the sequence, [first, last), and whether the sequence's first segments
+// begin at `first` without a transition.
+struct BlockCut {
+  int first = 0, last = kBlock;
+  bool bare = false;
 };
 
 template <class Real>
@@ -70,9 +79,10 @@ class FastBlock {
       : t_(t), m_(m), lanes_(lanes), label_(label) {}
 
   // `sums`: the far part in, the sums over durations out. `start_factors`: null, or those of the long way.
-  template <bool kTail, bool kStores>
+  // Without kCut the block is whole, whatever `cut` says.
+  template <bool kTail, bool kStores, bool kCut>
   __device__ __forceinline__ void run(Real alpha, Real first_factor, const Real (&alpha_factor)[kBlock],
-                                      const Real* start_factors, const BlockScales& scales,
+                                      const Real* start_factors, const BlockScales& scales, BlockCut cut,
                                       BlockWindow<Real> window, BlockTail<Real>* tail, Real (&sums)[kBlock],
                                       BlockResult<Real>* out) const {
     // Lanes without a label must add nothing to the others' sums.
@@ -81,24 +91,31 @@ class FastBlock {
     Real start_factor = first_factor;
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
+      const bool inside = !kCut || (slot >= cut.first && slot < cut.last);
+      const bool begins = kCut ? slot == cut.first : slot == 0;
       Real* row = m_.alpha.from(slot % 2 * m_.alpha_width);
       if (lanes_.has_alpha()) row[lanes_.c] = alpha;
       lanes_.sync();
-      const Real sum = sum_over_sources(row);
+      Real sum = sum_over_sources(row);
+      if (kCut && cut.bare && begins) sum = number_of_units<Real, Semiring>(-(scales.common + label_.into));
+      if (kCut && !inside) sum = O::zero();
       if (start_factors != nullptr) start_factor = start_factors[slot];
       const Real start = O::times(sum, start_factor);
       const Real near = O::times(start, to_near);
       out->start[slot] = start;
 #pragma unroll
       for (int i = slot; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - slot], sums[i]);
-      if constexpr (kTail) sums[slot] = O::plus(sums[slot], next_tail(tail, slot, near));
-      const Real stored = O::times(sums[slot], alpha_factor[slot]);
+      if constexpr (kTail) sums[slot] = O::plus(sums[slot], next_tail(tail, slot, near, inside, begins));
+      const Real stored = inside ? O::times(sums[slot], alpha_factor[slot]) : O::zero();
       if (kStores && window.alpha != nullptr) {
         window.alpha[slot * window.step] = stored;
         window.start[slot * window.step] = Semiring::kIsLog ? sum : start;
       }
+      if (kCut && !inside) {
+        start_factor = Semiring::kIsLog ? reciprocal(alpha_factor[slot]) : -alpha_factor[slot];
+        continue;
+      }
       alpha = O::times(sums[slot], O::times(alpha_factor[slot], to_alpha));
-      const bool begins = slot == 0;
       out->least_sum = begins ? sums[slot] : smaller(out->least_sum, sums[slot]);
       out->least_source = begins ? sum : smaller(out->least_source, sum);
       out->least_start = begins ? start : smaller(out->least_start, start);
@@ -169,7 +186,9 @@ class FastBlock {
     return O::plus(O::plus(sums[0], sums[1]), O::plus(sums[2], sums[3]));
   }
 
-  __device__ __forceinline__ Real next_tail(BlockTail<Real>* tail, int slot, Real near) const {
+  // `inside`: the position is of the sequence; `begins`: the first that is.
+  __device__ __forceinline__ Real next_tail(BlockTail<Real>* tail, int slot, Real near, bool inside,
+                                            bool begins) const {
     const bool within = t_.duration >= kBlock;
     Real source = O::zero();
     if (!within && lanes_.valid) tail->here[slot * t_.labels] = static_cast<double>(near);
@@ -183,10 +202,13 @@ class FastBlock {
     } else if (lanes_.valid) {
       source = O::times(static_cast<Real>(tail->here[(slot - t_.duration) * t_.labels]), tail->here_factor);
     }
-    tail->number = O::times(O::plus(tail->number, source), tail->decay);
-    tail->least = slot == 0 ? tail->number : smaller(tail->least, tail->number);
-    if (tail->out != nullptr) tail->out[slot * tail->out_step] = O::times(tail->number, tail->out_factor);
-    return tail->number;
+    const Real number = O::times(O::plus(tail->number, source), tail->decay);
+    if (tail->out != nullptr)
+      tail->out[slot * tail->out_step] = inside ? O::times(number, tail->out_factor) : O::zero();
+    if (!inside) return O::zero();
+    tail->number = number;
+    tail->least = begins ? number : smaller(tail->least, number);
+    return O::times(number, tail->to_sum);
   }
 
   __device__ __forceinline__ bool factors_certified(const BlockScales& scales,

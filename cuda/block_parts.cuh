@@ -72,6 +72,10 @@ class BlockParts {
     return aside_.place.store_row +
            static_cast<std::int64_t>(direction() * kBlock) * (aside_.place.blocks - s.left);
   }
+  __device__ __forceinline__ BlockCut cut() const {
+    const Place& at = aside_.place;
+    return {at.first, at.last, at.first_of_sequence && !t_.initial_transition};
+  }
   // What the run's values are relative to besides base and mass, when it began from a state.
   __device__ __forceinline__ double origin() const {
     return aside_.task->start == StartKind::kState ? aside_.task->start_offset : 0.0;
@@ -102,12 +106,15 @@ class BlockParts {
     }
     return is_empty(ring) ? ring : ring + s.gauge;
   }
+  __device__ __forceinline__ int tail_bound(const RunState<Real>& s) const;
   __device__ __forceinline__ BlockScales scales_of(const RunState<Real>& s, int ring, bool edges) const;
   __device__ __forceinline__ void sum_far(const RunState<Real>& s, int parity, Real (&sums)[kBlock],
                                           int bound) const;
   __device__ __forceinline__ FactorSource factor_source(const RunState<Real>& s, bool readable) const;
   __device__ __forceinline__ void fill_tail(const RunState<Real>& s, int bound, BlockTail<Real>* tail) const;
   __device__ __forceinline__ bool tail_certified(const BlockTail<Real>& tail) const;
+  // kCut: of a block that may be cut, or begin the sequence.
+  template <bool kCut>
   __device__ __forceinline__ void recur(const RunState<Real>& s, const BlockScales& scales,
                                         const Real (&alpha_factor)[kBlock], const Real* start_factors,
                                         BlockTail<Real>* tail, Real (&sums)[kBlock],
@@ -124,7 +131,7 @@ class BlockParts {
   __device__ __forceinline__ void keep_logs_of(RunState<Real>& s, const BlockResult<Real>& result,
                                                const BlockMove<Real>& move, bool vanished) const;
   __device__ __forceinline__ void store_scales(const RunState<Real>& s, const BlockScales& scales,
-                                               const FactorRange<Real>& range,
+                                               const FactorRange<Real>& range, const BlockTail<Real>& tail,
                                                const BlockResult<Real>& result) const;
   __device__ __forceinline__ void move_on(RunState<Real>& s, const BlockScales& scales,
                                           const FactorRange<Real>& range, const BlockTail<Real>& tail,
@@ -141,6 +148,22 @@ class BlockParts {
   RunAside& aside_;
 };
 
+// The largest tail of the block, sources within it left out.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ int BlockParts<Real, Semiring, Lanes, kRows>::tail_bound(
+    const RunState<Real>& s) const {
+  const double decay = t_.log_tail[label_.label];
+  const int open = units_of<Semiring>(aside_.tail_log - s.rest + decay);
+  int oldest = kEmpty;
+  if (lanes_.has_memory()) {
+    oldest = m_.ring.scale(ring_before(s.head, t_.ring_blocks));
+    if (t_.ring_blocks > 1) oldest = larger(oldest, m_.ring.scale(ring_before(s.head, t_.ring_blocks - 1)));
+  }
+  const int last = units_of<Semiring>(t_.last_bias[label_.label] + decay);
+  const bool enters = !is_far_below(oldest) && !is_empty(last);
+  return enters ? larger(open, oldest + s.gauge + last) : open;
+}
+
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ BlockScales
 BlockParts<Real, Semiring, Lanes, kRows>::scales_of(const RunState<Real>& s, int ring, bool edges) const {
@@ -150,7 +173,7 @@ BlockParts<Real, Semiring, Lanes, kRows>::scales_of(const RunState<Real>& s, int
   int start = scales.common + label_.into + label_.near_bound;
   if (edges) {
     const Place& at = aside_.place;
-    const std::int64_t first_row = at.running && at.whole ? row(s) : 0;
+    const std::int64_t first_row = at.running ? row(s) + direction() * at.first : 0;
     const DeviceScores& scores = p_.backward ? aside_.sequence->ends : aside_.sequence->starts;
     const double first = score_at(scores, first_row * t_.labels + label_.label) +
                          (at.first_here ? t_.first_scores[label_.label] : 0.0);
@@ -158,17 +181,7 @@ BlockParts<Real, Semiring, Lanes, kRows>::scales_of(const RunState<Real>& s, int
     start = is_far_below(units) ? kEmpty : start + units;
   }
   int bound = larger(ring, start);
-  if (t_.tail) {
-    const double decay = t_.log_tail[label_.label];
-    bound = larger(bound, units_of<Semiring>(aside_.tail_log - s.rest + decay));
-    int oldest = kEmpty;
-    if (lanes_.has_memory()) {
-      oldest = m_.ring.scale(ring_before(s.head, t_.ring_blocks));
-      if (t_.ring_blocks > 1) oldest = larger(oldest, m_.ring.scale(ring_before(s.head, t_.ring_blocks - 1)));
-    }
-    const int last = units_of<Semiring>(t_.last_bias[label_.label] + decay);
-    if (!is_far_below(oldest) && !is_empty(last)) bound = larger(bound, oldest + s.gauge + last);
-  }
+  if (t_.tail) bound = larger(bound, tail_bound(s));
   scales.idle_sums = is_empty(bound);
   scales.idle_starts = is_empty(label_.into);
   scales.bound = scales.idle_sums ? scales.common : bound;
@@ -192,7 +205,7 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::sum_fa
   }
 }
 
-// For block_factors. Rows of a cut block are not all there.
+// For block_factors.
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ FactorSource
 BlockParts<Real, Semiring, Lanes, kRows>::factor_source(const RunState<Real>& s, bool readable) const {
@@ -200,6 +213,8 @@ BlockParts<Real, Semiring, Lanes, kRows>::factor_source(const RunState<Real>& s,
   FactorSource source;
   source.row = readable ? row(s) : 0;
   source.step = readable ? direction() : 0;
+  source.first = at.first;
+  source.last = at.last;
   source.rest = s.rest;
   source.first_here = at.first_here;
   source.last_here = at.last_here;
@@ -215,7 +230,12 @@ template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::fill_tail(
     const RunState<Real>& s, int bound, BlockTail<Real>* tail) const {
   const int label = label_.label;
-  const double bound_log = bound * Semiring::kUnit;
+  // On a scale of its own: it may be far below the sums now, and count again when the ring forgets what
+  // outweighs it. With sources within the block on that of the sums.
+  tail->bound = t_.duration >= kBlock ? tail_bound(s) : bound;
+  if (is_far_below(tail->bound)) tail->bound = bound;
+  tail->to_sum = number_of_units<Real, Semiring>(tail->bound - bound);
+  const double bound_log = tail->bound * Semiring::kUnit;
   tail->number = from_log<Real, Semiring>(aside_.tail_log - s.rest - bound_log);
   tail->decay = t_.tail_factor[label];
   tail->old_block = ring_before(s.head, t_.ring_blocks);
@@ -239,7 +259,7 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::fill_t
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ bool BlockParts<Real, Semiring, Lanes, kRows>::tail_certified(
     const BlockTail<Real>& tail) const {
-  const bool idle = t_.log_tail[label_.label] == kNone ||
+  const bool idle = !lanes_.valid || t_.log_tail[label_.label] == kNone ||
                     (t_.duration >= kBlock && aside_.tail_log == kNone &&
                      is_empty(m_.ring.scale(tail.old_block)) && is_empty(m_.ring.scale(tail.new_block)));
   return idle ||
@@ -249,6 +269,7 @@ __device__ __forceinline__ bool BlockParts<Real, Semiring, Lanes, kRows>::tail_c
 // --- the recursion ---
 
 template <class Real, class Semiring, class Lanes, int kRows>
+template <bool kCut>
 __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::recur(
     const RunState<Real>& s, const BlockScales& scales, const Real (&alpha_factor)[kBlock],
     const Real* start_factors, BlockTail<Real>* tail, Real (&sums)[kBlock], BlockResult<Real>* result) const {
@@ -264,9 +285,10 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::recur(
   Real alpha = number_of_units<Real, Semiring>(s.carry_scale - scales.common + label_.out_of);
   alpha = lanes_.valid && !is_far_below(s.carry_scale) ? O::times(alpha, s.carry) : O::zero();
   const FastBlock<Real, Semiring, Lanes, kRows> block(t_, m_, lanes_, label_);
+  const BlockCut cut = kCut ? this->cut() : BlockCut();
   const auto recursion = [&](auto has_tail, auto stores) {
-    block.template run<decltype(has_tail)::value, decltype(stores)::value>(
-        alpha, first_factor, alpha_factor, start_factors, scales, window, tail, sums, result);
+    block.template run<decltype(has_tail)::value, decltype(stores)::value, kCut>(
+        alpha, first_factor, alpha_factor, start_factors, scales, cut, window, tail, sums, result);
   };
   // What a model or a pass does without is not in the way of the others.
   if (t_.tail) {
@@ -360,13 +382,14 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::keep_l
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::store_scales(
     const RunState<Real>& s, const BlockScales& scales, const FactorRange<Real>& range,
-    const BlockResult<Real>& result) const {
+    const BlockTail<Real>& tail, const BlockResult<Real>& result) const {
   const std::int64_t block = store_row(s) / kBlock;
   double nats_rest;
   const double nats = whole_nats<Semiring>(s.base, &nats_rest);
   if (!lanes_.valid) return;
   const std::int64_t to = block * t_.labels + lanes_.c;
   p_.store.alpha_scale[to] = scales.bound * Semiring::kUnit + nats_rest;
+  if (p_.store.tail != nullptr) p_.store.tail_scale[to] = tail.bound * Semiring::kUnit + nats_rest;
   const int start = scales.common + label_.into;
   p_.store.start_scale[to] = log_of_units<Semiring>(start) + nats_rest + (Semiring::kIsLog ? 0.0 : s.rest);
   p_.store.content[to] = range.sum - s.rest;
@@ -391,7 +414,7 @@ __device__ __forceinline__ void BlockParts<Real, Semiring, Lanes, kRows>::move_o
     const BlockResult<Real>& result, const BlockMove<Real>& move) const {
   if (t_.tail) {
     // The decay was rounded to a Real 16 times over.
-    aside_.tail_log = to_log<Real, Semiring>(tail.number) + (scales.bound - move.shift) * Semiring::kUnit +
+    aside_.tail_log = to_log<Real, Semiring>(tail.number) + (tail.bound - move.shift) * Semiring::kUnit +
                       range.sum + t_.tail_correction[label_.label];
   }
   s.carry = move.something ? less_units<Real, Semiring>(result.stored, move.within) : O::zero();

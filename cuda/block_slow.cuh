@@ -25,10 +25,9 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
     Real sums[kBlock];
     this->sum_far(s_, parity_, sums, scales.bound);
 
-    const bool readable = at.running && at.whole;
     FactorRange<Real> range;
     Real alpha_factor[kBlock];
-    bool small = readable && at.scores != nullptr;
+    bool small = at.running && at.scores != nullptr;
     if (small) {
       Real x[kBlock];
       const std::int64_t first = this->row(s_) * t_.labels + label_.label;
@@ -43,7 +42,7 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
     const Real* start_factors = nullptr;
     const bool longer = at.running && !small;
     if (lanes_.any_team(longer)) {
-      block_factors<Real, Semiring, Lanes>(t_, *aside_.sequence, this->factor_source(s_, readable), lanes_,
+      block_factors<Real, Semiring, Lanes>(t_, *aside_.sequence, this->factor_source(s_, at.running), lanes_,
                                            &factors);
       if (lanes_.any(longer)) {
         range = factors.range;
@@ -57,16 +56,18 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
 
     BlockTail<Real> tail;
     BlockResult<Real> result;
-    this->recur(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
-    const bool good = this->certified(s_, scales, ring, range, tail, result);
+    this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
+    // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
+    const bool lost = this->cut().bare && is_far_below(label_.into);
+    const bool good = !lost && this->certified(s_, scales, ring, range, tail, result);
     const bool refused = lanes_.any(lanes_.valid && !good);
-    const bool fast = readable && at.plain_start && !refused;
+    const bool fast = at.running && !refused;
     const bool exact = at.running && !fast;
     // In an exact block the recursion's sums are made again: they have been added to.
     if (lanes_.any_team(exact)) {
       this->sum_far(s_, parity_, sums, scales.bound);
       run_exact(scales, ring, sums, exact);
-      if (exact && readable && at.plain_start) ++aside_.fallbacks;
+      if (exact) ++aside_.fallbacks;
     }
     finish(scales, range, tail, result, fast);
     lanes_.sync();
@@ -91,7 +92,7 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
     if (lanes_.valid)
       this->keep_starts_of(s_, scales, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
     if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
-    if (aside_.place.storing) this->store_scales(s_, scales, range, result);
+    if (aside_.place.storing) this->store_scales(s_, scales, range, tail, result);
     aside_.mass += range.mass;
     this->move_on(s_, scales, range, tail, result, move);
     if (lanes_.valid && moves) request_move(move.gauge, false);
@@ -109,6 +110,12 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
       p_.store.exact[store_row / kBlock] = pool + 1;
       p_.store.base[store_row / kBlock] = nats;
       p_.store.mass[store_row / kBlock] = aside_.mass;
+    }
+    if (keeps && lanes_.valid) {
+      // Not used, but copied with those of other blocks.
+      const std::int64_t to = store_row / kBlock * t_.labels + lanes_.c;
+      p_.store.alpha_scale[to] = p_.store.start_scale[to] = 0;
+      if (p_.store.tail != nullptr) p_.store.tail_scale[to] = 0;
     }
     pool = lanes_.most(pool);
     const bool has_room = keeps && pool >= 0 && pool < p_.store.pool_slots;

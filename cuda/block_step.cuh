@@ -52,7 +52,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step() {
 
   BlockTail<Real> tail;
   BlockResult<Real> result;
-  this->recur(state_, scales, alpha_factor, start_factors, &tail, sums, &result);
+  this->template recur<false>(state_, scales, alpha_factor, start_factors, &tail, sums, &result);
   const bool good = this->certified(state_, scales, ring, range, tail, result);
   const BlockMove<Real> move = this->move_of(state_, scales, range, result, mine);
   const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
@@ -65,7 +65,8 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step() {
   if (mine) {
     if (lanes_.valid) this->keep_starts_of(state_, scales, result, move, -state_.gauge);
     if (vanished || state_.logs_left > 0) this->keep_logs_of(state_, result, move, vanished);
-    if (p_.store.alpha != nullptr && aside_.place.storing) this->store_scales(state_, scales, range, result);
+    if (p_.store.alpha != nullptr && aside_.place.storing)
+      this->store_scales(state_, scales, range, tail, result);
     if (start_factors != nullptr) aside_.mass += range.mass;
     this->move_on(state_, scales, range, tail, result, move);
   }

@@ -39,11 +39,11 @@ void ChunkPass<Real, Semiring>::make_tasks() {
   for (std::size_t s = 0; s < plan_.layout.sequences.size(); ++s) {
     const PlacedSequence& sequence = plan_.layout.sequences[s];
     const std::int64_t rounded = ceil_div<std::int64_t>(sequence.length, kBlock) * kBlock;
-    const auto count = ceil_div(sequence.range.size(), plan_.run);
+    const auto count = ceil_div(sequence.range.size(), sequence.run);
     for (std::int64_t n = 0; n < count; ++n) {
       const std::int64_t i = forward ? n : count - 1 - n;
-      const std::int64_t left = sequence.range.begin + i * plan_.run;
-      const PositionRange positions{left, std::min(left + plan_.run, sequence.range.end)};
+      const std::int64_t left = sequence.range.begin + i * sequence.run;
+      const PositionRange positions{left, std::min(left + sequence.run, sequence.range.end)};
       RunTask task{};
       task.sequence = static_cast<int>(s);
       task.begin = forward ? positions.begin : rounded - positions.end;
@@ -52,12 +52,13 @@ void ChunkPass<Real, Semiring>::make_tasks() {
       const bool from_edge = task.begin - plan_.warmup <= first;
       task.from = from_edge ? first : task.begin - plan_.warmup;
       task.start = from_edge ? StartKind::kEdge : StartKind::kWarm;
+      task.mark = sequence.mark;
       task.first_state = slot;
       RunOutcome outcome;
       outcome.range = positions;
       outcome.sequence = static_cast<int>(s);
       outcome.first_state = slot;
-      slot += static_cast<int>(ceil_div(positions.size(), plan_.mark)) + 1;
+      slot += static_cast<int>(ceil_div(positions.size(), sequence.mark)) + 1;
       outcome.last_state = slot - 1;
       outcome.report_slot = static_cast<int>(tasks_.size());
       tasks_.push_back(task);
@@ -156,7 +157,7 @@ std::size_t ChunkPass<Real, Semiring>::workspace_bytes(std::size_t tasks) const 
   const auto& t = chain_.host();
   const auto cells = static_cast<std::size_t>(t.ring_blocks) * static_cast<std::size_t>(t.labels);
   const std::size_t per_team = cells * (kBlock + 1) * sizeof(double) +
-                               (3 * kBlock + 2) * static_cast<std::size_t>(t.labels) * sizeof(double) +
+                               kExactRows * static_cast<std::size_t>(t.labels) * sizeof(double) +
                                (tile_.ring_in_shared ? 0 : cells * (kBlock * sizeof(Real) + sizeof(int)));
   const std::size_t teams = std::max<std::size_t>(1, std::min(tasks, kMostWorkspace / per_team));
   return per_team * (teams + static_cast<std::size_t>(tile_.teams_per_block));
@@ -173,7 +174,6 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_repo
   p.reports = reinterpret_cast<RunReport*>(offset() + slots_) + first_report;
   p.states = states();
   if (store_ != nullptr) p.store = store_->view();
-  p.mark = plan_.mark;
   p.num_tasks = static_cast<int>(count);
   p.backward = plan_.direction == Direction::kBackward ? 1 : 0;
   p.panels = tile_.panels;
@@ -193,7 +193,7 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_repo
   const std::size_t teams = blocks * per_block;
   p.teams = static_cast<int>(teams);
   exact_logs_.reserve(teams * cells * (kBlock + 1));
-  exact_rows_.reserve(teams * (3 * kBlock + 2) * wide(t.labels));
+  exact_rows_.reserve(teams * kExactRows * wide(t.labels));
   has_log_.reserve(teams * wide(t.ring_blocks));
   if (!tile_.ring_in_shared) {
     ring_.reserve(teams * cells * kBlock);

@@ -28,7 +28,10 @@ class StoreBuffers {
     const std::size_t entries = blocks_ * kBlock * labels_;
     alpha_.reserve(entries);
     start_.reserve(entries);
-    if (tail) tail_.reserve(entries);
+    if (tail) {
+      tail_.reserve(entries);
+      tail_scale_.reserve(blocks_ * labels_);
+    }
     tail_kept_ = tail;
     for (auto* per_label : {&alpha_scale_, &start_scale_, &content_, &start_bound_})
       per_label->reserve(blocks_ * labels_);
@@ -52,7 +55,10 @@ class StoreBuffers {
   void clear(cudaStream_t stream) {
     alpha_.clear(blocks_ * kBlock * labels_, stream);
     start_.clear(blocks_ * kBlock * labels_, stream);
-    if (tail_kept_) tail_.clear(blocks_ * kBlock * labels_, stream);
+    if (tail_kept_) {
+      tail_.clear(blocks_ * kBlock * labels_, stream);
+      tail_scale_.clear(blocks_ * labels_, stream);
+    }
     alpha_scale_.clear(blocks_ * labels_, stream);
     start_scale_.clear(blocks_ * labels_, stream);
     if (shifts_kept_) shift_.clear(blocks_ * kBlock, stream);
@@ -69,6 +75,7 @@ class StoreBuffers {
     v.alpha = alpha_.get();
     v.start = start_.get();
     v.tail = tail_kept_ ? tail_.get() : nullptr;
+    v.tail_scale = tail_kept_ ? tail_scale_.get() : nullptr;
     v.alpha_scale = alpha_scale_.get();
     v.start_scale = start_scale_.get();
     v.content = content_.get();
@@ -89,7 +96,8 @@ class StoreBuffers {
   // Copies on the host, for what is not worth a kernel.
   struct Copy {
     std::vector<Real> alpha, start, tail;
-    std::vector<double> alpha_scale, start_scale, base, mass, shift, pool_alpha, pool_start, pool_tail;
+    std::vector<double> alpha_scale, start_scale, tail_scale, base, mass, shift, pool_alpha, pool_start,
+        pool_tail;
     std::vector<int> exact;
   };
   // Blocks [first, first + count), except the pool.
@@ -100,7 +108,10 @@ class StoreBuffers {
     };
     take(copy.alpha, alpha_, kBlock * labels_);
     take(copy.start, start_, kBlock * labels_);
-    if (tail_kept_) take(copy.tail, tail_, kBlock * labels_);
+    if (tail_kept_) {
+      take(copy.tail, tail_, kBlock * labels_);
+      take(copy.tail_scale, tail_scale_, labels_);
+    }
     take(copy.alpha_scale, alpha_scale_, labels_);
     take(copy.start_scale, start_scale_, labels_);
     take(copy.base, base_, 1);
@@ -122,7 +133,10 @@ class StoreBuffers {
     };
     take(alpha_, from.alpha_, kBlock * labels_);
     take(start_, from.start_, kBlock * labels_);
-    if (tail_kept_) take(tail_, from.tail_, kBlock * labels_);
+    if (tail_kept_) {
+      take(tail_, from.tail_, kBlock * labels_);
+      take(tail_scale_, from.tail_scale_, labels_);
+    }
     take(alpha_scale_, from.alpha_scale_, labels_);
     take(start_scale_, from.start_scale_, labels_);
     take(content_, from.content_, labels_);
@@ -149,8 +163,8 @@ class StoreBuffers {
   std::size_t labels_ = 0, blocks_ = 0, pool_slots_ = 0;
   bool tail_kept_ = false, shifts_kept_ = false;
   DeviceBuffer<Real> alpha_, start_, tail_;
-  DeviceBuffer<double> alpha_scale_, start_scale_, content_, start_bound_, base_, mass_, shift_, pool_alpha_,
-      pool_start_, pool_tail_;
+  DeviceBuffer<double> alpha_scale_, start_scale_, tail_scale_, content_, start_bound_, base_, mass_, shift_,
+      pool_alpha_, pool_start_, pool_tail_;
   DeviceBuffer<int> exact_, pool_used_;
 };
 
@@ -158,8 +172,6 @@ class StoreBuffers {
 struct PassPlan {
   Direction direction = Direction::kForward;
   SequenceLayout layout;
-  std::int64_t run = 0;   // positions per run
-  std::int64_t mark = 0;  // states are kept at its multiples and at the edges of runs
   std::int64_t warmup = 0;
 };
 

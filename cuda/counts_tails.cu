@@ -76,7 +76,7 @@ class TailCounter {
     const double end_scale = p_.backward.start_scale[scale_at] + interval_.backward_level(row / kBlock);
     const double right = beyond_ + interval_.content_of(block, c_);
     const double scale = fmax(end_scale, right);
-    const double tail_scale = p_.forward.alpha_scale[scale_at] + interval_.forward_level(row / kBlock);
+    const double tail_scale = p_.forward.tail_scale[scale_at] + interval_.forward_level(row / kBlock);
     if (scale == kNone) return true;
     const double whole = tail_scale + scale;
     if (!(whole <= 300)) return false;
@@ -110,8 +110,8 @@ class TailCounter {
       const std::int64_t i = static_cast<std::int64_t>(block) * kBlock + slot;
       if (i >= interval_.rows) continue;
       // The tail's share at the position's right boundary; a fast block's lacks the content since its first.
-      double tail = interval_.stored(p_.forward, p_.forward.tail, p_.forward.alpha_scale,
-                                     p_.forward.pool_tail, interval_.first_row + i, c_) +
+      double tail = interval_.stored(p_.forward, p_.forward.tail, p_.forward.tail_scale, p_.forward.pool_tail,
+                                     interval_.first_row + i, c_) +
                     interval_.forward_level(at);
       if (fast) tail += logs.content[slot];
       const double reach = log_add(logs.end[slot], beyond_);

@@ -267,6 +267,11 @@ class WarpCounter {
   Real parts_[kEntries];
 };
 
+// Warps that share an interval of so many blocks.
+SEMICRF_BOTH constexpr int warps_along(int blocks) {
+  return blocks < 16 ? 1 : (blocks < 128 ? 4 : kMostWarps);
+}
+
 // A block of threads per interval, its warps one after the other along it.
 template <class Real, int kWidth>
 __global__ void __launch_bounds__(kMostWarps * 32)
@@ -284,8 +289,11 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   Counter counter(p, index, rows, exact);
   const AnchorTask& task = p.tasks[index];
   const int blocks = static_cast<int>((task.end - task.begin + kBlock - 1) / kBlock);
-  const int each = (blocks + warps - 1) / warps;
-  counter.run(warp * each, (warp + 1) * each < blocks ? (warp + 1) * each : blocks);
+  // Of its own length, so that the intervals beside it change no digit.
+  const int working = warps_along(blocks);
+  const int each = (blocks + working - 1) / working;
+  const int begin = warp * each;
+  counter.run(begin, begin + each < blocks ? begin + each : blocks);
   if (warp == 0) counter.count_edges();
   for (int turn = 0; turn < warps; ++turn) {
     __syncthreads();
@@ -546,7 +554,7 @@ void launch_blocks(const CountsParameters<Real>& parameters, cudaStream_t stream
 template <class Real, int kWidth>
 void launch_warps(const CountsParameters<Real>& parameters, cudaStream_t stream) {
   // A warp should have a dozen blocks to itself.
-  const int warps = parameters.starts.blocks < 16 ? 1 : (parameters.starts.blocks < 128 ? 4 : kMostWarps);
+  const int warps = warps_along(parameters.starts.blocks);
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(parameters.num_tasks));
   config.blockDim = dim3(static_cast<unsigned>(warps * 32));

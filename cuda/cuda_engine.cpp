@@ -87,15 +87,19 @@ std::size_t CudaEngine<Real>::posterior_device_bytes(const WindowShape& shape, b
 }
 
 template <class Real>
+PlacedSequence CudaEngine<Real>::cut(std::int64_t length, PositionRange range, bool with_marks) const {
+  PlacedSequence sequence{range, length};
+  sequence.run = run_length(grid_, length, teams_at_once(tile_));
+  sequence.mark = with_marks ? std::min(sequence.run, grid_.warmup) : sequence.run;
+  return sequence;
+}
+
+template <class Real>
 PassPlan CudaEngine<Real>::plan_for(const ScoreWindow& scores, PositionRange range, Direction direction,
                                     bool with_marks) const {
   PassPlan plan;
   plan.direction = direction;
-  plan.layout = SequenceLayout(range, scores.length);
-  // What one run covers is cut like the sequences of batches.
-  plan.run =
-      scores.length <= grid_.unit ? grid_.unit : run_length(grid_, scores.length, teams_at_once(tile_));
-  plan.mark = with_marks ? std::min(plan.run, grid_.warmup) : plan.run;
+  plan.layout = SequenceLayout(cut(scores.length, range, with_marks));
   plan.warmup = run_warmup(grid_, sizeof(Real));
   return plan;
 }

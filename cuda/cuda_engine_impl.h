@@ -59,7 +59,7 @@ class CudaEngine final : public Engine {
 
   // The same in steps, for measurements: scores to the device; then passes over them without their outputs.
   void upload(const ScoreWindow& scores);
-  void upload_batch(std::span<const ScoreWindow> sequences);
+  void upload_batch(std::span<const ScoreWindow> sequences, bool with_marks);
   std::vector<RunOutcome> forward_batch_pass();
   void posterior_batch_pass(const PosteriorArrays& wanted);
   std::vector<RunOutcome> forward_pass(const ScoreWindow& scores, PositionRange range);
@@ -76,6 +76,8 @@ class CudaEngine final : public Engine {
   using MaxPass = ChunkPass<Real, MaxSemiring>;
 
   static double tolerance() { return sizeof(Real) == sizeof(float) ? 1e-5 : 1e-11; }
+  // How a sequence, or a window of it, is cut.
+  PlacedSequence cut(std::int64_t length, PositionRange range, bool with_marks) const;
   PassPlan plan_for(const ScoreWindow& scores, PositionRange range, Direction direction,
                     bool with_marks) const;
   std::vector<ChunkReport> reports_of(PositionRange range, const std::vector<RunOutcome>& outcomes) const;
@@ -115,7 +117,7 @@ class CudaEngine final : public Engine {
   void combine_all(std::size_t tasks, const Work& work, const PosteriorArrays& wanted);
   void add_reports(const Work& work, Sweeps& sweeps) const;
   void count_all(const std::vector<AnchorTask>& tasks, const Work& work, const ExpectedCounts& counts);
-  Work batch_work(bool with_marks) const;
+  Work batch_work() const;
   double batch_log_partition(std::size_t i, const RunOutcome& last) const;
   void download_rows(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
                      std::span<double* const> to);

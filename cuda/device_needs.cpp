@@ -21,7 +21,7 @@ std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tai
   const std::size_t blocks = positions / kBlock + 1;
   const std::size_t rows = blocks * kBlock;
   const std::size_t pool = std::max<std::size_t>(64, blocks / 16) * kBlock * labels * arrays * sizeof(double);
-  return rows * labels * arrays * model.real_bytes + blocks * (4 * labels + 2) * sizeof(double) +
+  return rows * labels * arrays * model.real_bytes + blocks * ((tail ? 5 : 4) * labels + 2) * sizeof(double) +
          blocks * sizeof(int) + (shifts ? rows * sizeof(double) : 0) + pool;
 }
 
@@ -30,8 +30,8 @@ std::size_t run_bytes(const ModelShape& model, std::size_t runs, std::size_t sta
   const std::size_t labels = wide(model.labels);
   const std::size_t state = (wide(model.max_duration) + 2) * labels * sizeof(double);
   const std::size_t cells = (wide(model.max_duration) + kBlock - 1) / kBlock * labels;
-  const std::size_t team =
-      cells * kBlock * (sizeof(double) + model.real_bytes) + (50 * labels + 2 * cells) * sizeof(double);
+  const std::size_t team = cells * kBlock * (sizeof(double) + model.real_bytes) +
+                           (kExactRows * labels + 2 * cells) * sizeof(double);
   const std::size_t workspace = std::max(team, std::min(team * std::min(runs, kTeams), kMostWorkspace));
   return states * state + workspace;
 }
@@ -102,7 +102,7 @@ std::size_t batch_need(const ModelShape& model, const BatchShape& shape, bool po
   const std::size_t rows = wide(shape.rows);
   const std::size_t labels = wide(model.labels);
   const std::size_t runs = wide(shape.runs);
-  const std::size_t states = 2 * runs + 1;
+  const std::size_t states = wide(shape.states) + 1;
   const std::size_t forward = kTables + rows * shape.score_bytes + run_bytes(model, runs, states);
   if (!posteriors) return forward;
   return forward + run_bytes(model, runs, states) + cut_bytes(model, shape.sequences) +

@@ -32,7 +32,7 @@ std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const W
 
 // Whole sequences on common rows.
 struct BatchShape {
-  std::int64_t sequences = 0, rows = 0, runs = 0;
+  std::int64_t sequences = 0, rows = 0, runs = 0, states = 0;
   std::size_t score_bytes = 0;  // per row, all arrays
 };
 std::size_t batch_need(const ModelShape& model, const BatchShape& shape, bool posteriors, bool counts);

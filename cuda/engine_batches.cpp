@@ -23,12 +23,6 @@ std::size_t score_bytes(const ScoreWindow& scores) {
   return bytes;
 }
 
-SequenceLayout layout_of(std::span<const ScoreWindow> sequences) {
-  std::vector<std::int64_t> lengths;
-  for (const ScoreWindow& sequence : sequences) lengths.push_back(sequence.length);
-  return SequenceLayout(lengths);
-}
-
 }  // namespace
 
 // Enough for a card, and not too much for the host.
@@ -38,21 +32,22 @@ std::int64_t CudaEngine<Real>::batch_positions() const {
   return std::clamp<std::int64_t>(kRuns * grid_.unit, std::int64_t{1} << 18, std::int64_t{1} << 20);
 }
 
-// Those that are computed together with sequences[first]: as many as follow it, are cut alike and fit the
-// memory. Longer ones are cut into longer runs, and come alone.
+// Those that are computed together with sequences[first]: as many as follow it and fit the memory. Longer
+// ones fill the card by themselves, and come alone.
 template <class Real>
 std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
                                         bool posteriors, bool counts) const {
-  const auto is_short = [&](const ScoreWindow& sequence) {
-    return plan_for(sequence, {0, sequence.length}, Direction::kForward, true).run == grid_.unit;
-  };
   BatchShape shape;
   shape.score_bytes = score_bytes(sequences[first]) * wide(model_.num_labels);
   std::size_t end = first;
-  while (end < sequences.size() && is_short(sequences[end]) &&
+  const int teams = teams_at_once(tile_);
+  while (end < sequences.size() && is_short(grid_, sequences[end].length, teams) &&
          same_arrays(sequences[first], sequences[end])) {
-    shape.rows += (sequences[end].length + kBlock - 1) / kBlock * kBlock;
-    shape.runs += (sequences[end].length + grid_.unit - 1) / grid_.unit;
+    const std::int64_t length = sequences[end].length;
+    const PlacedSequence sequence = cut(length, {0, length}, posteriors);
+    shape.rows += ceil_div<std::int64_t>(length, kBlock) * kBlock;
+    shape.runs += ceil_div(length, sequence.run);
+    shape.states += ceil_div(length, sequence.run) + ceil_div(length, sequence.mark);
     ++shape.sequences;
     if (end > first && batch_need(model_shape(), shape, posteriors, counts) > memory_) break;
     ++end;
@@ -61,30 +56,32 @@ std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, 
 }
 
 template <class Real>
-void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow> sequences) {
+void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow> sequences, bool with_marks) {
   SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
-  batch_layout_ = layout_of(sequences);
+  std::vector<PlacedSequence> whole;
+  for (const ScoreWindow& sequence : sequences)
+    whole.push_back(cut(sequence.length, {0, sequence.length}, with_marks));
+  batch_layout_ = SequenceLayout(std::move(whole));
   batch_.upload(sequences, batch_layout_, model_.num_labels, stream_);
 }
 
-// Cut like the shortest sequence.
 template <class Real>
-typename CudaEngine<Real>::Work CudaEngine<Real>::batch_work(bool with_marks) const {
-  Work work{plan_for(ScoreWindow{}, {}, Direction::kForward, with_marks), batch_.on_device(),
-            batch_.subtract_position_max()};
-  work.plan.layout = batch_layout_;
-  return work;
+typename CudaEngine<Real>::Work CudaEngine<Real>::batch_work() const {
+  PassPlan plan;
+  plan.layout = batch_layout_;
+  plan.warmup = run_warmup(grid_, sizeof(Real));
+  return {plan, batch_.on_device(), batch_.subtract_position_max()};
 }
 
 template <class Real>
 std::vector<RunOutcome> CudaEngine<Real>::forward_batch_pass() {
-  const Work work = batch_work(false);
+  const Work work = batch_work();
   return log_forward().run(work.plan, work.sequences, nullptr, nullptr);
 }
 
 template <class Real>
 void CudaEngine<Real>::posterior_batch_pass(const PosteriorArrays& wanted) {
-  sweep(batch_work(true), nullptr, nullptr, wanted);
+  sweep(batch_work(), nullptr, nullptr, wanted);
 }
 
 // log Z of sequence `i` of the batch, whose runs are outcomes up to `last`.
@@ -106,7 +103,7 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
       results.push_back(std::move(Engine::log_partitions(sequences.subspan(first, 1)).front()));
       continue;
     }
-    upload_batch(sequences.subspan(first, end - first));
+    upload_batch(sequences.subspan(first, end - first), false);
     results.resize(end);
     for (std::size_t i = first; i < end; ++i)
       results[i].chunks.resize(chunk_of(sequences[i].length - 1, {0, sequences[i].length}) + 1);
@@ -135,7 +132,7 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
           Engine::posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));
       continue;
     }
-    upload_batch(sequences.subspan(first, end - first));
+    upload_batch(sequences.subspan(first, end - first), true);
     const std::span<const PosteriorArrays> arrays = out.subspan(first, end - first);
     PosteriorArrays wanted;  // of any of them
     for (const PosteriorArrays& own : arrays) {
@@ -144,7 +141,7 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
         if (own.*array != nullptr) wanted.*array = own.*array;
     }
     wanted.counts = counts;
-    Sweeps sweeps = sweep(batch_work(true), nullptr, nullptr, wanted);
+    Sweeps sweeps = sweep(batch_work(), nullptr, nullptr, wanted);
     for (const RunOutcome& outcome : sweeps.forward) {
       const std::size_t i = wide(outcome.sequence);
       if (outcome.range.end != batch_layout_.sequences[i].range.end) continue;
@@ -157,7 +154,7 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
 
 #define SEMICRF_INSTANTIATE(Real)                                                                      \
   template std::int64_t CudaEngine<Real>::batch_positions() const;                                     \
-  template void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow>);                          \
+  template void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow>, bool);                    \
   template std::vector<RunOutcome> CudaEngine<Real>::forward_batch_pass();                             \
   template void CudaEngine<Real>::posterior_batch_pass(const PosteriorArrays&);                        \
   template std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const ScoreWindow>); \

@@ -19,7 +19,7 @@ void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, const Wor
   input.norm_log = norm_log_.get();
   input.num_tasks = tasks.size();
   input.rows = static_cast<std::int64_t>(forward_store_.blocks()) * kBlock;
-  input.mark = work.plan.mark;
+  input.mark = work.plan.layout.longest_mark();
   input.sequences = work.sequences;
   input.subtract_position_max = work.subtract_position_max;
   // Windows and sequences begin with a chunk.

@@ -24,7 +24,7 @@ ForwardWindow CudaEngine<Real>::forward(const ScoreWindow& scores, PositionRange
   result.chunks = reports_of(range, outcomes);
   result.right = final_state(log_forward(), outcomes.back(), range.end);
   result.whole = left != nullptr ? left->whole : 0.0;
-  if (keep) write_forward(scores, range, outcomes, plan.run, out, result.whole);
+  if (keep) write_forward(scores, range, outcomes, plan.layout.sequences[0].run, out, result.whole);
   return result;
 }
 
@@ -94,7 +94,7 @@ void CudaEngine<Real>::write_forward(const ScoreWindow& scores, PositionRange ra
         double value = kNegativeInfinity;
         if (model_.has_tail()) {
           value = exact ? kept.pool_tail[pool + c]
-                        : log_of(kept.tail[from]) + kept.alpha_scale[scale] + content[c];
+                        : log_of(kept.tail[from]) + kept.tail_scale[scale] + content[c];
         }
         out.tails[at] = (value + run_offset) + end_level;
       }

@@ -33,18 +33,18 @@ std::vector<AnchorTask> CudaEngine<Real>::anchor_tasks(const Work& work) const {
     const std::size_t opposite = first + (last - 1 - i);
     const PositionRange run = forward[i].range;
     const PlacedSequence& sequence = work.plan.layout.sequences[wide(forward[i].sequence)];
-    const std::int64_t last_mark = (run.end + work.plan.mark - 1) / work.plan.mark;
-    for (std::int64_t begin = run.begin; begin < run.end; begin += work.plan.mark) {
+    const std::int64_t step = sequence.mark;
+    const std::int64_t last_mark = (run.end + step - 1) / step;
+    for (std::int64_t begin = run.begin; begin < run.end; begin += step) {
       AnchorTask task{};
       task.begin = begin;
-      task.end = std::min(begin + work.plan.mark, run.end);
+      task.end = std::min(begin + step, run.end);
       task.first_row = sequence.first_row + (begin - sequence.range.begin);
       task.sequence = forward[i].sequence;
       task.forward_run = forward[i].report_slot;
       task.backward_run = backward[opposite].report_slot;
-      task.forward_state =
-          forward[i].first_state + static_cast<int>((begin - run.begin) / work.plan.mark) + 1;
-      const std::int64_t mark = (task.end + work.plan.mark - 1) / work.plan.mark;
+      task.forward_state = forward[i].first_state + static_cast<int>((begin - run.begin) / step) + 1;
+      const std::int64_t mark = (task.end + step - 1) / step;
       task.backward_state = backward[opposite].first_state + static_cast<int>(last_mark - mark);
       task.at_sequence_end = task.end == sequence.length ? 1 : 0;
       tasks.push_back(task);
@@ -150,7 +150,7 @@ void CudaEngine<Real>::combine_all(std::size_t tasks, const Work& work, const Po
     norm_log_.reserve(forward_store_.blocks());
     p.norm_log = norm_log_.get();
   }
-  const std::size_t pieces = pieces_of(work.plan.mark);
+  const std::size_t pieces = pieces_of(work.plan.layout.longest_mark());
   p.pieces = static_cast<int>(pieces);
   if (pieces > 1) piece_sums_.reserve(tasks * pieces * labels);
   p.piece_sums = piece_sums_.get();
@@ -160,6 +160,8 @@ void CudaEngine<Real>::combine_all(std::size_t tasks, const Work& work, const Po
   const auto room = [&](const double* array, DeviceBuffer<Real>& buffer, std::size_t count) -> Real* {
     if (array == nullptr) return nullptr;
     buffer.reserve(count);
+    // Rows between the sequences of a batch come down with the others.
+    if (!work.plan.layout.alone()) buffer.clear(count, stream_);
     return buffer.get();
   };
   p.boundary = room(wanted.boundary, boundary_, rows);
@@ -189,7 +191,7 @@ void CudaEngine<Real>::add_reports(const Work& work, Sweeps& sweeps) const {
       chunk.repaired = chunk.repaired || outcome.repaired;
     }
   }
-  const std::size_t pieces = pieces_of(work.plan.mark);
+  const std::size_t pieces = pieces_of(work.plan.layout.longest_mark());
   for (std::size_t i = 0; i < tasks_.size(); ++i) {
     ChunkReport& chunk = chunk_at(tasks_[i].sequence, tasks_[i].begin);
     chunk.fallbacks += host_fallbacks_.get()[i];
@@ -252,7 +254,7 @@ PosteriorWindow CudaEngine<Real>::posteriors(const ScoreWindow& scores, Position
                                              const PosteriorArrays& out) {
   upload(scores);
   PosteriorWindow result = compute_posteriors(scores, range, left, right, out);
-  download_posteriors(SequenceLayout(range, scores.length), {&out, 1});
+  download_posteriors(SequenceLayout(PlacedSequence{range, scores.length}), {&out, 1});
   return result;
 }
 

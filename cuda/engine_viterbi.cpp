@@ -40,9 +40,9 @@ ViterbiWindow CudaEngine<Real>::viterbi_window(const ScoreWindow& scores, Positi
   result.right = final_state(max_forward(), outcomes.back(), range.end);
   if (messages != nullptr) {
     if (!trace_buffers_) trace_buffers_ = std::make_shared<TraceBuffers>();
-    *messages = std::make_unique<CudaViterbiMessages<Real>>(max_forward(), window_, std::move(store),
-                                                            unused(trace_places_), trace_buffers_, outcomes,
-                                                            range, plan.run, left, stream_);
+    *messages = std::make_unique<CudaViterbiMessages<Real>>(
+        max_forward(), window_, std::move(store), unused(trace_places_), trace_buffers_, outcomes, range,
+        plan.layout.sequences[0].run, left, stream_);
   }
   return result;
 }

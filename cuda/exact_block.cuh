@@ -91,10 +91,36 @@ struct ExactPath {
   }
 
   // e^x of a term's distance from the largest; what thirty thousand of them would not change is nothing.
-  __device__ static double part(double x) { return x > -50.0 ? exp(x) : 0.0; }
+  // Without a branch, so that several are on their way at a time.
+  __device__ static double part(double x) {
+    const double e = exp(fmax(x, -50.0));
+    return x > -50.0 ? e : 0.0;
+  }
 
-  // log sum over c' of alpha(c') + T[c'][c]
-  __device__ double sum_over_sources() const {
+  // log sum over c' of alpha(c') + T[c'][c]. By the numbers of the fast path's table, whose logarithms are
+  // those of the table here, with alpha relative to the largest; over logarithms where that is too little to
+  // be all. `most`: the largest alpha with its bound of transitions.
+  __device__ double sum_over_sources(double most) const {
+    if constexpr (Semiring::kIsLog) {
+      const double* const weights = x.memory.weights;
+      const Real* const column = t.transition + lanes.c;
+      double sums[4] = {};
+      int from = 0;
+      for (; from + 3 < t.labels; from += 4) {
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+          sums[k] = fma(weights[from + k], static_cast<double>(column[(from + k) * t.width]), sums[k]);
+      }
+      for (; from < t.labels; ++from)
+        sums[0] = fma(weights[from], static_cast<double>(column[from * t.width]), sums[0]);
+      const double sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+      // Lost are terms below e^kIgnore where the table has such, and below e^-700 of the weights.
+      if (sum > (t.transition_vanished ? t.labels * exp(Limits<Semiring, Real>::kIgnore + 40) : 1e-280))
+        return most + t.transition_bound[lanes.c] + log(sum);
+    }
+    return sum_of_logs_over_sources();
+  }
+  __device__ SEMICRF_NOINLINE double sum_of_logs_over_sources() const {
     double most = kNone;
     for (int from = 0; from < t.labels; ++from) {
       most = fmax(most, x.memory.alpha_row[from] +
@@ -119,6 +145,7 @@ struct ExactPath {
     for (int s = first; s <= slot; ++s) most = fmax(most, near_term(slot, s));
     if (!Semiring::kIsLog || most == kNone) return most;
     double sum = part(far - most) + part(x.tail - most);
+#pragma unroll 4
     for (int s = first; s <= slot; ++s) sum += part(near_term(slot, s) - most);
     return most + log(sum);
   }
@@ -160,8 +187,7 @@ struct ExactPath {
         Semiring::kIsLog ? log(static_cast<double>(t.least_total)) : static_cast<double>(t.least_total);
     const bool mine = x.active && lanes.valid;
     if (mine) {
-      for (int slot = 0; slot < kBlock; ++slot)
-        x.memory.near[slot * t.labels] = x.memory.started[slot * t.labels] = kNone;
+      for (int slot = 0; slot < kBlock; ++slot) x.memory.near[slot * t.labels] = kNone;
     }
     x.content_sum = 0;
     x.mass = 0;
@@ -169,6 +195,12 @@ struct ExactPath {
     for (int slot = 0; slot < kBlock; ++slot) {
       const bool inside = slot >= x.first_slot && slot < x.last_slot;
       lanes.sync();
+      double most_source = kNone;
+      if constexpr (Semiring::kIsLog) {
+        const double source = mine && inside ? x.alpha + t.source_bound[lanes.c] : kNone;
+        most_source = lanes.most(source);
+        if (mine && inside) x.memory.weights[lanes.c] = source > kNone ? exp(source - most_source) : 0.0;
+      }
       if (mine && inside) x.memory.alpha_row[lanes.c] = x.alpha;
       lanes.sync();
       // Loading needs the whole team: rows outside of the sequence are read elsewhere and not used.
@@ -198,7 +230,7 @@ struct ExactPath {
       if (x.shift != nullptr && c == 0) x.shift[out_slot] = shift;
 
       const bool bare = x.first_of_sequence && slot == x.first_slot && !t.initial_transition;
-      const double start = bare ? 0.0 : sum_over_sources();
+      const double start = bare ? 0.0 : sum_over_sources(most_source);
       const double started = start + first_score;
       x.memory.near[slot * t.labels] = started;
       if (x.out_start != nullptr)

@@ -43,6 +43,7 @@ enum class StartKind : int { kEdge, kWarm, kState };
 // the sequence's ends.
 struct RunTask {
   std::int64_t from, begin, end;  // the run starts at `from` <= begin (warm-up), the chunk is [begin, end)
+  std::int64_t mark;  // states are kept at boundaries that are multiples of this (and at the chunk's edges)
   int sequence;
   StartKind start;
   double start_whole, start_offset;  // what the state to start from is relative to
@@ -73,6 +74,7 @@ template <class Real>
 struct MessageStore {
   Real *alpha, *start, *tail;         // (rows, C); null: nothing is kept; tail may be null by itself
   double *alpha_scale, *start_scale;  // (blocks, C)
+  double* tail_scale;                 // (blocks, C); null where tail is
   double* content;                    // (blocks, C) sum of the block's centred emissions
   double* start_bound;                // (blocks, C) the largest start of a fast block, with its scale
   double *base, *mass;  // (blocks) whole numbers: what scales and logarithms are relative to; shifts so far
@@ -93,12 +95,11 @@ struct RunParameters {
   RunReport* reports;
   StateStore states;
   MessageStore<Real> store;
-  std::int64_t mark;  // states are kept at boundaries that are multiples of this (and at the chunk's edges)
   int num_tasks;
   int backward;
   // Workspace of every team of lanes that works on one chunk.
   double* exact_logs;  // (teams, ring_blocks, 17, C): 16 starts, and a scale that is far below
-  double* exact_rows;  // (teams, 50, C): near, far, started, alpha of the exact path, alpha where far below
+  double* exact_rows;  // (teams, kExactRows, C): see ExactMemory
   int* ring_has_log;   // (teams, ring_blocks)
   Real* ring;          // (teams, ring_blocks, C, 16) where it is not in shared memory
   int* ring_scale;     // (teams, ring_blocks, C) likewise

@@ -12,6 +12,8 @@ namespace semicrf::cuda {
 struct PlacedSequence {
   PositionRange range;         // positions that are computed
   std::int64_t length = 0;     // T of the sequence
+  std::int64_t run = 0;        // positions per run
+  std::int64_t mark = 0;       // states are kept at its multiples and at the edges of runs
   std::int64_t first_row = 0;  // row of range.begin
 };
 
@@ -20,13 +22,14 @@ struct SequenceLayout {
   PositionRange tokens;  // a window's own positions; rows [0, n) of whole sequences
 
   SequenceLayout() = default;
-  SequenceLayout(PositionRange window, std::int64_t length)
-      : sequences{{window, length, 0}}, tokens(window) {}
-  // Whole sequences of these lengths.
-  explicit SequenceLayout(const std::vector<std::int64_t>& lengths);
+  // A window of a sequence.
+  explicit SequenceLayout(const PlacedSequence& window) : sequences{window}, tokens(window.range) {}
+  // Whole sequences, to be placed.
+  explicit SequenceLayout(std::vector<PlacedSequence> whole);
 
   std::int64_t rows() const { return tokens.size(); }
   bool alone() const { return sequences.size() == 1; }
+  std::int64_t longest_mark() const;
 };
 
 }  // namespace semicrf::cuda

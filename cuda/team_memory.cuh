@@ -45,11 +45,11 @@ struct Ring {
 template <class Real>
 struct ExactMemory {
   Ring<Real, false> ring;
-  double* logs;  // (blocks, 17, C) starts relative to the block's scale, then a scale that is far below
-  int* has_log;  // (blocks) whether a block's starts are there
-  double *near, *far, *started;  // (16, C)
-  double* alpha_row;             // (C) of all labels
-  double* alpha;                 // where it is far below
+  double* logs;        // (blocks, 17, C) starts relative to the block's scale, then a scale that is far below
+  int* has_log;        // (blocks) whether a block's starts are there
+  double *near, *far;  // (16, C)
+  double *alpha_row, *weights;  // (C) of all labels: logarithms; numbers relative to the largest
+  double* alpha;                // where it is far below
   int labels;
 
   __device__ double& log_at(int j, int slot) const {
@@ -99,16 +99,16 @@ __device__ __forceinline__ ExactMemory<Real> exact_memory(const RunParameters<Re
   const int label = c < t.labels ? c : t.labels - 1;
   const std::int64_t labels = t.labels;
   const std::int64_t blocks = static_cast<std::int64_t>(m.team) * t.ring_blocks;
-  double* rows = p.exact_rows + static_cast<std::int64_t>(m.team) * (3 * kBlock + 2) * labels;
+  double* rows = p.exact_rows + static_cast<std::int64_t>(m.team) * kExactRows * labels;
   ExactMemory<Real> e;
   e.ring = {static_cast<Real*>(m.ring.numbers), static_cast<int*>(m.ring.scales), m.ring.width, m.ring.turn};
   e.logs = p.exact_logs + blocks * (kBlock + 1) * labels + label;
   e.has_log = p.ring_has_log + blocks;
   e.near = rows + label;
   e.far = rows + kBlock * labels + label;
-  e.started = rows + 2 * kBlock * labels + label;
-  e.alpha_row = rows + 3 * kBlock * labels;
-  e.alpha = e.alpha_row + labels + label;
+  e.alpha_row = rows + 2 * kBlock * labels;
+  e.weights = e.alpha_row + labels;
+  e.alpha = e.weights + labels + label;
   e.labels = t.labels;
   return e;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <vector>
 
 #include "cuda/sizes.h"
@@ -181,21 +180,44 @@ std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes) {
 
 int teams_at_once(const TileConfig& tile) { return kMultiprocessors * tile.resident * tile.teams_per_block; }
 
+namespace {
+
+// Positions that the longest of a sequence's runs goes through, its warm-up with it.
+std::int64_t longest_way(std::int64_t length, std::int64_t run, std::int64_t warmup) {
+  const std::int64_t last = (length - 1) / run * run;  // where the last run begins
+  const auto way = [&](std::int64_t begin, std::int64_t end) {
+    return end - std::max<std::int64_t>(0, begin - warmup);
+  };
+  return last == 0 ? length : std::max(way(last, length), way(last - run, last));
+}
+
+}  // namespace
+
 std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams) {
   // A longer sequence comes in windows of about this size.
   constexpr std::int64_t kWindow = std::int64_t{20} << 20;
-  const std::int64_t together = std::min(length, kWindow);
-  std::int64_t best = grid.chunk;
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t together = std::clamp<std::int64_t>(length, 1, kWindow);
+  struct Cut {
+    std::int64_t run, positions;
+  };
+  std::vector<Cut> cuts;  // longest runs first
   for (std::int64_t run = grid.chunk; run >= grid.unit && run % grid.unit == 0; run /= 2) {
     const std::int64_t runs = (together + run - 1) / run;
     const std::int64_t rounds = (runs + teams - 1) / teams;
-    const std::int64_t positions = rounds * (std::min(run, together) + std::min(grid.warmup, together));
-    if (positions >= least) continue;
-    least = positions;
-    best = run;
+    cuts.push_back({run, rounds * longest_way(together, run, grid.warmup)});
   }
-  return best;
+  const auto least = std::min_element(cuts.begin(), cuts.end(),
+                                      [](const Cut& a, const Cut& b) { return a.positions < b.positions; });
+  if (!is_short(grid, length, teams)) return least->run;
+  // One of many that run side by side: fewer warm-ups are worth a longer way.
+  return std::find_if(cuts.begin(), cuts.end(),
+                      [&](const Cut& cut) { return cut.positions * 10 <= least->positions * 13; })
+      ->run;
+}
+
+bool is_short(const RunGrid& grid, std::int64_t length, int teams) {
+  constexpr std::int64_t kSideBySide = 8;
+  return length <= grid.unit || (length + grid.unit - 1) / grid.unit * kSideBySide <= teams;
 }
 
 }  // namespace semicrf::cuda

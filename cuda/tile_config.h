@@ -66,6 +66,8 @@ std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes);
 // Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
 // `teams`: how many run at a time.
 std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams);
+// Whether a sequence leaves most of a card idle, so that it is computed together with others.
+bool is_short(const RunGrid& grid, std::int64_t length, int teams);
 // Teams that run at a time on a large card.
 int teams_at_once(const TileConfig& tile);
 

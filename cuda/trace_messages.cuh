@@ -85,7 +85,7 @@ __device__ double left_entry(const TraceParameters<Real>& p, const BlockOrigin& 
 // block's first boundary on. Not at the window's left edge.
 template <class Real>
 __device__ double tail_share(const TraceParameters<Real>& p, const BlockOrigin& origin, int boundary, int c) {
-  return value_of(p, p.store.tail, p.store.pool_tail, p.store.alpha_scale, boundary - 1, c) +
+  return value_of(p, p.store.tail, p.store.pool_tail, p.store.tail_scale, boundary - 1, c) +
          shift(p.blocks[(boundary - 1) / kBlock], origin);
 }
 // The same with all content up to the boundary.

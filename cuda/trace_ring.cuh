@@ -5,7 +5,7 @@
 //
 // Shared memory of a block of threads: [scores of the newest durations (C, newest)] [transitions (C, C), by
 // target] [per warp: three slots]. A slot is a block of positions: starts, alpha and, where there are tails,
-// tails (16, C); per label: scale of alpha, scale of starts, content, far_key; the link.
+// tails (16, C); per label: scale of alpha, scale of starts, content, scale of tails, far_key; the link.
 #pragma once
 
 #include "cuda/async_copy.cuh"
@@ -53,7 +53,8 @@ __device__ SEMICRF_NOINLINE void copy_block(const TraceParameters<Real>& p, int 
       copy_async<8>(to + c * 8, p.store.alpha_scale + at + c);
       copy_async<8>(to + (labels + c) * 8, p.store.start_scale + at + c);
       copy_async<8>(to + (2 * labels + c) * 8, p.store.content + at + c);
-      copy_async<4>(to + labels * 24 + c * 4, p.far_key + at + c);
+      if (p.tables.tail != 0) copy_async<8>(to + (3 * labels + c) * 8, p.store.tail_scale + at + c);
+      copy_async<4>(to + labels * 32 + c * 4, p.far_key + at + c);
     }
     if (lane < 2)
       copy_async<8>(to + slot_link(labels) + lane * 8,
@@ -132,7 +133,7 @@ class TraceRing {
     if (p_.tables.tail != 0) {
       const Real tail =
           shared_at<Real>(here_ + (2 * kBlock + row) * labels_ * sizeof(Real) + c * sizeof(Real));
-      const double longer = static_cast<double>(tail) + shared_at<double>(here_ + columns_ + c * 8);
+      const double longer = static_cast<double>(tail) + shared_at<double>(here_ + tail_scale() + c * 8);
       decided = decided && upper_key(longer) < largest.upper;
     }
     return decided ? first_of(largest.lanes) + 1 : kNotHere;
@@ -172,7 +173,8 @@ class TraceRing {
   // Where in a slot something is.
   __device__ unsigned start_scale() const { return columns_ + labels_ * 8; }
   __device__ unsigned content() const { return columns_ + labels_ * 16; }
-  __device__ unsigned far_key() const { return columns_ + labels_ * 24; }
+  __device__ unsigned tail_scale() const { return columns_ + labels_ * 24; }
+  __device__ unsigned far_key() const { return columns_ + labels_ * 32; }
   __device__ unsigned link() const { return columns_ + slot_link(labels_); }
 
   __device__ double value_of(unsigned alpha, unsigned into, unsigned c) const {

@@ -157,7 +157,7 @@ __device__ bool enters_tail(const TraceParameters<Real>& p, BlockOrigin origin, 
       static_cast<double>(p.store.start[entry(p, begin, c)]) +
       (p.store.start_scale[entry(p, begin / kBlock, c)] + shift(p.blocks[begin / kBlock], origin));
   const double longer = static_cast<double>(p.store.tail[entry(p, before - 1, c)]) +
-                        (p.store.alpha_scale[entry(p, block, c)] + shift(p.blocks[block], origin));
+                        (p.store.tail_scale[entry(p, block, c)] + shift(p.blocks[block], origin));
   return start + between + last_bias >= longer;
 }
 

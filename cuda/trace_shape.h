@@ -31,7 +31,7 @@ struct TraceShape {
 };
 inline constexpr int kTraceSlots = 3;  // blocks of positions per warp
 // Bytes of what a slot holds per label, before the link.
-SEMICRF_BOTH constexpr unsigned slot_link(unsigned labels) { return (labels * 28 + 7) / 8 * 8; }
+SEMICRF_BOTH constexpr unsigned slot_link(unsigned labels) { return (labels * 36 + 7) / 8 * 8; }
 TraceShape trace_shape(int labels, int max_duration, bool tail, std::size_t real_bytes,
                        std::size_t shared_limit);
 

@@ -95,7 +95,7 @@ double PathTracer::tail(std::int64_t boundary, std::size_t label, const Origin& 
     return left_ != nullptr ? left_->tail[label] + left_shift(origin) : kNegativeInfinity;
   const Place at = place(boundary - 1);
   const std::size_t index = (2 * kBlock + size(boundary - 1 - at.begin)) * t_.labels + label;
-  const double share = scaled(at, index, at.chunk->alpha_scale[at.block * t_.labels + label], origin);
+  const double share = scaled(at, index, at.chunk->tail_scale[at.block * t_.labels + label], origin);
   return (*at).exact ? share : share + content(at, at.begin, boundary, label);
 }
 

@@ -6,19 +6,20 @@
 namespace semicrf::cpu {
 namespace {
 
-constexpr std::size_t kScales = 3;  // per block and label: alpha, start, content
+// Per block and label: alpha, start, content, tail.
+constexpr std::size_t scales(bool tail) { return tail ? 4 : 3; }
 
 }  // namespace
 
 std::size_t ViterbiChunk::bytes_per_block(int labels, bool tail, std::size_t value_bytes) {
   return values_per_block(labels, tail) * (value_bytes + sizeof(double)) + kBlock * sizeof(double) +
-         kScales * static_cast<std::size_t>(labels) * sizeof(double) + sizeof(Block);
+         scales(tail) * static_cast<std::size_t>(labels) * sizeof(double) + sizeof(Block);
 }
 
 void ViterbiChunk::reset(std::int64_t first_boundary, std::size_t count, int labels, bool tail,
                          std::size_t value_bytes) {
   const auto width = static_cast<std::size_t>(labels);
-  const std::size_t scale_bytes = count * kScales * width * sizeof(double);
+  const std::size_t scale_bytes = count * scales(tail) * width * sizeof(double);
   const std::size_t bytes = scale_bytes + count * values_per_block(labels, tail) * value_bytes;
   if (room_ < bytes) {
     memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
@@ -34,6 +35,7 @@ void ViterbiChunk::reset(std::int64_t first_boundary, std::size_t count, int lab
   alpha_scale = reinterpret_cast<double*>(memory_.get());
   start_scale = alpha_scale + count * width;
   content = start_scale + count * width;
+  tail_scale = tail ? content + count * width : nullptr;
   values = memory_.get() + scale_bytes;
 }
 
@@ -46,6 +48,7 @@ ViterbiChunk ViterbiChunk::part(std::size_t first, std::size_t count) const {
   const std::size_t value_block = values_per_block() * value_bytes_;
   std::memcpy(copy.values, static_cast<const std::byte*>(values) + first * value_block, count * value_block);
   std::copy_n(alpha_scale + first * labels, count * labels, copy.alpha_scale);
+  if (tail_) std::copy_n(tail_scale + first * labels, count * labels, copy.tail_scale);
   for (std::size_t c = 0; c < labels; ++c) {
     std::copy_n(start_scale + c * capacity + first, count, copy.start_scale + c * count);
     std::copy_n(content + c * capacity + first, count, copy.content + c * count);

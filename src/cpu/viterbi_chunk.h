@@ -33,9 +33,10 @@ struct ViterbiChunk {
   // Room for `capacity` blocks.
   std::size_t capacity = 0;
   void* values = nullptr;         // float or double as the kernel computes
-  double* alpha_scale = nullptr;  // (blocks, C) of alpha and tail
+  double* alpha_scale = nullptr;  // (blocks, C)
   double* start_scale = nullptr;  // (C, capacity) of starts; +inf for an exact block
   double* content = nullptr;      // (C, capacity) of the whole block
+  double* tail_scale = nullptr;   // (blocks, C); null without a tail
 
   bool empty() const { return blocks.empty(); }
   bool covers(std::int64_t position) const {

@@ -6,7 +6,9 @@
 #include <limits>
 #include <random>
 #include <span>
+#include <stdexcept>
 
+#include "cuda/tile_config.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
 
@@ -179,7 +181,9 @@ ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed) {
   return sample;
 }
 
-ModelCase late_repair_case(std::int64_t run, std::int64_t warmup, std::uint64_t seed) {
+namespace {
+
+ModelCase late_repair_of(std::int64_t run, std::int64_t warmup, std::uint64_t seed) {
   constexpr std::size_t kLabels = 4;
   const std::int64_t middle = (2 * warmup / run + 4) * run;  // where the run between the two begins
   ModelCase sample = make_case(CaseKind::kPlain, {middle + 5 * run, 1, static_cast<int>(kLabels)}, seed);
@@ -203,6 +207,18 @@ ModelCase late_repair_case(std::int64_t run, std::int64_t warmup, std::uint64_t 
   fill(sample.emissions.f32);
   fill(sample.emissions.f64);
   return sample;
+}
+
+}  // namespace
+
+ModelCase late_repair_case(std::size_t real_bytes, std::uint64_t seed) {
+  const cuda::RunGrid grid = cuda::run_grid(1);
+  const int teams = cuda::teams_at_once(cuda::choose_tile(4, 1, real_bytes, 227 * 1024));
+  for (std::int64_t run = grid.unit; run <= grid.chunk; run *= 2) {
+    ModelCase sample = late_repair_of(run, cuda::run_warmup(grid, real_bytes), seed);
+    if (cuda::run_length(grid, sample.length, teams) == run) return sample;
+  }
+  throw std::logic_error("no length is cut into the runs that it was made for");
 }
 
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed) {

@@ -37,9 +37,9 @@ ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed);
 
 // Four labels in a cycle, one position each: what is known of the phase is never forgotten, and only a few
 // positions tell something of it. Warmed-up runs miss more or less of that, depending on where they begin, so
-// that two of `run` positions fail which do not follow each other, and the run between them once the first of
-// them is repaired.
-ModelCase late_repair_case(std::int64_t run, std::int64_t warmup, std::uint64_t seed);
+// that two fail which do not follow each other, and the run between them once the first of them is repaired.
+// For an engine of this precision.
+ModelCase late_repair_case(std::size_t real_bytes, std::uint64_t seed);
 
 // Shapes around the block of 16 positions, the lanes per chunk and the labels per warp.
 std::vector<CaseShape> tile_shapes(std::size_t count, std::uint64_t seed);

@@ -72,7 +72,7 @@ TEST_CASE("a whole chromosome stays on the device within eight gibibytes") {
 }
 
 TEST_CASE("a batch needs what its rows, its runs and the ends of its sequences take") {
-  const BatchShape one{1, 1 << 20, 1 << 12, 20};
+  const BatchShape one{1, 1 << 20, 1 << 12, 1 << 13, 20};
   const auto need = [](BatchShape shape, bool posteriors, bool counts) {
     return batch_need(kModel, shape, posteriors, counts);
   };
@@ -85,6 +85,9 @@ TEST_CASE("a batch needs what its rows, its runs and the ends of its sequences t
   other = one;
   other.runs *= 2;
   CHECK(need(other, true, false) > need(one, true, false));
+  other = one;
+  other.states *= 2;
+  CHECK(need(other, false, false) > need(one, false, false));
   other = one;
   other.sequences = 1000;
   CHECK(need(other, true, false) > need(one, true, false));

@@ -3,7 +3,6 @@
 #include <string>
 
 #include "cuda/cuda_engine.h"
-#include "cuda/tile_config.h"
 #include "gpu/cuda_cases.h"
 #include "gpu/prefetch_cases.h"
 #include "reference/reference_engine.h"
@@ -74,16 +73,13 @@ TEST_CASE("emulated kernels give several sequences at once their digits after a 
   check_together(make_case(CaseKind::kPlain, {120, 30, 39}, 803), {40, 31, 1, 48});
   check_together(make_case(CaseKind::kPeriodicLate, {1900, 3, 3}, 804), {700, 400, 600});
   check_together(make_case(CaseKind::kWildDurations, {1200, 3, 2}, 805), {590, 3, 600});
+  // Marks at different distances.
+  check_together(make_case(CaseKind::kTails, {9000, 150, 2}, 806), {400, 5300, 1300, 2000});
 }
 
 TEST_CASE("emulated kernels repair several runs at a time") {
-  const cuda::RunGrid grid = cuda::run_grid(1);
-  for (const std::size_t real : {sizeof(float), sizeof(double)}) {
-    const ModelCase sample = late_repair_case(64, cuda::run_warmup(grid, real), 302);
-    const int teams = cuda::teams_at_once(cuda::choose_tile(4, 1, real, 227 * 1024));
-    REQUIRE(cuda::run_length(grid, sample.length, teams) == 64);
-    check(sample);
-  }
+  for (const std::size_t real_bytes : {sizeof(float), sizeof(double)})
+    check(late_repair_case(real_bytes, 302));
 }
 
 // Intervals of 2K positions: counts join blocks that are far apart, cross marks, and where durations are
@@ -121,6 +117,26 @@ TEST_CASE("emulated kernels equal the reference with helpers") {
   check(make_case(CaseKind::kPlain, {400, 150, 33}, 351));
   check(make_case(CaseKind::kMasks, {400, 200, 5}, 352));
   check(make_case(CaseKind::kTails, {1700, 150, 3}, 353));
+}
+
+TEST_CASE("emulated kernels keep tails far below their label on the fast path") {
+  const ModelCase sample = sinking_tails_case({2000, 40, 3}, 371);
+  check(sample);
+  const auto engine = make(sample.model, Precision::kFloat);
+  CHECK(exact_blocks(*engine, sample) <= 3);  // of 375
+}
+
+TEST_CASE("emulated kernels keep blocks at the ends of a sequence on the fast path") {
+  for (const std::int64_t length : {5, 16, 300}) {
+    for (const InitialTerm initial : {InitialTerm::kUniform, InitialTerm::kNone}) {
+      ModelCase sample = make_case(CaseKind::kPlain, {length, 30, 5}, 372);
+      sample.model.initial = initial;
+      INFO("T=" << length << " initial=" << static_cast<int>(initial));
+      check(sample);
+      const auto engine = make(sample.model, Precision::kFloat);
+      CHECK(exact_blocks(*engine, sample) == 0);
+    }
+  }
 }
 
 TEST_CASE("emulated kernels check scores and add them up as the host does") {

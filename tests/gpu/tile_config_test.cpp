@@ -42,6 +42,20 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
   }
 }
 
+TEST_CASE("short sequences are cut little, so that many of them fill a card") {
+  // Six labels, K = 2000: 4000 positions warm up for 16,000.
+  const RunGrid long_durations = run_grid(2000);
+  CHECK(is_short(long_durations, 50'000, 264));
+  CHECK(run_length(long_durations, 50'000, 264) == 8000);
+  CHECK_FALSE(is_short(long_durations, 1'600'000, 264));
+  CHECK(run_length(long_durations, 1'600'000, 264) == 8000);
+  // Where the warm-up reaches the beginning anyway, one run is as quick as several.
+  CHECK(run_length(run_grid(8000), 50'000, 132) >= 50'000);
+  CHECK(run_length(run_grid(30), 300, 132) >= 300);
+  CHECK(is_short(run_grid(30), 64, 1));
+  CHECK(is_short(run_grid(30), 0, 1));
+}
+
 TEST_CASE("runs are whole units of the chunk grid, long enough and aligned") {
   for (const int duration : {1, 2, 16, 31, 32, 33, 100, 200, 1000, 30000}) {
     const RunGrid grid = run_grid(duration);

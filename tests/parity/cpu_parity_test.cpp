@@ -159,6 +159,21 @@ TEST_CASE("hard scores reach the log domain of the cpu engine") {
   }
 }
 
+TEST_CASE("tails far below their label stay on the fast path of the cpu engine") {
+  const ModelCase sample = sinking_tails_case({2000, 40, 3}, 371);
+  const auto reference = make_reference_engine(sample.model);
+  const ExpectedCase expected = expected_case(*reference, sample);
+  for (const EngineOptions& options : all_engines()) {
+    if (options.backend == EngineOptions::Backend::kReference) continue;
+    const auto engine = make_engine(options, sample.model);
+    INFO(engine->description());
+    for (const std::string& problem :
+         compare_with(expected, *engine, sample, tolerances_of(options.precision)))
+      FAIL_CHECK(problem);
+    CHECK(exact_blocks(*engine, sample) <= 3);  // of 375
+  }
+}
+
 TEST_CASE("a forced engine that cannot run is refused") {
   const ModelCase sample = make_case(CaseKind::kPlain, {5, 2, 2}, 1);
   EngineOptions options;

@@ -236,4 +236,32 @@ std::vector<std::string> compare_engines(Engine& candidate, Engine& reference, c
   return compare_with(expected_case(reference, sample), candidate, sample, tolerances);
 }
 
+ModelCase sinking_tails_case(const CaseShape& shape, std::uint64_t seed) {
+  constexpr std::size_t kStretch = 320;
+  ModelCase sample = make_case(CaseKind::kDyadic, shape, seed);
+  sample.description += " sinking tails";
+  const auto labels = static_cast<std::size_t>(shape.num_labels);
+  for (double& score : sample.model.transition) score -= 8;
+  sample.model.log_tail.assign(labels, -1.0 / 16);
+  const auto adapt = [&](auto& scores) {
+    for (std::size_t i = 0; i < scores.size(); ++i)
+      scores[i] = scores[i] / 16 + (i / labels / kStretch % labels == i % labels ? 0 : -1);
+  };
+  adapt(sample.emissions.f32);
+  adapt(sample.emissions.f64);
+  sample.start_scores = sample.end_scores = {};
+  sample.baseline.clear();
+  sample.subtract_position_max = false;
+  return sample;
+}
+
+std::int64_t exact_blocks(Engine& engine, const ModelCase& sample) {
+  std::int64_t blocks = 0;
+  for (const ChunkReport& chunk : posterior_case(engine, sample, {0, sample.length}).chunks)
+    blocks += chunk.fallbacks;
+  for (const ChunkReport& chunk : engine.viterbi(sample.whole(), {0, sample.length}, nullptr, true).chunks)
+    blocks += chunk.fallbacks;
+  return blocks;
+}
+
 }  // namespace semicrf::testing

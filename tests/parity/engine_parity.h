@@ -58,4 +58,11 @@ std::vector<std::string> compare_with(const ExpectedCase& expected, Engine& cand
 std::vector<std::string> compare_engines(Engine& candidate, Engine& reference, const ModelCase& sample,
                                          const Tolerances& tolerances);
 
+// Stretches of 320 positions of one label each, with tails: where it is not its label's turn, a tail lies up
+// to hundreds of nats below what starts anew, so that numbers on one scale would not hold both.
+ModelCase sinking_tails_case(const CaseShape& shape, std::uint64_t seed);
+
+// Blocks that left the fast path in a pass for posteriors, both directions, and in one for a path.
+std::int64_t exact_blocks(Engine& engine, const ModelCase& sample);
+
 }  // namespace semicrf::testing

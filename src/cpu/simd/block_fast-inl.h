@@ -134,8 +134,8 @@ inline bool BlockRun<Real, D, Semiring>::fast_block(BlockMessages<Real>& out) {
 // Numbers that enter the tail at each boundary of the block from the ring, and the tail at its first
 // boundary, all relative to tail_bound_. Sources inside the block (K < 16) follow in the recursion.
 //
-// In the log semiring the tail has a bound of its own: it may be far below the sums now, and count again when
-// the ring forgets what outweighs it.
+// The tail has a bound of its own: it may be far below the sums now, and count again when the ring forgets
+// what outweighs it.
 template <class Real, class D, class Semiring>
 inline void BlockRun<Real, D, Semiring>::prepare_tail() {
   const D d;
@@ -143,7 +143,7 @@ inline void BlockRun<Real, D, Semiring>::prepare_tail() {
   std::fill_n(tail_source_.get(), tail_source_.size(), kZero);
   for (std::size_t c = 0; c < width_; ++c) {
     const double own = std::max(tail_log_[c] + t_.log_tail[c], far_tail_bound(c));
-    const bool apart = S::kIsLog && t_.duration >= kBlock && own != kNegativeInfinity;
+    const bool apart = t_.duration >= kBlock && own != kNegativeInfinity;
     tail_bound_[c] = apart ? scale_ + S::Quantized(own - scale_) : bound_[c];
   }
   for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {

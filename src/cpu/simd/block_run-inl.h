@@ -40,7 +40,7 @@ struct BlockMessages {
   Real* alpha = nullptr;  // (16, padded) alpha of run boundaries begin+1..begin+16, relative to alpha_scale
   Real* start = nullptr;  // (16, padded) G of run boundaries begin..begin+15, relative to start_scale
   Real* tail = nullptr;   // (16, padded) tail share of alpha, relative to tail_scale, content up to `begin`
-  const double* tail_scale = nullptr;  // (padded); in the max semiring the same as alpha_scale
+  const double* tail_scale = nullptr;  // (padded)
   double* alpha_scale = nullptr;       // (padded)
   double* start_scale = nullptr;       // (padded)
   double* alpha_log = nullptr;         // (16, padded)

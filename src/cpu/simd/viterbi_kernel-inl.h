@@ -141,6 +141,8 @@ class ViterbiKernelImpl final : public ViterbiKernel {
       if (tables_->tail) put_rows(m.tail, to);
       for (std::size_t c = 0; c < labels; ++c)
         keep.alpha_scale[index * labels + c] = m.alpha_scale[c] + m.base;
+      for (std::size_t c = 0; tables_->tail && c < labels; ++c)
+        keep.tail_scale[index * labels + c] = m.tail_scale[c] + m.base;
     }
     if (block.shifted) keep.extra.insert(keep.extra.end(), m.position_shift, m.position_shift + kBlock);
     keep.blocks.push_back(block);
