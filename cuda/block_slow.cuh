@@ -21,9 +21,6 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
   __device__ void run() {
     const Place& at = aside_.place;
     const int ring = this->ring_bound(s_, parity_);
-    const BlockScales scales = this->scales_of(s_, ring, at.edges);
-    Real sums[kBlock];
-    this->sum_far(s_, parity_, sums, scales.bound);
 
     FactorRange<Real> range;
     Real alpha_factor[kBlock];
@@ -54,22 +51,32 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
       for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
     }
 
+    BlockScales scales;
+    Real sums[kBlock];
     BlockTail<Real> tail;
     BlockResult<Real> result;
-    this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
-    // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
-    const bool lost = this->cut().bare && is_far_below(label_.into);
-    const bool good = !lost && this->certified(s_, scales, ring, range, tail, result);
-    const bool refused = lanes_.any(lanes_.valid && !good);
-    const bool fast = at.running && !refused;
-    const bool exact = at.running && !fast;
+    bool exact = false;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      scales = this->scales_of(s_, ring, at.edges);
+      this->sum_far(s_, parity_, sums, scales.bound);
+      this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
+      // A first segment needs no transition; where there is none into its label, the scale says nothing of
+      // it.
+      const bool lost = this->cut().bare && is_far_below(label_.into);
+      const bool good = !lost && this->certified(s_, scales, ring, range, tail, result);
+      exact = lanes_.any(lanes_.valid && !good) && at.running;
+      if (attempt > 0 || !lanes_.any_team(exact)) break;
+      // It may be that alpha grows in another way than it was expected to.
+      const int more = missed_growth(result);
+      if (exact) s_.growth += more;
+    }
     // In an exact block the recursion's sums are made again: they have been added to.
     if (lanes_.any_team(exact)) {
       this->sum_far(s_, parity_, sums, scales.bound);
       run_exact(scales, ring, sums, exact);
       if (exact) ++aside_.fallbacks;
     }
-    finish(scales, range, tail, result, fast);
+    finish(scales, range, tail, result, at.running && !exact);
     lanes_.sync();
   }
 
@@ -80,6 +87,21 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
   using Parts::m_;
   using Parts::p_;
   using Parts::t_;
+
+  // By how much the growth must have been more, for the numbers of a block to lie on both sides of 1 alike.
+  __device__ int missed_growth(const BlockResult<Real>& result) const {
+    int most = kEmpty, least = kEmpty;  // and the negative of the least
+    const auto include = [&](Real lowest, Real highest) {
+      if (!lanes_.valid || !(lowest > O::zero())) return;
+      most = larger(most, units_in<Real, Semiring>(highest));
+      least = larger(least, -units_in<Real, Semiring>(lowest));
+    };
+    include(result.least_start, result.most_start);
+    include(result.least_stored, result.most_stored);
+    most = lanes_.most(most);
+    least = lanes_.most(least);
+    return is_empty(most) ? 0 : larger(-kMostGauge, smaller(most - least, kMostGauge));
+  }
 
   // What of the teams' blocks were fast moves on to the next boundary; all lanes together.
   __device__ void finish(const BlockScales& scales, const FactorRange<Real>& range,

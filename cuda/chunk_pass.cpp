@@ -29,53 +29,61 @@ ChunkPass<Real, Semiring>::ChunkPass(const ChainModel& model, Direction directio
   host_pool_.reserve(1);
 }
 
+// Tasks in the order of the pass; the slots of their states follow each other likewise.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::make_tasks() {
   tasks_.clear();
-  outcomes_.clear();
-  last_runs_.clear();
   const bool forward = plan_.direction == Direction::kForward;
   int slot = 0;
   for (std::size_t s = 0; s < plan_.layout.sequences.size(); ++s) {
     const PlacedSequence& sequence = plan_.layout.sequences[s];
     const std::int64_t rounded = ceil_div<std::int64_t>(sequence.length, kBlock) * kBlock;
-    const auto count = ceil_div(sequence.range.size(), sequence.run);
+    const std::int64_t first = forward ? 0 : rounded - sequence.length;
+    const std::int64_t count = ceil_div(sequence.range.size(), sequence.run);
+    RunTask task{};
+    task.sequence = static_cast<int>(s);
+    task.mark = sequence.mark;
     for (std::int64_t n = 0; n < count; ++n) {
-      const std::int64_t i = forward ? n : count - 1 - n;
-      const std::int64_t left = sequence.range.begin + i * sequence.run;
+      const std::int64_t left = sequence.range.begin + (forward ? n : count - 1 - n) * sequence.run;
       const PositionRange positions{left, std::min(left + sequence.run, sequence.range.end)};
-      RunTask task{};
-      task.sequence = static_cast<int>(s);
       task.begin = forward ? positions.begin : rounded - positions.end;
       task.end = forward ? positions.end : rounded - positions.begin;
-      const std::int64_t first = forward ? 0 : rounded - sequence.length;
       const bool from_edge = task.begin - plan_.warmup <= first;
       task.from = from_edge ? first : task.begin - plan_.warmup;
       task.start = from_edge ? StartKind::kEdge : StartKind::kWarm;
-      task.mark = sequence.mark;
       task.first_state = slot;
-      RunOutcome outcome;
-      outcome.range = positions;
-      outcome.sequence = static_cast<int>(s);
-      outcome.first_state = slot;
-      slot += static_cast<int>(ceil_div(positions.size(), sequence.mark)) + 1;
-      outcome.last_state = slot - 1;
-      outcome.report_slot = static_cast<int>(tasks_.size());
+      slot += states_of(sequence, positions);
       tasks_.push_back(task);
-      outcomes_.push_back(outcome);
     }
-    last_runs_.push_back(tasks_.size() - 1);
   }
   slots_ = static_cast<std::size_t>(slot) + 1;
 }
 
-// Of every run: the state of the run before it against its own; its own again where there is none.
+// What is known of the runs beforehand, and the junctions: of every run the state of the run before it
+// against its own; its own again where there is none.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::make_junctions() {
-  Junction* const junctions = inputs(host_inputs_.get()).junctions;
-  for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-    const int here = outcomes_[i].first_state;
-    junctions[i] = {is_first(i) && given_ == nullptr ? here : state_before(i), here};
+void ChunkPass<Real, Semiring>::make_outcomes() {
+  outcomes_.clear();
+  outcomes_.reserve(tasks_.size());
+  last_runs_.clear();
+  const bool forward = plan_.direction == Direction::kForward;
+  const Inputs up = inputs(host_inputs_.get());
+  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+    const RunTask& task = tasks_[i];
+    const PlacedSequence& sequence = plan_.layout.sequences[wide(task.sequence)];
+    const std::int64_t rounded = ceil_div<std::int64_t>(sequence.length, kBlock) * kBlock;
+    RunOutcome& outcome = outcomes_.emplace_back();
+    outcome.range = forward ? PositionRange{task.begin, task.end}
+                            : PositionRange{rounded - task.end, rounded - task.begin};
+    outcome.sequence = task.sequence;
+    outcome.first_state = task.first_state;
+    outcome.last_state = task.first_state + states_of(sequence, outcome.range) - 1;
+    outcome.report_slot = static_cast<int>(i);
+    up.junctions[i] = {is_first(i) && given_ == nullptr ? outcome.first_state : state_before(i),
+                       outcome.first_state};
+    if (!is_last(i)) continue;
+    up.final_slots[last_runs_.size()] = outcome.last_state;
+    last_runs_.push_back(i);
   }
 }
 
@@ -86,15 +94,20 @@ auto ChunkPass<Real, Semiring>::inputs(unsigned char* at) const -> Inputs {
   auto* const junctions = reinterpret_cast<Junction*>(tasks + tasks_.size());
   return {tasks, junctions, reinterpret_cast<int*>(junctions + tasks_.size())};
 }
+// What lies in [begin, end) of the host's inputs.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::send_inputs() {
-  unsigned char* const begin = host_inputs_.get();
-  const auto* const end = reinterpret_cast<unsigned char*>(inputs(begin).final_slots + last_runs_.size());
-  inputs_.upload(begin, static_cast<std::size_t>(end - begin), stream_);
+void ChunkPass<Real, Semiring>::send_inputs(const void* begin, const void* end) {
+  const auto* const from = static_cast<const unsigned char*>(begin);
+  const std::ptrdiff_t at = from - host_inputs_.get();
+  upload_bytes(inputs_.get() + at, from, wide(static_cast<const unsigned char*>(end) - from), stream_);
+}
+template <class Real, class Semiring>
+int ChunkPass<Real, Semiring>::states_of(const PlacedSequence& sequence, PositionRange run) const {
+  return static_cast<int>(ceil_div(run.size(), sequence.mark)) + 1;
 }
 template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::is_first(std::size_t i) const {
-  return i == 0 || outcomes_[i - 1].sequence != outcomes_[i].sequence;
+  return i == 0 || tasks_[i - 1].sequence != tasks_[i].sequence;
 }
 template <class Real, class Semiring>
 int ChunkPass<Real, Semiring>::state_before(std::size_t i) const {
@@ -224,7 +237,8 @@ void ChunkPass<Real, Semiring>::compare(std::size_t count) {
 
 template <class Real, class Semiring>
 std::size_t ChunkPass<Real, Semiring>::result_entries() const {
-  const std::size_t messages = plan_.layout.alone() ? 0 : last_runs_.size() * wide(chain_.host().labels);
+  const std::size_t messages =
+      plan_.layout.alone() ? 0 : plan_.layout.sequences.size() * wide(chain_.host().labels);
   return 2 * slots_ + tasks_.size() * (2 * kReportEntries + kJunctionEntries) + messages;
 }
 template <class Real, class Semiring>
@@ -271,23 +285,30 @@ void ChunkPass<Real, Semiring>::begin(const PassPlan& plan, const SequenceView* 
   make_tasks();
   brought_slot_ = -1;
   host_state_.reserve(wide(stride()));
-  host_inputs_.reserve(tasks_.size() * (sizeof(RunTask) + sizeof(Junction)) +
-                       last_runs_.size() * sizeof(int));
-  make_junctions();
+  const std::size_t sequence_count = plan_.layout.sequences.size();
+  const std::size_t input_bytes =
+      tasks_.size() * (sizeof(RunTask) + sizeof(Junction)) + sequence_count * sizeof(int);
+  host_inputs_.reserve(input_bytes);
+  inputs_.reserve(input_bytes);
   const Inputs up = inputs(host_inputs_.get());
   std::copy(tasks_.begin(), tasks_.end(), up.tasks);
-  for (std::size_t s = 0; s < last_runs_.size(); ++s) up.final_slots[s] = outcomes_[last_runs_[s]].last_state;
-  send_inputs();
+  send_inputs(up.tasks, up.tasks + tasks_.size());
   entries_.reserve(slots_ * wide(stride()));
   results_.reserve(result_entries());
   host_results_.reserve(result_entries());
   results_.clear(result_entries(), stream_);
   if (given != nullptr) upload_state(*given, given_slot());
-  launch_all();
+  if (store_ != nullptr) store_->clear_pool(stream_);
+  launch(tasks_.size(), 0);
+  // Beside the kernel.
+  make_outcomes();
+  send_inputs(up.junctions, up.final_slots + sequence_count);
+  compare(tasks_.size());
+  bring_results();
 }
 
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::launch_all() {
+void ChunkPass<Real, Semiring>::launch_again() {
   if (store_ != nullptr) store_->clear_pool(stream_);
   launch(tasks_.size(), 0);
   compare(tasks_.size());
@@ -302,20 +323,21 @@ bool ChunkPass<Real, Semiring>::settled() const {
 }
 
 template <class Real, class Semiring>
-std::vector<RunOutcome> ChunkPass<Real, Semiring>::run(const PassPlan& plan, const SequenceView* sequences,
-                                                       const BoundaryState* given,
-                                                       StoreBuffers<Real>* store) {
+const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::run(const PassPlan& plan,
+                                                              const SequenceView* sequences,
+                                                              const BoundaryState* given,
+                                                              StoreBuffers<Real>* store) {
   begin(plan, sequences, given, store);
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   return finish();
 }
 
 template <class Real, class Semiring>
-std::vector<RunOutcome> ChunkPass<Real, Semiring>::finish() {
+const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::finish() {
   if (!pool_sufficed()) {
     const auto used = wide(*host_pool_.get());
     store_->reserve_pool(used + used / 8);
-    launch_all();
+    launch_again();
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
   const JunctionResult* const joins = junction_results(host_results_.get());
@@ -377,7 +399,8 @@ auto ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) -
     up.junctions[n] = {here, is_last(i) ? here : outcomes_[i + 1].first_state};
   }
   repaired_ += failed.size();
-  send_inputs();
+  send_inputs(up.tasks, up.tasks + failed.size());
+  send_inputs(up.junctions, up.junctions + failed.size());
   launch(failed.size(), first_report);
   compare(failed.size());
   bring_results();

@@ -195,11 +195,11 @@ class ChunkPass {
             cudaStream_t stream);
 
   // `given`: the true state where the pass begins, or null (always, where there are several sequences).
-  // `store` may be null. Outcomes sequence by sequence, each in the order of the pass.
-  std::vector<RunOutcome> run(const PassPlan& plan, const SequenceView* sequences, const BoundaryState* given,
-                              StoreBuffers<Real>* store);
-  std::vector<RunOutcome> run(const PassPlan& plan, const DeviceWindow& window, const BoundaryState* given,
-                              StoreBuffers<Real>* store) {
+  // `store` may be null. Outcomes sequence by sequence, each in the order of the pass; until the next pass.
+  const std::vector<RunOutcome>& run(const PassPlan& plan, const SequenceView* sequences,
+                                     const BoundaryState* given, StoreBuffers<Real>* store);
+  const std::vector<RunOutcome>& run(const PassPlan& plan, const DeviceWindow& window,
+                                     const BoundaryState* given, StoreBuffers<Real>* store) {
     return run(plan, window.on_device(), given, store);
   }
   // The same in two steps. begin() gives everything to the stream and waits for no kernel; its arguments must
@@ -208,7 +208,7 @@ class ChunkPass {
   void begin(const PassPlan& plan, const SequenceView* sequences, const BoundaryState* given,
              StoreBuffers<Real>* store);
   bool settled() const;
-  std::vector<RunOutcome> finish();
+  const std::vector<RunOutcome>& finish();
   // The runs, as they are known before the pass is over: without reports.
   const std::vector<RunOutcome>& planned() const { return outcomes_; }
 
@@ -240,7 +240,7 @@ class ChunkPass {
     int* final_slots;
   };
   Inputs inputs(unsigned char* at) const;
-  void send_inputs();
+  void send_inputs(const void* begin, const void* end);
   // Results that come to the host in one copy: whole and offset of the slots, reports of runs and of repaired
   // runs, junctions, and of several sequences the messages at their ends.
   double* whole() const { return results_.get(); }
@@ -250,9 +250,10 @@ class ChunkPass {
   const RunReport* host_reports() const;
   double* final_messages(double* of) const;
   void make_tasks();
-  void make_junctions();
+  void make_outcomes();
+  int states_of(const PlacedSequence& sequence, PositionRange run) const;
   void upload_state(const BoundaryState& state, int slot);
-  void launch_all();
+  void launch_again();
   void launch(std::size_t count, std::size_t first_report);
   void compare(std::size_t count);
   void bring_results();

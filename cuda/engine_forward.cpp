@@ -18,7 +18,7 @@ ForwardWindow CudaEngine<Real>::forward(const ScoreWindow& scores, PositionRange
     forward_store_.clear(stream_);
   }
   const PassPlan plan = plan_for(scores, range, Direction::kForward, false);
-  const std::vector<RunOutcome> outcomes =
+  const std::vector<RunOutcome>& outcomes =
       log_forward().run(plan, *window_, left, keep ? &forward_store_ : nullptr);
   ForwardWindow result;
   result.chunks = reports_of(range, outcomes);

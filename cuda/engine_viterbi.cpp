@@ -34,7 +34,7 @@ ViterbiWindow CudaEngine<Real>::viterbi_window(const ScoreWindow& scores, Positi
     store->reserve(range, model_.num_labels, model_.has_tail(), true);
   }
   const PassPlan plan = plan_for(scores, range, Direction::kForward, false);
-  const std::vector<RunOutcome> outcomes = max_forward().run(plan, *window_, left, store.get());
+  const std::vector<RunOutcome>& outcomes = max_forward().run(plan, *window_, left, store.get());
   ViterbiWindow result;
   result.chunks = reports_of(range, outcomes);
   result.right = final_state(max_forward(), outcomes.back(), range.end);
