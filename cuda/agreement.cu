@@ -1,7 +1,7 @@
 // One block per junction; sums in a fixed order.
 #include "cuda/agreement.h"
 #include "cuda/cuda_check.h"
-#include "cuda/numbers.cuh"
+#include "cuda/lanes.cuh"
 
 namespace semicrf::cuda {
 
@@ -10,6 +10,21 @@ extern __shared__ unsigned char shared_memory[];
 namespace {
 
 inline constexpr int kAgreementThreads = 128;
+
+__global__ void __launch_bounds__(kAgreementThreads) normalize(const StateStore states) {
+  double* const parts = reinterpret_cast<double*>(shared_memory);
+  double* const entries = states.entries + blockIdx.x * states.stride;
+  const auto begin = static_cast<std::int64_t>(threadIdx.x);
+  double largest = kNone;
+  for (std::int64_t i = begin; i < states.stride; i += kAgreementThreads) largest = fmax(largest, entries[i]);
+  largest = most_of_group(largest, 32);
+  parts[threadIdx.x / 32] = largest;
+  __syncthreads();
+  for (int i = 0; i < kAgreementThreads / 32; ++i) largest = fmax(largest, parts[i]);
+  if (largest == kNone || largest == 0) return;
+  for (std::int64_t i = begin; i < states.stride; i += kAgreementThreads) entries[i] -= largest;
+  if (threadIdx.x == 0) states.offset[blockIdx.x] += largest;
+}
 
 __global__ void __launch_bounds__(kAgreementThreads)
     compare(const StateStore states, const Junction* junctions, JunctionResult* results, double tolerance,
@@ -69,6 +84,15 @@ __global__ void __launch_bounds__(kAgreementThreads)
 }
 
 }  // namespace
+
+void normalize_states(const StateStore& states, int count, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(count));
+  config.blockDim = dim3(kAgreementThreads);
+  config.dynamicSmemBytes = kAgreementThreads / 32 * sizeof(double);
+  config.stream = stream;
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, normalize, states));
+}
 
 void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
                     double epsilon, JunctionResult* results, cudaStream_t stream) {

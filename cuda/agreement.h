@@ -15,6 +15,9 @@ struct JunctionResult {
   int agree;
 };
 
+// The first `count` slots: the largest entry goes into the offset. Once or more often. Asynchronous.
+void normalize_states(const StateStore& states, int count, cudaStream_t stream);
+
 // Asynchronous. `epsilon`: of the precision the states were computed in.
 void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
                     double epsilon, JunctionResult* results, cudaStream_t stream);

@@ -39,7 +39,13 @@ class BlockParts {
   __device__ __forceinline__ BlockParts(const RunParameters<Real>& p, const Lanes& lanes,
                                         const Memory& memory, RunAside& aside)
       : p_(p), t_(p.tables), lanes_(lanes), m_(memory), far_(p.tables, memory), aside_(aside) {
-    const int label = lanes.c < t_.labels ? lanes.c : t_.labels - 1;
+    load_label();
+  }
+
+ protected:
+  // Again after a call out of line, so that no register holds the tables meanwhile.
+  __device__ __forceinline__ void load_label() {
+    const int label = lanes_.c < t_.labels ? lanes_.c : t_.labels - 1;
     label_.label = label;
     label_.into = t_.transition_units[label];
     label_.out_of = t_.source_units[label];
@@ -53,7 +59,6 @@ class BlockParts {
     }
   }
 
- protected:
   __device__ __forceinline__ ExactMemory<Real> exact() const { return exact_memory(p_, m_, lanes_.c); }
   __device__ __forceinline__ int direction() const { return p_.backward ? -1 : 1; }
   __device__ __forceinline__ std::int64_t boundary_of(std::int64_t r) const {

@@ -18,7 +18,8 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
                        RunAside& aside, RunState<Real>& state, int parity)
       : Parts(p, lanes, memory, aside), s_(state), parity_(parity) {}
 
-  __device__ void run() {
+  // True: nothing was done yet but a better guess of the growth made, if `may_ask`; the same for all lanes.
+  __device__ bool run(bool may_ask) {
     const Place& at = aside_.place;
     const int ring = this->ring_bound(s_, parity_);
 
@@ -51,24 +52,21 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
       for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
     }
 
-    BlockScales scales;
+    const BlockScales scales = this->scales_of(s_, ring, at.edges);
     Real sums[kBlock];
+    this->sum_far(s_, parity_, sums, scales.bound);
     BlockTail<Real> tail;
     BlockResult<Real> result;
-    bool exact = false;
-    for (int attempt = 0; attempt < 2; ++attempt) {
-      scales = this->scales_of(s_, ring, at.edges);
-      this->sum_far(s_, parity_, sums, scales.bound);
-      this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
-      // A first segment needs no transition; where there is none into its label, the scale says nothing of
-      // it.
-      const bool lost = this->cut().bare && is_far_below(label_.into);
-      const bool good = !lost && this->certified(s_, scales, ring, range, tail, result);
-      exact = lanes_.any(lanes_.valid && !good) && at.running;
-      if (attempt > 0 || !lanes_.any_team(exact)) break;
+    this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
+    // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
+    const bool lost = this->cut().bare && is_far_below(label_.into);
+    const bool good = !lost && this->certified(s_, scales, ring, range, tail, result);
+    const bool exact = lanes_.any(lanes_.valid && !good) && at.running;
+    if (may_ask && lanes_.any_team(exact)) {
       // It may be that alpha grows in another way than it was expected to.
       const int more = missed_growth(result);
       if (exact) s_.growth += more;
+      return true;
     }
     // In an exact block the recursion's sums are made again: they have been added to.
     if (lanes_.any_team(exact)) {
@@ -78,6 +76,7 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
     }
     finish(scales, range, tail, result, at.running && !exact);
     lanes_.sync();
+    return false;
   }
 
  private:
@@ -223,10 +222,10 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
 };
 
 template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE void slow_block(const RunParameters<Real>& p, Lanes lanes,
+__device__ SEMICRF_NOINLINE bool slow_block(const RunParameters<Real>& p, Lanes lanes,
                                             TeamMemory<Real, Lanes::kPlace> memory, RunAside& aside,
-                                            RunState<Real>& state, int parity) {
-  SlowBlock<Real, Semiring, Lanes>(p, lanes, memory, aside, state, parity).run();
+                                            RunState<Real>& state, int parity, bool may_ask) {
+  return SlowBlock<Real, Semiring, Lanes>(p, lanes, memory, aside, state, parity).run(may_ask);
 }
 
 }  // namespace semicrf::cuda

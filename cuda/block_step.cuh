@@ -77,8 +77,11 @@ template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step_slowly() {
   // A copy: the address of state_ would put it into memory.
   RunState<Real> state = state_;
-  slow_block<Real, Semiring, Lanes>(p_aside_, lanes_, m_, aside_, state, parity_);
+  bool may_ask = true;
+  while (slow_block<Real, Semiring, Lanes>(p_aside_, lanes_, m_, aside_, state, parity_, may_ask))
+    may_ask = false;
   state_ = state;
+  this->load_label();
 }
 
 // Asks for the rows of the next block.

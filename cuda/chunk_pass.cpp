@@ -230,6 +230,7 @@ void ChunkPass<Real, Semiring>::relaunch(const RunParameters<Real>& parameters) 
 // The first `count` junctions.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::compare(std::size_t count) {
+  normalize_states(states(), given_slot(), stream_);
   compare_states(states(), inputs(inputs_.get()).junctions, static_cast<int>(count), tolerance_,
                  static_cast<double>(std::numeric_limits<Real>::epsilon()), junction_results(results_.get()),
                  stream_);

@@ -155,19 +155,21 @@ struct Boundary {
   int slot, head, gauge;
   double alpha, tail, rest, whole, offset;
 };
-// Rows of the ring of a state, newest first; returns the largest entry.
+// Rows of the ring of a state, newest first: of every `step`th block, from the `first`th on. Returns the
+// largest entry.
 template <class Real, class Semiring>
 __device__ inline double write_ring(const TablesView<Real>& t, const ExactMemory<Real>& e, const Boundary& at,
-                                    double* out) {
+                                    double* out, int first, int step) {
   double largest = kNone;
-  int block = at.head;
-  for (int first = 1; first <= t.duration; first += kBlock) {
-    block = block == 0 ? t.ring_blocks - 1 : block - 1;
+  for (int distance = first; distance < t.ring_blocks; distance += step) {
+    const int index = at.head - 1 - distance;
+    const int block = index < 0 ? index + t.ring_blocks : index;
     const double scale = at.with_ring ? ring_log_scale<Real, Semiring>(e, block, at.gauge, at.rest) : kNone;
     const bool logs = e.has_log[block] != 0;
 #pragma unroll 4
     for (int i = 0; i < kBlock; ++i) {
-      if (first + i > t.duration) break;
+      const int row = kBlock * distance + i;
+      if (row >= t.duration) break;
       double value = kNone;
       if (scale > kNone) {
         const Real number = e.ring.at(block, kBlock - 1 - i);
@@ -180,7 +182,7 @@ __device__ inline double write_ring(const TablesView<Real>& t, const ExactMemory
         }
         value += scale;
       }
-      out[static_cast<std::int64_t>(first + i - 1) * t.labels] = value;
+      out[static_cast<std::int64_t>(row) * t.labels] = value;
       largest = fmax(largest, value);
     }
   }
@@ -191,36 +193,30 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
                                              Boundary at) {
   const TablesView<Real>& t = p.tables;
   lanes.sync();
-  double largest = kNone;
   double* out = p.states.entries + at.slot * p.states.stride + lanes.c;
+  // Where a label has several lanes of the warp, they share its rows.
+  int first = 0, step = 1;
+  bool writes = at.mine && lanes.valid;
+  if constexpr (Lanes::kTeam) {
+    if (lanes.group() < 32) {
+      first = static_cast<int>(threadIdx.x % 32) / lanes.group();
+      step = 32 / lanes.group();
+      writes = at.mine && lanes.has_label;
+      at.gauge = __shfl_sync(kAllLanes, at.gauge, lanes.c);
+      at.rest = __shfl_sync(kAllLanes, at.rest, lanes.c);
+    }
+  }
+  double largest = kNone;
+  if (writes) largest = write_ring<Real, Semiring>(t, e, at, out, first, step);
   if (at.mine && lanes.valid) {
-    largest = write_ring<Real, Semiring>(t, e, at, out);
     out[static_cast<std::int64_t>(t.duration) * t.labels] = at.alpha;
     out[static_cast<std::int64_t>(t.duration + 1) * t.labels] = at.tail;
     largest = fmax(largest, fmax(at.alpha, at.tail));
   }
-  largest = lanes.most(largest);
-  if (!at.mine || !lanes.valid) return;
-  if (largest != kNone) {
-    // Several at a time, since each is read back from the cache.
-    constexpr int kRows = 8;
-    for (int first = 0; first < t.duration + 2; first += kRows) {
-      double rows[kRows];
-      double* const at_first = out + static_cast<std::int64_t>(first) * t.labels;
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        if (first + i < t.duration + 2) rows[i] = at_first[i * t.labels];
-      }
-#pragma unroll
-      for (int i = 0; i < kRows; ++i) {
-        if (first + i < t.duration + 2) at_first[i * t.labels] = rows[i] - largest;
-      }
-    }
-  }
-  if (lanes.c == 0) {
-    p.states.whole[at.slot] = largest == kNone ? 0.0 : at.whole;
-    p.states.offset[at.slot] = largest == kNone ? 0.0 : at.offset + largest;
-  }
+  const bool possible = lanes.most(largest) > kNone;
+  if (!at.mine || !lanes.valid || lanes.c != 0) return;
+  p.states.whole[at.slot] = possible ? at.whole : 0.0;
+  p.states.offset[at.slot] = possible ? at.offset : 0.0;
 }
 
 // Moves the ring by whole units, all but the block `fresh`; or empties it.

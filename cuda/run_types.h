@@ -58,6 +58,7 @@ struct RunReport {
 };
 
 // States at boundaries, slot by slot: (K + 2, C) doubles: the ring, the message, the tail; see BoundaryState.
+// The largest entry becomes 0 when normalize_states() was there.
 struct StateStore {
   double* entries;
   double* whole;
