@@ -75,7 +75,10 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_
         move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden);
         aside_.move_wanted = false;
       }
+      // Not all lanes had something to move: a barrier of the block wants whole warps.
+      __syncwarp();
       if (threadIdx.x == 0) this->regauge(parity_) = 0;
+      __syncwarp();
       __syncthreads();
     }
     parity_ ^= 1;

@@ -5,7 +5,8 @@
 
 FOLDER/scores.npy, or scores_0.npy ... of unequal lengths for several PARTS: float32, (LENGTH, LABELS), multiples of
 1/8. FOLDER/none.json and FOLDER/mean.json: K = 100 with tails, the two centrings; many segmentations are nearly as good as
-the best. FOLDER/exact.json: no tails, multiples of 1/8, whose best segmentation is the same to the bit anywhere. Needs numpy.
+the best. FOLDER/long.json: the same with K = 4000, which takes longer to compute than to bring up. FOLDER/exact.json: no
+tails, multiples of 1/8, whose best segmentation is the same to the bit anywhere. Needs numpy.
 """
 import json
 import pathlib
@@ -16,6 +17,7 @@ import numpy as np
 MEAN_LENGTH = 250
 SLAB = 1 << 20
 MAX_DURATION = 100
+LONG_DURATION = 4000
 
 
 def write_scores(path, length, labels, random, noise):
@@ -31,15 +33,15 @@ def write_scores(path, length, labels, random, noise):
     out.flush()
 
 
-def parameters(labels, centering):
+def parameters(labels, centering, max_duration=MAX_DURATION):
     log_stay = float(np.log(1 - 1 / MEAN_LENGTH))
     # A geometric law from the first position on.
-    bias = [[k * log_stay] * labels for k in range(MAX_DURATION)]
+    bias = [[k * log_stay] * labels for k in range(max_duration)]
     off = float(np.log(1 / MEAN_LENGTH / max(1, labels - 1)))
     transition = [["-inf" if i == j and labels > 1 else off for j in range(labels)] for i in range(labels)]
     return {
         "format": "semicrf-params", "format_version": "1.0", "labels": [f"s{c}" for c in range(labels)],
-        "max_duration": MAX_DURATION, "bin_size": 1, "centering": centering, "initial": "none",
+        "max_duration": max_duration, "bin_size": 1, "centering": centering, "initial": "none",
         "transition": transition,
         "duration": {"kind": "table", "tail": [1 - 1 / MEAN_LENGTH] * labels, "bias": bias},
     }
@@ -69,6 +71,7 @@ def main():
     (folder / "exact.json").write_text(json.dumps(exact_parameters(labels)))
     for centering in ("none", "mean"):
         (folder / f"{centering}.json").write_text(json.dumps(parameters(labels, centering)))
+    (folder / "long.json").write_text(json.dumps(parameters(labels, "none", LONG_DURATION)))
 
 
 if __name__ == "__main__":

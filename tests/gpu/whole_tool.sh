@@ -112,11 +112,13 @@ for step in $steps; do
       ;;
     devices)
       python3 tests/gpu/make_long_scores.py "$scratch/parts" 10000000 5 24
-      for devices in cuda:0 cuda:0,1 cuda:0 cuda:0,1; do
-        echo "$devices: $("$program" bench --io-only -x $devices -t "$threads" -p "$scratch/parts/none.json" \
-          "$scratch"/parts/scores_*.npy -o "$scratch/parts/$devices.bed" 2>"$scratch/error.txt" | tail -n 1)"
+      for model in none long; do
+        for devices in cuda:0 cuda:0,1 cuda:0 cuda:0,1; do
+          echo "$model $devices: $("$program" bench --io-only -x $devices -t "$threads" -p "$scratch/parts/$model.json" \
+            "$scratch"/parts/scores_*.npy -o "$scratch/parts/$devices.bed" 2>"$scratch/error.txt" | tail -n 1)"
+        done
+        compare "two GPUs, $model" "$scratch/parts/cuda:0.bed" "$scratch/parts/cuda:0,1.bed"
       done
-      compare "two GPUs" "$scratch/parts/cuda:0.bed" "$scratch/parts/cuda:0,1.bed"
       ;;
   esac
 done
