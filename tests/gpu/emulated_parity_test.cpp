@@ -1,5 +1,6 @@
 // The kernels as fibers on the host against the reference engine: their arithmetic, indexing and
 // synchronisation, on any machine. What only a device can show (races, speed) is left to test_gpu.
+#include <algorithm>
 #include <string>
 
 #include "cuda/cuda_engine.h"
@@ -124,6 +125,26 @@ TEST_CASE("emulated kernels keep tails far below their label on the fast path") 
   check(sample);
   const auto engine = make(sample.model, Precision::kFloat);
   CHECK(exact_blocks(*engine, sample) <= 3);  // of 375
+}
+
+// With so many labels alpha grows by more in the first block than is expected of it.
+TEST_CASE("emulated kernels try a block again with the growth that it showed") {
+  ModelCase sample = make_case(CaseKind::kPlain, {100, 30, 39}, 374);
+  for (double& score : sample.model.transition) score += 1;
+  check(sample);
+  const auto engine = make(sample.model, Precision::kFloat);
+  CHECK(exact_blocks(*engine, sample) == 0);
+}
+
+TEST_CASE("emulated states have 0 for their largest entry") {
+  const ModelCase sample = make_case(CaseKind::kTails, {700, 150, 3}, 375);
+  const auto engine = make(sample.model, Precision::kFloat);
+  const BoundaryState state = engine->viterbi(sample.whole(), {0, sample.length}, nullptr, false).right;
+  CHECK(*std::max_element(state.message.begin(), state.message.end()) <= 0);
+  double largest = kNegativeInfinity;
+  for (const auto* entries : {&state.ring, &state.message, &state.tail})
+    for (const double entry : *entries) largest = std::max(largest, entry);
+  CHECK(largest == 0);
 }
 
 TEST_CASE("emulated kernels keep blocks at the ends of a sequence on the fast path") {
