@@ -121,10 +121,10 @@ TEST_CASE("emulated kernels equal the reference with helpers") {
 }
 
 TEST_CASE("emulated kernels keep tails far below their label on the fast path") {
-  const ModelCase sample = sinking_tails_case({2000, 40, 3}, 371);
+  const ModelCase sample = sinking_tails_case({2000, 120, 3}, 371);
   check(sample);
   const auto engine = make(sample.model, Precision::kFloat);
-  CHECK(exact_blocks(*engine, sample) <= 3);  // of 375
+  CHECK(exact_blocks(*engine, sample) <= 10);  // of 375
 }
 
 // With so many labels alpha grows by more in the first block than is expected of it.

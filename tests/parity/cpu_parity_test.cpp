@@ -160,7 +160,7 @@ TEST_CASE("hard scores reach the log domain of the cpu engine") {
 }
 
 TEST_CASE("tails far below their label stay on the fast path of the cpu engine") {
-  const ModelCase sample = sinking_tails_case({2000, 40, 3}, 371);
+  const ModelCase sample = sinking_tails_case({2000, 120, 3}, 371);
   const auto reference = make_reference_engine(sample.model);
   const ExpectedCase expected = expected_case(*reference, sample);
   for (const EngineOptions& options : all_engines()) {
