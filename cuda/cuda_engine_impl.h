@@ -51,6 +51,7 @@ class CudaEngine final : public Engine {
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override;
 
+  bool projects() const override { return true; }
   std::int64_t batch_positions() const override;
   std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) override;
   std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,

@@ -6,9 +6,9 @@
 
 namespace semicrf::cuda {
 
-void DeviceWindow::Array::place(const ScoreArray& from, std::size_t entries) {
-  single_ = from.f32 != nullptr;
-  wide_ = from.f64 != nullptr;
+void DeviceWindow::Array::place(bool single, bool wide, std::size_t entries) {
+  single_ = single;
+  wide_ = wide;
   if (single_) f32_.reserve(entries);
   if (wide_) f64_.reserve(entries);
 }
@@ -31,9 +31,14 @@ void DeviceWindow::Array::add_to(std::vector<UploadArray>& uploads, const ScoreA
 // Room for the rows of `rows`, none of which are there.
 void DeviceWindow::place(const ScoreWindow& window, PositionRange rows, int labels) {
   const std::size_t entries = static_cast<std::size_t>(rows.size()) * static_cast<std::size_t>(labels);
-  emissions_.place(window.emissions, entries);
-  starts_.place(window.start_scores, entries);
-  ends_.place(window.end_scores, entries);
+  const FeatureRows& features = window.features;
+  const auto place_array = [&](Array& array, const ScoreArray& from, const HeadTable* head) {
+    array.place(from.f32 != nullptr || (head != nullptr && !features.wide),
+                from.f64 != nullptr || (head != nullptr && features.wide), entries);
+  };
+  place_array(emissions_, window.emissions, features.emission);
+  place_array(starts_, window.start_scores, features.start);
+  place_array(ends_, window.end_scores, features.finish);
   view_ = SequenceView{};
   view_.emissions = emissions_.view();
   view_.starts = starts_.view();
@@ -75,8 +80,12 @@ void DeviceWindow::upload(const ScoreWindow& window, int labels, bool keep, Scor
     }
     if (window.end > held_.end) {
       const std::int64_t rows = window.end - held_.end;
-      copies.begin(uploads_of(window, held_.end, labels), rows);
-      copies.wait(rows, stream);
+      if (window.features.empty()) {
+        copies.begin(uploads_of(window, held_.end, labels), rows);
+        copies.wait(rows, stream);
+      } else {
+        project(window, labels, copies, stream);
+      }
       held_.end = window.end;
     }
   }
@@ -85,6 +94,28 @@ void DeviceWindow::upload(const ScoreWindow& window, int labels, bool keep, Scor
     view_.baseline = baseline_.get();
   }
   sequence_view_.upload(&view_, 1, stream);
+}
+
+void DeviceWindow::project(const ScoreWindow& window, int labels, ScoreUpload& copies, cudaStream_t stream) {
+  const FeatureRows& features = window.features;
+  Projection job{};
+  job.rows = features_.bring(features, copies, stream);
+  job.rows_begin = features.begin;
+  job.tracks = features.tracks;
+  job.labels = labels;
+  job.length = window.length;
+  job.begin = held_.end;
+  job.end = window.end;
+  job.out_begin = view_.begin;
+  const auto apply = [&](const HeadTable* table, const Array& out) {
+    if (table == nullptr) return;
+    job.head = features_.head(*table, stream);
+    job.out = out.view();
+    project_features(job, stream);
+  };
+  apply(features.emission, emissions_);
+  apply(features.start, starts_);
+  apply(features.finish, ends_);
 }
 
 void DeviceWindow::prefetch(const ScoreWindow& whole, int labels, ScoreUpload& copies) {

@@ -5,6 +5,7 @@
 
 #include "core/score_window.h"
 #include "cuda/device_buffer.h"
+#include "cuda/feature_projection.h"
 #include "cuda/pinned_buffer.h"
 #include "cuda/run_types.h"
 #include "cuda/score_upload.h"
@@ -36,7 +37,7 @@ class DeviceWindow {
  private:
   class Array {
    public:
-    void place(const ScoreArray& from, std::size_t entries);
+    void place(bool single, bool wide, std::size_t entries);
     DeviceScores view() const;
     // Where rows from `first_row` on of the device's array come from.
     void add_to(std::vector<UploadArray>& uploads, const ScoreArray& from, std::size_t skip,
@@ -48,6 +49,8 @@ class DeviceWindow {
     bool single_ = false, wide_ = false;
   };
   void place(const ScoreWindow& window, PositionRange rows, int labels);
+  // Makes the rows from held_ to the end of the window from features.
+  void project(const ScoreWindow& window, int labels, ScoreUpload& copies, cudaStream_t stream);
   std::vector<UploadArray> uploads_of(const ScoreWindow& window, std::int64_t first, int labels) const;
   // Gives `stream` the checks of rows up to `end`, which it then finds on the device; false: they do not
   // come.
@@ -56,6 +59,7 @@ class DeviceWindow {
   bool finish_checks(cudaStream_t stream);
 
   Array emissions_, starts_, ends_;
+  Features features_;  // of the window that was added last
   DeviceBuffer<double> baseline_;
   DeviceBuffer<SequenceView> sequence_view_;
   SequenceView view_{};

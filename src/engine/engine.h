@@ -231,6 +231,9 @@ class Engine {
   // what it has begun of that sequence. May be null.
   virtual std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& /*whole*/) { return nullptr; }
 
+  // Whether windows for viterbi() and posteriors() may come with features in place of scores.
+  virtual bool projects() const { return false; }
+
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
   // exist); `left` is the true state at range.begin, null exactly when range.begin == 0.
   virtual ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,

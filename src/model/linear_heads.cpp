@@ -136,11 +136,27 @@ void Projection::apply_part(const Feature* x, std::size_t from, std::size_t to, 
                   static_cast<std::size_t>(num_labels_), out);
 }
 
+namespace {
+
+// `weights` (C, inputs), empty: all 0; `bias` (C), empty: 0.
+HeadTable table_of(std::span<const double> weights, std::span<const double> bias, int num_labels,
+                   std::size_t inputs, int first, int last) {
+  const auto labels = static_cast<std::size_t>(num_labels);
+  HeadTable table{std::vector<double>(weights.size()), {bias.begin(), bias.end()}, first, last};
+  table.bias.resize(labels, 0.0);
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    table.weights[i % inputs * labels + i / inputs] = weights[i];
+  return table;
+}
+
+}  // namespace
+
 LinearHeads::LinearHeads(const Parameters& parameters) : num_tracks_(parameters.num_tracks()) {
   if (!parameters.emission) throw std::logic_error("linear heads need an emission section");
   const int labels = parameters.num_labels();
   const auto tracks = static_cast<std::size_t>(num_tracks_);
   emission_ = Projection(parameters.emission->weights, parameters.emission->bias, labels, tracks);
+  emission_table_ = table_of(parameters.emission->weights, parameters.emission->bias, labels, tracks, 0, 0);
   if (!parameters.boundary) return;
   const BoundaryHead& head = *parameters.boundary;
   const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
@@ -148,9 +164,11 @@ LinearHeads::LinearHeads(const Parameters& parameters) : num_tracks_(parameters.
   last_ = head.last;
   if (!head.start_weights.empty() || !head.start_bias.empty()) {
     start_.emplace(head.start_weights, head.start_bias, labels, inputs);
+    start_table_ = table_of(head.start_weights, head.start_bias, labels, inputs, head.first, head.last);
   }
   if (!head.end_weights.empty() || !head.end_bias.empty()) {
     end_.emplace(head.end_weights, head.end_bias, labels, inputs);
+    end_table_ = table_of(head.end_weights, head.end_bias, labels, inputs, head.first, head.last);
   }
   if (!head.start_weights.empty() || !head.end_weights.empty()) {
     halo_before_ = std::max(0, -first_);

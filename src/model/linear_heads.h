@@ -13,6 +13,7 @@
 #include <span>
 #include <vector>
 
+#include "core/score_window.h"
 #include "model/parameters.h"
 
 namespace semicrf {
@@ -79,6 +80,11 @@ class LinearHeads {
   void end_scores(const FeatureWindow<Feature>& features, std::int64_t begin, std::int64_t end,
                   Score* out) const;
 
+  // The heads as data, for who applies them himself; null where there is none.
+  const HeadTable* emission_table() const { return &emission_table_; }
+  const HeadTable* start_table() const { return start_ ? &start_table_ : nullptr; }
+  const HeadTable* end_table() const { return end_ ? &end_table_ : nullptr; }
+
   // (C) mean emission score of a sequence from the (F) mean of its features: the projection is linear.
   std::vector<double> mean_emissions(std::span<const double> feature_mean) const;
 
@@ -94,6 +100,7 @@ class LinearHeads {
   std::int64_t halo_after_ = 0;
   Projection emission_;
   std::optional<Projection> start_, end_;
+  HeadTable emission_table_, start_table_, end_table_;
 };
 
 // Index of the first number that is NaN or +inf, or -inf unless allowed; nullopt when there is none.

@@ -31,6 +31,10 @@ class ScoreSource {
   // Scores of positions [begin, end), 0 <= begin < end <= length(). The window points into `buffers` (or into memory
   // the source owns) and stays valid until the buffers are used again. May be called for any window, in any order.
   virtual ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) = 0;
+  // The same for engines that project: with features in place of scores where heads make these.
+  virtual ScoreWindow read_for_projection(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
+    return read(begin, end, buffers);
+  }
 };
 
 // A sequence that lies in memory as a whole; the arrays must outlive the source.

@@ -43,14 +43,12 @@ inline void PathScore::add_content_to(Cell& cell, const ScoreWindow& scores, std
                                       std::int64_t end, int label, std::size_t labels) {
   const auto c = static_cast<std::size_t>(label);
   const double baseline = scores.baseline.empty() ? 0 : scores.baseline[c];
-  const auto walk = [&](const auto* values) {
+  // `score_of`: of a position and a label. `most_of`: the largest of a position.
+  const auto walk = [&](const auto& score_of, const auto& most_of) {
     double content = cell.content;
     for (std::int64_t t = end - 1; t >= begin; --t) {
-      const auto row = static_cast<std::size_t>(t - scores.begin);
-      const double centre = scores.subtract_position_max
-                                ? baseline + position_maximum(scores.emissions, row * labels, labels)
-                                : baseline;
-      content += static_cast<double>(values[row * labels + c]) - centre;
+      const double centre = scores.subtract_position_max ? baseline + most_of(t) : baseline;
+      content += score_of(t, c) - centre;
       if (t % kPart == 0) {
         cell.sum.add(content);
         content = 0;
@@ -58,10 +56,26 @@ inline void PathScore::add_content_to(Cell& cell, const ScoreWindow& scores, std
     }
     cell.content = content;
   };
-  if (scores.emissions.f32 != nullptr) {
-    walk(scores.emissions.f32);
+  const auto row_of = [&](std::int64_t t) { return static_cast<std::size_t>(t - scores.begin) * labels; };
+  const auto most_of_row = [&](std::int64_t t) {
+    return position_maximum(scores.emissions, row_of(t), labels);
+  };
+  if (!scores.features.empty()) {
+    const FeatureRows& features = scores.features;
+    const auto score_of = [&](std::int64_t t, std::size_t label_of) {
+      return features.score(*features.emission, t, scores.length, label_of, labels);
+    };
+    walk(score_of, [&](std::int64_t t) {
+      double largest = kNegativeInfinity;
+      for (std::size_t other = 0; other < labels; ++other) largest = std::max(largest, score_of(t, other));
+      return largest == kNegativeInfinity ? 0.0 : largest;
+    });
+  } else if (scores.emissions.f32 != nullptr) {
+    walk(
+        [&](std::int64_t t, std::size_t) { return static_cast<double>(scores.emissions.f32[row_of(t) + c]); },
+        most_of_row);
   } else {
-    walk(scores.emissions.f64);
+    walk([&](std::int64_t t, std::size_t) { return scores.emissions.f64[row_of(t) + c]; }, most_of_row);
   }
 }
 
@@ -70,8 +84,11 @@ inline double PathScore::end_score(const ScoreWindow& scores, std::int64_t posit
   const auto labels = static_cast<std::size_t>(model_->num_labels);
   double score = 0;
   if (position == length_ - 1 && !model_->end_scores.empty()) score += model_->end_scores[c];
-  if (!scores.end_scores.empty())
+  if (scores.features.finish != nullptr) {
+    score += scores.features.score(*scores.features.finish, position, scores.length, c, labels);
+  } else if (!scores.end_scores.empty()) {
     score += scores.end_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
+  }
   return score;
 }
 
@@ -79,8 +96,11 @@ inline double PathScore::start_score(const ScoreWindow& scores, std::int64_t pos
   const auto c = static_cast<std::size_t>(label);
   const auto labels = static_cast<std::size_t>(model_->num_labels);
   double score = 0;
-  if (!scores.start_scores.empty())
+  if (scores.features.start != nullptr) {
+    score += scores.features.score(*scores.features.start, position, scores.length, c, labels);
+  } else if (!scores.start_scores.empty()) {
     score += scores.start_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
+  }
   if (position == 0 && !model_->start_scores.empty()) score += model_->start_scores[c];
   return score;
 }

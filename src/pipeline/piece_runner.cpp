@@ -59,6 +59,11 @@ class TimedSource : public ScoreSource {
     if (mutex_ != nullptr) lock = std::unique_lock(*mutex_);
     return timed(watch_, [&] { return source_.read(begin, end, buffers); });
   }
+  ScoreWindow read_for_projection(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
+    std::unique_lock<std::mutex> lock;
+    if (mutex_ != nullptr) lock = std::unique_lock(*mutex_);
+    return timed(watch_, [&] { return source_.read_for_projection(begin, end, buffers); });
+  }
 
  private:
   ScoreSource& source_;

@@ -91,12 +91,10 @@ class HeadSource : public ScoreSource {
 
   std::int64_t length() const override { return piece_.size(); }
   int num_labels() const override { return scores_->heads->num_labels(); }
-  std::size_t score_bytes() const override { return bytes_per_position(); }
-  std::size_t bytes_per_position() const override {
-    const LinearHeads& heads = *scores_->heads;
-    const std::size_t arrays = 1u + (heads.has_start() ? 1u : 0u) + (heads.has_end() ? 1u : 0u);
-    return arrays * static_cast<std::size_t>(num_labels()) * (wide() ? sizeof(double) : sizeof(float));
-  }
+  // A device has both.
+  std::size_t score_bytes() const override { return projected_bytes() + feature_bytes(); }
+  // Either the ones or the others lie in the buffers.
+  std::size_t bytes_per_position() const override { return std::max(projected_bytes(), feature_bytes()); }
 
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     ScoreWindow window = empty_window(*scores_, begin, end, length());
@@ -115,8 +113,37 @@ class HeadSource : public ScoreSource {
     return window;
   }
 
+  ScoreWindow read_for_projection(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
+    const LinearHeads& heads = *scores_->heads;
+    ScoreWindow window = empty_window(*scores_, begin, end, length());
+    window.sequence = sequence_;
+    FeatureRows& features = window.features;
+    features.begin = std::max<std::int64_t>(0, begin - heads.halo_before());
+    features.end = std::min(length(), end + heads.halo_after());
+    features.tracks = heads.num_tracks();
+    features.wide = wide();
+    features.emission = heads.emission_table();
+    features.start = heads.start_table();
+    features.finish = heads.end_table();
+    buffer_.f32.swap(buffers.emissions32);
+    buffer_.f64.swap(buffers.emissions64);
+    features.rows = scores_->rows->read(piece_.begin + features.begin, piece_.begin + features.end, buffer_);
+    buffer_.f32.swap(buffers.emissions32);
+    buffer_.f64.swap(buffers.emissions64);
+    return window;
+  }
+
  private:
   bool wide() const { return scores_->precision == Precision::kDouble; }
+  std::size_t value_bytes() const { return wide() ? sizeof(double) : sizeof(float); }
+  std::size_t feature_bytes() const {
+    return static_cast<std::size_t>(scores_->heads->num_tracks()) * value_bytes();
+  }
+  std::size_t projected_bytes() const {
+    const LinearHeads& heads = *scores_->heads;
+    const std::size_t arrays = 1u + (heads.has_start() ? 1u : 0u) + (heads.has_end() ? 1u : 0u);
+    return arrays * static_cast<std::size_t>(num_labels()) * value_bytes();
+  }
 
   template <class Value>
   void fill(std::int64_t begin, std::int64_t end, std::vector<Value>& emissions, std::vector<Value>& starts,

@@ -59,7 +59,7 @@ class Sweep {
   // Computes window n from its true left state; `right` is null at the end and while it is not known.
   PosteriorWindow compute(std::int64_t n, const BoundaryState* right) {
     const PositionRange read = plan_.read_range(n);
-    const ScoreWindow scores = read_checked(source_, prefetch_.get(), read, buffers_);
+    const ScoreWindow scores = read_checked(source_, engine_, prefetch_.get(), read, buffers_);
     const PositionRange range = plan_.range(n);
     const BoundaryState* left = n == 0 ? nullptr : &window(n).left_forward;
     PosteriorWindow result = engine_.posteriors(scores, range, left, right, rows_.prepare(range));

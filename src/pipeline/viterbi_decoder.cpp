@@ -55,7 +55,7 @@ class Decoder {
     ViterbiWindow window;
   };
   ScoreWindow read(std::int64_t n) {
-    return read_checked(source_, prefetch_.get(), plan_.read_range(n), buffers_);
+    return read_checked(source_, engine_, prefetch_.get(), plan_.read_range(n), buffers_);
   }
   Computed compute(std::int64_t n, bool keep_messages) {
     Computed computed;

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "cuda/tile_config.h"
+#include "model/linear_heads.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
 
@@ -306,6 +307,130 @@ std::vector<std::string> check_long_segments_path(const MakeEngine& make) {
   for (const Precision precision : {Precision::kFloat, Precision::kDouble})
     if (decode_case(*make(model, precision), sample, whole).path != expected)
       problems.push_back("another path");
+  return problems;
+}
+
+namespace {
+
+// Heads over three tracks, the boundary's over seven bins.
+Parameters random_heads(int labels, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  const auto numbers = [&](int count, double size) {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (double& value : values) value = size * normal(random);
+    return values;
+  };
+  constexpr int kTracks = 3, kFirst = -2, kLast = 4;
+  Parameters parameters;
+  parameters.labels.resize(static_cast<std::size_t>(labels));
+  parameters.tracks.resize(kTracks);
+  parameters.emission = EmissionHead{numbers(labels * kTracks, 0.4), numbers(labels, 0.2)};
+  parameters.boundary = BoundaryHead{kFirst, kLast, numbers(labels * kTracks * (kLast - kFirst + 1), 0.1),
+                                     {},     {},    numbers(labels, 0.3)};
+  return parameters;
+}
+
+template <class Value>
+std::vector<std::string> check_projection_of(const MakeEngine& make, Precision precision) {
+  constexpr std::int64_t kLength = 8192 + 700;
+  const ModelCase sample = make_case(CaseKind::kPlain, {kLength, 5, 4}, 851);
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  std::mt19937_64 random(852);
+  const LinearHeads heads(random_heads(sample.model.num_labels, random));
+  std::normal_distribution<Value> normal;
+  std::vector<Value> features(static_cast<std::size_t>(kLength) * 3);
+  for (Value& value : features) value = normal(random);
+  const FeatureWindow<Value> all{features.data(), 0, kLength, kLength};
+  const std::size_t count = static_cast<std::size_t>(kLength) * labels;
+  std::vector<Value> emissions(count), starts(count), ends(count);
+  heads.emissions(all, 0, kLength, emissions.data());
+  heads.start_scores(all, 0, kLength, starts.data());
+  heads.end_scores(all, 0, kLength, ends.data());
+
+  // Both kinds of windows, of a sequence that stays on the device.
+  const auto window = [&](bool projected, std::int64_t begin, std::int64_t end) {
+    ScoreWindow scores;
+    scores.begin = begin;
+    scores.end = end;
+    scores.length = kLength;
+    scores.subtract_position_max = true;
+    scores.sequence = 7;
+    const auto point = [&](ScoreArray& array, const Value* values) {
+      if constexpr (sizeof(Value) == sizeof(float)) {
+        array.f32 = values;
+      } else {
+        array.f64 = values;
+      }
+    };
+    if (projected) {
+      FeatureRows& rows = scores.features;
+      rows.begin = std::max<std::int64_t>(0, begin - heads.halo_before());
+      rows.end = std::min(kLength, end + heads.halo_after());
+      point(rows.rows, features.data() + rows.begin * 3);
+      rows.tracks = 3;
+      rows.wide = sizeof(Value) == sizeof(double);
+      rows.emission = heads.emission_table();
+      rows.start = heads.start_table();
+      rows.finish = heads.end_table();
+    } else {
+      const std::size_t skip = static_cast<std::size_t>(begin) * labels;
+      point(scores.emissions, emissions.data() + skip);
+      point(scores.start_scores, starts.data() + skip);
+      point(scores.end_scores, ends.data() + skip);
+    }
+    return scores;
+  };
+  struct Outcome {
+    std::vector<Segment> path;
+    BoundaryState state;
+    std::vector<double> boundary;
+  };
+  const auto compute = [&](bool projected) {
+    Outcome outcome;
+    const auto engine = make(sample.model, precision);
+    const std::int64_t cut = engine->grid().chunk, halo = engine->grid().warmup;
+    const ViterbiWindow left = engine->viterbi(window(projected, 0, cut), {0, cut}, nullptr, false);
+    const ViterbiWindow right =
+        engine->viterbi(window(projected, cut - halo, kLength), {cut, kLength}, &left.right, true);
+    outcome.state = right.right;
+    TraceCursor cursor{TraceCursor::Phase::kFindStart, kLength, kLength, 0};
+    best_final_score(right.right, &cursor.label);
+    while (right.messages->trace(cursor, outcome.path)) {
+    }
+    outcome.boundary.resize(static_cast<std::size_t>(kLength));
+    PosteriorArrays wanted;
+    wanted.boundary = outcome.boundary.data();
+    engine->posteriors(window(projected, 0, kLength), {0, kLength}, nullptr, nullptr, wanted);
+    return outcome;
+  };
+  const Outcome expected = compute(false), found = compute(true);
+  std::vector<std::string> problems;
+  const std::string name = std::to_string(sizeof(Value)) + " bytes: ";
+  if (found.path != expected.path || expected.path.empty()) problems.push_back(name + "another path");
+  if (!same_numbers(found.state.message, expected.state.message) ||
+      !same_number(found.state.offset, expected.state.offset))
+    problems.push_back(name + "another state");
+  if (!same_numbers(found.boundary, expected.boundary)) problems.push_back(name + "other posteriors");
+  // What the host says of single positions.
+  const FeatureRows& rows = window(true, 0, kLength).features;
+  for (std::int64_t t = 0; t < kLength; t = t < 10 || t > kLength - 12 ? t + 1 : t + 97) {
+    for (std::size_t c = 0; c < labels; ++c) {
+      const std::size_t at = static_cast<std::size_t>(t) * labels + c;
+      if (rows.score(*rows.emission, t, kLength, c, labels) != static_cast<double>(emissions[at]) ||
+          rows.score(*rows.start, t, kLength, c, labels) != static_cast<double>(starts[at]) ||
+          rows.score(*rows.finish, t, kLength, c, labels) != static_cast<double>(ends[at]))
+        problems.push_back(name + "another score at " + std::to_string(t));
+    }
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::vector<std::string> check_projection(const MakeEngine& make) {
+  std::vector<std::string> problems = check_projection_of<float>(make, Precision::kFloat);
+  for (std::string& problem : check_projection_of<double>(make, Precision::kDouble))
+    problems.push_back(std::move(problem));
   return problems;
 }
 

@@ -51,4 +51,7 @@ std::vector<std::string> check_long_segments_path(const MakeEngine& make);
 // itself.
 std::vector<std::string> check_joined_windows(const MakeEngine& make);
 
+// All problems found when the device makes scores of features: not a digit may differ from the host's.
+std::vector<std::string> check_projection(const MakeEngine& make);
+
 }  // namespace semicrf::testing

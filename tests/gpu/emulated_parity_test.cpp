@@ -160,6 +160,11 @@ TEST_CASE("emulated kernels keep blocks at the ends of a sequence on the fast pa
   }
 }
 
+TEST_CASE("emulated kernels make the scores of linear heads as the host does") {
+  for (const std::string& problem : check_projection(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
 TEST_CASE("emulated kernels check scores and add them up as the host does") {
   for (const std::string& problem : check_prefetch(make)) FAIL_CHECK(problem);
   SUCCEED();

@@ -139,6 +139,12 @@ TEST_CASE("the cuda engine gives the same digits again") {
   }
 }
 
+TEST_CASE("the cuda engine makes the scores of linear heads as the host does") {
+  if (!has_gpu()) return;
+  for (const std::string& problem : check_projection(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
 TEST_CASE("the cuda engine checks scores and adds them up as the host does") {
   if (!has_gpu()) return;
   for (const std::string& problem : check_prefetch(make)) FAIL_CHECK(problem);

@@ -137,6 +137,8 @@ inline double __longlong_as_double(long long x) {
 }
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
+inline double __dadd_rn(double a, double b) { return a + b; }
+inline double __dmul_rn(double a, double b) { return a * b; }
 template <class T>
 T __ldg(const T* p) {
   return *p;
