@@ -23,7 +23,10 @@ for step in $steps; do
         timeout 240 compute-sanitizer --tool $tool --error-exitcode 9 \
           "$folder/test_gpu" "*sanitizers*" >"$logs/$tool.txt" 2>&1 || { status=1; tail -n 25 "$logs/$tool.txt"; }
         tail -n 1 "$logs/$tool.txt"
-      done ;;
+      done
+      # What racecheck reports of a kernel that has no race.
+      nvcc -arch=native -o "$logs/racecheck_barriers" tests/gpu/racecheck_barriers.cu &&
+        compute-sanitizer --tool racecheck "$logs/racecheck_barriers" 2>&1 | tail -n 1 ;;
     table | map) "$folder/gpu_bench" $step | tee "$logs/$step.jsonl" || status=1 ;;
     profile)
       ncu --clock-control none --set full -k regex:run_ -c 1 -s 1 "$folder/gpu_bench" one 20000000 100 24 f \
