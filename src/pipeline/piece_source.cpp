@@ -94,7 +94,9 @@ class HeadSource : public ScoreSource {
   // A device has both.
   std::size_t score_bytes() const override { return projected_bytes() + feature_bytes(); }
   // Either the ones or the others lie in the buffers.
-  std::size_t bytes_per_position() const override { return std::max(projected_bytes(), feature_bytes()); }
+  std::size_t bytes_per_position() const override {
+    return std::max(projected_bytes(), scores_->rows->bytes_per_row());
+  }
 
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     ScoreWindow window = empty_window(*scores_, begin, end, length());
