@@ -1,4 +1,4 @@
-// One block per junction; sums in a fixed order.
+// One block of threads per state, or per junction of two; sums in a fixed order.
 #include "cuda/agreement.h"
 #include "cuda/cuda_check.h"
 #include "cuda/lanes.cuh"

@@ -126,16 +126,21 @@ void CudaEngine<Real>::end_stage(const char* name) {
   stage_begin_ = now;
 }
 
+// Per position, all arrays.
 template <class Real>
-bool CudaEngine<Real>::keeps(const ScoreWindow& scores) const {
+std::size_t CudaEngine<Real>::score_bytes(const ScoreWindow& scores) const {
   std::size_t bytes = 0;
   for (const ScoreArray* array : {&scores.emissions, &scores.start_scores, &scores.end_scores})
     bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
   for (const HeadTable* head : {scores.features.emission, scores.features.start, scores.features.finish})
     bytes += head == nullptr ? 0 : (scores.features.wide ? sizeof(double) : sizeof(float));
+  return bytes * wide(model_.num_labels);
+}
+
+template <class Real>
+bool CudaEngine<Real>::keeps(const ScoreWindow& scores) const {
   const std::int64_t rows = scores.end - scores.begin;
-  return scores.sequence != 0 &&
-         keeps_sequence({scores.length, rows, rows, bytes * wide(model_.num_labels)}, memory_);
+  return scores.sequence != 0 && keeps_sequence({scores.length, rows, rows, score_bytes(scores)}, memory_);
 }
 
 template <class Real>

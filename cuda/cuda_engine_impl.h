@@ -134,6 +134,7 @@ class CudaEngine final : public Engine {
 
   class Prefetch;
   ModelShape model_shape() const;
+  std::size_t score_bytes(const ScoreWindow& scores) const;
   bool keeps(const ScoreWindow& scores) const;
   // A window whose memory may be overwritten, except by rows of the sequence it holds.
   void free_window(const ScoreWindow& scores);

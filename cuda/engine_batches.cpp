@@ -16,13 +16,6 @@ bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
          a.subtract_position_max == b.subtract_position_max;
 }
 
-std::size_t score_bytes(const ScoreWindow& scores) {
-  std::size_t bytes = 0;
-  for (const ScoreArray* array : {&scores.emissions, &scores.start_scores, &scores.end_scores})
-    bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
-  return bytes;
-}
-
 }  // namespace
 
 // Enough for a card, and not too much for the host.
@@ -38,7 +31,7 @@ template <class Real>
 std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
                                         bool posteriors, bool counts) const {
   BatchShape shape;
-  shape.score_bytes = score_bytes(sequences[first]) * wide(model_.num_labels);
+  shape.score_bytes = score_bytes(sequences[first]);
   std::size_t end = first;
   const int teams = teams_at_once(tile_);
   while (end < sequences.size() && is_short(grid_, sequences[end].length, teams) &&

@@ -27,7 +27,7 @@ HeadView Features::head(const HeadTable& table, cudaStream_t stream) {
     there.bias.upload(table.bias, stream);
     if (!table.weights.empty()) there.weights.upload(table.weights, stream);
   }
-  return {there.weights.get(), there.bias.get(), table.first, table.last, !table.weights.empty()};
+  return {there.weights.get(), there.bias.get(), table.first, table.last};
 }
 
 }  // namespace semicrf::cuda

@@ -15,8 +15,8 @@ __global__ void __launch_bounds__(kThreads)
   const int c = static_cast<int>(index % p.labels);
   if (t >= p.end) return;
   double sum = p.head.bias[c];
-  const double* weights = p.head.weights + c;
-  if (p.head.has_inputs) {
+  if (p.head.weights != nullptr) {
+    const double* weights = p.head.weights + c;
     for (int offset = p.head.first; offset <= p.head.last; ++offset) {
       const std::int64_t at = t + offset;
       if (at < 0 || at >= p.length) {

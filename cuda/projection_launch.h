@@ -10,10 +10,9 @@
 
 namespace semicrf::cuda {
 
-struct HeadView {  // see HeadTable
+struct HeadView {  // see HeadTable; null weights: no inputs
   const double *weights, *bias;
   int first, last;
-  bool has_inputs;
 };
 
 // Scores of positions [begin, end) of a sequence; `rows` begins with position `rows_begin`, `out` with row

@@ -202,8 +202,7 @@ std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams) {
   };
   std::vector<Cut> cuts;  // longest runs first
   for (std::int64_t run = grid.chunk; run >= grid.unit && run % grid.unit == 0; run /= 2) {
-    const std::int64_t runs = (together + run - 1) / run;
-    const std::int64_t rounds = (runs + teams - 1) / teams;
+    const std::int64_t rounds = ceil_div<std::int64_t>(ceil_div(together, run), teams);
     cuts.push_back({run, rounds * longest_way(together, run, grid.warmup)});
   }
   const auto least = std::min_element(cuts.begin(), cuts.end(),
@@ -217,7 +216,7 @@ std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams) {
 
 bool is_short(const RunGrid& grid, std::int64_t length, int teams) {
   constexpr std::int64_t kSideBySide = 8;
-  return length <= grid.unit || (length + grid.unit - 1) / grid.unit * kSideBySide <= teams;
+  return length <= grid.unit || ceil_div(length, grid.unit) * kSideBySide <= teams;
 }
 
 }  // namespace semicrf::cuda

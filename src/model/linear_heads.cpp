@@ -136,39 +136,32 @@ void Projection::apply_part(const Feature* x, std::size_t from, std::size_t to, 
                   static_cast<std::size_t>(num_labels_), out);
 }
 
-namespace {
-
-// `weights` (C, inputs), empty: all 0; `bias` (C), empty: 0.
-HeadTable table_of(std::span<const double> weights, std::span<const double> bias, int num_labels,
-                   std::size_t inputs, int first, int last) {
+LinearHeads::Head LinearHeads::make_head(std::span<const double> weights, std::span<const double> bias,
+                                         int num_labels, int first, int last) const {
   const auto labels = static_cast<std::size_t>(num_labels);
-  HeadTable table{std::vector<double>(weights.size()), {bias.begin(), bias.end()}, first, last};
-  table.bias.resize(labels, 0.0);
+  const std::size_t inputs =
+      static_cast<std::size_t>(num_tracks_) * static_cast<std::size_t>(last - first + 1);
+  Head head{Projection(weights, bias, num_labels, inputs),
+            {std::vector<double>(weights.size()), {bias.begin(), bias.end()}, first, last}};
+  head.table.bias.resize(labels, 0.0);
   for (std::size_t i = 0; i < weights.size(); ++i)
-    table.weights[i % inputs * labels + i / inputs] = weights[i];
-  return table;
+    head.table.weights[i % inputs * labels + i / inputs] = weights[i];
+  return head;
 }
-
-}  // namespace
 
 LinearHeads::LinearHeads(const Parameters& parameters) : num_tracks_(parameters.num_tracks()) {
   if (!parameters.emission) throw std::logic_error("linear heads need an emission section");
   const int labels = parameters.num_labels();
-  const auto tracks = static_cast<std::size_t>(num_tracks_);
-  emission_ = Projection(parameters.emission->weights, parameters.emission->bias, labels, tracks);
-  emission_table_ = table_of(parameters.emission->weights, parameters.emission->bias, labels, tracks, 0, 0);
+  emission_ = make_head(parameters.emission->weights, parameters.emission->bias, labels, 0, 0);
   if (!parameters.boundary) return;
   const BoundaryHead& head = *parameters.boundary;
-  const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
   first_ = head.first;
   last_ = head.last;
   if (!head.start_weights.empty() || !head.start_bias.empty()) {
-    start_.emplace(head.start_weights, head.start_bias, labels, inputs);
-    start_table_ = table_of(head.start_weights, head.start_bias, labels, inputs, head.first, head.last);
+    start_ = make_head(head.start_weights, head.start_bias, labels, head.first, head.last);
   }
   if (!head.end_weights.empty() || !head.end_bias.empty()) {
-    end_.emplace(head.end_weights, head.end_bias, labels, inputs);
-    end_table_ = table_of(head.end_weights, head.end_bias, labels, inputs, head.first, head.last);
+    end_ = make_head(head.end_weights, head.end_bias, labels, head.first, head.last);
   }
   if (!head.start_weights.empty() || !head.end_weights.empty()) {
     halo_before_ = std::max(0, -first_);
@@ -181,8 +174,8 @@ void LinearHeads::emissions(const FeatureWindow<Feature>& features, std::int64_t
                             Score* out) const {
   const auto tracks = static_cast<std::size_t>(num_tracks_);
   if (begin >= end) return;
-  emission_.apply(features.rows + static_cast<std::size_t>(begin - features.begin) * tracks, tracks,
-                  static_cast<std::size_t>(end - begin), out);
+  emission_.projection.apply(features.rows + static_cast<std::size_t>(begin - features.begin) * tracks,
+                             tracks, static_cast<std::size_t>(end - begin), out);
 }
 
 template <class Feature, class Score>
@@ -225,13 +218,13 @@ void LinearHeads::boundary_scores(const Projection& head, const FeatureWindow<Fe
 template <class Feature, class Score>
 void LinearHeads::start_scores(const FeatureWindow<Feature>& features, std::int64_t begin, std::int64_t end,
                                Score* out) const {
-  boundary_scores(start_.value(), features, begin, end, out);
+  boundary_scores(start_.value().projection, features, begin, end, out);
 }
 
 template <class Feature, class Score>
 void LinearHeads::end_scores(const FeatureWindow<Feature>& features, std::int64_t begin, std::int64_t end,
                              Score* out) const {
-  boundary_scores(end_.value(), features, begin, end, out);
+  boundary_scores(end_.value().projection, features, begin, end, out);
 }
 
 std::vector<double> LinearHeads::mean_emissions(std::span<const double> feature_mean) const {
@@ -239,7 +232,7 @@ std::vector<double> LinearHeads::mean_emissions(std::span<const double> feature_
     throw std::logic_error("the feature mean has the wrong length");
   }
   std::vector<double> mean(static_cast<std::size_t>(num_labels()));
-  emission_.apply(feature_mean.data(), feature_mean.size(), 1, mean.data());
+  emission_.projection.apply(feature_mean.data(), feature_mean.size(), 1, mean.data());
   return mean;
 }
 

@@ -59,7 +59,7 @@ class LinearHeads {
   // `parameters.emission` is present.
   explicit LinearHeads(const Parameters& parameters);
 
-  int num_labels() const { return emission_.num_labels(); }
+  int num_labels() const { return emission_.projection.num_labels(); }
   int num_tracks() const { return num_tracks_; }
   bool has_start() const { return start_.has_value(); }
   bool has_end() const { return end_.has_value(); }
@@ -81,9 +81,9 @@ class LinearHeads {
                   Score* out) const;
 
   // The heads as data, for who applies them himself; null where there is none.
-  const HeadTable* emission_table() const { return &emission_table_; }
-  const HeadTable* start_table() const { return start_ ? &start_table_ : nullptr; }
-  const HeadTable* end_table() const { return end_ ? &end_table_ : nullptr; }
+  const HeadTable* emission_table() const { return &emission_.table; }
+  const HeadTable* start_table() const { return start_ ? &start_->table : nullptr; }
+  const HeadTable* end_table() const { return end_ ? &end_->table : nullptr; }
 
   // (C) mean emission score of a sequence from the (F) mean of its features: the projection is linear.
   std::vector<double> mean_emissions(std::span<const double> feature_mean) const;
@@ -98,9 +98,16 @@ class LinearHeads {
   int last_ = 0;
   std::int64_t halo_before_ = 0;
   std::int64_t halo_after_ = 0;
-  Projection emission_;
-  std::optional<Projection> start_, end_;
-  HeadTable emission_table_, start_table_, end_table_;
+  struct Head {
+    Projection projection;
+    HeadTable table;
+  };
+  // `weights` (C, tracks of positions first..last) row-major, empty: all 0; `bias` (C), empty: 0.
+  Head make_head(std::span<const double> weights, std::span<const double> bias, int num_labels, int first,
+                 int last) const;
+
+  Head emission_;
+  std::optional<Head> start_, end_;
 };
 
 // Index of the first number that is NaN or +inf, or -inf unless allowed; nullopt when there is none.

@@ -65,10 +65,10 @@ inline void PathScore::add_content_to(Cell& cell, const ScoreWindow& scores, std
     const auto score_of = [&](std::int64_t t, std::size_t label_of) {
       return features.score(*features.emission, t, scores.length, label_of, labels);
     };
+    std::vector<double> row(scores.subtract_position_max ? labels : 0);
     walk(score_of, [&](std::int64_t t) {
-      double largest = kNegativeInfinity;
-      for (std::size_t other = 0; other < labels; ++other) largest = std::max(largest, score_of(t, other));
-      return largest == kNegativeInfinity ? 0.0 : largest;
+      for (std::size_t other = 0; other < labels; ++other) row[other] = score_of(t, other);
+      return position_maximum({nullptr, row.data()}, 0, labels);
     });
   } else if (scores.emissions.f32 != nullptr) {
     walk(

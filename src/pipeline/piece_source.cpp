@@ -23,6 +23,17 @@ ScoreWindow empty_window(const SequenceScores& scores, std::int64_t begin, std::
   return window;
 }
 
+// Rows into the caller's vectors, which are lent to the row buffer meanwhile.
+ScoreArray read_into(RowReader& reader, std::int64_t begin, std::int64_t end, RowBuffer& buffer,
+                     std::vector<float>& f32, std::vector<double>& f64) {
+  buffer.f32.swap(f32);
+  buffer.f64.swap(f64);
+  const ScoreArray array = reader.read(begin, end, buffer);
+  buffer.f32.swap(f32);
+  buffer.f64.swap(f64);
+  return array;
+}
+
 // Scores that are given row by row.
 class DirectSource : public ScoreSource {
  public:
@@ -66,15 +77,9 @@ class DirectSource : public ScoreSource {
   }
 
  private:
-  // Reads into the caller's vectors, which are lent to the row buffer meanwhile.
   ScoreArray rows(RowReader& reader, std::int64_t begin, std::int64_t end, std::vector<float>& f32,
                   std::vector<double>& f64) {
-    buffer_.f32.swap(f32);
-    buffer_.f64.swap(f64);
-    const ScoreArray array = reader.read(piece_.begin + begin, piece_.begin + end, buffer_);
-    buffer_.f32.swap(f32);
-    buffer_.f64.swap(f64);
-    return array;
+    return read_into(reader, piece_.begin + begin, piece_.begin + end, buffer_, f32, f64);
   }
 
   std::shared_ptr<SequenceScores> scores_;
@@ -127,11 +132,8 @@ class HeadSource : public ScoreSource {
     features.emission = heads.emission_table();
     features.start = heads.start_table();
     features.finish = heads.end_table();
-    buffer_.f32.swap(buffers.emissions32);
-    buffer_.f64.swap(buffers.emissions64);
-    features.rows = scores_->rows->read(piece_.begin + features.begin, piece_.begin + features.end, buffer_);
-    buffer_.f32.swap(buffers.emissions32);
-    buffer_.f64.swap(buffers.emissions64);
+    features.rows = read_into(*scores_->rows, piece_.begin + features.begin, piece_.begin + features.end,
+                              buffer_, buffers.emissions32, buffers.emissions64);
     return window;
   }
 
