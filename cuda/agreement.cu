@@ -50,20 +50,30 @@ __global__ void __launch_bounds__(kAgreementThreads)
     weight += mass;
     weighted += mass * difference;
   }
-  double* mine = parts + threadIdx.x;
-  mine[0] = low;
-  mine[kAgreementThreads] = high;
-  mine[2 * kAgreementThreads] = largest;
-  mine[3 * kAgreementThreads] = weight;
-  mine[4 * kAgreementThreads] = weighted;
+  for (int step = 16; step > 0; step /= 2) {
+    low = fmin(low, __shfl_xor_sync(kAllLanes, low, step));
+    high = fmax(high, __shfl_xor_sync(kAllLanes, high, step));
+    largest = fmax(largest, __shfl_xor_sync(kAllLanes, largest, step));
+    weight += __shfl_xor_sync(kAllLanes, weight, step);
+    weighted += __shfl_xor_sync(kAllLanes, weighted, step);
+  }
+  constexpr int kWarps = kAgreementThreads / 32;
+  if (threadIdx.x % 32 == 0) {
+    double* mine = parts + threadIdx.x / 32;
+    mine[0] = low;
+    mine[kWarps] = high;
+    mine[2 * kWarps] = largest;
+    mine[3 * kWarps] = weight;
+    mine[4 * kWarps] = weighted;
+  }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  for (int i = 1; i < kAgreementThreads; ++i) {
+  for (int i = 1; i < kWarps; ++i) {
     low = fmin(low, parts[i]);
-    high = fmax(high, parts[kAgreementThreads + i]);
-    largest = fmax(largest, parts[2 * kAgreementThreads + i]);
-    weight += parts[3 * kAgreementThreads + i];
-    weighted += parts[4 * kAgreementThreads + i];
+    high = fmax(high, parts[kWarps + i]);
+    largest = fmax(largest, parts[2 * kWarps + i]);
+    weight += parts[3 * kWarps + i];
+    weighted += parts[4 * kWarps + i];
   }
   JunctionResult result{0, 1};
   if (largest == -kNone) {
@@ -100,7 +110,7 @@ void compare_states(const StateStore& states, const Junction* junctions, int cou
   cudaLaunchConfig_t config{};
   config.gridDim = dim3(static_cast<unsigned>(count));
   config.blockDim = dim3(kAgreementThreads);
-  config.dynamicSmemBytes = 5 * kAgreementThreads * sizeof(double);
+  config.dynamicSmemBytes = 5 * kAgreementThreads / 32 * sizeof(double);
   config.stream = stream;
   SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, compare, states, junctions, results, tolerance, epsilon));
 }

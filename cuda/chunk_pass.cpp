@@ -11,11 +11,6 @@ namespace {
 // Device memory for the exact path's logarithms and for rings that do not fit into shared memory.
 constexpr std::size_t kMostWorkspace = std::size_t(2) << 30;
 
-// Doubles that these take among the results.
-constexpr std::size_t kReportEntries = sizeof(RunReport) / sizeof(double);
-constexpr std::size_t kJunctionEntries = sizeof(JunctionResult) / sizeof(double);
-static_assert(sizeof(RunReport) % sizeof(double) == 0 && sizeof(JunctionResult) % sizeof(double) == 0);
-
 }  // namespace
 
 template <class Real, class Semiring>
@@ -29,85 +24,73 @@ ChunkPass<Real, Semiring>::ChunkPass(const ChainModel& model, Direction directio
   host_pool_.reserve(1);
 }
 
-// Tasks in the order of the pass; the slots of their states follow each other likewise.
+// Runs in the order of the pass; the slots of their states follow each other likewise.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::make_tasks() {
-  tasks_.clear();
-  const bool forward = plan_.direction == Direction::kForward;
-  int slot = 0;
-  for (std::size_t s = 0; s < plan_.layout.sequences.size(); ++s) {
-    const PlacedSequence& sequence = plan_.layout.sequences[s];
-    const std::int64_t rounded = ceil_div<std::int64_t>(sequence.length, kBlock) * kBlock;
-    const std::int64_t first = forward ? 0 : rounded - sequence.length;
-    const std::int64_t count = ceil_div(sequence.range.size(), sequence.run);
-    RunTask task{};
-    task.sequence = static_cast<int>(s);
-    task.mark = sequence.mark;
-    for (std::int64_t n = 0; n < count; ++n) {
-      const std::int64_t left = sequence.range.begin + (forward ? n : count - 1 - n) * sequence.run;
-      const PositionRange positions{left, std::min(left + sequence.run, sequence.range.end)};
-      task.begin = forward ? positions.begin : rounded - positions.end;
-      task.end = forward ? positions.end : rounded - positions.begin;
-      const bool from_edge = task.begin - plan_.warmup <= first;
-      task.from = from_edge ? first : task.begin - plan_.warmup;
-      task.start = from_edge ? StartKind::kEdge : StartKind::kWarm;
-      task.first_state = slot;
-      slot += states_of(sequence, positions);
-      tasks_.push_back(task);
-    }
+void ChunkPass<Real, Semiring>::list_sequences() {
+  listed_.clear();
+  int runs = 0, slots = 0;
+  for (const PlacedSequence& sequence : plan_.layout.sequences) {
+    RunSequence listed{};
+    listed.begin = sequence.range.begin;
+    listed.end = sequence.range.end;
+    listed.length = sequence.length;
+    listed.run = sequence.run;
+    listed.mark = sequence.mark;
+    listed.first_run = runs;
+    listed.runs = static_cast<int>(ceil_div(sequence.range.size(), sequence.run));
+    listed.first_slot = slots;
+    runs += listed.runs;
+    slots += (listed.runs - 1) * listed.states(listed.run) + listed.states(listed.rest());
+    listed_.push_back(listed);
   }
-  slots_ = static_cast<std::size_t>(slot) + 1;
+  runs_ = wide(runs);
+  slots_ = wide(slots) + 1;
 }
 
-// What is known of the runs beforehand, and the junctions: of every run the state of the run before it
-// against its own; its own again where there is none.
+template <class Real, class Semiring>
+RunListing ChunkPass<Real, Semiring>::listing(const RunSequence* sequences) const {
+  return {sequences,
+          static_cast<int>(listed_.size()),
+          static_cast<int>(runs_),
+          plan_.direction == Direction::kBackward ? 1 : 0,
+          given_ != nullptr ? given_slot() : -1,
+          plan_.warmup};
+}
+
+template <class Real, class Semiring>
+RunTask ChunkPass<Real, Semiring>::task_of(std::size_t i) const {
+  const int s = outcomes_[i].sequence;
+  return listed_run(listing(listed_.data()), s, static_cast<int>(i) - listed_[wide(s)].first_run);
+}
+
+// What is known of the runs beforehand.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::make_outcomes() {
   outcomes_.clear();
-  outcomes_.reserve(tasks_.size());
+  outcomes_.reserve(runs_);
   last_runs_.clear();
   const bool forward = plan_.direction == Direction::kForward;
-  const Inputs up = inputs(host_inputs_.get());
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
-    const RunTask& task = tasks_[i];
-    const PlacedSequence& sequence = plan_.layout.sequences[wide(task.sequence)];
+  const RunListing listing_here = listing(listed_.data());
+  for (const RunSequence& sequence : listed_) {
     const std::int64_t rounded = ceil_div<std::int64_t>(sequence.length, kBlock) * kBlock;
-    RunOutcome& outcome = outcomes_.emplace_back();
-    outcome.range = forward ? PositionRange{task.begin, task.end}
-                            : PositionRange{rounded - task.end, rounded - task.begin};
-    outcome.sequence = task.sequence;
-    outcome.first_state = task.first_state;
-    outcome.last_state = task.first_state + states_of(sequence, outcome.range) - 1;
-    outcome.report_slot = static_cast<int>(i);
-    up.junctions[i] = {is_first(i) && given_ == nullptr ? outcome.first_state : state_before(i),
-                       outcome.first_state};
-    if (!is_last(i)) continue;
-    up.final_slots[last_runs_.size()] = outcome.last_state;
-    last_runs_.push_back(i);
+    const int s = static_cast<int>(&sequence - listed_.data());
+    for (int n = 0; n < sequence.runs; ++n) {
+      const RunTask task = listed_run(listing_here, s, n);
+      RunOutcome& outcome = outcomes_.emplace_back();
+      outcome.range = forward ? PositionRange{task.begin, task.end}
+                              : PositionRange{rounded - task.end, rounded - task.begin};
+      outcome.sequence = s;
+      outcome.first_state = task.first_state;
+      outcome.last_state = task.first_state + sequence.states(outcome.range.size()) - 1;
+      outcome.report_slot = static_cast<int>(outcomes_.size()) - 1;
+    }
+    last_runs_.push_back(outcomes_.size() - 1);
   }
 }
 
 template <class Real, class Semiring>
-auto ChunkPass<Real, Semiring>::inputs(unsigned char* at) const -> Inputs {
-  static_assert(sizeof(RunTask) % alignof(Junction) == 0 && sizeof(Junction) % alignof(int) == 0);
-  auto* const tasks = reinterpret_cast<RunTask*>(at);
-  auto* const junctions = reinterpret_cast<Junction*>(tasks + tasks_.size());
-  return {tasks, junctions, reinterpret_cast<int*>(junctions + tasks_.size())};
-}
-// What lies in [begin, end) of the host's inputs.
-template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::send_inputs(const void* begin, const void* end) {
-  const auto* const from = static_cast<const unsigned char*>(begin);
-  const std::ptrdiff_t at = from - host_inputs_.get();
-  upload_bytes(inputs_.get() + at, from, wide(static_cast<const unsigned char*>(end) - from), stream_);
-}
-template <class Real, class Semiring>
-int ChunkPass<Real, Semiring>::states_of(const PlacedSequence& sequence, PositionRange run) const {
-  return static_cast<int>(ceil_div(run.size(), sequence.mark)) + 1;
-}
-template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::is_first(std::size_t i) const {
-  return i == 0 || tasks_[i - 1].sequence != tasks_[i].sequence;
+  return i == 0 || outcomes_[i - 1].sequence != outcomes_[i].sequence;
 }
 template <class Real, class Semiring>
 int ChunkPass<Real, Semiring>::state_before(std::size_t i) const {
@@ -156,7 +139,7 @@ template <class Real, class Semiring>
 BoundaryState ChunkPass<Real, Semiring>::final_message(std::size_t sequence) const {
   const auto& t = chain_.host();
   const auto slot = wide(outcomes_[last_runs_[sequence]].last_state);
-  const double* const message = final_messages(host_results_.get()) + sequence * wide(t.labels);
+  const double* const message = messages_in(host_results_.get()) + sequence * wide(t.labels);
   BoundaryState state;
   state.boundary = plan_.layout.sequences[sequence].range.end;
   state.whole = host_results_.get()[slot];
@@ -183,8 +166,8 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_repo
   RunParameters<Real> p{};
   p.tables = chain_.view();
   p.sequences = sequences_;
-  p.tasks = inputs(inputs_.get()).tasks;
-  p.reports = reinterpret_cast<RunReport*>(offset() + slots_) + first_report;
+  p.tasks = tasks_.get();
+  p.reports = reports_in(results_.get()) + first_report;
   p.states = states();
   if (store_ != nullptr) p.store = store_->view();
   p.num_tasks = static_cast<int>(count);
@@ -231,28 +214,20 @@ void ChunkPass<Real, Semiring>::relaunch(const RunParameters<Real>& parameters) 
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::compare(std::size_t count) {
   normalize_states(states(), given_slot(), stream_);
-  compare_states(states(), inputs(inputs_.get()).junctions, static_cast<int>(count), tolerance_,
-                 static_cast<double>(std::numeric_limits<Real>::epsilon()), junction_results(results_.get()),
+  compare_states(states(), junctions_.get(), static_cast<int>(count), tolerance_,
+                 static_cast<double>(std::numeric_limits<Real>::epsilon()), junctions_in(results_.get()),
                  stream_);
 }
 
 template <class Real, class Semiring>
-std::size_t ChunkPass<Real, Semiring>::result_entries() const {
+std::size_t ChunkPass<Real, Semiring>::entries_before_reports() const {
   const std::size_t messages =
       plan_.layout.alone() ? 0 : plan_.layout.sequences.size() * wide(chain_.host().labels);
-  return 2 * slots_ + tasks_.size() * (2 * kReportEntries + kJunctionEntries) + messages;
+  return 2 * slots_ + runs_ * kJunctionEntries + messages;
 }
 template <class Real, class Semiring>
-const RunReport* ChunkPass<Real, Semiring>::host_reports() const {
-  return reinterpret_cast<const RunReport*>(host_results_.get() + 2 * slots_);
-}
-template <class Real, class Semiring>
-JunctionResult* ChunkPass<Real, Semiring>::junction_results(double* of) const {
-  return reinterpret_cast<JunctionResult*>(of + 2 * slots_ + 2 * tasks_.size() * kReportEntries);
-}
-template <class Real, class Semiring>
-double* ChunkPass<Real, Semiring>::final_messages(double* of) const {
-  return reinterpret_cast<double*>(junction_results(of) + tasks_.size());
+std::size_t ChunkPass<Real, Semiring>::result_entries(std::size_t repaired) const {
+  return entries_before_reports() + (runs_ + repaired) * kReportEntries;
 }
 
 // And the state where a window ends.
@@ -263,10 +238,10 @@ void ChunkPass<Real, Semiring>::bring_results() {
     brought_slot_ = outcomes_.back().last_state;
     entries_.download(host_state_.get(), wide(brought_slot_ * stride()), wide(stride()), stream_);
   } else {
-    gather_messages(states(), t.duration, t.labels, inputs(inputs_.get()).final_slots,
-                    static_cast<int>(last_runs_.size()), final_messages(results_.get()), stream_);
+    gather_messages(states(), t.duration, t.labels, final_slots_.get(), static_cast<int>(last_runs_.size()),
+                    messages_in(results_.get()), stream_);
   }
-  results_.download(host_results_.get(), 0, result_entries(), stream_);
+  results_.download(host_results_.get(), 0, result_entries(repaired_), stream_);
   if (store_ != nullptr) store_->bring_pool_used(host_pool_.get(), stream_);
 }
 
@@ -283,44 +258,42 @@ void ChunkPass<Real, Semiring>::begin(const PassPlan& plan, const SequenceView* 
   given_ = given;
   store_ = store;
   repaired_ = 0;
-  make_tasks();
+  list_sequences();
   brought_slot_ = -1;
   host_state_.reserve(wide(stride()));
-  const std::size_t sequence_count = plan_.layout.sequences.size();
-  const std::size_t input_bytes =
-      tasks_.size() * (sizeof(RunTask) + sizeof(Junction)) + sequence_count * sizeof(int);
-  host_inputs_.reserve(input_bytes);
-  inputs_.reserve(input_bytes);
-  const Inputs up = inputs(host_inputs_.get());
-  std::copy(tasks_.begin(), tasks_.end(), up.tasks);
-  send_inputs(up.tasks, up.tasks + tasks_.size());
+  sequence_list_.reserve(listed_.size());
+  tasks_.reserve(runs_);
+  junctions_.reserve(runs_);
+  final_slots_.reserve(listed_.size());
+  upload_bytes(sequence_list_.get(), listed_.data(), listed_.size() * sizeof(RunSequence), stream_);
   entries_.reserve(slots_ * wide(stride()));
-  results_.reserve(result_entries());
-  host_results_.reserve(result_entries());
-  results_.clear(result_entries(), stream_);
+  // Every run may have to be repaired.
+  const std::size_t most_results = result_entries(runs_);
+  results_.reserve(most_results);
+  host_results_.reserve(most_results);
+  results_.clear(most_results, stream_);
   if (given != nullptr) upload_state(*given, given_slot());
   if (store_ != nullptr) store_->clear_pool(stream_);
-  launch(tasks_.size(), 0);
-  // Beside the kernel.
-  make_outcomes();
-  send_inputs(up.junctions, up.final_slots + sequence_count);
-  compare(tasks_.size());
+  list_runs(listing(sequence_list_.get()), tasks_.get(), junctions_.get(), final_slots_.get(), stream_);
+  launch(runs_, 0);
+  make_outcomes();  // beside the kernel
+  compare(runs_);
   bring_results();
 }
 
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::launch_again() {
   if (store_ != nullptr) store_->clear_pool(stream_);
-  launch(tasks_.size(), 0);
-  compare(tasks_.size());
+  launch(runs_, 0);
+  compare(runs_);
   bring_results();
 }
 
 template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::settled() const {
-  const JunctionResult* const joins = junction_results(host_results_.get());
-  return pool_sufficed() && std::all_of(joins, joins + tasks_.size(),
-                                        [](const JunctionResult& join) { return join.agree != 0; });
+  const JunctionResult* const joins = junctions_in(host_results_.get());
+  return pool_sufficed() &&
+         std::all_of(joins, joins + runs_, [](const JunctionResult& join) { return join.agree != 0; });
 }
 
 template <class Real, class Semiring>
@@ -341,8 +314,8 @@ const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::finish() {
     launch_again();
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
-  const JunctionResult* const joins = junction_results(host_results_.get());
-  joins_.assign(joins, joins + tasks_.size());
+  const JunctionResult* const joins = junctions_in(host_results_.get());
+  joins_.assign(joins, joins + runs_);
   for (;;) {
     const std::vector<std::size_t> failed = failed_runs();
     if (failed.empty()) break;
@@ -360,7 +333,6 @@ const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::finish() {
   }
   one_by_one_ = false;
   join_runs();
-  for (RunOutcome& outcome : outcomes_) outcome.report = host_reports()[outcome.report_slot];
   return outcomes_;
 }
 
@@ -370,8 +342,10 @@ const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::finish() {
 template <class Real, class Semiring>
 std::vector<std::size_t> ChunkPass<Real, Semiring>::failed_runs() const {
   std::vector<std::size_t> failed;
+  if (std::all_of(joins_.begin(), joins_.end(), [](const JunctionResult& join) { return join.agree != 0; }))
+    return failed;
   bool before_fails = false, taken = false;
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+  for (std::size_t i = 0; i < runs_; ++i) {
     if (is_first(i)) before_fails = taken = false;
     const bool fails = joined(i) && !outcomes_[i].repaired && joins_[i].agree == 0;
     if (fails && !before_fails && !(taken && one_by_one_)) {
@@ -386,22 +360,22 @@ std::vector<std::size_t> ChunkPass<Real, Semiring>::failed_runs() const {
 // Runs from the states before them, and compares what follows them again.
 template <class Real, class Semiring>
 auto ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) -> Repair {
-  const std::size_t first_report = tasks_.size() + repaired_;
-  const Inputs up = inputs(host_inputs_.get());
-  for (std::size_t n = 0; n < failed.size(); ++n) {
-    const std::size_t i = failed[n];
-    tasks_[i].start = StartKind::kState;
-    tasks_[i].start_state = state_before(i);
-    tasks_[i].from = tasks_[i].begin;
+  const std::size_t first_report = runs_ + repaired_;
+  std::vector<RunTask> tasks;
+  std::vector<Junction> junctions;
+  for (const std::size_t i : failed) {
+    RunTask& task = tasks.emplace_back(task_of(i));
+    task.start = StartKind::kState;
+    task.start_state = state_before(i);
+    task.from = task.begin;
     outcomes_[i].repaired = true;
-    outcomes_[i].report_slot = static_cast<int>(first_report + n);
-    up.tasks[n] = tasks_[i];
+    outcomes_[i].report_slot = static_cast<int>(first_report + tasks.size() - 1);
     const int here = outcomes_[i].last_state;
-    up.junctions[n] = {here, is_last(i) ? here : outcomes_[i + 1].first_state};
+    junctions.push_back({here, is_last(i) ? here : outcomes_[i + 1].first_state});
   }
   repaired_ += failed.size();
-  send_inputs(up.tasks, up.tasks + failed.size());
-  send_inputs(up.junctions, up.junctions + failed.size());
+  upload_bytes(tasks_.get(), tasks.data(), tasks.size() * sizeof(RunTask), stream_);
+  upload_bytes(junctions_.get(), junctions.data(), junctions.size() * sizeof(Junction), stream_);
   launch(failed.size(), first_report);
   compare(failed.size());
   bring_results();
@@ -412,19 +386,22 @@ auto ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) -
     // It was run again from what was not the truth yet, and its own start, with which the truth might have
     // agreed, is lost.
     if (outcomes_[next].repaired) return Repair::kTooEarly;
-    joins_[next] = junction_results(host_results_.get())[n];
+    joins_[next] = junctions_in(host_results_.get())[n];
   }
   return pool_sufficed() ? Repair::kDone : Repair::kPoolFull;
 }
 
-// Puts the values of all runs on the scale of the state that their sequence began with.
+// Puts the values of all runs on the scale of the state that their sequence began with, and adds their
+// reports.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::join_runs() {
   const double* const whole = host_results_.get();
   const double* const offset = whole + slots_;
+  const RunReport* const reports = reports_in(host_results_.get());
   double true_whole = 0, true_offset = 0;  // what the state where a run begins is relative to
-  for (std::size_t i = 0; i < tasks_.size(); ++i) {
+  for (std::size_t i = 0; i < runs_; ++i) {
     RunOutcome& outcome = outcomes_[i];
+    outcome.report = reports[outcome.report_slot];
     const auto entry = wide(outcome.first_state);
     const auto exit = wide(outcome.last_state);
     if (is_first(i)) {

@@ -11,6 +11,7 @@
 #include "cuda/device_window.h"
 #include "cuda/pinned_buffer.h"
 #include "cuda/run_launch.h"
+#include "cuda/run_list.h"
 #include "cuda/sequence_layout.h"
 #include "engine/engine.h"
 
@@ -214,7 +215,7 @@ class ChunkPass {
 
   const DeviceChain<Real, Semiring>& chain() const { return chain_; }
   StateStore states() const { return {entries_.get(), whole(), offset(), stride()}; }
-  const RunReport* reports() const { return reinterpret_cast<const RunReport*>(offset() + slots_); }
+  const RunReport* reports() const { return reports_in(results_.get()); }
   // The state in a slot, as the run left it; `boundary` and the outcome it belongs to are the caller's to
   // know.
   BoundaryState download_state(int slot, std::int64_t boundary) const;
@@ -228,30 +229,32 @@ class ChunkPass {
  private:
   // kTooEarly: a run was repaired from a state that was repaired itself afterwards.
   enum class Repair { kDone, kPoolFull, kTooEarly };
+  // Doubles that these take among the results.
+  static constexpr std::size_t kReportEntries = sizeof(RunReport) / sizeof(double);
+  static constexpr std::size_t kJunctionEntries = sizeof(JunctionResult) / sizeof(double);
+  static_assert(sizeof(RunReport) % sizeof(double) == 0 && sizeof(JunctionResult) % sizeof(double) == 0);
 
   std::int64_t stride() const {
     const auto& t = chain_.host();
     return (static_cast<std::int64_t>(t.duration) + 2) * t.labels;
   }
-  // What goes up in one copy: tasks, junctions, and the slots of the states where sequences end.
-  struct Inputs {
-    RunTask* tasks;
-    Junction* junctions;
-    int* final_slots;
-  };
-  Inputs inputs(unsigned char* at) const;
-  void send_inputs(const void* begin, const void* end);
-  // Results that come to the host in one copy: whole and offset of the slots, reports of runs and of repaired
-  // runs, junctions, and of several sequences the messages at their ends.
+  // Results that come to the host in one copy: whole and offset of the slots, junctions, of several sequences
+  // the messages at their ends, and reports of runs and of repaired runs.
   double* whole() const { return results_.get(); }
   double* offset() const { return results_.get() + slots_; }
-  std::size_t result_entries() const;
-  JunctionResult* junction_results(double* of) const;
-  const RunReport* host_reports() const;
-  double* final_messages(double* of) const;
-  void make_tasks();
+  JunctionResult* junctions_in(double* results) const {
+    return reinterpret_cast<JunctionResult*>(results + 2 * slots_);
+  }
+  double* messages_in(double* results) const { return results + 2 * slots_ + runs_ * kJunctionEntries; }
+  RunReport* reports_in(double* results) const {
+    return reinterpret_cast<RunReport*>(results + entries_before_reports());
+  }
+  // Doubles of the results, with so many reports of repaired runs.
+  std::size_t result_entries(std::size_t repaired) const;
+  std::size_t entries_before_reports() const;
+  void list_sequences();
   void make_outcomes();
-  int states_of(const PlacedSequence& sequence, PositionRange run) const;
+  RunTask task_of(std::size_t i) const;
   void upload_state(const BoundaryState& state, int slot);
   void launch_again();
   void launch(std::size_t count, std::size_t first_report);
@@ -262,11 +265,12 @@ class ChunkPass {
   Repair repair(const std::vector<std::size_t>& failed);
   void join_runs();
   bool is_first(std::size_t i) const;  // of its sequence
-  bool is_last(std::size_t i) const { return i + 1 == tasks_.size() || is_first(i + 1); }
+  bool is_last(std::size_t i) const { return i + 1 == runs_ || is_first(i + 1); }
   // Whether something comes before it that it must agree with.
   bool joined(std::size_t i) const { return !is_first(i) || given_ != nullptr; }
   int state_before(std::size_t i) const;
   int given_slot() const { return static_cast<int>(slots_) - 1; }
+  RunListing listing(const RunSequence* sequences) const;
 
   TileConfig tile_;
   TileConfig last_tile_;                 // of the last launch
@@ -280,7 +284,8 @@ class ChunkPass {
   const SequenceView* sequences_ = nullptr;
   const BoundaryState* given_ = nullptr;
   StoreBuffers<Real>* store_ = nullptr;
-  std::vector<RunTask> tasks_;
+  std::vector<RunSequence> listed_;
+  std::size_t runs_ = 0;
   std::vector<RunOutcome> outcomes_;
   std::vector<std::size_t> last_runs_;  // of every sequence
   std::vector<JunctionResult> joins_;   // where each run begins
@@ -288,12 +293,14 @@ class ChunkPass {
   std::size_t repaired_ = 0;            // runs
   bool one_by_one_ = false;             // one repair of a sequence after the other
   int brought_slot_ = -1;               // of the state that came with the results
-  DeviceBuffer<unsigned char> inputs_;
+  DeviceBuffer<RunSequence> sequence_list_;
+  DeviceBuffer<RunTask> tasks_;  // of all runs, or of those that are run again
+  DeviceBuffer<Junction> junctions_;
+  DeviceBuffer<int> final_slots_;
   DeviceBuffer<double> entries_, results_;
   DeviceBuffer<double> exact_logs_, exact_rows_;
   DeviceBuffer<int> has_log_, ring_scale_;
   DeviceBuffer<Real> ring_;
-  PinnedBuffer<unsigned char> host_inputs_;
   PinnedBuffer<double> host_results_, host_state_;
   PinnedBuffer<int> host_pool_;
   RunParameters<Real> last_{};

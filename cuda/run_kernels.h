@@ -11,8 +11,10 @@ namespace semicrf::cuda {
 template <class Real>
 using RunKernel = void (*)(RunParameters<Real>, RunParameters<Real>);
 
-// Warp teams, float.
-template <class Real, class Semiring>
+// Warp teams, float; of blocks of at most kThreads threads: the fewer, the more registers each may have.
+inline constexpr int kManyThreads = 384;
+inline constexpr int kFewThreads = 256;
+template <class Real, class Semiring, int kThreads>
 RunKernel<Real> warp_kernel(const TileConfig& tile);
 // Block teams.
 template <class Real, class Semiring>

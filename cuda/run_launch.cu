@@ -10,7 +10,9 @@ namespace {
 template <class Real, class Semiring>
 RunKernel<Real> kernel_of(const TileConfig& tile) {
   if constexpr (sizeof(Real) == sizeof(float)) {
-    if (!tile.block_team) return warp_kernel<Real, Semiring>(tile);
+    if (!tile.block_team)
+      return tile.warps * 32 <= kFewThreads ? warp_kernel<Real, Semiring, kFewThreads>(tile)
+                                            : warp_kernel<Real, Semiring, kManyThreads>(tile);
   }
   return block_kernel<Real, Semiring>(tile);
 }

@@ -74,7 +74,7 @@ Share best_share(int teams, int offsets, int most_warps, const TileConfig& tile,
 // leave more of the cache to each. False: not even one fits.
 bool share_out(int offsets, int most_warps, const std::function<bool(int teams, int helpers)>& fits,
                TileConfig* tile) {
-  constexpr double kNear = 1.4;
+  constexpr double kNear = 1.2;
   std::vector<Share> shares;
   double least = 0;
   for (int teams = 1; teams * tile->panels <= most_warps; ++teams) {

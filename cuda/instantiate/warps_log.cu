@@ -2,6 +2,6 @@
 
 namespace semicrf::cuda {
 
-template RunKernel<float> warp_kernel<float, LogSemiring>(const TileConfig&);
+template RunKernel<float> warp_kernel<float, LogSemiring, kManyThreads>(const TileConfig&);
 
 }  // namespace semicrf::cuda

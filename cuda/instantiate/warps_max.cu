@@ -2,6 +2,6 @@
 
 namespace semicrf::cuda {
 
-template RunKernel<float> warp_kernel<float, MaxSemiring>(const TileConfig&);
+template RunKernel<float> warp_kernel<float, MaxSemiring, kManyThreads>(const TileConfig&);
 
 }  // namespace semicrf::cuda
