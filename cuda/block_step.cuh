@@ -9,7 +9,7 @@ namespace semicrf::cuda {
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step() {
   const bool mine = state_.kind != BlockKind::kIdle;
-  if (lanes_.some_team(state_.kind == BlockKind::kSlow)) {
+  if (lanes_.some_team(state_.kind == BlockKind::kSlow)) [[unlikely]] {
     step_slowly();
     return;
   }
@@ -35,7 +35,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step() {
   BlockFactors<Real> factors;
   const Real* start_factors = nullptr;
   const bool longer = mine && (long_way || !small);
-  if (lanes_.any_team(longer)) {
+  if (lanes_.any_team(longer)) [[unlikely]] {
     block_factors<Real, Semiring, Lanes>(p_aside_.tables, *aside_.sequence, this->factor_source(state_, mine),
                                          lanes_, &factors);
     // What other teams need must not change a digit of this one's.
@@ -56,7 +56,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step() {
   const bool good = this->certified(state_, scales, ring, range, tail, result);
   const BlockMove<Real> move = this->move_of(state_, scales, range, result, mine);
   const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
-  if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) {
+  if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) [[unlikely]] {
     step_slowly();
     return;
   }
@@ -64,7 +64,7 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::step() {
       Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
   if (mine) {
     if (lanes_.valid) this->keep_starts_of(state_, scales, result, move, -state_.gauge);
-    if (vanished || state_.logs_left > 0) this->keep_logs_of(state_, result, move, vanished);
+    if (vanished || state_.logs_left > 0) [[unlikely]] this->keep_logs_of(state_, result, move, vanished);
     if (p_.store.alpha != nullptr && aside_.place.storing)
       this->store_scales(state_, scales, range, tail, result);
     if (start_factors != nullptr) aside_.mass += range.mass;

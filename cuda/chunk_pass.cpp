@@ -336,6 +336,24 @@ const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::finish() {
   return outcomes_;
 }
 
+template <class Real, class Semiring>
+bool ChunkPass<Real, Semiring>::join(const BoundaryState& given) {
+  const Junction junction{given_slot(), outcomes_.front().first_state};
+  upload_state(given, given_slot());
+  upload_bytes(junctions_.get(), &junction, sizeof(junction), stream_);
+  compare(1);
+  JunctionResult result{};
+  SEMICRF_CUDA_CHECK(cudaMemcpyAsync(&result, junctions_in(results_.get()), sizeof(result),
+                                     cudaMemcpyDeviceToHost, stream_));
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  if (result.agree == 0) return false;
+  joins_.front() = result;
+  given_ = &given;
+  join_runs();
+  given_ = nullptr;
+  return true;
+}
+
 // Runs that do not agree with the state they should have begun with, which is not about to change: the run
 // before does agree. Of each sequence all of them, as failures are rare and hardly ever change what comes two
 // runs later, or the first.

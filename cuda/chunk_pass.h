@@ -195,7 +195,8 @@ class ChunkPass {
   ChunkPass(const ChainModel& model, Direction direction, const TileConfig& tile, double tolerance,
             cudaStream_t stream);
 
-  // `given`: the true state where the pass begins, or null (always, where there are several sequences).
+  // `given`: the true state where the pass begins, or null: it begins at an end of the sequence (always,
+  // where there are several), or that state is not known, and values are relative to what was warmed up.
   // `store` may be null. Outcomes sequence by sequence, each in the order of the pass; until the next pass.
   const std::vector<RunOutcome>& run(const PassPlan& plan, const SequenceView* sequences,
                                      const BoundaryState* given, StoreBuffers<Real>* store);
@@ -210,6 +211,11 @@ class ChunkPass {
              StoreBuffers<Real>* store);
   bool settled() const;
   const std::vector<RunOutcome>& finish();
+  // After a pass that began within a sequence without a given state: that state, whose run before it is known
+  // by now. Puts the outcomes on its scale, as if it had been given; false, and nothing is changed, where the
+  // state that was warmed up does not agree with it.
+  bool join(const BoundaryState& given);
+  const std::vector<RunOutcome>& outcomes() const { return outcomes_; }
   // The runs, as they are known before the pass is over: without reports.
   const std::vector<RunOutcome>& planned() const { return outcomes_; }
 

@@ -51,6 +51,12 @@ class CudaEngine final : public Engine {
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override;
 
+  // A window within its sequence that was computed last, without the state at its left edge: puts it on the
+  // scale of that state. False where that is not what was warmed up: then it must be computed again.
+  bool join(ViterbiWindow& window, const BoundaryState& left);
+  bool join(PosteriorWindow& window, const BoundaryState& left);
+  int device() const { return device_; }
+
   bool projects() const override { return true; }
   std::int64_t batch_positions() const override;
   std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) override;

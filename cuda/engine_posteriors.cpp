@@ -278,6 +278,15 @@ PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, 
 }
 
 template <class Real>
+bool CudaEngine<Real>::join(PosteriorWindow& window, const BoundaryState& left) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
+  if (!log_forward().join(left)) return false;
+  window.right_forward =
+      final_state(log_forward(), log_forward().outcomes().back(), window.right_forward.boundary);
+  return true;
+}
+
+template <class Real>
 void CudaEngine<Real>::posterior_pass(const ScoreWindow& scores, PositionRange range,
                                       const PosteriorArrays& wanted) {
   compute_posteriors(scores, range, nullptr, nullptr, wanted);
@@ -295,6 +304,8 @@ template PosteriorWindow CudaEngine<float>::posteriors(const ScoreWindow&, Posit
 template PosteriorWindow CudaEngine<double>::posteriors(const ScoreWindow&, PositionRange,
                                                         const BoundaryState*, const BoundaryState*,
                                                         const PosteriorArrays&);
+template bool CudaEngine<float>::join(PosteriorWindow&, const BoundaryState&);
+template bool CudaEngine<double>::join(PosteriorWindow&, const BoundaryState&);
 template void CudaEngine<float>::posterior_pass(const ScoreWindow&, PositionRange, const PosteriorArrays&);
 template void CudaEngine<double>::posterior_pass(const ScoreWindow&, PositionRange, const PosteriorArrays&);
 

@@ -48,6 +48,16 @@ ViterbiWindow CudaEngine<Real>::viterbi_window(const ScoreWindow& scores, Positi
 }
 
 template <class Real>
+bool CudaEngine<Real>::join(ViterbiWindow& window, const BoundaryState& left) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
+  if (!max_forward().join(left)) return false;
+  const std::vector<RunOutcome>& outcomes = max_forward().outcomes();
+  window.right = final_state(max_forward(), outcomes.back(), window.right.boundary);
+  if (window.messages) static_cast<CudaViterbiMessages<Real>&>(*window.messages).join(left, outcomes);
+  return true;
+}
+
+template <class Real>
 std::span<const TraceRecord> CudaEngine<Real>::viterbi_path(const ScoreWindow& scores) {
   const PositionRange range{0, scores.length};
   std::unique_ptr<CudaViterbiMessages<Real>> messages;
@@ -67,6 +77,8 @@ template ViterbiWindow CudaEngine<float>::viterbi(const ScoreWindow&, PositionRa
                                                   bool);
 template ViterbiWindow CudaEngine<double>::viterbi(const ScoreWindow&, PositionRange, const BoundaryState*,
                                                    bool);
+template bool CudaEngine<float>::join(ViterbiWindow&, const BoundaryState&);
+template bool CudaEngine<double>::join(ViterbiWindow&, const BoundaryState&);
 template std::span<const TraceRecord> CudaEngine<float>::viterbi_path(const ScoreWindow&);
 template std::span<const TraceRecord> CudaEngine<double>::viterbi_path(const ScoreWindow&);
 

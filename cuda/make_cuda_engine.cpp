@@ -1,10 +1,13 @@
 // Which GPUs can be used, and an engine on one of them.
+#include <algorithm>
 #include <chrono>
+#include <future>
 #include <map>
 #include <mutex>
 
 #include "cuda/cuda_engine.h"
 #include "cuda/cuda_engine_impl.h"
+#include "cuda/spread_engine.h"
 
 namespace semicrf {
 namespace {
@@ -66,6 +69,37 @@ int usable_device(const std::vector<int>& devices, cudaDeviceProp* properties) {
   return device;
 }
 
+// On the first of the devices.
+template <class Real>
+std::unique_ptr<cuda::CudaEngine<Real>> make_on_one(const ChainModel& model, const CudaOptions& options) {
+  cudaDeviceProp properties{};
+  const int device = usable_device(options.devices, &properties);
+  int shared = 0;
+  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  std::size_t available = 0, total = 0;
+  SEMICRF_CUDA_CHECK(cudaMemGetInfo(&available, &total));
+  const std::size_t memory = cuda::device_budget(available + cuda::idle_device_memory(), options.memory);
+  return std::make_unique<cuda::CudaEngine<Real>>(model, device, properties.name,
+                                                  static_cast<std::size_t>(shared), memory, options.threads);
+}
+
+template <class Real>
+std::unique_ptr<Engine> make_engine_of(const ChainModel& model, const CudaOptions& options) {
+  if (!options.spread || options.devices.size() < 2) return make_on_one<Real>(model, options);
+  // A GPU takes a tenth of a second to open.
+  std::vector<std::future<std::unique_ptr<cuda::CudaEngine<Real>>>> opening;
+  for (const int device : options.devices) {
+    CudaOptions one = options;
+    one.devices = {device};
+    one.threads = std::max(1, options.threads / static_cast<int>(options.devices.size()));
+    opening.push_back(
+        std::async(std::launch::async, [&model, one] { return make_on_one<Real>(model, one); }));
+  }
+  std::vector<std::unique_ptr<cuda::CudaEngine<Real>>> engines;
+  for (auto& engine : opening) engines.push_back(engine.get());
+  return std::make_unique<cuda::SpreadEngine<Real>>(std::move(engines));
+}
+
 }  // namespace
 
 std::string cuda_obstacle() {
@@ -74,18 +108,8 @@ std::string cuda_obstacle() {
 }
 
 std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, const CudaOptions& options) {
-  cudaDeviceProp properties{};
-  const int device = usable_device(options.devices, &properties);
-  int shared = 0;
-  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&shared, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  std::size_t available = 0, total = 0;
-  SEMICRF_CUDA_CHECK(cudaMemGetInfo(&available, &total));
-  const std::size_t memory = cuda::device_budget(available + cuda::idle_device_memory(), options.memory);
-  const auto make = [&]<class Real>(Real) -> std::unique_ptr<Engine> {
-    return std::make_unique<cuda::CudaEngine<Real>>(
-        std::move(model), device, properties.name, static_cast<std::size_t>(shared), memory, options.threads);
-  };
-  return precision == Precision::kFloat ? make(float{}) : make(double{});
+  return precision == Precision::kFloat ? make_engine_of<float>(model, options)
+                                        : make_engine_of<double>(model, options);
 }
 
 double cuda_copy_seconds(std::span<const unsigned char> bytes, const CudaOptions& options) {

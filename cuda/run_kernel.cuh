@@ -157,6 +157,7 @@ RunKernel<Real> block_kernel(const TileConfig& tile) {
     if (tile.rows == 8) return run_block<Real, Semiring, 8>;
     if (tile.rows == 16) return run_block<Real, Semiring, 16>;
     if (tile.rows == 32) return run_block<Real, Semiring, 32>;
+    if (tile.rows == 48) return run_block<Real, Semiring, 48>;
     if (tile.rows == 64) return run_block<Real, Semiring, 64>;
   }
   return run_block<Real, Semiring, 0>;

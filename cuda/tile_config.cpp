@@ -95,7 +95,10 @@ bool share_out(int offsets, int most_warps, const std::function<bool(int teams, 
 // Teams of whole warps in blocks of their own; float, up to 64 labels, the ring in shared memory.
 bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
   if (labels > 64) return false;
-  out->rows = labels <= 8 ? 8 : (labels <= 16 ? 16 : (labels <= 32 ? 32 : 64));
+  for (const int rows : {8, 16, 32, 48, 64}) {
+    out->rows = rows;
+    if (labels <= rows) break;
+  }
   out->group = std::min(out->rows, 32);
   out->transitions_in_shared = out->table_in_shared = false;
   const std::size_t ring = ring_bytes(ring_blocks, labels, sizeof(float));

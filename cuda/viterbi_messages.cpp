@@ -36,16 +36,7 @@ CudaViterbiMessages<Real>::CudaViterbiMessages(
       buffers_(std::move(buffers)),
       range_(range),
       run_(run),
-      stream_(stream),
-      has_left_(left != nullptr) {
-  std::vector<BlockOrigin> runs;
-  double mass = 0;  // position shifts since the window's first position: left out of all values
-  for (const RunOutcome& outcome : outcomes) {
-    runs.push_back({outcome.whole + outcome.report.origin_whole + outcome.report.mass_before - mass,
-                    outcome.offset + outcome.report.origin});
-    mass += outcome.report.mass_inside;
-  }
-  places_->runs.upload(runs, stream);
+      stream_(stream) {
   places_->blocks.reserve(store_->blocks());
   places_->links.reserve(store_->blocks());
   places_->far_key.reserve(store_->blocks() * wide(tables_.labels));
@@ -57,15 +48,35 @@ CudaViterbiMessages<Real>::CudaViterbiMessages(
         largest[c] = std::max(largest[c], host.bias[wide(k) * wide(host.width) + c]);
     buffers_->largest_bias.upload(largest, stream);
   }
+  place(outcomes, left);
+}
+
+template <class Real>
+void CudaViterbiMessages<Real>::join(const BoundaryState& left, const std::vector<RunOutcome>& outcomes) {
+  place(outcomes, &left);
+}
+
+// Brings all blocks to common scales.
+template <class Real>
+void CudaViterbiMessages<Real>::place(const std::vector<RunOutcome>& outcomes, const BoundaryState* left) {
+  std::vector<BlockOrigin> runs;
+  double mass = 0;  // position shifts since the window's first position: left out of all values
+  for (const RunOutcome& outcome : outcomes) {
+    runs.push_back({outcome.whole + outcome.report.origin_whole + outcome.report.mass_before - mass,
+                    outcome.offset + outcome.report.origin});
+    mass += outcome.report.mass_inside;
+  }
+  places_->runs.upload(runs, stream_);
+  has_left_ = left != nullptr;
   if (left != nullptr) {
     left_ = {left->whole, left->offset};
     std::vector<double> entries = left->ring;
     entries.insert(entries.end(), left->message.begin(), left->message.end());
     entries.insert(entries.end(), left->tail.begin(), left->tail.end());
-    places_->left_entries.upload(entries, stream);
+    places_->left_entries.upload(entries, stream_);
   }
-  place_blocks(parameters(), stream);
-  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+  place_blocks(parameters(), stream_);
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
 }
 
 // The first one begins at the cursor.

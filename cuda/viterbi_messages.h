@@ -44,13 +44,16 @@ struct TraceBuffers {
 template <class Real>
 class CudaViterbiMessages final : public ViterbiMessages {
  public:
-  // What the window's forward pass left; `outcomes` in order of position, `run` positions each.
+  // What the window's forward pass left; `outcomes` in order of position, `run` positions each. `left`: the
+  // state where it begins, null where that is the sequence's end, or not known before join().
   CudaViterbiMessages(const ChunkPass<Real, MaxSemiring>& pass, std::shared_ptr<const DeviceWindow> window,
                       std::shared_ptr<const StoreBuffers<Real>> store, std::shared_ptr<TracePlaces> places,
                       std::shared_ptr<TraceBuffers> buffers, const std::vector<RunOutcome>& outcomes,
                       PositionRange range, std::int64_t run, const BoundaryState* left, cudaStream_t stream);
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override;
   std::unique_ptr<ViterbiMessages> right_edge(std::int64_t positions) override;
+  // The state where the window begins, and the outcomes on its scale. Before anything is traced.
+  void join(const BoundaryState& left, const std::vector<RunOutcome>& outcomes);
 
   // The whole path of the window, right to left, in pinned memory; valid until the buffers are used again.
   std::span<const TraceRecord> trace_packed(TraceCursor& cursor);
@@ -61,6 +64,7 @@ class CudaViterbiMessages final : public ViterbiMessages {
     std::size_t first, last;
   };
   TraceParameters<Real> parameters() const;
+  void place(const std::vector<RunOutcome>& outcomes, const BoundaryState* left);
   void make_pieces(const TraceCursor& cursor);
   std::vector<Batch> send_out();
   void follow(const TraceCursor& cursor, TraceRecord* host);

@@ -282,6 +282,7 @@ struct EngineOptions {
   int threads = 1;
   std::vector<int> devices;       // GPUs, as CUDA numbers them; empty: the first
   std::size_t device_memory = 0;  // bytes that may be used of a GPU; 0: the engine's choice
+  bool spread_windows = false;    // over all the GPUs; else the engine is on the first of them
   std::string
       instruction_set;  // empty: the best this processor has; else a name of available_instruction_sets()
 };

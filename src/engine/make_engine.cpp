@@ -22,7 +22,7 @@ bool takes_gpu(const EngineOptions& options) {
 }
 
 CudaOptions cuda_options(const EngineOptions& options) {
-  return {options.devices, options.device_memory, options.threads};
+  return {options.devices, options.device_memory, options.threads, options.spread_windows};
 }
 
 }  // namespace

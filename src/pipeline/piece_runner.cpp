@@ -81,9 +81,18 @@ std::int64_t shortest_duration(const ChainModel& model) {
 
 }  // namespace
 
+bool windows_pay(std::span<const std::int64_t> pieces, std::size_t devices) {
+  std::int64_t sum = 0, longest = 0;
+  for (const std::int64_t piece : pieces) {
+    sum += piece;
+    longest = std::max(longest, piece);
+  }
+  return devices > 1 && longest > sum / static_cast<std::int64_t>(devices);
+}
+
 EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
     : options_(options), model_(model) {
-  const std::size_t count = std::max<std::size_t>(1, options.devices.size());
+  const std::size_t count = options.spread_windows ? 1 : std::max<std::size_t>(1, options.devices.size());
   others_.resize(count - 1);
   // A GPU takes a tenth of a second to open.
   parallel_for(static_cast<int>(count), count, [&](std::size_t i, int) {
@@ -94,10 +103,14 @@ EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
 }
 
 void EnginePool::make_workers() {
-  EngineOptions one_thread = options_;
-  one_thread.threads = 1;
-  while (workers_.size() < static_cast<std::size_t>(options_.threads))
-    workers_.push_back(make_engine(one_thread, model_));
+  EngineOptions one = options_;
+  one.threads = 1;
+  one.spread_windows = false;
+  while (workers_.size() < static_cast<std::size_t>(options_.threads)) {
+    if (!options_.devices.empty())
+      one.devices = {options_.devices[workers_.size() % options_.devices.size()]};
+    workers_.push_back(make_engine(one, model_));
+  }
 }
 
 struct PieceRunner::Item {

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "engine/engine.h"
@@ -25,6 +26,10 @@
 #include "pipeline/turns.h"
 
 namespace semicrf {
+
+// Whether several devices should share the windows of every piece, instead of taking pieces in turn: the
+// longest (positions) is more than an equal part of all.
+bool windows_pay(std::span<const std::int64_t> pieces, std::size_t devices);
 
 // The engine that works with all threads, and one-thread engines for short pieces, made when they are needed;
 // or an engine per device.

@@ -40,6 +40,15 @@ void log_binding(const std::vector<std::string>& binding) {
   if (binding.size() > kShown) spdlog::info("input: and {} more", binding.size() - kShown);
 }
 
+// With the devices that share windows, where that pays.
+EngineOptions spread_over_devices(EngineOptions options, const InputSet& inputs) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
+    for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
+  options.spread_windows = windows_pay(lengths, options.devices.size());
+  return options;
+}
+
 std::int64_t longest(const std::vector<BinRange>& pieces) {
   std::int64_t size = 0;
   for (const BinRange& piece : pieces) size = std::max(size, piece.size());
@@ -53,7 +62,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       analysis_(analysis),
       parameters_(read_params_json(options.input.parameters)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
-      engines_(options.engine, parameters_.parameters.chain) {
+      engines_(spread_over_devices(options.engine, inputs_), parameters_.parameters.chain) {
   times_.end("inputs opened and engines made");
   spdlog::info("engine: {}", engines_.whole().description());
   log_binding(inputs_.binding());

@@ -286,6 +286,88 @@ std::vector<std::string> check_joined_windows(const MakeEngine& make) {
   return problems;
 }
 
+namespace {
+
+struct WindowResults {
+  std::vector<Segment> path;
+  BoundaryState right, right_forward, left_backward;
+  std::vector<double> boundary, labels;
+  std::vector<ChunkReport> chunks;
+};
+
+// Of two windows, the second of them within the sequence.
+WindowResults compute_windows(Engine& engine, const ModelCase& sample, std::int64_t cut) {
+  const ScoreWindow scores = sample.whole();
+  const auto rows = static_cast<std::size_t>(sample.length);
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  WindowResults results;
+  const ViterbiWindow left = engine.viterbi(scores, {0, cut}, nullptr, true);
+  std::vector<Segment> left_path;
+  {
+    const ViterbiWindow right = engine.viterbi(scores, {cut, sample.length}, &left.right, true);
+    results.right = right.right;
+    TraceCursor cursor{TraceCursor::Phase::kFindStart, sample.length, sample.length, 0};
+    best_final_score(right.right, &cursor.label);
+    while (right.messages->trace(cursor, results.path)) {
+    }
+    while (left.messages->trace(cursor, results.path)) {
+    }
+    results.chunks = right.chunks;
+  }
+  results.boundary.resize(rows);
+  results.labels.resize(rows * labels);
+  PosteriorArrays out;
+  out.boundary = results.boundary.data();
+  out.labels = results.labels.data();
+  const PosteriorWindow before = engine.posteriors(scores, {0, cut}, nullptr, nullptr, out);
+  out.boundary += cut;
+  out.labels += static_cast<std::size_t>(cut) * labels;
+  PosteriorWindow after =
+      engine.posteriors(scores, {cut, sample.length}, &before.right_forward, nullptr, out);
+  results.right_forward = std::move(after.right_forward);
+  results.left_backward = std::move(after.left_backward);
+  results.chunks.insert(results.chunks.end(), after.chunks.begin(), after.chunks.end());
+  return results;
+}
+
+bool same_state(const BoundaryState& a, const BoundaryState& b) {
+  return a.boundary == b.boundary && a.whole == b.whole && same_number(a.offset, b.offset) &&
+         same_numbers(a.ring, b.ring) && same_numbers(a.message, b.message) && same_numbers(a.tail, b.tail);
+}
+
+}  // namespace
+
+std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& spread,
+                                      const ModelCase& sample) {
+  std::vector<std::string> problems;
+  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+    const auto one = make(sample.model, precision);
+    const std::int64_t cut = one->grid().chunk;
+    const WindowResults expected = compute_windows(*one, sample, cut);
+    const WindowResults found = compute_windows(*spread(sample.model, precision), sample, cut);
+    const auto check = [&](bool good, const char* what) {
+      if (good) return;
+      problems.push_back(sample.description + (precision == Precision::kFloat ? ", float: " : ", double: ") +
+                         what);
+    };
+    check(!expected.path.empty() && found.path == expected.path, "another path");
+    check(same_state(found.right, expected.right), "another Viterbi state");
+    check(same_state(found.right_forward, expected.right_forward), "another forward state");
+    // Values of a backward state are relative to what it began with.
+    check(
+        agreement(expected.left_backward, found.left_backward, one->grid().tolerance, precision).has_value(),
+        "another backward state");
+    check(same_numbers(found.boundary, expected.boundary), "other boundary posteriors");
+    check(same_numbers(found.labels, expected.labels), "other label posteriors");
+    bool same_chunks = found.chunks.size() == expected.chunks.size();
+    for (std::size_t i = 0; same_chunks && i < found.chunks.size(); ++i)
+      same_chunks = same_number(found.chunks[i].boundary_mass, expected.chunks[i].boundary_mass) &&
+                    same_number(found.chunks[i].label_entropy, expected.chunks[i].label_entropy);
+    check(same_chunks, "other reports");
+  }
+  return problems;
+}
+
 std::vector<std::string> check_long_segments_path(const MakeEngine& make) {
   ModelCase sample = make_case(CaseKind::kDyadic, {20000, 100, 5}, 831);
   std::mt19937_64 random(832);

@@ -51,6 +51,11 @@ std::vector<std::string> check_long_segments_path(const MakeEngine& make);
 // itself.
 std::vector<std::string> check_joined_windows(const MakeEngine& make);
 
+// Windows of a sequence over several devices against one: not a digit may differ. `spread`: an engine whose
+// parts are at least a chunk.
+std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& spread,
+                                      const ModelCase& sample);
+
 // All problems found when the device makes scores of features: not a digit may differ from the host's.
 std::vector<std::string> check_projection(const MakeEngine& make);
 

@@ -5,6 +5,7 @@
 
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
+#include "gpu/make_spread.h"
 #include "gpu/prefetch_cases.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
@@ -65,6 +66,17 @@ TEST_CASE("emulated kernels give several sequences at once the digits they have 
         CaseKind::kForbiddenPositions, CaseKind::kPeriodicLate, CaseKind::kInfeasible}) {
     DYNAMIC_SECTION(name_of(kind)) {
       check_together(make_case(kind, {900, 20, 3}, 801 + static_cast<std::uint64_t>(kind)), lengths);
+    }
+  }
+}
+
+// A window of one chunk, and one of two and a part; junctions that agree, and some that do not.
+TEST_CASE("emulated kernels give windows over several devices the digits of one") {
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kPeriodicLate}) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      const ModelCase sample = make_case(kind, {3 * 8192 + 700, 3, 3}, 821);
+      for (const std::string& problem : check_spread(make, make_spread, sample)) FAIL_CHECK(problem);
+      SUCCEED(sample.description);
     }
   }
 }

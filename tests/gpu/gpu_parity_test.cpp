@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
+#include "gpu/make_spread.h"
 #include "gpu/prefetch_cases.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
@@ -65,6 +66,18 @@ TEST_CASE("the cuda engine equals the reference over chunks and windows") {
                               CaseKind::kMasks, CaseKind::kDyadic, CaseKind::kPeriodic,
                               CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kRareSource}) {
     DYNAMIC_SECTION(name_of(kind)) { check(make_case(kind, {3 * 8192 + 37, 5, 4}, 301)); }
+  }
+}
+
+// A window of one chunk, and one of twelve and a part; junctions that agree, and some that do not.
+TEST_CASE("the cuda engine and its likes give windows over several devices the digits of one") {
+  if (!has_gpu()) return;
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kPeriodicLate}) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      const ModelCase sample = make_case(kind, {13 * 8192 + 700, 3, 3}, 821);
+      for (const std::string& problem : check_spread(make, make_spread, sample)) FAIL_CHECK(problem);
+      SUCCEED(sample.description);
+    }
   }
 }
 
