@@ -150,6 +150,65 @@ std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sa
   return problems;
 }
 
+namespace {
+
+// A position of every fourth stretch.
+void forbid_some_stretches(ModelCase& sample, const std::vector<std::int64_t>& lengths) {
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < lengths.size(); begin += lengths[i], ++i) {
+    if (i % 4 != 2) continue;
+    const auto row = static_cast<std::size_t>(begin + lengths[i] / 2) * labels;
+    for (std::size_t c = 0; c < labels; ++c) {
+      if (!sample.emissions.f32.empty())
+        sample.emissions.f32[row + c] = -std::numeric_limits<float>::infinity();
+      if (!sample.emissions.f64.empty()) sample.emissions.f64[row + c] = kNegativeInfinity;
+    }
+  }
+}
+
+SequencePath path_alone(Engine& engine, const ScoreWindow& sequence) {
+  ViterbiWindow window = engine.viterbi(sequence, {0, sequence.length}, nullptr, true);
+  SequencePath path;
+  path.chunks = window.chunks;
+  TraceCursor cursor{TraceCursor::Phase::kFindStart, sequence.length, sequence.length, 0};
+  path.feasible = best_final_score(window.right, &cursor.label) > kNegativeInfinity;
+  while (path.feasible && window.messages->trace(cursor, path.reversed)) {
+  }
+  return path;
+}
+
+}  // namespace
+
+std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sample,
+                                           const std::vector<std::int64_t>& lengths, bool forbidden) {
+  if (forbidden) forbid_some_stretches(sample, lengths);
+  const std::vector<ScoreWindow> sequences = stretches(sample, lengths);
+  std::vector<std::string> problems;
+  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+    const auto alone = make(sample.model, precision);
+    const auto batched = make(sample.model, precision);
+    for (int turn = 0; turn < 2; ++turn) {
+      const std::vector<SequencePath> found = batched->viterbi_of(sequences);
+      for (std::size_t i = 0; i < sequences.size(); ++i) {
+        const SequencePath expected = path_alone(*alone, sequences[i]);
+        const auto check = [&](bool same, const std::string& what) {
+          if (!same)
+            problems.push_back(batched->description() + ", " + sample.description + ", turn " +
+                               std::to_string(turn) + ", sequence " + std::to_string(i) + ": " + what);
+        };
+        check(found[i].feasible == expected.feasible, "there is a path, or there is none");
+        check(found[i].reversed == expected.reversed, "another path than by itself");
+        check(std::equal(found[i].chunks.begin(), found[i].chunks.end(), expected.chunks.begin(),
+                         expected.chunks.end(), same_report),
+              "another report than by itself");
+        check(!forbidden || i % 4 != 2 || !found[i].feasible, "a path through a forbidden position");
+      }
+    }
+  }
+  return problems;
+}
+
 ModelCase opposed_blocks_case(std::int64_t length, std::uint64_t seed) {
   constexpr std::size_t kLabels = 2, kBlock = 16, kShortest = 40;
   ModelCase sample = make_case(CaseKind::kPlain, {length, 150, static_cast<int>(kLabels)}, seed);

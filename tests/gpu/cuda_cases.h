@@ -25,6 +25,11 @@ std::vector<std::string> check_gradient(const MakeEngine& make, const ModelCase&
 std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
                                      const std::vector<std::int64_t>& lengths);
 
+// The same for best paths. `forbidden`: every fourth sequence has a position that forbids all labels, so that
+// it has none.
+std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sample,
+                                           const std::vector<std::int64_t>& lengths, bool forbidden = false);
+
 // Label 1 lasts 40 positions or more, and of every three blocks of 16 only the middle one is good for it. So
 // starts and ends grow by e^10 and more per position towards each other where no segment may join them: the
 // largest of two blocks meet in a factor far above 1, and the numbers that do make segments vanish beside
