@@ -164,8 +164,8 @@ std::vector<std::span<const TraceRecord>> CudaEngine<Real>::trace_batch(
     if (best_final_score(batch_final_state(*max_forward_, outcome), &label) == kNegativeInfinity) continue;
     traced.push_back(wide(outcome.sequence));
     const PlacedSequence& sequence = batch_layout_.sequences[traced.back()];
-    follower.add({sequence.first_row + sequence.length, 0, TracePhase::kFindStart, label},
-                 sequence.first_row, true, pieces);
+    follower.add({sequence.first_row + sequence.length, 0, TracePhase::kFindStart, label}, sequence.first_row,
+                 true, pieces);
   }
   PinnedBuffer<TraceRecord>& host = trace_buffers_->parts[0];
   host.reserve(wide(batch_layout_.rows()));
@@ -218,8 +218,8 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
   std::vector<SequenceResult> results;
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
-    const std::size_t end = batch_end(
-        sequences, first, counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors);
+    const std::size_t end =
+        batch_end(sequences, first, counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors);
     if (end <= first + 1) {
       results.push_back(std::move(
           Engine::posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));

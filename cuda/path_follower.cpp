@@ -77,8 +77,7 @@ void PathFollower<Real>::begin() {
 
 // The first piece begins where the path does, the others from a guess.
 template <class Real>
-void PathFollower<Real>::add(const TraceState& start, std::int64_t end, bool blocked,
-                             const TraceCut& cut) {
+void PathFollower<Real>::add(const TraceState& start, std::int64_t end, bool blocked, const TraceCut& cut) {
   const std::int64_t right_end = std::max(start.boundary, end + 1);
   const std::int64_t count = ceil_div(right_end - end, cut.piece);
   paths_.push_back({pieces_.size(), end, blocked});
@@ -232,10 +231,10 @@ void PathFollower<Real>::gather(const Batch& batch, TraceRecord* host) {
   if (host != nullptr) b.path.download(host + before, wide(before), wide(total_ - before), stream);
 }
 
-#define SEMICRF_INSTANTIATE(Real)                                                                           \
-  template TraceParameters<Real> trace_parameters(const TablesView<Real>&, const MessageStore<Real>&,       \
-                                                  const TracePlaces&, const TraceBuffers&);                 \
-  template void prepare_traceback(const ChainTables<Real, MaxSemiring>&, TraceBuffers&, cudaStream_t);      \
+#define SEMICRF_INSTANTIATE(Real)                                                                      \
+  template TraceParameters<Real> trace_parameters(const TablesView<Real>&, const MessageStore<Real>&,  \
+                                                  const TracePlaces&, const TraceBuffers&);            \
+  template void prepare_traceback(const ChainTables<Real, MaxSemiring>&, TraceBuffers&, cudaStream_t); \
   template class PathFollower<Real>;
 SEMICRF_INSTANTIATE(float)
 SEMICRF_INSTANTIATE(double)

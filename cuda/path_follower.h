@@ -73,8 +73,8 @@ class PathFollower {
 
   // Forgets the paths so far.
   void begin();
-  // One more path, to be followed from `start` to boundary `end`. `blocked`: steps that need what lies left of
-  // it are tried there and fail; else a path that has come to it, or over it, is left as it is.
+  // One more path, to be followed from `start` to boundary `end`. `blocked`: steps that need what lies left
+  // of it are tried there and fail; else a path that has come to it, or over it, is left as it is.
   void add(const TraceState& start, std::int64_t end, bool blocked, const TraceCut& cut);
   // Follows them all. Afterwards their segments lie in the buffers' `path`, path after path and each right to
   // left, and are on their way to `host` unless that is null; the stream `down` has them.

@@ -45,7 +45,8 @@ template <class Real>
 struct TraceParameters {
   TablesView<Real> tables;
   SequenceView sequence;  // of a batch: its common rows, without a baseline
-  // Of a batch, whose positions are rows: all sequences, and per block which of them it belongs to. Else null.
+  // Of a batch, whose positions are rows: all sequences, and per block which of them it belongs to. Else
+  // null.
   const SequenceView* batch;
   const int* sequence_of;
   MessageStore<Real> store;

@@ -188,10 +188,12 @@ std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sam
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     const auto alone = make(sample.model, precision);
     const auto batched = make(sample.model, precision);
+    std::vector<SequencePath> paths;
+    for (const ScoreWindow& sequence : sequences) paths.push_back(path_alone(*alone, sequence));
     for (int turn = 0; turn < 2; ++turn) {
       const std::vector<SequencePath> found = batched->viterbi_of(sequences);
       for (std::size_t i = 0; i < sequences.size(); ++i) {
-        const SequencePath expected = path_alone(*alone, sequences[i]);
+        const SequencePath& expected = paths[i];
         const auto check = [&](bool same, const std::string& what) {
           if (!same)
             problems.push_back(batched->description() + ", " + sample.description + ", turn " +

@@ -131,8 +131,7 @@ TEST_CASE("the cuda engine gives several sequences at once the digits they have 
 
 TEST_CASE("the cuda engine gives the paths of several sequences at once as one by one") {
   if (!has_gpu()) return;
-  const std::vector<std::int64_t> lengths{100, 1,  2,  15, 16,   17, 19, 20,
-                                          21,  3000, 1, 64, 9000, 5,  300};
+  const std::vector<std::int64_t> lengths{100, 1, 2, 15, 16, 17, 19, 20, 21, 3000, 1, 64, 9000, 5, 300};
   for (const CaseKind kind : all_case_kinds()) {
     DYNAMIC_SECTION(name_of(kind)) {
       const ModelCase sample = make_case(kind, {13000, 20, 3}, 821 + static_cast<std::uint64_t>(kind));
