@@ -183,7 +183,12 @@ std::vector<std::span<const TraceRecord>> CudaEngine<Real>::trace_batch(
 template <class Real>
 std::vector<std::span<const TraceRecord>> CudaEngine<Real>::viterbi_batch_pass() {
   StoreBuffers<Real>& store = *unused(viterbi_store_);
-  return trace_batch(sweep_batch(store), store);
+  end_stage("");
+  const std::vector<RunOutcome> outcomes = sweep_batch(store);
+  end_stage("sweep");
+  std::vector<std::span<const TraceRecord>> paths = trace_batch(outcomes, store);
+  end_stage("traceback");
+  return paths;
 }
 
 template <class Real>

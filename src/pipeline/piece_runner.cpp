@@ -348,12 +348,13 @@ std::function<void()> PieceRunner::compute_batch_in_turn(Engine& engine, Batch t
   };
 }
 
-// Whether short pieces go to the engine in one call. What is computed of segments by themselves has none.
+// Whether short pieces go to the engine in one call. Draws and exact segments are made of forward messages,
+// for which there is none.
 bool PieceRunner::takes_together(const Engine& engine) const {
   return engine.batch_positions() > 0 && !options_.analysis.path_edges && options_.analysis.draws == 0;
 }
 
-// Until it is exceeded, so that a piece and half of the memory are left.
+// Half of the memory: a batch is full once it takes that, and its last piece takes no more by itself.
 std::size_t PieceRunner::batch_budget() const {
   return options_.window_budget / static_cast<std::size_t>(2 * engines_.devices());
 }
@@ -363,8 +364,9 @@ bool PieceRunner::is_one_of_many(const Engine& engine, const Piece& piece, const
   if (!takes_together(engine) || piece.scores->prefetch) return false;
   const std::int64_t length = piece.bins.size();
   if (length >= engine.batch_positions() || length / kShortChunks >= engine.grid().chunk) return false;
-  const std::size_t bytes = whole_bytes(engine, source, options_.analysis) + piece.scores->cached_bytes;
-  return bytes <= batch_budget() && plan_piece(engine, source, options_.analysis, bytes).whole();
+  const std::size_t kept = piece.scores->cached_bytes;
+  return whole_bytes(engine, source, options_.analysis) + kept <= batch_budget() &&
+         plan_piece(engine, source, options_.analysis, 2 * batch_budget() - kept).whole();
 }
 
 void PieceRunner::add_to_many(const Engine& engine, Piece piece, std::unique_ptr<ScoreSource> source,

@@ -84,7 +84,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress);
 
 // The same of several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` wants nothing of segments by themselves (path edges, draws). `sink` gets the posteriors of a
+// `analysis` has neither path edges nor draws. `sink` gets the posteriors of a
 // piece and its index, from several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,

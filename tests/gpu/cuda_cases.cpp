@@ -61,15 +61,22 @@ struct BatchOutcome {
   }
 };
 
-std::vector<ScoreWindow> stretches(const ModelCase& sample, const std::vector<std::int64_t>& lengths) {
+// `baselines`: of every stretch its own, which the windows point to.
+std::vector<ScoreWindow> stretches(const ModelCase& sample, const std::vector<std::int64_t>& lengths,
+                                   std::vector<std::vector<double>>& baselines) {
   std::vector<ScoreWindow> sequences;
+  baselines.assign(lengths.size(), sample.baseline);
   std::int64_t begin = 0;
   for (const std::int64_t length : lengths) {
     ScoreWindow window = sample.window(begin, begin + length);
     window.begin = 0;
     window.end = window.length = length;
     window.sequence = 0;
-    if (sequences.size() % 5 == 4) window.baseline = {};
+    std::vector<double>& baseline = baselines[sequences.size()];
+    for (std::size_t c = 0; c < baseline.size(); ++c)
+      baseline[c] += 0.5 * static_cast<double>((sequences.size() + c) % 3);
+    if (sequences.size() % 5 == 4) baseline.clear();
+    window.baseline = baseline;
     sequences.push_back(window);
     begin += length;
   }
@@ -121,7 +128,8 @@ bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
 
 std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
                                      const std::vector<std::int64_t>& lengths) {
-  const std::vector<ScoreWindow> sequences = stretches(sample, lengths);
+  std::vector<std::vector<double>> baselines;
+  const std::vector<ScoreWindow> sequences = stretches(sample, lengths, baselines);
   std::vector<std::string> problems;
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     const auto alone = make(sample.model, precision);
@@ -183,7 +191,8 @@ SequencePath path_alone(Engine& engine, const ScoreWindow& sequence) {
 std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sample,
                                            const std::vector<std::int64_t>& lengths, bool forbidden) {
   if (forbidden) forbid_some_stretches(sample, lengths);
-  const std::vector<ScoreWindow> sequences = stretches(sample, lengths);
+  std::vector<std::vector<double>> baselines;
+  const std::vector<ScoreWindow> sequences = stretches(sample, lengths, baselines);
   std::vector<std::string> problems;
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     const auto alone = make(sample.model, precision);

@@ -21,7 +21,7 @@ std::vector<std::string> check_gradient(const MakeEngine& make, const ModelCase&
 
 // Stretches of the case, one after the other, as sequences of their own: together on one engine and one by
 // one on another they must give the same digits, counts and reports included, in both precisions. Of every
-// third less is wanted, and of every fifth the centring is another.
+// third less is wanted; baselines differ, and every fifth has none.
 std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
                                      const std::vector<std::int64_t>& lengths);
 

@@ -89,8 +89,8 @@ TEST_CASE("emulated kernels give the paths of several sequences at once as one b
   const std::vector<std::int64_t> lengths{100, 1, 2, 15, 16, 17, 19, 20, 21, 350, 33, 1, 64, 5, 300};
   for (const CaseKind kind :
        {CaseKind::kEverything, CaseKind::kTails, CaseKind::kBoundaryScores, CaseKind::kMinimumDurations,
-        CaseKind::kForbiddenPositions, CaseKind::kPeriodicEndScores, CaseKind::kInfeasible, CaseKind::kTies,
-        CaseKind::kDyadic}) {
+        CaseKind::kForbiddenPositions, CaseKind::kMasks, CaseKind::kPeriodicEndScores, CaseKind::kInfeasible,
+        CaseKind::kTies, CaseKind::kDyadic}) {
     DYNAMIC_SECTION(name_of(kind)) {
       const ModelCase sample = make_case(kind, {970, 20, 3}, 821 + static_cast<std::uint64_t>(kind));
       check_paths_together(sample, lengths, kind != CaseKind::kInfeasible);
