@@ -107,7 +107,7 @@ class PieceRunner {
   Progress* progress_;
   std::mutex shared_;                 // of inputs and report, on several devices of progress too
   std::future<void> writing_;         // of the last long piece, on one device
-  std::int64_t taken_ = 0;            // likewise: pieces
+  std::int64_t taken_ = 0;            // on several devices: turns that were given out
   bool stopped_ = false;              // and there are no more
   Batch batch_;                       // on one device
   std::int64_t segments_ = 0;         // of all pieces

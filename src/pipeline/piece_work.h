@@ -46,8 +46,8 @@ std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, c
 // Bytes of the piece in one window.
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
 
-// Likewise of the rows that a piece's positions have in it, without the engine; and of the engine alone, for
-// so many positions.
+// Of its rows (scores and outputs) without what the engine takes; and of the engine alone, for so many
+// positions.
 std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
 std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
                          std::int64_t positions);
@@ -84,8 +84,8 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress);
 
 // The same of several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` has neither path edges nor draws. `sink` gets the posteriors of a
-// piece and its index, from several threads; `threads`: for what the host does.
+// `analysis` has neither path edges nor draws. `sink` gets the index of a piece and its posteriors, from
+// several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,
                                           int threads);
