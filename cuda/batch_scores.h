@@ -20,6 +20,8 @@ class BatchScores {
               cudaStream_t stream);
 
   const SequenceView* on_device() const { return views_.get(); }
+  // The rows that they share, as if they were one sequence; the baseline is that of the first.
+  SequenceView common_rows() const { return host_views_.get()[0]; }
   bool subtract_position_max() const { return subtract_position_max_; }
 
  private:

@@ -109,11 +109,7 @@ template <class Real>
 std::vector<ChunkReport> CudaEngine<Real>::reports_of(PositionRange range,
                                                       const std::vector<RunOutcome>& outcomes) const {
   std::vector<ChunkReport> chunks(chunk_of(range.end - 1, range) + 1);
-  for (const RunOutcome& outcome : outcomes) {
-    ChunkReport& chunk = chunks[chunk_of(outcome.range.begin, range)];
-    chunk.fallbacks += outcome.report.fallbacks;
-    chunk.repaired = chunk.repaired || outcome.repaired;
-  }
+  for (const RunOutcome& outcome : outcomes) add_run(outcome, chunks[chunk_of(outcome.range.begin, range)]);
   return chunks;
 }
 

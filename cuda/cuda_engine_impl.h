@@ -60,6 +60,7 @@ class CudaEngine final : public Engine {
   bool projects() const override { return true; }
   std::int64_t batch_positions() const override;
   std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) override;
+  std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences) override;
   std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
                                             std::span<const PosteriorArrays> out,
                                             ExpectedCounts* counts) override;
@@ -68,6 +69,8 @@ class CudaEngine final : public Engine {
   void upload(const ScoreWindow& scores);
   void upload_batch(std::span<const ScoreWindow> sequences, bool with_marks);
   std::vector<RunOutcome> forward_batch_pass();
+  // What viterbi_path() gives of one sequence, of every sequence of the batch; none where there is no path.
+  std::vector<std::span<const TraceRecord>> viterbi_batch_pass();
   void posterior_batch_pass(const PosteriorArrays& wanted);
   std::vector<RunOutcome> forward_pass(const ScoreWindow& scores, PositionRange range);
   // Right to left, 8 bytes a segment, in pinned memory; valid until the next call.
@@ -82,11 +85,21 @@ class CudaEngine final : public Engine {
   using LogPass = ChunkPass<Real, LogSemiring>;
   using MaxPass = ChunkPass<Real, MaxSemiring>;
 
+  // Messages that are kept live as long as the window; what comes next gets memory of its own.
+  template <class Buffers>
+  static const std::shared_ptr<Buffers>& unused(std::shared_ptr<Buffers>& buffers) {
+    if (!buffers || buffers.use_count() > 1) buffers = std::make_shared<Buffers>();
+    return buffers;
+  }
   static double tolerance() { return sizeof(Real) == sizeof(float) ? 1e-5 : 1e-11; }
   // How a sequence, or a window of it, is cut.
   PlacedSequence cut(std::int64_t length, PositionRange range, bool with_marks) const;
   PassPlan plan_for(const ScoreWindow& scores, PositionRange range, Direction direction,
                     bool with_marks) const;
+  static void add_run(const RunOutcome& outcome, ChunkReport& chunk) {
+    chunk.fallbacks += outcome.report.fallbacks;
+    chunk.repaired = chunk.repaired || outcome.repaired;
+  }
   std::vector<ChunkReport> reports_of(PositionRange range, const std::vector<RunOutcome>& outcomes) const;
   std::size_t chunk_of(std::int64_t position, PositionRange range) const {
     return static_cast<std::size_t>((position - range.begin) / grid_.chunk);
@@ -125,12 +138,27 @@ class CudaEngine final : public Engine {
   void add_reports(const Work& work, Sweeps& sweeps) const;
   void count_all(const std::vector<AnchorTask>& tasks, const Work& work, const ExpectedCounts& counts);
   Work batch_work() const;
-  double batch_log_partition(std::size_t i, const RunOutcome& last) const;
+  // Of runs of a batch.
+  bool ends_sequence(const RunOutcome& outcome) const {
+    return outcome.range.end == batch_layout_.sequences[static_cast<std::size_t>(outcome.sequence)].range.end;
+  }
+  // Where the sequence ends whose last run this is; the message alone.
+  template <class Semiring>
+  BoundaryState batch_final_state(const ChunkPass<Real, Semiring>& pass, const RunOutcome& last) const {
+    BoundaryState state = pass.final_message(static_cast<std::size_t>(last.sequence));
+    state.whole += last.whole;
+    state.offset += last.offset;
+    return state;
+  }
+  std::vector<std::vector<ChunkReport>> batch_reports(const std::vector<RunOutcome>& outcomes) const;
+  std::vector<RunOutcome> sweep_batch(StoreBuffers<Real>& store);
+  void place_batch(const std::vector<RunOutcome>& outcomes, TracePlaces& places);
+  std::vector<std::span<const TraceRecord>> trace_batch(const std::vector<RunOutcome>& outcomes,
+                                                        const StoreBuffers<Real>& store);
   void download_rows(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
                      std::span<double* const> to);
   void download_posteriors(const SequenceLayout& layout, std::span<const PosteriorArrays> out);
-  std::size_t batch_end(std::span<const ScoreWindow> sequences, std::size_t first, bool posteriors,
-                        bool counts) const;
+  std::size_t batch_end(std::span<const ScoreWindow> sequences, std::size_t first, BatchOutput output) const;
   void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
                      std::int64_t run, const ForwardArrays& out, double whole);
   void end_stage(const char* name);

@@ -14,6 +14,8 @@ constexpr std::size_t kTeams = 8192;    // chunks at work at the same time, at m
 constexpr std::size_t kMostWorkspace = std::size_t{2} << 30;  // of the exact path, see ChunkPass
 constexpr std::size_t kMostCounts = std::size_t{1} << 30;     // of counts, see CudaEngine::count_all
 
+constexpr std::size_t kPieceBytes = 256;  // of a traceback
+
 // Messages of one direction, a sixteenth of the blocks exact.
 std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tail, bool shifts) {
   const std::size_t labels = wide(model.labels);
@@ -24,6 +26,15 @@ std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tai
   return rows * labels * arrays * model.real_bytes + blocks * ((tail ? 5 : 4) * labels + 2) * sizeof(double) +
          blocks * sizeof(int) + (shifts ? rows * sizeof(double) : 0) + pool;
 }
+
+// What tracebacks need of messages, which are all kept: per block besides its place, its link to the one
+// before, and a bound per label; records of the path twice, in pieces and in order; what is known of pieces,
+// 64 positions or more each.
+std::size_t trace_bytes(const ModelShape& model, std::size_t positions) {
+  return store_bytes(model, positions, model.tail, true) +
+         (positions / kBlock + 1) * (32 + wide(model.labels) * sizeof(int));
+}
+constexpr std::size_t kPathBytes = 2 * sizeof(std::uint64_t) + 4;  // per position
 
 // States where runs begin and end, and what the exact path and long rings take.
 std::size_t run_bytes(const ModelShape& model, std::size_t runs, std::size_t states) {
@@ -72,21 +83,13 @@ bool joins_neighbours(const ModelShape& model, const WindowShape& shape, std::si
 
 std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                          std::size_t budget) {
-  const std::size_t labels = wide(model.labels);
-  const auto messages = [&](std::size_t positions) {
-    // Per block besides: its place, its link to the one before, and a bound per label.
-    return store_bytes(model, positions, model.tail, true) +
-           (positions / kBlock + 1) * (32 + labels * sizeof(int));
-  };
   const std::size_t positions = wide(shape.positions);
-  // Records of the path twice, in pieces and in order; what is known of pieces, 64 positions or more each.
-  const std::size_t path = positions * (2 * sizeof(std::uint64_t) + 4);
   const std::size_t edges =
       joins_neighbours(model, shape, budget)
-          ? wide(shape.length / shape.positions) * messages(wide(joining_edge(model.max_duration)))
+          ? wide(shape.length / shape.positions) * trace_bytes(model, wide(joining_edge(model.max_duration)))
           : 0;
-  return kTables + scores(shape, budget) + pass_bytes(model, grid, shape) + messages(positions) + path +
-         edges;
+  return kTables + scores(shape, budget) + pass_bytes(model, grid, shape) + trace_bytes(model, positions) +
+         positions * kPathBytes + edges;
 }
 
 std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
@@ -98,13 +101,20 @@ std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const W
          store_bytes(model, positions, false, false) + outputs + (counts ? kMostCounts : 0);
 }
 
-std::size_t batch_need(const ModelShape& model, const BatchShape& shape, bool posteriors, bool counts) {
+std::size_t batch_need(const ModelShape& model, const BatchShape& shape, BatchOutput output) {
   const std::size_t rows = wide(shape.rows);
   const std::size_t labels = wide(model.labels);
   const std::size_t runs = wide(shape.runs);
   const std::size_t states = wide(shape.states) + 1;
   const std::size_t forward = kTables + rows * shape.score_bytes + run_bytes(model, runs, states);
-  if (!posteriors) return forward;
+  if (output == BatchOutput::kLogPartitions) return forward;
+  if (output == BatchOutput::kPaths) {
+    // And per block what its run's values are relative to, and its sequence; a piece per sequence or more.
+    const std::size_t blocks = (rows / kBlock + 1) * (2 * sizeof(double) + sizeof(int));
+    return forward + cut_bytes(model, shape.sequences) + trace_bytes(model, rows) + rows * kPathBytes +
+           blocks + wide(shape.sequences) * kPieceBytes;
+  }
+  const bool counts = output == BatchOutput::kCounts;
   return forward + run_bytes(model, runs, states) + cut_bytes(model, shape.sequences) +
          store_bytes(model, rows, counts && model.tail, true) + store_bytes(model, rows, false, false) +
          rows * (3 * labels + 1) * model.real_bytes + (counts ? kMostCounts : 0);

@@ -35,6 +35,8 @@ struct BatchShape {
   std::int64_t sequences = 0, rows = 0, runs = 0, states = 0;
   std::size_t score_bytes = 0;  // per row, all arrays
 };
-std::size_t batch_need(const ModelShape& model, const BatchShape& shape, bool posteriors, bool counts);
+// What is computed of them.
+enum class BatchOutput { kLogPartitions, kPaths, kPosteriors, kCounts };  // kCounts: and posteriors
+std::size_t batch_need(const ModelShape& model, const BatchShape& shape, BatchOutput output);
 
 }  // namespace semicrf::cuda

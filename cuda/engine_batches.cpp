@@ -29,20 +29,21 @@ std::int64_t CudaEngine<Real>::batch_positions() const {
 // ones fill the card by themselves, and come alone.
 template <class Real>
 std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
-                                        bool posteriors, bool counts) const {
+                                        BatchOutput output) const {
   BatchShape shape;
   shape.score_bytes = score_bytes(sequences[first]);
+  const bool with_marks = output == BatchOutput::kPosteriors || output == BatchOutput::kCounts;
   std::size_t end = first;
   const int teams = teams_at_once(tile_);
   while (end < sequences.size() && is_short(grid_, sequences[end].length, teams) &&
-         same_arrays(sequences[first], sequences[end])) {
+         sequences[end].features.empty() && same_arrays(sequences[first], sequences[end])) {
     const std::int64_t length = sequences[end].length;
-    const PlacedSequence sequence = cut(length, {0, length}, posteriors);
+    const PlacedSequence sequence = cut(length, {0, length}, with_marks);
     shape.rows += ceil_div<std::int64_t>(length, kBlock) * kBlock;
     shape.runs += ceil_div(length, sequence.run);
     shape.states += ceil_div(length, sequence.run) + ceil_div(length, sequence.mark);
     ++shape.sequences;
-    if (end > first && batch_need(model_shape(), shape, posteriors, counts) > memory_) break;
+    if (end > first && batch_need(model_shape(), shape, output) > memory_) break;
     ++end;
   }
   return end;
@@ -77,13 +78,18 @@ void CudaEngine<Real>::posterior_batch_pass(const PosteriorArrays& wanted) {
   sweep(batch_work(), nullptr, nullptr, wanted);
 }
 
-// log Z of sequence `i` of the batch, whose runs are outcomes up to `last`.
+// Fallbacks and repairs of the runs, by sequence of the batch and chunk of the grid.
 template <class Real>
-double CudaEngine<Real>::batch_log_partition(std::size_t i, const RunOutcome& last) const {
-  BoundaryState state = log_forward_->final_message(i);
-  state.whole += last.whole;
-  state.offset += last.offset;
-  return log_sum(state);
+std::vector<std::vector<ChunkReport>> CudaEngine<Real>::batch_reports(
+    const std::vector<RunOutcome>& outcomes) const {
+  std::vector<std::vector<ChunkReport>> reports;
+  for (const PlacedSequence& sequence : batch_layout_.sequences)
+    reports.emplace_back(chunk_of(sequence.length - 1, sequence.range) + 1);
+  for (const RunOutcome& outcome : outcomes) {
+    const std::size_t i = wide(outcome.sequence);
+    add_run(outcome, reports[i][chunk_of(outcome.range.begin, batch_layout_.sequences[i].range)]);
+  }
+  return reports;
 }
 
 template <class Real>
@@ -91,25 +97,123 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
   std::vector<SequenceResult> results;
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
-    const std::size_t end = batch_end(sequences, first, false, false);
+    const std::size_t end = batch_end(sequences, first, BatchOutput::kLogPartitions);
     if (end <= first + 1) {
       results.push_back(std::move(Engine::log_partitions(sequences.subspan(first, 1)).front()));
       continue;
     }
     upload_batch(sequences.subspan(first, end - first), false);
-    results.resize(end);
-    for (std::size_t i = first; i < end; ++i)
-      results[i].chunks.resize(chunk_of(sequences[i].length - 1, {0, sequences[i].length}) + 1);
-    for (const RunOutcome& outcome : forward_batch_pass()) {
+    const std::vector<RunOutcome> outcomes = forward_batch_pass();
+    std::vector<std::vector<ChunkReport>> reports = batch_reports(outcomes);
+    for (const RunOutcome& outcome : outcomes) {
+      if (!ends_sequence(outcome)) continue;
       const std::size_t i = wide(outcome.sequence);
-      const PositionRange range = batch_layout_.sequences[i].range;
-      ChunkReport& chunk = results[first + i].chunks[chunk_of(outcome.range.begin, range)];
-      chunk.fallbacks += outcome.report.fallbacks;
-      chunk.repaired = chunk.repaired || outcome.repaired;
-      if (outcome.range.end == range.end) results[first + i].log_partition = batch_log_partition(i, outcome);
+      results.push_back({log_sum(batch_final_state(*log_forward_, outcome)), std::move(reports[i])});
     }
   }
   return results;
+}
+
+// Where the messages of the batch lie: its rows are taken for the positions of one window.
+template <class Real>
+void CudaEngine<Real>::place_batch(const std::vector<RunOutcome>& outcomes, TracePlaces& places) {
+  const std::vector<BlockOrigin> origins = run_origins(outcomes);
+  std::vector<BlockOrigin> runs;  // per block
+  std::vector<int> sequence_of;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    const auto blocks = wide(ceil_div<std::int64_t>(outcomes[i].range.size(), kBlock));
+    runs.insert(runs.end(), blocks, origins[i]);
+    sequence_of.insert(sequence_of.end(), blocks, outcomes[i].sequence);
+  }
+  places.runs.upload(runs, stream_);
+  places.sequence_of.upload(sequence_of, stream_);
+  places.reserve(runs.size(), wide(model_.num_labels));
+}
+
+template <class Real>
+std::vector<RunOutcome> CudaEngine<Real>::sweep_batch(StoreBuffers<Real>& store) {
+  const Work work = batch_work();
+  store.reserve(work.plan.layout.tokens, model_.num_labels, model_.has_tail(), true);
+  return max_forward().run(work.plan, work.sequences, nullptr, &store);
+}
+
+// The paths of the sequences that have one, in one piece each as long as there are enough of them.
+template <class Real>
+std::vector<std::span<const TraceRecord>> CudaEngine<Real>::trace_batch(
+    const std::vector<RunOutcome>& outcomes, const StoreBuffers<Real>& store) {
+  if (!trace_buffers_) trace_buffers_ = std::make_shared<TraceBuffers>();
+  TracePlaces& places = *unused(trace_places_);
+  place_batch(outcomes, places);
+  prepare_traceback(max_forward().chain().host(), *trace_buffers_, stream_);
+  TraceParameters<Real> p =
+      trace_parameters(max_forward().chain().view(), store.view(), places, *trace_buffers_);
+  p.sequence = batch_.common_rows();
+  p.batch = batch_.on_device();
+  p.sequence_of = places.sequence_of.get();
+  p.range_end = batch_layout_.rows();
+  p.run = kBlock;
+  place_blocks(p, stream_);
+
+  PathFollower<Real> follower(trace_buffers_, stream_);
+  follower.begin();
+  const TraceCut pieces = trace_cut(batch_layout_.rows(), model_.max_duration);
+  std::vector<std::size_t> traced;  // sequences
+  for (const RunOutcome& outcome : outcomes) {
+    if (!ends_sequence(outcome)) continue;
+    int label = 0;
+    if (best_final_score(batch_final_state(*max_forward_, outcome), &label) == kNegativeInfinity) continue;
+    traced.push_back(wide(outcome.sequence));
+    const PlacedSequence& sequence = batch_layout_.sequences[traced.back()];
+    follower.add({sequence.first_row + sequence.length, 0, TracePhase::kFindStart, label}, sequence.first_row,
+                 true, pieces);
+  }
+  PinnedBuffer<TraceRecord>& host = trace_buffers_->parts[0];
+  host.reserve(wide(batch_layout_.rows()));
+  follower.follow(p, host.get());
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(trace_buffers_->down.get()));
+  std::vector<std::span<const TraceRecord>> paths(batch_layout_.sequences.size());
+  const TraceRecord* at = host.get();
+  for (std::size_t n = 0; n < traced.size(); ++n) {
+    paths[traced[n]] = {at, wide(follower.segments_of(n))};
+    at += follower.segments_of(n);
+  }
+  return paths;
+}
+
+template <class Real>
+std::vector<std::span<const TraceRecord>> CudaEngine<Real>::viterbi_batch_pass() {
+  StoreBuffers<Real>& store = *unused(viterbi_store_);
+  end_stage("");
+  const std::vector<RunOutcome> outcomes = sweep_batch(store);
+  end_stage("sweep");
+  std::vector<std::span<const TraceRecord>> paths = trace_batch(outcomes, store);
+  end_stage("traceback");
+  return paths;
+}
+
+template <class Real>
+std::vector<SequencePath> CudaEngine<Real>::viterbi_of(std::span<const ScoreWindow> sequences) {
+  std::vector<SequencePath> paths;
+  while (paths.size() < sequences.size()) {
+    const std::size_t first = paths.size();
+    const std::size_t end = batch_end(sequences, first, BatchOutput::kPaths);
+    if (end <= first + 1) {
+      paths.push_back(std::move(Engine::viterbi_of(sequences.subspan(first, 1)).front()));
+      continue;
+    }
+    upload_batch(sequences.subspan(first, end - first), false);
+    StoreBuffers<Real>& store = *unused(viterbi_store_);
+    const std::vector<RunOutcome> outcomes = sweep_batch(store);
+    std::vector<std::vector<ChunkReport>> reports = batch_reports(outcomes);
+    const std::vector<std::span<const TraceRecord>> packed = trace_batch(outcomes, store);
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+      SequencePath& path = paths.emplace_back();
+      path.feasible = !packed[i].empty();
+      path.chunks = std::move(reports[i]);
+      unpack(packed[i], sequences[first + i].length, path.reversed);
+    }
+  }
+  return paths;
 }
 
 template <class Real>
@@ -119,7 +223,8 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
   std::vector<SequenceResult> results;
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
-    const std::size_t end = batch_end(sequences, first, true, counts != nullptr);
+    const std::size_t end =
+        batch_end(sequences, first, counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors);
     if (end <= first + 1) {
       results.push_back(std::move(
           Engine::posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));
@@ -136,9 +241,9 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
     wanted.counts = counts;
     Sweeps sweeps = sweep(batch_work(), nullptr, nullptr, wanted);
     for (const RunOutcome& outcome : sweeps.forward) {
-      const std::size_t i = wide(outcome.sequence);
-      if (outcome.range.end != batch_layout_.sequences[i].range.end) continue;
-      results.push_back({batch_log_partition(i, outcome), std::move(sweeps.chunks[i])});
+      if (!ends_sequence(outcome)) continue;
+      results.push_back({log_sum(batch_final_state(*log_forward_, outcome)),
+                         std::move(sweeps.chunks[wide(outcome.sequence)])});
     }
     download_posteriors(batch_layout_, arrays);
   }
@@ -149,8 +254,10 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
   template std::int64_t CudaEngine<Real>::batch_positions() const;                                     \
   template void CudaEngine<Real>::upload_batch(std::span<const ScoreWindow>, bool);                    \
   template std::vector<RunOutcome> CudaEngine<Real>::forward_batch_pass();                             \
+  template std::vector<std::span<const TraceRecord>> CudaEngine<Real>::viterbi_batch_pass();           \
   template void CudaEngine<Real>::posterior_batch_pass(const PosteriorArrays&);                        \
   template std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const ScoreWindow>); \
+  template std::vector<SequencePath> CudaEngine<Real>::viterbi_of(std::span<const ScoreWindow>);       \
   template std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(                                \
       std::span<const ScoreWindow>, std::span<const PosteriorArrays>, ExpectedCounts*);
 SEMICRF_INSTANTIATE(float)

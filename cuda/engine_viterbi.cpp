@@ -22,12 +22,6 @@ template <class Real>
 ViterbiWindow CudaEngine<Real>::viterbi_window(const ScoreWindow& scores, PositionRange range,
                                                const BoundaryState* left,
                                                std::unique_ptr<CudaViterbiMessages<Real>>* messages) {
-  // Messages that are kept live as long as the window; the next one gets memory of its own.
-  const auto unused = [](auto& buffers) {
-    if (!buffers || buffers.use_count() > 1)
-      buffers = std::make_shared<std::remove_reference_t<decltype(*buffers)>>();
-    return buffers;
-  };
   std::shared_ptr<StoreBuffers<Real>> store;
   if (messages != nullptr) {
     store = unused(viterbi_store_);

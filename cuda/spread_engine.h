@@ -40,10 +40,22 @@ class SpreadEngine final : public Engine {
   // Counts are added by the first GPU alone.
   PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                              const BoundaryState* right, const PosteriorArrays& out) override;
-  // By the first GPU.
+  // The rest by the first GPU.
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override {
     return first().forward(scores, range, left, out);
+  }
+  std::int64_t batch_positions() const override { return first().batch_positions(); }
+  std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) override {
+    return first().log_partitions(sequences);
+  }
+  std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
+                                            std::span<const PosteriorArrays> out,
+                                            ExpectedCounts* counts) override {
+    return first().posteriors_of(sequences, out, counts);
+  }
+  std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences) override {
+    return first().viterbi_of(sequences);
   }
 
  private:

@@ -59,7 +59,7 @@ class Tracer {
         ++records;
       }
       if (at_ <= (entered ? left : right)) {
-        if (p_.range_begin + at_ == 0) phase_ = TracePhase::kDone;
+        if (at_ == sequence_begin(p_, at_ / kBlock)) phase_ = TracePhase::kDone;
         if (!entered && writes) result->entry = state();
         entered = true;
         if (phase_ == TracePhase::kDone || (left != 0 && at_ <= left)) break;
@@ -133,13 +133,19 @@ __device__ BlockOrigin place_of(const TraceParameters<Real>& p, std::int64_t blo
   const BlockOrigin run = p.runs[block * kBlock / p.run];
   return {run.whole + p.store.base[block], run.offset};
 }
+// Whether nothing left of a block is part of paths through it, but for the window's left state.
+template <class Real>
+__device__ bool begins_anew(const TraceParameters<Real>& p, std::int64_t block) {
+  return block == 0 || (p.sequence_of != nullptr && p.sequence_of[block] != p.sequence_of[block - 1]);
+}
 template <class Real>
 __global__ void __launch_bounds__(kThreads) place_kernel(const __grid_constant__ TraceParameters<Real> p) {
   const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (block * kBlock >= p.range_end - p.range_begin) return;
   const BlockOrigin own = place_of(p, block);
   p.blocks[block] = own;
-  p.links[block] = {block > 0 ? shift(place_of(p, block - 1), own) : 0.0, p.store.exact[block], 0};
+  const bool anew = begins_anew(p, block);
+  p.links[block] = {anew ? 0.0 : shift(place_of(p, block - 1), own), p.store.exact[block], anew ? 0 : kBlock};
 }
 
 // far_key: for a segment that ends in this block, a bound of all starts left of the block before, on the
@@ -165,6 +171,7 @@ __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__
   };
   double before = 0;
   for (int block = first - 1; block >= 0 && block >= first - reach; --block) {
+    if (p.links[block + 1].before == 0) break;
     if (last_exact < 0 && p.links[block].exact != 0) last_exact = block;
     before += p.store.content[entry(p, block, c)] + p.links[block + 1].shift;
     note(before);
@@ -175,8 +182,12 @@ __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__
     }
   }
   for (int block = first; block < stop; ++block) {
-    if (block > first) {
-      if (block > 1 && p.links[block - 2].exact == 0) {
+    if (p.links[block].before == 0) {
+      last_exact = -1;
+      most = kNone;
+      size = 0;
+    } else if (block > first) {
+      if (block > 1 && p.links[block - 1].before != 0 && p.links[block - 2].exact == 0) {
         const double start = p.store.start_bound[entry(p, block - 2, c)];
         note(start);
         most = fmax(most, start + p.store.content[entry(p, block - 2, c)] + p.links[block - 1].shift);

@@ -38,13 +38,17 @@ struct BlockOrigin {
 struct BlockLink {
   double shift;  // puts values of that one on the scale of this one
   int exact;     // of this block: see MessageStore
-  int unused;
+  int before;    // positions of that one that may be part of the same path: kBlock, or 0
 };
 
 template <class Real>
 struct TraceParameters {
   TablesView<Real> tables;
-  SequenceView sequence;
+  SequenceView sequence;  // of a batch: its common rows, without a baseline
+  // Of a batch, whose positions are rows: all sequences, and per block which of them it belongs to. Else
+  // null.
+  const SequenceView* batch;
+  const int* sequence_of;
   MessageStore<Real> store;
   const double* left_state;    // entries of the state at range_begin, or null
   BlockOrigin left;            // what they are relative to

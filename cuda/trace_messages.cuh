@@ -12,6 +12,15 @@ __device__ double emission(const TraceParameters<Real>& p, std::int64_t at) {
   const DeviceScores& f = p.sequence.emissions;
   return f.f32 != nullptr ? static_cast<double>(f.f32[at]) : f.f64[at];
 }
+// Where the sequence of a block begins; 0 or less for a window.
+template <class Real>
+__device__ std::int64_t sequence_begin(const TraceParameters<Real>& p, int block) {
+  return p.sequence_of == nullptr ? -p.range_begin : p.batch[p.sequence_of[block]].first_row;
+}
+template <class Real>
+__device__ const double* baseline(const TraceParameters<Real>& p, int position) {
+  return p.sequence_of == nullptr ? p.sequence.baseline : p.batch[p.sequence_of[position / kBlock]].baseline;
+}
 // Centred emission of one position, without its shift.
 template <class Real>
 __device__ double score(const TraceParameters<Real>& p, int position, int c) {
@@ -23,7 +32,8 @@ __device__ double score(const TraceParameters<Real>& p, int position, int c) {
     for (int other = 0; other < labels; ++other) most = fmax(most, emission(p, row + other));
     if (most != kNone) value -= most;
   }
-  if (p.sequence.baseline != nullptr) value -= p.sequence.baseline[c];
+  const double* const centre = baseline(p, position);
+  if (centre != nullptr) value -= centre[c];
   return value - p.store.shift[position];
 }
 template <class Real>

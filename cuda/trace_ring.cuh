@@ -126,8 +126,8 @@ class TraceRing {
                    shared_at<double>(base_ + (c * static_cast<unsigned>(p_.shape.newest) + lane_) * 8);
     score += shared_at<double>(scale + c * 8);
     const int far = shared_at<int>(here_ + far_key() + c * 4);
-    const bool asked = lane_ < static_cast<unsigned>(p_.shape.newest) && lane_ <= row + kBlock &&
-                       lane_ < static_cast<unsigned>(end);
+    const bool asked = lane_ < static_cast<unsigned>(p_.shape.newest) &&
+                       static_cast<int>(lane_) <= static_cast<int>(row) + before_;
     const Largest largest = largest_of_warp(asked ? score : kNone);
     bool decided = far < largest.upper;
     if (p_.tables.tail != 0) {
@@ -142,7 +142,7 @@ class TraceRing {
   // The first label with the largest alpha at the boundary plus transition into `to`, likewise. A lane is a
   // label.
   __device__ __forceinline__ int find_source(int boundary, unsigned to) const {
-    if ((boundary - 1) >> 4 != block_ || exact_) return kNotHere;
+    if ((boundary - 1) >> 4 != block_ || before_ < 0) return kNotHere;
     const unsigned row = static_cast<unsigned>(boundary - 1) & 15;
     const unsigned alpha = here_ + (kBlock + row) * labels_ * sizeof(Real);
     const unsigned into = base_ + (static_cast<unsigned>(p_.shape.newest) + to) * labels_ * 8;
@@ -169,6 +169,7 @@ class TraceRing {
  private:
   static constexpr int kNowhere = -16;
   static constexpr int kShortLength = 32;  // leaves the path in the blocks at hand, or near
+  static constexpr int kExact = -2 * kBlock;
 
   // Where in a slot something is.
   __device__ unsigned start_scale() const { return columns_ + labels_ * 8; }
@@ -194,7 +195,8 @@ class TraceRing {
     __syncwarp();
     // What starts in the block on the left needs besides, in place of its content.
     const double shift = shared_at<double>(here_ + link());
-    exact_ = shared_at<int>(here_ + link() + 8) != 0;
+    const bool exact = shared_at<int>(here_ + link() + 8) != 0;
+    before_ = exact ? kExact : shared_at<int>(here_ + link() + 12);
 #pragma unroll 1
     for (unsigned c = lane_; c < labels_; c += 32) {
       const unsigned at = left_ + content() + c * 8;
@@ -207,7 +209,7 @@ class TraceRing {
   const unsigned lane_, labels_, columns_, base_;
   int block_ = kNowhere;         // the last with boundaries before the path's end
   unsigned here_, left_, next_;  // it, the one left of it, the next
-  bool exact_ = false;           // it is
+  int before_ = 0;               // of its link; kExact where it is exact
 };
 
 }  // namespace semicrf::cuda

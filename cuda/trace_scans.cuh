@@ -98,7 +98,9 @@ __device__ SEMICRF_NOINLINE int find_start(const TraceParameters<Real>& p, int e
   const int lane = lane_of_warp();
   const int last = (end - 1) / kBlock;
   const int oldest = end - t.duration;
-  const int oldest_block = oldest > 0 ? oldest / kBlock : 0;
+  const std::int64_t first = sequence_begin(p, last);
+  const int oldest_there = oldest > first ? oldest : static_cast<int>(first);
+  const int oldest_block = oldest_there > 0 ? oldest_there / kBlock : 0;
   const BlockOrigin origin = p.blocks[last];
   BestStart best{kNone, 1};
   // Content from the first boundary of the last block to `end` is common to all starts, and to the tail, but
@@ -141,13 +143,14 @@ __device__ SEMICRF_NOINLINE int find_start(const TraceParameters<Real>& p, int e
 }
 
 // Whether a segment that becomes longer than K at `before` is as good as one that was longer already.
-// `between`: content from the block of its start to `block`, both to their first boundaries.
+// `between`: content from the block of its start to `block`, both to their first boundaries; `first`: where
+// the sequence begins.
 template <class Real>
 __device__ bool enters_tail(const TraceParameters<Real>& p, BlockOrigin origin, int before, int block,
-                            double between, int c) {
+                            double between, std::int64_t first, int c) {
   const double last_bias = p.tables.last_bias[c];
   const int begin = before - p.tables.duration;
-  if (p.range_begin + begin < 0 || (begin < 0 && p.left_state == nullptr)) return false;
+  if (begin < first || (begin < 0 && p.left_state == nullptr)) return false;
   if (before == 0 || begin < 0 || p.store.exact[block] != 0 || p.store.exact[begin / kBlock] != 0) {
     const double sum = content_sum(p, begin > 0 ? begin : 0, before, c);
     return started(p, origin, begin, c) + sum + last_bias >= tail(p, origin, before, c);
@@ -170,8 +173,9 @@ __device__ SEMICRF_NOINLINE int follow_tail(const TraceParameters<Real>& p, int 
   const int duration = p.tables.duration;
   const int lane = lane_of_warp();
   const int half = lane / kBlock;
+  const std::int64_t first = sequence_begin(p, (at - 1) / kBlock);
 #pragma unroll 1
-  while (at > 0) {
+  while (at > 0 && at > first) {
     const int nearest = at >= 2 ? (at - 2) / kBlock : -1;  // that ends at the last boundary to try
     const int block = nearest - half;
     // Starts lie in block `oldest` and the next one; content from these to `block`.
@@ -187,7 +191,7 @@ __device__ SEMICRF_NOINLINE int follow_tail(const TraceParameters<Real>& p, int 
           block >= 0 ? p.blocks[block] : (p.left_state != nullptr ? p.left : p.blocks[0]);
       const bool farther = oldest >= 0 && oldest < block && (before - duration) >> 4 == oldest;
       const double between = nearer + (farther ? p.store.content[entry(p, oldest, c)] : 0.0);
-      enters = enters_tail(p, origin, before, block, between, c);
+      enters = enters_tail(p, origin, before, block, between, first, c);
     }
     const unsigned lanes = __ballot_sync(kAllLanes, enters);
     if (lanes != 0) return __shfl_sync(kAllLanes, before, first_of(lanes)) - duration;

@@ -178,6 +178,13 @@ struct SequenceResult {
   std::vector<ChunkReport> chunks;
 };
 
+// The best path of a whole sequence that was one of several.
+struct SequencePath {
+  bool feasible = false;          // false: no path exists
+  std::vector<Segment> reversed;  // right to left
+  std::vector<ChunkReport> chunks;
+};
+
 // A window of a sequence as memory planning sees it.
 struct WindowShape {
   std::int64_t length = 0;      // T of the sequence
@@ -252,10 +259,12 @@ class Engine {
   virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                 const ForwardArrays& out) = 0;
 
-  // Several whole sequences at once: the digits are those of forward() and posteriors(), one sequence after
-  // the other. Every window covers its sequence. `out`: what is wanted of each, without counts; those of all
-  // sequences are added to `counts`, in their order, unless it is null.
+  // Several whole sequences at once: the digits and segments are those of forward(), viterbi() and its
+  // messages, and posteriors(), one sequence after the other. Every window covers its sequence and holds
+  // scores. `out`: what is wanted of each, without counts; those of all sequences are added to `counts`, in
+  // their order, unless it is null.
   virtual std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences);
+  virtual std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences);
   virtual std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
                                                     std::span<const PosteriorArrays> out,
                                                     ExpectedCounts* counts);

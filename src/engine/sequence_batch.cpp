@@ -12,6 +12,20 @@ std::vector<SequenceResult> Engine::log_partitions(std::span<const ScoreWindow> 
   return results;
 }
 
+std::vector<SequencePath> Engine::viterbi_of(std::span<const ScoreWindow> sequences) {
+  std::vector<SequencePath> paths;
+  for (const ScoreWindow& sequence : sequences) {
+    ViterbiWindow window = viterbi(sequence, {0, sequence.length}, nullptr, true);
+    SequencePath& path = paths.emplace_back();
+    path.chunks = std::move(window.chunks);
+    TraceCursor cursor{TraceCursor::Phase::kFindStart, sequence.length, sequence.length, 0};
+    path.feasible = best_final_score(window.right, &cursor.label) > kNegativeInfinity;
+    while (path.feasible && window.messages->trace(cursor, path.reversed)) {
+    }
+  }
+  return paths;
+}
+
 std::vector<SequenceResult> Engine::posteriors_of(std::span<const ScoreWindow> sequences,
                                                   std::span<const PosteriorArrays> out,
                                                   ExpectedCounts* counts) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <optional>
+#include <utility>
 
 #include "core/error.h"
 #include "pipeline/parallel_for.h"
@@ -122,6 +123,15 @@ struct PieceRunner::Item {
   std::optional<KeptBlock> block;
 };
 
+// What a device does next: a piece, or several short ones, or to report an error. None of these: there is no
+// more.
+struct PieceRunner::Taken {
+  std::int64_t number = 0;  // of its turn
+  std::optional<Piece> piece;
+  Batch batch;
+  std::exception_ptr error;
+};
+
 PieceRunner::PieceRunner(const RunnerOptions& options, EnginePool& engines, PieceStream& pieces,
                          RunOutputs& outputs, RunReport& report, Progress* progress)
     : options_(options),
@@ -147,7 +157,12 @@ void PieceRunner::run() {
 
 void PieceRunner::run_on_one() {
   try {
-    run_in_order();
+    try {
+      run_in_order();
+    } catch (...) {
+      run_batch();  // pieces that were read before it failed
+      throw;
+    }
   } catch (...) {
     wait_written();  // an error there comes first
     throw;
@@ -157,6 +172,12 @@ void PieceRunner::run_on_one() {
 void PieceRunner::run_in_order() {
   while (std::optional<Piece> piece = next_piece(engines_.whole())) {
     std::unique_ptr<ScoreSource> source = make_piece_source(piece->scores, piece->bins);
+    Engine& engine = engines_.whole();
+    if (is_one_of_many(engine, *piece, *source)) {
+      add_to_many(engine, std::move(*piece), std::move(source), batch_);
+      if (batch_.full) run_batch();
+      continue;
+    }
     std::size_t bytes = 0;
     if (!is_short(*piece, *source, bytes)) {
       run_batch();
@@ -164,8 +185,8 @@ void PieceRunner::run_in_order() {
       run_long(*piece);
       continue;
     }
-    const bool full = batch_bytes_ + bytes > options_.window_budget ||
-                      batch_.size() >= kBatchPerThread * static_cast<std::size_t>(engines_.threads());
+    const bool full = batch_.bytes + bytes > options_.window_budget ||
+                      batch_.items.size() >= kBatchPerThread * static_cast<std::size_t>(engines_.threads());
     if (full) run_batch();
     add_to_batch(std::move(*piece), std::move(source), bytes);
   }
@@ -232,28 +253,55 @@ void PieceRunner::run_on_devices() {
   writing.get();
 }
 
+// The next piece; or as many short ones as go together, which have one turn. What was read after these comes
+// `ahead` of others.
+PieceRunner::Taken PieceRunner::take(Engine& engine, std::optional<Taken>& ahead) {
+  if (ahead) return *std::exchange(ahead, std::nullopt);
+  const std::lock_guard lock(shared_);
+  Taken taken;
+  while (!stopped_ && !taken.batch.full) {
+    Taken next;
+    try {
+      next.piece = pieces_.next(engine);
+      if (next.piece) {
+        auto source = make_piece_source(next.piece->scores, next.piece->bins);
+        if (is_one_of_many(engine, *next.piece, *source)) {
+          add_to_many(engine, std::move(*next.piece), std::move(source), taken.batch);
+          continue;
+        }
+      }
+    } catch (...) {
+      next.piece.reset();
+      next.error = std::current_exception();
+    }
+    if (!next.piece) stopped_ = true;
+    if (taken.batch.items.empty()) {
+      taken = std::move(next);
+    } else {
+      next.number = taken_ + 1;
+      ahead = std::move(next);
+    }
+    break;
+  }
+  taken.number = taken_;
+  taken_ += ahead ? 2 : 1;
+  return taken;
+}
+
 // Errors, too, come in the order of the pieces.
 void PieceRunner::run_on_device(int device, Turns& turns) {
+  Engine& engine = engines_.device(device);
+  std::optional<Taken> ahead;
   for (;;) {
-    std::optional<Piece> piece;
-    std::exception_ptr error;
-    std::int64_t number = 0;
-    {
-      const std::lock_guard lock(shared_);
-      if (stopped_) return;
-      number = taken_++;
-      try {
-        piece = pieces_.next(engines_.device(device));
-      } catch (...) {
-        error = std::current_exception();
-      }
-      if (!piece) stopped_ = true;
-    }
-    if (!piece && !error) return;
+    Taken taken = take(engine, ahead);
+    std::exception_ptr error = taken.error;
+    if (!taken.piece && taken.batch.items.empty() && !error) return;
+    const std::int64_t number = taken.number;
     std::function<void()> rest;
     try {
       try {
-        if (!error) rest = compute_in_turn(engines_.device(device), *piece, number, turns);
+        if (taken.piece) rest = compute_in_turn(engine, *taken.piece, number, turns);
+        if (!taken.batch.items.empty()) rest = compute_batch_in_turn(engine, std::move(taken.batch));
       } catch (const Turns::Cancelled&) {
         throw;
       } catch (...) {
@@ -301,9 +349,53 @@ std::function<void()> PieceRunner::compute_in_turn(Engine& engine, const Piece& 
   return [this, piece, result, begun] { finish_piece(piece, *result, begun); };
 }
 
-// Whether the piece shall be one of several that are computed at the same time; then what it takes.
+std::function<void()> PieceRunner::compute_batch_in_turn(Engine& engine, Batch taken) {
+  const auto batch = std::make_shared<Batch>(std::move(taken));
+  compute_together(engine, *batch, std::max(1, engines_.threads() / engines_.devices()));
+  {
+    const std::lock_guard lock(shared_);
+    advance(batch->positions * options_.analysis.passes());
+  }
+  return [this, batch] {
+    for (const std::unique_ptr<Item>& item : batch->items) write_item(*item);
+  };
+}
+
+// Whether short pieces go to the engine in one call. Draws and exact segments are made of forward messages,
+// for which there is none.
+bool PieceRunner::takes_together(const Engine& engine) const {
+  return engine.batch_positions() > 0 && !options_.analysis.path_edges && options_.analysis.draws == 0;
+}
+
+// Half of the memory: a batch is full once it takes that, and its last piece takes no more by itself.
+std::size_t PieceRunner::batch_budget() const {
+  return options_.window_budget / static_cast<std::size_t>(2 * engines_.devices());
+}
+
+// Not what an engine is bringing up already, nor what takes several windows.
+bool PieceRunner::is_one_of_many(const Engine& engine, const Piece& piece, const ScoreSource& source) const {
+  if (!takes_together(engine) || piece.scores->prefetch) return false;
+  const std::int64_t length = piece.bins.size();
+  if (length >= engine.batch_positions() || length / kShortChunks >= engine.grid().chunk) return false;
+  const std::size_t kept = piece.scores->cached_bytes;
+  return whole_bytes(engine, source, options_.analysis) + kept <= batch_budget() &&
+         plan_piece(engine, source, options_.analysis, 2 * batch_budget() - kept).whole();
+}
+
+void PieceRunner::add_to_many(const Engine& engine, Piece piece, std::unique_ptr<ScoreSource> source,
+                              Batch& batch) {
+  const bool same_sequence = !batch.items.empty() && batch.items.back()->piece.scores == piece.scores;
+  const std::size_t cached = same_sequence ? 0 : piece.scores->cached_bytes;
+  batch.items.push_back(read_item(std::move(piece), *source));
+  batch.bytes += row_bytes(engine, *source, options_.analysis) + cached;
+  batch.positions += source->length();
+  const std::size_t of_engine = engine_bytes(engine, *source, options_.analysis, batch.positions);
+  batch.full = batch.positions >= engine.batch_positions() || batch.bytes + of_engine > batch_budget();
+}
+
+// Whether the piece shall be one of several that are computed with one thread each; then what it takes.
 bool PieceRunner::is_short(const Piece& piece, const ScoreSource& source, std::size_t& bytes) {
-  if (engines_.threads() == 1) return false;
+  if (engines_.threads() == 1 || takes_together(engines_.whole())) return false;
   const std::int64_t length = piece.bins.size();
   if (length / kShortChunks >= engines_.whole().grid().chunk) return false;
   engines_.make_workers();
@@ -313,28 +405,47 @@ bool PieceRunner::is_short(const Piece& piece, const ScoreSource& source, std::s
 }
 
 void PieceRunner::add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes) {
+  PiecePlan plan = plan_piece(engines_.worker(0), *source, options_.analysis, bytes);
+  std::unique_ptr<Item> item = read_item(std::move(piece), *source);
+  item->plan = std::move(plan);
+  batch_.positions += item->piece.bins.size();
+  batch_.bytes += bytes;
+  batch_.items.push_back(std::move(item));
+}
+
+std::unique_ptr<PieceRunner::Item> PieceRunner::read_item(Piece piece, ScoreSource& source) {
   auto item = std::make_unique<Item>();
-  item->plan = plan_piece(engines_.worker(0), *source, options_.analysis, bytes);
-  item->scores = timed(report_.read, [&] { return source->read(0, piece.bins.size(), item->buffers); });
+  item->scores = timed(report_.read, [&] { return source.read(0, piece.bins.size(), item->buffers); });
   item->piece = std::move(piece);
-  batch_.push_back(std::move(item));
-  batch_bytes_ += bytes;
+  return item;
 }
 
 void PieceRunner::run_batch() {
-  if (batch_.size() == 1) {  // alone: all threads
-    compute_item(*batch_[0], engines_.whole());
-  } else if (!batch_.empty()) {
-    parallel_for(engines_.threads(), batch_.size(),
-                 [&](std::size_t i, int worker) { compute_item(*batch_[i], engines_.worker(worker)); });
+  Batch batch = std::exchange(batch_, {});
+  if (batch.items.empty()) return;
+  if (takes_together(engines_.whole())) {
+    compute_together(engines_.whole(), batch, engines_.threads());
+  } else if (batch.items.size() == 1) {  // alone: all threads
+    compute_item(*batch.items[0], engines_.whole());
+  } else {
+    parallel_for(engines_.threads(), batch.items.size(),
+                 [&](std::size_t i, int worker) { compute_item(*batch.items[i], engines_.worker(worker)); });
   }
-  if (!batch_.empty()) wait_written();
-  for (const std::unique_ptr<Item>& item : batch_) {
+  wait_written();
+  for (const std::unique_ptr<Item>& item : batch.items) {
     write_item(*item);
     advance(item->piece.bins.size() * options_.analysis.passes());
   }
-  batch_.clear();
-  batch_bytes_ = 0;
+}
+
+void PieceRunner::compute_together(Engine& engine, Batch& batch, int threads) {
+  std::vector<ScoreWindow> scores;
+  for (const std::unique_ptr<Item>& item : batch.items) scores.push_back(item->scores);
+  const IndexedPosteriorSink keep = [&](std::size_t i, const PosteriorBlock& block) {
+    batch.items[i]->block.emplace(block);
+  };
+  std::vector<PieceResult> results = analyse_together(engine, scores, options_.analysis, keep, threads);
+  for (std::size_t i = 0; i < results.size(); ++i) batch.items[i]->result = std::move(results[i]);
 }
 
 void PieceRunner::compute_item(Item& item, Engine& engine) {

@@ -1,9 +1,10 @@
 // The loop over pieces: read, compute, write.
 //
 // A long piece is read and computed window by window with all threads. Short pieces that follow each other
-// are read together, computed at the same time with one thread each, and written in order. On several devices
-// each takes the next piece when it is done with one; they too are written in order. Nothing of that changes
-// a byte of the output.
+// are read together, computed at the same time, and written in order: with one thread each, or, by engines
+// that take several sequences in one call, together. On several devices each takes the next piece, or the
+// next short ones, when it is done with one; they too are written in order. Nothing of that changes a byte of
+// the output.
 #pragma once
 
 #include <cstddef>
@@ -67,18 +68,34 @@ class PieceRunner {
 
  private:
   struct Item;
+  // Short pieces that are computed at the same time.
+  struct Batch {
+    std::vector<std::unique_ptr<Item>> items;
+    std::size_t bytes = 0;  // of their rows
+    std::int64_t positions = 0;
+    bool full = false;
+  };
+  struct Taken;
   void run_on_one();
   void run_in_order();
   std::optional<Piece> next_piece(Engine& engine);
   void run_long(const Piece& piece);
   void run_on_devices();
   void run_on_device(int device, Turns& turns);
+  Taken take(Engine& engine, std::optional<Taken>& ahead);
   std::function<void()> compute_in_turn(Engine& engine, const Piece& piece, std::int64_t number,
                                         Turns& turns);
+  std::function<void()> compute_batch_in_turn(Engine& engine, Batch taken);
   void finish_piece(const Piece& piece, const PieceResult& result, bool begun);
   void wait_written();
+  bool takes_together(const Engine& engine) const;
+  std::size_t batch_budget() const;
+  bool is_one_of_many(const Engine& engine, const Piece& piece, const ScoreSource& source) const;
+  void add_to_many(const Engine& engine, Piece piece, std::unique_ptr<ScoreSource> source, Batch& batch);
+  void compute_together(Engine& engine, Batch& batch, int threads);
   bool is_short(const Piece& piece, const ScoreSource& source, std::size_t& bytes);
   void add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes);
+  std::unique_ptr<Item> read_item(Piece piece, ScoreSource& source);
   void run_batch();
   void compute_item(Item& item, Engine& engine);
   void write_item(Item& item);
@@ -93,12 +110,11 @@ class PieceRunner {
   RunOutputs& outputs_;
   RunReport& report_;
   Progress* progress_;
-  std::mutex shared_;          // of inputs and report, on several devices of progress too
-  std::future<void> writing_;  // of the last long piece, on one device
-  std::int64_t taken_ = 0;     // likewise: pieces
-  bool stopped_ = false;       // and there are no more
-  std::vector<std::unique_ptr<Item>> batch_;
-  std::size_t batch_bytes_ = 0;
+  std::mutex shared_;                 // of inputs and report, on several devices of progress too
+  std::future<void> writing_;         // of the last long piece, on one device
+  std::int64_t taken_ = 0;            // on several devices: turns that were given out
+  bool stopped_ = false;              // and there are no more
+  Batch batch_;                       // on one device
   std::int64_t segments_ = 0;         // of all pieces
   std::int64_t segments_at_cap_ = 0;  // as long as K allows
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "pipeline/parallel_for.h"
 #include "pipeline/random_stream.h"
 
 namespace semicrf {
@@ -27,6 +28,10 @@ void for_each_pass(const Engine& engine, const ScoreSource& source, const Analys
           posterior_needs(engine, source, selection_of(analysis, analysis.viterbi ? &some_path : nullptr)));
   }
   if (analysis.draws > 0) visit(&PiecePlan::draws, draw_needs(engine, source));
+}
+
+std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
+  return (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(source.length());
 }
 
 }  // namespace
@@ -59,11 +64,26 @@ std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, c
 }
 
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
-  const std::int64_t length = source.length();
   std::size_t bytes = 0;
   for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
-    const std::size_t rows = (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(length);
-    bytes = std::max(bytes, needs.engine_bytes(length) + rows);
+    bytes = std::max(bytes, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source));
+  });
+  return bytes;
+}
+
+std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
+  std::size_t bytes = 0;
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
+    bytes = std::max(bytes, bytes_of_rows(needs, source));
+  });
+  return bytes;
+}
+
+std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                         std::int64_t positions) {
+  std::size_t bytes = 0;
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
+    bytes = std::max(bytes, needs.engine_bytes(positions));
   });
   return bytes;
 }
@@ -99,6 +119,33 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
     result.draws = draw_segmentations(engine, source, *plan.draws, request, progress);
   }
   return result;
+}
+
+std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
+                                          const Analysis& analysis, const IndexedPosteriorSink& sink,
+                                          int threads) {
+  std::vector<PieceResult> results(pieces.size());
+  if (analysis.viterbi) {
+    const std::vector<SequencePath> paths = engine.viterbi_of(pieces);
+    parallel_for(threads, pieces.size(), [&](std::size_t i, int) {
+      results[i].viterbi = scored_path(engine.model(), pieces[i], paths[i]);
+    });
+  }
+  if (!analysis.posteriors) return results;
+  std::vector<std::size_t> feasible;
+  std::vector<ScoreWindow> scores;
+  std::vector<PosteriorSelection> selections;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!results[i].feasible()) continue;
+    feasible.push_back(i);
+    scores.push_back(pieces[i]);
+    selections.push_back(selection_of(analysis, results[i].path().segments));
+  }
+  std::vector<PosteriorResult> posteriors = posteriors_together(
+      engine, scores, selections,
+      [&](std::size_t n, const PosteriorBlock& block) { sink(feasible[n], block); }, threads);
+  for (std::size_t n = 0; n < feasible.size(); ++n) results[feasible[n]].posteriors = posteriors[n];
+  return results;
 }
 
 }  // namespace semicrf

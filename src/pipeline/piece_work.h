@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "pipeline/posterior_sweep.h"
 #include "pipeline/segment_sampler.h"
@@ -44,6 +46,12 @@ std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, c
 // Bytes of the piece in one window.
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
 
+// Of its rows (scores and outputs) without what the engine takes; and of the engine alone, for so many
+// positions.
+std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
+std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                         std::int64_t positions);
+
 // Throws MemoryError when the piece cannot be cut small enough for `budget` bytes.
 PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
                      std::size_t budget);
@@ -74,5 +82,12 @@ struct PieceIdentity {
 PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
                           const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
                           const ProgressCallback& progress);
+
+// The same of several whole pieces whose scores lie in memory, by one call of the engine per pass.
+// `analysis` has neither path edges nor draws. `sink` gets the index of a piece and its posteriors, from
+// several threads; `threads`: for what the host does.
+std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
+                                          const Analysis& analysis, const IndexedPosteriorSink& sink,
+                                          int threads);
 
 }  // namespace semicrf

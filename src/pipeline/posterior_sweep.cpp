@@ -9,6 +9,7 @@
 #include "io/temp_spool.h"
 #include "pipeline/checked_read.h"
 #include "pipeline/memory_budget.h"
+#include "pipeline/parallel_for.h"
 #include "pipeline/posterior_rows.h"
 
 namespace semicrf {
@@ -20,6 +21,17 @@ bool is_impossible(const BoundaryState& state) {
                        [](double entry) { return entry == kNegativeInfinity; });
   };
   return all_forbidden(state.message) && all_forbidden(state.ring) && all_forbidden(state.tail);
+}
+
+void add_reports(const std::vector<ChunkReport>& chunks, PosteriorResult& result) {
+  for (const ChunkReport& chunk : chunks) {
+    result.boundary_mass += chunk.boundary_mass;
+    result.boundary_plogp += chunk.boundary_plogp;
+    result.label_entropy += chunk.label_entropy;
+    result.max_normalization_error = std::max(result.max_normalization_error, chunk.max_normalization_error);
+    result.fallbacks += chunk.fallbacks;
+    result.repaired_chunks += chunk.repaired ? 1 : 0;
+  }
 }
 
 class Sweep {
@@ -38,7 +50,7 @@ class Sweep {
     if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
     if (!sweep_forward()) return {};
     prove_backward();
-    summarize();
+    for (const Window& kept : windows_) add_reports(kept.chunks, result_);
     release(sink);
     return result_;
   }
@@ -108,20 +120,6 @@ class Sweep {
     }
   }
 
-  void summarize() {
-    for (const Window& kept : windows_) {
-      for (const ChunkReport& chunk : kept.chunks) {
-        result_.boundary_mass += chunk.boundary_mass;
-        result_.boundary_plogp += chunk.boundary_plogp;
-        result_.label_entropy += chunk.label_entropy;
-        result_.max_normalization_error =
-            std::max(result_.max_normalization_error, chunk.max_normalization_error);
-        result_.fallbacks += chunk.fallbacks;
-        result_.repaired_chunks += chunk.repaired ? 1 : 0;
-      }
-    }
-  }
-
   void release(const PosteriorSink& sink) {
     for (std::int64_t n = 0; n <= last(); ++n) {
       if (last() > 0) rows_.load(spool_, static_cast<std::size_t>(n), plan_.range(n));
@@ -170,6 +168,28 @@ PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const Wind
                                  const PosteriorSelection& selection, const PosteriorSink& sink,
                                  const ProgressCallback& progress) {
   return Sweep(engine, source, plan, selection, progress).run(sink);
+}
+
+std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const ScoreWindow> sequences,
+                                                 std::span<const PosteriorSelection> selections,
+                                                 const IndexedPosteriorSink& sink, int threads) {
+  std::vector<PosteriorRows> rows;
+  std::vector<PosteriorArrays> arrays;
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    rows.emplace_back(selections[i], engine.model().num_labels, engine.precision());
+    arrays.push_back(rows[i].prepare({0, sequences[i].length}));
+  }
+  const std::vector<SequenceResult> computed = engine.posteriors_of(sequences, arrays, nullptr);
+  std::vector<PosteriorResult> results(sequences.size());
+  parallel_for(threads, sequences.size(), [&](std::size_t i, int) {
+    if (computed[i].log_partition == kNegativeInfinity) return;
+    results[i].feasible = true;
+    results[i].log_partition = computed[i].log_partition;
+    add_reports(computed[i].chunks, results[i]);
+    rows[i].finish(0);
+    sink(i, rows[i].block());
+  });
+  return results;
 }
 
 }  // namespace semicrf

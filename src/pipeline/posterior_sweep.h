@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include "engine/engine.h"
 #include "model/score_source.h"
@@ -55,5 +56,12 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
 PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                                  const PosteriorSelection& selection, const PosteriorSink& sink,
                                  const ProgressCallback& progress = {});
+
+// The same of several whole sequences that lie in memory, by one call of the engine. `sink` gets the index of
+// a sequence and its posteriors, of those that are feasible, in any order and from several threads.
+using IndexedPosteriorSink = std::function<void(std::size_t, const PosteriorBlock&)>;
+std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const ScoreWindow> sequences,
+                                                 std::span<const PosteriorSelection> selections,
+                                                 const IndexedPosteriorSink& sink, int threads);
 
 }  // namespace semicrf

@@ -23,6 +23,13 @@ std::int64_t shortest_duration(const ChainModel& model) {
   return 1;
 }
 
+void add_reports(const std::vector<ChunkReport>& chunks, ViterbiResult& result) {
+  for (const ChunkReport& chunk : chunks) {
+    result.fallbacks += chunk.fallbacks;
+    result.repaired_chunks += chunk.repaired ? 1 : 0;
+  }
+}
+
 class Decoder {
  public:
   Decoder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const ProgressCallback& progress,
@@ -78,10 +85,7 @@ class Decoder {
       Computed computed = compute(n, n == last || joins_);
       ViterbiWindow& window = computed.window;
       scores_ = computed.scores;
-      for (const ChunkReport& chunk : window.chunks) {
-        result_.fallbacks += chunk.fallbacks;
-        result_.repaired_chunks += chunk.repaired ? 1 : 0;
-      }
+      add_reports(window.chunks, result_);
       if (progress_) progress_(plan_.range(n).size());
       if (joins_ && n < last) follow_ahead(n, window);
       if (n < last) {
@@ -281,6 +285,18 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                              const ProgressCallback& progress, int threads) {
   return Decoder(engine, source, plan, progress, threads).run();
+}
+
+ViterbiResult scored_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path) {
+  ViterbiResult result;
+  add_reports(path.chunks, result);
+  result.feasible = path.feasible;
+  if (!path.feasible) return result;
+  PathScore score(model, scores.length);
+  score.add_segments(scores, path.reversed, 1);
+  result.score = score.finish();
+  result.segments.append_reversed(path.reversed);
+  return result;
 }
 
 }  // namespace semicrf

@@ -32,4 +32,7 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                              const ProgressCallback& progress = {}, int threads = 1);
 
+// What decode_viterbi() makes of the whole sequence `scores`, whose path is known.
+ViterbiResult scored_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path);
+
 }  // namespace semicrf

@@ -61,15 +61,22 @@ struct BatchOutcome {
   }
 };
 
-std::vector<ScoreWindow> stretches(const ModelCase& sample, const std::vector<std::int64_t>& lengths) {
+// `baselines`: of every stretch its own, which the windows point to.
+std::vector<ScoreWindow> stretches(const ModelCase& sample, const std::vector<std::int64_t>& lengths,
+                                   std::vector<std::vector<double>>& baselines) {
   std::vector<ScoreWindow> sequences;
+  baselines.assign(lengths.size(), sample.baseline);
   std::int64_t begin = 0;
   for (const std::int64_t length : lengths) {
     ScoreWindow window = sample.window(begin, begin + length);
     window.begin = 0;
     window.end = window.length = length;
     window.sequence = 0;
-    if (sequences.size() % 5 == 4) window.baseline = {};
+    std::vector<double>& baseline = baselines[sequences.size()];
+    for (std::size_t c = 0; c < baseline.size(); ++c)
+      baseline[c] += 0.5 * static_cast<double>((sequences.size() + c) % 3);
+    if (sequences.size() % 5 == 4) baseline.clear();
+    window.baseline = baseline;
     sequences.push_back(window);
     begin += length;
   }
@@ -121,7 +128,8 @@ bool same_numbers(const std::vector<double>& a, const std::vector<double>& b) {
 
 std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
                                      const std::vector<std::int64_t>& lengths) {
-  const std::vector<ScoreWindow> sequences = stretches(sample, lengths);
+  std::vector<std::vector<double>> baselines;
+  const std::vector<ScoreWindow> sequences = stretches(sample, lengths, baselines);
   std::vector<std::string> problems;
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     const auto alone = make(sample.model, precision);
@@ -145,6 +153,68 @@ std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sa
       check(std::equal(found.chunks.begin(), found.chunks.end(), expected.chunks.begin(),
                        expected.chunks.end(), same_report),
             "a chunk's report");
+    }
+  }
+  return problems;
+}
+
+namespace {
+
+// A position of every fourth stretch.
+void forbid_some_stretches(ModelCase& sample, const std::vector<std::int64_t>& lengths) {
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  std::int64_t begin = 0;
+  for (std::size_t i = 0; i < lengths.size(); begin += lengths[i], ++i) {
+    if (i % 4 != 2) continue;
+    const auto row = static_cast<std::size_t>(begin + lengths[i] / 2) * labels;
+    for (std::size_t c = 0; c < labels; ++c) {
+      if (!sample.emissions.f32.empty())
+        sample.emissions.f32[row + c] = -std::numeric_limits<float>::infinity();
+      if (!sample.emissions.f64.empty()) sample.emissions.f64[row + c] = kNegativeInfinity;
+    }
+  }
+}
+
+SequencePath path_alone(Engine& engine, const ScoreWindow& sequence) {
+  ViterbiWindow window = engine.viterbi(sequence, {0, sequence.length}, nullptr, true);
+  SequencePath path;
+  path.chunks = window.chunks;
+  TraceCursor cursor{TraceCursor::Phase::kFindStart, sequence.length, sequence.length, 0};
+  path.feasible = best_final_score(window.right, &cursor.label) > kNegativeInfinity;
+  while (path.feasible && window.messages->trace(cursor, path.reversed)) {
+  }
+  return path;
+}
+
+}  // namespace
+
+std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sample,
+                                           const std::vector<std::int64_t>& lengths, bool forbidden) {
+  if (forbidden) forbid_some_stretches(sample, lengths);
+  std::vector<std::vector<double>> baselines;
+  const std::vector<ScoreWindow> sequences = stretches(sample, lengths, baselines);
+  std::vector<std::string> problems;
+  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+    const auto alone = make(sample.model, precision);
+    const auto batched = make(sample.model, precision);
+    std::vector<SequencePath> paths;
+    for (const ScoreWindow& sequence : sequences) paths.push_back(path_alone(*alone, sequence));
+    for (int turn = 0; turn < 2; ++turn) {
+      const std::vector<SequencePath> found = batched->viterbi_of(sequences);
+      for (std::size_t i = 0; i < sequences.size(); ++i) {
+        const SequencePath& expected = paths[i];
+        const auto check = [&](bool same, const std::string& what) {
+          if (!same)
+            problems.push_back(batched->description() + ", " + sample.description + ", turn " +
+                               std::to_string(turn) + ", sequence " + std::to_string(i) + ": " + what);
+        };
+        check(found[i].feasible == expected.feasible, "there is a path, or there is none");
+        check(found[i].reversed == expected.reversed, "another path than by itself");
+        check(std::equal(found[i].chunks.begin(), found[i].chunks.end(), expected.chunks.begin(),
+                         expected.chunks.end(), same_report),
+              "another report than by itself");
+        check(!forbidden || i % 4 != 2 || !found[i].feasible, "a path through a forbidden position");
+      }
     }
   }
   return problems;

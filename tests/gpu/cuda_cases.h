@@ -21,9 +21,14 @@ std::vector<std::string> check_gradient(const MakeEngine& make, const ModelCase&
 
 // Stretches of the case, one after the other, as sequences of their own: together on one engine and one by
 // one on another they must give the same digits, counts and reports included, in both precisions. Of every
-// third less is wanted, and of every fifth the centring is another.
+// third less is wanted; baselines differ, and every fifth has none.
 std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
                                      const std::vector<std::int64_t>& lengths);
+
+// The same for best paths. `forbidden`: every fourth sequence has a position that forbids all labels, so that
+// it has none.
+std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sample,
+                                           const std::vector<std::int64_t>& lengths, bool forbidden = false);
 
 // Label 1 lasts 40 positions or more, and of every three blocks of 16 only the middle one is good for it. So
 // starts and ends grow by e^10 and more per position towards each other where no segment may join them: the

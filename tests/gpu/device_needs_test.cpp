@@ -73,22 +73,25 @@ TEST_CASE("a whole chromosome stays on the device within eight gibibytes") {
 
 TEST_CASE("a batch needs what its rows, its runs and the ends of its sequences take") {
   const BatchShape one{1, 1 << 20, 1 << 12, 1 << 13, 20};
-  const auto need = [](BatchShape shape, bool posteriors, bool counts) {
-    return batch_need(kModel, shape, posteriors, counts);
-  };
-  CHECK(need(one, false, false) < need(one, true, false));
-  CHECK(need(one, true, false) < need(one, true, true));
+  const auto need = [](BatchShape shape, BatchOutput output) { return batch_need(kModel, shape, output); };
+  CHECK(need(one, BatchOutput::kLogPartitions) < need(one, BatchOutput::kPaths));
+  CHECK(need(one, BatchOutput::kPaths) < need(one, BatchOutput::kPosteriors));
+  CHECK(need(one, BatchOutput::kPosteriors) < need(one, BatchOutput::kCounts));
   BatchShape other = one;
   other.rows *= 2;
-  CHECK(need(other, false, false) - need(one, false, false) == (std::size_t{1} << 20) * one.score_bytes);
-  CHECK(need(other, true, false) > need(one, true, false));
+  CHECK(need(other, BatchOutput::kLogPartitions) - need(one, BatchOutput::kLogPartitions) ==
+        (std::size_t{1} << 20) * one.score_bytes);
+  CHECK(need(other, BatchOutput::kPaths) - need(one, BatchOutput::kPaths) >
+        (std::size_t{1} << 20) * (one.score_bytes + 5 * 2 * sizeof(float)));
+  CHECK(need(other, BatchOutput::kPosteriors) > need(one, BatchOutput::kPosteriors));
   other = one;
   other.runs *= 2;
-  CHECK(need(other, true, false) > need(one, true, false));
+  CHECK(need(other, BatchOutput::kPosteriors) > need(one, BatchOutput::kPosteriors));
   other = one;
   other.states *= 2;
-  CHECK(need(other, false, false) > need(one, false, false));
+  CHECK(need(other, BatchOutput::kLogPartitions) > need(one, BatchOutput::kLogPartitions));
   other = one;
   other.sequences = 1000;
-  CHECK(need(other, true, false) > need(one, true, false));
+  CHECK(need(other, BatchOutput::kPaths) > need(one, BatchOutput::kPaths));
+  CHECK(need(other, BatchOutput::kPosteriors) > need(one, BatchOutput::kPosteriors));
 }

@@ -26,6 +26,11 @@ void check_together(const ModelCase& sample, const std::vector<std::int64_t>& le
   for (const std::string& problem : check_batch(make, sample, lengths)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
 }
+void check_paths_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths,
+                          bool forbidden = false) {
+  for (const std::string& problem : check_batch_paths(make, sample, lengths, forbidden)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
 void check_counts(const ModelCase& sample) {
   for (const std::string& problem : check_gradient(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
@@ -88,6 +93,42 @@ TEST_CASE("emulated kernels give several sequences at once their digits after a 
   check_together(make_case(CaseKind::kWildDurations, {1200, 3, 2}, 805), {590, 3, 600});
   // Marks at different distances.
   check_together(make_case(CaseKind::kTails, {9000, 150, 2}, 806), {400, 5300, 1300, 2000});
+}
+
+// Around whole blocks and around K; of several runs and of several pieces; sequences without a path between
+// others.
+TEST_CASE("emulated kernels give the paths of several sequences at once as one by one") {
+  const std::vector<std::int64_t> lengths{100, 1, 2, 15, 16, 17, 19, 20, 21, 350, 33, 1, 64, 5, 300};
+  for (const CaseKind kind :
+       {CaseKind::kEverything, CaseKind::kTails, CaseKind::kBoundaryScores, CaseKind::kMinimumDurations,
+        CaseKind::kForbiddenPositions, CaseKind::kMasks, CaseKind::kPeriodicEndScores, CaseKind::kInfeasible,
+        CaseKind::kTies, CaseKind::kDyadic}) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      const ModelCase sample = make_case(kind, {970, 20, 3}, 821 + static_cast<std::uint64_t>(kind));
+      check_paths_together(sample, lengths, kind != CaseKind::kInfeasible);
+    }
+  }
+}
+
+TEST_CASE("emulated kernels give the paths of several sequences at once for any number of labels") {
+  const std::vector<std::int64_t> lengths{17, 1, 40, 29, 30, 31, 2, 16, 130};
+  for (const int labels : {1, 2, 5, 24, 33}) {
+    for (const CaseKind kind : {CaseKind::kDyadic, CaseKind::kEverything}) {
+      const auto seed = 841 + static_cast<std::uint64_t>(labels);
+      check_paths_together(make_case(kind, {300, 30, labels}, seed), lengths, labels == 5);
+    }
+  }
+}
+
+// Runs that are repaired, exact blocks, segments and tails over many blocks, paths in several batches of
+// pieces.
+TEST_CASE("emulated kernels give the paths of several long sequences at once as one by one") {
+  check_paths_together(make_case(CaseKind::kPeriodicLate, {1900, 3, 3}, 851), {700, 400, 600});
+  check_paths_together(make_case(CaseKind::kWildDurations, {1200, 3, 2}, 852), {590, 3, 600});
+  check_paths_together(make_case(CaseKind::kTails, {1700, 150, 2}, 853), {400, 700, 7, 500});
+  check_paths_together(long_segments_case({1700, 100, 3}, 854), {600, 3, 500, 150, 400});
+  std::vector<std::int64_t> many(120, 300);
+  check_paths_together(make_case(CaseKind::kDyadic, {36'000, 2, 2}, 855), many, true);
 }
 
 TEST_CASE("emulated kernels repair several runs at a time") {

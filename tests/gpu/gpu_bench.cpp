@@ -181,11 +181,49 @@ void measure_batch(const Shape& shape, const std::string& operations) {
   }
 }
 
+// Best paths of sequences of 500 to 3000 positions: of all together, from scores on the device and from the
+// host's, and one after the other from the host's.
+template <class Real>
+void measure_paths(Shape shape) {
+  const auto labels = static_cast<std::size_t>(shape.num_labels);
+  std::mt19937_64 random(13);
+  std::vector<ScoreWindow> sequences(static_cast<std::size_t>(shape.sequences));
+  std::int64_t positions = 0;
+  for (ScoreWindow& sequence : sequences) {
+    sequence.end = sequence.length = std::uniform_int_distribution<std::int64_t>(500, 3000)(random);
+    positions += sequence.length;
+  }
+  shape.length = positions / shape.sequences;  // about
+  const std::vector<float> scores = random_scores(static_cast<std::size_t>(positions) * labels, 1.0f);
+  const float* at = scores.data();
+  for (ScoreWindow& sequence : sequences) {
+    sequence.emissions.f32 = at;
+    at += static_cast<std::size_t>(sequence.length) * labels;
+  }
+  cuda::CudaEngine<Real> engine(random_model(shape), 0, "", std::size_t(227) << 10);
+  engine.upload_batch(sequences, false);
+  long long segments = 0;
+  const double together = seconds_of([&] {
+    segments = 0;
+    for (const auto& path : engine.viterbi_batch_pass()) segments += static_cast<long long>(path.size());
+  });
+  print("viterbi paths", shape, together, segments);
+  print_stages(engine, shape, [&] { engine.viterbi_batch_pass(); });
+  print("viterbi paths from the host", shape, seconds_of([&] { engine.viterbi_of(sequences); }), 0);
+  print("viterbi paths one by one", shape, seconds_of([&] { engine.Engine::viterbi_of(sequences); }), 0);
+}
+
 void measure_batches() {
   measure_batch<float>({100000, 1000, 24, false, 2}, "f");
   measure_batch<float>({50000, 2000, 6, false, 32}, "f");
   measure_batch<float>({50000, 8000, 6, false, 32}, "f");
   measure_batch<float>({300, 30, 39, false, 32}, "fg");
+}
+
+void measure_short_paths() {
+  measure_paths<float>({0, 100, 5, false, 150});  // what decode hands over
+  measure_paths<float>({0, 100, 5, false, 2000});
+  measure_paths<float>({0, 100, 24, false, 2000});
 }
 
 }  // namespace
@@ -202,6 +240,8 @@ int main(int count, char** arguments) {
                    arguments[5]);
   } else if (which == "batches") {
     measure_batches();
+  } else if (which == "paths") {
+    measure_short_paths();
   } else if (which == "table") {
     measure<float>({20000000, 100, 24}, "fvpg");
     measure<float>({100000, 100, 24}, "fvp");
@@ -210,6 +250,7 @@ int main(int count, char** arguments) {
     measure<float>({20000000, 4, 24}, "f");
     measure<float>({20000000, 100, 5}, "fvp");
     measure_batches();
+    measure_short_paths();
     measure<float>({650899, 3000, 8, true}, "fpg");
     measure<double>({2000000, 100, 24}, "f");
   } else {  // forward over labels and durations: no cliffs

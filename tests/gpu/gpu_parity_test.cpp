@@ -31,6 +31,11 @@ void check_together(const ModelCase& sample, const std::vector<std::int64_t>& le
   for (const std::string& problem : check_batch(make, sample, lengths)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
 }
+void check_paths_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths,
+                          bool forbidden = false) {
+  for (const std::string& problem : check_batch_paths(make, sample, lengths, forbidden)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
+}
 void check_counts(const ModelCase& sample) {
   for (const std::string& problem : check_gradient(make, sample)) FAIL_CHECK(problem);
   SUCCEED(sample.description);
@@ -137,6 +142,23 @@ TEST_CASE("the cuda engine gives several sequences at once the digits they have 
   check_together(make_case(CaseKind::kEverything, {20000, 600, 6}, 902), {5000, 5000, 1, 9000, 900});
 }
 
+TEST_CASE("the cuda engine gives the paths of several sequences at once as one by one") {
+  if (!has_gpu()) return;
+  const std::vector<std::int64_t> lengths{100, 1, 2, 15, 16, 17, 19, 20, 21, 3000, 1, 64, 9000, 5, 300};
+  for (const CaseKind kind : all_case_kinds()) {
+    DYNAMIC_SECTION(name_of(kind)) {
+      const ModelCase sample = make_case(kind, {13000, 20, 3}, 821 + static_cast<std::uint64_t>(kind));
+      check_paths_together(sample, lengths);
+      check_paths_together(sample, lengths, true);
+    }
+  }
+  for (const int labels : {1, 2, 5, 24, 33, 64})
+    check_paths_together(make_case(CaseKind::kEverything, {1000, 30, labels}, 841), {17, 1, 40, 31, 2, 800});
+  check_paths_together(long_segments_case({20000, 600, 6}, 842), {5000, 5000, 1, 9000, 900});
+  check_paths_together(make_case(CaseKind::kDyadic, {600000, 50, 5}, 843),
+                       std::vector<std::int64_t>(600, 1000), true);
+}
+
 TEST_CASE("the cuda engine gives the same digits again") {
   if (!has_gpu()) return;
   const ModelCase sample = make_case(CaseKind::kEverything, {40000, 40, 5}, 601);
@@ -179,4 +201,5 @@ TEST_CASE("a small grid for the sanitizers") {
       check(make_case(kind, shape, seed++));
   }
   check_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
+  check_paths_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
 }

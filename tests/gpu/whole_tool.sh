@@ -3,11 +3,11 @@
 # whole run is from its input. From the root of the repository:
 #   tests/gpu/whole_tool.sh [PROGRAM] [SCRATCH] [steps]
 # PROGRAM: semicrf (default build/cuda/bin/semicrf). SCRATCH: a folder that holds 6 GB (default /tmp/semicrf-gpu).
-# Steps: same errors long devices; default: same errors long. `long` needs python3 with numpy, `devices` two GPUs.
+# Steps: same short errors long devices; default: same short errors long. `long` needs python3 with numpy, `devices` two GPUs.
 set -uo pipefail
 program=${1:-build/cuda/bin/semicrf}
 scratch=${2:-/tmp/semicrf-gpu}
-steps=${3:-"same errors long"}
+steps=${3:-"same short errors long"}
 threads=$(nproc)
 mkdir -p "$scratch"
 status=0
@@ -81,6 +81,27 @@ for step in $steps; do
       for device in cpu cuda; do
         "$program" eval -q -x $device -p data/demo.params.json --truth data/genes.bed "$scratch/small/cpu.demo.bed" data/codon_*.bw \
           2>&1 | tail -n 4
+      done
+      ;;
+    short)
+      # Together, and one by one for want of memory.
+      python3 tests/gpu/make_long_scores.py "$scratch/short" 1750 5 1000
+      for model in exact none mean; do
+        for run in "cpu 8G" "cuda:0 8G" "cuda:0 64M"; do
+          read -r device memory <<<"$run"
+          out="$scratch/short/$device.$memory"
+          for what in "-o $out.bed" "-o $out.both.bed --posterior $out.bedgraph"; do
+            begin=$(date +%s%N)
+            # shellcheck disable=SC2086
+            "$program" decode -q -x $device -t 1 --max-memory $memory -p "$scratch/short/$model.json" "$scratch"/short/scores_*.npy $what ||
+              fail "$run"
+            echo "$model $run ${what##* }: $((($(date +%s%N) - begin) / 1000000)) ms"
+          done
+        done
+        for file in bed both.bed bedgraph; do
+          compare "short pieces, $model, $file" "$scratch/short/cuda:0.64M.$file" "$scratch/short/cuda:0.8G.$file"
+        done
+        [[ $model == exact ]] && compare "short pieces, cpu" "$scratch/short/cpu.8G.bed" "$scratch/short/cuda:0.8G.bed"
       done
       ;;
     errors)

@@ -92,9 +92,9 @@ void next_exchange() { ++fibers[threadIdx.x].exchanges; }
 
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
   if (block.x % 32 != 0) throw std::logic_error("emulated blocks are whole warps");
+  static std::mutex alone;  // engines may have threads of their own
+  const std::lock_guard lock(alone);
   constexpr std::size_t kStack = 128 * 1024;
-  static std::mutex device;  // engines in several threads take turns
-  const std::lock_guard lock(device);
   gridDim = grid;
   blockDim = block;
   body = &kernel;

@@ -1,0 +1,169 @@
+// decode and posterior on the emulated device: short pieces that go to the engine together have the bytes and
+// the errors that they have one by one.
+#include <spdlog/spdlog.h>
+
+#include <limits>
+#include <random>
+
+#include "core/error.h"
+#include "cuda/cuda_engine.h"
+#include "pipeline/run.h"
+#include "support/catch.h"
+#include "support/npy_fixture.h"
+#include "support/temp_folder.h"
+
+using namespace semicrf;
+using namespace semicrf::test;
+
+namespace {
+
+[[maybe_unused]] const bool kSilent = (spdlog::set_level(spdlog::level::off), true);
+
+constexpr const char* kParameters = R"({"format": "semicrf-params", "format_version": "1.0",
+  "labels": ["a", "b", "c"], "max_duration": 6, "bin_size": 10, "centering": "mean",
+  "transition": [["-inf", -1, -2], [-1, "-inf", -1], [-2, -1, "-inf"]],
+  "duration": {"kind": "geometric", "p": [0.3, 0.2, 0.4], "tail": "continue"}})";
+
+// So little that no two pieces go together.
+constexpr std::int64_t kOneByOne = std::int64_t{64} << 20;
+
+struct Setting {
+  std::vector<int> devices;
+  int threads = 1;
+  std::optional<std::int64_t> max_memory;
+  InfeasiblePolicy infeasible = InfeasiblePolicy::kError;
+};
+
+RunOptions run_options(const InputOptions& input, const Setting& setting) {
+  RunOptions run;
+  run.input = input;
+  run.engine.backend = EngineOptions::Backend::kCuda;
+  run.engine.devices = setting.devices;
+  run.engine.threads = setting.threads;
+  run.max_memory = setting.max_memory;
+  run.infeasible = setting.infeasible;
+  run.version = "test";
+  return run;
+}
+
+// Segments; with the boundary posteriors and the statistics of the sequences; label posteriors alone.
+std::string all_outputs(const TempFolder& folder, const InputOptions& input, const Setting& setting) {
+  DecodeOptions decode;
+  decode.run = run_options(input, setting);
+  decode.output = folder / "path.bed";
+  run_decode(decode, nullptr);
+  std::string all = read_file(decode.output);
+  decode.output = folder / "both.bed";
+  decode.posterior_path = folder / "both.bedgraph";
+  decode.run.stats_path = folder / "stats.json";
+  run_decode(decode, nullptr);
+  const std::string stats = read_file(decode.run.stats_path);
+  all +=
+      read_file(decode.output) + read_file(decode.posterior_path) + stats.substr(stats.find("\"sequences\""));
+  PosteriorOptions posterior;
+  posterior.run = run_options(input, setting);
+  posterior.output = folder / "out.bedgraph";
+  posterior.labels_out = folder / "labels";
+  run_posterior(posterior, nullptr);
+  all += read_file(posterior.output);
+  for (const char* name : {"labels.a.bedgraph", "labels.b.bedgraph", "labels.c.bedgraph"})
+    all += read_file(folder / name);
+  return all;
+}
+
+std::string error_of(const TempFolder& folder, const InputOptions& input, const Setting& setting) {
+  DecodeOptions decode;
+  decode.run = run_options(input, setting);
+  decode.output = folder / "path.bed";
+  try {
+    run_decode(decode, nullptr);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// (rows, 3) scores; the row `bad` holds `value`.
+ByteVector scores_of(std::size_t rows, unsigned seed,
+                     std::size_t bad = std::numeric_limits<std::size_t>::max(), double value = 0) {
+  std::mt19937 random(seed);
+  std::vector<double> values(rows * 3);
+  std::size_t label = 0;
+  for (std::size_t t = 0; t < rows; ++t) {
+    if (random() % 7 == 0) label = random() % 3;
+    for (std::size_t c = 0; c < 3; ++c)
+      values[3 * t + c] =
+          t == bad ? value : static_cast<double>(random() % 64) / 16 + (c == label ? 2.0 : 0.0);
+  }
+  return npy_array(values, rows, 3);
+}
+
+class Inputs {
+ public:
+  explicit Inputs(const TempFolder& folder) : folder_(folder) {
+    input_.parameters = folder.add("p.json", kParameters);
+  }
+  void add(const ByteVector& array) {
+    members_.push_back({std::to_string(members_.size()).append(".npy"), array, members_.size() % 2 == 0});
+  }
+  InputOptions options() {
+    const ByteVector bytes = zip_bytes(members_);
+    input_.inputs = {folder_.add("all.npz", std::string(bytes.begin(), bytes.end()))};
+    return input_;
+  }
+
+ private:
+  const TempFolder& folder_;
+  InputOptions input_;
+  std::vector<ZipMember> members_;
+};
+
+constexpr double kForbidden = -std::numeric_limits<double>::infinity();
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+TEST_CASE("short pieces together on a device: the same bytes as one by one") {
+  REQUIRE(cuda_obstacle().empty());  // the emulated one is linked
+  const TempFolder folder;
+  Inputs inputs(folder);
+  for (unsigned i = 0; i < 24; ++i) inputs.add(scores_of(1 + i * 37 % 300, i));
+  InputOptions input = inputs.options();
+  input.exclude_file = folder.add("exclude.bed", "3\t50\t200\n9\t0\t40\n9\t100\t140\n");
+  const std::string expected = all_outputs(folder, input, {{}, 1, kOneByOne});
+  CHECK(expected.find("23\t0\t") != std::string::npos);
+  CHECK((all_outputs(folder, input, {{}, 1, {}}) == expected));
+  CHECK((all_outputs(folder, input, {{}, 3, {}}) == expected));
+  CHECK((all_outputs(folder, input, {{0, 0}, 2, {}}) == expected));
+}
+
+TEST_CASE("short pieces together on a device: those without a segmentation are left out") {
+  const TempFolder folder;
+  Inputs inputs(folder);
+  for (unsigned i = 0; i < 9; ++i) inputs.add(scores_of(20 + i, i, i % 3 == 1 ? 7 : 1000, kForbidden));
+  const InputOptions input = inputs.options();
+  const auto skip = InfeasiblePolicy::kSkip;
+  const std::string expected = all_outputs(folder, input, {{}, 1, kOneByOne, skip});
+  CHECK(expected.find("\n4\t") == std::string::npos);
+  CHECK(expected.find("\n5\t") != std::string::npos);
+  CHECK((all_outputs(folder, input, {{}, 1, {}, skip}) == expected));
+  CHECK((all_outputs(folder, input, {{0, 0}, 1, {}, skip}) == expected));
+}
+
+TEST_CASE("short pieces together on a device: the first error, as it reads one by one") {
+  const TempFolder folder;
+  for (const bool infeasible_first : {true, false}) {
+    Inputs inputs(folder);
+    for (unsigned i = 0; i < 9; ++i) {
+      const bool bad = i == 3 || i == 6;
+      inputs.add(scores_of(20 + i, i, bad ? 7 : 1000, (i == 3) == infeasible_first ? kForbidden : kNan));
+    }
+    const InputOptions input = inputs.options();
+    const std::string expected = error_of(folder, input, {{}, 1, kOneByOne});
+    CAPTURE(expected);
+    CHECK((expected.find("no segmentation") != std::string::npos) == infeasible_first);
+    CHECK(error_of(folder, input, {{}, 1, {}}) == expected);
+    CHECK(error_of(folder, input, {{}, 2, {}}) == expected);
+    CHECK(error_of(folder, input, {{0, 0}, 2, {}}) == expected);
+  }
+}
