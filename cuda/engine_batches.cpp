@@ -7,13 +7,20 @@
 namespace semicrf::cuda {
 namespace {
 
+bool same_heads(const FeatureRows& a, const FeatureRows& b) {
+  return a.tracks == b.tracks && a.wide == b.wide && a.emission == b.emission && a.start == b.start &&
+         a.finish == b.finish && a.margin == b.margin &&
+         (a.true_labels == nullptr) == (b.true_labels == nullptr);
+}
+
 bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
   const auto same = [](const ScoreArray& x, const ScoreArray& y) {
     return (x.f32 != nullptr) == (y.f32 != nullptr) && (x.f64 != nullptr) == (y.f64 != nullptr);
   };
   return same(a.emissions, b.emissions) && same(a.start_scores, b.start_scores) &&
          same(a.end_scores, b.end_scores) && a.baseline.empty() == b.baseline.empty() &&
-         a.subtract_position_max == b.subtract_position_max;
+         a.subtract_position_max == b.subtract_position_max && same(a.features.rows, b.features.rows) &&
+         same_heads(a.features, b.features);
 }
 
 }  // namespace
@@ -26,12 +33,16 @@ std::int64_t CudaEngine<Real>::batch_positions() const {
 }
 
 // Those that are computed together with sequences[first]: as many as follow it and fit the memory. Longer
-// ones fill the card by themselves, and come alone.
+// ones fill the card by themselves, and come alone. `out`: the posteriors that are wanted, empty: none.
 template <class Real>
 std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
-                                        bool posteriors, bool counts) const {
+                                        std::span<const PosteriorArrays> out, bool counts) const {
+  const bool posteriors = !out.empty();
   BatchShape shape;
-  shape.score_bytes = score_bytes(sequences[first]);
+  shape.score_bytes = score_bytes(sequences[first]) + feature_bytes(sequences[first]);
+  const HeadRequest heads =
+      posteriors ? batch_head_request(sequences.subspan(first), out.subspan(first)) : HeadRequest();
+  if (!heads.targets.empty()) shape.head_sum_entries = head_sum_entries(heads, model_.num_labels);
   std::size_t end = first;
   const int teams = teams_at_once(tile_);
   while (end < sequences.size() && is_short(grid_, sequences[end].length, teams) &&
@@ -63,7 +74,7 @@ typename CudaEngine<Real>::Work CudaEngine<Real>::batch_work() const {
   PassPlan plan;
   plan.layout = batch_layout_;
   plan.warmup = run_warmup(grid_, sizeof(Real));
-  return {plan, batch_.on_device(), batch_.subtract_position_max()};
+  return {plan, batch_.on_device(), batch_.subtract_position_max(), {}};
 }
 
 template <class Real>
@@ -91,7 +102,7 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
   std::vector<SequenceResult> results;
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
-    const std::size_t end = batch_end(sequences, first, false, false);
+    const std::size_t end = batch_end(sequences, first, {}, false);
     if (end <= first + 1) {
       results.push_back(std::move(Engine::log_partitions(sequences.subspan(first, 1)).front()));
       continue;
@@ -119,7 +130,7 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
   std::vector<SequenceResult> results;
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
-    const std::size_t end = batch_end(sequences, first, true, counts != nullptr);
+    const std::size_t end = batch_end(sequences, first, out, counts != nullptr);
     if (end <= first + 1) {
       results.push_back(std::move(
           Engine::posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));
@@ -134,7 +145,9 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
         if (own.*array != nullptr) wanted.*array = own.*array;
     }
     wanted.counts = counts;
-    Sweeps sweeps = sweep(batch_work(), nullptr, nullptr, wanted);
+    Work work = batch_work();
+    work.heads = batch_head_request(sequences.subspan(first, end - first), arrays);
+    Sweeps sweeps = sweep(work, nullptr, nullptr, wanted);
     for (const RunOutcome& outcome : sweeps.forward) {
       const std::size_t i = wide(outcome.sequence);
       if (outcome.range.end != batch_layout_.sequences[i].range.end) continue;

@@ -47,6 +47,9 @@ struct FeatureRows {
   const HeadTable* emission = nullptr;
   const HeadTable* start = nullptr;  // null: there are no such scores
   const HeadTable* finish = nullptr;
+  // What training takes from the emission score of every position's own label, in the precision of scores.
+  double margin = 0;
+  const int* true_labels = nullptr;  // (end - begin); null: nothing is taken
 
   bool empty() const { return emission == nullptr; }
 
@@ -60,8 +63,35 @@ struct FeatureRows {
       const std::size_t row = static_cast<std::size_t>(p - begin) * columns;
       for (std::size_t j = 0; j < columns; ++j) sum += rows.at(row + j) * head.weights[(input + j) * labels + c];
     }
-    return wide ? sum : static_cast<double>(static_cast<float>(sum));
+    return rounded(sum);
   }
+  // Less the margin.
+  double emission_score(std::int64_t t, std::int64_t length, std::size_t c, std::size_t labels) const {
+    const double value = score(*emission, t, length, c, labels);
+    return is_true_label(t, c) ? rounded(value - rounded(margin)) : value;
+  }
+  // Of all labels.
+  void emission_scores(std::int64_t t, std::int64_t length, std::span<double> scores) const {
+    const std::size_t labels = scores.size();
+    const auto columns = static_cast<std::size_t>(tracks);
+    std::copy(emission->bias.begin(), emission->bias.end(), scores.begin());
+    const double* weights = emission->weights.data();
+    for (std::int64_t p = t + emission->first; p <= t + emission->last && !emission->weights.empty(); ++p) {
+      for (std::size_t j = 0; j < columns; ++j, weights += labels) {
+        if (p < 0 || p >= length) continue;
+        const double x = rows.at(static_cast<std::size_t>(p - begin) * columns + j);
+        for (std::size_t c = 0; c < labels; ++c) scores[c] += x * weights[c];
+      }
+    }
+    for (std::size_t c = 0; c < labels; ++c) {
+      scores[c] = rounded(scores[c]);
+      if (is_true_label(t, c)) scores[c] = rounded(scores[c] - rounded(margin));
+    }
+  }
+  bool is_true_label(std::int64_t t, std::size_t c) const {
+    return true_labels != nullptr && static_cast<std::size_t>(true_labels[t - begin]) == c;
+  }
+  double rounded(double value) const { return wide ? value : static_cast<double>(static_cast<float>(value)); }
 };
 
 // Positions [begin, end) of a sequence of `length` positions. Scores are log-scale, finite or -inf.

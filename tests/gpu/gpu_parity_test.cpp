@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
+#include "gpu/head_cases.h"
 #include "gpu/prefetch_cases.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
@@ -142,6 +143,12 @@ TEST_CASE("the cuda engine gives the same digits again") {
 TEST_CASE("the cuda engine makes the scores of linear heads as the host does") {
   if (!has_gpu()) return;
   for (const std::string& problem : check_projection(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
+TEST_CASE("the cuda engine takes features of sequences and adds them up as the host does") {
+  if (!has_gpu()) return;
+  for (const std::string& problem : check_heads(make)) FAIL_CHECK(problem);
   SUCCEED();
 }
 

@@ -2,6 +2,7 @@
 #include <ucontext.h>
 
 #include <map>
+#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -92,6 +93,8 @@ void next_exchange() { ++fibers[threadIdx.x].exchanges; }
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
   if (block.x % 32 != 0) throw std::logic_error("emulated blocks are whole warps");
   constexpr std::size_t kStack = 128 * 1024;
+  static std::mutex device;  // one kernel at a time, whichever thread launches it
+  const std::lock_guard<std::mutex> lock(device);
   gridDim = grid;
   blockDim = block;
   body = &kernel;
