@@ -91,4 +91,11 @@ TEST_CASE("a batch needs what its rows, its runs and the ends of its sequences t
   other = one;
   other.sequences = 1000;
   CHECK(need(other, true, false) > need(one, true, false));
+  // Sums of features: nothing without posteriors, and no more than their workspace.
+  other = one;
+  other.head_sum_entries = 1600;
+  CHECK(need(other, false, false) == need(one, false, false));
+  CHECK(need(other, true, false) - need(one, true, false) == (1 + 2 * 1024) * std::size_t{1600} * 8);
+  other.head_sum_entries *= 1000;
+  CHECK(need(other, true, false) - need(one, true, false) == kMostHeadSums);
 }

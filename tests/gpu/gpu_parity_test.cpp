@@ -173,4 +173,5 @@ TEST_CASE("a small grid for the sanitizers") {
       check(make_case(kind, shape, seed++));
   }
   check_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
+  for (const std::string& problem : check_few_heads(make)) FAIL_CHECK(problem);
 }

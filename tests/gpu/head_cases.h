@@ -10,5 +10,7 @@ namespace semicrf::testing {
 // posteriors, with the same digits alone, in batches and in windows. Both precisions, with a margin and
 // without.
 std::vector<std::string> check_heads(const MakeEngine& make);
+// Short ones alone.
+std::vector<std::string> check_few_heads(const MakeEngine& make);
 
 }  // namespace semicrf::testing

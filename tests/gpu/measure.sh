@@ -27,7 +27,7 @@ for step in $steps; do
       # What racecheck reports of a kernel that has no race.
       nvcc -arch=native -o "$logs/racecheck_barriers" tests/gpu/racecheck_barriers.cu &&
         compute-sanitizer --tool racecheck "$logs/racecheck_barriers" 2>&1 | tail -n 1 ;;
-    table | map) "$folder/gpu_bench" $step | tee "$logs/$step.jsonl" || status=1 ;;
+    table | map | training) "$folder/gpu_bench" $step | tee "$logs/$step.jsonl" || status=1 ;;
     profile)
       ncu --clock-control none --set full -k regex:run_ -c 1 -s 1 "$folder/gpu_bench" one 20000000 100 24 f \
         >"$logs/ncu.txt" 2>&1
