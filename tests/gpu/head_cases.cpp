@@ -15,6 +15,7 @@ struct HeadShape {
   bool subtract_position_max;
   std::vector<std::int64_t> lengths;
   bool start_weights = true;  // else the head of starts is a bias
+  int max_duration = 5;
 };
 
 Parameters random_heads(const HeadShape& shape, std::mt19937_64& random) {
@@ -51,7 +52,7 @@ class HeadCase {
   HeadCase(const HeadShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {
     const Parameters parameters = random_heads(shape, random_);
     heads_.emplace(parameters);
-    model_ = make_case(CaseKind::kPlain, {10, 5, shape.labels}, seed).model;
+    model_ = make_case(CaseKind::kPlain, {10, shape.max_duration, shape.labels}, seed).model;
     for (const std::int64_t length : shape.lengths) add(length);
     baseline_.assign(static_cast<std::size_t>(shape.labels), 0.125);
   }
@@ -340,7 +341,9 @@ std::vector<std::string> check_heads(const MakeEngine& make) {
                              {24, 17, 0, false, kShortOnes, false},
                              {33, 3, 0.1, false, kShortOnes},
                              {5, 17, 0.1, true, kShortOnes},
-                             {2, 3, 0.25, false, {700, 8192 + 1500, 2100}}});
+                             {2, 3, 0.25, false, {700, 8192 + 1500, 2100}},
+                             // Chunks that are no whole number of stretches.
+                             {2, 1, 0, false, {300, 8704 + 1500}, true, 130}});
 }
 
 std::vector<std::string> check_few_heads(const MakeEngine& make) {
