@@ -67,8 +67,7 @@ struct FeatureRows {
   }
   // Less the margin.
   double emission_score(std::int64_t t, std::int64_t length, std::size_t c, std::size_t labels) const {
-    const double value = score(*emission, t, length, c, labels);
-    return is_true_label(t, c) ? rounded(value - rounded(margin)) : value;
+    return less_margin(score(*emission, t, length, c, labels), t, c);
   }
   // Of all labels.
   void emission_scores(std::int64_t t, std::int64_t length, std::span<double> scores) const {
@@ -83,13 +82,11 @@ struct FeatureRows {
         for (std::size_t c = 0; c < labels; ++c) scores[c] += x * weights[c];
       }
     }
-    for (std::size_t c = 0; c < labels; ++c) {
-      scores[c] = rounded(scores[c]);
-      if (is_true_label(t, c)) scores[c] = rounded(scores[c] - rounded(margin));
-    }
+    for (std::size_t c = 0; c < labels; ++c) scores[c] = less_margin(rounded(scores[c]), t, c);
   }
-  bool is_true_label(std::int64_t t, std::size_t c) const {
-    return true_labels != nullptr && static_cast<std::size_t>(true_labels[t - begin]) == c;
+  double less_margin(double score_of_label, std::int64_t t, std::size_t c) const {
+    if (true_labels == nullptr || static_cast<std::size_t>(true_labels[t - begin]) != c) return score_of_label;
+    return rounded(score_of_label - rounded(margin));
   }
   double rounded(double value) const { return wide ? value : static_cast<double>(static_cast<float>(value)); }
 };
