@@ -52,8 +52,8 @@ std::size_t scores(const WindowShape& shape, std::size_t budget) {
   return (keeps_sequence(shape, budget) ? wide(shape.length) : wide(shape.read)) * shape.score_bytes;
 }
 
-// Sums of features stretch by stretch: a sequence has a stretch for its end, and others of 1024 positions or
-// of a chunk, which has more than half as many.
+// Sums of features stretch by stretch. Sequences and chunks end with a shorter one, and chunks are several
+// stretches long.
 std::size_t head_sum_bytes(const BatchShape& shape) {
   const std::size_t stretches = wide(shape.sequences) + wide(shape.rows / kHeadStretch) * 2;
   return std::min(kMostHeadSums, stretches * shape.head_sum_entries * sizeof(double));

@@ -24,14 +24,14 @@ FeatureView Features::bring(const FeatureRows& features, ScoreUpload& copies, cu
     uploads.push_back({reinterpret_cast<const unsigned char*>(from),
                        reinterpret_cast<unsigned char*>(buffer.get()), columns * sizeof(*from)});
   };
-  add(features.rows.f32, buffers_.f32, wide(features.tracks));
-  add(features.rows.f64, buffers_.f64, wide(features.tracks));
-  add(features.true_labels, buffers_.true_labels, 1);
+  add(features.rows.f32, f32_, wide(features.tracks));
+  add(features.rows.f64, f64_, wide(features.tracks));
+  add(features.true_labels, true_labels_, 1);
   copies.begin(std::move(uploads), rows);
   copies.wait(rows, stream);
   const bool single = features.rows.f32 != nullptr;
-  return {{single ? buffers_.f32.get() : nullptr, single ? nullptr : buffers_.f64.get()},
-          features.true_labels != nullptr ? buffers_.true_labels.get() : nullptr,
+  return {{single ? f32_.get() : nullptr, single ? nullptr : f64_.get()},
+          features.true_labels != nullptr ? true_labels_.get() : nullptr,
           features.tracks};
 }
 

@@ -22,20 +22,15 @@ class HeadTables {
   std::map<const HeadTable*, Table> tables_;
 };
 
-// Arrays of features; see FeatureRows.
-struct FeatureBuffers {
-  DeviceBuffer<float> f32;
-  DeviceBuffer<double> f64;
-  DeviceBuffer<int> true_labels;
-};
-
 class Features {
  public:
   // The rows for the work that `stream` gets from now on. They must not be in use.
   FeatureView bring(const FeatureRows& features, ScoreUpload& copies, cudaStream_t stream);
 
  private:
-  FeatureBuffers buffers_;
+  DeviceBuffer<float> f32_;
+  DeviceBuffer<double> f64_;
+  DeviceBuffer<int> true_labels_;
 };
 
 }  // namespace semicrf::cuda
