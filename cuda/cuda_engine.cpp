@@ -133,6 +133,15 @@ std::size_t CudaEngine<Real>::score_bytes(const ScoreWindow& scores) const {
   return bytes * wide(model_.num_labels);
 }
 
+// Per position; of the rows of a window that were brought up last.
+template <class Real>
+std::size_t CudaEngine<Real>::feature_bytes(const ScoreWindow& scores) const {
+  const FeatureRows& features = scores.features;
+  if (features.empty()) return 0;
+  const std::size_t value = features.rows.f32 != nullptr ? sizeof(float) : sizeof(double);
+  return wide(features.tracks) * value + (features.true_labels != nullptr ? sizeof(int) : 0);
+}
+
 template <class Real>
 bool CudaEngine<Real>::keeps(const ScoreWindow& scores) const {
   const std::int64_t rows = scores.end - scores.begin;

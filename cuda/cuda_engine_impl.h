@@ -13,6 +13,7 @@
 #include "cuda/chunk_pass.h"
 #include "cuda/counts_pass.h"
 #include "cuda/device_needs.h"
+#include "cuda/head_sums.h"
 #include "cuda/posterior_launch.h"
 #include "cuda/viterbi_messages.h"
 #include "engine/engine.h"
@@ -117,6 +118,7 @@ class CudaEngine final : public Engine {
     PassPlan plan;                            // of either direction
     const SequenceView* sequences = nullptr;  // on the device
     bool subtract_position_max = false;
+    HeadRequest heads;  // sums over features that are wanted with the posteriors
   };
   struct Sweeps {
     std::vector<RunOutcome> forward, backward;
@@ -137,6 +139,11 @@ class CudaEngine final : public Engine {
   void combine_all(std::size_t tasks, const Work& work, const PosteriorArrays& wanted);
   void add_reports(const Work& work, Sweeps& sweeps) const;
   void count_all(const std::vector<AnchorTask>& tasks, const Work& work, const ExpectedCounts& counts);
+  void sum_heads(const Work& work);
+  // What is wanted of a window, and of the sequences of a batch that lies on the device.
+  HeadRequest head_request(const ScoreWindow& scores, ExpectedFeatures* features);
+  HeadRequest batch_head_request(std::span<const ScoreWindow> sequences,
+                                 std::span<const PosteriorArrays> out) const;
   Work batch_work() const;
   // Of runs of a batch.
   bool ends_sequence(const RunOutcome& outcome) const {
@@ -158,7 +165,8 @@ class CudaEngine final : public Engine {
   void download_rows(const DeviceBuffer<Real>& from, std::size_t columns, const SequenceLayout& layout,
                      std::span<double* const> to);
   void download_posteriors(const SequenceLayout& layout, std::span<const PosteriorArrays> out);
-  std::size_t batch_end(std::span<const ScoreWindow> sequences, std::size_t first, BatchOutput output) const;
+  std::size_t batch_end(std::span<const ScoreWindow> sequences, std::size_t first, BatchOutput output,
+                        std::span<const PosteriorArrays> out) const;
   void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
                      std::int64_t run, const ForwardArrays& out, double whole);
   void end_stage(const char* name);
@@ -169,6 +177,7 @@ class CudaEngine final : public Engine {
   class Prefetch;
   ModelShape model_shape() const;
   std::size_t score_bytes(const ScoreWindow& scores) const;
+  std::size_t feature_bytes(const ScoreWindow& scores) const;
   bool keeps(const ScoreWindow& scores) const;
   // A window whose memory may be overwritten, except by rows of the sequence it holds.
   void free_window(const ScoreWindow& scores);
@@ -199,6 +208,7 @@ class CudaEngine final : public Engine {
   DeviceBuffer<double> crossing_, z_whole_, z_offset_, z_log_, anchor_numbers_, bias_linear_, largest_bias_,
       norm_log_, piece_sums_, sums_;
   std::unique_ptr<CountsPass<Real>> counts_pass_;
+  HeadSums<Real> head_sums_;
   std::map<std::string, double>* stage_seconds_ = nullptr;
   std::chrono::steady_clock::time_point stage_begin_;
   DeviceBuffer<int> anchor_fallbacks_;

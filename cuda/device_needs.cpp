@@ -63,6 +63,13 @@ std::size_t scores(const WindowShape& shape, std::size_t budget) {
   return (keeps_sequence(shape, budget) ? wide(shape.length) : wide(shape.read)) * shape.score_bytes;
 }
 
+// Sums of features stretch by stretch. Sequences and chunks end with a shorter one, and chunks are several
+// stretches long.
+std::size_t head_sum_bytes(const BatchShape& shape) {
+  const std::size_t stretches = wide(shape.sequences) + wide(shape.rows / kHeadStretch) * 2;
+  return std::min(kMostHeadSums, stretches * shape.head_sum_entries * sizeof(double));
+}
+
 }  // namespace
 
 std::size_t device_budget(std::size_t available, std::size_t limit) {
@@ -117,7 +124,7 @@ std::size_t batch_need(const ModelShape& model, const BatchShape& shape, BatchOu
   const bool counts = output == BatchOutput::kCounts;
   return forward + run_bytes(model, runs, states) + cut_bytes(model, shape.sequences) +
          store_bytes(model, rows, counts && model.tail, true) + store_bytes(model, rows, false, false) +
-         rows * (3 * labels + 1) * model.real_bytes + (counts ? kMostCounts : 0);
+         rows * (3 * labels + 1) * model.real_bytes + head_sum_bytes(shape) + (counts ? kMostCounts : 0);
 }
 
 }  // namespace semicrf::cuda

@@ -33,8 +33,12 @@ std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const W
 // Whole sequences on common rows.
 struct BatchShape {
   std::int64_t sequences = 0, rows = 0, runs = 0, states = 0;
-  std::size_t score_bytes = 0;  // per row, all arrays
+  std::size_t score_bytes = 0;       // per row, all arrays, features included
+  std::size_t head_sum_entries = 0;  // of ExpectedFeatures; 0: they are not wanted
 };
+// Positions whose sums of features are made by themselves, and the room for such sums.
+inline constexpr std::int64_t kHeadStretch = 1024;
+inline constexpr std::size_t kMostHeadSums = std::size_t{256} << 20;
 // What is computed of them.
 enum class BatchOutput { kLogPartitions, kPaths, kPosteriors, kCounts };  // kCounts: and posteriors
 std::size_t batch_need(const ModelShape& model, const BatchShape& shape, BatchOutput output);

@@ -48,6 +48,7 @@ void DeviceWindow::place(const ScoreWindow& window, PositionRange rows, int labe
   view_.length = window.length;
   view_.subtract_position_max = window.subtract_position_max ? 1 : 0;
   held_ = {rows.begin, rows.begin};
+  feature_rows_ = {};
   checked_ = 0;
   sound_ = true;
 }
@@ -96,26 +97,35 @@ void DeviceWindow::upload(const ScoreWindow& window, int labels, bool keep, Scor
   sequence_view_.upload(&view_, 1, stream);
 }
 
+FeatureView DeviceWindow::features(const ScoreWindow& window, ScoreUpload& copies, cudaStream_t stream) {
+  const FeatureRows& wanted = window.features;
+  if (feature_rows_.size() == 0 || wanted.begin != feature_rows_.begin || wanted.end != feature_rows_.end) {
+    feature_view_ = features_.bring(wanted, copies, stream);
+    feature_rows_ = {wanted.begin, wanted.end};
+  }
+  return feature_view_;
+}
+
 void DeviceWindow::project(const ScoreWindow& window, int labels, ScoreUpload& copies, cudaStream_t stream) {
-  const FeatureRows& features = window.features;
-  Projection job{};
-  job.rows = features_.bring(features, copies, stream);
-  job.rows_begin = features.begin;
-  job.tracks = features.tracks;
-  job.labels = labels;
-  job.length = window.length;
-  job.begin = held_.end;
-  job.end = window.end;
-  job.out_begin = view_.begin;
-  const auto apply = [&](const HeadTable* table, const Array& out) {
+  const FeatureRows& heads = window.features;
+  Projection p{};
+  p.job.features = features(window, copies, stream);
+  p.job.labels = labels;
+  p.length = window.length;
+  p.begin = held_.end;
+  p.end = window.end;
+  p.features_begin = heads.begin;
+  p.out_begin = view_.begin;
+  const auto apply = [&](const HeadTable* table, const Array& out, double margin) {
     if (table == nullptr) return;
-    job.head = features_.head(*table, stream);
-    job.out = out.view();
-    project_features(job, stream);
+    p.job.head = tables_.view(*table, stream);
+    p.job.margin = margin;
+    p.job.out = out.view();
+    project_features(p, stream);
   };
-  apply(features.emission, emissions_);
-  apply(features.start, starts_);
-  apply(features.finish, ends_);
+  apply(heads.emission, emissions_, heads.true_labels != nullptr ? heads.margin : 0);
+  apply(heads.start, starts_, 0);
+  apply(heads.finish, ends_, 0);
 }
 
 void DeviceWindow::prefetch(const ScoreWindow& whole, int labels, ScoreUpload& copies) {

@@ -18,6 +18,8 @@ class DeviceWindow {
   // Scores of `window` for the work that `stream` gets from now on. `keep`: room for the whole sequence, of
   // which what is there already is not copied again. The window's memory is not read after the call.
   void upload(const ScoreWindow& window, int labels, bool keep, ScoreUpload& copies, cudaStream_t stream);
+  // The features of a window with such, whose scores were uploaded.
+  FeatureView features(const ScoreWindow& window, ScoreUpload& copies, cudaStream_t stream);
   // Begins to bring up a whole sequence.
   void prefetch(const ScoreWindow& whole, int labels, ScoreUpload& copies);
   // Nothing is brought up any more.
@@ -59,7 +61,10 @@ class DeviceWindow {
   bool finish_checks(cudaStream_t stream);
 
   Array emissions_, starts_, ends_;
-  Features features_;  // of the window that was added last
+  Features features_;           // of the window that was added last
+  FeatureView feature_view_{};  // of it
+  PositionRange feature_rows_;  // the positions they are of
+  HeadTables tables_;
   DeviceBuffer<double> baseline_;
   DeviceBuffer<SequenceView> sequence_view_;
   SequenceView view_{};

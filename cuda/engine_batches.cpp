@@ -7,13 +7,20 @@
 namespace semicrf::cuda {
 namespace {
 
+bool same_heads(const FeatureRows& a, const FeatureRows& b) {
+  return a.tracks == b.tracks && a.wide == b.wide && a.emission == b.emission && a.start == b.start &&
+         a.finish == b.finish && a.margin == b.margin &&
+         (a.true_labels == nullptr) == (b.true_labels == nullptr);
+}
+
 bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
   const auto same = [](const ScoreArray& x, const ScoreArray& y) {
     return (x.f32 != nullptr) == (y.f32 != nullptr) && (x.f64 != nullptr) == (y.f64 != nullptr);
   };
   return same(a.emissions, b.emissions) && same(a.start_scores, b.start_scores) &&
          same(a.end_scores, b.end_scores) && a.baseline.empty() == b.baseline.empty() &&
-         a.subtract_position_max == b.subtract_position_max;
+         a.subtract_position_max == b.subtract_position_max && same(a.features.rows, b.features.rows) &&
+         same_heads(a.features, b.features);
 }
 
 }  // namespace
@@ -26,17 +33,20 @@ std::int64_t CudaEngine<Real>::batch_positions() const {
 }
 
 // Those that are computed together with sequences[first]: as many as follow it and fit the memory. Longer
-// ones fill the card by themselves, and come alone.
+// ones fill the card by themselves, and come alone. `out`: the posteriors that are wanted, empty: none.
 template <class Real>
 std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
-                                        BatchOutput output) const {
+                                        BatchOutput output, std::span<const PosteriorArrays> out) const {
   BatchShape shape;
-  shape.score_bytes = score_bytes(sequences[first]);
+  shape.score_bytes = score_bytes(sequences[first]) + feature_bytes(sequences[first]);
   const bool with_marks = output == BatchOutput::kPosteriors || output == BatchOutput::kCounts;
+  const HeadRequest heads =
+      out.empty() ? HeadRequest() : batch_head_request(sequences.subspan(first), out.subspan(first));
+  if (!heads.targets.empty()) shape.head_sum_entries = head_sum_entries(heads, model_.num_labels);
   std::size_t end = first;
   const int teams = teams_at_once(tile_);
   while (end < sequences.size() && is_short(grid_, sequences[end].length, teams) &&
-         sequences[end].features.empty() && same_arrays(sequences[first], sequences[end])) {
+         same_arrays(sequences[first], sequences[end])) {
     const std::int64_t length = sequences[end].length;
     const PlacedSequence sequence = cut(length, {0, length}, with_marks);
     shape.rows += ceil_div<std::int64_t>(length, kBlock) * kBlock;
@@ -64,7 +74,7 @@ typename CudaEngine<Real>::Work CudaEngine<Real>::batch_work() const {
   PassPlan plan;
   plan.layout = batch_layout_;
   plan.warmup = run_warmup(grid_, sizeof(Real));
-  return {plan, batch_.on_device(), batch_.subtract_position_max()};
+  return {plan, batch_.on_device(), batch_.subtract_position_max(), {}};
 }
 
 template <class Real>
@@ -97,7 +107,7 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
   std::vector<SequenceResult> results;
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
-    const std::size_t end = batch_end(sequences, first, BatchOutput::kLogPartitions);
+    const std::size_t end = batch_end(sequences, first, BatchOutput::kLogPartitions, {});
     if (end <= first + 1) {
       results.push_back(std::move(Engine::log_partitions(sequences.subspan(first, 1)).front()));
       continue;
@@ -224,7 +234,7 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
     const std::size_t end =
-        batch_end(sequences, first, counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors);
+        batch_end(sequences, first, counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors, out);
     if (end <= first + 1) {
       results.push_back(std::move(
           Engine::posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));
@@ -239,7 +249,9 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
         if (own.*array != nullptr) wanted.*array = own.*array;
     }
     wanted.counts = counts;
-    Sweeps sweeps = sweep(batch_work(), nullptr, nullptr, wanted);
+    Work work = batch_work();
+    work.heads = batch_head_request(sequences.subspan(first, end - first), arrays);
+    Sweeps sweeps = sweep(work, nullptr, nullptr, wanted);
     for (const RunOutcome& outcome : sweeps.forward) {
       if (!ends_sequence(outcome)) continue;
       results.push_back({log_sum(batch_final_state(*log_forward_, outcome)),

@@ -131,6 +131,9 @@ void CudaEngine<Real>::use_messages(const Work& work, const PosteriorArrays& wan
   end_stage("combining");
   if (wanted.counts != nullptr) count_all(tasks_, work, *wanted.counts);
   end_stage("counting");
+  if (work.heads.targets.empty()) return;
+  sum_heads(work);
+  end_stage("heads");
 }
 
 template <class Real>
@@ -157,17 +160,18 @@ void CudaEngine<Real>::combine_all(std::size_t tasks, const Work& work, const Po
   sums_.reserve(tasks * pieces * 4);
   sums_.clear(tasks * pieces * 4, stream_);
   p.sums = sums_.get();
-  const auto room = [&](const double* array, DeviceBuffer<Real>& buffer, std::size_t count) -> Real* {
-    if (array == nullptr) return nullptr;
+  const auto room = [&](bool needed, DeviceBuffer<Real>& buffer, std::size_t count) -> Real* {
+    if (!needed) return nullptr;
     buffer.reserve(count);
     // Rows between the sequences of a batch come down with the others.
     if (!work.plan.layout.alone()) buffer.clear(count, stream_);
     return buffer.get();
   };
-  p.boundary = room(wanted.boundary, boundary_, rows);
-  p.label_rows = room(wanted.labels, labels_, rows * labels);
-  p.starts = room(wanted.starts, starts_, rows * labels);
-  p.ends = room(wanted.ends, ends_, rows * labels);
+  const HeadRequest& heads = work.heads;
+  p.boundary = room(wanted.boundary != nullptr, boundary_, rows);
+  p.label_rows = room(wanted.labels != nullptr || !heads.targets.empty(), labels_, rows * labels);
+  p.starts = room(wanted.starts != nullptr || heads.wants(&ExpectedFeatures::start), starts_, rows * labels);
+  p.ends = room(wanted.ends != nullptr || heads.wants(&ExpectedFeatures::finish), ends_, rows * labels);
   combine_messages(p, stream_);
   host_sums_.reserve(tasks * pieces * 4);
   host_fallbacks_.reserve(tasks);
@@ -244,6 +248,7 @@ typename CudaEngine<Real>::Sweeps CudaEngine<Real>::sweep(const Work& work, cons
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
   if (wanted.counts != nullptr) counts_pass_->take(*wanted.counts);
+  if (!work.heads.targets.empty()) head_sums_.take(work.heads, model_.num_labels);
   add_reports(work, result);
   return result;
 }
@@ -263,7 +268,7 @@ PosteriorWindow CudaEngine<Real>::compute_posteriors(const ScoreWindow& scores, 
                                                      const BoundaryState* left, const BoundaryState* right,
                                                      const PosteriorArrays& out) {
   const Work work{plan_for(scores, range, Direction::kForward, true), window_->on_device(),
-                  scores.subtract_position_max};
+                  scores.subtract_position_max, head_request(scores, out.features)};
   Sweeps sweeps = sweep(work, left, right, out);
   PosteriorWindow result;
   result.chunks = std::move(sweeps.chunks.front());

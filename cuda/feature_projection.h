@@ -10,20 +10,27 @@
 
 namespace semicrf::cuda {
 
-class Features {
+// Tables that were brought up once. They must stay as they are as long as this lives.
+class HeadTables {
  public:
-  // The rows for the work that `stream` gets from now on. They must not be in use.
-  DeviceScores bring(const FeatureRows& features, ScoreUpload& copies, cudaStream_t stream);
-  // The table must stay as it is as long as this lives.
-  HeadView head(const HeadTable& table, cudaStream_t stream);
+  HeadView view(const HeadTable& table, cudaStream_t stream);
 
  private:
   struct Table {
     DeviceBuffer<double> weights, bias;
   };
+  std::map<const HeadTable*, Table> tables_;
+};
+
+class Features {
+ public:
+  // The rows for the work that `stream` gets from now on. They must not be in use.
+  FeatureView bring(const FeatureRows& features, ScoreUpload& copies, cudaStream_t stream);
+
+ private:
   DeviceBuffer<float> f32_;
   DeviceBuffer<double> f64_;
-  std::map<const HeadTable*, Table> tables_;
+  DeviceBuffer<int> true_labels_;
 };
 
 }  // namespace semicrf::cuda

@@ -47,6 +47,9 @@ struct FeatureRows {
   const HeadTable* emission = nullptr;
   const HeadTable* start = nullptr;  // null: there are no such scores
   const HeadTable* finish = nullptr;
+  // What training takes from the emission score of every position's own label, in the precision of scores.
+  double margin = 0;
+  const int* true_labels = nullptr;  // (end - begin); null: nothing is taken
 
   bool empty() const { return emission == nullptr; }
 
@@ -60,8 +63,32 @@ struct FeatureRows {
       const std::size_t row = static_cast<std::size_t>(p - begin) * columns;
       for (std::size_t j = 0; j < columns; ++j) sum += rows.at(row + j) * head.weights[(input + j) * labels + c];
     }
-    return wide ? sum : static_cast<double>(static_cast<float>(sum));
+    return rounded(sum);
   }
+  // Less the margin.
+  double emission_score(std::int64_t t, std::int64_t length, std::size_t c, std::size_t labels) const {
+    return less_margin(score(*emission, t, length, c, labels), t, c);
+  }
+  // Of all labels.
+  void emission_scores(std::int64_t t, std::int64_t length, std::span<double> scores) const {
+    const std::size_t labels = scores.size();
+    const auto columns = static_cast<std::size_t>(tracks);
+    std::copy(emission->bias.begin(), emission->bias.end(), scores.begin());
+    const double* weights = emission->weights.data();
+    for (std::int64_t p = t + emission->first; p <= t + emission->last && !emission->weights.empty(); ++p) {
+      for (std::size_t j = 0; j < columns; ++j, weights += labels) {
+        if (p < 0 || p >= length) continue;
+        const double x = rows.at(static_cast<std::size_t>(p - begin) * columns + j);
+        for (std::size_t c = 0; c < labels; ++c) scores[c] += x * weights[c];
+      }
+    }
+    for (std::size_t c = 0; c < labels; ++c) scores[c] = less_margin(rounded(scores[c]), t, c);
+  }
+  double less_margin(double score_of_label, std::int64_t t, std::size_t c) const {
+    if (true_labels == nullptr || static_cast<std::size_t>(true_labels[t - begin]) != c) return score_of_label;
+    return rounded(score_of_label - rounded(margin));
+  }
+  double rounded(double value) const { return wide ? value : static_cast<double>(static_cast<float>(value)); }
 };
 
 // Positions [begin, end) of a sequence of `length` positions. Scores are log-scale, finite or -inf.

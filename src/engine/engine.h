@@ -132,6 +132,25 @@ struct ExpectedCounts {
   }
 };
 
+// Sums over positions under P(y|x): the gradients of log Z by the weights and biases of the linear heads that
+// made the scores (centring not considered), and by the model's start and end scores. The caller brings the
+// arrays to their shapes. An engine adds a window's share to what is there, stretches of positions in their
+// order.
+struct ExpectedFeatures {
+  struct Head {
+    std::vector<double> weights;  // (inputs, C), as in HeadTable: sum over t of p[t,c] x_j
+    std::vector<double> bias;     // (C): sum over t of p[t,c]; empty: the head's sums are not wanted
+
+    void shape_for(const HeadTable& table) {
+      weights.resize(table.weights.size());
+      bias.resize(table.bias.size());
+    }
+  };
+  Head emission;                    // p = P(c|t)
+  Head start, finish;               // p: a segment of label c starts at t, or has its last position there
+  std::vector<double> first, last;  // (C): P(c|0), P(c|T-1)
+};
+
 // Where posteriors go; null pointers are not computed. Rows are the positions of the range. Probabilities in
 // [0, 1].
 struct PosteriorArrays {
@@ -141,6 +160,8 @@ struct PosteriorArrays {
   double* ends =
       nullptr;  // (n, C): a segment of label c has its last position at t; gradient by the end scores
   ExpectedCounts* counts = nullptr;  // added to, in chunk order; a window computed again adds again
+  // Likewise; of windows with features, for engines that project. Several sequences may share one.
+  ExpectedFeatures* features = nullptr;
 };
 
 struct PosteriorWindow {
@@ -238,7 +259,7 @@ class Engine {
   // what it has begun of that sequence. May be null.
   virtual std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& /*whole*/) { return nullptr; }
 
-  // Whether windows for viterbi() and posteriors() may come with features in place of scores.
+  // Whether windows may come with features in place of scores; forward() gives no messages of such.
   virtual bool projects() const { return false; }
 
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they

@@ -63,11 +63,11 @@ inline void PathScore::add_content_to(Cell& cell, const ScoreWindow& scores, std
   if (!scores.features.empty()) {
     const FeatureRows& features = scores.features;
     const auto score_of = [&](std::int64_t t, std::size_t label_of) {
-      return features.score(*features.emission, t, scores.length, label_of, labels);
+      return features.emission_score(t, scores.length, label_of, labels);
     };
     std::vector<double> row(scores.subtract_position_max ? labels : 0);
     walk(score_of, [&](std::int64_t t) {
-      for (std::size_t other = 0; other < labels; ++other) row[other] = score_of(t, other);
+      features.emission_scores(t, scores.length, row);
       return position_maximum({nullptr, row.data()}, 0, labels);
     });
   } else if (scores.emissions.f32 != nullptr) {

@@ -386,7 +386,7 @@ void PieceRunner::add_to_many(const Engine& engine, Piece piece, std::unique_ptr
                               Batch& batch) {
   const bool same_sequence = !batch.items.empty() && batch.items.back()->piece.scores == piece.scores;
   const std::size_t cached = same_sequence ? 0 : piece.scores->cached_bytes;
-  batch.items.push_back(read_item(std::move(piece), *source));
+  batch.items.push_back(read_item(std::move(piece), *source, engine.projects()));
   batch.bytes += row_bytes(engine, *source, options_.analysis) + cached;
   batch.positions += source->length();
   const std::size_t of_engine = engine_bytes(engine, *source, options_.analysis, batch.positions);
@@ -406,16 +406,21 @@ bool PieceRunner::is_short(const Piece& piece, const ScoreSource& source, std::s
 
 void PieceRunner::add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes) {
   PiecePlan plan = plan_piece(engines_.worker(0), *source, options_.analysis, bytes);
-  std::unique_ptr<Item> item = read_item(std::move(piece), *source);
+  std::unique_ptr<Item> item = read_item(std::move(piece), *source, false);
   item->plan = std::move(plan);
   batch_.positions += item->piece.bins.size();
   batch_.bytes += bytes;
   batch_.items.push_back(std::move(item));
 }
 
-std::unique_ptr<PieceRunner::Item> PieceRunner::read_item(Piece piece, ScoreSource& source) {
+// `to_project`: features in place of the scores that heads make of them.
+std::unique_ptr<PieceRunner::Item> PieceRunner::read_item(Piece piece, ScoreSource& source, bool to_project) {
   auto item = std::make_unique<Item>();
-  item->scores = timed(report_.read, [&] { return source.read(0, piece.bins.size(), item->buffers); });
+  const std::int64_t length = piece.bins.size();
+  item->scores = timed(report_.read, [&] {
+    return to_project ? source.read_for_projection(0, length, item->buffers)
+                      : source.read(0, length, item->buffers);
+  });
   item->piece = std::move(piece);
   return item;
 }

@@ -95,7 +95,7 @@ class PieceRunner {
   void compute_together(Engine& engine, Batch& batch, int threads);
   bool is_short(const Piece& piece, const ScoreSource& source, std::size_t& bytes);
   void add_to_batch(Piece piece, std::unique_ptr<ScoreSource> source, std::size_t bytes);
-  std::unique_ptr<Item> read_item(Piece piece, ScoreSource& source);
+  std::unique_ptr<Item> read_item(Piece piece, ScoreSource& source, bool to_project);
   void run_batch();
   void compute_item(Item& item, Engine& engine);
   void write_item(Item& item);

@@ -1,6 +1,9 @@
 // Derivatives by the weights and biases of the linear heads.
 #pragma once
 
+#include <span>
+
+#include "engine/engine.h"
 #include "model/parameters.h"
 #include "train/parameter_gradient.h"
 #include "train/training_data.h"
@@ -20,5 +23,16 @@ struct ScoreDerivatives {
 // stretches that are added in order: the result does not depend on `threads`.
 void add_head_gradient(const Parameters& parameters, const TrainingPiece& piece,
                        const ScoreDerivatives& derivatives, int threads, ParameterGradient& gradient);
+
+// The same in two parts. Adds what the engine made of the posteriors of pieces with this mean of the features
+// (not read but under `mean` centring).
+void add_expected_features(const Parameters& parameters, const ExpectedFeatures& sums,
+                           std::span<const double> feature_mean, ParameterGradient& gradient);
+// Takes what the true segments of a piece make of it. Which derivatives are wanted.
+struct WantedHeads {
+  bool emission = true, start = true, finish = true;
+};
+void take_true_features(const Parameters& parameters, const TrainingPiece& piece, const WantedHeads& wanted,
+                        int threads, ParameterGradient& gradient);
 
 }  // namespace semicrf

@@ -9,9 +9,8 @@
 
 #include "core/error.h"
 #include "model/linear_heads.h"
-#include "model/score_source.h"
 #include "pipeline/parallel_for.h"
-#include "train/head_gradient.h"
+#include "train/piece_batch.h"
 #include "train/true_path.h"
 
 namespace semicrf {
@@ -20,77 +19,12 @@ namespace {
 constexpr std::int64_t kLongPiece = 1 << 15;  // positions; longer ones have sums of their own
 constexpr std::int64_t kShard = 1 << 13;      // positions of short pieces per shard, at least
 constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
-constexpr std::int64_t kTask = 1 << 13;       // positions per task of a thread
 
-int workers_for(std::size_t shards, int threads) {
-  return std::clamp(static_cast<int>(std::min<std::size_t>(shards, 1024)), 1, std::max(1, threads));
+// As many as threads, but an engine on every device.
+int workers_for(std::size_t shards, const EngineOptions& options) {
+  const int most = std::max({1, options.threads, static_cast<int>(options.devices.size())});
+  return std::clamp(static_cast<int>(std::min<std::size_t>(shards, 1024)), 1, most);
 }
-
-// The scores of one piece, in the precision of the engine.
-class PieceScores {
- public:
-  PieceScores(const LinearHeads& heads, const Parameters& parameters, const TrainingPiece& piece,
-              Precision precision, double margin, int threads)
-      : has_start_(heads.has_start()), has_end_(heads.has_end()) {
-    if (parameters.centering == Centering::kMean) baseline_ = heads.mean_emissions(piece.feature_mean);
-    window_.end = window_.length = piece.length;
-    window_.baseline = baseline_;
-    window_.subtract_position_max = parameters.centering == Centering::kPositionMax;
-    if (precision == Precision::kDouble) {
-      fill(heads, piece, threads, buffers_.emissions64, buffers_.start64, buffers_.end64);
-      take_margin(piece, margin, buffers_.emissions64);
-      window_.emissions.f64 = buffers_.emissions64.data();
-      if (has_start_) window_.start_scores.f64 = buffers_.start64.data();
-      if (has_end_) window_.end_scores.f64 = buffers_.end64.data();
-    } else {
-      fill(heads, piece, threads, buffers_.emissions32, buffers_.start32, buffers_.end32);
-      take_margin(piece, margin, buffers_.emissions32);
-      window_.emissions.f32 = buffers_.emissions32.data();
-      if (has_start_) window_.start_scores.f32 = buffers_.start32.data();
-      if (has_end_) window_.end_scores.f32 = buffers_.end32.data();
-    }
-  }
-  PieceScores(const PieceScores&) = delete;
-  PieceScores& operator=(const PieceScores&) = delete;
-
-  const ScoreWindow& window() const { return window_; }
-
- private:
-  template <class Value>
-  void fill(const LinearHeads& heads, const TrainingPiece& piece, int threads, std::vector<Value>& emissions,
-            std::vector<Value>& starts, std::vector<Value>& ends) const {
-    const auto labels = static_cast<std::size_t>(heads.num_labels());
-    const std::size_t values = static_cast<std::size_t>(piece.length) * labels;
-    emissions.resize(values);
-    if (has_start_) starts.resize(values);
-    if (has_end_) ends.resize(values);
-    const FeatureWindow<float> features{piece.features.data(), 0, piece.length, piece.length};
-    const auto tasks = static_cast<std::size_t>((piece.length + kTask - 1) / kTask);
-    parallel_for(threads, tasks, [&](std::size_t task, int) {
-      const std::int64_t begin = static_cast<std::int64_t>(task) * kTask;
-      const std::int64_t end = std::min(piece.length, begin + kTask);
-      const std::size_t at = static_cast<std::size_t>(begin) * labels;
-      heads.emissions(features, begin, end, emissions.data() + at);
-      if (has_start_) heads.start_scores(features, begin, end, starts.data() + at);
-      if (has_end_) heads.end_scores(features, begin, end, ends.data() + at);
-    });
-  }
-
-  template <class Value>
-  static void take_margin(const TrainingPiece& piece, double margin, std::vector<Value>& emissions) {
-    if (margin == 0) return;
-    const std::size_t labels = emissions.size() / static_cast<std::size_t>(piece.length);
-    for (const Segment& segment : piece.segments)
-      for (std::int64_t t = segment.begin; t < segment.end; ++t)
-        emissions[static_cast<std::size_t>(t) * labels + static_cast<std::size_t>(segment.label)] -=
-            static_cast<Value>(margin);
-  }
-
-  bool has_start_, has_end_;
-  std::vector<double> baseline_;
-  ScoreBuffers buffers_;
-  ScoreWindow window_;
-};
 
 class Evaluator {
  public:
@@ -102,10 +36,10 @@ class Evaluator {
     const Shards shards = make_shards(pieces);
     // Each engine gets an equal part of the threads.
     EngineOptions part = options_;
-    part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_.threads));
+    part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_));
     std::unique_ptr<Engine> first = make_engine(part, parameters_.chain);
     const std::vector<Shards> groups = group(shards, first->batch_positions());
-    const int side_by_side = workers_for(groups.size(), options_.threads);
+    const int side_by_side = workers_for(groups.size(), options_);
     part.threads = std::max(1, options_.threads / side_by_side);
     std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
     engines.front() = std::move(first);
@@ -118,7 +52,7 @@ class Evaluator {
     }
     parallel_for(side_by_side, groups.size(), [&](std::size_t i, int worker) {
       std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
-      if (engine == nullptr) engine = make_engine(part, parameters_.chain);
+      if (engine == nullptr) engine = make_engine(of_worker(part, worker), parameters_.chain);
       if (gradient != nullptr)
         for (Sums& shard : of_group[i]) shard.gradient.emplace(parameters_);
       evaluate(*engine, groups[i], part.threads, of_group[i]);
@@ -137,6 +71,13 @@ class Evaluator {
     double value = 0;
     std::optional<ParameterGradient> gradient;
   };
+
+  // Devices are taken in turn.
+  static EngineOptions of_worker(EngineOptions options, int worker) {
+    if (!options.devices.empty())
+      options.devices = {options.devices[static_cast<std::size_t>(worker) % options.devices.size()]};
+    return options;
+  }
 
   // What is computed one after the other, with sums of its own: every long piece, the longest first, so that
   // threads end together; then runs of consecutive short ones. By the lengths alone.
@@ -191,61 +132,47 @@ class Evaluator {
 
   // The pieces of all shards in one call of the engine.
   void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
-    std::vector<PieceWork> works;
-    std::vector<std::size_t> ends;
-    for (const std::vector<std::size_t>& shard : shards) {
-      for (const std::size_t i : shard) works.emplace_back().piece = &data_.pieces[i];
-      ends.push_back(works.size());
-    }
-    const bool with_gradient = sums.front().gradient.has_value();
-    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(works.size(), 1024)));
-    parallel_for(threads, works.size(), [&](std::size_t i, int) {
-      PieceWork& work = works[i];
-      work.scores = std::make_unique<PieceScores>(heads_, parameters_, *work.piece, engine.precision(),
-                                                  objective_.margin, inside);
-      work.truth = true_score(parameters_.chain, work.scores->window(), *work.piece);
-      if (with_gradient) make_room(work);
+    const BatchSetup setup = set_up(shards, engine.precision(), sums.front().gradient.has_value());
+    const std::size_t count = setup.pieces.size();
+    const std::unique_ptr<PieceBatch> batch = objective_.project && engine.projects()
+                                                  ? batch_with_device_heads(setup)
+                                                  : batch_with_host_heads(setup);
+    std::vector<double> truths(count);
+    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(count, 1024)));
+    parallel_for(threads, count, [&](std::size_t i, int) {
+      batch->prepare(i, inside);
+      truths[i] = true_score(parameters_.chain, batch->window(i), *setup.pieces[i], inside);
     });
     ExpectedCounts counts;
-    const std::vector<SequenceResult> results = ask(engine, works, with_gradient ? &counts : nullptr);
-    for (std::size_t i = 0; i < works.size(); ++i)
-      if (!std::isfinite(works[i].truth) || !std::isfinite(results[i].log_partition)) refuse(*works[i].piece);
-    if (with_gradient) add_counts(counts, *sums.front().gradient);
+    const std::vector<SequenceResult> results =
+        ask(engine, *batch, count, setup.with_gradient ? &counts : nullptr);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition)) refuse(*setup.pieces[i]);
+    if (setup.with_gradient) add_counts(counts, *sums.front().gradient);
+    const int share = std::max(1, threads / static_cast<int>(shards.size()));
     parallel_for(threads, shards.size(), [&](std::size_t shard, int) {
-      const int share = std::max(1, threads / static_cast<int>(shards.size()));
-      for (std::size_t i = shard == 0 ? 0 : ends[shard - 1]; i < ends[shard]; ++i) {
-        sums[shard].value += results[i].log_partition - works[i].truth;
-        if (with_gradient) add_gradient(works[i], share, *sums[shard].gradient);
-      }
+      for (std::size_t i = setup.shard_begin(shard); i < setup.shard_ends[shard]; ++i)
+        sums[shard].value += results[i].log_partition - truths[i];
+      if (setup.with_gradient) batch->add_gradient(shard, share, *sums[shard].gradient);
     });
   }
 
-  // One piece on its way through the engine.
-  struct PieceWork {
-    const TrainingPiece* piece = nullptr;
-    std::unique_ptr<PieceScores> scores;
-    double truth = 0;
-    std::vector<double> cover, starts, ends;  // posteriors
-  };
-
-  void make_room(PieceWork& work) const {
-    const std::size_t values =
-        static_cast<std::size_t>(work.piece->length) * static_cast<std::size_t>(parameters_.num_labels());
-    work.cover.resize(values);
-    if (objective_.boundary && heads_.has_start()) work.starts.resize(values);
-    if (objective_.boundary && heads_.has_end()) work.ends.resize(values);
+  BatchSetup set_up(const Shards& shards, Precision precision, bool with_gradient) const {
+    BatchSetup setup{parameters_, heads_, objective_, precision, with_gradient, {}, {}};
+    for (const std::vector<std::size_t>& shard : shards) {
+      for (const std::size_t i : shard) setup.pieces.push_back(&data_.pieces[i]);
+      setup.shard_ends.push_back(setup.pieces.size());
+    }
+    return setup;
   }
 
-  static std::vector<SequenceResult> ask(Engine& engine, std::vector<PieceWork>& works,
+  static std::vector<SequenceResult> ask(Engine& engine, PieceBatch& batch, std::size_t count,
                                          ExpectedCounts* counts) {
     std::vector<ScoreWindow> windows;
     std::vector<PosteriorArrays> out;
-    for (PieceWork& work : works) {
-      windows.push_back(work.scores->window());
-      PosteriorArrays& arrays = out.emplace_back();
-      arrays.labels = work.cover.data();
-      arrays.starts = work.starts.empty() ? nullptr : work.starts.data();
-      arrays.ends = work.ends.empty() ? nullptr : work.ends.data();
+    for (std::size_t i = 0; i < count; ++i) {
+      windows.push_back(batch.window(i));
+      if (counts != nullptr) out.push_back(batch.wanted(i));
     }
     return counts == nullptr ? engine.log_partitions(windows) : engine.posteriors_of(windows, out, counts);
   }
@@ -257,30 +184,6 @@ class Evaluator {
     add(counts.transition, gradient.transition);
     add(counts.duration, gradient.duration);
     add(counts.tail, gradient.tail);
-  }
-
-  // All but the expected counts.
-  void add_gradient(PieceWork& work, int threads, ParameterGradient& gradient) const {
-    const TrainingPiece& piece = *work.piece;
-    const auto labels = static_cast<std::size_t>(parameters_.num_labels());
-    for (std::size_t c = 0; c < labels; ++c) {
-      gradient.start[c] += work.cover[c];  // whatever covers the first position starts there
-      gradient.end[c] += work.cover[work.cover.size() - labels + c];
-    }
-    add_true_counts(parameters_.chain, piece, -1, gradient);
-    for (const Segment& segment : piece.segments) {
-      const auto c = static_cast<std::size_t>(segment.label);
-      const std::size_t first = static_cast<std::size_t>(segment.begin) * labels + c;
-      const std::size_t last = static_cast<std::size_t>(segment.end - 1) * labels + c;
-      for (std::size_t i = first; i <= last; i += labels) work.cover[i] -= 1;
-      if (!work.starts.empty()) work.starts[first] -= 1;
-      if (!work.ends.empty()) work.ends[last] -= 1;
-    }
-    ScoreDerivatives derivatives;
-    if (objective_.emissions) derivatives.emissions = work.cover.data();
-    if (!work.starts.empty()) derivatives.starts = work.starts.data();
-    if (!work.ends.empty()) derivatives.ends = work.ends.data();
-    add_head_gradient(parameters_, piece, derivatives, threads, gradient);
   }
 
   [[noreturn]] void refuse(const TrainingPiece& piece) const {
@@ -303,6 +206,13 @@ class Evaluator {
   ObjectiveOptions objective_;
 };
 
+std::size_t head_weights(const Parameters& parameters) {
+  std::size_t weights = parameters.emission->weights.size();
+  if (parameters.boundary)
+    weights += parameters.boundary->start_weights.size() + parameters.boundary->end_weights.size();
+  return weights;
+}
+
 }  // namespace
 
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
@@ -317,21 +227,23 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const auto labels = static_cast<std::size_t>(parameters.num_labels());
   const std::size_t arrays = parameters.boundary ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
-  const auto most = static_cast<std::size_t>(std::max(1, options.threads));
+  // Of a piece, per position: scores and posteriors, or the true label.
+  const std::size_t position = engine->projects() ? sizeof(int) : labels * arrays * (score + sizeof(double));
+  const auto most = static_cast<std::size_t>(workers_for(data.pieces.size(), options));
   // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
   std::vector<std::size_t> needs;
   std::int64_t longest = kShard, positions = 0;
   for (const TrainingPiece& piece : data.pieces) {
-    const std::size_t rows = static_cast<std::size_t>(piece.length) * labels * arrays;
-    needs.push_back(engine->posterior_bytes(piece.length, true) + rows * (score + sizeof(double)));
+    needs.push_back(engine->posterior_bytes(piece.length, true) +
+                    static_cast<std::size_t>(piece.length) * position);
     longest = std::max(longest, piece.length);
     positions += piece.length;
   }
   if (const std::int64_t batch = engine->batch_positions(); batch > 0) {
     const std::int64_t shard =
         std::max(longest, positions / static_cast<std::int64_t>(kMostShards) + kLongPiece);
-    const auto together = static_cast<std::size_t>(std::min(positions, batch + shard)) * labels * arrays;
-    const std::size_t bytes = engine->posterior_bytes(batch, true) + together * (score + sizeof(double));
+    const auto together = static_cast<std::size_t>(std::min(positions, batch + shard));
+    const std::size_t bytes = engine->posterior_bytes(batch, true) + together * position;
     needs.assign(static_cast<std::size_t>(positions / batch + 1), bytes);
   }
   std::sort(needs.begin(), needs.end(), std::greater<>());
@@ -340,8 +252,9 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
       std::count_if(data.pieces.begin(), data.pieces.end(),
                     [](const TrainingPiece& piece) { return piece.length > kLongPiece; }));
   const std::size_t shards = kMostShards + long_pieces;
-  return std::accumulate(needs.begin(), needs.end(), std::size_t{0}) +
-         2 * shards * parameters.chain.duration_bias.size() * sizeof(double);
+  std::size_t entries = parameters.chain.duration_bias.size();
+  if (engine->projects()) entries += head_weights(parameters);
+  return std::accumulate(needs.begin(), needs.end(), std::size_t{0}) + 2 * shards * entries * sizeof(double);
 }
 
 }  // namespace semicrf

@@ -21,6 +21,9 @@ struct ObjectiveOptions {
   // Which derivatives are wanted.
   bool emissions = true;  // of weights and bias
   bool boundary = true;
+  // Whether an engine that can do so applies the linear heads. The value has the same bits either way;
+  // derivatives by the heads' weights add up in another order.
+  bool project = true;
 };
 
 // log Z - score with the margin, summed over `pieces` (indices into data). With `gradient`, the derivatives

@@ -11,9 +11,10 @@
 namespace semicrf {
 
 // The score of the piece's segments, in double with compensation; -inf when something in it is forbidden.
-// `scores` covers the piece. With the uniform initial term the first segment gets the log sum over the
-// transitions into its label, as in log Z.
-double true_score(const ChainModel& model, const ScoreWindow& scores, const TrainingPiece& piece);
+// `window` covers the piece, with scores or with features. With the uniform initial term the first segment
+// gets the log sum over the transitions into its label, as in log Z. The same bits for any `threads`.
+double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
+                  int threads);
 
 // Adds `weight` times the derivatives of the score by transitions, durations, tails, start and end scores.
 void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double weight,

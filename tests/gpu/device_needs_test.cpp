@@ -94,4 +94,12 @@ TEST_CASE("a batch needs what its rows, its runs and the ends of its sequences t
   other.sequences = 1000;
   CHECK(need(other, BatchOutput::kPaths) > need(one, BatchOutput::kPaths));
   CHECK(need(other, BatchOutput::kPosteriors) > need(one, BatchOutput::kPosteriors));
+  // Sums of features: nothing without posteriors, and no more than their workspace.
+  other = one;
+  other.head_sum_entries = 1600;
+  CHECK(need(other, BatchOutput::kPaths) == need(one, BatchOutput::kPaths));
+  CHECK(need(other, BatchOutput::kPosteriors) - need(one, BatchOutput::kPosteriors) ==
+        (1 + 2 * 1024) * std::size_t{1600} * 8);
+  other.head_sum_entries *= 1000;
+  CHECK(need(other, BatchOutput::kPosteriors) - need(one, BatchOutput::kPosteriors) == kMostHeadSums);
 }

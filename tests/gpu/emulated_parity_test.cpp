@@ -5,6 +5,7 @@
 
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
+#include "gpu/head_cases.h"
 #include "gpu/make_spread.h"
 #include "gpu/prefetch_cases.h"
 #include "reference/reference_engine.h"
@@ -215,6 +216,11 @@ TEST_CASE("emulated kernels keep blocks at the ends of a sequence on the fast pa
 
 TEST_CASE("emulated kernels make the scores of linear heads as the host does") {
   for (const std::string& problem : check_projection(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
+TEST_CASE("emulated kernels take features of sequences and add them up as the host does") {
+  for (const std::string& problem : check_heads(make)) FAIL_CHECK(problem);
   SUCCEED();
 }
 

@@ -1,16 +1,21 @@
 // Speed of the CUDA engine on scores that lie on the device, as JSON lines; the work of uploading them and of
-// bringing posteriors back is not in these figures. Arguments: which rows, by part of their name; none: all.
+// bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches", "one T
+// K C OPERATIONS", or "training", which measures whole passes of it (note: threads).
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
+#include <numeric>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cuda/cuda_engine.h"
 #include "cuda/cuda_engine_impl.h"
+#include "train/objective.h"
+#include "unit/train_fixture.h"
 
 using namespace semicrf;
 
@@ -226,6 +231,49 @@ void measure_short_paths() {
   measure_paths<float>({0, 100, 24, false, 2000});
 }
 
+// A pass of training, value and gradient, from the features on the host to the gradient there: heads on the
+// device against heads on the host. Boundary heads over five bins and a margin, as training chooses them.
+void measure_training(const Shape& shape, int tracks) {
+  test::ModelShape model;
+  model.labels = shape.num_labels;
+  model.tracks = tracks;
+  model.max_duration = shape.max_duration;
+  model.boundary = true;
+  model.first = -2;
+  model.last = 2;
+  std::mt19937_64 random(13);
+  const Parameters parameters = test::random_parameters(model, random);
+  TrainingData data;
+  data.num_labels = shape.num_labels;
+  data.num_tracks = tracks;
+  for (int i = 0; i < shape.sequences; ++i)
+    data.pieces.push_back(
+        test::random_piece(shape.length, shape.num_labels, tracks, shape.max_duration, random));
+  std::vector<std::size_t> pieces(data.pieces.size());
+  std::iota(pieces.begin(), pieces.end(), std::size_t{0});
+  EngineOptions options;
+  options.backend = EngineOptions::Backend::kCuda;
+  const auto most = static_cast<int>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  for (const int threads : {1, most}) {
+    options.threads = threads;
+    for (const bool project : {true, false}) {
+      const ObjectiveOptions objective{.margin = 0.1, .project = project};
+      const double seconds = seconds_of([&] {
+        ParameterGradient gradient(parameters);
+        negative_log_likelihood(data, pieces, parameters, options, objective, &gradient);
+      });
+      print(project ? "training, heads on the device" : "training, heads on the host", shape, seconds,
+            threads);
+    }
+  }
+}
+
+void measure_trainings() {
+  measure_training({2000000, 100, 24}, 6);
+  measure_training({10000, 100, 24, false, 200}, 6);
+  measure_training({500, 100, 24, false, 4000}, 6);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
@@ -242,6 +290,8 @@ int main(int count, char** arguments) {
     measure_batches();
   } else if (which == "paths") {
     measure_short_paths();
+  } else if (which == "training") {
+    measure_trainings();
   } else if (which == "table") {
     measure<float>({20000000, 100, 24}, "fvpg");
     measure<float>({100000, 100, 24}, "fvp");

@@ -4,6 +4,7 @@
 
 #include "cuda/cuda_engine.h"
 #include "gpu/cuda_cases.h"
+#include "gpu/head_cases.h"
 #include "gpu/make_spread.h"
 #include "gpu/prefetch_cases.h"
 #include "reference/reference_engine.h"
@@ -180,6 +181,12 @@ TEST_CASE("the cuda engine makes the scores of linear heads as the host does") {
   SUCCEED();
 }
 
+TEST_CASE("the cuda engine takes features of sequences and adds them up as the host does") {
+  if (!has_gpu()) return;
+  for (const std::string& problem : check_heads(make)) FAIL_CHECK(problem);
+  SUCCEED();
+}
+
 TEST_CASE("the cuda engine checks scores and adds them up as the host does") {
   if (!has_gpu()) return;
   for (const std::string& problem : check_prefetch(make)) FAIL_CHECK(problem);
@@ -202,4 +209,5 @@ TEST_CASE("a small grid for the sanitizers") {
   }
   check_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
   check_paths_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
+  for (const std::string& problem : check_few_heads(make)) FAIL_CHECK(problem);
 }

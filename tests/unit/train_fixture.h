@@ -59,6 +59,7 @@ struct ModelShape {
   DurationKind kind = DurationKind::kTable;
   bool tail = false;
   bool boundary = false;
+  int first = -1, last = 2;  // of the boundary heads
   Centering centering = Centering::kNone;
   InitialTerm initial = InitialTerm::kNone;
 };
@@ -110,10 +111,11 @@ inline Parameters random_parameters(const ModelShape& shape, std::mt19937_64& ra
   if (shape.centering == Centering::kMean) parameters.emission->bias.assign(labels, 0.0);
   if (shape.boundary) {
     BoundaryHead head;
-    head.first = -1;
-    head.last = 2;
-    head.start_weights = random_numbers(labels * tracks * 4, 0.3, random);
-    head.end_weights = random_numbers(labels * tracks * 4, 0.3, random);
+    head.first = shape.first;
+    head.last = shape.last;
+    const std::size_t inputs = tracks * static_cast<std::size_t>(shape.last - shape.first + 1);
+    head.start_weights = random_numbers(labels * inputs, 0.3, random);
+    head.end_weights = random_numbers(labels * inputs, 0.3, random);
     head.start_bias = random_numbers(labels, 0.3, random);
     head.end_bias = random_numbers(labels, 0.3, random);
     parameters.boundary = head;

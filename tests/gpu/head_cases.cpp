@@ -1,0 +1,353 @@
+#include "gpu/head_cases.h"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "model/linear_heads.h"
+
+namespace semicrf::testing {
+namespace {
+
+struct HeadShape {
+  int labels, tracks;
+  double margin;
+  bool subtract_position_max;
+  std::vector<std::int64_t> lengths;
+  bool start_weights = true;  // else the head of starts is a bias
+  int max_duration = 5;
+};
+
+Parameters random_heads(const HeadShape& shape, std::mt19937_64& random) {
+  constexpr int kFirst = -2, kLast = 3;
+  std::normal_distribution<double> normal;
+  const auto numbers = [&](int count, double size) {
+    std::vector<double> values(static_cast<std::size_t>(count));
+    for (double& value : values) value = size * normal(random);
+    return values;
+  };
+  const int labels = shape.labels, inputs = shape.tracks * (kLast - kFirst + 1);
+  Parameters parameters;
+  parameters.labels.resize(static_cast<std::size_t>(labels));
+  parameters.tracks.resize(static_cast<std::size_t>(shape.tracks));
+  parameters.emission = EmissionHead{numbers(labels * shape.tracks, 0.3), numbers(labels, 0.2)};
+  parameters.boundary =
+      BoundaryHead{kFirst, kLast, {}, numbers(labels * inputs, 0.1), numbers(labels, 0.1), {}};
+  if (shape.start_weights) parameters.boundary->start_weights = numbers(labels * inputs, 0.1);
+  return parameters;
+}
+
+// One sequence: features, true labels, and the scores that the host makes of them.
+template <class Score>
+struct Sequence {
+  std::int64_t length = 0;
+  std::vector<float> features;
+  std::vector<int> true_labels;
+  std::vector<Score> emissions, starts, ends;
+};
+
+template <class Score>
+class HeadCase {
+ public:
+  HeadCase(const HeadShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {
+    const Parameters parameters = random_heads(shape, random_);
+    heads_.emplace(parameters);
+    model_ = make_case(CaseKind::kPlain, {10, shape.max_duration, shape.labels}, seed).model;
+    for (const std::int64_t length : shape.lengths) add(length);
+    baseline_.assign(static_cast<std::size_t>(shape.labels), 0.125);
+  }
+
+  const ChainModel& model() const { return model_; }
+  const std::vector<Sequence<Score>>& sequences() const { return sequences_; }
+  const LinearHeads& heads() const { return *heads_; }
+  const HeadShape& shape() const { return shape_; }
+
+  ScoreWindow stored(std::size_t i) const {
+    const Sequence<Score>& sequence = sequences_[i];
+    ScoreWindow window = bare(0, sequence.length, sequence.length);
+    point(window.emissions, sequence.emissions);
+    point(window.start_scores, sequence.starts);
+    point(window.end_scores, sequence.ends);
+    return window;
+  }
+  ScoreWindow projected(std::size_t i) const { return projected(i, 0, sequences_[i].length); }
+  ScoreWindow projected(std::size_t i, std::int64_t begin, std::int64_t end) const {
+    const Sequence<Score>& sequence = sequences_[i];
+    ScoreWindow window = bare(begin, end, sequence.length);
+    FeatureRows& rows = window.features;
+    rows.begin = std::max<std::int64_t>(0, begin - heads_->halo_before());
+    rows.end = std::min(sequence.length, end + heads_->halo_after());
+    rows.tracks = shape_.tracks;
+    rows.rows.f32 = sequence.features.data() + rows.begin * shape_.tracks;
+    rows.wide = sizeof(Score) == sizeof(double);
+    rows.emission = heads_->emission_table();
+    rows.start = heads_->start_table();
+    rows.finish = heads_->end_table();
+    rows.margin = shape_.margin;
+    if (shape_.margin != 0) rows.true_labels = sequence.true_labels.data() + rows.begin;
+    return window;
+  }
+  ExpectedFeatures no_sums() const {
+    ExpectedFeatures sums;
+    sums.emission.shape_for(*heads_->emission_table());
+    sums.start.shape_for(*heads_->start_table());
+    sums.finish.shape_for(*heads_->end_table());
+    sums.first.resize(static_cast<std::size_t>(shape_.labels));
+    sums.last = sums.first;
+    return sums;
+  }
+
+ private:
+  ScoreWindow bare(std::int64_t begin, std::int64_t end, std::int64_t length) const {
+    ScoreWindow window;
+    window.begin = begin;
+    window.end = end;
+    window.length = length;
+    window.baseline = baseline_;
+    window.subtract_position_max = shape_.subtract_position_max;
+    return window;
+  }
+  static void point(ScoreArray& array, const std::vector<float>& values) { array.f32 = values.data(); }
+  static void point(ScoreArray& array, const std::vector<double>& values) { array.f64 = values.data(); }
+
+  void add(std::int64_t length) {
+    std::normal_distribution<float> normal;
+    Sequence<Score>& sequence = sequences_.emplace_back();
+    sequence.length = length;
+    sequence.features.resize(static_cast<std::size_t>(length * shape_.tracks));
+    // What leaks from one sequence into the next is not small.
+    for (float& x : sequence.features) x = normal(random_) + static_cast<float>(sequences_.size() % 3);
+    for (std::int64_t t = 0; t < length; ++t)
+      sequence.true_labels.push_back(static_cast<int>(random_() % static_cast<std::uint64_t>(shape_.labels)));
+    const auto labels = static_cast<std::size_t>(shape_.labels);
+    const std::size_t count = static_cast<std::size_t>(length) * labels;
+    for (auto* scores : {&sequence.emissions, &sequence.starts, &sequence.ends}) scores->resize(count);
+    const FeatureWindow<float> all{sequence.features.data(), 0, length, length};
+    heads_->emissions(all, 0, length, sequence.emissions.data());
+    heads_->start_scores(all, 0, length, sequence.starts.data());
+    heads_->end_scores(all, 0, length, sequence.ends.data());
+    for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t)
+      sequence.emissions[t * labels + static_cast<std::size_t>(sequence.true_labels[t])] -=
+          static_cast<Score>(shape_.margin);
+  }
+
+  HeadShape shape_;
+  std::mt19937_64 random_;
+  std::optional<LinearHeads> heads_;
+  ChainModel model_;
+  std::vector<Sequence<Score>> sequences_;
+  std::vector<double> baseline_;
+};
+
+struct Outcome {
+  std::vector<double> log_partitions;     // of posteriors_of(), then of log_partitions()
+  std::vector<std::vector<double>> rows;  // labels, starts, ends of each sequence
+  ExpectedCounts counts;
+};
+
+std::vector<std::vector<double>*> arrays_of(ExpectedFeatures& sums) {
+  return {&sums.emission.weights, &sums.emission.bias, &sums.start.weights, &sums.start.bias,
+          &sums.finish.weights,   &sums.finish.bias,   &sums.first,         &sums.last};
+}
+
+// `step`: sequences per call; `sums`: one for each sequence, which may be the same; empty: none.
+Outcome compute(Engine& engine, const std::vector<ScoreWindow>& sequences, std::size_t step,
+                const std::vector<ExpectedFeatures*>& sums) {
+  const auto labels = static_cast<std::size_t>(engine.model().num_labels);
+  Outcome outcome;
+  outcome.rows.resize(3 * sequences.size());
+  std::vector<PosteriorArrays> out(sequences.size());
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    for (std::size_t which = 0; which < 3; ++which)
+      outcome.rows[3 * i + which].resize(static_cast<std::size_t>(sequences[i].length) * labels);
+    out[i].labels = outcome.rows[3 * i].data();
+    out[i].starts = outcome.rows[3 * i + 1].data();
+    out[i].ends = outcome.rows[3 * i + 2].data();
+    if (!sums.empty()) out[i].features = sums[i];
+  }
+  const std::span<const ScoreWindow> all = sequences;
+  const std::span<const PosteriorArrays> arrays = out;
+  const auto add = [&](const std::vector<SequenceResult>& results) {
+    for (const SequenceResult& result : results) outcome.log_partitions.push_back(result.log_partition);
+  };
+  const auto part = [&](std::size_t i) { return std::min(step, all.size() - i); };
+  for (std::size_t i = 0; i < all.size(); i += step)
+    add(engine.posteriors_of(all.subspan(i, part(i)), arrays.subspan(i, part(i)), &outcome.counts));
+  for (std::size_t i = 0; i < all.size(); i += step) add(engine.log_partitions(all.subspan(i, part(i))));
+  return outcome;
+}
+
+// The sums of a sequence, of its posteriors.
+template <class Score>
+void add_to(ExpectedFeatures& sums, const HeadCase<Score>& sample, std::size_t i, const Outcome& outcome) {
+  const Sequence<Score>& sequence = sample.sequences()[i];
+  const auto labels = static_cast<std::size_t>(sample.shape().labels);
+  const auto tracks = static_cast<std::size_t>(sample.shape().tracks);
+  const auto add = [&](ExpectedFeatures::Head& head, const HeadTable& table,
+                       const std::vector<double>& rows) {
+    for (std::int64_t t = 0; t < sequence.length; ++t) {
+      for (std::size_t c = 0; c < labels; ++c) {
+        const double p = rows[static_cast<std::size_t>(t) * labels + c];
+        head.bias[c] += p;
+        std::size_t at = c;
+        for (int offset = table.first; offset <= table.last && !table.weights.empty(); ++offset) {
+          const std::int64_t position = t + offset;
+          for (std::size_t f = 0; f < tracks; ++f, at += labels)
+            if (position >= 0 && position < sequence.length)
+              head.weights[at] +=
+                  p * static_cast<double>(sequence.features[static_cast<std::size_t>(position) * tracks + f]);
+        }
+      }
+    }
+  };
+  const std::vector<double>& cover = outcome.rows[3 * i];
+  add(sums.emission, *sample.heads().emission_table(), cover);
+  add(sums.start, *sample.heads().start_table(), outcome.rows[3 * i + 1]);
+  add(sums.finish, *sample.heads().end_table(), outcome.rows[3 * i + 2]);
+  for (std::size_t c = 0; c < labels; ++c) {
+    sums.first[c] += cover[c];
+    sums.last[c] += cover[cover.size() - labels + c];
+  }
+}
+
+template <class Score>
+class HeadCheck {
+ public:
+  HeadCheck(const MakeEngine& make, const HeadShape& shape, std::uint64_t seed)
+      : make_(make), sample_(shape, seed) {}
+
+  std::vector<std::string> run() {
+    std::vector<ScoreWindow> stored, projected;
+    for (std::size_t i = 0; i < sample_.sequences().size(); ++i) {
+      stored.push_back(sample_.stored(i));
+      projected.push_back(sample_.projected(i));
+    }
+    const auto engine = new_engine();
+    const Outcome expected = compute(*engine, stored, stored.size(), {});
+    // Two sums that the sequences take in turns, and a few sequences without.
+    std::vector<ExpectedFeatures> alone(2, sample_.no_sums()), together = alone, again = alone, host = alone;
+    const auto targets = [&](std::vector<ExpectedFeatures>& sums) {
+      std::vector<ExpectedFeatures*> of_all;
+      for (std::size_t i = 0; i < projected.size(); ++i)
+        of_all.push_back(i % 5 == 3 ? nullptr : &sums[i % 2]);
+      return of_all;
+    };
+    compare(expected, compute(*engine, projected, 1, targets(alone)), "alone");
+    compare(expected, compute(*engine, projected, projected.size(), targets(together)), "together");
+    compare(expected, compute(*new_engine(), projected, 3, targets(again)), "by threes");
+    for (std::size_t i = 0; i < projected.size(); ++i)
+      if (i % 5 != 3) add_to(host[i % 2], sample_, i, expected);
+    for (std::size_t i = 0; i < 2; ++i) {
+      same_sums(together[i], alone[i], "together");
+      same_sums(again[i], alone[i], "by threes");
+      close_sums(alone[i], host[i]);
+    }
+    check_windows();
+    return problems_;
+  }
+
+ private:
+  std::unique_ptr<Engine> new_engine() const {
+    return make_(sample_.model(), sizeof(Score) == sizeof(float) ? Precision::kFloat : Precision::kDouble);
+  }
+  void problem(const std::string& what) {
+    problems_.push_back("C=" + std::to_string(sample_.shape().labels) +
+                        " F=" + std::to_string(sample_.shape().tracks) + " " + std::to_string(sizeof(Score)) +
+                        " bytes: " + what);
+  }
+
+  void compare(const Outcome& expected, const Outcome& found, const std::string& how) {
+    if (found.log_partitions != expected.log_partitions) problem(how + ": another log Z");
+    for (std::size_t i = 0; i < expected.rows.size(); ++i)
+      if (found.rows[i] != expected.rows[i])
+        problem(how + ": other posteriors in sequence " + std::to_string(i / 3));
+    if (found.counts.transition != expected.counts.transition ||
+        found.counts.duration != expected.counts.duration)
+      problem(how + ": other counts");
+  }
+  void same_sums(ExpectedFeatures& found, ExpectedFeatures& expected, const std::string& how) {
+    const auto a = arrays_of(found), b = arrays_of(expected);
+    for (std::size_t i = 0; i < a.size(); ++i)
+      if (*a[i] != *b[i]) problem(how + ": other digits in sum " + std::to_string(i));
+  }
+  void close_sums(ExpectedFeatures& found, ExpectedFeatures& expected) {
+    const auto a = arrays_of(found), b = arrays_of(expected);
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      double size = 1;
+      for (const double value : *b[i]) size = std::max(size, std::fabs(value));
+      for (std::size_t j = 0; j < b[i]->size(); ++j) {
+        if (std::fabs((*a[i])[j] - (*b[i])[j]) <= 1e-13 * size) continue;
+        problem("sum " + std::to_string(i) + " is not that of the posteriors");
+        break;
+      }
+    }
+  }
+
+  // The longest sequence in windows, where it has more than one chunk.
+  void check_windows() {
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < sample_.sequences().size(); ++i)
+      if (sample_.sequences()[i].length > sample_.sequences()[longest].length) longest = i;
+    const std::int64_t length = sample_.sequences()[longest].length;
+    const auto engine = new_engine();
+    const ChunkGrid grid = engine->grid();
+    if (length <= grid.chunk) return;
+    ExpectedFeatures whole = sample_.no_sums(), parts = whole;
+    PosteriorArrays wanted;
+    wanted.features = &whole;
+    engine->posteriors(sample_.projected(longest), {0, length}, nullptr, nullptr, wanted);
+    wanted.features = &parts;
+    BoundaryState left;
+    for (std::int64_t begin = 0; begin < length; begin += grid.chunk) {
+      const std::int64_t end = std::min(length, begin + grid.chunk);
+      const ScoreWindow window = sample_.projected(longest, std::max<std::int64_t>(0, begin - grid.warmup),
+                                                   std::min(length, end + grid.warmup));
+      left = engine->posteriors(window, {begin, end}, begin == 0 ? nullptr : &left, nullptr, wanted)
+                 .right_forward;
+    }
+    same_sums(parts, whole, "in windows");
+  }
+
+  const MakeEngine& make_;
+  HeadCase<Score> sample_;
+  std::vector<std::string> problems_;
+};
+
+}  // namespace
+
+namespace {
+
+const std::vector<std::int64_t> kShortOnes{40, 1, 2, 15, 16, 17, 100, 1, 33, 64};
+
+std::vector<std::string> check_shapes(const MakeEngine& make, const std::vector<HeadShape>& shapes) {
+  std::vector<std::string> problems;
+  std::uint64_t seed = 871;
+  const auto add = [&](std::vector<std::string> found) {
+    for (std::string& problem : found) problems.push_back(std::move(problem));
+  };
+  for (const HeadShape& shape : shapes) {
+    ++seed;
+    add(HeadCheck<float>(make, shape, seed).run());
+    add(HeadCheck<double>(make, shape, seed).run());
+  }
+  return problems;
+}
+
+}  // namespace
+
+std::vector<std::string> check_heads(const MakeEngine& make) {
+  return check_shapes(make, {{1, 1, 0, false, kShortOnes},
+                             {5, 3, 0.5, true, kShortOnes},
+                             {24, 17, 0, false, kShortOnes, false},
+                             {33, 3, 0.1, false, kShortOnes},
+                             {5, 17, 0.1, true, kShortOnes},
+                             {2, 3, 0.25, false, {700, 8192 + 1500, 2100}},
+                             // Chunks that are no whole number of stretches.
+                             {2, 1, 0, false, {300, 8704 + 1500}, true, 130}});
+}
+
+std::vector<std::string> check_few_heads(const MakeEngine& make) {
+  return check_shapes(make, {{5, 3, 0.5, true, kShortOnes}});
+}
+
+}  // namespace semicrf::testing
