@@ -59,7 +59,7 @@ typename CudaEngine<Real>::MaxPass& CudaEngine<Real>::max_forward() {
 
 template <class Real>
 ModelShape CudaEngine<Real>::model_shape() const {
-  return {model_.num_labels, model_.max_duration, model_.has_tail(), sizeof(Real), teams_at_once(tile_)};
+  return {model_.num_labels, model_.max_duration, model_.has_tail(), sizeof(Real), teams_of(tile_)};
 }
 
 // Of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
@@ -89,7 +89,7 @@ std::size_t CudaEngine<Real>::posterior_device_bytes(const WindowShape& shape, b
 template <class Real>
 PlacedSequence CudaEngine<Real>::cut(std::int64_t length, PositionRange range, bool with_marks) const {
   PlacedSequence sequence{range, length};
-  sequence.run = run_length(grid_, length, teams_at_once(tile_));
+  sequence.run = run_length(grid_, length, teams_of(tile_));
   sequence.mark = with_marks ? std::min(sequence.run, grid_.warmup) : sequence.run;
   return sequence;
 }

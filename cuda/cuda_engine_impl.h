@@ -166,7 +166,7 @@ class CudaEngine final : public Engine {
                      std::span<double* const> to);
   void download_posteriors(const SequenceLayout& layout, std::span<const PosteriorArrays> out);
   std::size_t batch_end(std::span<const ScoreWindow> sequences, std::size_t first, BatchOutput output,
-                        std::span<const PosteriorArrays> out) const;
+                        std::span<const PosteriorArrays> out = {}) const;
   void write_forward(const ScoreWindow& scores, PositionRange range, const std::vector<RunOutcome>& outcomes,
                      std::int64_t run, const ForwardArrays& out, double whole);
   void end_stage(const char* name);

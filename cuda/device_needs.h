@@ -20,7 +20,7 @@ struct ModelShape {
   int labels = 0, max_duration = 0;
   bool tail = false;
   std::size_t real_bytes = 0;
-  int teams = 0;  // that run at a time
+  Teams teams;
 };
 // Whether such Viterbi windows are joined, see Engine::joins_windows: where edges take little beside windows,
 // and scores stay on the device.

@@ -44,8 +44,7 @@ std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, 
       out.empty() ? HeadRequest() : batch_head_request(sequences.subspan(first), out.subspan(first));
   if (!heads.targets.empty()) shape.head_sum_entries = head_sum_entries(heads, model_.num_labels);
   std::size_t end = first;
-  const int teams = teams_at_once(tile_);
-  while (end < sequences.size() && is_short(grid_, sequences[end].length, teams) &&
+  while (end < sequences.size() && is_short(grid_, sequences[end].length, teams_of(tile_)) &&
          same_arrays(sequences[first], sequences[end])) {
     const std::int64_t length = sequences[end].length;
     const PlacedSequence sequence = cut(length, {0, length}, with_marks);
@@ -107,7 +106,7 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
   std::vector<SequenceResult> results;
   while (results.size() < sequences.size()) {
     const std::size_t first = results.size();
-    const std::size_t end = batch_end(sequences, first, BatchOutput::kLogPartitions, {});
+    const std::size_t end = batch_end(sequences, first, BatchOutput::kLogPartitions);
     if (end <= first + 1) {
       results.push_back(std::move(Engine::log_partitions(sequences.subspan(first, 1)).front()));
       continue;

@@ -181,7 +181,12 @@ std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes) {
   return real_bytes == sizeof(float) ? 3 * grid.unit : grid.warmup;
 }
 
-int teams_at_once(const TileConfig& tile) { return kMultiprocessors * tile.resident * tile.teams_per_block; }
+Teams teams_of(const TileConfig& tile) {
+  constexpr int kSchedulers = 4 * kMultiprocessors;
+  const int at_once = kMultiprocessors * tile.resident * tile.teams_per_block;
+  if (tile.block_team) return {at_once, at_once};
+  return {at_once, std::min(at_once, kSchedulers * (tile.teams_per_block / tile.warps))};
+}
 
 namespace {
 
@@ -196,30 +201,38 @@ std::int64_t longest_way(std::int64_t length, std::int64_t run, std::int64_t war
 
 }  // namespace
 
-std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams) {
+std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams) {
   // A longer sequence comes in windows of about this size.
   constexpr std::int64_t kWindow = std::int64_t{20} << 20;
   const std::int64_t together = std::clamp<std::int64_t>(length, 1, kWindow);
   struct Cut {
-    std::int64_t run, positions;
+    std::int64_t run, time;
   };
   std::vector<Cut> cuts;  // longest runs first
-  for (std::int64_t run = grid.chunk; run >= grid.unit && run % grid.unit == 0; run /= 2) {
-    const std::int64_t rounds = ceil_div<std::int64_t>(ceil_div(together, run), teams);
-    cuts.push_back({run, rounds * longest_way(together, run, grid.warmup)});
+  for (std::int64_t parts = 1; parts * grid.unit <= grid.chunk; ++parts) {
+    const std::int64_t run = grid.chunk / parts;
+    // Posteriors keep states between the ends of runs only at whole warm-ups.
+    const bool marked = run <= grid.warmup || run % grid.warmup == 0;
+    if (grid.chunk % parts != 0 || run % kBlock != 0 || !marked) continue;
+    const std::int64_t runs = ceil_div(together, run);
+    const std::int64_t rounds = ceil_div<std::int64_t>(runs, teams.at_once);
+    // Every further warp that shares a scheduler makes blocks a fifth longer.
+    const std::int64_t warps =
+        ceil_div<std::int64_t>(std::min<std::int64_t>(runs, teams.at_once), teams.alone);
+    cuts.push_back({run, rounds * longest_way(together, run, grid.warmup) * (4 + warps)});
   }
-  const auto least = std::min_element(cuts.begin(), cuts.end(),
-                                      [](const Cut& a, const Cut& b) { return a.positions < b.positions; });
+  const auto least =
+      std::min_element(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
   if (!is_short(grid, length, teams)) return least->run;
   // One of many that run side by side: fewer warm-ups are worth a longer way.
   return std::find_if(cuts.begin(), cuts.end(),
-                      [&](const Cut& cut) { return cut.positions * 10 <= least->positions * 13; })
+                      [&](const Cut& cut) { return cut.time * 10 <= least->time * 13; })
       ->run;
 }
 
-bool is_short(const RunGrid& grid, std::int64_t length, int teams) {
+bool is_short(const RunGrid& grid, std::int64_t length, Teams teams) {
   constexpr std::int64_t kSideBySide = 8;
-  return length <= grid.unit || ceil_div(length, grid.unit) * kSideBySide <= teams;
+  return length <= grid.unit || ceil_div(length, grid.unit) * kSideBySide <= teams.at_once;
 }
 
 }  // namespace semicrf::cuda

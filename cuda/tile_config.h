@@ -63,12 +63,14 @@ RunGrid run_grid(int max_duration);
 // measured (docs/algorithm.md, "Parallel in time") to less than the tolerance of floats after 6K, of doubles
 // after 8K; runs that are not there yet are repaired.
 std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes);
+// Teams that run at a time on a large card; of these as many as a warp scheduler has no other for.
+struct Teams {
+  int at_once = 0, alone = 0;
+};
+Teams teams_of(const TileConfig& tile);
 // Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
-// `teams`: how many run at a time.
-std::int64_t run_length(const RunGrid& grid, std::int64_t length, int teams);
+std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams);
 // Whether a sequence leaves most of a card idle, so that it is computed together with others.
-bool is_short(const RunGrid& grid, std::int64_t length, int teams);
-// Teams that run at a time on a large card.
-int teams_at_once(const TileConfig& tile);
+bool is_short(const RunGrid& grid, std::int64_t length, Teams teams);
 
 }  // namespace semicrf::cuda

@@ -284,7 +284,7 @@ ModelCase late_repair_of(std::int64_t run, std::int64_t warmup, std::uint64_t se
 
 ModelCase late_repair_case(std::size_t real_bytes, std::uint64_t seed) {
   const cuda::RunGrid grid = cuda::run_grid(1);
-  const int teams = cuda::teams_at_once(cuda::choose_tile(4, 1, real_bytes, 227 * 1024));
+  const cuda::Teams teams = cuda::teams_of(cuda::choose_tile(4, 1, real_bytes, 227 * 1024));
   for (std::int64_t run = grid.unit; run <= grid.chunk; run *= 2) {
     ModelCase sample = late_repair_of(run, cuda::run_warmup(grid, real_bytes), seed);
     if (cuda::run_length(grid, sample.length, teams) == run) return sample;
@@ -407,6 +407,24 @@ bool same_state(const BoundaryState& a, const BoundaryState& b) {
 
 }  // namespace
 
+ModelCase silent_case(std::int64_t length, std::int64_t silent, std::uint64_t seed) {
+  ModelCase sample = make_case(CaseKind::kPlain, {length, 3, 2}, seed);
+  sample.description += ", silent around " + std::to_string(silent);
+  sample.model.transition = {0, -50, -50, 0};
+  std::mt19937_64 random(seed);
+  for (std::int64_t t = 0; t < length; ++t) {
+    const bool speaks = t % 40 == 0 && (t < silent - 1000 || t >= silent + 500);
+    const std::size_t label = random() % 2;
+    for (std::size_t c = 0; c < 2; ++c) {
+      const std::size_t at = static_cast<std::size_t>(t) * 2 + c;
+      const float score = speaks && c == label ? 150.0F : 0.0F;
+      if (!sample.emissions.f32.empty()) sample.emissions.f32[at] = score;
+      if (!sample.emissions.f64.empty()) sample.emissions.f64[at] = score;
+    }
+  }
+  return sample;
+}
+
 std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& spread,
                                       const ModelCase& sample) {
   std::vector<std::string> problems;
@@ -431,7 +449,8 @@ std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& 
     check(same_numbers(found.labels, expected.labels), "other label posteriors");
     bool same_chunks = found.chunks.size() == expected.chunks.size();
     for (std::size_t i = 0; same_chunks && i < found.chunks.size(); ++i)
-      same_chunks = same_number(found.chunks[i].boundary_mass, expected.chunks[i].boundary_mass) &&
+      same_chunks = found.chunks[i].repaired == expected.chunks[i].repaired &&
+                    same_number(found.chunks[i].boundary_mass, expected.chunks[i].boundary_mass) &&
                     same_number(found.chunks[i].label_entropy, expected.chunks[i].label_entropy);
     check(same_chunks, "other reports");
   }

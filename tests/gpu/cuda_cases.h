@@ -61,6 +61,10 @@ std::vector<std::string> check_joined_windows(const MakeEngine& make);
 std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& spread,
                                       const ModelCase& sample);
 
+// Two labels that hardly change but where the scores say so, as they do everywhere except around the position
+// `silent`: what is warmed up there does not agree with what comes from the left.
+ModelCase silent_case(std::int64_t length, std::int64_t silent, std::uint64_t seed);
+
 // All problems found when the device makes scores of features: not a digit may differ from the host's.
 std::vector<std::string> check_projection(const MakeEngine& make);
 

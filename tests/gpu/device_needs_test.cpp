@@ -9,7 +9,7 @@ using namespace semicrf::cuda;
 namespace {
 
 constexpr std::size_t kGiB = std::size_t{1} << 30;
-const ModelShape kModel{5, 100, false, sizeof(float), 3000};
+const ModelShape kModel{5, 100, false, sizeof(float), {3000, 1000}};
 
 WindowShape window(std::int64_t length, std::int64_t positions) { return {length, positions, positions, 20}; }
 

@@ -45,18 +45,25 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
 TEST_CASE("short sequences are cut little, so that many of them fill a card") {
   // Six labels, K = 2000: 4000 positions warm up for 16,000.
   const RunGrid long_durations = run_grid(2000);
-  CHECK(is_short(long_durations, 50'000, 264));
-  CHECK(run_length(long_durations, 50'000, 264) == 8000);
-  CHECK_FALSE(is_short(long_durations, 1'600'000, 264));
-  CHECK(run_length(long_durations, 1'600'000, 264) == 8000);
+  CHECK(is_short(long_durations, 50'000, {264, 264}));
+  CHECK(run_length(long_durations, 50'000, {264, 264}) == 8000);
+  CHECK_FALSE(is_short(long_durations, 1'600'000, {264, 264}));
+  CHECK(run_length(long_durations, 1'600'000, {264, 264}) == 6400);
   // Where the warm-up reaches the beginning anyway, one run is as quick as several.
-  CHECK(run_length(run_grid(8000), 50'000, 132) >= 50'000);
-  CHECK(run_length(run_grid(30), 300, 132) >= 300);
-  CHECK(is_short(run_grid(30), 64, 1));
-  CHECK(is_short(run_grid(30), 0, 1));
+  CHECK(run_length(run_grid(8000), 50'000, {132, 132}) >= 50'000);
+  CHECK(run_length(run_grid(30), 300, {132, 132}) >= 300);
+  CHECK(is_short(run_grid(30), 64, {1, 1}));
+  CHECK(is_short(run_grid(30), 0, {1, 1}));
 }
 
-TEST_CASE("runs are whole units of the chunk grid, long enough and aligned") {
+// Six labels, K = 200: 512 positions per run instead of 400, as 625 warps would share 528 schedulers.
+TEST_CASE("runs are as many as have a scheduler to themselves") {
+  const TileConfig tile = choose_tile(6, 200, sizeof(float), 227 * 1024);
+  CHECK(teams_of(tile).alone == 4 * 528);
+  CHECK(run_length(run_grid(200), 1'000'000, teams_of(tile)) == 512);
+}
+
+TEST_CASE("runs tile the chunk grid, long enough and aligned") {
   for (const int duration : {1, 2, 16, 31, 32, 33, 100, 200, 1000, 30000}) {
     const RunGrid grid = run_grid(duration);
     INFO("K=" << duration);
@@ -67,12 +74,12 @@ TEST_CASE("runs are whole units of the chunk grid, long enough and aligned") {
     CHECK(grid.chunk % grid.warmup == 0);
     for (const std::int64_t length : {1L, 1000L, 100000L, 20000000L, 3000000000L}) {
       for (const int teams : {1, 132, 300, 1584, 12672}) {
-        const std::int64_t run = run_length(grid, length, teams);
+        const std::int64_t run = run_length(grid, length, {teams, (teams + 2) / 3});
         CHECK(run >= grid.unit);
-        CHECK(run % grid.unit == 0);
+        CHECK(run % 16 == 0);
         CHECK(grid.chunk % run == 0);
-        // Marks of posteriors lie on the edges of runs.
-        CHECK((run % grid.warmup == 0 || grid.warmup % run == 0));
+        // Marks of posteriors, at most a warm-up apart, lie on the edges of runs.
+        CHECK((run % grid.warmup == 0 || run < grid.warmup));
       }
     }
   }

@@ -95,8 +95,6 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
   static std::mutex alone;  // engines may have threads of their own
   const std::lock_guard lock(alone);
   constexpr std::size_t kStack = 128 * 1024;
-  static std::mutex device;  // one kernel at a time, whichever thread launches it
-  const std::lock_guard<std::mutex> lock(device);
   gridDim = grid;
   blockDim = block;
   body = &kernel;
