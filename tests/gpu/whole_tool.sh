@@ -132,6 +132,7 @@ for step in $steps; do
       done
       ;;
     devices)
+      python3 tests/gpu/make_long_scores.py "$scratch/small" 3000000 5
       python3 tests/gpu/make_long_scores.py "$scratch/parts" 10000000 5 24
       for model in none long; do
         for devices in cuda:0 cuda:0,1 cuda:0 cuda:0,1; do
@@ -140,6 +141,20 @@ for step in $steps; do
         done
         compare "two GPUs, $model" "$scratch/parts/cuda:0.bed" "$scratch/parts/cuda:0,1.bed"
       done
+      # One sequence: its windows are shared.
+      python3 tests/gpu/make_long_scores.py "$scratch/one" 60000000 5
+      for model in none long; do
+        for devices in cuda:0 cuda:0,1 cuda:0 cuda:0,1; do
+          echo "one sequence, $model $devices: $("$program" bench --io-only -x $devices -t "$threads" -p "$scratch/one/$model.json" \
+            "$scratch/one/scores.npy" -o "$scratch/one/$devices.bed" 2>"$scratch/error.txt" | tail -n 1)"
+        done
+        compare "one sequence on two GPUs, $model" "$scratch/one/cuda:0.bed" "$scratch/one/cuda:0,1.bed"
+      done
+      for devices in cuda:0 cuda:0,1; do
+        "$program" posterior -q -x $devices -t "$threads" -p "$scratch/small/none.json" "$scratch/small/scores.npy" --digits 4 \
+          -o "$scratch/small/$devices.bedgraph" || fail "posterior $devices"
+      done
+      compare "posteriors on two GPUs" "$scratch/small/cuda:0.bedgraph" "$scratch/small/cuda:0,1.bedgraph"
       ;;
   esac
 done
