@@ -74,7 +74,7 @@ Share best_share(int teams, int offsets, int most_warps, const TileConfig& tile,
 // leave more of the cache to each. False: not even one fits.
 bool share_out(int offsets, int most_warps, const std::function<bool(int teams, int helpers)>& fits,
                TileConfig* tile) {
-  constexpr double kNear = 1.2;
+  const double near = tile->panels == 1 ? 1.4 : 1.2;
   std::vector<Share> shares;
   double least = 0;
   for (int teams = 1; teams * tile->panels <= most_warps; ++teams) {
@@ -84,7 +84,7 @@ bool share_out(int offsets, int most_warps, const std::function<bool(int teams, 
     shares.push_back(share);
   }
   for (const Share& share : shares) {
-    if (share.cycles > kNear * least) continue;
+    if (share.cycles > near * least) continue;
     tile->resident = share.teams;
     tile->parts = share.helpers;
     return true;

@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "io/temp_spool.h"
-#include "pipeline/checked_read.h"
 #include "pipeline/memory_budget.h"
 #include "pipeline/parallel_for.h"
 #include "pipeline/posterior_rows.h"
+#include "pipeline/window_reader.h"
 
 namespace semicrf {
 namespace {
@@ -39,15 +39,15 @@ class Sweep {
   Sweep(Engine& engine, ScoreSource& source, const WindowPlan& plan, const PosteriorSelection& selection,
         const ProgressCallback& progress)
       : engine_(engine),
-        source_(source),
         plan_(plan),
         selection_(selection),
         progress_(progress),
+        reader_(engine, source, plan),
         rows_(selection, engine.model().num_labels, engine.precision()),
         spool_(kSpoolMemory, "") {}
 
   PosteriorResult run(const PosteriorSink& sink) {
-    if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
+    reader_.begin();
     if (!sweep_forward()) return {};
     prove_backward();
     for (const Window& kept : windows_) add_reports(kept.chunks, result_);
@@ -68,10 +68,11 @@ class Sweep {
   std::int64_t last() const { return plan_.count() - 1; }
   Window& window(std::int64_t n) { return windows_[static_cast<std::size_t>(n)]; }
 
-  // Computes window n from its true left state; `right` is null at the end and while it is not known.
-  PosteriorWindow compute(std::int64_t n, const BoundaryState* right) {
-    const PositionRange read = plan_.read_range(n);
-    const ScoreWindow scores = read_checked(source_, engine_, prefetch_.get(), read, buffers_);
+  // Computes window n from its true left state; `right` is null at the end and while it is not known. `next`:
+  // the window that is wanted after it, or -1.
+  PosteriorWindow compute(std::int64_t n, const BoundaryState* right, std::int64_t next = -1) {
+    const ScoreWindow scores = reader_.read(n);
+    if (next >= 0) reader_.read_ahead(next);
     const PositionRange range = plan_.range(n);
     const BoundaryState* left = n == 0 ? nullptr : &window(n).left_forward;
     PosteriorWindow result = engine_.posteriors(scores, range, left, right, rows_.prepare(range));
@@ -94,7 +95,7 @@ class Sweep {
     windows_.resize(static_cast<std::size_t>(plan_.count()));
     for (std::int64_t n = 0; n <= last(); ++n) {
       if (selection_.path != nullptr) window(n).first_segment = first_segment(n);
-      PosteriorWindow computed = compute(n, nullptr);
+      PosteriorWindow computed = compute(n, nullptr, n < last() ? n + 1 : -1);
       if (is_impossible(computed.right_forward)) return false;
       if (n < last()) {
         window(n).right_warmed = std::move(computed.right_warmed);
@@ -128,11 +129,10 @@ class Sweep {
   }
 
   Engine& engine_;
-  ScoreSource& source_;
   const WindowPlan& plan_;
   const PosteriorSelection& selection_;
   const ProgressCallback& progress_;
-  ScoreBuffers buffers_;
+  WindowReader reader_;
   PosteriorRows rows_;
   TempSpool spool_;
   std::vector<Window> windows_;
@@ -140,7 +140,6 @@ class Sweep {
   Segment segment_;
   std::int64_t segment_index_ = -1;
   PosteriorResult result_;
-  std::unique_ptr<ScorePrefetch> prefetch_;
 };
 
 }  // namespace
@@ -153,7 +152,7 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
                             const PosteriorSelection& selection) {
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
-  needs.score_bytes = source.bytes_per_position();
+  needs.score_bytes = source.bytes_per_position() * (WindowReader::reads_ahead(engine, source) ? 2 : 1);
   take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) {
     return engine.posterior_device_bytes(shape, false);
   });

@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
-#include "pipeline/checked_read.h"
 #include "pipeline/known_paths.h"
 #include "pipeline/path_score.h"
 #include "pipeline/stage_times.h"
+#include "pipeline/window_reader.h"
 
 namespace semicrf {
 namespace {
@@ -43,11 +43,12 @@ class Decoder {
         joins_(plan.count() > 1 &&
                engine.joins_windows(
                    {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()})),
+        reader_(engine, source, plan),
         score_(engine.model(), plan.length),
         unscored_end_(plan.length) {}
 
   ViterbiResult run() {
-    if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
+    reader_.begin();
     times_.end("prefetch begun");
     sweep_forward();
     times_.end("first sweep");
@@ -61,12 +62,11 @@ class Decoder {
     ScoreWindow scores;
     ViterbiWindow window;
   };
-  ScoreWindow read(std::int64_t n) {
-    return read_checked(source_, engine_, prefetch_.get(), plan_.read_range(n), buffers_);
-  }
-  Computed compute(std::int64_t n, bool keep_messages) {
+  // `next`: the window that is wanted after it, or -1.
+  Computed compute(std::int64_t n, bool keep_messages, std::int64_t next = -1) {
     Computed computed;
-    computed.scores = read(n);
+    computed.scores = reader_.read(n);
+    if (next >= 0) reader_.read_ahead(next);
     const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
     computed.window = engine_.viterbi(computed.scores, plan_.range(n), left, keep_messages);
     return computed;
@@ -82,7 +82,7 @@ class Decoder {
     states_.resize(static_cast<std::size_t>(last) + 1);
     known_cells_.resize(states_.size());
     for (std::int64_t n = 0; n <= last; ++n) {
-      Computed computed = compute(n, n == last || joins_);
+      Computed computed = compute(n, n == last || joins_, n < last ? n + 1 : -1);
       ViterbiWindow& window = computed.window;
       scores_ = computed.scores;
       add_reports(window.chunks, result_);
@@ -156,7 +156,7 @@ class Decoder {
     for (std::int64_t n = last; n >= 0; --n) {
       const bool known = n != last && known_next_;
       if (known) {
-        scores_ = read(n);
+        scores_ = reader_.read(n);
       } else if (n != last) {
         take_next();
       }
@@ -244,10 +244,9 @@ class Decoder {
   const bool joins_;                                     // see Engine::joins_windows
   KnownPaths known_;                                     // of windows that are joined
   std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // of them
-  ScoreBuffers buffers_;
+  WindowReader reader_;
   ScoreWindow scores_;                 // of the window computed last
   std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
-  std::unique_ptr<ScorePrefetch> prefetch_;
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   bool known_next_ = false;                    // the path through the window left of it is
   std::future<Computed> next_;                 // the window left of it
@@ -274,7 +273,7 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
     return engine.viterbi_bytes(positions, true) +
            std::min(part, kUnpacked * static_cast<std::size_t>(positions));
   };
-  needs.score_bytes = source.bytes_per_position();
+  needs.score_bytes = source.bytes_per_position() * (WindowReader::reads_ahead(engine, source) ? 2 : 1);
   take_device_needs(engine, source, needs,
                     [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
   if (!engine.device_memory())

@@ -1,8 +1,10 @@
 // The window drivers over every engine: one window, many windows and the reference say the same.
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "engine/engine.h"
 #include "model/score_source.h"
 #include "pipeline/posterior_sweep.h"
@@ -115,8 +117,8 @@ struct Swept {
   std::vector<double> boundary, labels, path_label;
 };
 
-Swept sweep(Engine& engine, const ModelCase& sample, std::int64_t chunks, const SegmentList* path) {
-  MemoryScoreSource source(sample.whole(), sample.model.num_labels);
+Swept sweep(Engine& engine, const ModelCase& sample, ScoreSource& source, std::int64_t chunks,
+            const SegmentList* path) {
   PosteriorSelection selection;
   selection.labels = true;
   selection.path = path;
@@ -133,6 +135,10 @@ Swept sweep(Engine& engine, const ModelCase& sample, std::int64_t chunks, const 
       });
   CHECK(next == (swept.result.feasible ? sample.length : 0));
   return swept;
+}
+Swept sweep(Engine& engine, const ModelCase& sample, std::int64_t chunks, const SegmentList* path) {
+  MemoryScoreSource source(sample.whole(), sample.model.num_labels);
+  return sweep(engine, sample, source, chunks, path);
 }
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -209,6 +215,64 @@ TEST_CASE("scores added up ahead are the same") {
       CHECK(joined.segments.size() == static_cast<std::int64_t>(whole.path.size()));
       CHECK(engine.windows == plan.count());
     }
+  }
+}
+
+// Makes its scores when they are read, one window at a time; positions from `bad` on cannot be read.
+class MadeSource : public MemoryScoreSource {
+ public:
+  MadeSource(const ScoreWindow& whole, int num_labels, std::int64_t bad)
+      : MemoryScoreSource(whole, num_labels), bad_(bad) {}
+  std::size_t bytes_per_position() const override { return score_bytes(); }
+  ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
+    if (reading_.exchange(true)) overlapped = true;
+    ScoreWindow window = MemoryScoreSource::read(begin, end, buffers);
+    const auto values = static_cast<std::size_t>((end - begin) * num_labels());
+    const auto copy = [&](ScoreArray& array, std::vector<float>& f32, std::vector<double>& f64) {
+      if (array.f32 != nullptr) {
+        f32.assign(array.f32, array.f32 + values);
+        array.f32 = f32.data();
+      } else if (array.f64 != nullptr) {
+        f64.assign(array.f64, array.f64 + values);
+        array.f64 = f64.data();
+      }
+    };
+    copy(window.emissions, buffers.emissions32, buffers.emissions64);
+    copy(window.start_scores, buffers.start32, buffers.start64);
+    copy(window.end_scores, buffers.end32, buffers.end64);
+    reading_ = false;
+    if (end > bad_) throw InputError({"", "", "a bad score", ""});
+    return window;
+  }
+  std::atomic<bool> overlapped{false};
+
+ private:
+  std::int64_t bad_;
+  std::atomic<bool> reading_{false};
+};
+
+TEST_CASE("windows that are read ahead of a device are the same") {
+  for (const CaseKind kind : {CaseKind::kTails, CaseKind::kEverything, CaseKind::kPeriodicLate}) {
+    const ModelCase sample = make_case(kind, {100'000, 7, 3}, 93);
+    INFO(sample.description);
+    const int labels = sample.model.num_labels;
+    const auto make = [&] { return make_engine(engines_to_test().back(), sample.model); };
+    const Decoded whole = decode(*make(), sample, 0);
+    const Swept all = sweep(*make(), sample, 0, nullptr);
+    JoiningEngine engine(make());
+    MadeSource source(sample.whole(), labels, sample.length);
+    const WindowPlan plan = plan_in_windows(engine, sample.length, 2);
+    REQUIRE(plan.count() > 4);
+    const ViterbiResult decoded = decode_viterbi(engine, source, plan);
+    CHECK(decoded.score == whole.score);
+    CHECK(decoded.segments.size() == static_cast<std::int64_t>(whole.path.size()));
+    const Swept swept = sweep(engine, sample, source, 2, nullptr);
+    CHECK(swept.boundary == all.boundary);
+    CHECK(swept.labels == all.labels);
+    CHECK_FALSE(source.overlapped);
+    // What cannot be read is said, whoever reads it.
+    MadeSource bad(sample.whole(), labels, sample.length / 2);
+    CHECK_THROWS_AS(decode_viterbi(engine, bad, plan), InputError);
   }
 }
 
