@@ -413,7 +413,7 @@ ModelCase silent_case(std::int64_t length, std::int64_t silent, std::uint64_t se
   sample.model.transition = {0, -50, -50, 0};
   std::mt19937_64 random(seed);
   for (std::int64_t t = 0; t < length; ++t) {
-    const bool speaks = t % 40 == 0 && (t < silent - 1000 || t >= silent + 500);
+    const bool speaks = t % 40 == 0 && (t < silent - 300 || t >= silent + 300);
     const std::size_t label = random() % 2;
     for (std::size_t c = 0; c < 2; ++c) {
       const std::size_t at = static_cast<std::size_t>(t) * 2 + c;

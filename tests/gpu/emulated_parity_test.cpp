@@ -76,14 +76,11 @@ TEST_CASE("emulated kernels give several sequences at once the digits they have 
   }
 }
 
-// A window of one chunk, and one of two parts; junctions that agree, and one that does not.
+// A window of one chunk, and one of two parts whose junction does not agree.
 TEST_CASE("emulated kernels give windows over several devices the digits of one") {
-  const std::int64_t length = 2 * 8192 + 700;
-  for (const ModelCase& sample :
-       {make_case(CaseKind::kTails, {length, 3, 3}, 821), silent_case(length, 2 * 8192, 822)}) {
-    for (const std::string& problem : check_spread(make, make_spread, sample)) FAIL_CHECK(problem);
-    SUCCEED(sample.description);
-  }
+  const ModelCase sample = silent_case(2 * 8192 + 700, 2 * 8192, 822);
+  for (const std::string& problem : check_spread(make, make_spread, sample)) FAIL_CHECK(problem);
+  SUCCEED(sample.description);
 }
 
 // Many labels; runs that are repaired; more blocks exact than a store has room for at first.
