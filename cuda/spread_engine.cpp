@@ -188,7 +188,8 @@ PosteriorWindow SpreadEngine<Real>::posteriors(const ScoreWindow& scores, Positi
                                                const BoundaryState* left, const BoundaryState* right,
                                                const PosteriorArrays& out) {
   const std::vector<Part> parts = parts_of(scores, range);
-  if (parts.size() == 1 || out.counts != nullptr) return first().posteriors(scores, range, left, right, out);
+  if (parts.size() == 1 || out.counts != nullptr || out.features != nullptr)
+    return first().posteriors(scores, range, left, right, out);
   const std::size_t last = parts.size() - 1;
   const auto compute = [&](std::size_t i, const BoundaryState* left_here, const BoundaryState* right_here) {
     const PositionRange own = parts[i].range;

@@ -37,7 +37,7 @@ class SpreadEngine final : public Engine {
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override;
-  // Counts are added by the first GPU alone.
+  // Counts, and sums of features, are added by the first GPU alone.
   PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                              const BoundaryState* right, const PosteriorArrays& out) override;
   // The rest by the first GPU.

@@ -281,9 +281,9 @@ class Engine {
                                 const ForwardArrays& out) = 0;
 
   // Several whole sequences at once: the digits and segments are those of forward(), viterbi() and its
-  // messages, and posteriors(), one sequence after the other. Every window covers its sequence and holds
-  // scores. `out`: what is wanted of each, without counts; those of all sequences are added to `counts`, in
-  // their order, unless it is null.
+  // messages, and posteriors(), one sequence after the other. Every window covers its sequence. `out`: what is
+  // wanted of each, without counts; those of all sequences are added to `counts`, in their order, unless it
+  // is null.
   virtual std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences);
   virtual std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences);
   virtual std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,

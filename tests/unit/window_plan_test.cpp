@@ -1,6 +1,7 @@
 #include "pipeline/window_plan.h"
 
 #include "core/error.h"
+#include "pipeline/piece_runner.h"
 #include "support/catch.h"
 
 using namespace semicrf;
@@ -83,4 +84,17 @@ TEST_CASE("windows fit the engine's own memory, too") {
     CHECK(std::string(error.what()).find("0.0 MiB of GPU memory and 0.0 MiB are available") !=
           std::string::npos);
   }
+}
+
+TEST_CASE("devices share windows where one piece is more than an equal part of all") {
+  const auto pay = [](std::vector<std::int64_t> pieces, std::size_t devices) {
+    return windows_pay(pieces, devices);
+  };
+  CHECK_FALSE(pay({100}, 0));
+  CHECK_FALSE(pay({100}, 1));
+  CHECK(pay({100}, 2));
+  CHECK_FALSE(pay({100, 100}, 2));
+  CHECK(pay({100, 99}, 2));
+  CHECK(pay({40, 30, 30}, 3));
+  CHECK_FALSE(pay({}, 2));
 }
