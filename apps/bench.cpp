@@ -1,5 +1,5 @@
 // semicrf bench: speed and accuracy on this machine.
-#include "pipeline/bench.h"
+#include "pipeline/bench/bench.h"
 
 #include <memory>
 
@@ -8,7 +8,7 @@
 #include "apps/logging.h"
 #include "apps/print.h"
 #include "core/error.h"
-#include "pipeline/io_bench.h"
+#include "pipeline/bench/io_bench.h"
 
 namespace semicrf {
 namespace {

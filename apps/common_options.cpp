@@ -7,7 +7,7 @@
 #include "apps/logging.h"
 #include "core/error.h"
 #include "io/memory_size.h"
-#include "io/output_file.h"
+#include "io/files/output_file.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-#include "pipeline/run_options.h"
+#include "pipeline/run/run_options.h"
 
 namespace semicrf {
 

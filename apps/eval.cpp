@@ -7,7 +7,7 @@
 #include "apps/progress_display.h"
 #include "core/error.h"
 #include "io/memory_size.h"
-#include "pipeline/eval_run.h"
+#include "pipeline/eval/eval_run.h"
 
 namespace semicrf {
 namespace {

@@ -6,8 +6,8 @@
 #include "apps/logging.h"
 #include "apps/print.h"
 #include "core/error.h"
-#include "io/params_write.h"
-#include "pipeline/describe_input.h"
+#include "io/params/params_write.h"
+#include "pipeline/inputs/describe_input.h"
 
 namespace semicrf {
 namespace {

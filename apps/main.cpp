@@ -7,8 +7,8 @@
 #include "apps/common_options.h"
 #include "apps/logging.h"
 #include "core/error.h"
-#include "io/output_file.h"
-#include "io/temporary_names.h"
+#include "io/files/output_file.h"
+#include "io/files/temporary_names.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 #include "apps/commands.h"
 #include "apps/common_options.h"
 #include "apps/run_or_plan.h"
-#include "pipeline/run.h"
+#include "pipeline/run/run.h"
 
 namespace semicrf {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "io/output_file.h"
+#include "io/files/output_file.h"
 
 namespace semicrf {
 

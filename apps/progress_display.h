@@ -4,7 +4,7 @@
 #include <memory>
 #include <string>
 
-#include "pipeline/progress.h"
+#include "pipeline/run/progress.h"
 
 namespace semicrf {
 

@@ -7,7 +7,7 @@
 #include "apps/run_or_plan.h"
 #include "core/error.h"
 #include "io/label_name.h"
-#include "pipeline/run.h"
+#include "pipeline/run/run.h"
 
 namespace semicrf {
 namespace {

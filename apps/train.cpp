@@ -17,7 +17,7 @@
 #include "apps/print.h"
 #include "core/error.h"
 #include "io/memory_size.h"
-#include "io/output_file.h"
+#include "io/files/output_file.h"
 #include "model/centering.h"
 #include "model/feature_transform.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/chunk_path.h"
+#include "cpu/viterbi/chunk_path.h"
 #include "cpu/directed_model.h"
 #include "engine/engine.h"
 

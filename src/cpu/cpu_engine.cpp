@@ -7,7 +7,7 @@
 #include "cpu/instantiate/factories.h"
 #include "cpu/score_view.h"
 #include "cpu/thread_pool.h"
-#include "cpu/viterbi_messages.h"
+#include "cpu/viterbi/viterbi_messages.h"
 
 namespace semicrf {
 namespace {

@@ -8,7 +8,7 @@
 #include "core/error.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/peak.h"
-#include "cuda/cuda_engine.h"
+#include "cuda/engine/cuda_engine.h"
 #include "engine/engine.h"
 #include "reference/reference_engine.h"
 

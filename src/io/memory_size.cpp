@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "io/fixed_decimal.h"
+#include "io/text/fixed_decimal.h"
 
 namespace semicrf {
 namespace {

@@ -9,17 +9,17 @@
 
 #include "core/error.h"
 #include "io/memory_size.h"
-#include "io/output_file.h"
-#include "io/params_write.h"
-#include "io/stats_json.h"
-#include "pipeline/memory_budget.h"
-#include "train/adamw_fit.h"
-#include "train/calibration.h"
-#include "train/checkpoint.h"
-#include "train/lbfgs_fit.h"
-#include "train/objective.h"
-#include "train/training_problem.h"
-#include "train/training_setup.h"
+#include "io/files/output_file.h"
+#include "io/params/params_write.h"
+#include "io/json/stats_json.h"
+#include "pipeline/windows/memory_budget.h"
+#include "train/fit/adamw_fit.h"
+#include "train/fit/calibration.h"
+#include "train/fit/checkpoint.h"
+#include "train/fit/lbfgs_fit.h"
+#include "train/objective/objective.h"
+#include "train/fit/training_problem.h"
+#include "train/start/training_setup.h"
 
 namespace semicrf {
 namespace {

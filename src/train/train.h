@@ -5,7 +5,7 @@
 #include <string>
 
 #include "core/warning.h"
-#include "train/fit_state.h"
+#include "train/fit/fit_state.h"
 #include "train/train_options.h"
 
 namespace semicrf {

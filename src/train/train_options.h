@@ -10,7 +10,7 @@
 #include "engine/engine.h"
 #include "model/duration.h"
 #include "model/parameters.h"
-#include "pipeline/run_options.h"
+#include "pipeline/run/run_options.h"
 
 namespace semicrf {
 

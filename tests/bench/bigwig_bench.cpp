@@ -14,7 +14,7 @@
 #include <string>
 #include <vector>
 
-#include "io/bigwig_reader.h"
+#include "io/bigwig/bigwig_reader.h"
 #if SEMICRF_HAVE_LIBBIGWIG
 #include "support/libbigwig_peer.h"
 #endif

@@ -1,5 +1,5 @@
 // The tables the kernels read, against their definition.
-#include "cuda/chain_tables.h"
+#include "cuda/tables/chain_tables.h"
 
 #include <cmath>
 

@@ -8,7 +8,7 @@
 #include <span>
 #include <stdexcept>
 
-#include "cuda/tile_config.h"
+#include "cuda/tables/tile_config.h"
 #include "model/linear_heads.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"

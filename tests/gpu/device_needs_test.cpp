@@ -1,5 +1,5 @@
 // Device memory as it is known before a run.
-#include "cuda/device_needs.h"
+#include "cuda/engine/device_needs.h"
 
 #include "support/catch.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "cuda/cuda_engine.h"
+#include "cuda/engine/cuda_engine.h"
 #include "gpu/cuda_cases.h"
 #include "gpu/head_cases.h"
 #include "gpu/make_spread.h"

@@ -6,8 +6,8 @@
 #include <random>
 
 #include "core/error.h"
-#include "cuda/cuda_engine.h"
-#include "pipeline/run.h"
+#include "cuda/engine/cuda_engine.h"
+#include "pipeline/run/run.h"
 #include "support/catch.h"
 #include "support/npy_fixture.h"
 #include "support/temp_folder.h"

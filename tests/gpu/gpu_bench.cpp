@@ -12,10 +12,10 @@
 #include <thread>
 #include <vector>
 
-#include "cuda/cuda_engine.h"
-#include "cuda/cuda_engine_impl.h"
-#include "train/objective.h"
-#include "unit/train_fixture.h"
+#include "cuda/engine/cuda_engine.h"
+#include "cuda/engine/cuda_engine_impl.h"
+#include "train/objective/objective.h"
+#include "unit/train/train_fixture.h"
 
 using namespace semicrf;
 

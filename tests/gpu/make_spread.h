@@ -5,8 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/cuda_engine.h"
-#include "cuda/spread_engine.h"
+#include "cuda/engine/cuda_engine.h"
+#include "cuda/engine/spread_engine.h"
 
 namespace semicrf::testing {
 

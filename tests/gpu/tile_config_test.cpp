@@ -1,5 +1,5 @@
 // Shapes of the CUDA kernels: what fits, and what must never change.
-#include "cuda/tile_config.h"
+#include "cuda/tables/tile_config.h"
 
 #include "support/catch.h"
 

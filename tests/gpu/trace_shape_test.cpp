@@ -1,5 +1,5 @@
 // How tracebacks are cut up.
-#include "cuda/trace_shape.h"
+#include "cuda/viterbi/trace_shape.h"
 
 #include "support/catch.h"
 

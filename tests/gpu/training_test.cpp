@@ -7,10 +7,10 @@
 #include <numeric>
 #include <string>
 
-#include "cuda/cuda_engine.h"
+#include "cuda/engine/cuda_engine.h"
 #include "support/catch.h"
-#include "train/objective.h"
-#include "unit/train_fixture.h"
+#include "train/objective/objective.h"
+#include "unit/train/train_fixture.h"
 
 using namespace semicrf;
 

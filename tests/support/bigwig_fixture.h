@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "io/bigwig_reader.h"
+#include "io/bigwig/bigwig_reader.h"
 #include "support/byte_writer.h"
 
 namespace semicrf::test {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "io/bigwig_reader.h"
+#include "io/bigwig/bigwig_reader.h"
 
 namespace semicrf::test {
 

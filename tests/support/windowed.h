@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "pipeline/window_plan.h"
+#include "pipeline/windows/window_plan.h"
 
 namespace semicrf::testing {
 

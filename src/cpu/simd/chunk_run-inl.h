@@ -15,7 +15,7 @@
 #endif
 
 #include "cpu/chunk_kernel.h"
-#include "cpu/simd/block_run-inl.h"
+#include "cpu/simd/block/block_run-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {

@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cpu/simd/block_run-inl.h"
+#include "cpu/simd/block/block_run-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {

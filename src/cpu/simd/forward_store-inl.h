@@ -10,7 +10,7 @@
 #include <cstring>
 #include <vector>
 
-#include "cpu/simd/block_run-inl.h"
+#include "cpu/simd/block/block_run-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {

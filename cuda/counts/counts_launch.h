@@ -1,0 +1,74 @@
+// Expected counts (the gradients by transition, durations and tail) from the messages of both directions.
+#pragma once
+
+#include "cuda/posteriors/posterior_types.h"
+
+namespace semicrf::cuda {
+
+// Numbers of blocks of 16 positions relative to a power of two per block and label, in vectors of 16 bytes:
+// (tasks, blocks, 16 / entries of a vector, C) vectors. `forbidden` counts blocks that no segment crosses, up
+// to where the numbers are seen from: a start and an end belong together when it is the same for both.
+struct BlockScale {
+  long long power;
+  int forbidden;
+  int unused;
+};
+template <class Real>
+struct BlockNumbers {
+  Real* numbers;
+  BlockScale* scale;  // (tasks, blocks, C)
+  int blocks;         // room per task
+};
+
+// Intervals between marks, as for posteriors. A segment is counted in the interval that holds it, or at the
+// mark it crosses; marks are more than K apart.
+template <class Real>
+struct CountsParameters {
+  MessageStore<Real> forward, backward;
+  StateStore forward_states, backward_states;
+  const SequenceView* sequences;
+  const RunReport* backward_reports;
+  const AnchorTask* tasks;                   // of the batch
+  const double *z_whole, *z_offset, *z_log;  // of their anchors
+  const double* norm_log;                    // (blocks) log of what the labels of a block sum to
+  const double *bias, *transition_log, *transition_bound, *source_bound, *log_tail, *last_bias, *first_scores,
+      *last_scores;       // forward tables
+  const double* level;    // (rows) what is subtracted from all labels of a position
+  const int* bias_power;  // (groups, C) power of two below the largest bias of 16 durations, or kNoPower
+  const double* weight;   // (16 groups, C) exp(bias) over that power
+  // Workspace: starts and ends of the intervals; those near the marks at their right ends.
+  BlockNumbers<Real> starts, ends, before, after;
+  double* within;  // (tasks, pieces, 16, C) segments inside of one block
+  double* parts;   // (tasks, entries): durations (16 groups, C), transitions (C, C), tails (C)
+  std::int64_t entries;
+  int num_tasks, pieces, groups;
+  int labels, width, duration, tail, uniform;
+};
+
+inline constexpr int kNoPower = -1 << 30;
+inline constexpr int kPieceBlocks = 8;  // blocks that one thread prepares
+
+// level[i] = shift[i] + the largest score of row i of the store, in all tasks; intervals are `mark` long at
+// most.
+template <class Real>
+void find_levels(const CountsParameters<Real>& parameters, std::int64_t mark, double* level,
+                 cudaStream_t stream);
+// Fills the parts of all tasks.
+template <class Real>
+void count_durations(const CountsParameters<Real>& parameters, cudaStream_t stream);
+template <class Real>
+void count_transitions(const CountsParameters<Real>& parameters, cudaStream_t stream);
+template <class Real>
+void count_tails(const CountsParameters<Real>& parameters, cudaStream_t stream);
+
+// Rows [begins[g], begins[g + 1]) are added to sums[g], in this order, rows and sums of `entries` numbers.
+// `rows` are those from `first` on, `count` of them; they belong to sums [first_sum, first_sum + sums).
+struct RowGroups {
+  const std::int64_t* begins;
+  std::int64_t first, count;
+  std::int64_t first_sum, sums;
+};
+void add_rows(const RowGroups& groups, const double* rows, std::int64_t entries, double* sums,
+              cudaStream_t stream);
+
+}  // namespace semicrf::cuda

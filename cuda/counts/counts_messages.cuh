@@ -1,0 +1,211 @@
+// Messages of one interval as the counting kernels read them: numbers of whole blocks where both directions
+// were fast, logarithms in double otherwise.
+#pragma once
+
+#include "cuda/counts/counts_launch.h"
+#include "cuda/recursion/block/exact_block.cuh"
+#include "cuda/tables/numbers.cuh"
+
+namespace semicrf::cuda {
+
+inline constexpr long long kNoNumber = -(1ll << 61);  // power of a block that holds zeros
+
+// Products of a start and an end relative to their powers: above e^40 (double: e^600) numbers that vanished
+// could be missed; below e^-75 nothing is.
+template <class Real>
+inline constexpr int kMostPower = sizeof(Real) == sizeof(float) ? 57 : 865;
+inline constexpr int kLeastPower = -109;
+
+// What is carried over a block and label of an interval, left to right: content in about twice the precision
+// of double, since masks make it large; blocks that hold a forbidden position count instead.
+struct ContentSum {
+  double high = 0, low = 0;
+  int forbidden = 0;
+  __device__ __forceinline__ void add(double content) {
+    if (content == kNone) {
+      ++forbidden;
+      return;
+    }
+    const double sum = high + content;
+    const double part = sum - high;
+    low += (high - (sum - part)) + (content - part);
+    high = sum;
+  }
+};
+
+// exp(x - sum) = 2^power x number, the number in [1, 2).
+struct PowerAndNumber {
+  long long power;
+  double number;
+};
+__device__ __forceinline__ PowerAndNumber split_power(double x, double high, double low) {
+  const double difference = x - high;
+  const double part = difference - x;
+  const double error = (x - (difference - part)) - (high + part);
+  const double n = floor(difference * (1 / kLog2));
+  double rest = fma(-n, kLog2, difference);
+  rest = fma(-n, kLog2Rest, rest) + (error - low);
+  return {static_cast<long long>(n), exp(rest)};
+}
+
+// Logarithms of one block and label. Slots outside of the sequence are impossible.
+struct BlockLogs {
+  double start[kBlock];    // what comes before a segment that starts there, with its start score, less log Z
+  double end[kBlock];      // what follows a segment whose last position it is, with its end score
+  double content[kBlock];  // sum up to and with the slot, forbidden positions left out
+  int forbidden[kBlock];   // and their number
+};
+
+template <class Real>
+struct IntervalMessages {
+  const CountsParameters<Real>& p;
+  const AnchorTask task;
+  const SequenceView& sequence;
+  std::int64_t first_row, rows;  // of the stores
+  int blocks;
+  double z_whole, z_offset, z_log;
+
+  __device__ IntervalMessages(const CountsParameters<Real>& parameters, int index)
+      : p(parameters),
+        task(p.tasks[index]),
+        sequence(p.sequences[task.sequence]),
+        first_row(task.first_row),
+        rows(task.end - task.begin),
+        blocks(static_cast<int>((rows + kBlock - 1) / kBlock)),
+        z_whole(p.z_whole[index]),
+        z_offset(p.z_offset[index]),
+        z_log(p.z_log[index]) {}
+
+  __device__ bool at_sequence_begin() const { return task.begin == 0; }
+  __device__ std::int64_t token_of(std::int64_t row) const { return task.begin + (row - first_row); }
+  __device__ std::int64_t score_index(std::int64_t row, int c) const {
+    return (token_of(row) - sequence.begin) * p.labels + c;
+  }
+  __device__ const double* before() const {
+    return p.forward_states.entries + task.forward_state * p.forward_states.stride;
+  }
+  __device__ const double* after() const {
+    return p.backward_states.entries + task.backward_state * p.backward_states.stride;
+  }
+
+  __device__ double stored(const MessageStore<Real>& store, const Real* numbers, const double* scale,
+                           const double* pool, std::int64_t row, int c) const {
+    const std::int64_t block = row / kBlock;
+    const int exact = store.exact[block];
+    if (exact > store.pool_slots) return kNone;  // found no room: the pass will be run again
+    if (exact != 0)
+      return pool[((exact - 1) * static_cast<std::int64_t>(kBlock) + row % kBlock) * p.labels + c];
+    return to_log<Real, LogSemiring>(numbers[row * p.labels + c]) + scale[block * p.labels + c];
+  }
+  // Level of the forward messages of a block less log Z, and of the backward ones. Positions are divided by
+  // the sum of their label posteriors, as these are.
+  __device__ double forward_level(std::int64_t block) const {
+    return ((p.forward.base[block] - z_whole) - z_offset) - p.norm_log[block];
+  }
+  __device__ double backward_level(std::int64_t block) const { return p.backward.base[block]; }
+
+  __device__ double score(std::int64_t row, int c) const {
+    double x = score_at(sequence.emissions, score_index(row, c)) - p.level[row];
+    if (sequence.baseline != nullptr) x -= sequence.baseline[c];
+    return x;
+  }
+  __device__ double start_log(std::int64_t row, int c) const {
+    double start = stored(p.forward, p.forward.start, p.forward.start_scale, p.forward.pool_start, row, c) +
+                   score_at(sequence.starts, score_index(row, c));
+    if (token_of(row) == 0) start += p.first_scores[c];
+    return start + forward_level(row / kBlock);
+  }
+  __device__ double end_log(std::int64_t row, int c) const {
+    double end = stored(p.backward, p.backward.start, p.backward.start_scale, p.backward.pool_start, row, c) +
+                 score_at(sequence.ends, score_index(row, c));
+    if (token_of(row) + 1 == sequence.length) end += p.last_scores[c];
+    return end + backward_level(row / kBlock);
+  }
+  // At the position's right boundary; and what follows a start there.
+  __device__ double alpha_log(std::int64_t row, int c) const {
+    return stored(p.forward, p.forward.alpha, p.forward.alpha_scale, p.forward.pool_alpha, row, c) +
+           forward_level(row / kBlock);
+  }
+  __device__ double delta_log(std::int64_t row, int c) const {
+    return stored(p.backward, p.backward.alpha, p.backward.alpha_scale, p.backward.pool_alpha, row, c) +
+           backward_level(row / kBlock);
+  }
+  __device__ double content_of(int block, int c) const {
+    return p.forward.content[(first_row / kBlock + block) * p.labels + c];
+  }
+
+  // Whether all of a block lies inside, both directions did it fast, and nothing but emissions is on it.
+  __device__ bool is_plain(int block) const {
+    const std::int64_t at = first_row / kBlock + block;
+    const std::int64_t token = task.begin + static_cast<std::int64_t>(block) * kBlock;
+    return p.forward.exact[at] == 0 && p.backward.exact[at] == 0 && token > 0 && token + kBlock <= task.end &&
+           token + kBlock < sequence.length && sequence.starts.f32 == nullptr &&
+           sequence.starts.f64 == nullptr && sequence.ends.f32 == nullptr && sequence.ends.f64 == nullptr;
+  }
+};
+
+template <class Real>
+__device__ SEMICRF_NOINLINE void read_logs(const CountsParameters<Real>& p, int index, int block, int c,
+                                           BlockLogs* out) {
+  const IntervalMessages<Real> interval(p, index);
+  double sum = 0;
+  int forbidden = 0;
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const std::int64_t i = static_cast<std::int64_t>(block) * kBlock + slot;
+    const bool inside = i < interval.rows;
+    const std::int64_t row = interval.first_row + i;
+    out->start[slot] = inside ? interval.start_log(row, c) : kNone;
+    out->end[slot] = inside ? interval.end_log(row, c) : kNone;
+    const double content = inside ? interval.score(row, c) : 0.0;
+    if (content == kNone) {
+      ++forbidden;
+    } else {
+      sum += content;
+    }
+    out->content[slot] = sum;
+    out->forbidden[slot] = forbidden;
+  }
+}
+// A start as seen from the block's right edge, an end as seen from its left one.
+__device__ inline double start_at_edge(const BlockLogs& logs, int slot) {
+  const int before = slot > 0 ? logs.forbidden[slot - 1] : 0;
+  if (logs.forbidden[kBlock - 1] != before) return kNone;
+  return logs.start[slot] + (logs.content[kBlock - 1] - (slot > 0 ? logs.content[slot - 1] : 0.0));
+}
+__device__ inline double end_at_edge(const BlockLogs& logs, int slot) {
+  return logs.forbidden[slot] != 0 ? kNone : logs.end[slot] + logs.content[slot];
+}
+
+// Contents up to and with each slot of a plain block as numbers. False when one is too far from 1 for
+// products of them.
+template <class Real>
+__device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& interval, std::int64_t row,
+                                                int c, Real (&number)[kBlock]) {
+  constexpr double kWidest = 80;
+  const SequenceView& s = interval.sequence;
+  const std::int64_t labels = interval.p.labels;
+  const std::int64_t at = interval.score_index(row, c);
+  const double baseline = s.baseline != nullptr ? s.baseline[c] : 0.0;
+  double value[kBlock];
+  if (s.emissions.f32 != nullptr) {
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot)
+      value[slot] = static_cast<double>(s.emissions.f32[at + slot * labels]);
+  } else {
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot) value[slot] = s.emissions.f64[at + slot * labels];
+  }
+  double sum = 0, lowest = 0, highest = 0;
+#pragma unroll
+  for (int slot = 0; slot < kBlock; ++slot) {
+    sum += value[slot] - interval.p.level[row + slot] - baseline;
+    lowest = fmin(lowest, sum);
+    highest = fmax(highest, sum);
+    const Real high = static_cast<Real>(sum);
+    const Real e = exponential(high);
+    number[slot] = fused(e, static_cast<Real>(sum - static_cast<double>(high)), e);
+  }
+  return lowest >= -kWidest && highest <= kWidest;
+}
+
+}  // namespace semicrf::cuda

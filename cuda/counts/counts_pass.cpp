@@ -1,0 +1,184 @@
+#include "cuda/counts/counts_pass.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "cuda/device/sizes.h"
+
+namespace semicrf::cuda {
+namespace {
+
+constexpr std::size_t kMostWorkspace = std::size_t(1) << 30;
+
+}  // namespace
+
+template <class Real>
+CountsPass<Real>::CountsPass(const DeviceChain<Real, LogSemiring>& forward_chain, const ChainModel& model,
+                             cudaStream_t stream)
+    : chain_(forward_chain),
+      model_(model),
+      stream_(stream),
+      labels_(wide(model.num_labels)),
+      groups_(ceil_div(wide(model.max_duration), wide(kBlock))),
+      entries_(groups_ * kBlock * labels_ + labels_ * labels_ + labels_) {
+  build_weights();
+}
+
+// Per group of 16 durations and label a power of two below the largest bias, and what every duration is over
+// it.
+template <class Real>
+void CountsPass<Real>::build_weights() {
+  const auto& host = chain_.host();
+  std::vector<int> power(groups_ * labels_, kNoPower);
+  std::vector<double> weight(groups_ * kBlock * labels_, 0.0);
+  for (std::size_t m = 0; m < groups_; ++m) {
+    const std::size_t first = m * kBlock;
+    const std::size_t last = std::min(first + kBlock, wide(host.duration));
+    for (std::size_t c = 0; c < labels_; ++c) {
+      const auto bias = [&](std::size_t k) { return host.bias[k * wide(host.width) + c]; };
+      double most = kNone;
+      for (std::size_t k = first; k < last; ++k) most = std::max(most, bias(k));
+      if (most == kNone) continue;
+      const int n = static_cast<int>(std::floor(std::clamp(most / kLog2, -1e8, 1e8)));
+      power[m * labels_ + c] = n;
+      for (std::size_t k = first; k < last; ++k) weight[k * labels_ + c] = std::exp(bias(k) - n * kLog2);
+    }
+  }
+  bias_power_.upload(power, stream_);
+  weight_.upload(weight, stream_);
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+}
+
+template <class Real>
+BlockNumbers<Real> CountsPass<Real>::numbers_of(int which, std::size_t tasks, int blocks) {
+  const std::size_t all = tasks * wide(blocks) * labels_;
+  numbers_[which].reserve(all * kBlock);
+  scales_[which].reserve(all);
+  return {numbers_[which].get(), scales_[which].get(), blocks};
+}
+
+template <class Real>
+CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& input, std::size_t batch) {
+  const TablesView<Real> tables = chain_.view();
+  CountsParameters<Real> p{};
+  p.forward = input.forward;
+  p.backward = input.backward;
+  p.forward_states = input.forward_states;
+  p.backward_states = input.backward_states;
+  p.sequences = input.sequences;
+  p.backward_reports = input.backward_reports;
+  p.norm_log = input.norm_log;
+  p.bias = tables.bias;
+  p.transition_log = tables.transition_log;
+  p.transition_bound = tables.transition_bound;
+  p.source_bound = tables.source_bound;
+  p.log_tail = tables.log_tail;
+  p.last_bias = tables.last_bias;
+  p.first_scores = tables.first_scores;
+  p.last_scores = tables.last_scores;
+  p.bias_power = bias_power_.get();
+  p.weight = weight_.get();
+  p.entries = static_cast<std::int64_t>(entries_);
+  p.groups = static_cast<int>(groups_);
+  p.labels = model_.num_labels;
+  p.width = tables.width;
+  p.duration = model_.max_duration;
+  p.tail = model_.has_tail() ? 1 : 0;
+  p.uniform = model_.initial == InitialTerm::kUniform ? 1 : 0;
+  const auto blocks = static_cast<int>(ceil_div<std::int64_t>(input.mark, kBlock));
+  const int at_marks = (p.duration - 1 + kBlock - 1) / kBlock;
+  p.pieces = ceil_div(blocks, kPieceBlocks);
+  p.starts = numbers_of(0, batch, blocks);
+  p.ends = numbers_of(1, batch, blocks);
+  p.before = numbers_of(2, batch, at_marks);
+  p.after = numbers_of(3, batch, at_marks);
+  within_.reserve(batch * wide(p.pieces) * kBlock * labels_);
+  parts_.reserve(batch * entries_);
+  p.within = within_.get();
+  p.parts = parts_.get();
+  return p;
+}
+
+template <class Real>
+void CountsPass<Real>::begin(const CountsInput<Real>& input, const ExpectedCounts& counts) {
+  const std::size_t blocks = wide(ceil_div<std::int64_t>(input.mark, kBlock));
+  const std::size_t at_marks = ceil_div(wide(model_.max_duration) - 1, wide(kBlock));
+  const std::size_t numbers =
+      2 * (blocks + at_marks) * labels_ * (kBlock * sizeof(Real) + sizeof(BlockScale));
+  const std::size_t sums = (entries_ + (blocks / kPieceBlocks + 1) * kBlock * labels_) * sizeof(double);
+  const std::size_t batch = std::clamp<std::size_t>(kMostWorkspace / (numbers + sums), 1, input.num_tasks);
+  CountsParameters<Real> p = parameters(input, batch);
+  p.level = input.forward.shift;
+  if (input.subtract_position_max) {
+    level_.reserve(wide(input.rows));
+    p.tasks = input.tasks;
+    p.num_tasks = static_cast<int>(input.num_tasks);
+    find_levels(p, input.mark, level_.get(), stream_);
+    p.level = level_.get();
+  }
+  const std::vector<std::int64_t>& begins = input.chunk_begins;
+  const std::size_t chunks = begins.size() - 1;
+  send_begins(begins);
+  chunks_.reserve(chunks * entries_);
+  chunks_.clear(chunks * entries_, stream_);
+  start_with(counts);
+  for (std::size_t first = 0; first < input.num_tasks; first += batch) {
+    p.tasks = input.tasks + first;
+    p.z_whole = input.z_whole + first;
+    p.z_offset = input.z_offset + first;
+    p.z_log = input.z_log + first;
+    p.num_tasks = static_cast<int>(std::min(batch, input.num_tasks - first));
+    count_durations(p, stream_);
+    count_transitions(p, stream_);
+    count_tails(p, stream_);
+    const auto chunk_of = [&](std::int64_t task) {
+      return std::upper_bound(begins.begin(), begins.end(), task) - begins.begin() - 1;
+    };
+    const auto begin = static_cast<std::int64_t>(first);
+    const std::int64_t first_chunk = chunk_of(begin);
+    const std::int64_t last_chunk = chunk_of(begin + p.num_tasks - 1);
+    add_rows({begins_.get(), begin, p.num_tasks, first_chunk, last_chunk - first_chunk + 1}, parts_.get(),
+             p.entries, chunks_.get(), stream_);
+  }
+  add_rows({begins_.get() + begins.size(), 0, static_cast<std::int64_t>(chunks), 0, 1}, chunks_.get(),
+           p.entries, totals_.get(), stream_);
+  totals_.download(host_totals_.get(), 0, entries_, stream_);
+}
+
+// Where the rows of every chunk begin; and then those of the only sum of chunks.
+template <class Real>
+void CountsPass<Real>::send_begins(const std::vector<std::int64_t>& chunk_begins) {
+  const std::size_t count = chunk_begins.size();
+  host_begins_.reserve(count + 2);
+  std::int64_t* const to = std::copy(chunk_begins.begin(), chunk_begins.end(), host_begins_.get());
+  to[0] = 0;
+  to[1] = static_cast<std::int64_t>(count) - 1;
+  begins_.upload(host_begins_.get(), count + 2, stream_);
+}
+
+// Totals lie as the parts do: durations of whole groups, transitions, tails.
+template <class Real>
+void CountsPass<Real>::start_with(const ExpectedCounts& counts) {
+  host_totals_.reserve(entries_);
+  double* const totals = host_totals_.get();
+  std::fill_n(totals, entries_, 0.0);
+  std::copy(counts.duration.begin(), counts.duration.end(), totals);
+  double* const transition = totals + groups_ * kBlock * labels_;
+  std::copy(counts.transition.begin(), counts.transition.end(), transition);
+  std::copy(counts.tail.begin(), counts.tail.end(), transition + labels_ * labels_);
+  totals_.upload(totals, entries_, stream_);
+}
+template <class Real>
+void CountsPass<Real>::take(ExpectedCounts& counts) const {
+  const double* at = host_totals_.get();
+  std::copy_n(at, counts.duration.size(), counts.duration.begin());
+  at += groups_ * kBlock * labels_;
+  std::copy_n(at, counts.transition.size(), counts.transition.begin());
+  at += labels_ * labels_;
+  std::copy_n(at, counts.tail.size(), counts.tail.begin());
+}
+
+template class CountsPass<float>;
+template class CountsPass<double>;
+
+}  // namespace semicrf::cuda

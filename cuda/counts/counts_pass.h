@@ -1,0 +1,57 @@
+// Expected counts of a window, from the messages of both directions and the anchors of its intervals.
+#pragma once
+
+#include <vector>
+
+#include "cuda/passes/chunk_pass.h"
+#include "cuda/counts/counts_launch.h"
+
+namespace semicrf::cuda {
+
+// What the posterior pass left on the device, of all sequences.
+template <class Real>
+struct CountsInput {
+  MessageStore<Real> forward, backward;
+  StateStore forward_states, backward_states;
+  const RunReport* backward_reports;
+  const AnchorTask* tasks;
+  const double *z_whole, *z_offset, *z_log, *norm_log;
+  std::size_t num_tasks;
+  std::int64_t rows;                       // of the stores
+  std::int64_t mark;                       // positions between marks
+  std::vector<std::int64_t> chunk_begins;  // tasks: where each chunk of the grid begins; and their number
+  const SequenceView* sequences;
+  bool subtract_position_max;
+};
+
+template <class Real>
+class CountsPass {
+ public:
+  CountsPass(const DeviceChain<Real, LogSemiring>& forward_chain, const ChainModel& model,
+             cudaStream_t stream);
+  // Adds to the counts chunk by chunk in their order, so that neither windows nor batches change a digit.
+  // Gives everything to the stream; take() is for when it was waited for.
+  void begin(const CountsInput<Real>& input, const ExpectedCounts& counts);
+  void take(ExpectedCounts& counts) const;
+
+ private:
+  void build_weights();
+  BlockNumbers<Real> numbers_of(int which, std::size_t tasks, int blocks);
+  CountsParameters<Real> parameters(const CountsInput<Real>& input, std::size_t batch);
+  void start_with(const ExpectedCounts& counts);
+  void send_begins(const std::vector<std::int64_t>& chunk_begins);
+
+  const DeviceChain<Real, LogSemiring>& chain_;
+  const ChainModel& model_;
+  cudaStream_t stream_;
+  std::size_t labels_, groups_, entries_;
+  DeviceBuffer<int> bias_power_;
+  DeviceBuffer<double> weight_, level_, within_, parts_, chunks_, totals_;
+  DeviceBuffer<std::int64_t> begins_;
+  PinnedBuffer<std::int64_t> host_begins_;
+  PinnedBuffer<double> host_totals_;
+  DeviceBuffer<Real> numbers_[4];
+  DeviceBuffer<BlockScale> scales_[4];
+};
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,38 @@
+#include "cuda/device/cuda_check.h"
+
+#include <string>
+
+#include "core/error.h"
+
+namespace semicrf::cuda {
+
+void check(cudaError_t status, const char* call, const char* file, int line) {
+  if (status == cudaSuccess) return;
+  const std::string path = file;
+  const std::string place = path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+  throw DeviceError({"", "",
+                     std::string("CUDA: ") + call + " failed at " + place + ": " + cudaGetErrorName(status) +
+                         ", " + cudaGetErrorString(status),
+                     ""});
+}
+
+int device_attribute(cudaDeviceAttr attribute) {
+  int device = 0, value = 0;
+  SEMICRF_CUDA_CHECK(cudaGetDevice(&device));
+  SEMICRF_CUDA_CHECK(cudaDeviceGetAttribute(&value, attribute, device));
+  return value;
+}
+
+void refuse_pinned(std::size_t bytes) {
+  throw MemoryError(
+      {"", "", std::to_string(bytes) + " bytes of pinned memory cannot be had", "use fewer threads"});
+}
+
+void refuse_shape(int warps, std::size_t shared_bytes) {
+  throw DeviceError({"", "",
+                     "the GPU cannot hold a block of " + std::to_string(warps) + " warps and " +
+                         std::to_string(shared_bytes) + " bytes of shared memory",
+                     ""});
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,222 @@
+#include "cuda/engine/spread_engine.h"
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "cuda/device/sizes.h"
+
+namespace semicrf::cuda {
+namespace {
+
+// Positions [begin, end) of a window.
+ScoreWindow stretch_of(const ScoreWindow& window, PositionRange stretch, std::size_t labels) {
+  const auto from = [](ScoreArray array, std::size_t entries) {
+    if (array.f32 != nullptr) array.f32 += entries;
+    if (array.f64 != nullptr) array.f64 += entries;
+    return array;
+  };
+  ScoreWindow part = window;
+  const std::size_t skipped = wide(stretch.begin - window.begin) * labels;
+  part.begin = stretch.begin;
+  part.end = stretch.end;
+  part.emissions = from(window.emissions, skipped);
+  part.start_scores = from(window.start_scores, skipped);
+  part.end_scores = from(window.end_scores, skipped);
+  part.sequence = 0;  // no GPU holds all of it
+  FeatureRows& features = part.features;
+  if (features.empty()) return part;
+  int first = 0, last = 0;
+  for (const HeadTable* head : {features.emission, features.start, features.finish}) {
+    if (head == nullptr) continue;
+    first = std::min(first, head->first);
+    last = std::max(last, head->last);
+  }
+  features.begin = std::max(window.features.begin, stretch.begin + first);
+  features.end = std::min(window.features.end, stretch.end + last);
+  features.rows = from(features.rows, wide(features.begin - window.features.begin) * wide(features.tracks));
+  return part;
+}
+
+// Parts of a window, from right to left.
+class SpreadMessages final : public ViterbiMessages {
+ public:
+  struct Part {
+    int device;
+    std::unique_ptr<ViterbiMessages> messages;
+  };
+  explicit SpreadMessages(std::vector<Part> parts) : parts_(std::move(parts)), left_(parts_.size()) {}
+  bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override {
+    while (left_ > 0) {
+      const Part& part = parts_[left_ - 1];
+      SEMICRF_CUDA_CHECK(cudaSetDevice(part.device));
+      if (part.messages->trace(cursor, reversed)) return true;
+      --left_;
+      if (left_ > 0 && cursor.phase != TraceCursor::Phase::kDone) return true;
+      if (cursor.phase == TraceCursor::Phase::kDone) left_ = 0;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<Part> parts_;  // left to right
+  std::size_t left_;         // parts that the path was not followed through
+};
+
+template <class Window>
+void append_chunks(std::vector<ChunkReport>& to, const Window& part) {
+  to.insert(to.end(), part.chunks.begin(), part.chunks.end());
+}
+
+PosteriorArrays rows_from(const PosteriorArrays& out, std::size_t row, std::size_t labels) {
+  PosteriorArrays rows = out;
+  if (rows.boundary != nullptr) rows.boundary += row;
+  for (const auto array : {&PosteriorArrays::labels, &PosteriorArrays::starts, &PosteriorArrays::ends})
+    if (rows.*array != nullptr) rows.*array += row * labels;
+  return rows;
+}
+
+}  // namespace
+
+template <class Real>
+SpreadEngine<Real>::SpreadEngine(std::vector<std::unique_ptr<CudaEngine<Real>>> engines,
+                                 std::int64_t fewest_chunks)
+    : engines_(std::move(engines)), fewest_chunks_(fewest_chunks) {}
+
+template <class Real>
+std::int64_t SpreadEngine<Real>::part_length(std::int64_t positions) const {
+  const std::int64_t chunk = grid().chunk;
+  const std::int64_t equal = ceil_div(positions, static_cast<std::int64_t>(engines_.size()));
+  return ceil_div(std::max(equal, std::min(positions, fewest_chunks_ * chunk)), chunk) * chunk;
+}
+
+template <class Real>
+std::string SpreadEngine<Real>::description() const {
+  std::string text = first().description() + ", windows shared with";
+  for (std::size_t i = 1; i < engines_.size(); ++i)
+    text += (i == 1 ? " cuda:" : ", cuda:") + std::to_string(engines_[i]->device());
+  return text;
+}
+
+// Of the host all parts take it at the same time.
+template <class Real>
+std::size_t SpreadEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_messages) const {
+  const std::int64_t part = part_length(positions);
+  return engines_.size() * first().viterbi_bytes(part, keep_messages);
+}
+template <class Real>
+std::size_t SpreadEngine<Real>::posterior_bytes(std::int64_t positions, bool counts) const {
+  const std::int64_t part = part_length(positions);
+  return engines_.size() * first().posterior_bytes(part, counts);
+}
+template <class Real>
+std::optional<std::size_t> SpreadEngine<Real>::device_memory() const {
+  std::optional<std::size_t> least;
+  for (const auto& engine : engines_) least = std::min(least.value_or(SIZE_MAX), *engine->device_memory());
+  return least;
+}
+// As a sequence of its own, since nothing but the part is brought up.
+template <class Real>
+WindowShape SpreadEngine<Real>::largest_part(const WindowShape& shape) const {
+  WindowShape part = shape;
+  part.positions = std::min(shape.positions, part_length(shape.positions));
+  part.read = std::min(shape.read, part.positions + 2 * grid().warmup);
+  part.length = part.read;
+  return part;
+}
+template <class Real>
+std::size_t SpreadEngine<Real>::viterbi_device_bytes(const WindowShape& shape) const {
+  return first().viterbi_device_bytes(largest_part(shape));
+}
+template <class Real>
+std::size_t SpreadEngine<Real>::posterior_device_bytes(const WindowShape& shape, bool counts) const {
+  return first().posterior_device_bytes(counts ? shape : largest_part(shape), counts);
+}
+
+template <class Real>
+std::vector<typename SpreadEngine<Real>::Part> SpreadEngine<Real>::parts_of(const ScoreWindow& scores,
+                                                                            PositionRange range) const {
+  const std::int64_t length = part_length(range.size());
+  const std::int64_t halo = grid().warmup;
+  std::vector<Part> parts;
+  for (std::int64_t begin = range.begin; begin < range.end; begin += length) {
+    const PositionRange own{begin, std::min(begin + length, range.end)};
+    const PositionRange read{std::max(scores.begin, own.begin - halo), std::min(scores.end, own.end + halo)};
+    parts.push_back({own, stretch_of(scores, read, wide(model().num_labels))});
+  }
+  return parts;
+}
+
+// compute(i) for every part, each on its engine and in a thread of its own.
+template <class Real>
+template <class Compute>
+auto SpreadEngine<Real>::compute_all(const std::vector<Part>& parts, Compute compute) {
+  std::vector<std::future<decltype(compute(std::size_t{}))>> others;
+  for (std::size_t i = 1; i < parts.size(); ++i) others.push_back(std::async(std::launch::async, compute, i));
+  std::vector<decltype(compute(std::size_t{}))> windows;
+  windows.push_back(compute(0));
+  for (auto& other : others) windows.push_back(other.get());
+  return windows;
+}
+
+template <class Real>
+ViterbiWindow SpreadEngine<Real>::viterbi(const ScoreWindow& scores, PositionRange range,
+                                          const BoundaryState* left, bool keep_messages) {
+  const std::vector<Part> parts = parts_of(scores, range);
+  if (parts.size() == 1) return first().viterbi(scores, range, left, keep_messages);
+  std::vector<ViterbiWindow> windows = compute_all(parts, [&](std::size_t i) {
+    return engines_[i]->viterbi(parts[i].scores, parts[i].range, i == 0 ? left : nullptr, keep_messages);
+  });
+  ViterbiWindow result;
+  std::vector<SpreadMessages::Part> messages;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i > 0 && !engines_[i]->join(windows[i], windows[i - 1].right)) {
+      windows[i].messages.reset();
+      windows[i] =
+          engines_[i]->viterbi(parts[i].scores, parts[i].range, &windows[i - 1].right, keep_messages);
+    }
+    append_chunks(result.chunks, windows[i]);
+    messages.push_back({engines_[i]->device(), std::move(windows[i].messages)});
+  }
+  result.right = std::move(windows.back().right);
+  if (keep_messages) result.messages = std::make_unique<SpreadMessages>(std::move(messages));
+  return result;
+}
+
+template <class Real>
+PosteriorWindow SpreadEngine<Real>::posteriors(const ScoreWindow& scores, PositionRange range,
+                                               const BoundaryState* left, const BoundaryState* right,
+                                               const PosteriorArrays& out) {
+  const std::vector<Part> parts = parts_of(scores, range);
+  if (parts.size() == 1 || out.counts != nullptr || out.features != nullptr)
+    return first().posteriors(scores, range, left, right, out);
+  const std::size_t last = parts.size() - 1;
+  const auto compute = [&](std::size_t i, const BoundaryState* left_here, const BoundaryState* right_here) {
+    const PositionRange own = parts[i].range;
+    return engines_[i]->posteriors(parts[i].scores, own, left_here, right_here,
+                                   rows_from(out, wide(own.begin - range.begin), wide(model().num_labels)));
+  };
+  std::vector<PosteriorWindow> windows = compute_all(
+      parts, [&](std::size_t i) { return compute(i, i == 0 ? left : nullptr, i == last ? right : nullptr); });
+  for (std::size_t i = 1; i <= last; ++i) {
+    const BoundaryState& truth = windows[i - 1].right_forward;
+    if (!engines_[i]->join(windows[i], truth)) windows[i] = compute(i, &truth, i == last ? right : nullptr);
+  }
+  for (std::size_t i = last; i-- > 0;) {
+    const BoundaryState& truth = windows[i + 1].left_backward;
+    if (agreement(truth, windows[i].right_warmed, grid().tolerance, precision())) continue;
+    windows[i] = compute(i, i == 0 ? left : &windows[i - 1].right_forward, &truth);
+    windows[i].chunks.back().repaired = true;
+  }
+  PosteriorWindow result;
+  for (const PosteriorWindow& window : windows) append_chunks(result.chunks, window);
+  result.right_forward = std::move(windows[last].right_forward);
+  result.right_warmed = std::move(windows[last].right_warmed);
+  result.left_backward = std::move(windows[0].left_backward);
+  return result;
+}
+
+template class SpreadEngine<float>;
+template class SpreadEngine<double>;
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,65 @@
+// Gradients by the weights of linear heads, from posteriors and features that lie on the device.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/score_window.h"
+#include "cuda/device/device_buffer.h"
+#include "cuda/heads/head_sums_launch.h"
+#include "cuda/device/pinned_buffer.h"
+#include "cuda/passes/sequence_layout.h"
+#include "engine/engine.h"
+
+namespace semicrf::cuda {
+
+// What is wanted of the sequences of a pass.
+struct HeadRequest {
+  std::vector<ExpectedFeatures*> targets;  // of every sequence, null: nothing; empty: nothing of any
+  const FeatureRows* heads = nullptr;      // the same of all sequences, but for the rows
+  FeatureView features{};
+  std::int64_t features_begin = 0;  // position of their first row; whole sequences: they lie as the scores do
+
+  // Whether somebody wants the sums of a head.
+  bool wants(ExpectedFeatures::Head ExpectedFeatures::*head) const;
+};
+
+template <class Real>
+struct HeadPosteriors {  // (rows, C); starts and ends where they are wanted
+  const Real *labels, *starts, *ends;
+};
+
+// Doubles of all that is wanted: of the row of sums that a stretch has.
+std::size_t head_sum_entries(const HeadRequest& request, int labels);
+
+template <class Real>
+class HeadSums {
+ public:
+  // Adds to the targets stretch by stretch in their order, which neither windows nor batches change; no
+  // stretch passes over the edge of a chunk. Gives everything to the stream; take() is for when it was waited
+  // for.
+  void begin(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk,
+             const HeadPosteriors<Real>& posteriors, int labels, cudaStream_t stream);
+  void take(const HeadRequest& request, int labels) const;
+
+ private:
+  void plan(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk);
+  void send(const HeadRequest& request, int labels, cudaStream_t stream);
+  // Stretches [first, first + count) into parts_.
+  void sum_stretches(std::size_t first, std::size_t count, const HeadRequest& request,
+                     const HeadPosteriors<Real>& posteriors, int labels, cudaStream_t stream);
+  void add_parts(std::size_t first, std::size_t count, cudaStream_t stream);
+
+  std::size_t entries_ = 0;
+  std::vector<ExpectedFeatures*> targets_;  // each once
+  std::vector<Stretch> stretches_;          // of the first target, then of the next
+  std::vector<std::int64_t> begins_;        // stretches of target i are [begins[i], begins[i + 1])
+  DeviceBuffer<Stretch> device_stretches_;
+  DeviceBuffer<std::int64_t> device_begins_;
+  DeviceBuffer<double> parts_, totals_;  // (stretches at a time, entries), (targets, entries)
+  PinnedBuffer<Stretch> host_stretches_;
+  PinnedBuffer<std::int64_t> host_begins_;
+  PinnedBuffer<double> host_totals_;
+};
+
+}  // namespace semicrf::cuda

@@ -1,7 +1,0 @@
-#include "cuda/run_kernel.cuh"
-
-namespace semicrf::cuda {
-
-template RunKernel<double> block_kernel<double, LogSemiring>(const TileConfig&);
-
-}  // namespace semicrf::cuda

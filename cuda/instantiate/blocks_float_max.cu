@@ -1,7 +1,0 @@
-#include "cuda/run_kernel.cuh"
-
-namespace semicrf::cuda {
-
-template RunKernel<float> block_kernel<float, MaxSemiring>(const TileConfig&);
-
-}  // namespace semicrf::cuda

@@ -1,7 +1,0 @@
-#include "cuda/run_kernel.cuh"
-
-namespace semicrf::cuda {
-
-template RunKernel<float> warp_kernel<float, MaxSemiring, kFewThreads>(const TileConfig&);
-
-}  // namespace semicrf::cuda

@@ -1,0 +1,128 @@
+// One block of threads per state, or per junction of two; sums in a fixed order.
+#include "cuda/passes/agreement.h"
+#include "cuda/device/cuda_check.h"
+#include "cuda/recursion/lanes.cuh"
+
+namespace semicrf::cuda {
+
+extern __shared__ unsigned char shared_memory[];
+
+namespace {
+
+inline constexpr int kAgreementThreads = 128;
+
+__global__ void __launch_bounds__(kAgreementThreads) normalize(const StateStore states) {
+  double* const parts = reinterpret_cast<double*>(shared_memory);
+  double* const entries = states.entries + blockIdx.x * states.stride;
+  const auto begin = static_cast<std::int64_t>(threadIdx.x);
+  double largest = kNone;
+  for (std::int64_t i = begin; i < states.stride; i += kAgreementThreads) largest = fmax(largest, entries[i]);
+  largest = most_of_group(largest, 32);
+  parts[threadIdx.x / 32] = largest;
+  __syncthreads();
+  for (int i = 0; i < kAgreementThreads / 32; ++i) largest = fmax(largest, parts[i]);
+  if (largest == kNone || largest == 0) return;
+  for (std::int64_t i = begin; i < states.stride; i += kAgreementThreads) entries[i] -= largest;
+  if (threadIdx.x == 0) states.offset[blockIdx.x] += largest;
+}
+
+__global__ void __launch_bounds__(kAgreementThreads)
+    compare(const StateStore states, const Junction* junctions, JunctionResult* results, double tolerance,
+            double epsilon) {
+  double* const parts = reinterpret_cast<double*>(shared_memory);
+  const Junction at = junctions[blockIdx.x];
+  const double* truth = states.entries + at.truth * states.stride;
+  const double* warmed = states.entries + at.warmed * states.stride;
+  double low = -kNone, high = kNone, largest = 0, weight = 0, weighted = 0;
+  for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kAgreementThreads) {
+    const double a = truth[i];
+    const double b = warmed[i];
+    if (a == kNone && b == kNone) continue;
+    if (a == kNone || b == kNone) {
+      largest = -kNone;  // +inf: no agreement
+      continue;
+    }
+    const double difference = a - b;
+    low = fmin(low, difference);
+    high = fmax(high, difference);
+    largest = fmax(largest, fmax(fabs(a), fabs(b)));
+    const double mass = exp(a);
+    weight += mass;
+    weighted += mass * difference;
+  }
+  for (int step = 16; step > 0; step /= 2) {
+    low = fmin(low, __shfl_xor_sync(kAllLanes, low, step));
+    high = fmax(high, __shfl_xor_sync(kAllLanes, high, step));
+    largest = fmax(largest, __shfl_xor_sync(kAllLanes, largest, step));
+    weight += __shfl_xor_sync(kAllLanes, weight, step);
+    weighted += __shfl_xor_sync(kAllLanes, weighted, step);
+  }
+  constexpr int kWarps = kAgreementThreads / 32;
+  if (threadIdx.x % 32 == 0) {
+    double* mine = parts + threadIdx.x / 32;
+    mine[0] = low;
+    mine[kWarps] = high;
+    mine[2 * kWarps] = largest;
+    mine[3 * kWarps] = weight;
+    mine[4 * kWarps] = weighted;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (int i = 1; i < kWarps; ++i) {
+    low = fmin(low, parts[i]);
+    high = fmax(high, parts[kWarps + i]);
+    largest = fmax(largest, parts[2 * kWarps + i]);
+    weight += parts[3 * kWarps + i];
+    weighted += parts[4 * kWarps + i];
+  }
+  JunctionResult result{0, 1};
+  if (largest == -kNone) {
+    result.agree = 0;
+  } else if (low <= high) {
+    result.agree = high - low <= tolerance + 4 * epsilon * largest ? 1 : 0;
+    result.mean = weight > 0 ? weighted / weight : high;
+  }
+  results[blockIdx.x] = result;
+}
+
+__global__ void __launch_bounds__(kAgreementThreads)
+    gather(const StateStore states, int duration, int labels, const int* slots, int count, double* messages) {
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kAgreementThreads + threadIdx.x;
+  if (i >= static_cast<std::int64_t>(count) * labels) return;
+  const std::int64_t row = static_cast<std::int64_t>(duration) * labels;
+  messages[i] = states.entries[slots[i / labels] * states.stride + row + i % labels];
+}
+
+}  // namespace
+
+void normalize_states(const StateStore& states, int count, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(count));
+  config.blockDim = dim3(kAgreementThreads);
+  config.dynamicSmemBytes = kAgreementThreads / 32 * sizeof(double);
+  config.stream = stream;
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, normalize, states));
+}
+
+void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
+                    double epsilon, JunctionResult* results, cudaStream_t stream) {
+  if (count == 0) return;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(count));
+  config.blockDim = dim3(kAgreementThreads);
+  config.dynamicSmemBytes = 5 * kAgreementThreads / 32 * sizeof(double);
+  config.stream = stream;
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, compare, states, junctions, results, tolerance, epsilon));
+}
+
+void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,
+                     double* messages, cudaStream_t stream) {
+  const std::int64_t entries = static_cast<std::int64_t>(count) * labels;
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>((entries + kAgreementThreads - 1) / kAgreementThreads));
+  config.blockDim = dim3(kAgreementThreads);
+  config.stream = stream;
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, gather, states, duration, labels, slots, count, messages));
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,29 @@
+// Agreement of states (engine/engine.h, agreement()) on the device.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/recursion/run_types.h"
+
+namespace semicrf::cuda {
+
+struct Junction {
+  int truth, warmed;  // slots
+};
+struct JunctionResult {
+  double mean;  // of the differences, weighted by the true mass; 0 where nothing is finite
+  int agree;
+};
+
+// The first `count` slots: the largest entry goes into the offset. Once or more often. Asynchronous.
+void normalize_states(const StateStore& states, int count, cudaStream_t stream);
+
+// Asynchronous. `epsilon`: of the precision the states were computed in.
+void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
+                    double epsilon, JunctionResult* results, cudaStream_t stream);
+
+// The messages (alpha, C numbers) of `count` slots, one after the other. Asynchronous.
+void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,
+                     double* messages, cudaStream_t stream);
+
+}  // namespace semicrf::cuda

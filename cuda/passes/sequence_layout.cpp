@@ -1,0 +1,23 @@
+#include "cuda/passes/sequence_layout.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cuda/tables/limits.h"
+
+namespace semicrf::cuda {
+
+SequenceLayout::SequenceLayout(std::vector<PlacedSequence> whole) : sequences(std::move(whole)) {
+  for (PlacedSequence& sequence : sequences) {
+    sequence.first_row = (tokens.end + kBlock - 1) / kBlock * kBlock;
+    tokens.end = sequence.first_row + sequence.length;
+  }
+}
+
+std::int64_t SequenceLayout::longest_mark() const {
+  std::int64_t longest = 0;
+  for (const PlacedSequence& sequence : sequences) longest = std::max(longest, sequence.mark);
+  return longest;
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,284 @@
+// Anchors: at marked boundaries the states of both runs give the local log Z and the mass that crosses, in
+// double (docs/algorithm.md, "The local log Z"). A block of threads per mark, a warp per label: segments
+// [s, e) with s < b < e are a sum over K^2 / 2 pairs of numbers relative to the largest of each factor, each
+// lane with some starts whose durations slide past the ends. Where that could lose something all labels are
+// summed over logarithms.
+#include "cuda/device/cuda_check.h"
+#include "cuda/tables/numbers.cuh"
+#include "cuda/posteriors/posterior_launch.h"
+#include "cuda/tables/warp_scan.cuh"
+
+namespace semicrf::cuda {
+
+extern __shared__ unsigned char shared_memory[];
+
+namespace {
+
+constexpr int kThreads = kAnchorWarps * 32;
+// Starts of a lane: many are few loads per product, few leave no lane idle.
+constexpr int kFewStarts = 4;
+constexpr int kManyStarts = 16;
+constexpr int kLongDuration = 512;
+constexpr std::size_t kMostShared = std::size_t(64) << 10;
+
+__device__ __forceinline__ double warp_sum(double x) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(kAllLanes, x, step);
+  return x;
+}
+__device__ __forceinline__ double warp_most(double x) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(kAllLanes, x, step));
+  return x;
+}
+// log of the sum of the lanes' exp(x).
+__device__ __forceinline__ double warp_log_sum(double x) {
+  const double most = warp_most(x);
+  const double sum = warp_sum(most > kNone ? exp(x - most) : 0.0);
+  return most > kNone ? most + log(sum) : kNone;
+}
+
+// One label at one mark, the lanes of a warp together. States are (K + 2, C): row d - 1 at distance d.
+struct LabelAtMark {
+  const AnchorParameters& p;
+  const double *before, *after;
+  int c, lane;
+
+  __device__ double start(int distance) const {
+    return before[static_cast<std::int64_t>(distance - 1) * p.labels + c];
+  }
+  __device__ double end(int distance) const {
+    return after[static_cast<std::int64_t>(distance - 1) * p.labels + c];
+  }
+
+  // Log of the sum, relative to the scales of both states; `lost`: of what may have vanished.
+  template <int kStarts>
+  __device__ double crossing(double* starts, double* ends, double* lost) const {
+    const int longest = p.duration;
+    double most_before = kNone, most_after = kNone;
+    for (int d = 1 + lane; d <= longest; d += 32) {
+      most_before = fmax(most_before, start(d));
+      most_after = fmax(most_after, end(d));
+    }
+    most_before = warp_most(most_before);
+    most_after = warp_most(most_after);
+    const double scale = most_before + most_after + p.largest_bias[c];
+    *lost = kNone;
+    if (!(scale > kNone)) return kNone;
+    __syncwarp();
+    for (int d = 1 + lane; d <= longest; d += 32) {
+      starts[d - 1] = exp(start(d) - most_before);
+      ends[d - 1] = exp(end(d) - most_after);
+    }
+    __syncwarp();
+    const double* const bias = p.bias_linear + static_cast<std::int64_t>(c) * longest;
+    double sum = 0;
+    for (int left = 1 + kStarts * lane; left < longest; left += kStarts * 32) {
+      // Starts left, left + 1, ... with the end at distance `right`: entries left + right - 1 and on.
+      const auto bias_at = [&](int entry) { return entry < longest ? bias[entry] : 0.0; };
+      double row[kStarts], window[kStarts];
+#pragma unroll
+      for (int i = 0; i < kStarts; ++i) {
+        row[i] = 0;
+        window[i] = bias_at(left + i);
+      }
+      for (int right = 1; left + right <= longest; right += kStarts) {
+#pragma unroll
+        for (int step = 0; step < kStarts; ++step) {
+          const int at = right + step;
+          const double value = at <= longest ? ends[at - 1] : 0.0;
+#pragma unroll
+          for (int i = 0; i < kStarts; ++i) row[i] = fma(value, window[(i + step) % kStarts], row[i]);
+          window[step] = bias_at(left + kStarts + at - 1);
+        }
+      }
+#pragma unroll
+      for (int i = 0; i < kStarts; ++i) {
+        if (left + i < longest) sum = fma(starts[left + i - 1], row[i], sum);
+      }
+    }
+    sum = warp_sum(sum);
+    *lost = scale - 690 + 2 * log(static_cast<double>(longest));
+    return sum > 0 ? log(sum) + scale : kNone;
+  }
+
+  __device__ double crossing_in_logs() const {
+    const auto term = [&](int left, int right) {
+      return start(left) + end(right) + p.bias[static_cast<std::int64_t>(left + right - 1) * p.width + c];
+    };
+    double most = kNone;
+    for (int left = 1 + lane; left < p.duration; left += 32) {
+      for (int right = 1; left + right <= p.duration; ++right) most = fmax(most, term(left, right));
+    }
+    most = warp_most(most);
+    if (most == kNone) return kNone;
+    double sum = 0;
+    for (int left = 1 + lane; left < p.duration; left += 32) {
+      for (int right = 1; left + right <= p.duration; ++right) sum += exp(term(left, right) - most);
+    }
+    return most + log(warp_sum(sum));
+  }
+
+  // Segments longer than K that cross the boundary. A lane takes a stretch of distances; what the stretches
+  // before it hand on comes from a scan over the lanes.
+  __device__ double tail_crossing() const {
+    const double log_q = p.log_tail[c];
+    if (log_q == kNone) return kNone;
+    const double last = p.last_bias[c];
+    const double behind = after[static_cast<std::int64_t>(p.duration + 1) * p.labels + c];
+    const int each = (p.duration + 31) / 32;
+    const int first = 1 + lane * each < p.duration + 1 ? 1 + lane * each : p.duration + 1;
+    const int end_of = first + each < p.duration + 1 ? first + each : p.duration + 1;
+    // Starts within K of the boundary whose segment is longer than K: tail_d = (tail_{d-1} + end) q.
+    const auto next = [&](double tail, int d) {
+      return log_add(tail, end(p.duration - d + 1) + last) + log_q;
+    };
+    double mine = kNone;
+    for (int d = first; d < end_of; ++d) mine = next(mine, d);
+    double decay = (end_of - first) * log_q;
+    scan_decaying(lane, &mine, &decay);
+    double tail = __shfl_up_sync(kAllLanes, mine, 1);
+    decay = __shfl_up_sync(kAllLanes, decay, 1);
+    tail = lane == 0 ? behind : log_add(tail, behind + decay);
+    double sum = kNone;
+    for (int d = first; d < end_of; ++d) {
+      tail = next(tail, d);
+      sum = log_add(sum, start(d) + tail);
+    }
+    // Starts more than K before it: the forward tail, and any end beyond.
+    double beyond = kNone;
+    for (int d = first; d < end_of; ++d) beyond = log_add(beyond, end(d) + d * log_q);
+    if (lane == 0 && behind > kNone) beyond = log_add(beyond, behind - last + p.duration * log_q);
+    beyond = warp_log_sum(beyond);
+    const double open = before[static_cast<std::int64_t>(p.duration + 1) * p.labels + c];
+    return log_add(warp_log_sum(sum), open + beyond);
+  }
+};
+
+// Segments that end here: alpha(c') x sum over c of T[c'][c] delta(c). One warp.
+__device__ inline double ending_at(const AnchorParameters& p, const AnchorTask& task, const double* alpha,
+                                   const double* delta, int lane) {
+  double ending = kNone;
+  for (int from = lane; from < p.labels; from += 32) {
+    double beta = task.at_sequence_end ? 0.0 : kNone;
+    if (!task.at_sequence_end) {
+      double most = kNone;
+      const double* row = p.transition_log + static_cast<std::int64_t>(from) * p.width;
+      for (int to = 0; to < p.labels; ++to) most = fmax(most, row[to] + delta[to]);
+      if (most > kNone) {
+        double sum = 0;
+        for (int to = 0; to < p.labels; ++to) sum += exp(row[to] + delta[to] - most);
+        beta = most + log(sum);
+      }
+    }
+    ending = log_add(ending, alpha[from] + beta);
+  }
+  return warp_log_sum(ending);
+}
+
+__device__ inline void write_anchor(const AnchorParameters& p, const AnchorTask& task, int index,
+                                    double log_z, int exact) {
+  const RunReport& f = p.forward_reports[task.forward_run];
+  const RunReport& b = p.backward_reports[task.backward_run];
+  // States count position shifts and what their run began from; stored messages do not.
+  const double forward_whole = p.forward.whole[task.forward_state] - f.origin_whole;
+  const double forward_offset = p.forward.offset[task.forward_state] - f.origin;
+  double backward_whole = 0, backward_offset = 0;
+  if (!task.at_sequence_end) {
+    backward_whole = p.backward.whole[task.backward_state] - b.origin_whole;
+    backward_offset = p.backward.offset[task.backward_state] - b.origin;
+  }
+  // Shifts of all tokens that either run saw; those inside of the chunk are the same in both.
+  double mass = f.mass_before + f.mass_inside;
+  if (!task.at_sequence_end) mass += b.mass_before;
+  p.z_whole[index] = forward_whole + backward_whole - mass;
+  p.z_offset[index] = forward_offset + backward_offset + log_z;
+  p.z_log[index] = log_z;
+  p.fallbacks[index] = exact;
+}
+
+// Shared memory: log Z and whether the sums may be trusted, what every label may have lost, and the numbers
+// of every warp where they fit.
+template <int kStarts>
+__global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
+    anchor_kernel(const __grid_constant__ AnchorParameters p) {
+  double* const verdict = reinterpret_cast<double*>(shared_memory);
+  double* const lost = verdict + 2;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int lane = static_cast<int>(threadIdx.x % 32);
+  double* numbers =
+      p.numbers == nullptr
+          ? lost + p.labels + warp * 2 * p.duration
+          : p.numbers + (static_cast<std::int64_t>(blockIdx.x) * kAnchorWarps + warp) * 2 * p.duration;
+  for (int index = static_cast<int>(blockIdx.x); index < p.num_tasks; index += static_cast<int>(gridDim.x)) {
+    const AnchorTask task = p.tasks[index];
+    const double* before = p.forward.entries + task.forward_state * p.forward.stride;
+    const double* after = p.backward.entries + task.backward_state * p.backward.stride;
+    double* crossing = p.crossing + static_cast<std::int64_t>(index) * p.labels;
+    for (int attempt = 0; attempt < 2; ++attempt) {
+      for (int c = warp; c < p.labels; c += kAnchorWarps) {
+        const LabelAtMark label{p, before, after, c, lane};
+        double mine = kNone, lost_here = kNone;
+        if (!task.at_sequence_end) {
+          mine = attempt == 0 ? label.template crossing<kStarts>(numbers, numbers + p.duration, &lost_here)
+                              : label.crossing_in_logs();
+          if (p.tail) mine = log_add(mine, label.tail_crossing());
+        }
+        if (lane == 0) {
+          crossing[c] = mine;
+          lost[c] = lost_here;
+        }
+      }
+      __syncthreads();
+      if (warp == 0) {
+        const std::int64_t row = static_cast<std::int64_t>(p.duration) * p.labels;
+        const double ending = ending_at(p, task, before + row, after + row, lane);
+        double all = kNone, worst = kNone;
+        for (int c = lane; c < p.labels; c += 32) {
+          all = log_add(all, crossing[c]);
+          worst = fmax(worst, lost[c]);
+        }
+        const double log_z = log_add(ending, warp_log_sum(all));
+        worst = warp_most(worst);
+        if (lane == 0) {
+          verdict[0] = log_z;
+          verdict[1] = worst == kNone || worst < log_z - 40 ? 1 : 0;
+          write_anchor(p, task, index, log_z, attempt);
+        }
+      }
+      __syncthreads();
+      if (verdict[1] != 0) break;
+    }
+    const double log_z = verdict[0];
+    for (int c = static_cast<int>(threadIdx.x); c < p.labels; c += kThreads) {
+      crossing[c] = task.at_sequence_end || log_z == kNone ? 0.0 : exp(crossing[c] - log_z);
+    }
+    __syncthreads();
+  }
+}
+
+std::size_t bytes_of_numbers(int duration) {
+  return static_cast<std::size_t>(kAnchorWarps) * 2 * static_cast<std::size_t>(duration) * sizeof(double);
+}
+
+}  // namespace
+
+std::size_t anchor_workspace(int duration) {
+  return bytes_of_numbers(duration) <= kMostShared ? 0 : bytes_of_numbers(duration) / sizeof(double);
+}
+
+void find_anchors(const AnchorParameters& parameters, int blocks, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(kThreads);
+  config.dynamicSmemBytes = (2 + static_cast<std::size_t>(parameters.labels)) * sizeof(double) +
+                            (parameters.numbers == nullptr ? bytes_of_numbers(parameters.duration) : 0);
+  config.stream = stream;
+  const auto kernel =
+      parameters.duration < kLongDuration ? anchor_kernel<kFewStarts> : anchor_kernel<kManyStarts>;
+  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(config.dynamicSmemBytes)));
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters));
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,47 @@
+// What the kernels of posteriors are given.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/recursion/run_types.h"
+
+namespace semicrf::cuda {
+
+// Boundaries of one interval between marks, and where its right end's states are.
+struct AnchorTask {
+  std::int64_t begin, end;  // tokens of its sequence
+  std::int64_t first_row;   // of token `begin`, in the stores
+  int sequence;
+  int forward_state, backward_state;
+  int forward_run, backward_run;  // their reports
+  int at_sequence_end;
+};
+
+struct AnchorParameters {
+  StateStore forward, backward;
+  const RunReport *forward_reports, *backward_reports;
+  const AnchorTask* tasks;
+  const double *bias, *transition_log, *log_tail, *last_bias;  // forward tables
+  const double *bias_linear, *largest_bias;                    // (C, K) exp(B - largest), (C)
+  double* numbers;                     // workspace (blocks, anchor_workspace(K)), or null
+  double* crossing;                    // (tasks, C) mass that crosses the right end, of log Z
+  double *z_whole, *z_offset, *z_log;  // (tasks) log Z relative to the bases of both stores; to the states
+  int* fallbacks;                      // (tasks)
+  int labels, width, duration, tail, num_tasks;
+};
+
+inline constexpr int kCombineBlocks = 64;  // blocks of 16 positions in a piece of an interval
+
+template <class Real>
+struct CombineParameters {
+  MessageStore<Real> forward, backward;
+  const AnchorTask* tasks;
+  const double *crossing, *z_whole, *z_offset;
+  Real *boundary, *label_rows, *starts, *ends;  // (rows), (rows, C); null: not wanted
+  double* norm_log;    // (blocks) log of the sum of the labels at a block's first position; null: not wanted
+  double* piece_sums;  // (tasks, pieces, C) ends less starts; where there is more than one piece
+  double* sums;        // (tasks, pieces, 4): entropy, boundary mass, boundary p ln p, worst error
+  int labels, num_tasks, pieces;
+};
+
+}  // namespace semicrf::cuda

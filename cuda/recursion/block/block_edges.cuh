@@ -1,0 +1,239 @@
+// Members of BlockRun: how a run begins and ends, the states it leaves, the loop over its blocks.
+#pragma once
+
+#include "cuda/recursion/block/block_run.cuh"
+
+namespace semicrf::cuda {
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::run(int index, bool active) {
+  aside_.active = active;
+  aside_.task = p_.tasks + index;
+  aside_.sequence = &p_.sequences[aside_.task->sequence];
+  aside_.rounded = (aside_.sequence->length + kBlock - 1) / kBlock * kBlock;
+  begin_run();
+  aside_.position = active ? aside_.task->from : aside_.task->end;
+  state_.left = 0;
+  // Helpers are one block ahead.
+  bool leading = !helped();
+  if (helped()) __syncthreads();
+  for (;;) {
+    if (leading && lanes_.some_team(state_.left == 0)) {
+      arrive(index, state_.left == 0);
+      if (state_.left == 0) next_place();
+      if (!lanes_.some_team(state_.kind != BlockKind::kIdle)) break;
+    }
+    help_or_lead(leading);
+    if (!leading) {
+      leading = true;
+      continue;
+    }
+    if (state_.kind != BlockKind::kIdle) {
+      state_.head = state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1;
+      if (scores_ != nullptr) scores_ += kBlock * direction_labels();
+    }
+    --state_.left;
+  }
+  if (!lanes_.leads) return;
+  export_state(active);
+  if (active && lanes_.valid && lanes_.c == 0) report(index);
+}
+
+// What happens at the boundary where a stretch of blocks ends: the chunk begins, or its state is kept.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::arrive(int index, bool here) {
+  const bool begins = aside_.position == aside_.task->begin;
+  const bool marked =
+      here && aside_.position < aside_.task->end && (begins || aside_.position == aside_.next_mark);
+  if (!lanes_.some_team(marked)) return;
+  if (lanes_.leads) export_state(marked);
+  if (!marked) return;
+  aside_.next_mark = mark_after(aside_.position);
+  if (!begins || !lanes_.leads) return;
+  if (lanes_.valid && lanes_.c == 0) p_.reports[index].mass_before = aside_.mass;
+  aside_.fallbacks = 0;
+}
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::help_or_lead(bool leading) {
+  if constexpr (!Lanes::kTeam) {
+    step();
+  } else {
+    const int next = leading ? (state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1) : state_.head;
+    for (bool again = false;; again = true) {
+      if (!lanes_.leads) {
+        far_.help(lanes_, next, parity_ ^ 1);
+      } else if (leading && !again) {
+        step();
+      }
+      if (!lanes_.has_helpers()) return;
+      __syncthreads();
+      if (this->regauge(parity_) == 0) break;
+      // The scales are to change under the helpers: their sums are made again.
+      __syncthreads();
+      if (lanes_.leads && aside_.move_wanted) {
+        move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden);
+        aside_.move_wanted = false;
+      }
+      // Not all lanes had something to move: a barrier of the block wants whole warps.
+      __syncwarp();
+      if (threadIdx.x == 0) this->regauge(parity_) = 0;
+      __syncwarp();
+      __syncthreads();
+    }
+    parity_ ^= 1;
+  }
+}
+
+// The blocks from the boundary reached: one that the run or the sequence cuts or ends with, or all that are
+// like the first until something is to be done between them.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::next_place() {
+  Place& at = aside_.place;
+  const RunTask& task = *aside_.task;
+  const SequenceView& sequence = *aside_.sequence;
+  const std::int64_t position = aside_.position;
+  at.running = position < task.end;
+  const std::int64_t begin = position / kBlock * kBlock;
+  std::int64_t end = position < task.begin ? task.begin : task.end;
+  if (position >= task.begin && aside_.next_mark < end) end = aside_.next_mark;
+  const std::int64_t first = p_.backward ? aside_.rounded - sequence.length : 0;
+  const std::int64_t last = p_.backward ? aside_.rounded : sequence.length;
+  at.first = static_cast<int>(position - begin);
+  at.first_here = position == first;
+  // The sequence's last block is by itself, as is a block that is cut.
+  if (at.first != 0 || at.first_here || end - begin < kBlock) {
+    end = end - begin < kBlock ? end : begin + kBlock;
+  } else {
+    const std::int64_t last_block = (last - 1) / kBlock * kBlock;
+    if (end > last_block && position < last_block) end = last_block;
+    if (position < last_block || end - begin >= kBlock) end = begin + (end - begin) / kBlock * kBlock;
+  }
+  at.last = end - begin < kBlock ? static_cast<int>(end - begin) : kBlock;
+  at.whole = at.first == 0 && at.last == kBlock;
+  at.last_here = end == last;
+  at.blocks = at.running ? static_cast<int>((end - begin + kBlock - 1) / kBlock) : 1 << 30;
+  at.storing = at.running && position >= task.begin && p_.store.alpha != nullptr;
+  at.plain_start = position != task.from || task.start != StartKind::kEdge || t_.initial_transition;
+  at.first_of_sequence = position == task.from && task.start == StartKind::kEdge;
+  at.edges = at.first_here || at.last_here || sequence.starts.f32 != nullptr ||
+             sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr || sequence.ends.f64 != nullptr;
+  at.row = (p_.backward ? aside_.rounded - 1 - begin : begin) - sequence.begin;
+  at.store_row = 0;
+  if (at.storing)
+    at.store_row =
+        sequence.first_row + this->boundary_of(begin) - (p_.backward ? kBlock : 0) - p_.store.first_token;
+  at.scores = at.whole && !at.edges && !sequence.subtract_position_max ? sequence.emissions.f32 : nullptr;
+  if (at.running) aside_.position = end;
+  state_.left = at.blocks;
+  state_.kind = BlockKind::kIdle;
+  scores_ = nullptr;
+  if (!at.running) return;
+  if (at.scores != nullptr) scores_ = at.scores + at.row * t_.labels + label_.label;
+  state_.kind = scores_ != nullptr ? BlockKind::kPlain : BlockKind::kLong;
+  if (!at.whole || !at.plain_start) state_.kind = BlockKind::kSlow;
+}
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_run() {
+  state_ = RunState<Real>{};
+  state_.kind = BlockKind::kIdle;
+  state_.growth = Parts::kFirstGrowth;
+  parity_ = 0;
+  aside_.place.running = false;
+  aside_.mass = 0;
+  aside_.fallbacks = 0;
+  aside_.next_mark = -1;
+  aside_.centred = aside_.sequence->baseline != nullptr;
+  aside_.baseline = aside_.centred ? aside_.sequence->baseline[label_.label] : 0.0;
+  aside_.move_wanted = false;
+  aside_.tail_log = kNone;
+  if (!lanes_.leads) return;
+  const bool warm = aside_.task->start == StartKind::kWarm;
+  if (lanes_.valid && lanes_.c == 0) {
+    int* has_log = this->exact().has_log;
+    for (int block = 0; block < t_.ring_blocks; ++block) has_log[block] = 0;
+  }
+  if (lanes_.has_memory()) {
+    const bool open = warm && lanes_.valid;
+    const Real number = open ? O::one() : O::zero();
+    for (int block = 0; block < t_.ring_blocks; ++block) {
+      for (int part = 0; part < kBlock; part += 4)
+        store4(m_.ring.block(block) + part, number, number, number, number);
+      m_.ring.scale(block) = open ? 0 : kEmpty;
+    }
+  }
+  if (Lanes::kTeam && threadIdx.x == 0) this->regauge(0) = this->regauge(1) = 0;
+  state_.carry = lanes_.valid ? O::one() : O::zero();
+  state_.carry_scale = lanes_.valid ? 0 : kEmpty;
+  if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
+  if (lanes_.some_team(aside_.active && aside_.task->start == StartKind::kState)) begin_from_state();
+  lanes_.sync();
+}
+
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_from_state() {
+  const bool mine = aside_.active && aside_.task->start == StartKind::kState;
+  double alpha = kNone;
+  if (mine && lanes_.valid) {
+    const Messages messages =
+        read_state<Real, Semiring>(p_aside_, this->exact(), aside_.task->start_state, lanes_.c);
+    alpha = messages.alpha;
+    aside_.tail_log = messages.tail;
+  }
+  this->take_alpha(state_, alpha, mine);
+  if (!mine) return;
+  state_.logs_left = t_.ring_blocks;
+  state_.growth = Parts::kFirstGrowth;
+  if (lanes_.valid && state_.base != 0) move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false);
+}
+
+// The next position whose boundary is a multiple of the mark.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ std::int64_t BlockRun<Real, Semiring, Lanes, kRows>::mark_after(
+    std::int64_t position) const {
+  const std::int64_t t = this->boundary_of(position);
+  const std::int64_t beyond = t % aside_.task->mark;
+  if (!p_.backward) return position + aside_.task->mark - beyond;
+  return position + (beyond == 0 ? aside_.task->mark : beyond);
+}
+// Slot of the state at the boundary reached.
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ int BlockRun<Real, Semiring, Lanes, kRows>::state_slot() const {
+  if (aside_.position == aside_.task->begin) return aside_.task->first_state;
+  const std::int64_t t = this->boundary_of(aside_.position);
+  const std::int64_t origin = this->boundary_of(aside_.task->begin);
+  const std::int64_t marks =
+      p_.backward
+          ? ((origin + aside_.task->mark - 1) / aside_.task->mark * aside_.task->mark - t) / aside_.task->mark
+          : (t - origin / aside_.task->mark * aside_.task->mark + aside_.task->mark - 1) / aside_.task->mark;
+  return aside_.task->first_state + static_cast<int>(marks);
+}
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::export_state(bool mine) {
+  Boundary at;
+  at.mine = mine;
+  // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it.
+  at.with_ring = aside_.position % kBlock == 0;
+  at.slot = state_slot();
+  at.head = state_.head;
+  at.gauge = state_.gauge;
+  at.rest = state_.rest;
+  at.alpha = this->alpha_log(state_);
+  at.tail = aside_.tail_log;
+  double nats_rest;
+  const double nats = whole_nats<Semiring>(state_.base, &nats_rest);
+  at.whole = this->origin_whole() + (nats + aside_.mass);
+  at.offset = this->origin() + nats_rest;
+  write_state<Real, Semiring, Lanes>(p_aside_, this->exact(), lanes_, at);
+}
+template <class Real, class Semiring, class Lanes, int kRows>
+__device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::report(int index) const {
+  RunReport& report = p_.reports[index];
+  report.mass_inside = aside_.mass - report.mass_before;
+  report.origin = this->origin();
+  report.origin_whole = this->origin_whole();
+  report.fallbacks = aside_.fallbacks;
+}
+
+}  // namespace semicrf::cuda

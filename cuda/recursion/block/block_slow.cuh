@@ -1,0 +1,231 @@
+// A block of any kind, from the beginning, out of line: by the fast path where it can do it, else by the
+// exact one.
+#pragma once
+
+#include "cuda/recursion/block/block_parts.cuh"
+#include "cuda/recursion/block/exact_block.cuh"
+
+namespace semicrf::cuda {
+
+// Transitions are read from memory, to be quicker to compile.
+template <class Real, class Semiring, class Lanes>
+class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
+ public:
+  using Parts = BlockParts<Real, Semiring, Lanes, 0>;
+  using O = Ops<Real, Semiring>;
+
+  __device__ SlowBlock(const RunParameters<Real>& p, const Lanes& lanes, const typename Parts::Memory& memory,
+                       RunAside& aside, RunState<Real>& state, int parity)
+      : Parts(p, lanes, memory, aside), s_(state), parity_(parity) {}
+
+  // True: nothing was done yet but a better guess of the growth made, if `may_ask`; the same for all lanes.
+  __device__ bool run(bool may_ask) {
+    const Place& at = aside_.place;
+    const int ring = this->ring_bound(s_, parity_);
+
+    FactorRange<Real> range;
+    Real alpha_factor[kBlock];
+    bool small = at.running && at.scores != nullptr;
+    if (small) {
+      Real x[kBlock];
+      const std::int64_t first = this->row(s_) * t_.labels + label_.label;
+      load_scores(at.scores + first, this->direction() * t_.labels, x);
+      small =
+          plain_factors<Real, Semiring>(x, aside_.centred, aside_.baseline, s_.rest, alpha_factor, &range);
+    } else {
+      range.clear();
+      for (int slot = 0; slot < kBlock; ++slot) alpha_factor[slot] = O::one();
+    }
+    BlockFactors<Real> factors;
+    const Real* start_factors = nullptr;
+    const bool longer = at.running && !small;
+    if (lanes_.any_team(longer)) {
+      block_factors<Real, Semiring, Lanes>(t_, *aside_.sequence, this->factor_source(s_, at.running), lanes_,
+                                           &factors);
+      if (lanes_.any(longer)) {
+        range = factors.range;
+        start_factors = factors.start;
+        for (int slot = 0; slot < kBlock; ++slot) alpha_factor[slot] = factors.alpha[slot];
+      }
+    } else if (p_.store.shift != nullptr && at.storing && lanes_.valid && lanes_.c == 0) {
+      double* shift = p_.store.shift + this->store_row(s_);
+      for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
+    }
+
+    const BlockScales scales = this->scales_of(s_, ring, at.edges);
+    Real sums[kBlock];
+    this->sum_far(s_, parity_, sums, scales.bound);
+    BlockTail<Real> tail;
+    BlockResult<Real> result;
+    this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
+    // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
+    const bool lost = this->cut().bare && is_far_below(label_.into);
+    const bool good = !lost && this->certified(s_, scales, ring, range, tail, result);
+    const bool exact = lanes_.any(lanes_.valid && !good) && at.running;
+    if (may_ask && lanes_.any_team(exact)) {
+      // It may be that alpha grows in another way than it was expected to.
+      const int more = missed_growth(result);
+      if (exact) s_.growth += more;
+      return true;
+    }
+    // In an exact block the recursion's sums are made again: they have been added to.
+    if (lanes_.any_team(exact)) {
+      this->sum_far(s_, parity_, sums, scales.bound);
+      run_exact(scales, ring, sums, exact);
+      if (exact) ++aside_.fallbacks;
+    }
+    finish(scales, range, tail, result, at.running && !exact);
+    lanes_.sync();
+    return false;
+  }
+
+ private:
+  using Parts::aside_;
+  using Parts::label_;
+  using Parts::lanes_;
+  using Parts::m_;
+  using Parts::p_;
+  using Parts::t_;
+
+  // By how much the growth must have been more, for the numbers of a block to lie on both sides of 1 alike.
+  __device__ int missed_growth(const BlockResult<Real>& result) const {
+    int most = kEmpty, least = kEmpty;  // and the negative of the least
+    const auto include = [&](Real lowest, Real highest) {
+      if (!lanes_.valid || !(lowest > O::zero())) return;
+      most = larger(most, units_in<Real, Semiring>(highest));
+      least = larger(least, -units_in<Real, Semiring>(lowest));
+    };
+    include(result.least_start, result.most_start);
+    include(result.least_stored, result.most_stored);
+    most = lanes_.most(most);
+    least = lanes_.most(least);
+    return is_empty(most) ? 0 : larger(-kMostGauge, smaller(most - least, kMostGauge));
+  }
+
+  // What of the teams' blocks were fast moves on to the next boundary; all lanes together.
+  __device__ void finish(const BlockScales& scales, const FactorRange<Real>& range,
+                         const BlockTail<Real>& tail, const BlockResult<Real>& result, bool mine) {
+    const BlockMove<Real> move = this->move_of(s_, scales, range, result, mine);
+    const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
+    const bool keep =
+        Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
+    if (!mine) return;
+    if (lanes_.valid)
+      this->keep_starts_of(s_, scales, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
+    if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
+    if (aside_.place.storing) this->store_scales(s_, scales, range, tail, result);
+    aside_.mass += range.mass;
+    this->move_on(s_, scales, range, tail, result, move);
+    if (lanes_.valid && moves) request_move(move.gauge, false);
+  }
+
+  __device__ void run_exact(const BlockScales& scales, int ring, const Real (&sums)[kBlock], bool mine) {
+    const Place& at = aside_.place;
+    const std::int64_t row = this->row(s_), store_row = this->store_row(s_);
+    int pool = -1;
+    const bool keeps = mine && at.storing;
+    double nats_rest;
+    const double nats = whole_nats<Semiring>(s_.base, &nats_rest);
+    if (keeps && lanes_.valid && lanes_.c == 0) {
+      pool = atomicAdd(p_.store.pool_used, 1);
+      p_.store.exact[store_row / kBlock] = pool + 1;
+      p_.store.base[store_row / kBlock] = nats;
+      p_.store.mass[store_row / kBlock] = aside_.mass;
+    }
+    if (keeps && lanes_.valid) {
+      // Not used, but copied with those of other blocks.
+      const std::int64_t to = store_row / kBlock * t_.labels + lanes_.c;
+      p_.store.alpha_scale[to] = p_.store.start_scale[to] = 0;
+      if (p_.store.tail != nullptr) p_.store.tail_scale[to] = 0;
+    }
+    pool = lanes_.most(pool);
+    const bool has_room = keeps && pool >= 0 && pool < p_.store.pool_slots;
+    const std::int64_t pool_at = static_cast<std::int64_t>(pool) * kBlock * t_.labels + lanes_.c;
+    ExactBlock<Real> x;
+    x.sequence = aside_.sequence;
+    x.aside = &aside_;
+    x.memory = this->exact();
+    if (mine && lanes_.valid) {
+      for (int i = 0; i < kBlock; ++i) x.memory.far[i * t_.labels] = static_cast<double>(sums[i]);
+    }
+    x.gauge = s_.gauge;
+    x.rest = s_.rest;
+    x.head = s_.head;
+    x.backward = p_.backward;
+    x.block =
+        (p_.backward ? aside_.rounded - 1 - (row + aside_.sequence->begin) : row + aside_.sequence->begin) /
+        kBlock;
+    x.first_slot = at.first;
+    x.last_slot = at.last;
+    x.active = mine;
+    x.first_of_sequence = at.first_of_sequence;
+    x.deep = is_far_below(ring);
+    x.bound = scales.bound * Semiring::kUnit + s_.rest;
+    x.ring_bound = log_of_units<Semiring>(ring);
+    x.base_rest = nats_rest;
+    x.alpha = this->alpha_log(s_);
+    x.tail = aside_.tail_log;
+    x.content_sum = 0;
+    x.mass = 0;
+    x.out_alpha = has_room ? p_.store.pool_alpha + pool_at : nullptr;
+    x.out_start = has_room ? p_.store.pool_start + pool_at : nullptr;
+    x.out_tail = has_room && p_.store.pool_tail != nullptr ? p_.store.pool_tail + pool_at : nullptr;
+    x.shift = keeps && p_.store.shift != nullptr ? p_.store.shift + store_row : nullptr;
+    ExactPath<Real, Semiring, Lanes>{t_, lanes_, x}.run();
+    if (keeps && lanes_.valid) p_.store.content[store_row / kBlock * t_.labels + lanes_.c] = x.content_sum;
+    finish_exact(x.alpha, x.content_sum, mine);
+  }
+
+  // After an exact block: alpha, its starts into the ring, everything moved to the block's last boundary.
+  __device__ void finish_exact(double alpha, double content, bool mine) {
+    const double base = s_.base;
+    this->take_alpha(s_, alpha, mine);
+    if (!mine) return;
+    s_.logs_left = t_.ring_blocks;
+    if (!lanes_.valid) return;
+    const double shift = s_.base - base;
+    const bool forbidden = !(content > kNone);
+    const double sum = s_.rest + content;
+    const double units = forbidden ? 0.0 : rint(sum * (1 / Semiring::kUnit));
+    s_.rest = forbidden ? 0.0 : fma(-units, Semiring::kUnit, sum);
+    const double gauge = s_.gauge + units - shift;
+    if (forbidden || fabs(gauge) > kMostGauge) {
+      request_move(gauge, forbidden);
+    } else {
+      s_.gauge = static_cast<int>(gauge);
+    }
+    const ExactMemory<Real> memory = this->exact();
+    keep_starts<Real, Semiring>(memory, s_.head, s_.gauge, s_.rest, [&](int slot) {
+      return memory.near[slot * t_.labels] - shift * Semiring::kUnit;
+    });
+    if (lanes_.c == 0) memory.has_log[s_.head] = 1;
+  }
+
+  // The ring on another gauge, but for the block that has just been put in; later where helpers read it.
+  __device__ void request_move(double units, bool forbidden) {
+    s_.gauge = 0;
+    aside_.fresh = s_.head;
+    aside_.move_units = units;
+    aside_.move_forbidden = forbidden;
+    if constexpr (Lanes::kTeam) {
+      if (lanes_.has_helpers()) {
+        aside_.move_wanted = true;
+        this->regauge(parity_) = 1;
+        return;
+      }
+    }
+    move_ring(this->exact(), t_.ring_blocks, s_.head, units, forbidden);
+  }
+
+  RunState<Real>& s_;
+  const int parity_;
+};
+
+template <class Real, class Semiring, class Lanes>
+__device__ SEMICRF_NOINLINE bool slow_block(const RunParameters<Real>& p, Lanes lanes,
+                                            TeamMemory<Real, Lanes::kPlace> memory, RunAside& aside,
+                                            RunState<Real>& state, int parity, bool may_ask) {
+  return SlowBlock<Real, Semiring, Lanes>(p, lanes, memory, aside, state, parity).run(may_ask);
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,7 @@
+#include "cuda/recursion/run_kernel.cuh"
+
+namespace semicrf::cuda {
+
+template RunKernel<float> block_kernel<float, LogSemiring>(const TileConfig&);
+
+}  // namespace semicrf::cuda

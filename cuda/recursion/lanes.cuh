@@ -1,0 +1,168 @@
+// Who works on a chunk: a team of lanes, lane = label. Reductions over a team's labels come back to all its
+// lanes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/tables/numbers.cuh"
+
+namespace semicrf::cuda {
+
+// The first `count` threads of the block, whole warps.
+__device__ __forceinline__ void barrier_of(int id, int count) {
+#if defined(SEMICRF_EMULATED_CUDA)
+  emulation::named_barrier(id, count);
+#else
+  asm volatile("bar.sync %0, %1;" ::"r"(id), "r"(count) : "memory");
+#endif
+}
+
+// Keeps a value in a register that the compiler would rather read again from the constant bank, which takes
+// longer than the instruction that waits for it.
+__device__ __forceinline__ int in_register(int value) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("mov.s32 %0, %0;" : "+r"(value));
+#endif
+  return value;
+}
+
+inline constexpr unsigned kAllLanes = 0xffffffffu;
+
+__device__ __forceinline__ int larger(int a, int b) { return a > b ? a : b; }
+__device__ __forceinline__ int smaller(int a, int b) { return a < b ? a : b; }
+
+// The largest of each `group` lanes of a warp.
+template <class T>
+__device__ __forceinline__ T most_of_group(T value, int group) {
+  for (int step = group / 2; step > 0; step /= 2)
+    value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+
+// Where the ring and the tables of durations lie: known when the kernel is compiled, or only when it runs.
+enum class MemoryPlace { kAllShared, kRingShared, kAnywhere };
+
+// Several teams in a warp, or one: kGroup lanes each, for at most kRows labels.
+template <int kGroup, int kRows>
+struct WarpLanes {
+  static constexpr bool kTeam = false;
+  static constexpr MemoryPlace kPlace = MemoryPlace::kAllShared;
+  static constexpr int kGroups = 32 / kGroup;
+  static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
+  static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
+  static constexpr bool leads = true;
+  int c;       // label of this lane
+  int group;   // team within the warp
+  bool valid;  // the label exists
+
+  __device__ __forceinline__ explicit WarpLanes(int labels) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    c = lane % kGroup;
+    group = lane / kGroup;
+    valid = c < labels;
+  }
+  // Whether the lane has memory of its own: lanes without a label may share the last one's.
+  __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
+  __device__ __forceinline__ bool has_alpha() const { return has_memory(); }
+  __device__ __forceinline__ void sync() const { __syncwarp(); }
+  // Of the lanes of a team.
+  __device__ __forceinline__ bool any(bool p) const {
+    const unsigned votes = __ballot_sync(kAllLanes, p);
+    if constexpr (kGroup == 32) return votes != 0;
+    return ((votes >> (group * kGroup)) & ((1u << (kGroup % 32)) - 1)) != 0;
+  }
+  // Of all lanes that run together.
+  __device__ __forceinline__ bool any_team(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  // Likewise, of what is the same for all lanes of a team.
+  __device__ __forceinline__ bool some_team(bool p) const { return any_team(p); }
+  template <class T>
+  __device__ __forceinline__ T most(T value) const {
+#pragma unroll
+    for (int step = kGroup / 2; step > 0; step /= 2)
+      value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
+    return value;
+  }
+  __device__ __forceinline__ int most(int value) const {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if constexpr (kGroup == 32) return __reduce_max_sync(kAllLanes, value);
+#endif
+    return most<int>(value);
+  }
+};
+
+// One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
+// parts of the sums over durations for the block after the one that is led; with few labels the lanes of such
+// a warp are several parts. kRows > 0: for at most so many labels.
+template <int kRows>
+struct BlockLanes {
+  static constexpr bool kTeam = true;
+  static constexpr MemoryPlace kPlace = kRows > 0 ? MemoryPlace::kRingShared : MemoryPlace::kAnywhere;
+  static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
+  static constexpr int kGroup = kRows > 0 && kRows <= 8 ? 8 : (kRows > 0 && kRows <= 16 ? 16 : 32);
+  int c, panels_at_run_time;
+  int group_at_run_time;  // lanes of a part within a warp
+  int part, parts;
+  bool leads;  // of a leading warp
+  bool valid;  // a leading lane with a label
+  bool has_label;
+  double* exchange;  // (32) shared
+
+  __device__ __forceinline__ BlockLanes(int labels, int panels_, double* exchange_)
+      : panels_at_run_time(panels_), exchange(exchange_) {
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const int warp = static_cast<int>(threadIdx.x / 32);
+    const int warps = static_cast<int>(blockDim.x / 32);
+    group_at_run_time = 32;
+    while (panels() == 1 && group_at_run_time / 2 >= labels) group_at_run_time /= 2;
+    c = warp % panels() * 32 + lane % group();
+    leads = warp < panels();
+    has_label = c < labels;
+    valid = has_label && leads && lane < group();
+    parts = (warps / panels() - 1) * (32 / group());
+    part = (warp / panels() - 1) * (32 / group()) + lane / group();
+  }
+  __device__ __forceinline__ int panels() const {
+    if constexpr (kRows > 0) return kPanels;
+    return panels_at_run_time;
+  }
+  __device__ __forceinline__ int group() const {
+    if constexpr (kRows > 0) return kGroup;
+    return group_at_run_time;
+  }
+  __device__ __forceinline__ bool has_helpers() const { return parts > 0; }
+  __device__ __forceinline__ bool has_memory() const { return valid; }
+  // Whether the lane's place in a row of alpha is written: sums over a fixed number of labels read it all.
+  __device__ __forceinline__ bool has_alpha() const {
+    if constexpr (kRows > 0) return leads && static_cast<int>(threadIdx.x % 32) < kGroup && c < kRows;
+    return valid;
+  }
+  __device__ __forceinline__ void sync() const {
+    if (panels() == 1) {
+      __syncwarp();
+    } else {
+      barrier_of(1, panels() * 32);
+    }
+  }
+  __device__ __forceinline__ double over_warps(double value) const {
+    if (panels() == 1) return value;
+    if (threadIdx.x % 32 == 0) exchange[threadIdx.x / 32] = value;
+    sync();
+    double result = exchange[0];
+    for (int i = 1; i < panels(); ++i) result = larger(result, exchange[i]);
+    sync();
+    return result;
+  }
+  __device__ __forceinline__ bool any(bool p) const {
+    const bool here = __any_sync(kAllLanes, p) != 0;
+    return panels() == 1 ? here : over_warps(here ? 1.0 : 0.0) > 0;
+  }
+  __device__ __forceinline__ bool any_team(bool p) const { return any(p); }
+  __device__ __forceinline__ bool some_team(bool p) const { return p; }
+  template <class T>
+  __device__ __forceinline__ T most(T value) const {
+    const T here = most_of_group(value, 32);
+    return panels() == 1 ? here : static_cast<T>(over_warps(static_cast<double>(here)));
+  }
+};
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,166 @@
+// The kernels around BlockRun: where a team's memory lies, and which task it takes next.
+#pragma once
+
+#include "cuda/recursion/block/block_run.cuh"
+#include "cuda/recursion/run_kernels.h"
+
+namespace semicrf::cuda {
+
+template <class T>
+__device__ __forceinline__ SharedPointer<T> slice(unsigned& at, std::size_t count) {
+  const SharedPointer<T> result{at};
+  at += static_cast<unsigned>(aligned_bytes(count * sizeof(T)));
+  return result;
+}
+
+// Eight reads of a thread are on their way at a time.
+template <class T>
+__device__ void copy_all(const T* from, std::size_t count, T* to) {
+  constexpr unsigned kAhead = 8;
+  for (std::size_t i = threadIdx.x; i < count; i += kAhead * blockDim.x) {
+    T ahead[kAhead];
+#pragma unroll
+    for (unsigned k = 0; k < kAhead; ++k)
+      if (i + k * blockDim.x < count) ahead[k] = __ldg(from + i + k * blockDim.x);
+#pragma unroll
+    for (unsigned k = 0; k < kAhead; ++k)
+      if (i + k * blockDim.x < count) to[i + k * blockDim.x] = ahead[k];
+  }
+}
+
+// Warps of a block: the tables and the rings of all warps in shared memory.
+template <class Real, class Semiring, int kGroup, int kRows, int kMaxThreads>
+__global__ void __launch_bounds__(kMaxThreads, 1)
+    run_warps(const __grid_constant__ RunParameters<Real> p,
+              const __grid_constant__ RunParameters<Real> p_aside) {
+  using Lanes = WarpLanes<kGroup, kRows>;
+  const TablesView<Real>& t = p.tables;
+  const Lanes lanes(t.labels);
+  TeamMemory<Real, Lanes::kPlace> m;
+  unsigned at = 0;
+  const SharedPointer<int> bounds = slice<int>(at, bound_entries(t.offsets, Lanes::kTableWidth));
+  const SharedPointer<Real> table = slice<Real>(at, distance_entries(t.offsets, Lanes::kTableWidth));
+  copy_all(t.duration_bound, bound_entries(t.offsets, Lanes::kTableWidth), static_cast<int*>(bounds));
+  copy_all(t.duration_table, distance_entries(t.offsets, Lanes::kTableWidth), static_cast<Real*>(table));
+  const int column = lanes.c < Lanes::kTableWidth ? lanes.c : 0;
+  m.duration_bound = {bounds.from(column).offset};
+  m.duration_table = {table.from(column * kDistanceRow).offset};
+  m.table_width = Lanes::kTableWidth;
+  const int warp = static_cast<int>(threadIdx.x / 32);
+  const int warps = static_cast<int>(blockDim.x / 32);
+  at += static_cast<unsigned>(warp) *
+        static_cast<unsigned>(ring_bytes(t.ring_blocks, Lanes::kRingWidth, sizeof(Real)) +
+                              alpha_bytes(kRows * Lanes::kGroups, sizeof(Real)));
+  const auto blocks = static_cast<std::size_t>(t.ring_blocks);
+  const int lane = lanes.group * kGroup + column;
+  m.table_turn = 0;
+  m.ring.width = Lanes::kRingWidth;
+  m.ring.turn = turn_of(lane);
+  m.ring.scales = slice<int>(at, blocks * Lanes::kRingWidth).from(lane);
+  m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock);
+  m.alpha_width = kRows * Lanes::kGroups;
+  m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width)).from(lanes.group * kRows);
+  m.transitions = t.transition;
+  m.parts = 0;
+  const int team = (static_cast<int>(blockIdx.x) * warps + warp) * Lanes::kGroups + lanes.group;
+  m.team = team;
+  __syncthreads();
+  RunAside aside;
+  BlockRun<Real, Semiring, Lanes, kRows> run(p, p_aside, lanes, m, aside);
+  const int first = team - lanes.group;
+  for (int index = first; index < p.num_tasks; index += p.teams) {
+    const bool active = index + lanes.group < p.num_tasks;
+    run.run(active ? index + lanes.group : index, active);
+  }
+}
+
+// One chunk per block: many labels, or a ring too large for a warp. kRows: see BlockLanes.
+template <class Real, class Semiring, int kRows>
+__global__ void __launch_bounds__(block_threads(kRows), 1)
+    run_block(const __grid_constant__ RunParameters<Real> p,
+              const __grid_constant__ RunParameters<Real> p_aside) {
+  const TablesView<Real>& t = p.tables;
+  const auto labels = static_cast<std::size_t>(t.labels);
+  const auto parts = static_cast<std::size_t>(p.parts);
+  const auto blocks = static_cast<std::size_t>(t.ring_blocks);
+  unsigned at = 0;
+  const SharedPointer<double> exchange = slice<double>(at, 32);
+  using Lanes = BlockLanes<kRows>;
+  const Lanes lanes(t.labels, p.panels, exchange);
+  TeamMemory<Real, Lanes::kPlace> m;
+  m.regauge = slice<int>(at, 4);
+  m.parts = p.parts;
+  m.part_bound = slice<int>(at, 2 * labels * parts);
+  m.part_sum = slice<Real>(at, 2 * labels * parts * kBlock);
+  m.alpha_width = kRows > 0 ? kRows : (t.labels + 3) / 4 * 4;
+  m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width));
+  const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
+  const int team = static_cast<int>(blockIdx.x);
+  m.table_width = t.width;
+  m.transitions = t.transition;
+  if (kRows == 0 && p.transitions_in_shared) {
+    Real* transitions = slice<Real>(at, labels * labels);
+    copy_all(t.transition, labels * labels, transitions);
+    m.transitions = transitions;
+  }
+  const Real* table = t.duration_table;
+  const std::size_t bound_count = bound_entries(t.offsets, t.width);
+  if constexpr (kRows > 0) {
+    const SharedPointer<int> bounds = slice<int>(at, bound_count);
+    copy_all(t.duration_bound, bound_count, static_cast<int*>(bounds));
+    m.duration_bound = {bounds.from(label).offset};
+  } else {
+    m.duration_bound = t.duration_bound + label;
+    if (p.table_in_shared) {
+      int* bounds = slice<int>(at, bound_count);
+      Real* table_here = slice<Real>(at, group_entries(t.offsets, t.width));
+      copy_all(t.duration_bound, bound_count, bounds);
+      copy_all(table, group_entries(t.offsets, t.width), table_here);
+      m.duration_bound = bounds + label;
+      table = table_here;
+    }
+  }
+  m.duration_table = table + label * kBlock;
+  m.table_turn = turn_of(label);
+  m.ring.width = t.labels;
+  m.ring.turn = turn_of(label);
+  if constexpr (kRows > 0) {
+    m.ring.scales = slice<int>(at, blocks * labels).from(label);
+    m.ring.numbers = slice<Real>(at, blocks * labels * kBlock).from(label * kBlock);
+  } else if (p.ring_in_shared) {
+    m.ring.scales = static_cast<int*>(slice<int>(at, blocks * labels)) + label;
+    m.ring.numbers = static_cast<Real*>(slice<Real>(at, blocks * labels * kBlock)) + label * kBlock;
+  } else {
+    const std::int64_t rows = static_cast<std::int64_t>(team) * t.ring_blocks * t.labels;
+    m.ring.scales = p.ring_scale + rows + label;
+    m.ring.numbers = p.ring + (rows + label) * kBlock;
+  }
+  m.team = team;
+  __syncthreads();
+  RunAside aside;
+  BlockRun<Real, Semiring, Lanes, kRows> run(p, p_aside, lanes, m, aside);
+  for (int index = team; index < p.num_tasks; index += p.teams) run.run(index, true);
+}
+
+template <class Real, class Semiring, int kThreads>
+RunKernel<Real> warp_kernel(const TileConfig& tile) {
+  if (tile.group == 4) return run_warps<Real, Semiring, 4, 4, kThreads>;
+  if (tile.group == 8) return run_warps<Real, Semiring, 8, 8, kThreads>;
+  if (tile.group == 16) return run_warps<Real, Semiring, 16, 16, kThreads>;
+  if (tile.rows == 24) return run_warps<Real, Semiring, 32, 24, kThreads>;
+  return run_warps<Real, Semiring, 32, 32, kThreads>;
+}
+
+template <class Real, class Semiring>
+RunKernel<Real> block_kernel(const TileConfig& tile) {
+  if constexpr (sizeof(Real) == sizeof(float)) {
+    if (tile.rows == 8) return run_block<Real, Semiring, 8>;
+    if (tile.rows == 16) return run_block<Real, Semiring, 16>;
+    if (tile.rows == 32) return run_block<Real, Semiring, 32>;
+    if (tile.rows == 48) return run_block<Real, Semiring, 48>;
+    if (tile.rows == 64) return run_block<Real, Semiring, 64>;
+  }
+  return run_block<Real, Semiring, 0>;
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,65 @@
+// The runs of a pass, one after the other: which positions each takes, how it starts, and where its states
+// lie. The same for the host, which judges them, and for the device, which lists them for itself.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/passes/agreement.h"
+#include "cuda/tables/limits.h"
+#include "cuda/recursion/run_types.h"
+
+namespace semicrf::cuda {
+
+// Runs of one sequence. Those before it have runs [0, first_run) and slots [0, first_slot).
+struct RunSequence {
+  std::int64_t begin, end, length;  // positions that are computed, of so many
+  std::int64_t run, mark;           // positions from one run, and one kept state, to the next
+  int first_run, runs, first_slot;
+
+  // States that a run over `positions` leaves: at its beginning, its marks and its end.
+  SEMICRF_BOTH int states(std::int64_t positions) const {
+    return static_cast<int>((positions + mark - 1) / mark) + 1;
+  }
+  // Positions of the last run from the left; all others have `run`.
+  SEMICRF_BOTH std::int64_t rest() const { return end - begin - (runs - 1) * run; }
+};
+
+struct RunListing {
+  const RunSequence* sequences;
+  int count;       // of sequences
+  int runs;        // of all of them
+  int backward;    // runs come right to left
+  int given_slot;  // of the state that the first run begins with, or -1
+  std::int64_t warmup;
+};
+
+// Run n of sequence s of the listing.
+SEMICRF_BOTH inline RunTask listed_run(const RunListing& of, int s, int n) {
+  const RunSequence& sequence = of.sequences[s];
+  const int place = of.backward ? sequence.runs - 1 - n : n;  // from the left
+  const std::int64_t rounded = (sequence.length + kBlock - 1) / kBlock * kBlock;
+  const std::int64_t first = of.backward ? rounded - sequence.length : 0;
+  const std::int64_t left = sequence.begin + place * sequence.run;
+  const std::int64_t right = place + 1 == sequence.runs ? sequence.end : left + sequence.run;
+  RunTask task{};
+  task.sequence = s;
+  task.mark = sequence.mark;
+  task.begin = of.backward ? rounded - right : left;
+  task.end = of.backward ? rounded - left : right;
+  const bool from_edge = task.begin - of.warmup <= first;
+  task.from = from_edge ? first : task.begin - of.warmup;
+  task.start = from_edge ? StartKind::kEdge : StartKind::kWarm;
+  // The run that may be shorter comes first backward, and last forward.
+  const int full = sequence.states(sequence.run);
+  task.first_state = sequence.first_slot + n * full;
+  if (of.backward && n > 0) task.first_state += sequence.states(sequence.rest()) - full;
+  return task;
+}
+
+// Writes all tasks and their junctions: of every run the state of the run before it against its own; its own
+// again where there is none. Of several sequences `final_slots` gets the slots of the states at their ends.
+// Asynchronous.
+void list_runs(const RunListing& listing, RunTask* tasks, Junction* junctions, int* final_slots,
+               cudaStream_t stream);
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,247 @@
+// What a run does rarely, out of line: states read and written, the ring moved to another gauge.
+#pragma once
+
+#include "cuda/recursion/lanes.cuh"
+#include "cuda/recursion/team_memory.cuh"
+
+namespace semicrf::cuda {
+
+// How the next block is done: not at all, with scores as they lie there, with factors made out of line, or
+// out of line as a whole.
+enum class BlockKind : int { kIdle, kPlain, kLong, kSlow };
+
+// The blocks of a stretch, all alike, of which positions first..last-1 belong to the run.
+struct Place {
+  int blocks;
+  int first, last;
+  bool running, whole, storing;
+  bool first_here, last_here;           // the sequence's first and last position are in it
+  bool first_of_sequence, plain_start;  // the run begins here; and segments begin here as elsewhere
+  bool edges;                           // there are boundary scores
+  const float* scores;                  // of the window, if they may be read as they are
+  std::int64_t row;                     // of the first block's first position in the scores
+  std::int64_t store_row;               // of its first token in the store
+};
+
+// What a run looks at rarely, or not in a hurry: it lies in memory, so that the recursion has the registers.
+struct RunAside {
+  const RunTask* task;
+  const SequenceView* sequence;
+  std::int64_t rounded;    // the sequence's length in whole blocks
+  std::int64_t position;   // where the stretch at hand ends
+  std::int64_t next_mark;  // position of the next state that is kept inside the chunk
+  Place place;
+  double mass;  // whole nats taken out of the scores
+  double tail_log;
+  double baseline;  // taken out of every score
+  int fallbacks;
+  bool active, centred;
+  // A move of the ring that waits for the helpers.
+  bool move_wanted, move_forbidden;
+  double move_units;
+  int fresh;  // a block of the ring that is on the new gauge already
+};
+
+// What every block reads and changes.
+template <class Real>
+struct RunState {
+  int left;  // blocks of the stretch
+  BlockKind kind;
+  int head;       // of the ring
+  int logs_left;  // blocks until the ring has none whose logarithms are kept
+  // alpha at the boundary reached: a number (in [1, 2); below 1, max) and a scale, relative to the base.
+  int carry_scale;
+  Real carry;
+  int gauge, growth;
+  bool impossible;  // no label has an alpha
+  double rest;
+  double base;  // units taken out of all scales
+};
+
+// Scales far below are kept as doubles. `gauge` and `rest`: see BlockRun.
+template <class Real>
+__device__ inline double units_of_ring(const ExactMemory<Real>& e, int block) {
+  const int scale = e.ring.scale(block);
+  return is_far_below(scale) ? e.far_scale(block) : static_cast<double>(scale);
+}
+template <class Real>
+__device__ inline void set_units_of_ring(const ExactMemory<Real>& e, int block, double units) {
+  const bool far = units < -kWidestScale;
+  e.ring.scale(block) = far ? kFarBelow : static_cast<int>(fmin(units, static_cast<double>(kWidestScale)));
+  if (far) e.far_scale(block) = units;
+}
+// A ring block's scale as a logarithm: what its numbers have as a factor at the boundary reached.
+template <class Real, class Semiring>
+__device__ inline double ring_log_scale(const ExactMemory<Real>& e, int block, int gauge, double rest) {
+  if (is_empty(e.ring.scale(block))) return kNone;
+  return (units_of_ring(e, block) + gauge) * Semiring::kUnit + rest;
+}
+// The start of a segment at one place of the ring, at the boundary reached.
+template <class Real, class Semiring>
+__device__ inline double ring_log(const ExactMemory<Real>& e, int block, int slot, int gauge, double rest) {
+  const double scale = ring_log_scale<Real, Semiring>(e, block, gauge, rest);
+  if (scale == kNone) return kNone;
+  return scale + (e.has_log[block] ? e.log_at(block, slot) : to_log<Real, Semiring>(e.ring.at(block, slot)));
+}
+// 16 starts, given as logarithms at the boundary reached, into a block of the ring.
+template <class Real, class Semiring, class Start>
+__device__ inline void keep_starts(const ExactMemory<Real>& e, int block, int gauge, double rest,
+                                   Start start) {
+  double largest = kNone;
+  for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, start(slot));
+  if (largest == kNone) {
+    e.ring.scale(block) = kEmpty;
+  } else {
+    set_units_of_ring(e, block, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
+  }
+  const double scale = ring_log_scale<Real, Semiring>(e, block, gauge, rest);
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const double value = largest == kNone ? kNone : start(slot) - scale;
+    e.log_at(block, slot) = value;
+    Real number = Ops<Real, Semiring>::zero();
+    if constexpr (Semiring::kIsLog) {
+      if (value > Limits<Semiring, Real>::kIgnore) number = static_cast<Real>(exp(value));
+    } else {
+      number = static_cast<Real>(value);
+    }
+    e.ring.at(block, slot) = number;
+  }
+}
+
+// The logarithm of a ring's number to the accuracy of the number. Without branches: 16 of them are found at a
+// time.
+__device__ inline double log_of_number(float x) {
+  const int exponent = exponent_of(x);
+  const double value = fma(static_cast<double>(exponent), kLog2,
+                           static_cast<double>(logf(x * power_of_two(-exponent, float()))));
+  return x > 0.0f ? value : kNone;
+}
+__device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
+
+// Starts of a block that are so far apart that some have vanished as numbers, relative to 2^up.
+template <class Real>
+struct StartNumbers {
+  Real start[kBlock];
+};
+template <class Real>
+__device__ SEMICRF_NOINLINE void keep_logs(ExactMemory<Real> e, int block, const StartNumbers<Real>& numbers,
+                                           int up) {
+  for (int slot = 0; slot < kBlock; ++slot)
+    e.log_at(block, slot) = log_of_number(numbers.start[slot]) - up * LogSemiring::kUnit;
+}
+
+// The message and the tail of a state; its ring goes into the team's.
+struct Messages {
+  double alpha, tail;
+};
+template <class Real, class Semiring>
+__device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, ExactMemory<Real> e, int slot,
+                                                int c) {
+  const TablesView<Real>& t = p.tables;
+  const double* entries = p.states.entries + slot * p.states.stride + c;
+  for (int distance = 1; distance <= t.ring_blocks; ++distance) {
+    const int block = t.ring_blocks - distance;
+    keep_starts<Real, Semiring>(e, block, 0, 0.0, [&](int slot_at) {
+      const int d = kBlock * distance - slot_at;
+      return d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
+    });
+    if (c == 0) e.has_log[block] = 1;
+  }
+  return {entries[static_cast<std::int64_t>(t.duration) * t.labels],
+          t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
+}
+
+struct Boundary {
+  bool mine, with_ring;
+  int slot, head, gauge;
+  double alpha, tail, rest, whole, offset;
+};
+// Rows of the ring of a state, newest first: of every `step`th block, from the `first`th on. Returns whether
+// one of them is possible. What it needs of memory is read before its stores, so that these delay nothing.
+template <class Real, class Semiring>
+__device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<Real>& e, const Boundary& at,
+                                  double* out, int first, int step) {
+  const int blocks = t.ring_blocks, duration = t.duration;
+  const std::int64_t labels = t.labels;
+  const Ring<Real, false> ring = e.ring;
+  bool possible = false;
+  for (int distance = first; distance < blocks; distance += step) {
+    const int index = at.head - 1 - distance;
+    const int block = index < 0 ? index + blocks : index;
+    const double scale = at.with_ring ? ring_log_scale<Real, Semiring>(e, block, at.gauge, at.rest) : kNone;
+    const int rows = smaller(kBlock, duration - kBlock * distance);
+    double* to = out + kBlock * distance * labels;
+    if (scale == kNone) {
+      for (int i = 0; i < rows; ++i) to[i * labels] = kNone;
+      continue;
+    }
+    const bool logs = e.has_log[block] != 0;
+    const Real* const numbers = ring.block(block);
+#pragma unroll(sizeof(Real) == sizeof(float) ? 4 : 1)
+    for (int n = 0; n < kBlock; n += 4) {
+      double values[4];
+      if (logs) {
+#pragma unroll
+        for (int k = 0; k < 4; ++k) values[k] = e.log_at(block, kBlock - 1 - n - k);
+      } else {
+        Real four[4];
+        load4(numbers + ring.part(3 - n / 4), four);
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+          values[k] = Semiring::kIsLog ? log_of_number(four[3 - k]) : static_cast<double>(four[3 - k]);
+      }
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        if (n + k >= rows) break;
+        possible = possible || values[k] > kNone;
+        to[(n + k) * labels] = values[k] + scale;
+      }
+    }
+  }
+  return possible;
+}
+template <class Real, class Semiring, class Lanes>
+__device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, ExactMemory<Real> e, Lanes lanes,
+                                             Boundary at) {
+  const TablesView<Real>& t = p.tables;
+  lanes.sync();
+  double* out = p.states.entries + at.slot * p.states.stride + lanes.c;
+  // Where a label has several lanes of the warp, they share its rows.
+  int first = 0, step = 1;
+  bool writes = at.mine && lanes.valid;
+  if constexpr (Lanes::kTeam) {
+    if (lanes.group() < 32) {
+      first = static_cast<int>(threadIdx.x % 32) / lanes.group();
+      step = 32 / lanes.group();
+      writes = at.mine && lanes.has_label;
+      at.gauge = __shfl_sync(kAllLanes, at.gauge, lanes.c);
+      at.rest = __shfl_sync(kAllLanes, at.rest, lanes.c);
+    }
+  }
+  bool here = writes && write_ring<Real, Semiring>(t, e, at, out, first, step);
+  if (at.mine && lanes.valid) {
+    out[static_cast<std::int64_t>(t.duration) * t.labels] = at.alpha;
+    out[static_cast<std::int64_t>(t.duration + 1) * t.labels] = at.tail;
+    here = here || at.alpha > kNone || at.tail > kNone;
+  }
+  const bool possible = lanes.any(here);
+  if (!at.mine || !lanes.valid || lanes.c != 0) return;
+  p.states.whole[at.slot] = possible ? at.whole : 0.0;
+  p.states.offset[at.slot] = possible ? at.offset : 0.0;
+}
+
+// Moves the ring by whole units, all but the block `fresh`; or empties it.
+template <class Real>
+__device__ SEMICRF_NOINLINE void move_ring(ExactMemory<Real> e, int blocks, int fresh, double units,
+                                           bool forbidden) {
+  for (int j = 0; j < blocks; ++j) {
+    if (j == fresh || is_empty(e.ring.scale(j))) continue;
+    if (forbidden) {
+      e.ring.scale(j) = kEmpty;
+    } else {
+      set_units_of_ring(e, j, units_of_ring(e, j) + units);
+    }
+  }
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,116 @@
+// Where a team keeps what does not fit into registers.
+#pragma once
+
+#include <type_traits>
+
+#include "cuda/recursion/lanes.cuh"
+#include "cuda/tables/numbers.cuh"
+#include "cuda/recursion/run_types.h"
+
+namespace semicrf::cuda {
+
+extern __shared__ unsigned char shared_memory[];
+
+// A pointer that is known to point to shared memory: half the registers, and addresses with immediate
+// offsets.
+template <class T>
+struct SharedPointer {
+  unsigned offset = 0;
+  __device__ __forceinline__ operator T*() const { return reinterpret_cast<T*>(shared_memory + offset); }
+  __device__ __forceinline__ SharedPointer from(int entries) const {
+    return {offset + static_cast<unsigned>(entries * static_cast<int>(sizeof(T)))};
+  }
+};
+template <class T, bool kShared>
+using MemoryPointer = std::conditional_t<kShared, SharedPointer<T>, T*>;
+
+// The ring of earlier starts, as seen by the lane of one label. A block's scale counts units from `gauge`;
+// what exactly its numbers are relative to: see BlockRun.
+template <class Real, bool kShared>
+struct Ring {
+  MemoryPointer<Real, kShared> numbers;  // (blocks, width, 16), offset to the lane
+  MemoryPointer<int, kShared> scales;    // (blocks, width), offset to the lane
+  int width;
+  int turn;  // of the order of the parts
+
+  __device__ __forceinline__ int part(int n) const { return (n ^ turn) * 4; }
+  __device__ __forceinline__ Real* block(int j) const {
+    return static_cast<Real*>(numbers) + j * width * kBlock;
+  }
+  __device__ __forceinline__ Real& at(int j, int slot) const { return block(j)[part(slot / 4) + slot % 4]; }
+  __device__ __forceinline__ int& scale(int j) const { return static_cast<int*>(scales)[j * width]; }
+};
+
+// The same with what only rare paths look at. Pointers are offset to the label, but those of all labels.
+template <class Real>
+struct ExactMemory {
+  Ring<Real, false> ring;
+  double* logs;        // (blocks, 17, C) starts relative to the block's scale, then a scale that is far below
+  int* has_log;        // (blocks) whether a block's starts are there
+  double *near, *far;  // (16, C)
+  double *alpha_row, *weights;  // (C) of all labels: logarithms; numbers relative to the largest
+  double* alpha;                // where it is far below
+  int labels;
+
+  __device__ double& log_at(int j, int slot) const {
+    return logs[(static_cast<std::int64_t>(j) * (kBlock + 1) + slot) * labels];
+  }
+  __device__ double& far_scale(int j) const { return log_at(j, kBlock); }
+};
+
+// Four entries of a table.
+template <MemoryPlace kPlace, class Real>
+__device__ __forceinline__ void load_entries(const Real* from, Real* to) {
+  if constexpr (kPlace == MemoryPlace::kRingShared) {
+    load4_constant(from, to);
+  } else {
+    load4(from, to);
+  }
+}
+
+// Memory of one team. Pointers but `alpha`, `transitions` and `part*` are offset to the lane's label.
+template <class Real, MemoryPlace kPlace>
+struct TeamMemory {
+  static constexpr bool kTablesShared = kPlace == MemoryPlace::kAllShared;
+  static constexpr bool kRingShared = kPlace != MemoryPlace::kAnywhere;
+  // By distance (a warp's teams) or by group (block teams), see ChainTables. Strides: table_width rows, and
+  // table_width.
+  MemoryPointer<const Real, kTablesShared> duration_table;
+  MemoryPointer<const int, kRingShared> duration_bound;
+  int table_turn;
+  int table_width;
+  Ring<Real, kRingShared> ring;
+  SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
+  int alpha_width;
+  const Real* transitions;  // (C, width), for whom they are not in registers
+  // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
+  // on another gauge after it (2).
+  int parts;                      // per label, after the lanes of a warp have put theirs together
+  SharedPointer<int> part_bound;  // (2, parts, labels)
+  SharedPointer<Real> part_sum;   // (2, parts, labels, 16)
+  SharedPointer<int> regauge;
+  int team;
+};
+
+template <class Real, MemoryPlace kPlace>
+__device__ __forceinline__ ExactMemory<Real> exact_memory(const RunParameters<Real>& p,
+                                                          const TeamMemory<Real, kPlace>& m, int c) {
+  const TablesView<Real>& t = p.tables;
+  const int label = c < t.labels ? c : t.labels - 1;
+  const std::int64_t labels = t.labels;
+  const std::int64_t blocks = static_cast<std::int64_t>(m.team) * t.ring_blocks;
+  double* rows = p.exact_rows + static_cast<std::int64_t>(m.team) * kExactRows * labels;
+  ExactMemory<Real> e;
+  e.ring = {static_cast<Real*>(m.ring.numbers), static_cast<int*>(m.ring.scales), m.ring.width, m.ring.turn};
+  e.logs = p.exact_logs + blocks * (kBlock + 1) * labels + label;
+  e.has_log = p.ring_has_log + blocks;
+  e.near = rows + label;
+  e.far = rows + kBlock * labels + label;
+  e.alpha_row = rows + 2 * kBlock * labels;
+  e.weights = e.alpha_row + labels;
+  e.alpha = e.weights + labels + label;
+  e.labels = t.labels;
+  return e;
+}
+
+}  // namespace semicrf::cuda

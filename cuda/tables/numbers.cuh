@@ -1,0 +1,232 @@
+// Numbers of the two semirings in registers.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "cuda/tables/limits.h"
+
+namespace semicrf::cuda {
+
+__device__ __forceinline__ float fused(float a, float b, float c) { return fmaf(a, b, c); }
+__device__ __forceinline__ double fused(double a, double b, double c) { return fma(a, b, c); }
+__device__ __forceinline__ float larger(float a, float b) { return fmaxf(a, b); }
+__device__ __forceinline__ double larger(double a, double b) { return fmax(a, b); }
+__device__ __forceinline__ float smaller(float a, float b) { return fminf(a, b); }
+__device__ __forceinline__ double smaller(double a, double b) { return fmin(a, b); }
+__device__ __forceinline__ float magnitude(float x) { return fabsf(x); }
+__device__ __forceinline__ double magnitude(double x) { return fabs(x); }
+__device__ __forceinline__ float exponential(float x) { return expf(x); }
+__device__ __forceinline__ double exponential(double x) { return exp(x); }
+
+// Of numbers far from the ends of the range, to an ulp.
+__device__ __forceinline__ float reciprocal(float x) {
+#if defined(__CUDA_ARCH__)
+  float y;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+#else
+  return 1.0f / x;
+#endif
+}
+__device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
+
+template <class Real, class Semiring>
+struct Ops;
+template <class Real>
+struct Ops<Real, LogSemiring> {
+  static __device__ __forceinline__ Real zero() { return Real(0); }
+  static __device__ __forceinline__ Real one() { return Real(1); }
+  static __device__ __forceinline__ Real times(Real a, Real b) { return a * b; }
+  static __device__ __forceinline__ Real plus(Real a, Real b) { return a + b; }
+  static __device__ __forceinline__ Real times_plus(Real a, Real b, Real sum) { return fused(a, b, sum); }
+};
+template <class Real>
+struct Ops<Real, MaxSemiring> {
+  static __device__ __forceinline__ Real zero() { return static_cast<Real>(kNone); }
+  static __device__ __forceinline__ Real one() { return Real(0); }
+  static __device__ __forceinline__ Real times(Real a, Real b) { return a + b; }
+  static __device__ __forceinline__ Real plus(Real a, Real b) { return larger(a, b); }
+  static __device__ __forceinline__ Real times_plus(Real a, Real b, Real sum) { return larger(sum, a + b); }
+};
+
+// Four numbers that lie at a multiple of 16 bytes.
+__device__ __forceinline__ void load4(const float* from, float* to) {
+  const float4 x = *reinterpret_cast<const float4*>(from);
+  to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+}
+// Likewise, from memory that no kernel writes.
+__device__ __forceinline__ void load4_constant(const float* from, float* to) {
+  const float4 x = __ldg(reinterpret_cast<const float4*>(from));
+  to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
+}
+__device__ __forceinline__ void load4(const double* from, double* to) {
+  const double2 x = *reinterpret_cast<const double2*>(from);
+  const double2 y = *reinterpret_cast<const double2*>(from + 2);
+  to[0] = x.x, to[1] = x.y, to[2] = y.x, to[3] = y.y;
+}
+__device__ __forceinline__ void store4(float* to, float a, float b, float c, float d) {
+  *reinterpret_cast<float4*>(to) = float4{a, b, c, d};
+}
+__device__ __forceinline__ void store4(double* to, double a, double b, double c, double d) {
+  *reinterpret_cast<double2*>(to) = double2{a, b};
+  *reinterpret_cast<double2*>(to + 2) = double2{c, d};
+}
+
+// Exponent of a positive normal number.
+__device__ __forceinline__ int exponent_of(float x) { return (__float_as_int(x) >> 23) - 127; }
+__device__ __forceinline__ int exponent_of(double x) {
+  return static_cast<int>(__double_as_longlong(x) >> 52) - 1023;
+}
+// 2^n; 0 below the range of normal numbers, the largest power above it.
+__device__ __forceinline__ float power_of_two(int n, float) {
+  return n < -126 ? 0.0f : __int_as_float(((n > 127 ? 127 : n) + 127) << 23);
+}
+__device__ __forceinline__ double power_of_two(int n, double) {
+  return n < -1022 ? 0.0 : __longlong_as_double(static_cast<long long>((n > 1023 ? 1023 : n) + 1023) << 52);
+}
+// The number of a whole number of units, which may be one of the scales that stand for nothing.
+template <class Real, class Semiring>
+__device__ __forceinline__ Real number_of_units(int units) {
+  if constexpr (Semiring::kIsLog) {
+    return power_of_two(units, Real());
+  } else {
+    return is_far_below(units) ? static_cast<Real>(kNone) : static_cast<Real>(units);
+  }
+}
+// Whole units in a number that is not zero; and the number less so many.
+template <class Real, class Semiring>
+__device__ __forceinline__ int units_in(Real x) {
+  if constexpr (Semiring::kIsLog) {
+    return exponent_of(x);
+  } else {
+    return static_cast<int>(floor(x));
+  }
+}
+template <class Real, class Semiring>
+__device__ __forceinline__ Real less_units(Real x, int units) {
+  if constexpr (Semiring::kIsLog) {
+    return x * power_of_two(-units, Real());
+  } else {
+    return x - static_cast<Real>(units);
+  }
+}
+
+// A double as an int, for exponents: far out of range stays far out of range.
+__device__ __forceinline__ int near_int(double x) {
+  return static_cast<int>(rint(x < -1e8 ? -1e8 : (x > 1e8 ? 1e8 : x)));
+}
+
+// The number whose logarithm is x, for x in double. Log semiring: x = n log 2 + rest; the rest is split so
+// that its rounding to Real does not show; exact where x is a multiple of log 2.
+template <class Real, class Semiring>
+__device__ __forceinline__ Real from_log(double x) {
+  if constexpr (!Semiring::kIsLog) {
+    return static_cast<Real>(x);
+  } else {
+    if (!(x > -1e8)) return Real(0);
+    const int n = near_int(x * (1 / kLog2));
+    const double rest = fma(static_cast<double>(-n), kLog2, x);
+    const Real high = static_cast<Real>(rest);
+    Real e = exponential(high);
+    if constexpr (sizeof(Real) == sizeof(float))
+      e = fused(e, static_cast<Real>(rest - static_cast<double>(high)), e);
+    return e * power_of_two(n, Real());
+  }
+}
+template <class Real, class Semiring>
+__device__ __forceinline__ double to_log(Real x) {
+  if constexpr (Semiring::kIsLog) {
+    return x > Real(0) ? log(static_cast<double>(x)) : kNone;
+  } else {
+    return static_cast<double>(x);
+  }
+}
+// Units as a logarithm; nothing where there is none.
+template <class Semiring>
+__device__ __forceinline__ double log_of_units(int units) {
+  return is_empty(units) ? kNone : units * Semiring::kUnit;
+}
+// A large number of units as a whole number of nats and a rest.
+template <class Semiring>
+__device__ __forceinline__ double whole_nats(double units, double* rest) {
+  const double whole = floor(units * Semiring::kUnit);
+  *rest = fma(units, Semiring::kUnit, -whole) + units * Semiring::kUnitRest;
+  return whole;
+}
+
+__device__ __forceinline__ double log_add(double a, double b) {
+  const double high = fmax(a, b);
+  return high == kNone ? high : high + log1p(exp(fmin(a, b) - high));
+}
+template <class Semiring>
+__device__ __forceinline__ double combined(double a, double b) {
+  if constexpr (Semiring::kIsLog) {
+    return log_add(a, b);
+  } else {
+    return fmax(a, b);
+  }
+}
+
+// A sum in about twice the precision of float: what the sums within a block are kept in, so that they cost no
+// double arithmetic. In double precision it is a double.
+template <class Real>
+struct Wide;
+template <>
+struct Wide<double> {
+  double high;
+  __device__ __forceinline__ void add(Wide other) { high += other.high; }
+  __device__ __forceinline__ Wide negated() const { return {-high}; }
+  __device__ __forceinline__ double value() const { return high; }
+  static __device__ __forceinline__ Wide of(double x) { return {x}; }
+  static __device__ __forceinline__ Wide exactly(double x) { return {x}; }
+};
+template <>
+struct Wide<float> {
+  float high, low;
+  __device__ __forceinline__ void add(Wide other) {
+    const float sum = __fadd_rn(high, other.high);
+    const float part = __fsub_rn(sum, high);
+    const float error = __fadd_rn(__fsub_rn(high, __fsub_rn(sum, part)), __fsub_rn(other.high, part));
+    low = __fadd_rn(low, __fadd_rn(error, other.low));
+    high = sum;
+  }
+  __device__ __forceinline__ Wide negated() const { return {-high, -low}; }
+  __device__ __forceinline__ double value() const {
+    return static_cast<double>(high) + static_cast<double>(low);
+  }
+  static __device__ __forceinline__ Wide exactly(float x) { return {x, 0.0f}; }
+  static __device__ __forceinline__ Wide of(double x) {
+    const float high = static_cast<float>(x);
+    return {high, static_cast<float>(x - static_cast<double>(high))};
+  }
+};
+// e^(high + low) for |high| <= 88, high a multiple of 2^-15, low small: to the accuracy of expf.
+__device__ __forceinline__ float exponential_sum(float high, float low) {
+#if defined(__CUDA_ARCH__)
+  constexpr float kPerLog2 = 1.44269504f;
+  constexpr float kRound = 12582912.0f;        // 1.5 x 2^23: adding it rounds to a whole number
+  constexpr float kHigh = 0.693145751953125f;  // log 2, so many bits that n times it is exact
+  constexpr float kLow = 1.42860677e-06f;      // and its rest
+  const float rounded = __fmaf_rn(high, kPerLog2, kRound);
+  const float n = __fsub_rn(rounded, kRound);
+  const float rest = __fadd_rn(__fmaf_rn(n, -kLow, __fmaf_rn(n, -kHigh, high)), low);
+  float power;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__fmul_rn(rest, kPerLog2)));
+  return __int_as_float(__float_as_int(power) + (__float_as_int(rounded) << 23));
+#else
+  return static_cast<float>(std::exp(static_cast<double>(high) + static_cast<double>(low)));
+#endif
+}
+template <class Real, class Semiring>
+__device__ __forceinline__ Real number_of(Wide<Real> x) {
+  if constexpr (!Semiring::kIsLog) {
+    return static_cast<Real>(x.value());
+  } else if constexpr (sizeof(Real) == sizeof(double)) {
+    return exp(x.high);
+  } else {
+    const float e = expf(x.high);
+    return fmaf(e, x.low, e);
+  }
+}
+
+}  // namespace semicrf::cuda

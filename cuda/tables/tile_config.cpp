@@ -1,0 +1,238 @@
+#include "cuda/tables/tile_config.h"
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "cuda/device/sizes.h"
+
+namespace semicrf::cuda {
+namespace {
+
+// What the parts of the ring hand over, and the rows of alpha.
+std::size_t parts_bytes(int labels, int alpha, int parts, std::size_t real) {
+  return aligned_bytes(32 * sizeof(double)) + aligned_bytes(4 * sizeof(int)) +
+         aligned_bytes(2 * wide(labels) * wide(parts) * sizeof(int)) +
+         aligned_bytes(2 * wide(labels) * wide(parts) * kBlock * real) +
+         alpha_bytes((alpha + 3) / 4 * 4, real);
+}
+
+// 168 registers a thread leave room for twelve warps; fewer than six do not hide the recursion's latency, and
+// then the warps of a block had better share one chunk.
+constexpr int kMostWarps = 12;
+constexpr int kFewestWarps = 6;
+constexpr int kMostSharedTransitions = 64;
+// Nominal: how many teams run at a time decides how long runs are, which must not depend on the card.
+constexpr int kMultiprocessors = 132;
+
+bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
+  if (labels > 32) return false;
+  out->group = labels <= 4 ? 4 : (labels <= 8 ? 8 : (labels <= 16 ? 16 : 32));
+  out->rows = out->group < 32 ? out->group : (labels <= 24 ? 24 : 32);
+  out->table_width = out->group < 32 ? out->group : out->rows;
+  const int ring_width = out->group < 32 ? 32 : out->rows;
+  const int groups = 32 / out->group;
+  const std::size_t tables = aligned_bytes(bound_entries(offsets, out->table_width) * sizeof(int)) +
+                             aligned_bytes(distance_entries(offsets, out->table_width) * sizeof(float));
+  const std::size_t warp =
+      ring_bytes(ring_blocks, ring_width, sizeof(float)) + alpha_bytes(groups * out->rows, sizeof(float));
+  if (tables + kFewestWarps * warp > limit) return false;
+  out->warps = static_cast<int>(std::min<std::size_t>(kMostWarps, (limit - tables) / warp));
+  out->shared_bytes = tables + wide(out->warps) * warp;
+  out->teams_per_block = out->warps * groups;
+  out->resident = 1;
+  return true;
+}
+
+// Teams that share a multiprocessor, and warps that help each of them.
+struct Share {
+  int teams = 0, helpers = 0;
+  double cycles = 0;  // per block of positions
+};
+
+// Cycles of a block of positions, roughly: the leading warps take kLatency for it alone, each of them issues
+// kLead instructions; a distance of the ring takes kFar instructions of a warp, of which a multiprocessor
+// issues four at a time and a warp one in three cycles.
+Share best_share(int teams, int offsets, int most_warps, const TileConfig& tile,
+                 const std::function<bool(int teams, int helpers)>& fits) {
+  constexpr double kLatency = 8000, kLead = 2500, kFar = 330, kWait = 3;
+  const int per_warp = tile.panels == 1 ? 32 / tile.group : 1;
+  const double far = kFar * offsets / per_warp;
+  Share best;
+  for (int helpers = 0; teams * tile.panels * (1 + helpers) <= most_warps; ++helpers) {
+    if (2 * helpers * per_warp > offsets || !fits(teams, helpers)) break;
+    const double issue = teams * tile.panels * (far + kLead) / 4;
+    const double lead = kLatency + (helpers == 0 ? kWait * far : 0);
+    const double help = helpers == 0 ? 0 : kWait * far / helpers;
+    const double cycles = std::max({issue, lead, help}) / teams;
+    if (best.teams == 0 || cycles < best.cycles) best = {teams, helpers, cycles};
+  }
+  return best;
+}
+
+// As few teams as come near the best: they are ready sooner where there are not enough runs for more, and
+// leave more of the cache to each. False: not even one fits.
+bool share_out(int offsets, int most_warps, const std::function<bool(int teams, int helpers)>& fits,
+               TileConfig* tile) {
+  const double near = tile->panels == 1 ? 1.4 : 1.2;
+  std::vector<Share> shares;
+  double least = 0;
+  for (int teams = 1; teams * tile->panels <= most_warps; ++teams) {
+    const Share share = best_share(teams, offsets, most_warps, *tile, fits);
+    if (share.teams == 0) break;
+    least = shares.empty() ? share.cycles : std::min(least, share.cycles);
+    shares.push_back(share);
+  }
+  for (const Share& share : shares) {
+    if (share.cycles > near * least) continue;
+    tile->resident = share.teams;
+    tile->parts = share.helpers;
+    return true;
+  }
+  return false;
+}
+
+// Teams of whole warps in blocks of their own; float, up to 64 labels, the ring in shared memory.
+bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
+  if (labels > 64) return false;
+  for (const int rows : {8, 16, 32, 48, 64}) {
+    out->rows = rows;
+    if (labels <= rows) break;
+  }
+  out->group = std::min(out->rows, 32);
+  out->transitions_in_shared = out->table_in_shared = false;
+  const std::size_t ring = ring_bytes(ring_blocks, labels, sizeof(float));
+  const std::size_t bounds = aligned_bytes(bound_entries(offsets, labels) * sizeof(int));
+  const auto bytes = [&](int helpers) {
+    return parts_bytes(labels, out->rows, helpers, sizeof(float)) + bounds;
+  };
+  const auto fits = [&](int teams, int helpers) { return wide(teams) * (bytes(helpers) + ring) <= limit; };
+  if (!share_out(offsets, block_threads(out->rows) / 32, fits, out)) return false;
+  out->shared_bytes = bytes(out->parts) + ring;
+  return true;
+}
+
+}  // namespace
+
+TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit) {
+  const int offsets = (max_duration + kBlock - 2) / kBlock;
+  const int ring_blocks = (max_duration + kBlock - 1) / kBlock;
+  TileConfig config;
+  if (real_bytes == sizeof(float) && warp_teams(labels, offsets, ring_blocks, shared_limit, &config))
+    return config;
+  config = TileConfig();
+  config.block_team = true;
+  config.table_width = labels;
+  config.panels = (labels + 31) / 32;
+  if (real_bytes == sizeof(float) &&
+      unrolled_block_teams(labels, offsets, ring_blocks, shared_limit, &config)) {
+    config.warps = config.panels * (1 + config.parts);
+    return config;
+  }
+  config.rows = 0;
+  config.transitions_in_shared = labels <= kMostSharedTransitions;
+  while (config.panels == 1 && config.group / 2 >= labels) config.group /= 2;
+  const std::size_t ring = ring_bytes(ring_blocks, labels, real_bytes);
+  const std::size_t table = aligned_bytes(bound_entries(offsets, labels) * sizeof(int)) +
+                            aligned_bytes(group_entries(offsets, labels) * real_bytes);
+  const std::size_t transitions =
+      config.transitions_in_shared ? aligned_bytes(wide(labels) * wide(labels) * real_bytes) : 0;
+  const auto bytes = [&](int helpers) {
+    return parts_bytes(labels, labels, helpers, real_bytes) + transitions;
+  };
+  const int warps = block_threads(0) / 32;
+  const auto fits = [&](std::size_t ring_here) {
+    return [&, ring_here](int teams, int helpers) {
+      return wide(teams) * (bytes(helpers) + ring_here) <= shared_limit;
+    };
+  };
+  config.ring_in_shared = share_out(offsets, warps, fits(ring), &config);
+  if (!config.ring_in_shared) share_out(offsets, warps, fits(0), &config);
+  config.warps = config.panels * (1 + config.parts);
+  config.shared_bytes = bytes(config.parts) + (config.ring_in_shared ? ring : 0);
+  config.table_in_shared = wide(config.resident) * (config.shared_bytes + table) <= shared_limit;
+  if (config.table_in_shared) config.shared_bytes += table;
+  return config;
+}
+
+TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors) {
+  TileConfig config = tile;
+  if (tile.block_team) return config;
+  const std::size_t groups = wide(tile.teams_per_block / tile.warps);
+  const std::size_t warps = (tasks + groups - 1) / groups;
+  const std::size_t each = (warps + wide(multiprocessors) - 1) / wide(multiprocessors);
+  config.warps = static_cast<int>(std::clamp<std::size_t>(each, 1, wide(tile.warps)));
+  config.teams_per_block = config.warps * static_cast<int>(groups);
+  return config;
+}
+
+RunGrid run_grid(int max_duration) {
+  RunGrid grid;
+  const std::int64_t longest = max_duration;
+  grid.unit = (std::max<std::int64_t>(2 * longest, 64) + kBlock - 1) / kBlock * kBlock;
+  grid.warmup = 4 * grid.unit;
+  // Warm-ups cost an eighth at most where there are chunks enough.
+  grid.chunk = 32 * grid.unit;
+  while (grid.chunk < 8192) grid.chunk *= 2;
+  return grid;
+}
+
+std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes) {
+  return real_bytes == sizeof(float) ? 3 * grid.unit : grid.warmup;
+}
+
+Teams teams_of(const TileConfig& tile) {
+  constexpr int kSchedulers = 4 * kMultiprocessors;
+  const int at_once = kMultiprocessors * tile.resident * tile.teams_per_block;
+  if (tile.block_team) return {at_once, at_once};
+  return {at_once, std::min(at_once, kSchedulers * (tile.teams_per_block / tile.warps))};
+}
+
+namespace {
+
+// Positions that the longest of a sequence's runs goes through, its warm-up with it.
+std::int64_t longest_way(std::int64_t length, std::int64_t run, std::int64_t warmup) {
+  const std::int64_t last = (length - 1) / run * run;  // where the last run begins
+  const auto way = [&](std::int64_t begin, std::int64_t end) {
+    return end - std::max<std::int64_t>(0, begin - warmup);
+  };
+  return last == 0 ? length : std::max(way(last, length), way(last - run, last));
+}
+
+}  // namespace
+
+std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams) {
+  // A longer sequence comes in windows of about this size.
+  constexpr std::int64_t kWindow = std::int64_t{20} << 20;
+  const std::int64_t together = std::clamp<std::int64_t>(length, 1, kWindow);
+  struct Cut {
+    std::int64_t run, time;
+  };
+  std::vector<Cut> cuts;  // longest runs first
+  for (std::int64_t parts = 1; parts * grid.unit <= grid.chunk; ++parts) {
+    const std::int64_t run = grid.chunk / parts;
+    // Posteriors keep states between the ends of runs only at whole warm-ups.
+    const bool marked = run <= grid.warmup || run % grid.warmup == 0;
+    if (grid.chunk % parts != 0 || run % kBlock != 0 || !marked) continue;
+    const std::int64_t runs = ceil_div(together, run);
+    const std::int64_t rounds = ceil_div<std::int64_t>(runs, teams.at_once);
+    // Every further warp that shares a scheduler makes blocks a fifth longer.
+    const std::int64_t warps =
+        ceil_div<std::int64_t>(std::min<std::int64_t>(runs, teams.at_once), teams.alone);
+    cuts.push_back({run, rounds * longest_way(together, run, grid.warmup) * (4 + warps)});
+  }
+  const auto least =
+      std::min_element(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
+  if (!is_short(grid, length, teams)) return least->run;
+  // One of many that run side by side: fewer warm-ups are worth a longer way.
+  return std::find_if(cuts.begin(), cuts.end(),
+                      [&](const Cut& cut) { return cut.time * 10 <= least->time * 13; })
+      ->run;
+}
+
+bool is_short(const RunGrid& grid, std::int64_t length, Teams teams) {
+  constexpr std::int64_t kSideBySide = 8;
+  return length <= grid.unit || ceil_div(length, grid.unit) * kSideBySide <= teams.at_once;
+}
+
+}  // namespace semicrf::cuda

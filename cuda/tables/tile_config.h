@@ -1,0 +1,76 @@
+// Which kernel serves a model, and in what shape. A pure function of the model, the precision and the shared
+// memory a block may have; tested without a GPU.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cuda/tables/limits.h"
+
+namespace semicrf::cuda {
+
+struct TileConfig {
+  bool block_team = false;  // one chunk per block of threads; else one or more per warp
+  int group = 32;           // warp teams: lanes per chunk
+  int rows = 32;            // labels the kernel is unrolled for; 0: any
+  int warps = 1;            // per block
+  int panels = 1;           // block teams: warps of 32 labels each
+  int parts = 0;            // and parts of the ring that other warps sum up, per label; 0: there are none
+  bool table_in_shared = true;
+  bool ring_in_shared = true;
+  bool transitions_in_shared = true;
+  std::size_t shared_bytes = 0;
+  int table_width = 1;  // entries of a row of the tables
+  int teams_per_block = 1;
+  int resident = 1;  // blocks of threads that share a multiprocessor
+};
+
+// Bytes of shared memory, as the kernels slice it.
+SEMICRF_BOTH inline std::size_t aligned_bytes(std::size_t n) { return (n + 15) / 16 * 16; }
+// Entries of the durations' bounds, and of the durations by distance and by group.
+SEMICRF_BOTH inline std::size_t bound_entries(int offsets, int width) {
+  return static_cast<std::size_t>(offsets + 1) * static_cast<std::size_t>(width);
+}
+SEMICRF_BOTH inline std::size_t distance_entries(int offsets, int width) {
+  return static_cast<std::size_t>(offsets) * static_cast<std::size_t>(width) * kDistanceRow;
+}
+SEMICRF_BOTH inline std::size_t group_entries(int offsets, int width) {
+  return bound_entries(offsets, width) * kBlock;
+}
+SEMICRF_BOTH inline std::size_t ring_bytes(int ring_blocks, int width, std::size_t real) {
+  const std::size_t cells = static_cast<std::size_t>(ring_blocks) * static_cast<std::size_t>(width);
+  return aligned_bytes(cells * sizeof(int)) + aligned_bytes(cells * kBlock * real);
+}
+SEMICRF_BOTH inline std::size_t alpha_bytes(int width, std::size_t real) {
+  return aligned_bytes(2 * static_cast<std::size_t>(width) * real);
+}
+
+// Threads of a block of threads that is a team, at most: what its registers allow. `rows`: of its TileConfig.
+SEMICRF_BOTH constexpr int block_threads(int rows) { return rows == 0 ? 512 : 256; }
+
+TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit);
+// The same with fewer warps per block where there are too few tasks for full blocks on every multiprocessor.
+TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors);
+
+// Positions between cuts: a sequence is cut into runs of `unit` x 2^j positions. All multiples of 16.
+struct RunGrid {
+  std::int64_t warmup = 256;
+  std::int64_t unit = 64;     // shortest run
+  std::int64_t chunk = 8192;  // longest run, and the grid of the engine
+};
+RunGrid run_grid(int max_duration);
+// Positions that a run warms up for. What runs differ by after them shrinks with their number, by what was
+// measured (docs/algorithm.md, "Parallel in time") to less than the tolerance of floats after 6K, of doubles
+// after 8K; runs that are not there yet are repaired.
+std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes);
+// Teams that run at a time on a large card; of these as many as a warp scheduler has no other for.
+struct Teams {
+  int at_once = 0, alone = 0;
+};
+Teams teams_of(const TileConfig& tile);
+// Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
+std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams);
+// Whether a sequence leaves most of a card idle, so that it is computed together with others.
+bool is_short(const RunGrid& grid, std::int64_t length, Teams teams);
+
+}  // namespace semicrf::cuda

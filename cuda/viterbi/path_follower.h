@@ -1,0 +1,115 @@
+// Paths through messages that lie on the device, followed at the same time and each in pieces.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cuda/passes/chunk_pass.h"
+#include "cuda/device/pinned_buffer.h"
+#include "cuda/device/stream.h"
+#include "cuda/viterbi/trace_launch.h"
+
+namespace semicrf::cuda {
+
+// Where messages lie on common scales.
+struct TracePlaces {
+  DeviceBuffer<double> left_entries;
+  DeviceBuffer<BlockOrigin> runs, blocks;
+  DeviceBuffer<BlockLink> links;
+  DeviceBuffer<int> far_key;
+  DeviceBuffer<int> sequence_of;  // of a batch, per block
+
+  void reserve(std::size_t block_count, std::size_t labels) {
+    blocks.reserve(block_count);
+    links.reserve(block_count);
+    far_key.reserve(block_count * labels);
+  }
+};
+
+// Memory and streams of tracebacks, for one at a time.
+struct TraceBuffers {
+  DeviceBuffer<double> largest_bias;  // (C), filled once
+  DeviceBuffer<TracePiece> pieces, again;
+  DeviceBuffer<TraceResult> results;
+  DeviceBuffer<TraceRecord> records, path;
+  DeviceBuffer<GatherTask> tasks;
+  PinnedBuffer<TracePiece> host_pieces;
+  PinnedBuffer<TraceResult> host_results;
+  PinnedBuffer<GatherTask> host_tasks;
+  std::array<PinnedBuffer<TraceRecord>, 2> parts;
+  std::array<Event, 2> copied;
+  Event ready;
+  // Pieces are followed in batches, from right to left; `down` puts what is known in order and copies it.
+  std::array<Stream, kMostTraceBatches> following;
+  std::array<Event, kMostTraceBatches> followed;
+  Stream down{Stream::Order::kFirst};
+};
+
+// What tracebacks read, but for the scores, and what belongs to a window or a batch.
+template <class Real>
+TraceParameters<Real> trace_parameters(const TablesView<Real>& tables, const MessageStore<Real>& store,
+                                       const TracePlaces& places, const TraceBuffers& buffers);
+
+// Once for all tracebacks of a model.
+template <class Real>
+void prepare_traceback(const ChainTables<Real, MaxSemiring>& tables, TraceBuffers& buffers,
+                       cudaStream_t stream);
+
+// What the values of every run are relative to, without the position shifts since the first position of its
+// sequence or window, which are left out of all values.
+std::vector<BlockOrigin> run_origins(const std::vector<RunOutcome>& outcomes);
+
+// Segments that end at `end`, right to left, as they were packed. Returns where the last one begins.
+std::int64_t unpack(std::span<const TraceRecord> records, std::int64_t end, std::vector<Segment>& reversed);
+
+template <class Real>
+class PathFollower {
+ public:
+  PathFollower(std::shared_ptr<TraceBuffers> buffers, cudaStream_t stream)
+      : buffers_(std::move(buffers)), stream_(stream) {}
+
+  // Forgets the paths so far.
+  void begin();
+  // One more path, to be followed from `start` to boundary `end`. `blocked`: steps that need what lies left
+  // of it are tried there and fail; else a path that has come to it, or over it, is left as it is.
+  void add(const TraceState& start, std::int64_t end, bool blocked, const TraceCut& cut);
+  // Follows them all. Afterwards their segments lie in the buffers' `path`, path after path and each right to
+  // left, and are on their way to `host` unless that is null; the stream `down` has them.
+  void follow(const TraceParameters<Real>& parameters, TraceRecord* host);
+
+  std::int64_t segments() const { return total_; }
+  std::int64_t segments_of(std::size_t path) const { return segments_of_[path]; }
+  const TraceState& last_state() const { return last_state_; }  // where the last path was left
+
+ private:
+  // Pieces [first, last), numbered path after path and each right to left.
+  struct Batch {
+    std::size_t first, last;
+  };
+  struct Path {
+    std::size_t first_piece;
+    std::int64_t end;
+    bool blocked;
+  };
+  std::vector<Batch> send_out();
+  void settle(const Batch& batch, std::size_t index);
+  void follow_again(const std::vector<TracePiece>& again, std::size_t index);
+  void gather(const Batch& batch, TraceRecord* host);
+
+  std::shared_ptr<TraceBuffers> buffers_;
+  cudaStream_t stream_;
+  TraceParameters<Real> parameters_{};
+  std::vector<TracePiece> pieces_;
+  std::vector<Path> paths_;
+  std::vector<std::size_t> path_of_;  // of every piece
+  std::vector<std::int64_t> segments_of_;
+  bool over_ = false;         // the path of the last piece that was settled
+  std::int64_t records_ = 0;  // room for them
+  std::int64_t total_ = 0;
+  TraceState last_state_{};
+};
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,256 @@
+// The Viterbi traceback, in pieces at a time: a warp per piece follows the best path right to left through
+// the stored messages (docs/algorithm.md, "Viterbi without back-pointers"). The rightmost piece starts from
+// the cursor. The others start some way right of their piece from the label that is best there; paths run
+// together soon. The host checks that each piece passed through the state in which the piece to its right
+// left it, and sends out a warp again where not.
+//
+// Each step waits for the one before, so its latency is what counts: the blocks that the path is in lie in
+// shared memory before it gets there (trace_ring.cuh), a lane is one of the newest 32 starts, then a source,
+// and one number per block and label says that nothing older can win. Positions are relative to the window's
+// first one.
+#include "cuda/device/cuda_check.h"
+#include "cuda/viterbi/trace_launch.h"
+#include "cuda/viterbi/trace_ring.cuh"
+
+namespace semicrf::cuda {
+
+namespace {
+
+constexpr int kThreads = 128;  // of kernels without staged blocks
+constexpr int kMostWarps = 8;  // per block of threads, see trace_shape
+
+template <class Real, bool kFew>
+class Tracer {
+ public:
+  __device__ Tracer(const TraceParameters<Real>& p, unsigned warp) : p_(p), ring_(p, warp) {}
+
+  __device__ __forceinline__ void run(const TracePiece& piece, TraceResult* result) {
+    phase_ = piece.start.phase;
+    label_ = piece.start.label;
+    at_ = relative(piece.start.boundary);
+    if (phase_ == TracePhase::kInTail) segment_end_ = relative(piece.start.segment_end);
+    const int right = relative(piece.right);
+    const int left = relative(piece.left);
+    if (piece.guess != 0) label_ = semicrf::cuda::find_source(p_, at_, -1);
+    bool entered = at_ <= right && piece.guess == 0;
+    const bool writes = lane_of_warp() == 0;
+    if (writes)
+      result->entry = entered ? state() : TraceState{-1, 0, TracePhase::kFindStart, 0};  // never met
+    int records = 0;
+    // Where the window begins the path stops by itself, when it needs what lies left of it.
+    bool moved = phase_ != TracePhase::kDone && !(entered && left != 0 && at_ <= left);
+    const bool begun = moved;
+    if (moved && phase_ == TracePhase::kFindSource) moved = find_far_source();
+    if (moved) ring_.move_to(at_, 0);
+    while (moved) {
+      int length =
+          phase_ == TracePhase::kFindStart ? ring_.find_start(at_, static_cast<unsigned>(label_)) : kNotHere;
+      if (length == kNotHere) {
+        length = find_far_start();
+        moved = length != 0;
+        if (!moved) break;
+      }
+      at_ -= length;
+      phase_ = TracePhase::kFindSource;
+      if (entered) {
+        if (writes)
+          p_.records[piece.out + records] =
+              static_cast<TraceRecord>(length) << kRecordLabelBits | static_cast<TraceRecord>(label_);
+        ++records;
+      }
+      if (at_ <= (entered ? left : right)) {
+        if (at_ == sequence_begin(p_, at_ / kBlock)) phase_ = TracePhase::kDone;
+        if (!entered && writes) result->entry = state();
+        entered = true;
+        if (phase_ == TracePhase::kDone || (left != 0 && at_ <= left)) break;
+      }
+      ring_.move_to(at_, length);
+      const int label = ring_.find_source(at_, static_cast<unsigned>(label_));
+      if (label == kNotHere) {
+        moved = find_far_source();
+      } else {
+        label_ = label;
+        phase_ = TracePhase::kFindStart;
+      }
+    }
+    ring_.drop();
+    if (writes) {
+      result->exit = state();
+      result->records = records;
+      result->blocked = begun && !moved ? 1 : 0;
+    }
+  }
+
+ private:
+  __device__ int relative(std::int64_t position) const { return static_cast<int>(position - p_.range_begin); }
+  __device__ TraceState state() const {
+    return {p_.range_begin + at_, p_.range_begin + segment_end_, phase_, label_};
+  }
+
+  // The length of the segment under the cursor, which is moved to the segment's end; 0 when that needs what
+  // lies left of the window.
+  __device__ __forceinline__ int find_far_start() {
+    if (phase_ == TracePhase::kFindStart) {
+      if (at_ <= 0) return 0;
+      const int duration = semicrf::cuda::find_start(p_, at_, label_);
+      if (duration != kIntoTail) return duration;
+      phase_ = TracePhase::kInTail;
+      segment_end_ = at_;
+    }
+    const int begin = follow_tail(p_, at_, label_);
+    at_ = begin == kNotHere ? 0 : segment_end_;
+    return begin == kNotHere ? 0 : segment_end_ - begin;
+  }
+  // False: what lies left of the window is needed.
+  __device__ __forceinline__ bool find_far_source() {
+    if (at_ < 0) return false;
+    label_ = semicrf::cuda::find_source(p_, at_, label_);
+    phase_ = TracePhase::kFindStart;
+    return at_ > 0;
+  }
+
+  const TraceParameters<Real>& p_;
+  TraceRing<Real, kFew> ring_;
+  TracePhase phase_ = TracePhase::kDone;
+  int label_ = 0;
+  int at_ = 0;  // boundary
+  int segment_end_ = 0;
+};
+
+template <class Real, bool kFew>
+__global__ void __launch_bounds__(kMostWarps * 32, 2)
+    trace_kernel(const __grid_constant__ TraceParameters<Real> p, int first, int pieces) {
+  const unsigned warp = threadIdx.x / 32;
+  if (p.shape.staged) load_tables(p);
+  const int index = static_cast<int>(blockIdx.x) * p.shape.warps + static_cast<int>(warp);
+  if (index >= pieces) return;
+  const TracePiece piece = p.pieces[first + index];
+  Tracer<Real, kFew>(p, warp).run(piece, p.results + piece.result);
+}
+
+template <class Real>
+__device__ BlockOrigin place_of(const TraceParameters<Real>& p, std::int64_t block) {
+  const BlockOrigin run = p.runs[block * kBlock / p.run];
+  return {run.whole + p.store.base[block], run.offset};
+}
+// Whether nothing left of a block is part of paths through it, but for the window's left state.
+template <class Real>
+__device__ bool begins_anew(const TraceParameters<Real>& p, std::int64_t block) {
+  return block == 0 || (p.sequence_of != nullptr && p.sequence_of[block] != p.sequence_of[block - 1]);
+}
+template <class Real>
+__global__ void __launch_bounds__(kThreads) place_kernel(const __grid_constant__ TraceParameters<Real> p) {
+  const std::int64_t block = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  if (block * kBlock >= p.range_end - p.range_begin) return;
+  const BlockOrigin own = place_of(p, block);
+  p.blocks[block] = own;
+  const bool anew = begins_anew(p, block);
+  p.links[block] = {anew ? 0.0 : shift(place_of(p, block - 1), own), p.store.exact[block], anew ? 0 : kBlock};
+}
+
+// far_key: for a segment that ends in this block, a bound of all starts left of the block before, on the
+// scale of this one, as upper_key; the largest of all where an exact block or the window's left edge is in
+// reach, since nothing is known of these. A thread per label of a stretch of blocks: starts out of reach that
+// the stretch has passed stay in the bound.
+constexpr int kStretch = 32;
+template <class Real>
+__global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__ TraceParameters<Real> p) {
+  const int labels = p.tables.labels;
+  const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  const int first = static_cast<int>(index / labels) * kStretch;
+  const int c = static_cast<int>(index % labels);
+  const int blocks = static_cast<int>((p.range_end - p.range_begin + kBlock - 1) / kBlock);
+  if (first >= blocks) return;
+  const int stop = first + kStretch < blocks ? first + kStretch : blocks;
+  const int reach = (p.tables.duration + kBlock - 2) / kBlock;  // blocks in which a segment may start
+  int last_exact = -1;
+  double most = kNone;  // of the starts left of block - 1, at the left edge of `block`
+  double size = 0;      // of what was added up
+  const auto note = [&](double x) {
+    if (x > kNone) size = fmax(size, fabs(x));
+  };
+  double before = 0;
+  for (int block = first - 1; block >= 0 && block >= first - reach; --block) {
+    if (p.links[block + 1].before == 0) break;
+    if (last_exact < 0 && p.links[block].exact != 0) last_exact = block;
+    before += p.store.content[entry(p, block, c)] + p.links[block + 1].shift;
+    note(before);
+    if (block < first - 1 && p.links[block].exact == 0) {
+      const double start = p.store.start_bound[entry(p, block, c)];
+      note(start);
+      most = fmax(most, start + before);
+    }
+  }
+  for (int block = first; block < stop; ++block) {
+    if (p.links[block].before == 0) {
+      last_exact = -1;
+      most = kNone;
+      size = 0;
+    } else if (block > first) {
+      if (block > 1 && p.links[block - 1].before != 0 && p.links[block - 2].exact == 0) {
+        const double start = p.store.start_bound[entry(p, block - 2, c)];
+        note(start);
+        most = fmax(most, start + p.store.content[entry(p, block - 2, c)] + p.links[block - 1].shift);
+      }
+      const double more = p.store.content[entry(p, block - 1, c)] + p.links[block].shift;
+      note(more);
+      most += more;
+      note(most);
+    }
+    if (p.links[block].exact != 0) last_exact = block;
+    const bool unknown =
+        (last_exact >= 0 && block - last_exact <= reach + 1) || (p.left_state != nullptr && block <= reach);
+    double bound = most + p.largest_bias[c];
+    if (bound > kNone) bound += 1e-6 + 1e-12 * (size + fabs(p.largest_bias[c]));
+    p.far_key[entry(p, block, c)] = unknown ? 2147483647 : upper_key(reach < 2 ? kNone : bound);
+  }
+}
+
+// Records of all pieces one after the other.
+__global__ void gather_kernel(const TraceRecord* from, const GatherTask* tasks, TraceRecord* to) {
+  const GatherTask task = tasks[blockIdx.x];
+  for (std::int64_t i = static_cast<int>(threadIdx.x); i < task.count; i += static_cast<int>(blockDim.x))
+    to[task.to + i] = from[task.from + i];
+}
+
+cudaLaunchConfig_t shape_of(std::int64_t blocks, int threads, cudaStream_t stream) {
+  cudaLaunchConfig_t config{};
+  config.gridDim = dim3(static_cast<unsigned>(blocks));
+  config.blockDim = dim3(static_cast<unsigned>(threads));
+  config.stream = stream;
+  return config;
+}
+
+}  // namespace
+
+template <class Real>
+void place_blocks(const TraceParameters<Real>& parameters, cudaStream_t stream) {
+  const std::int64_t blocks = (parameters.range_end - parameters.range_begin + kBlock - 1) / kBlock;
+  cudaLaunchConfig_t config = shape_of((blocks + kThreads - 1) / kThreads, kThreads, stream);
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, place_kernel<Real>, parameters));
+  const std::int64_t threads = (blocks + kStretch - 1) / kStretch * parameters.tables.labels;
+  config = shape_of((threads + kThreads - 1) / kThreads, kThreads, stream);
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, bound_kernel<Real>, parameters));
+}
+template <class Real>
+void trace_pieces(const TraceParameters<Real>& parameters, int first, int pieces, cudaStream_t stream) {
+  const auto kernel = parameters.tables.labels <= 32 ? trace_kernel<Real, true> : trace_kernel<Real, false>;
+  const int warps = parameters.shape.warps;
+  cudaLaunchConfig_t config = shape_of((pieces + warps - 1) / warps, warps * 32, stream);
+  config.dynamicSmemBytes = parameters.shape.shared_bytes;
+  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(config.dynamicSmemBytes)));
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters, first, pieces));
+}
+template void place_blocks<float>(const TraceParameters<float>&, cudaStream_t);
+template void place_blocks<double>(const TraceParameters<double>&, cudaStream_t);
+template void trace_pieces<float>(const TraceParameters<float>&, int, int, cudaStream_t);
+template void trace_pieces<double>(const TraceParameters<double>&, int, int, cudaStream_t);
+
+void gather_records(const TraceRecord* from, const GatherTask* tasks, int count, TraceRecord* to,
+                    cudaStream_t stream) {
+  const cudaLaunchConfig_t config = shape_of(count, kThreads, stream);
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, gather_kernel, from, tasks, to));
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,53 @@
+// Which lanes of a warp hold the largest score.
+#pragma once
+
+#include "cuda/recursion/lanes.cuh"
+
+namespace semicrf::cuda {
+
+// Doubles in the order of whole numbers, -0 as 0: the upper half and, where that is equal, the lower one.
+__device__ __forceinline__ int upper_key(double x) {
+  const int high = static_cast<int>(__double_as_longlong(x + 0.0) >> 32);
+  return high ^ (high >> 31 & 0x7fffffff);
+}
+__device__ __forceinline__ int lower_key(double x) {
+  const long long bits = __double_as_longlong(x + 0.0);
+  const unsigned low = static_cast<unsigned>(bits) ^ static_cast<unsigned>(bits >> 63);
+  return static_cast<int>(low ^ 0x80000000u);
+}
+
+#if defined(SEMICRF_EMULATED_CUDA) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
+__device__ __forceinline__ int most_of_warp(int value) { return __reduce_max_sync(kAllLanes, value); }
+__device__ __forceinline__ int least_of_warp(int value) { return __reduce_min_sync(kAllLanes, value); }
+#else
+__device__ __forceinline__ int most_of_warp(int value) {
+  for (int step = 16; step > 0; step /= 2) value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+__device__ __forceinline__ int least_of_warp(int value) {
+  for (int step = 16; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(kAllLanes, value, step));
+  return value;
+}
+#endif
+
+__device__ __forceinline__ int first_of(unsigned lanes) { return __ffs(static_cast<int>(lanes)) - 1; }
+
+struct Largest {
+  int upper;       // key of the largest score
+  unsigned lanes;  // bit i: lane i has it
+};
+__device__ __forceinline__ Largest largest_of_warp(double score) {
+  const int key = upper_key(score);
+  Largest largest;
+  largest.upper = most_of_warp(key);
+  largest.lanes = __ballot_sync(kAllLanes, key == largest.upper);
+  if ((largest.lanes & (largest.lanes - 1)) != 0) {
+    const bool tied = key == largest.upper;
+    const int rest = tied ? lower_key(score) : static_cast<int>(0x80000000u);
+    const int most = most_of_warp(rest);
+    largest.lanes = __ballot_sync(kAllLanes, tied && rest == most);
+  }
+  return largest;
+}
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,223 @@
+// Expected counts of transitions over one chunk: alpha before each position times what follows a start there.
+// docs/algorithm.md, "Expected counts". Included once per instruction set.
+#if defined(SEMICRF_CPU_SIMD_TRANSITION_COUNTS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMICRF_CPU_SIMD_TRANSITION_COUNTS_INL_H_
+#undef SEMICRF_CPU_SIMD_TRANSITION_COUNTS_INL_H_
+#else
+#define SEMICRF_CPU_SIMD_TRANSITION_COUNTS_INL_H_
+#endif
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "cpu/simd/block/block_meeting-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+
+template <class Real, class D>
+class TransitionCounts : public CountVectors<Real, D> {
+ public:
+  using Tables = ChainTables<Real, D, LogSemiring>;
+  using Meeting = BlockMeeting<Real, D>;
+  using Vectors = CountVectors<Real, D>;
+  using typename Vectors::DD;
+  using typename Vectors::V;
+  using typename Vectors::VD;
+
+  // `tables` of the forward direction.
+  explicit TransitionCounts(const Tables& tables)
+      : t_(tables),
+        width_(static_cast<std::size_t>(tables.padded)),
+        lanes_(static_cast<std::size_t>(tables.lanes)),
+        labels_(static_cast<std::size_t>(tables.labels)),
+        first_alpha_(width_, kNegativeInfinity),
+        factor_(width_, 0.0),
+        row_(width_, 0.0),
+        from_(kBlock * width_),
+        to_(kBlock * width_),
+        sums_(labels_ * width_, 0.0),
+        exact_sums_(labels_ * width_, 0.0) {}
+
+  static std::size_t bytes(const Tables& t) {
+    const auto width = static_cast<std::size_t>(t.padded);
+    return width * (2 * kBlock * sizeof(Real) + (3 + 2 * width) * sizeof(double));
+  }
+
+  // The forward run stands at the chunk's left edge.
+  void start(const typename Meeting::Run& forward) {
+    forward.load_carry_logs(first_alpha_.get());
+    std::fill_n(sums_.get(), sums_.size(), 0.0);
+    std::fill_n(exact_sums_.get(), exact_sums_.size(), 0.0);
+  }
+
+  // `first`: the block begins with position 0 of the sequence.
+  void add(const Meeting& meeting, bool first) {
+    const bool skip_first = first && !t_.initial_transition;
+    if (!meeting.exact() && !skip_first && fill_rows(meeting)) {
+      multiply();
+    } else {
+      add_exact(meeting, skip_first ? 1 : 0);
+    }
+  }
+
+  // Adds the chunk's counts to (C, C).
+  void finish(double* counts) const {
+    for (std::size_t from = 0; from < labels_; ++from) {
+      for (std::size_t to = 0; to < labels_; ++to) {
+        const double score = t_.transition_log[from * width_ + to];
+        double sum = exact_sums_[from * width_ + to];
+        if (score != kNegativeInfinity) {
+          const double bound = t_.source_bound[from] + t_.transition_bound[to];
+          sum += sums_[from * width_ + to] * std::exp(score - bound);
+        }
+        counts[from * labels_ + to] += sum;
+      }
+    }
+  }
+
+ private:
+  static constexpr double kWidestFactor = 600;  // |log| of a factor in double
+
+  // Logarithm of alpha at the boundary left of slot j.
+  double alpha_before(const Meeting& meeting, std::size_t j, std::size_t c) const {
+    if (j > 0) return meeting.store.alpha_value(meeting.block, j - 1, c);
+    if (meeting.block == 0) return first_alpha_[c];
+    const double base = meeting.store.base(meeting.block - 1) - meeting.store.base(meeting.block);
+    return meeting.store.alpha_value(meeting.block - 1, kBlock - 1, c) + base;
+  }
+
+  // from_: alpha before each slot, relative to the largest of the slot; to_: what follows a start in the
+  // slot, times that largest and divided by Z; both with the bounds of the transitions out of and into the
+  // label. False when a number leaves its range.
+  bool fill_rows(const Meeting& meeting) {
+    const DD dd;
+    double top = kNegativeInfinity;
+    const double* scale = meeting.store.alpha_scale(meeting.block);
+    for (std::size_t c = 0; c < labels_; ++c) top = std::max(top, scale[c] + t_.source_bound[c]);
+    if (top == kNegativeInfinity) return false;
+    for (std::size_t c = 0; c < labels_; ++c) {
+      const double first = alpha_before(meeting, 0, c) + t_.source_bound[c] - top;
+      if (first > kWidestFactor) return false;
+      row_[c] = std::exp(first);
+    }
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const VD bound = hn::Load(dd, t_.source_bound.get() + c);
+      hn::Store(Vectors::exp_or_zero(hn::Sub(hn::Add(hn::LoadU(dd, scale + c), bound), hn::Set(dd, top))), dd,
+                factor_.get() + c);
+    }
+    double powers[kBlock];
+    for (std::size_t j = 0; j < kBlock; ++j) {
+      if (j > 0) load_row(meeting.store.alpha(meeting.block) + (j - 1) * width_);
+      powers[j] = store_from_row(j);
+    }
+    VD largest = hn::Set(dd, kNegativeInfinity);
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const VD bound = hn::Load(dd, t_.transition_bound.get() + c);
+      const VD x = hn::Add(hn::Add(hn::LoadU(dd, meeting.back.alpha_scale + c), bound),
+                           hn::Set(dd, top - meeting.log_z));
+      largest = hn::Max(largest, x);
+      hn::Store(Vectors::exp_or_zero(x), dd, factor_.get() + c);
+    }
+    if (!hn::AllTrue(dd, hn::Le(largest, hn::Set(dd, kWidestFactor)))) return false;
+    VD most = hn::Zero(dd);
+    for (std::size_t j = 0; j < kBlock; ++j) {
+      load_row(meeting.back.alpha + (kBlock - 1 - j) * width_);
+      for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+        const VD number = hn::Mul(hn::Load(dd, row_.get() + c), hn::Set(dd, powers[j]));
+        most = hn::Max(most, number);
+        Vectors::store_real(number, to_.get() + j * width_ + c);
+      }
+    }
+    return hn::AllTrue(dd, hn::Le(most, hn::Set(dd, std::exp(kLargestFactor<Real>))));
+  }
+  // row_ = numbers x factor_
+  void load_row(const Real* numbers) {
+    const DD dd;
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      hn::Store(hn::Mul(Vectors::load_double(numbers + c), hn::Load(dd, factor_.get() + c)), dd,
+                row_.get() + c);
+    }
+  }
+  // Returns the power of two that was taken out.
+  double store_from_row(std::size_t j) {
+    const DD dd;
+    VD largest = hn::Zero(dd);
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd))
+      largest = hn::Max(largest, hn::Load(dd, row_.get() + c));
+    const double most = hn::GetLane(hn::MaxOfLanes(dd, largest));
+    const double power = most > 0 ? std::ldexp(1.0, exponent_of(most)) : 1.0;
+    const VD inverse = hn::Set(dd, 1 / power);
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd))
+      Vectors::store_real(hn::Mul(hn::Load(dd, row_.get() + c), inverse), from_.get() + j * width_ + c);
+    return power;
+  }
+
+  // The block's product, four sources at a time; up to 16 terms are added up in Real.
+  void multiply() {
+    const D d;
+    for (std::size_t c0 = 0; c0 < width_; c0 += lanes_) {
+      std::size_t from = 0;
+      for (; from + 4 <= labels_; from += 4) {
+        V a0 = hn::Zero(d), a1 = a0, a2 = a0, a3 = a0;
+        for (std::size_t j = 0; j < kBlock; ++j) {
+          const V to = hn::Load(d, to_.get() + j * width_ + c0);
+          const Real* alpha = from_.get() + j * width_ + from;
+          a0 = hn::MulAdd(hn::Set(d, alpha[0]), to, a0);
+          a1 = hn::MulAdd(hn::Set(d, alpha[1]), to, a1);
+          a2 = hn::MulAdd(hn::Set(d, alpha[2]), to, a2);
+          a3 = hn::MulAdd(hn::Set(d, alpha[3]), to, a3);
+        }
+        double* sums = sums_.get() + from * width_ + c0;
+        Vectors::add_to(a0, sums);
+        Vectors::add_to(a1, sums + width_);
+        Vectors::add_to(a2, sums + 2 * width_);
+        Vectors::add_to(a3, sums + 3 * width_);
+      }
+      for (; from < labels_; ++from) {
+        V sum = hn::Zero(d);
+        for (std::size_t j = 0; j < kBlock; ++j) {
+          const V alpha = hn::Set(d, from_[j * width_ + from]);
+          sum = hn::MulAdd(alpha, hn::Load(d, to_.get() + j * width_ + c0), sum);
+        }
+        Vectors::add_to(sum, sums_.get() + from * width_ + c0);
+      }
+    }
+  }
+
+  void add_exact(const Meeting& meeting, std::size_t first) {
+    const DD dd;
+    const BlockMessages<Real>& back = meeting.back;
+    for (std::size_t j = first; j < static_cast<std::size_t>(meeting.slots); ++j) {
+      const std::size_t theirs = (kBlock - 1 - j) * width_;
+      for (std::size_t from = 0; from < labels_; ++from) {
+        const VD alpha = hn::Set(dd, alpha_before(meeting, j, from) - meeting.log_z);
+        for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+          const VD after = back.exact ? hn::LoadU(dd, back.alpha_log + theirs + c)
+                                      : hn::Add(Vectors::log_of(back.alpha + theirs + c),
+                                                hn::LoadU(dd, back.alpha_scale + c));
+          const std::size_t at = from * width_ + c;
+          const VD x = hn::Add(hn::Add(alpha, after), hn::Load(dd, t_.transition_log.get() + at));
+          hn::Store(hn::Add(hn::Load(dd, exact_sums_.get() + at), Vectors::exp_or_zero(x)), dd,
+                    exact_sums_.get() + at);
+        }
+      }
+    }
+  }
+
+  const Tables& t_;
+  std::size_t width_, lanes_, labels_;
+  AlignedArray<double> first_alpha_;  // (padded) logarithms at the chunk's left edge
+  AlignedArray<double> factor_, row_;
+  AlignedArray<Real> from_, to_;     // (16, padded)
+  AlignedArray<double> sums_;        // (C, padded) relative to the bounds of both labels
+  AlignedArray<double> exact_sums_;  // (C, padded) probabilities
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif

@@ -1,0 +1,309 @@
+#include "cpu/viterbi/path_tracer.h"
+
+#include <algorithm>
+#include <array>
+#include <stdexcept>
+#include <utility>
+
+namespace semicrf::cpu {
+namespace {
+
+std::size_t size(std::int64_t n) { return static_cast<std::size_t>(n); }
+
+std::size_t round_up_to_vector(std::size_t n) { return (n + 7) / 8 * 8; }
+
+void close_segment(TraceCursor& cursor, std::int64_t begin, std::int64_t end,
+                   std::vector<Segment>& reversed) {
+  reversed.push_back({begin, end, cursor.label});
+  cursor.boundary = begin;
+  cursor.phase = begin == 0 ? TraceCursor::Phase::kDone : TraceCursor::Phase::kFindSource;
+}
+
+}  // namespace
+
+TraceTables::TraceTables(const ChainModel& chain)
+    : scans(trace_scans()),
+      model(&chain),
+      labels(static_cast<std::size_t>(chain.num_labels)),
+      longest(chain.max_duration),
+      reversed_bias(labels * size(longest) + 2 * kBlock),
+      largest_bias(labels, kNegativeInfinity),
+      into(round_up_to_vector(labels * labels + 7)) {
+  for (std::size_t c = 0; c < labels; ++c) {
+    for (std::size_t k = 1; k <= size(longest); ++k) {
+      const double bias = chain.duration_bias[(k - 1) * labels + c];
+      reversed_bias[kBlock + c * size(longest) + size(longest) - k] = bias;
+      largest_bias[c] = std::max(largest_bias[c], bias);
+    }
+    for (std::size_t from = 0; from < labels; ++from)
+      into[c * labels + from] = chain.transition[from * labels + c];
+  }
+}
+
+PathTracer::PathTracer(const TraceTables& tables, bool wide)
+    : t_(tables), wide_(wide), source_scores_(2 * round_up_to_vector(tables.labels)) {}
+
+void PathTracer::look_at(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                         Locate locate) {
+  scores_ = &scores;
+  range_ = range;
+  left_ = left;
+  locate_ = std::move(locate);
+  here_ = nullptr;
+}
+
+PathTracer::Place PathTracer::place(std::int64_t position) {
+  if (here_ == nullptr || !here_->covers(position)) here_ = &locate_(position);
+  const std::int64_t inside = position - here_->begin;
+  return {here_, size(inside / kBlock), position - inside % kBlock};
+}
+
+PathTracer::Place PathTracer::left_of(const Place& at) {
+  if (at.block > 0) return {at.chunk, at.block - 1, at.begin - kBlock};
+  return place(at.begin - 1);
+}
+
+// What to add to a chunk's values to put them on the scale of `origin`, which lies near, so that no digits
+// are lost to the length of the sequence.
+double PathTracer::shift(const ViterbiChunk& chunk, const Origin& origin) {
+  return (chunk.whole - origin.whole) + (chunk.offset - origin.offset);
+}
+
+double PathTracer::left_shift(const Origin& origin) const {
+  return (left_->whole - origin.whole) + (left_->offset - origin.offset);
+}
+
+// The value at `index` of a block; `scale` counts for a fast one.
+double PathTracer::scaled(const Place& at, std::size_t index, double scale, const Origin& origin) const {
+  const double base = shift(*at.chunk, origin);
+  if ((*at).exact) return at.chunk->extra[(*at).extra + index] + base;
+  const std::size_t i = at.block * at.chunk->values_per_block() + index;
+  const double value = wide_ ? static_cast<const double*>(at.chunk->values)[i]
+                             : static_cast<double>(static_cast<const float*>(at.chunk->values)[i]);
+  return value + base + scale;
+}
+
+PathTracer::Origin PathTracer::origin_at(std::int64_t boundary) {
+  if (boundary == range_.begin) return left_ != nullptr ? Origin{left_->whole, left_->offset} : Origin{};
+  const ViterbiChunk& chunk = *place(boundary - 1).chunk;
+  return {chunk.whole, chunk.offset};
+}
+
+// The tail's share of alpha without the end score, content summed up to the boundary.
+double PathTracer::tail(std::int64_t boundary, std::size_t label, const Origin& origin) {
+  if (boundary == range_.begin)
+    return left_ != nullptr ? left_->tail[label] + left_shift(origin) : kNegativeInfinity;
+  const Place at = place(boundary - 1);
+  const std::size_t index = (2 * kBlock + size(boundary - 1 - at.begin)) * t_.labels + label;
+  const double share = scaled(at, index, at.chunk->tail_scale[at.block * t_.labels + label], origin);
+  return (*at).exact ? share : share + content(at, at.begin, boundary, label);
+}
+
+// Centred emissions of positions [begin, end) of one block, without the positions' shifts.
+double PathTracer::content(const Place& at, std::int64_t begin, std::int64_t end, std::size_t label) const {
+  const ScoreArray& emissions = scores_->emissions;
+  const double baseline = scores_->baseline.empty() ? 0.0 : scores_->baseline[label];
+  const ViterbiChunk::Block& block = *at;
+  const double* shifts = nullptr;
+  if (block.shifted)
+    shifts = at.chunk->extra.data() + block.extra + (block.exact ? at.chunk->values_per_block() : 0);
+  double sum = 0;
+  for (std::int64_t t = begin; t < end; ++t) {
+    const std::size_t row = size(t - scores_->begin) * t_.labels;
+    double value = emissions.at(row + label) - baseline;
+    if (scores_->subtract_position_max) value -= position_maximum(emissions, row, t_.labels);
+    if (shifts != nullptr) value -= shifts[t - at.begin];
+    sum += value;
+  }
+  return sum;
+}
+
+double PathTracer::content_sum(std::int64_t begin, std::int64_t end, std::size_t label) {
+  double sum = 0;
+  while (begin < end) {
+    const Place at = place(begin);
+    const std::int64_t stop = std::min(end, at.begin + kBlock);
+    const bool whole = begin == at.begin && stop == at.begin + kBlock;
+    sum += whole ? at.content(label) : content(at, begin, stop, label);
+    begin = stop;
+  }
+  return sum;
+}
+
+// Everything before a segment that starts at `boundary`, with its start score and, left of the range, its
+// content up to the range's edge.
+double PathTracer::started(std::int64_t boundary, std::size_t label, const Origin& origin) {
+  if (boundary < range_.begin)
+    return left_->ring[size(range_.begin - boundary - 1) * t_.labels + label] + left_shift(origin);
+  const Place at = place(boundary);
+  const double value = scaled(at, kBlock * t_.labels + label * kBlock + size(boundary - at.begin),
+                              at.chunk->start_scale[label * at.chunk->capacity + at.block], origin);
+  return (*at).exact ? value : value + content(at, at.begin, boundary, label);
+}
+
+int PathTracer::best_label(std::int64_t boundary) {
+  const Place at = place(boundary - 1);
+  const std::size_t row = size(boundary - 1 - at.begin) * t_.labels;
+  const Origin origin{at.chunk->whole, at.chunk->offset};
+  double best = kNegativeInfinity;
+  int label = 0;
+  for (std::size_t c = 0; c < t_.labels; ++c) {
+    const double alpha = scaled(at, row + c, at.chunk->alpha_scale[at.block * t_.labels + c], origin);
+    if (alpha > best) {
+      best = alpha;
+      label = static_cast<int>(c);
+    }
+  }
+  return label;
+}
+
+bool PathTracer::step(TraceCursor& cursor, std::vector<Segment>& reversed) {
+  switch (cursor.phase) {
+    case TraceCursor::Phase::kFindStart:
+      return find_start(cursor, reversed);
+    case TraceCursor::Phase::kInTail:
+      return follow_tail(cursor, reversed);
+    case TraceCursor::Phase::kFindSource:
+      return find_source(cursor);
+    case TraceCursor::Phase::kDone:
+      break;
+  }
+  return false;
+}
+
+// Starts in one block of a segment that ends at `end`. content_after: from the block's last boundary to
+// `end`; from its first when `end` lies in the block and the block is not exact.
+void PathTracer::scan_block(const Place& at, std::int64_t end, std::size_t label, double content_after,
+                            const Origin& origin, Best& best) const {
+  const ViterbiChunk& chunk = *at.chunk;
+  const ViterbiChunk::Block& here = *at;
+  const bool ends_here = end <= at.begin + kBlock;
+  const int last = static_cast<int>(std::min<std::int64_t>(kBlock, end - at.begin));
+  const int first = static_cast<int>(std::max<std::int64_t>(0, end - t_.longest - at.begin));
+  // Entry K - k of the reversed scores belongs to start end - k: slot + (at.begin - end) + K.
+  const double* bias =
+      t_.reversed_bias.data() + kBlock + label * size(t_.longest) + (at.begin - end + t_.longest);
+  const std::size_t starts = kBlock * t_.labels + label * kBlock;
+  double scale = shift(chunk, origin);
+  double score = 0;
+  int slot = 0;
+  if (here.exact) {
+    // Every start with its own content, so that huge scores that do not concern a segment do not touch it.
+    std::array<double, kBlock> sums{};
+    double content_here = ends_here ? 0.0 : content_after;
+    for (int s = last - 1; s >= first; --s) {
+      content_here += content(at, at.begin + s, at.begin + s + 1, label);
+      sums[size(s)] = chunk.extra[here.extra + starts + size(s)] + content_here;
+    }
+    slot = t_.scans.wide.best_slot(sums.data(), bias, first, last, &score);
+  } else {
+    scale += chunk.start_scale[label * chunk.capacity + at.block] + content_after;
+    if (!ends_here) scale += at.content(label);
+    const std::size_t index = at.block * chunk.values_per_block() + starts;
+    slot = wide_ ? t_.scans.wide.best_slot(static_cast<const double*>(chunk.values) + index, bias, first,
+                                           last, &score)
+                 : t_.scans.single.best_slot(static_cast<const float*>(chunk.values) + index, bias, first,
+                                             last, &score);
+  }
+  score += scale;
+  if (score > best.score) best = {score, end - (at.begin + slot)};
+}
+
+void PathTracer::scan_left_state(std::int64_t end, std::size_t label, double content_after,
+                                 const Origin& origin, Best& best) {
+  // The largest entry of a state is 0.
+  if (left_shift(origin) + content_after + t_.largest_bias[label] <= best.score) return;
+  const std::int64_t longest = std::min(t_.longest, end);
+  for (std::int64_t k = end - range_.begin + 1; k <= longest; ++k) {
+    const double score = started(end - k, label, origin) + content_after +
+                         t_.reversed_bias[kBlock + label * size(t_.longest) + size(t_.longest - k)];
+    if (score > best.score) best = {score, k};
+  }
+}
+
+bool PathTracer::find_start(TraceCursor& cursor, std::vector<Segment>& reversed) {
+  const std::int64_t end = cursor.boundary;
+  const bool beyond = end - t_.longest < range_.begin && range_.begin > 0;  // starts left of the range count
+  if (end <= range_.begin || (beyond && left_ == nullptr)) return false;
+  const auto label = static_cast<std::size_t>(cursor.label);
+  const std::int64_t leftmost = std::max(range_.begin, end - t_.longest);
+  Place at = place(end - 1);
+  const Origin origin{at.chunk->whole, at.chunk->offset};
+  Best best;
+  // Content from the first boundary of the last block to `end` is common to all starts but those in an exact
+  // block.
+  const bool common = (*at).exact || t_.model->has_tail();
+  double content_after = common ? content(at, at.begin, end, label) : 0.0;
+  scan_block(at, end, label, content_after, origin, best);
+  while (at.begin > leftmost) {
+    at = left_of(at);
+    const double content_before = content_after + at.content(label);
+    // The largest start of a fast block is 0 on its scale; an exact block is always looked at.
+    const double bound = shift(*at.chunk, origin) +
+                         at.chunk->start_scale[label * at.chunk->capacity + at.block] + content_before +
+                         t_.largest_bias[label];
+    if (!(bound <= best.score)) scan_block(at, end, label, content_after, origin, best);
+    content_after = content_before;
+  }
+  if (beyond) scan_left_state(end, label, content_after, origin, best);
+  if (t_.model->has_tail() && tail(end, label, origin) > best.score) {
+    cursor.phase = TraceCursor::Phase::kInTail;
+    cursor.segment_end = end;
+    return true;
+  }
+  close_segment(cursor, end - best.duration, end, reversed);
+  return true;
+}
+
+bool PathTracer::follow_tail(TraceCursor& cursor, std::vector<Segment>& reversed) {
+  const auto label = static_cast<std::size_t>(cursor.label);
+  const double last_bias = t_.model->duration_score(t_.longest, cursor.label);
+  for (; cursor.boundary > range_.begin; --cursor.boundary) {
+    const std::int64_t before = cursor.boundary - 1;
+    const std::int64_t begin = before - t_.longest;
+    if (begin < range_.begin && left_ == nullptr) {
+      if (range_.begin > 0) return false;
+      throw std::logic_error("the tail of a segment reached the start of the sequence");
+    }
+    const Origin origin = origin_at(before);
+    const double sum = content_sum(std::max(begin, range_.begin), before, label);
+    if (started(begin, label, origin) + sum + last_bias >= tail(before, label, origin)) {
+      close_segment(cursor, begin, cursor.segment_end, reversed);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool PathTracer::find_source(TraceCursor& cursor) {
+  const std::int64_t boundary = cursor.boundary;
+  if (boundary < range_.begin || (boundary == range_.begin && left_ == nullptr)) return false;
+  const double* into = t_.into.data() + static_cast<std::size_t>(cursor.label) * t_.labels;
+  cursor.phase = TraceCursor::Phase::kFindStart;
+  double* sums = source_scores_.data();
+  const int labels = t_.model->num_labels;
+  if (boundary == range_.begin) {
+    double* message = sums + source_scores_.size() / 2;
+    std::copy(left_->message.begin(), left_->message.end(), message);
+    cursor.label = t_.scans.wide.best_source(message, nullptr, into, labels, sums);
+    return false;
+  }
+  const Place at = place(boundary - 1);
+  const std::size_t row = size(boundary - 1 - at.begin) * t_.labels;
+  const ViterbiChunk& chunk = *at.chunk;
+  const std::size_t index = at.block * chunk.values_per_block() + row;
+  const double* scale = chunk.alpha_scale + at.block * t_.labels;
+  const TraceScans<double>& wide = t_.scans.wide;
+  if ((*at).exact) {
+    cursor.label = wide.best_source(chunk.extra.data() + (*at).extra + row, nullptr, into, labels, sums);
+  } else if (wide_) {
+    cursor.label =
+        wide.best_source(static_cast<const double*>(chunk.values) + index, scale, into, labels, sums);
+  } else {
+    cursor.label = t_.scans.single.best_source(static_cast<const float*>(chunk.values) + index, scale, into,
+                                               labels, sums);
+  }
+  return true;
+}
+
+}  // namespace semicrf::cpu

@@ -1,0 +1,166 @@
+#include "cpu/viterbi/trace_scans.h"
+
+#include <bit>
+#include <cstdint>
+#include <limits>
+
+// Highway includes this file once per instruction set; the order of these lines matters.
+// clang-format off
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "cpu/viterbi/trace_scans.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+using D = hn::CappedTag<double, 8>;
+using V = hn::Vec<D>;
+
+HWY_INLINE V load(const double* from) { return hn::LoadU(D(), from); }
+HWY_INLINE V load(const float* from) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), from)); }
+
+constexpr int kSlots = 16;
+
+template <class Mask>
+HWY_INLINE std::uint64_t bits_of(Mask mask) {
+  std::uint8_t bits[8] = {};
+  hn::StoreMaskBits(D(), mask, bits);
+  return bits[0];
+}
+
+template <class Number>
+HWY_INLINE int BestSlot(const Number* starts, const double* bias, int first, int last, double* score) {
+  const D d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  const V none = hn::Set(d, -std::numeric_limits<double>::infinity());
+  const V low = hn::Set(d, static_cast<double>(first)), high = hn::Set(d, static_cast<double>(last));
+  V sums[kSlots / kLanes];
+  V most = none;
+  for (int i = 0; i < kSlots / kLanes; ++i) {
+    const V slot = hn::Iota(d, static_cast<double>(i * kLanes));
+    const auto wanted = hn::And(hn::Ge(slot, low), hn::Lt(slot, high));
+    sums[i] = hn::IfThenElse(wanted, hn::Add(load(starts + i * kLanes), load(bias + i * kLanes)), none);
+    most = hn::Max(most, sums[i]);
+  }
+  most = hn::MaxOfLanes(d, most);
+  *score = hn::GetLane(most);
+  std::uint64_t found = 0;
+  for (int i = 0; i < kSlots / kLanes; ++i) found |= bits_of(hn::Eq(sums[i], most)) << (i * kLanes);
+  // Where all are impossible, slots outside the range look alike.
+  found &= (std::uint64_t{1} << last) - (std::uint64_t{1} << first);
+  return 63 - std::countl_zero(found);
+}
+
+template <class Number>
+HWY_INLINE int BestSource(const Number* alpha, const double* scale, const double* into, int labels,
+                          double* sums) {
+  const D d;
+  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  const V none = hn::Set(d, -std::numeric_limits<double>::infinity());
+  V most = none;
+  for (int i = 0; i < labels; i += kLanes) {
+    V sum = load(alpha + i);
+    if (scale != nullptr) sum = hn::Add(sum, hn::LoadU(d, scale + i));
+    sum = hn::Add(sum, hn::LoadU(d, into + i));
+    sum = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(labels - i)), sum, none);
+    hn::StoreU(sum, d, sums + i);
+    most = hn::Max(most, sum);
+  }
+  most = hn::MaxOfLanes(d, most);
+  // No branch for the place among 64 labels: it cannot be predicted.
+  for (int base = 0; base < labels; base += 64) {
+    std::uint64_t found = 0;
+    for (int i = base; i < labels && i < base + 64; i += kLanes)
+      found |= bits_of(hn::Eq(hn::LoadU(d, sums + i), most)) << (i - base);
+    if (found != 0) return base + std::countr_zero(found);
+  }
+  return 0;
+}
+
+// One segment, and the source of the one before it. The same arithmetic as PathTracer's steps.
+template <class Number>
+HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
+  const std::int64_t end = walk.boundary;
+  if (walk.find_start) {
+    if (end < m.longest && !m.first_chunk) return false;
+    const auto label = static_cast<std::size_t>(walk.label);
+    const double* scales = m.start_scale + label * m.capacity;
+    const double* contents = m.content + label * m.capacity;
+    const double* bias = m.reversed_bias + static_cast<std::ptrdiff_t>(label) * m.longest + (m.longest - end);
+    const Number* starts = m.values + (static_cast<std::size_t>(m.labels) + label) * kSlots;
+    const std::int64_t leftmost = end > m.longest ? end - m.longest : 0;
+    std::int64_t block = (end - 1) / kSlots;
+    const auto scan = [&](double scale, int last, double& score) {
+      const int first = static_cast<int>(leftmost > block * kSlots ? leftmost - block * kSlots : 0);
+      const int slot = BestSlot(starts + static_cast<std::size_t>(block) * m.values_per_block,
+                                bias + block * kSlots, first, last, &score);
+      score += scale;
+      return end - (block * kSlots + slot);
+    };
+    if (scales[block] == std::numeric_limits<double>::infinity()) return false;
+    double best = 0;
+    std::int64_t duration = scan(scales[block], static_cast<int>(end - block * kSlots), best);
+    double content_after = 0;
+    while (block * kSlots > leftmost) {
+      --block;
+      const double content_before = content_after + contents[block];
+      if (!(scales[block] + content_before + m.largest_bias[label] <= best)) {
+        if (scales[block] == std::numeric_limits<double>::infinity()) return false;
+        double score = 0;
+        const std::int64_t candidate = scan(scales[block] + content_after + contents[block], kSlots, score);
+        if (score > best) {
+          best = score;
+          duration = candidate;
+        }
+      }
+      content_after = content_before;
+    }
+    walk.pieces.push_back({static_cast<std::uint32_t>(duration), walk.label});
+    walk.boundary = end - duration;
+    walk.find_start = false;
+  }
+  if (walk.boundary <= walk.stop) return false;
+  const std::int64_t before = walk.boundary - 1;
+  const auto block = static_cast<std::size_t>(before / kSlots);
+  if (m.start_scale[block] == std::numeric_limits<double>::infinity()) return false;
+  const auto labels = static_cast<std::size_t>(m.labels);
+  walk.label = BestSource(
+      m.values + block * m.values_per_block + static_cast<std::size_t>(before % kSlots) * labels,
+      m.alpha_scale + block * labels, m.into + static_cast<std::size_t>(walk.label) * labels, m.labels, sums);
+  walk.find_start = true;
+  return true;
+}
+
+template <class Number>
+void Follow(const FastMessages<Number>& messages, Walk* walks, int count, double* sums) {
+  bool walking = true;
+  while (walking) {
+    walking = false;
+    for (int i = 0; i < count; ++i) {
+      if (!walks[i].walking) continue;
+      walks[i].walking = step(messages, walks[i], sums);
+      walking = walking || walks[i].walking;
+    }
+  }
+}
+
+AllTraceScans Scans() {
+  return {{&BestSlot<float>, &BestSource<float>, &Follow<float>},
+          {&BestSlot<double>, &BestSource<double>, &Follow<double>}};
+}
+
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace semicrf::cpu {
+HWY_EXPORT(Scans);
+AllTraceScans trace_scans() { return HWY_DYNAMIC_DISPATCH(Scans)(); }
+}  // namespace semicrf::cpu
+#endif

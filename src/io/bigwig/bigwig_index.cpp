@@ -1,0 +1,302 @@
+#include "io/bigwig/bigwig_index.h"
+
+#include <algorithm>
+#include <numeric>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+
+namespace semicrf {
+namespace {
+
+constexpr std::uint32_t kChromTreeMagic = 0x78CA8C91;
+constexpr std::uint32_t kIndexMagic = 0x2468ACE0;
+constexpr std::uint64_t kHeaderBytes = 64;
+constexpr std::uint64_t kChromTreeHeaderBytes = 32;
+constexpr std::uint64_t kIndexHeaderBytes = 48;
+constexpr std::uint64_t kNodeHeaderBytes = 4;  // leaf flag, reserved byte, count
+constexpr std::uint64_t kLeafRecordBytes =
+    32;  // first chromosome and base, last chromosome and base, offset, size
+constexpr std::uint64_t kInnerRecordBytes = 24;
+constexpr int kNewestVersion = 4;
+constexpr int kMaxDepth = 64;
+// A section has at most 65535 intervals of 12 bytes, which deflate can enlarge only by a few bytes per 64
+// KiB.
+constexpr std::uint64_t kMaxBlockBytes = 1 << 20;
+
+struct Header {
+  std::uint64_t chrom_tree = 0;
+  std::uint64_t data = 0;
+  std::uint64_t index = 0;
+  std::uint64_t summary = 0;
+};
+
+Header read_header(const ByteView& view, BigWigIndex& index) {
+  view.slice(0, kHeaderBytes, "the header");
+  index.version = view.number<std::uint16_t>(4, "version");
+  if (index.version < 1 || index.version > kNewestVersion) {
+    view.fail(4, "bigWig version " + std::to_string(index.version) + " is not one of 1 to 4");
+  }
+  index.zoom_levels = view.number<std::uint16_t>(6, "zoom levels");
+  // Only whether the buffer size is 0 matters: a block's true bound is the 65535 intervals it can count.
+  index.compressed = view.number<std::uint32_t>(52, "buffer size") != 0;
+  return {view.number<std::uint64_t>(8, "chromosome list offset"),
+          view.number<std::uint64_t>(16, "data offset"), view.number<std::uint64_t>(24, "index offset"),
+          view.number<std::uint64_t>(44, "summary offset")};
+}
+
+std::optional<BigWigSummary> read_summary(const ByteView& view, std::uint64_t offset) {
+  if (offset == 0) return std::nullopt;
+  view.slice(offset, 40, "the summary");
+  return BigWigSummary{
+      view.number<std::uint64_t>(offset, "summary"), view.number<double>(offset + 8, "summary"),
+      view.number<double>(offset + 16, "summary"), view.number<double>(offset + 24, "summary"),
+      view.number<double>(offset + 32, "summary")};
+}
+
+struct Node {
+  std::uint64_t records = 0;  // offset of the first record
+  std::uint32_t count = 0;
+  bool leaf = false;
+};
+
+// Depth-first over a tree of nodes. Nodes of a sound file are distinct, so a walk that meets one twice is in
+// a cycle.
+class TreeWalk {
+ public:
+  TreeWalk(const ByteView& view, const char* what, std::uint64_t leaf_record_bytes,
+           std::uint64_t inner_record_bytes)
+      : view_(view), what_(what), leaf_bytes_(leaf_record_bytes), inner_bytes_(inner_record_bytes) {}
+
+  // `on_leaf(node)` for every leaf in order. The child's offset is the last 8 bytes of an inner record.
+  template <typename OnLeaf>
+  void run(std::uint64_t root, OnLeaf&& on_leaf) {
+    struct Open {
+      Node node;
+      std::uint32_t next = 0;
+    };
+    std::vector<Open> path;
+    const auto enter = [&](std::uint64_t offset) {
+      const Node node = read(offset);
+      if (node.leaf) {
+        on_leaf(node);
+        return;
+      }
+      if (path.size() >= kMaxDepth) view_.fail(offset, std::string(what_) + " is nested too deeply");
+      path.push_back({node});
+    };
+    enter(root);
+    while (!path.empty()) {
+      Open& top = path.back();
+      if (top.next == top.node.count) {
+        path.pop_back();
+        continue;
+      }
+      ++top.next;
+      enter(view_.number<std::uint64_t>(top.node.records + top.next * inner_bytes_ - 8, what_));
+    }
+  }
+
+ private:
+  Node read(std::uint64_t offset) {
+    view_.slice(offset, kNodeHeaderBytes, what_);
+    if (!seen_.insert(offset).second) view_.fail(offset, std::string(what_) + " reaches the same node twice");
+    const auto flag = view_.number<std::uint8_t>(offset, what_);
+    const auto count = view_.number<std::uint16_t>(offset + 2, what_);
+    if (flag > 1)
+      view_.fail(offset,
+                 std::string(what_) + ": node type " + std::to_string(flag) + " is neither leaf nor inner");
+    const Node node{offset + kNodeHeaderBytes, count, flag == 1};
+    const std::uint64_t bytes = count * (node.leaf ? leaf_bytes_ : inner_bytes_);
+    view_.slice(node.records, bytes, what_);
+    // Overlapping nodes could still make the walk long; together they may not be larger than the file.
+    walked_ += kNodeHeaderBytes + bytes;
+    if (walked_ > view_.size())
+      view_.fail(offset, std::string(what_) + " has more nodes than the file can hold");
+    return node;
+  }
+
+  const ByteView& view_;
+  const char* what_;
+  std::uint64_t leaf_bytes_;
+  std::uint64_t inner_bytes_;
+  std::uint64_t walked_ = 0;
+  std::unordered_set<std::uint64_t> seen_;
+};
+
+std::string chromosome_name(const ByteView& view, std::uint64_t offset, std::uint64_t key_bytes) {
+  const auto key = view.slice(offset, key_bytes, "a chromosome name");
+  const auto end = std::find(key.begin(), key.end(), std::uint8_t{0});
+  std::string name(key.begin(), end);
+  if (name.empty()) view.fail(offset, "a chromosome has an empty name");
+  if (escape_control(name) != name)
+    view.fail(offset, "chromosome name '" + name + "' has control characters");
+  return name;
+}
+
+// Sorts the chromosomes by id and refuses a name or an id that occurs twice.
+void order_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& index) {
+  std::vector<std::size_t> order(index.chromosomes.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::sort(order.begin(), order.end(),
+            [&](std::size_t a, std::size_t b) { return index.chromosome_ids[a] < index.chromosome_ids[b]; });
+  BigWigIndex sorted;
+  std::unordered_set<std::string_view> names;
+  for (const std::size_t i : order) {
+    const std::uint32_t id = index.chromosome_ids[i];
+    if (!sorted.chromosome_ids.empty() && sorted.chromosome_ids.back() == id) {
+      view.fail(offset, "two chromosomes have the id " + std::to_string(id));
+    }
+    if (!names.insert(index.chromosomes[i].name).second) {
+      view.fail(offset, "chromosome '" + index.chromosomes[i].name + "' is listed twice");
+    }
+    sorted.chromosome_ids.push_back(id);
+    sorted.chromosomes.push_back(index.chromosomes[i]);
+  }
+  index.chromosomes = std::move(sorted.chromosomes);
+  index.chromosome_ids = std::move(sorted.chromosome_ids);
+}
+
+void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& index) {
+  const char* what = "the chromosome list";
+  view.slice(offset, kChromTreeHeaderBytes, what);
+  if (view.number<std::uint32_t>(offset, what) != kChromTreeMagic)
+    view.fail(offset, "no chromosome list here");
+  const std::uint64_t key_bytes = view.number<std::uint32_t>(offset + 8, what);
+  const auto value_bytes = view.number<std::uint32_t>(offset + 12, what);
+  const auto stated = view.number<std::uint64_t>(offset + 16, what);
+  if (key_bytes == 0 || key_bytes > view.size())
+    view.fail(offset + 8, "names of " + std::to_string(key_bytes) + " bytes");
+  if (value_bytes != 8)
+    view.fail(offset + 12, "values of " + std::to_string(value_bytes) + " bytes, expected 8");
+
+  TreeWalk walk(view, what, key_bytes + 8, key_bytes + 8);
+  walk.run(offset + kChromTreeHeaderBytes, [&](const Node& leaf) {
+    for (std::uint32_t i = 0; i < leaf.count; ++i) {
+      const std::uint64_t at = leaf.records + i * (key_bytes + 8);
+      ChromInfo chrom{chromosome_name(view, at, key_bytes),
+                      view.number<std::uint32_t>(at + key_bytes + 4, what)};
+      if (chrom.length == 0) view.fail(at, "chromosome '" + chrom.name + "' has length 0");
+      index.chromosome_ids.push_back(view.number<std::uint32_t>(at + key_bytes, what));
+      index.chromosomes.push_back(std::move(chrom));
+    }
+  });
+  if (index.chromosomes.size() != stated) {
+    view.fail(offset + 16, "the chromosome list states " + std::to_string(stated) +
+                               " chromosomes and holds " + std::to_string(index.chromosomes.size()));
+  }
+  order_chromosomes(view, offset, index);
+}
+
+// Groups the records of a leaf into runs of one chromosome and adds them to the chromosome's list.
+class RunCollector {
+ public:
+  RunCollector(const ByteView& view, BigWigIndex& index) : view_(view), index_(index) {
+    for (std::size_t i = 0; i < index.chromosome_ids.size(); ++i) by_id_.emplace(index.chromosome_ids[i], i);
+    index.runs.resize(index.chromosomes.size());
+  }
+
+  void add_leaf(const Node& leaf) {
+    index_.block_count += leaf.count;
+    std::uint32_t first = 0;
+    while (first < leaf.count) {
+      const std::uint32_t id = chromosome_of(leaf, first);
+      std::uint32_t end = first + 1;
+      while (end < leaf.count && chromosome_of(leaf, end) == id) ++end;
+      const std::uint64_t at = leaf.records + first * kLeafRecordBytes;
+      const auto known = by_id_.find(id);
+      if (known == by_id_.end())
+        view_.fail(at, "data for chromosome id " + std::to_string(id) + ", which is not listed");
+      index_.runs[known->second].push_back({at, end - first});
+      first = end;
+    }
+  }
+
+ private:
+  std::uint32_t chromosome_of(const Node& leaf, std::uint32_t record) const {
+    const std::uint64_t at = leaf.records + record * kLeafRecordBytes;
+    const auto id = view_.number<std::uint32_t>(at, "the index");
+    if (view_.number<std::uint32_t>(at + 8, "the index") != id)
+      view_.fail(at, "an index record spans several chromosomes");
+    return id;
+  }
+
+  const ByteView& view_;
+  BigWigIndex& index_;
+  std::unordered_map<std::uint32_t, std::size_t> by_id_;
+};
+
+void read_index(const ByteView& view, const Header& header, BigWigIndex& index) {
+  const std::uint64_t offset = header.index;
+  view.slice(offset, kIndexHeaderBytes, "the index");
+  if (view.number<std::uint32_t>(offset, "the index") != kIndexMagic) view.fail(offset, "no data index here");
+  RunCollector collector(view, index);
+  TreeWalk walk(view, "the index", kLeafRecordBytes, kInnerRecordBytes);
+  walk.run(offset + kIndexHeaderBytes, [&](const Node& leaf) { collector.add_leaf(leaf); });
+  // The count stands in two places; data is missing when neither agrees with what the index lists.
+  const auto in_index = view.number<std::uint64_t>(offset + 8, "the index");
+  const auto in_data = view.number<std::uint32_t>(header.data, "the block count");
+  if (in_index != index.block_count && in_data != index.block_count) {
+    view.fail(offset + 8, "the index states " + std::to_string(in_index) + " blocks and lists " +
+                              std::to_string(index.block_count));
+  }
+}
+
+[[noreturn]] void fail_at(const ByteView& view, const ChromInfo& chrom, std::uint64_t base,
+                          const std::string& what) {
+  throw InputError({view.file(), chrom.name + ":" + std::to_string(base + 1), what, "the file is damaged"});
+}
+
+BigWigBlock read_block(const ByteView& view, std::uint64_t at, const ChromInfo& chrom) {
+  const char* what = "the index";
+  BigWigBlock block;
+  block.begin = view.number<std::uint32_t>(at + 4, what);
+  block.end = view.number<std::uint32_t>(at + 12, what);
+  block.offset = view.number<std::uint64_t>(at + 16, what);
+  const auto bytes = view.number<std::uint64_t>(at + 24, what);
+  if (block.begin >= block.end) fail_at(view, chrom, block.begin, "a data block is empty or inverted");
+  if (block.begin >= chrom.length) {
+    fail_at(view, chrom, block.begin,
+            "a data block begins past the chromosome's end at " + std::to_string(chrom.length));
+  }
+  if (block.offset < kHeaderBytes || bytes == 0 || bytes > kMaxBlockBytes) {
+    view.fail(at, "an index record points to " + std::to_string(bytes) + " bytes at offset " +
+                      std::to_string(block.offset));
+  }
+  view.slice(block.offset, bytes, "a data block");
+  block.bytes = static_cast<std::uint32_t>(bytes);
+  return block;
+}
+
+}  // namespace
+
+BigWigIndex BigWigIndex::read(const ByteView& view) {
+  BigWigIndex index;
+  const Header header = read_header(view, index);
+  if (index.version >= 2) index.summary = read_summary(view, header.summary);
+  read_chromosomes(view, header.chrom_tree, index);
+  read_index(view, header, index);
+  return index;
+}
+
+std::vector<BigWigBlock> BigWigIndex::blocks_of(const ByteView& view, std::size_t chrom) const {
+  const ChromInfo& info = chromosomes[chrom];
+  std::vector<BigWigBlock> blocks;
+  for (const IndexRun& run : runs[chrom]) {
+    for (std::uint32_t i = 0; i < run.count; ++i) {
+      blocks.push_back(read_block(view, run.offset + i * kLeafRecordBytes, info));
+    }
+  }
+  std::sort(blocks.begin(), blocks.end(),
+            [](const BigWigBlock& a, const BigWigBlock& b) { return a.begin < b.begin; });
+  for (std::size_t i = 0; i < blocks.size(); ++i) {
+    const std::uint32_t next =
+        i + 1 < blocks.size() ? blocks[i + 1].begin : static_cast<std::uint32_t>(info.length);
+    if (next <= blocks[i].begin)
+      fail_at(view, info, blocks[i].begin, "two data blocks begin at the same base");
+    blocks[i].end = std::min(blocks[i].end, next);
+  }
+  return blocks;
+}
+
+}  // namespace semicrf

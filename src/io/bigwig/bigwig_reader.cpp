@@ -1,0 +1,239 @@
+#include "io/bigwig/bigwig_reader.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+
+#include "io/bigwig/bigwig_index.h"
+#include "io/bigwig/bigwig_section.h"
+#include "io/bigwig/bin_sweep.h"
+#include "io/files/byte_view.h"
+#include "io/files/input_kind.h"
+#include "io/files/mapped_file.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kNoChromosome = std::numeric_limits<std::size_t>::max();
+
+bool is_swapped(const MappedFile& file) {
+  require_input_kind(InputKind::kBigWig, file.path(), file.bytes());
+  return file.bytes()[0] == 0x88;
+}
+
+// Runs task(i, worker) for i in [0, count), worker w taking i = w first and then whatever is next. When tasks
+// throw, the exception of the lowest i is the one that leaves, so errors do not depend on the number of
+// workers either.
+template <typename Task>
+void run_tasks(std::size_t count, std::size_t workers, Task&& task) {
+  if (workers <= 1) {
+    for (std::size_t i = 0; i < count; ++i) task(i, std::size_t{0});
+    return;
+  }
+  std::atomic<std::size_t> next{workers};
+  std::atomic<bool> failed{false};
+  std::mutex mutex;
+  std::size_t failed_at = count;
+  std::exception_ptr failure;
+  const auto work = [&](std::size_t worker) {
+    // Lower tasks than a failed one have all been taken, and a taken task is always finished.
+    for (std::size_t i = worker; i < count; i = next++) {
+      try {
+        task(i, worker);
+      } catch (...) {
+        const std::lock_guard<std::mutex> lock(mutex);
+        if (i < failed_at) {
+          failed_at = i;
+          failure = std::current_exception();
+        }
+        failed = true;
+      }
+      if (failed) return;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t w = 1; w < workers; ++w) threads.emplace_back(work, w);
+    work(0);
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace
+
+struct BigWigFile::State {
+  explicit State(const std::string& path)
+      : file(path), view(file.bytes(), path, is_swapped(file)), index(BigWigIndex::read(view)) {}
+
+  // The blocks that meet bases [begin, end) of a chromosome; its block list is kept until another one is
+  // asked for.
+  std::span<const BigWigBlock> blocks_in(std::size_t chrom, std::uint64_t begin, std::uint64_t end) {
+    if (chrom != loaded) {
+      loaded = kNoChromosome;
+      blocks = index.blocks_of(view, chrom);
+      loaded = chrom;
+    }
+    const auto first =
+        std::partition_point(blocks.begin(), blocks.end(), [&](const auto& b) { return b.end <= begin; });
+    const auto last = std::partition_point(first, blocks.end(), [&](const auto& b) { return b.begin < end; });
+    return {first, last};
+  }
+
+  BlockContext context(std::size_t chrom, const BigWigBlock& block) const {
+    return {view, index.chromosomes[chrom], index.chromosome_ids[chrom], block};
+  }
+
+  // At least `count` decoders; the first one has the block at hand where the last call ended, if any has it.
+  void prepare_decoders(std::size_t count, const BigWigBlock& first_block) {
+    while (decoders.size() < count) decoders.emplace_back();
+    const auto holder =
+        std::find_if(decoders.begin(), decoders.end(), [&](const auto& d) { return d.holds(first_block); });
+    if (holder != decoders.end() && holder != decoders.begin()) std::swap(*holder, decoders.front());
+  }
+
+  template <typename Sink>
+  void fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, Sink sink, int threads);
+  BinWindow window(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, std::size_t bins) const;
+
+  MappedFile file;
+  ByteView view;
+  BigWigIndex index;
+  std::size_t loaded = kNoChromosome;  // the chromosome of `blocks`
+  std::vector<BigWigBlock> blocks;
+  std::vector<SectionDecoder> decoders;
+};
+
+BinWindow BigWigFile::State::window(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size,
+                                    std::size_t bins) const {
+  const std::int64_t length = index.chromosomes.at(chrom).length;
+  if (bin_size < 1 || first_bin < 0) throw std::logic_error("bigWig bins: bad bin size or first bin");
+  // A bin larger than the chromosome is its only bin, so larger sizes mean nothing more.
+  const std::int64_t size = std::min(bin_size, length);
+  const std::int64_t total = (length + size - 1) / size;
+  const auto count = static_cast<std::int64_t>(bins);
+  if (count > total || first_bin > total - count)
+    throw std::logic_error("bigWig bins: past the chromosome's end");
+  return {static_cast<std::uint64_t>(first_bin), static_cast<std::uint64_t>(size),
+          static_cast<std::uint64_t>(first_bin * size),
+          static_cast<std::uint64_t>(std::min((first_bin + count) * size, length))};
+}
+
+template <typename Sink>
+void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, Sink sink,
+                                  int threads) {
+  const BinWindow bins = window(chrom, first_bin, bin_size, sink.bins());
+  sink.clear();
+  if (sink.bins() == 0) return;
+  file.require_unchanged();
+  const auto wanted = blocks_in(chrom, bins.begin, bins.end);
+  if (wanted.empty()) return;
+  const std::size_t workers =
+      std::clamp<std::size_t>(static_cast<std::size_t>(std::max(threads, 1)), 1, wanted.size());
+  prepare_decoders(workers, wanted.front());
+
+  std::vector<BlockEdges> edges(wanted.size());
+  run_tasks(wanted.size(), workers, [&](std::size_t i, std::size_t worker) {
+    const BlockContext where = context(chrom, wanted[i]);
+    const BigWigSection section = decoders[worker].decode(where, index.compressed);
+    edges[i] = view.swap() ? sweep_section<true>(where, section, bins, sink)
+                           : sweep_section<false>(where, section, bins, sink);
+  });
+
+  PartialBin open;
+  const auto store = [&] {
+    if (open.covered > 0)
+      sink.store(static_cast<std::size_t>(open.bin - bins.first_bin), open.sum, open.covered);
+  };
+  for (const BlockEdges& block : edges) {
+    for (int e = 0; e < block.count; ++e) {
+      const PartialBin& part = block.bins[static_cast<std::size_t>(e)];
+      if (part.bin != open.bin) {
+        store();
+        open = {part.bin, 0, 0};
+      }
+      open.sum += part.sum;
+      open.covered += part.covered;
+    }
+  }
+  store();
+}
+
+BigWigFile::BigWigFile(std::unique_ptr<State> state) : state_(std::move(state)) {}
+BigWigFile::~BigWigFile() = default;
+BigWigFile::BigWigFile(BigWigFile&&) noexcept = default;
+BigWigFile& BigWigFile::operator=(BigWigFile&&) noexcept = default;
+
+BigWigFile BigWigFile::open(const std::string& path) { return BigWigFile(std::make_unique<State>(path)); }
+
+const std::string& BigWigFile::path() const { return state_->file.path(); }
+const std::vector<ChromInfo>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
+bool BigWigFile::has_values(std::size_t chrom) const { return !state_->index.runs.at(chrom).empty(); }
+std::uint64_t BigWigFile::block_count() const { return state_->index.block_count; }
+int BigWigFile::version() const { return state_->index.version; }
+int BigWigFile::zoom_levels() const { return state_->index.zoom_levels; }
+bool BigWigFile::compressed() const { return state_->index.compressed; }
+bool BigWigFile::big_endian() const { return state_->view.swap(); }
+const std::optional<BigWigSummary>& BigWigFile::summary() const { return state_->index.summary; }
+
+std::optional<std::size_t> BigWigFile::find_chromosome(std::string_view name) const {
+  const auto& all = chromosomes();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const ChromInfo& chrom) { return chrom.name == name; });
+  if (found == all.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - all.begin());
+}
+
+void BigWigFile::read(std::size_t chrom, std::int64_t begin, std::int64_t end, const IntervalVisitor& visit) {
+  constexpr std::size_t kIntervalsPerVisit = 4096;
+  State& state = *state_;
+  if (begin < 0 || end < begin || end > chromosomes().at(chrom).length)
+    throw std::logic_error("bigWig read: bad range");
+  if (begin == end) return;
+  state.file.require_unchanged();
+  const auto wanted =
+      state.blocks_in(chrom, static_cast<std::uint64_t>(begin), static_cast<std::uint64_t>(end));
+  if (wanted.empty()) return;
+  state.prepare_decoders(1, wanted.front());
+
+  std::vector<BigWigInterval> ready;
+  ready.reserve(kIntervalsPerVisit);
+  const auto hand_over = [&] {
+    if (!ready.empty()) visit(ready);
+    ready.clear();
+  };
+  const auto collect = [&](std::uint64_t from, std::uint64_t to, float value) {
+    const BigWigInterval clipped{std::max(static_cast<std::int64_t>(from), begin),
+                                 std::min(static_cast<std::int64_t>(to), end), value};
+    if (clipped.begin >= clipped.end || value != value) return;
+    ready.push_back(clipped);
+    if (ready.size() == kIntervalsPerVisit) hand_over();
+  };
+  for (const BigWigBlock& block : wanted) {
+    const BlockContext where = state.context(chrom, block);
+    const BigWigSection section = state.decoders.front().decode(where, state.index.compressed);
+    if (state.view.swap()) {
+      visit_intervals<true>(where, section, collect);
+    } else {
+      visit_intervals<false>(where, section, collect);
+    }
+  }
+  hand_over();
+}
+
+void BigWigFile::bin_sums(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, BinSums out,
+                          int threads) {
+  if (out.sum.size() != out.covered.size()) throw std::logic_error("bigWig bins: spans of different size");
+  state_->fill_bins(chrom, first_bin, bin_size, SumSink(out), threads);
+}
+
+void BigWigFile::bin_means(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size,
+                           std::span<float> means, int threads) {
+  state_->fill_bins(chrom, first_bin, bin_size, MeanSink(means), threads);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,104 @@
+#include "io/bigwig/bigwig_section.h"
+
+#include <new>
+#include <string>
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kSectionHeaderBytes = 24;
+// The count of a section is a 16-bit number, so no block is larger than this, whatever the file says.
+constexpr std::size_t kMaxSectionBytes = kSectionHeaderBytes + 65535 * 12;
+
+std::size_t item_bytes(SectionType type) {
+  switch (type) {
+    case SectionType::kBedGraph:
+      return 12;
+    case SectionType::kVariableStep:
+      return 8;
+    case SectionType::kFixedStep:
+      return 4;
+  }
+  return 0;
+}
+
+}  // namespace
+
+SectionDecoder::SectionDecoder()
+    : decompressor_(libdeflate_alloc_decompressor(), &libdeflate_free_decompressor) {
+  if (!decompressor_) throw std::bad_alloc();
+}
+
+std::span<const std::uint8_t> SectionDecoder::unpack(const BlockContext& context) {
+  const BigWigBlock& block = context.block;
+  if (!holds(block)) {
+    const auto packed = context.view.slice(block.offset, block.bytes, "a data block");
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<std::uint8_t[]>(kMaxSectionBytes);
+    held_offset_ = 0;
+    const libdeflate_result result = libdeflate_zlib_decompress(
+        decompressor_.get(), packed.data(), packed.size(), buffer_.get(), kMaxSectionBytes, &length_);
+    if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
+      context.view.fail(block.offset, "a data block unpacks to more than the 65535 intervals it can hold");
+    }
+    if (result != LIBDEFLATE_SUCCESS) context.view.fail(block.offset, "a data block cannot be decompressed");
+    held_offset_ = block.offset;
+  }
+  return {buffer_.get(), length_};
+}
+
+BigWigSection SectionDecoder::decode(const BlockContext& context, bool compressed) {
+  const std::uint64_t at = context.block.offset;
+  const auto bytes =
+      compressed ? unpack(context) : context.view.slice(at, context.block.bytes, "a data block");
+  const auto fail = [&](const std::string& what) { context.view.fail(at, what); };
+  if (bytes.size() < kSectionHeaderBytes)
+    fail("a data block of " + std::to_string(bytes.size()) + " bytes has no header");
+  const ByteView header(bytes.first(kSectionHeaderBytes), {}, context.view.swap());
+  const auto type = bytes[20];
+  if (type < 1 || type > 3)
+    fail("section type " + std::to_string(type) + " is not bedGraph, variableStep or fixedStep");
+  const auto id = header.number<std::uint32_t>(0, "");
+  if (id != context.chrom_id) {
+    fail("a data block of chromosome id " + std::to_string(id) + " is listed under id " +
+         std::to_string(context.chrom_id));
+  }
+  const BigWigSection section{static_cast<SectionType>(type),       header.number<std::uint32_t>(4, ""),
+                              header.number<std::uint32_t>(12, ""), header.number<std::uint32_t>(16, ""),
+                              header.number<std::uint16_t>(22, ""), bytes.data() + kSectionHeaderBytes};
+  const std::size_t expected = kSectionHeaderBytes + section.count * item_bytes(section.type);
+  if (bytes.size() != expected) {
+    fail("a data block of " + std::to_string(section.count) + " intervals has " +
+         std::to_string(bytes.size()) + " bytes, expected " + std::to_string(expected));
+  }
+  return section;
+}
+
+void fail_interval(const BlockContext& context, std::uint64_t begin, std::uint64_t end, float value,
+                   std::uint64_t previous_end) {
+  const auto fail = [&](const std::string& what, const std::string& advice) {
+    throw InputError(
+        {context.view.file(), context.chrom.name + ":" + std::to_string(begin + 1), what, advice});
+  };
+  const char* damaged = "the file is damaged; rewrite it with the tool that made it";
+  const auto length = static_cast<std::uint64_t>(context.chrom.length);
+  if (end <= begin) {
+    fail(end == begin ? "an interval is empty" : "an interval ends before it begins", damaged);
+  }
+  if (end > length) {
+    fail("an interval ends at " + std::to_string(end) + ", past the chromosome's end at " +
+             std::to_string(length),
+         "clip it and write the file again");
+  }
+  if (begin < previous_end && previous_end != context.block.begin) {
+    fail("an interval begins before the one before it ends, at " + std::to_string(previous_end),
+         "merge overlapping intervals and write the file again");
+  }
+  if (begin < context.block.begin || end > context.block.end) {
+    fail("an interval lies outside its block's range in the index, or runs into the next block", damaged);
+  }
+  fail(value > 0 ? "the value is +Inf" : "the value is -Inf",
+       "replace infinite values and write the file again");
+  throw std::logic_error("fail_interval: nothing is wrong");
+}
+
+}  // namespace semicrf

@@ -1,0 +1,50 @@
+#include "io/files/file_errors.h"
+
+#include <cerrno>
+#include <system_error>
+
+namespace semicrf {
+namespace {
+
+std::string write_advice(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or write to another disk";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "check the permissions or write to another folder";
+    case ENOENT:
+    case ENOTDIR:
+      return "make the folder first";
+    default:
+      return "";
+  }
+}
+
+std::string read_advice(int error_number) {
+  switch (error_number) {
+    case ENOENT:
+      return "check the path";
+    case EACCES:
+    case EPERM:
+      return "check the permissions";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+std::string errno_text(int error_number) { return std::generic_category().message(error_number); }
+
+WriteError write_error(const std::string& path, const std::string& action, int error_number) {
+  return WriteError({path, "", action + " (" + errno_text(error_number) + ")", write_advice(error_number)});
+}
+
+ReadError read_error(const std::string& path, const std::string& action, int error_number) {
+  return ReadError({path, "", action + " (" + errno_text(error_number) + ")", read_advice(error_number)});
+}
+
+}  // namespace semicrf

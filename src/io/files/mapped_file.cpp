@@ -1,0 +1,81 @@
+#include "io/files/mapped_file.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/error.h"
+
+namespace semicrf {
+namespace {
+
+[[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& advice) {
+  throw ReadError({path, "", what, advice});
+}
+
+}  // namespace
+
+MappedFile::MappedFile(const std::string& path) : path_(path) {
+  // Without O_NONBLOCK, opening a pipe would wait for a writer before it could be refused.
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor_ < 0) fail(path, std::string("cannot be opened: ") + std::strerror(errno), "check the path");
+  struct stat status;
+  try {
+    if (::fstat(descriptor_, &status) != 0) fail(path, std::strerror(errno), "");
+    if (S_ISDIR(status.st_mode)) fail(path, "is a folder", "name a file");
+    if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file", "write the data to a file first");
+    size_ = static_cast<std::size_t>(status.st_size);
+    if (size_ == 0) return;
+    void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor_, 0);
+    if (data == MAP_FAILED) fail(path, std::string("cannot be mapped: ") + std::strerror(errno), "");
+    data_ = static_cast<const std::uint8_t*>(data);
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+MappedFile::~MappedFile() { close(); }
+
+MappedFile::MappedFile(MappedFile&& other) noexcept
+    : path_(std::move(other.path_)),
+      data_(std::exchange(other.data_, nullptr)),
+      size_(std::exchange(other.size_, 0)),
+      descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
+  if (this != &other) {
+    close();
+    path_ = std::move(other.path_);
+    data_ = std::exchange(other.data_, nullptr);
+    size_ = std::exchange(other.size_, 0);
+    descriptor_ = std::exchange(other.descriptor_, -1);
+  }
+  return *this;
+}
+
+void MappedFile::close() noexcept {
+  if (data_ != nullptr) ::munmap(const_cast<std::uint8_t*>(data_), size_);
+  if (descriptor_ >= 0) ::close(descriptor_);
+  data_ = nullptr;
+  size_ = 0;
+  descriptor_ = -1;
+}
+
+void MappedFile::require_unchanged() const {
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0) fail(path_, std::strerror(errno), "");
+  const auto size = static_cast<std::size_t>(status.st_size);
+  if (size == size_) return;
+  fail(path_,
+       "changed from " + std::to_string(size_) + " to " + std::to_string(size) +
+           " bytes while it was being read",
+       "run again when nothing writes to it");
+}
+
+}  // namespace semicrf

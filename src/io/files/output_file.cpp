@@ -1,0 +1,251 @@
+#include "io/files/output_file.h"
+
+#include <fcntl.h>
+#include <htslib/bgzf.h>
+#include <htslib/hts_log.h>
+#include <htslib/tbx.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <utility>
+
+#include "io/files/file_errors.h"
+#include "io/files/output_target.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kPlainBuffer = std::size_t{256} << 10;
+constexpr std::size_t kBlocksPerBuffer = 4;
+
+[[noreturn]] void throw_write_error(const std::string& path, const std::string& action, int error_number) {
+  if (error_number == EPIPE) throw ClosedPipe(output_display_name(path));
+  throw write_error(output_display_name(path), action, error_number);
+}
+
+// A name in the target's folder that no other process or output uses; hidden, and short enough for any file
+// system.
+std::string temporary_name(const std::string& target) {
+  static std::atomic<int> counter{0};
+  constexpr std::size_t kMaxStem = 200;
+  const std::filesystem::path path(target);
+  const std::string stem = path.filename().string().substr(0, kMaxStem);
+  const std::string name =
+      "." + stem + ".semicrf-" + std::to_string(getpid()) + "-" + std::to_string(counter++) + ".tmp";
+  return (path.parent_path() / name).string();
+}
+
+// Makes what was written to `descriptor` durable. Pipes and some devices cannot and need not.
+bool synchronize(int descriptor) {
+  return fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP || errno == EROFS;
+}
+
+}  // namespace
+
+OutputFile::OutputFile(OutputSpec spec) : spec_(std::move(spec)), target_(resolve_output(spec_.path)) {
+  is_compressed_ = is_compressed_name(spec_.path);
+  if (spec_.index != IndexKind::kNone && (!is_compressed_ || target_.empty())) {
+    throw std::logic_error("OutputFile: an index needs a regular file ending in .gz; see check_outputs");
+  }
+  buffer_.resize(is_compressed_ ? kBlocksPerBuffer * BGZF_BLOCK_SIZE : kPlainBuffer);
+  if (spec_.path == kStandardOutput) {
+    descriptor_ = STDOUT_FILENO;
+  } else if (target_.empty()) {
+    descriptor_ = open(spec_.path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) throw_write_error(spec_.path, "cannot be opened for writing", errno);
+  } else {
+    create_temporary();
+  }
+}
+
+OutputFile::~OutputFile() {
+  if (descriptor_ >= 0 && spec_.path != kStandardOutput) close(descriptor_);
+  if (!committed_) {
+    if (!temporary_.empty()) unlink(temporary_.c_str());
+    if (!temporary_index_.empty()) unlink(temporary_index_.c_str());
+  }
+}
+
+void OutputFile::create_temporary() {
+  struct stat old = {};
+  const bool replaces = stat(target_.c_str(), &old) == 0;
+  if (replaces && S_ISDIR(old.st_mode)) throw_write_error(spec_.path, "cannot be written", EISDIR);
+  constexpr mode_t kReadWriteAll = 0666;  // less what the umask takes away
+  do {
+    temporary_ = temporary_name(target_);
+    registered_ = TemporaryName(temporary_);
+    descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kReadWriteAll);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ < 0) {
+    const int error_number = errno;
+    temporary_.clear();
+    throw_write_error(spec_.path, "cannot be created", error_number);
+  }
+  // The new file has the permissions of the one it replaces, as if that had been written to. Not vital: some
+  // file systems have no permissions.
+  constexpr mode_t kPermissions = 0777;
+  if (replaces && fchmod(descriptor_, old.st_mode & kPermissions) != 0) errno = 0;
+}
+
+void OutputFile::set_for_each(ForEach for_each, std::size_t blocks) {
+  if (!is_compressed_) return;
+  for_each_ = std::move(for_each);
+  buffer_.resize(std::max(blocks, kBlocksPerBuffer) * BGZF_BLOCK_SIZE);
+}
+
+void OutputFile::write(std::string_view bytes) {
+  // What is longer than the buffer gains nothing from it.
+  if (!is_compressed_ && bytes.size() >= buffer_.size()) {
+    flush();
+    write_plain(bytes.data(), bytes.size());
+    return;
+  }
+  while (!bytes.empty()) {
+    if (used_ == buffer_.size()) flush();
+    const std::size_t count = std::min(bytes.size(), buffer_.size() - used_);
+    std::memcpy(buffer_.data() + used_, bytes.data(), count);
+    used_ += count;
+    bytes.remove_prefix(count);
+  }
+}
+
+// Empties the buffer, except for what does not fill a BGZF block yet: where blocks end must depend on the
+// bytes alone.
+void OutputFile::flush() {
+  if (finished_) throw std::logic_error("OutputFile: written to after finish");
+  if (!is_compressed_) {
+    write_plain(buffer_.data(), used_);
+    used_ = 0;
+    return;
+  }
+  const std::size_t done = used_ / BGZF_BLOCK_SIZE * BGZF_BLOCK_SIZE;
+  if (done > 0) write_bgzf_blocks(buffer_.data(), done);
+  std::memmove(buffer_.data(), buffer_.data() + done, used_ - done);
+  used_ -= done;
+}
+
+void OutputFile::write_plain(const char* bytes, std::size_t size) {
+  written_ += size;
+  while (size > 0) {
+    const ssize_t written = ::write(descriptor_, bytes, size);
+    if (written < 0) {
+      if (errno == EINTR) continue;
+      throw_write_error(spec_.path, "cannot be written", errno);
+    }
+    bytes += written;
+    size -= static_cast<std::size_t>(written);
+  }
+  begin_synchronizing();
+}
+
+// finish() waits until everything is on the disk: long files begin to go there while they are written. Only a
+// hint: what fails here fails in finish().
+void OutputFile::begin_synchronizing() {
+#ifdef SYNC_FILE_RANGE_WRITE
+  constexpr std::uint64_t kStep = std::uint64_t{4} << 20;
+  if (temporary_.empty() || written_ - synchronizing_ < kStep) return;
+  sync_file_range(descriptor_, static_cast<off_t>(synchronizing_),
+                  static_cast<off_t>(written_ - synchronizing_), SYNC_FILE_RANGE_WRITE);
+  synchronizing_ = written_;
+#endif
+}
+
+// `size` bytes as blocks, all but the last one full; 0 makes the marker that ends a BGZF file.
+void OutputFile::write_bgzf_blocks(const char* bytes, std::size_t size) {
+  constexpr int kLevel = 4;  // three times as fast as the customary 6 on bedGraph lines, and 2 % larger
+  const std::size_t blocks = std::max<std::size_t>(1, (size + BGZF_BLOCK_SIZE - 1) / BGZF_BLOCK_SIZE);
+  compressed_.resize(std::max(compressed_.size(), blocks * BGZF_MAX_BLOCK_SIZE));
+  std::vector<std::size_t> sizes(blocks);
+  const auto compress = [&](std::size_t i) {
+    const std::size_t begin = i * BGZF_BLOCK_SIZE;
+    sizes[i] = BGZF_MAX_BLOCK_SIZE;
+    if (bgzf_compress(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, &sizes[i], bytes + begin,
+                      std::min<std::size_t>(BGZF_BLOCK_SIZE, size - begin), kLevel) != 0) {
+      throw WriteError({spec_.path, "", "cannot be compressed", ""});
+    }
+  };
+  if (for_each_ && blocks > 1) {
+    for_each_(blocks, compress);
+  } else {
+    for (std::size_t i = 0; i < blocks; ++i) compress(i);
+  }
+  for (std::size_t i = 0; i < blocks; ++i)
+    write_plain(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, sizes[i]);
+}
+
+void OutputFile::finish() {
+  flush();
+  if (is_compressed_) {
+    if (used_ > 0) write_bgzf_blocks(buffer_.data(), used_);
+    write_bgzf_blocks(buffer_.data(), 0);
+    used_ = 0;
+  }
+  finish_data();
+  if (spec_.index != IndexKind::kNone) build_index();
+  finished_ = true;
+}
+
+void OutputFile::commit() {
+  if (committed_ || (finished_ && used_ > 0))
+    throw std::logic_error("OutputFile: committed twice, or written to after finish");
+  if (!finished_) finish();
+  if (!target_.empty()) rename_all();
+  committed_ = true;
+}
+
+void OutputFile::finish_data() {
+  if (!synchronize(descriptor_)) throw_write_error(spec_.path, "cannot be written", errno);
+  if (spec_.path == kStandardOutput) return;
+  if (close(std::exchange(descriptor_, -1)) != 0) throw_write_error(spec_.path, "cannot be closed", errno);
+}
+
+void OutputFile::build_index() {
+  hts_set_log_level(HTS_LOG_OFF);
+  constexpr int kTbiShift = 0;   // HTSlib's code for .tbi
+  constexpr int kCsiShift = 14;  // smallest bins of 16 kb, as in .tbi
+  temporary_index_ = temporary_name(target_);
+  registered_index_ = TemporaryName(temporary_index_);
+  errno = 0;
+  if (tbx_index_build3(temporary_.c_str(), temporary_index_.c_str(),
+                       spec_.index == IndexKind::kTbi ? kTbiShift : kCsiShift, 0, &tbx_conf_bed) != 0) {
+    const int error_number = errno;
+    if (error_number != 0) throw_write_error(index_path(spec_), "cannot be written", error_number);
+    throw WriteError({index_path(spec_), "", "the index cannot be built", ""});
+  }
+  const int index = open(temporary_index_.c_str(), O_WRONLY | O_CLOEXEC);
+  if (index < 0) throw_write_error(index_path(spec_), "cannot be opened", errno);
+  const bool durable = synchronize(index);
+  const int error_number = errno;
+  close(index);
+  if (!durable) throw_write_error(index_path(spec_), "cannot be written", error_number);
+}
+
+// Data first: until the index follows, an older one is at least older than its data, which readers warn
+// about.
+void OutputFile::rename_all() {
+  if (rename(temporary_.c_str(), target_.c_str()) != 0)
+    throw_write_error(spec_.path, "cannot be replaced", errno);
+  temporary_.clear();
+  registered_.release();
+  if (spec_.index == IndexKind::kNone) return;
+
+  const bool tbi = spec_.index == IndexKind::kTbi;
+  const std::string index_target = target_ + (tbi ? ".tbi" : ".csi");
+  const std::string other_index = target_ + (tbi ? ".csi" : ".tbi");
+  unlink(other_index.c_str());  // it indexed the older file, and readers might prefer it
+  if (rename(temporary_index_.c_str(), index_target.c_str()) != 0) {
+    const int error_number = errno;
+    unlink(index_target.c_str());  // a wrong index is worse than none
+    throw_write_error(index_path(spec_), "cannot be replaced", error_number);
+  }
+  temporary_index_.clear();
+  registered_index_.release();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,120 @@
+// An output file that appears under its name only when it is complete.
+//
+// Bytes go to a temporary name in the folder of the target and are renamed by commit(); without commit() the
+// temporary is removed and an older file of that name stays as it was. Names ending in ".gz" are written as
+// BGZF (bgzip), whose bytes depend on the content only. "-" is standard output; it and other targets that are
+// not regular files (/dev/null, a FIFO) are written to directly. A symbolic link is followed: the file that
+// it points to is replaced.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/files/temporary_names.h"
+
+namespace semicrf {
+
+// The reader of a pipe went away. Not an Error: the program ends quietly with 141.
+class ClosedPipe : public std::runtime_error {
+ public:
+  explicit ClosedPipe(const std::string& path) : std::runtime_error(path + ": closed pipe") {}
+};
+
+// Index written beside a BGZF file, named PATH.tbi or PATH.csi.
+enum class IndexKind { kNone, kTbi, kCsi };
+
+// .tbi, or .csi when the longest chromosome (bases) is beyond what .tbi can address (512 Mb).
+IndexKind index_kind_for(std::int64_t longest_chromosome);
+
+struct OutputSpec {
+  std::string path;                    // "-": standard output
+  IndexKind index = IndexKind::kNone;  // only for names ending in ".gz"; records must be BED-like and sorted
+};
+
+// Name of the index of `spec`, empty when there is none.
+std::string index_path(const OutputSpec& spec);
+
+// The folder that the file behind `path` is in (links followed), empty for standard output and other targets
+// that are not regular files.
+std::string output_folder(const std::string& path);
+
+// To be called before anything is computed. UsageError: two outputs (indexes included) are the same file,
+// standard output is asked for twice, an output is one of `inputs` (same file through whatever links), an
+// index on something that is not a ".gz" file. WriteError: the folder does not exist or cannot be written to,
+// the target is a folder or read-only.
+void check_outputs(std::span<const OutputSpec> outputs, std::span<const std::string> inputs);
+
+// Not thread-safe. Every failure to write is a WriteError that names the target (ClosedPipe for a closed
+// pipe).
+class OutputFile {
+ public:
+  // Creates the temporary file.
+  explicit OutputFile(OutputSpec spec);
+
+  // Calls body(i) for i = 0..count-1, in any order, perhaps at the same time.
+  using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
+  // How BGZF blocks are compressed, of which `blocks` then lie in memory; the bytes are the same. Before the
+  // first write.
+  void set_for_each(ForEach for_each, std::size_t blocks);
+
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  // Removes the temporary file unless commit() was called. Buffered bytes are dropped.
+  ~OutputFile();
+
+  void write(std::string_view bytes);
+
+  // Room for `size` bytes (at most kMaxReserve) to format into; advance() then says how many were used.
+  static constexpr std::size_t kMaxReserve = 4096;
+  char* reserve(std::size_t size) {
+    if (buffer_.size() - used_ < size) flush();
+    return buffer_.data() + used_;
+  }
+  void advance(std::size_t size) { used_ += size; }
+
+  // Writes what is left, makes it durable and builds the index. Afterwards nothing may be written, and
+  // nothing is left to fail but the renaming. Outputs that belong together are all finished before the first
+  // is committed.
+  void finish();
+
+  // finish(), where that was not called, and then renames data and index. An index of the other kind that
+  // belonged to an older file of that name is removed.
+  void commit();
+
+  const std::string& path() const { return spec_.path; }
+
+ private:
+  void create_temporary();
+  void flush();
+  void write_plain(const char* bytes, std::size_t size);
+  void begin_synchronizing();
+  void write_bgzf_blocks(const char* bytes, std::size_t size);
+  void finish_data();
+  void build_index();
+  void rename_all();
+
+  OutputSpec spec_;
+  std::string target_;     // where the file ends up, links resolved; empty: written to directly
+  std::string temporary_;  // name of the unfinished file; empty: written to directly
+  std::string temporary_index_;
+  TemporaryName registered_;
+  TemporaryName registered_index_;
+  int descriptor_ = -1;
+  bool is_compressed_ = false;
+  bool finished_ = false;
+  bool committed_ = false;
+  std::vector<char> buffer_;  // plain: 256 KiB; BGZF: a whole number of blocks
+  std::size_t used_ = 0;
+  std::uint64_t written_ = 0;        // bytes of the file
+  std::uint64_t synchronizing_ = 0;  // of which the system was told to begin to bring these to the disk
+  ForEach for_each_;                 // empty: one after the other
+  std::vector<char> compressed_;     // BGZF: a slot for each block of the buffer
+};
+
+}  // namespace semicrf

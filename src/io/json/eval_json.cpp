@@ -1,0 +1,148 @@
+#include "io/json/eval_json.h"
+
+#include <cmath>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace semicrf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json match_json(const MatchCounts& counts) {
+  return {{"truth", counts.truth},
+          {"predicted", counts.predicted},
+          {"matched", counts.matched},
+          {"precision", optional_number(counts.precision())},
+          {"recall", optional_number(counts.recall())},
+          {"f1", optional_number(counts.f1())}};
+}
+
+// Bases with one more key in front.
+Json bases_json(const std::optional<double>& accuracy, const MatchCounts& counts) {
+  Json object = {{"accuracy", optional_number(accuracy)}};
+  object.update(match_json(counts));
+  return object;
+}
+
+Json segments_json(const LabelEvaluation& label) {
+  return {{"exact", match_json(label.segment_exact)}, {"overlap", match_json(label.segment_overlap)}};
+}
+
+Json overall_json(const Evaluation& evaluation) {
+  const LabelEvaluation sum = evaluation.over_labels();
+  Json object;
+  object["bases"] = bases_json(sum.bases.recall(), sum.bases);
+  object["bases"]["macro_f1"] = optional_number(evaluation.macro_f1());
+  object["boundaries"] = {{"exact", match_json(evaluation.boundary_exact)},
+                          {"within", match_json(evaluation.boundary_within)},
+                          {"label_exact", match_json(sum.boundary_exact)},
+                          {"label_within", match_json(sum.boundary_within)}};
+  object["segments"] = segments_json(sum);
+  object["label_sequence"] = {{"edit_distance", evaluation.edit_distance},
+                              {"truth", sum.segment_exact.truth},
+                              {"predicted", sum.segment_exact.predicted},
+                              {"error_rate", optional_number(evaluation.label_error_rate())}};
+  return object;
+}
+
+Json labels_json(const EvalReport& report) {
+  Json labels = Json::array();
+  for (std::size_t i = 0; i < report.labels.size(); ++i) {
+    const LabelEvaluation& label = report.evaluation.labels[i];
+    labels.push_back(
+        {{"name", report.labels[i]},
+         {"bases", bases_json(report.evaluation.label_accuracy(i), label.bases)},
+         {"boundaries",
+          {{"exact", match_json(label.boundary_exact)}, {"within", match_json(label.boundary_within)}}},
+         {"segments", segments_json(label)}});
+  }
+  return labels;
+}
+
+Json confusion_json(const EvalReport& report) {
+  const std::size_t columns = report.labels.size() + 1;
+  Json rows = Json::array();
+  for (std::size_t i = 0; i + 1 < columns; ++i) {
+    const auto row = report.evaluation.confusion.begin() + static_cast<std::ptrdiff_t>(i * columns);
+    rows.push_back(std::vector<std::int64_t>(row, row + static_cast<std::ptrdiff_t>(columns)));
+  }
+  Json names = report.labels;
+  Json predicted = names;
+  predicted.push_back(nullptr);
+  return {{"truth", names}, {"predicted", predicted}, {"bases", rows}};
+}
+
+Json path_json(const Rescoring& sums, const RescoredPath& path) {
+  Json object = {{"segments", path.segments}, {"moved", path.moved}, {"lost", path.lost}};
+  object["viterbi_score"] = path.score ? Json(path.score->viterbi_score) : Json();
+  object["log_weight"] = path.score ? Json(path.score->log_weight) : Json();
+  object["log_likelihood"] = optional_number(sums.log_likelihood(path));
+  object["log_likelihood_per_position"] = optional_number(sums.log_likelihood_per_position(path));
+  if (!path.impossible.empty()) object["impossible"] = path.impossible;
+  return object;
+}
+
+void put_rescoring(Json& object, const Rescoring& sums) {
+  object["positions"] = sums.positions;
+  object["pieces"] = sums.pieces;
+  object["log_partition"] = sums.log_partition;
+  object["boundary_entropy"] = sums.boundary_entropy;
+  object["effective_boundaries"] = std::exp(sums.boundary_entropy);
+  object["position_entropy"] = sums.position_entropy;
+  object["truth"] = path_json(sums, sums.truth);
+  object["predicted"] = path_json(sums, sums.predicted);
+}
+
+Json model_json(const RescoreResult& model) {
+  Json object = {{"params", model.params},
+                 {"params_sha256", model.params_sha256},
+                 {"device", model.device},
+                 {"bin_size", model.bin_size}};
+  put_rescoring(object, model.total);
+  object["sequences"] = Json::array();
+  for (const Rescoring& sequence : model.sequences) {
+    Json entry = {{"name", sequence.name}};
+    put_rescoring(entry, sequence);
+    object["sequences"].push_back(std::move(entry));
+  }
+  return object;
+}
+
+Json side_json(const EvalReport::Side& side) { return {{"file", side.file}, {"segments", side.segments}}; }
+
+}  // namespace
+
+std::string eval_json_text(const EvalReport& report) {
+  const Evaluation& evaluation = report.evaluation;
+  Json document;
+  document["format"] = "semicrf-eval";
+  document["format_version"] = "1.0";
+  document["version"] = report.version;
+  document["truth"] = side_json(report.truth);
+  document["predicted"] = side_json(report.predicted);
+  document["tolerance"] = evaluation.tolerance;
+  document["merge_adjacent"] = report.merge_adjacent;
+  document["bases"] = evaluation.bases;
+  document["missing"] = evaluation.missing();
+  document["stretches"] = evaluation.stretches;
+  document["chromosomes"] = Json::array();
+  for (const auto& [name, bases] : report.chromosomes)
+    document["chromosomes"].push_back({{"name", name}, {"bases", bases}});
+  document["left_out"] = report.left_out;
+  document["warnings"] = Json::array();
+  for (const Warning& warning : report.warnings)
+    document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
+  document["overall"] = overall_json(evaluation);
+  document["labels"] = labels_json(report);
+  document["confusion"] = confusion_json(report);
+  if (report.model) document["model"] = model_json(*report.model);
+  constexpr int kIndent = 2;
+  // Names that are not UTF-8 must not make the report fail.
+  return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace semicrf

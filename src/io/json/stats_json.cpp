@@ -1,0 +1,66 @@
+#include "io/json/stats_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "io/files/output_file.h"
+
+namespace semicrf {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Value>
+void put_optional(Json& object, const char* key, const std::optional<Value>& value) {
+  if (value) object[key] = *value;
+}
+
+Json sequence_json(const SequenceStats& sequence) {
+  Json object;
+  object["name"] = sequence.name;
+  object["length"] = sequence.length;
+  object["covered"] = sequence.covered;
+  object["missing"] = sequence.missing;
+  object["pieces"] = sequence.pieces;
+  put_optional(object, "baseline", sequence.baseline);
+  put_optional(object, "segments", sequence.segments);
+  put_optional(object, "log_partition", sequence.log_partition);
+  put_optional(object, "viterbi_score", sequence.viterbi_score);
+  put_optional(object, "log_likelihood", sequence.log_likelihood);
+  put_optional(object, "boundary_entropy", sequence.boundary_entropy);
+  put_optional(object, "position_entropy", sequence.position_entropy);
+  put_optional(object, "max_normalization_error", sequence.max_normalization_error);
+  put_optional(object, "fallbacks", sequence.fallbacks);
+  put_optional(object, "repaired_chunks", sequence.repaired_chunks);
+  return object;
+}
+
+}  // namespace
+
+std::string stats_text(const Stats& stats) {
+  Json document;
+  document["format"] = "semicrf-stats";
+  document["format_version"] = "1.0";
+  document["version"] = stats.version;
+  document["device"] = stats.device;
+  document["timings"] = Json::object();
+  for (const auto& [name, seconds] : stats.timings) document["timings"][name] = seconds;
+  put_optional(document, "peak_memory", stats.peak_memory);
+  document["warnings"] = Json::array();
+  for (const Warning& warning : stats.warnings) {
+    document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
+  }
+  document["sequences"] = Json::array();
+  for (const SequenceStats& sequence : stats.sequences)
+    document["sequences"].push_back(sequence_json(sequence));
+  constexpr int kIndent = 2;
+  // Names that are not UTF-8 must not make the statistics fail.
+  return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void write_stats(const std::string& path, const Stats& stats) {
+  OutputFile output({path, IndexKind::kNone});
+  output.write(stats_text(stats));
+  output.commit();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,103 @@
+#include <array>
+#include <unordered_map>
+
+#include "io/label_name.h"
+#include "io/params/params_sections.h"
+#include "model/feature_transform.h"
+
+namespace semicrf {
+namespace {
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+std::array<std::uint8_t, 3> read_color(const JsonNode& node) {
+  constexpr const char* kExpected = "a color such as \"#ff8000\"";
+  const std::string& text = node.text(kExpected);
+  if (text.size() != 7 || text[0] != '#') node.fail_expected(kExpected);
+  std::array<std::uint8_t, 3> color{};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const int high = hex_digit(text[1 + 2 * i]);
+    const int low = hex_digit(text[2 + 2 * i]);
+    if (high < 0 || low < 0) node.fail_expected(kExpected);
+    color[i] = static_cast<std::uint8_t>(high * 16 + low);
+  }
+  return color;
+}
+
+// Refuses names that are not allowed or were seen before in the same list.
+class UniqueNames {
+ public:
+  std::string read(const JsonNode& node) {
+    const std::string& name = node.text("a name");
+    if (const std::string problem = name_problem(name); !problem.empty()) node.fail(problem);
+    const auto [place, inserted] = seen_.emplace(name, node.pointer());
+    if (!inserted) node.fail("the name " + in_quotes(name) + " is already used at " + place->second);
+    return name;
+  }
+
+ private:
+  std::unordered_map<std::string, std::string> seen_;  // name -> pointer
+};
+
+std::size_t checked_count(const JsonNode& node, const char* what, std::int64_t most) {
+  const std::size_t count = node.list_size(what);
+  if (count > static_cast<std::size_t>(most)) {
+    node.fail("at most " + std::to_string(most) + " " + what + " are possible, found " +
+              std::to_string(count));
+  }
+  return count;
+}
+
+}  // namespace
+
+std::vector<Label> read_labels(const JsonNode& node) {
+  constexpr std::array<std::string_view, 2> kKeys{"name", "color"};
+  const std::size_t count = checked_count(node, "labels", kMaxLabels);
+  if (count == 0) node.fail("at least one label is needed");
+  UniqueNames names;
+  std::vector<Label> labels;
+  for (std::size_t c = 0; c < count; ++c) {
+    const JsonNode entry = node.element(c);
+    Label label;
+    if (entry.is_string()) {
+      label.name = names.read(entry);
+    } else {
+      if (!entry.is_object()) entry.fail_expected("a name or an object with a \"name\"");
+      entry.expect_object(kKeys);
+      label.name = names.read(entry.at("name"));
+      if (const auto color = entry.find("color")) label.color = read_color(*color);
+    }
+    labels.push_back(label);
+  }
+  return labels;
+}
+
+std::vector<Track> read_tracks(const JsonNode& node) {
+  constexpr std::array<std::string_view, 5> kKeys{"name", "transform", "center", "scale", "missing"};
+  const std::size_t count = checked_count(node, "tracks", kMaxTracks);
+  UniqueNames names;
+  std::vector<Track> tracks;
+  for (std::size_t f = 0; f < count; ++f) {
+    const JsonNode entry = node.element(f);
+    entry.expect_object(kKeys);
+    Track track;
+    track.name = names.read(entry.at("name"));
+    if (const auto transform = entry.find("transform")) {
+      track.transform = read_choice(*transform, transform_from_name, "\"none\", \"log1p\" or \"asinh\"");
+    }
+    if (const auto center = entry.find("center")) track.center = center->number(kFiniteRule);
+    if (const auto scale = entry.find("scale")) track.scale = scale->number(kPositiveRule);
+    if (const auto missing = entry.find("missing")) {
+      track.missing = read_choice(*missing, missing_policy_from_name, "\"zero\", \"skip\" or \"error\"");
+    }
+    tracks.push_back(track);
+  }
+  return tracks;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,268 @@
+#include "io/params/params_write.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "io/json/json_document.h"
+#include "io/label_name.h"
+#include "io/params/params_json.h"
+#include "model/centering.h"
+#include "model/duration.h"
+#include "model/feature_transform.h"
+
+namespace semicrf {
+namespace {
+
+// Shortest text that reads back as `value`; the string "-inf" for a forbidden score.
+std::string number_text(double value) {
+  if (value == kNegativeInfinity) return "\"-inf\"";
+  if (!std::isfinite(value)) throw std::logic_error("a parameter is not a finite number");
+  if (value == 0) return std::signbit(value) ? "-0.0" : "0";  // "-0" would read back as the integer 0
+  std::array<char, 32> buffer;
+  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value).ptr;
+  return std::string(buffer.data(), end);
+}
+
+std::string json_string(std::string_view text) { return Json(text).dump(); }
+
+// "[1, 2, 3]" of numbers[0..count-1], each through `text_of`.
+template <class TextOf>
+std::string list_text(std::size_t count, TextOf text_of) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i > 0) text += ", ";
+    text += text_of(i);
+  }
+  text += "]";
+  return text;
+}
+
+std::string row_text(std::span<const double> numbers, std::size_t count) {
+  if (numbers.size() != count) throw std::logic_error("a parameter list has the wrong length");
+  return list_text(numbers.size(), [&](std::size_t i) { return number_text(numbers[i]); });
+}
+
+// A list with one element per line.
+std::string block_text(const std::vector<std::string>& lines, const std::string& indent) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    text += i > 0 ? ",\n" : "\n";
+    text += indent + "  " + lines[i];
+  }
+  return text + "\n" + indent + "]";
+}
+
+std::string matrix_text(std::span<const double> numbers, std::size_t rows, std::size_t columns,
+                        const std::string& indent) {
+  if (numbers.size() != rows * columns) throw std::logic_error("a parameter matrix has the wrong shape");
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i < rows; ++i)
+    lines.push_back(row_text(numbers.subspan(i * columns, columns), columns));
+  return block_text(lines, indent);
+}
+
+// Key-value pairs of one object, written one per line.
+class ObjectText {
+ public:
+  explicit ObjectText(std::string indent) : indent_(std::move(indent)) {}
+  void add(std::string_view key, const std::string& value) {
+    if (!text_.empty()) text_ += ",\n";
+    text_ += indent_ + "  " + json_string(key) + ": " + value;
+  }
+  std::string text() const { return "{\n" + text_ + "\n" + indent_ + "}"; }
+
+ private:
+  std::string indent_;
+  std::string text_;
+};
+
+std::string label_text(const Label& label) {
+  std::string text = "{\"name\": " + json_string(label.name);
+  if (label.color) {
+    constexpr char kHex[] = "0123456789abcdef";
+    text += ", \"color\": \"#";
+    for (const unsigned part : *label.color) {
+      text += kHex[part >> 4];
+      text += kHex[part & 15];
+    }
+    text += "\"";
+  }
+  return text + "}";
+}
+
+std::string track_text(const Track& track) {
+  return "{\"name\": " + json_string(track.name) +
+         ", \"transform\": " + json_string(transform_name(track.transform)) +
+         ", \"center\": " + number_text(track.center) + ", \"scale\": " + number_text(track.scale) +
+         ", \"missing\": " + json_string(missing_policy_name(track.missing)) + "}";
+}
+
+std::string tail_text(const DurationSpec& spec) {
+  return list_text(spec.tail.size(), [&](std::size_t c) -> std::string {
+    const double q = spec.tail[c];
+    if (q == 0) return "null";
+    if (spec.kind == DurationKind::kGeometric && q == continued_tail(spec.p[c])) return "\"continue\"";
+    return number_text(q);
+  });
+}
+
+std::string duration_text(const Parameters& parameters) {
+  const DurationSpec& spec = parameters.duration;
+  const std::size_t labels = parameters.labels.size();
+  ObjectText object("  ");
+  object.add("kind", json_string(duration_kind_name(spec.kind)));
+  if (spec.kind == DurationKind::kTable) {
+    object.add("bias", matrix_text(parameters.chain.duration_bias,
+                                   static_cast<std::size_t>(parameters.chain.max_duration), labels, "    "));
+  }
+  if (!spec.r.empty()) object.add("r", row_text(spec.r, labels));
+  if (!spec.p.empty()) object.add("p", row_text(spec.p, labels));
+  if (!spec.lambda.empty()) object.add("lambda", row_text(spec.lambda, labels));
+  if (!spec.tail.empty()) object.add("tail", tail_text(spec));
+  return object.text();
+}
+
+std::string emission_text(const EmissionHead& head, std::size_t labels, std::size_t tracks) {
+  ObjectText object("  ");
+  object.add("weights", matrix_text(head.weights, labels, tracks, "    "));
+  object.add("bias", row_text(head.bias, labels));
+  return object.text();
+}
+
+std::string boundary_text(const BoundaryHead& head, std::size_t labels, std::size_t tracks) {
+  ObjectText object("  ");
+  const std::array<int, 2> window{head.first, head.last};
+  const std::size_t inputs = tracks * static_cast<std::size_t>(head.last - head.first + 1);
+  object.add("window", list_text(2, [&](std::size_t i) { return std::to_string(window[i]); }));
+  if (!head.start_weights.empty())
+    object.add("start_weights", matrix_text(head.start_weights, labels, inputs, "    "));
+  if (!head.start_bias.empty()) object.add("start_bias", row_text(head.start_bias, labels));
+  if (!head.end_weights.empty())
+    object.add("end_weights", matrix_text(head.end_weights, labels, inputs, "    "));
+  if (!head.end_bias.empty()) object.add("end_bias", row_text(head.end_bias, labels));
+  return object.text();
+}
+
+template <class Item, class TextOf>
+std::string items_text(const std::vector<Item>& items, TextOf text_of) {
+  std::vector<std::string> lines;
+  for (const Item& item : items) lines.push_back(text_of(item));
+  return block_text(lines, "  ");
+}
+
+bool all_zero(const std::vector<double>& scores) {
+  return std::all_of(scores.begin(), scores.end(), [](double score) { return score == 0; });
+}
+
+// A remark stands before the section it is about, under the key x_SECTION.
+struct Remark {
+  std::string_view section;
+  std::string_view text;
+};
+
+std::string document_text(const Parameters& parameters, std::span<const Remark> remarks) {
+  const ChainModel& chain = parameters.chain;
+  const std::size_t labels = parameters.labels.size();
+  const std::size_t tracks = parameters.tracks.size();
+  ObjectText object("");
+  const auto add = [&](std::string_view key, const std::string& value) {
+    for (const Remark& remark : remarks) {
+      if (remark.section == key) object.add(std::string("x_").append(key), json_string(remark.text));
+    }
+    object.add(key, value);
+  };
+  add("format", json_string("semicrf-params"));
+  add("format_version", json_string("1.0"));
+  add("labels", items_text(parameters.labels, label_text));
+  add("max_duration", std::to_string(chain.max_duration));
+  add("bin_size", std::to_string(parameters.bin_size));
+  add("centering", json_string(centering_name(parameters.centering)));
+  add("initial", json_string(chain.initial == InitialTerm::kUniform ? "uniform" : "none"));
+  add("transition", matrix_text(chain.transition, labels, labels, "  "));
+  add("duration", duration_text(parameters));
+  if (!all_zero(chain.start_scores)) add("start", row_text(chain.start_scores, labels));
+  if (!all_zero(chain.end_scores)) add("end", row_text(chain.end_scores, labels));
+  if (!parameters.tracks.empty()) add("tracks", items_text(parameters.tracks, track_text));
+  if (parameters.emission) add("emission", emission_text(*parameters.emission, labels, tracks));
+  if (parameters.boundary) add("boundary", boundary_text(*parameters.boundary, labels, tracks));
+  if (!parameters.training.empty()) add("training", parameters.training);
+  return object.text() + "\n";
+}
+
+void check_names(std::span<const std::string> names, const char* option) {
+  std::vector<std::string> sorted(names.begin(), names.end());
+  for (const std::string& name : sorted) {
+    if (const std::string problem = name_problem(name); !problem.empty()) {
+      throw UsageError(std::string(option) + ": " + problem);
+    }
+    try {
+      static_cast<void>(json_string(name));
+    } catch (const Json::type_error&) {
+      throw UsageError(std::string(option) + ": a name is not valid UTF-8");
+    }
+  }
+  std::sort(sorted.begin(), sorted.end());
+  const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+  if (twice != sorted.end())
+    throw UsageError(std::string(option) + ": " + in_quotes(*twice) + " is given twice");
+}
+
+constexpr Remark kTemplateRemarks[] = {
+    {"labels", "names of the states; a color (#rrggbb) per label is optional"},
+    {"max_duration",
+     "longest segment in bins (K) that the duration scores describe one by one; the tail goes beyond"},
+    {"bin_size", "bases per bin"},
+    {"centering", "mean, none, position-max or mean-preserving"},
+    {"transition", "log scores, row = from, column = to; \"-inf\" forbids"},
+    {"duration",
+     "geometric: p is one over the mean duration in bins; other kinds: table, negative_binomial, poisson, "
+     "uniform"},
+    {"tracks", "feature = (transform(value) - center) / scale"},
+    {"emission", "one row per label, one column per track: how much a bin's features speak for the label"},
+};
+
+}  // namespace
+
+std::string write_params_json(const Parameters& parameters) { return document_text(parameters, {}); }
+
+std::string params_template(std::span<const std::string> labels, std::span<const std::string> tracks) {
+  check_names(labels, "labels");
+  check_names(tracks, "tracks");
+  if (labels.empty()) throw UsageError("a template needs at least one label");
+  if (labels.size() > static_cast<std::size_t>(kMaxLabels) ||
+      tracks.size() > static_cast<std::size_t>(kMaxTracks)) {
+    throw UsageError("a parameter file holds at most " + std::to_string(kMaxLabels) + " labels and " +
+                     std::to_string(kMaxTracks) + " tracks");
+  }
+  const std::size_t count = labels.size();
+  Parameters parameters;
+  for (const std::string& name : labels) parameters.labels.push_back({name, std::nullopt});
+  parameters.bin_size = tracks.empty() ? 1 : 200;
+  ChainModel& chain = parameters.chain;
+  chain.num_labels = static_cast<int>(count);
+  chain.max_duration = 100;
+  chain.transition.assign(count * count, 0.0);
+  for (std::size_t c = 0; c < count && count > 1; ++c) chain.transition[c * count + c] = kNegativeInfinity;
+  parameters.duration.kind = DurationKind::kGeometric;
+  parameters.duration.p.assign(count, 0.05);
+  parameters.duration.tail.assign(count, continued_tail(0.05));
+  chain.start_scores.assign(count, 0.0);
+  chain.end_scores.assign(count, 0.0);
+  for (const std::string& name : tracks) parameters.tracks.push_back({.name = name});
+  if (!tracks.empty()) {
+    // Label c speaks for track c, so that the file does something before it is edited or trained.
+    EmissionHead head{std::vector<double>(count * tracks.size(), 0.0), std::vector<double>(count, 0.0)};
+    for (std::size_t c = 0; c < std::min(count, tracks.size()); ++c) head.weights[c * tracks.size() + c] = 1;
+    parameters.emission = head;
+  }
+  return document_text(parameters, kTemplateRemarks);
+}
+
+}  // namespace semicrf

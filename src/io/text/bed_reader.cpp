@@ -1,0 +1,95 @@
+#include "io/text/bed_reader.h"
+
+#include <charconv>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+
+namespace semicrf {
+namespace {
+
+bool is_skipped(std::string_view line) {
+  const auto starts_with_word = [line](std::string_view word) {
+    return line.starts_with(word) &&
+           (line.size() == word.size() || line[word.size()] == ' ' || line[word.size()] == '\t');
+  };
+  return line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#' ||
+         starts_with_word("track") || starts_with_word("browser");
+}
+
+// Splits into `fields`, reusing its strings.
+void split(std::string_view line, std::vector<std::string>& fields) {
+  const bool tabs = line.find('\t') != std::string_view::npos;
+  std::size_t count = 0;
+  const auto put = [&](std::string_view field) {
+    if (count < fields.size()) {
+      fields[count].assign(field);
+    } else {
+      fields.emplace_back(field);
+    }
+    ++count;
+  };
+  std::size_t begin = 0;
+  while (begin <= line.size()) {
+    const std::size_t end = std::min(line.find(tabs ? '\t' : ' ', begin), line.size());
+    if (tabs || end > begin) put(line.substr(begin, end - begin));  // a row of blanks separates once
+    begin = end + 1;
+  }
+  fields.resize(count);
+}
+
+// Text of the file in a message, cut to a readable length.
+std::string quoted(std::string_view text) {
+  constexpr std::size_t kMaxShown = 40;
+  if (text.size() <= kMaxShown) return "'" + std::string(text) + "'";
+  return "'" + std::string(text.substr(0, kMaxShown)) + "...'";
+}
+
+}  // namespace
+
+BedReader::BedReader(std::string path) : lines_(std::move(path)) {}
+
+bool BedReader::next(BedRecord& record) {
+  do {
+    if (!lines_.next(line_)) return false;
+  } while (is_skipped(line_));
+
+  const auto refuse = [&](const std::string& what) {
+    return InputError(
+        {lines_.path(), "line " + std::to_string(lines_.line_number()), what, "this is not valid BED"});
+  };
+  const auto position = [&](const std::string& text, const char* column) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+      throw refuse(std::string(column) + " is " + quoted(text) + ", expected a whole number from 0");
+    }
+    return value;
+  };
+
+  split(line_, record.fields);
+  if (record.fields.size() < 3) {
+    throw refuse("found " + std::to_string(record.fields.size()) + " column(s), expected at least 3");
+  }
+  if (record.fields[0].empty()) throw refuse("the chromosome's name is empty");
+  record.chromosome = record.fields[0];
+  record.begin = position(record.fields[1], "start");
+  record.end = position(record.fields[2], "end");
+  if (record.begin >= record.end) {
+    throw refuse("start " + record.fields[1] + " is not below end " + record.fields[2]);
+  }
+  record.name = record.fields.size() > 3 ? record.fields[3] : "";
+  record.line = lines_.line_number();
+  return true;
+}
+
+std::vector<BedRecord> read_bed(const std::string& path) {
+  BedReader reader(path);
+  std::vector<BedRecord> records;
+  BedRecord record;
+  while (reader.next(record)) records.push_back(record);
+  return records;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,38 @@
+// BED files with at least three columns, plain or compressed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "io/text/text_lines.h"
+
+namespace semicrf {
+
+struct BedRecord {
+  std::string chromosome;
+  std::int64_t begin = 0;           // base, 0-based
+  std::int64_t end = 0;             // one past the last base, > begin
+  std::string name;                 // column 4, empty when absent
+  std::vector<std::string> fields;  // every column as it stands
+  std::int64_t line = 0;            // line number in the file
+};
+
+// Reads record by record. Empty lines and lines starting with "#", "track" or "browser" are skipped; CRLF is
+// accepted; columns are separated by tabs, or by blanks in a line without tabs. InputError with the line
+// number: fewer than three columns, positions that are not integers, begin >= end. ReadError: cannot be
+// opened or read.
+class BedReader {
+ public:
+  explicit BedReader(std::string path);  // "-": standard input
+  // Fills `record` (reusing its memory); false at the end of the file.
+  bool next(BedRecord& record);
+
+ private:
+  TextLines lines_;
+  std::string line_;
+};
+
+std::vector<BedRecord> read_bed(const std::string& path);
+
+}  // namespace semicrf

@@ -1,0 +1,119 @@
+#include "io/text/bed_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "io/text/fixed_decimal.h"
+#include "io/text/palette.h"
+
+namespace semicrf {
+namespace {
+
+constexpr int kMaxScore = 1000;
+
+int bed_score(double mean_label_posterior) {
+  return std::clamp(static_cast<int>(std::lround(kMaxScore * mean_label_posterior)), 0, kMaxScore);
+}
+
+// Makes `left` the union of two touching segments of one label.
+void join(Segment& left, SegmentSupport& left_support, const Segment& right,
+          const SegmentSupport& right_support) {
+  const auto left_bins = static_cast<double>(left.end - left.begin);
+  const auto right_bins = static_cast<double>(right.end - right.begin);
+  left_support.mean_label_posterior =
+      (left_support.mean_label_posterior * left_bins + right_support.mean_label_posterior * right_bins) /
+      (left_bins + right_bins);
+  left_support.end_posterior = right_support.end_posterior;
+  left_support.exact_posterior.reset();
+  left.end = right.end;
+}
+
+}  // namespace
+
+BedWriter::BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options)
+    : output_(output), options_(options) {
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const auto color = labels[i].color.value_or(palette_color(i));
+    label_columns_.push_back(labels[i].name);
+    color_columns_.push_back(std::to_string(color[0]) + "," + std::to_string(color[1]) + "," +
+                             std::to_string(color[2]));
+  }
+}
+
+void BedWriter::begin_piece(const BinLocation& location) {
+  location_ = location;
+  pending_.reset();
+}
+
+void BedWriter::add(const Segment& segment, const SegmentSupport* support) {
+  if (support == nullptr && options_.extra_columns) {
+    throw std::logic_error("BedWriter: extra columns need posteriors");
+  }
+  const SegmentSupport known = support != nullptr ? *support : SegmentSupport{};
+  const bool joins = options_.merge_adjacent && pending_ && pending_->segment.label == segment.label &&
+                     pending_->segment.end == segment.begin;
+  if (joins) {
+    join(pending_->segment, pending_->support, segment, known);
+    return;
+  }
+  end_piece();
+  pending_ = Pending{segment, known};
+}
+
+void BedWriter::end_piece() {
+  if (pending_) print(*pending_);
+  pending_.reset();
+}
+
+void BedWriter::print(const Pending& pending) {
+  line_.clear();
+  append_line(pending.segment, pending.support, line_);
+  output_.write(line_);
+  ++lines_;
+}
+
+void BedWriter::append_line(const Segment& segment, const SegmentSupport& support, std::string& text) const {
+  const auto label = static_cast<std::size_t>(segment.label);
+  char begin[20], end[20], number[20];
+  const std::string_view begin_text(
+      begin, static_cast<std::size_t>(print_integer(location_.begin_base(segment.begin), begin) - begin));
+  const std::string_view end_text(
+      end, static_cast<std::size_t>(print_integer(location_.end_base(segment.end), end) - end));
+  const auto column = [&](std::string_view value) {
+    text += '\t';
+    text += value;
+  };
+  const auto probability = [&](double value) {
+    column({number, static_cast<std::size_t>(print_six_significant(value, number) - number)});
+  };
+
+  text += location_.chromosome;
+  column(begin_text);
+  column(end_text);
+  column(label_columns_[label]);
+  const int score = bed_score(support.mean_label_posterior);
+  column({number, static_cast<std::size_t>(print_integer(score, number) - number)});
+  column(".");
+  column(begin_text);
+  column(end_text);
+  column(color_columns_[label]);
+  if (options_.extra_columns) {
+    if (support.exact_posterior) {
+      probability(*support.exact_posterior);
+    } else {
+      column(".");
+    }
+    probability(support.start_posterior);
+    probability(support.end_posterior);
+  }
+  text += '\n';
+}
+
+void BedWriter::add_lines(std::string_view lines, std::int64_t count) {
+  end_piece();
+  output_.write(lines);
+  lines_ += count;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,71 @@
+// Segments as BED9: chrom start end label score . start end r,g,b [exact start-posterior end-posterior].
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/segment.h"
+#include "io/text/bin_location.h"
+#include "io/files/output_file.h"
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// What the posteriors say about one segment, each in [0, 1].
+struct SegmentSupport {
+  double mean_label_posterior = 0;  // mean over its bins of P(label|t); the score column is 1000 times that
+  double start_posterior = 0;       // P(a segment of this label starts at its first bin)
+  double end_posterior = 0;         // P(a segment of this label ends at its last bin)
+  std::optional<double> exact_posterior;  // P(exactly this segment); absent: not known, printed as "."
+};
+
+struct BedOptions {
+  // Three more columns with six significant digits: P(exactly this segment), the start and the end posterior.
+  bool extra_columns = false;
+  bool merge_adjacent = false;  // join touching segments of one label within a piece
+};
+
+// Writes to an OutputFile that the caller commits. Call begin_piece(), add() for each segment from left to
+// right, then end_piece(), piece by piece.
+class BedWriter {
+ public:
+  // Labels without a colour get palette_color(their index).
+  BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options);
+
+  void begin_piece(const BinLocation& location);
+  // `support` is null when no posteriors were computed: score 0. It must be given with extra_columns.
+  // A joined segment has the mean score over its bins, the first one's start and the last one's end
+  // posterior, and no exact one: it is not a segment of the model.
+  void add(const Segment& segment, const SegmentSupport* support);
+  void end_piece();
+
+  // For threads that print parts of a piece at the same time: the line of a segment, and lines in their
+  // order. Only without merge_adjacent.
+  void append_line(const Segment& segment, const SegmentSupport& support, std::string& text) const;
+  void add_lines(std::string_view lines, std::int64_t count);
+  const BedOptions& options() const { return options_; }
+
+  // Lines written so far.
+  std::int64_t lines() const { return lines_; }
+
+ private:
+  struct Pending {
+    Segment segment;
+    SegmentSupport support;
+  };
+  void print(const Pending& pending);
+
+  OutputFile& output_;
+  BedOptions options_;
+  std::vector<std::string> label_columns_;  // name of each label
+  std::vector<std::string> color_columns_;  // "r,g,b" of each label
+  BinLocation location_;
+  std::optional<Pending> pending_;
+  std::int64_t lines_ = 0;
+  std::string line_;
+};
+
+}  // namespace semicrf

@@ -1,0 +1,67 @@
+#include "io/text/chrom_sizes.h"
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_set>
+
+#include "core/error.h"
+#include "io/text/text_lines.h"
+
+namespace semicrf {
+namespace {
+
+// Name and length of one line; nullopt-like: false when it is not such a line.
+bool parse_line(std::string_view line, Chromosome& chromosome) {
+  const std::size_t name_end = line.find_first_of("\t ");
+  if (name_end == 0 || name_end == std::string_view::npos) return false;
+  chromosome.name = line.substr(0, name_end);
+  const std::size_t length_begin = line.find_first_not_of("\t ", name_end);
+  if (length_begin == std::string_view::npos) return false;
+  const std::size_t length_end = std::min(line.find_first_of("\t ", length_begin), line.size());
+  const auto [end, error] =
+      std::from_chars(line.data() + length_begin, line.data() + length_end, chromosome.length);
+  return error == std::errc() && end == line.data() + length_end && chromosome.length >= 1;
+}
+
+}  // namespace
+
+std::vector<Chromosome> read_chrom_sizes(const std::string& path) {
+  TextLines lines(path);
+  std::vector<Chromosome> chromosomes;
+  std::unordered_set<std::string> names;
+  std::string line;
+  while (lines.next(line)) {
+    if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
+    const std::string where = "line " + std::to_string(lines.line_number());
+    Chromosome chromosome;
+    if (!parse_line(line, chromosome)) {
+      throw InputError({path, where, "is not a name followed by a length of at least 1",
+                        "give a two-column file of chromosome sizes or a .fai index"});
+    }
+    if (!names.insert(chromosome.name).second) {
+      throw InputError(
+          {path, where, "chromosome '" + chromosome.name + "' comes a second time", "remove one of them"});
+    }
+    chromosomes.push_back(std::move(chromosome));
+  }
+  if (chromosomes.empty()) throw InputError({path, "", "lists no chromosome", ""});
+  return chromosomes;
+}
+
+const Chromosome* find_chromosome(std::span<const Chromosome> chromosomes, std::string_view name) {
+  const auto found = std::find_if(chromosomes.begin(), chromosomes.end(),
+                                  [name](const Chromosome& chromosome) { return chromosome.name == name; });
+  return found == chromosomes.end() ? nullptr : &*found;
+}
+
+std::string chromosome_names(std::span<const Chromosome> chromosomes) {
+  constexpr std::size_t kMaxShown = 3;
+  if (chromosomes.empty()) return "none";
+  std::string text;
+  const std::size_t shown = std::min(kMaxShown, chromosomes.size());
+  for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? ", " : "") + chromosomes[i].name;
+  if (shown < chromosomes.size()) text += " and " + std::to_string(chromosomes.size() - shown) + " more";
+  return text;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,43 @@
+#include "io/text/palette.h"
+
+namespace semicrf {
+namespace {
+
+using Color = std::array<std::uint8_t, 3>;
+
+// The hues that Okabe and Ito chose to stay distinct under every common colour blindness; yellow is late
+// because it is faint on white.
+constexpr std::array<Color, 8> kHues = {{{0, 114, 178},
+                                         {213, 94, 0},
+                                         {0, 158, 115},
+                                         {204, 121, 167},
+                                         {86, 180, 233},
+                                         {230, 159, 0},
+                                         {240, 228, 66},
+                                         {102, 102, 102}}};
+
+constexpr Color darker(Color color) {
+  for (auto& channel : color) channel = static_cast<std::uint8_t>(channel * 55 / 100);
+  return color;
+}
+
+constexpr Color lighter(Color color) {
+  for (auto& channel : color) channel = static_cast<std::uint8_t>(255 - (255 - channel) * 45 / 100);
+  return color;
+}
+
+}  // namespace
+
+Color palette_color(std::size_t index) {
+  const Color hue = kHues[index % kHues.size()];
+  switch (index / kHues.size() % 3) {
+    case 1:
+      return darker(hue);
+    case 2:
+      return lighter(hue);
+    default:
+      return hue;
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,156 @@
+#include "io/text/region.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include "core/error.h"
+#include "io/text/bed_reader.h"
+
+namespace semicrf {
+namespace {
+
+// A 1-based position with thousands commas; nothing when it is not one or too large.
+std::optional<std::int64_t> parse_position(std::string_view text) {
+  constexpr std::int64_t kLargest = std::int64_t{1} << 60;
+  if (text.empty() || text.front() == ',') return std::nullopt;
+  std::int64_t value = 0;
+  for (const char c : text) {
+    if (c == ',') continue;
+    if (c < '0' || c > '9' || value > kLargest / 10) return std::nullopt;
+    value = value * 10 + (c - '0');
+  }
+  return value;
+}
+
+// First and last position, 1-based and inclusive; absent: the chromosome's own.
+struct Interval {
+  std::optional<std::int64_t> first;
+  std::optional<std::int64_t> last;
+};
+
+// "beg-end", "beg-", "beg", "-end".
+std::optional<Interval> parse_interval(std::string_view text) {
+  const std::size_t dash = text.find('-');
+  const std::string_view first = text.substr(0, dash);
+  const std::string_view last = dash == std::string_view::npos ? std::string_view() : text.substr(dash + 1);
+  if (first.empty() && last.empty()) return std::nullopt;
+  const Interval interval{parse_position(first), parse_position(last)};
+  if ((!first.empty() && !interval.first) || (!last.empty() && !interval.last)) return std::nullopt;
+  return interval;
+}
+
+UsageError refuse(std::string_view text, const std::string& what, const std::string& advice) {
+  return UsageError("region '" + std::string(text) + "': " + what, advice);
+}
+
+// What the text says: a known chromosome, and the part after its colon when there is one.
+struct Reading {
+  const Chromosome* chromosome = nullptr;
+  std::optional<std::string_view> interval;
+};
+
+// The text is fine, but it does not fit the inputs.
+InputError mismatch(std::string_view text, const std::string& what, const std::string& advice) {
+  return InputError({"", "region '" + std::string(text) + "'", what, advice});
+}
+
+InputError unknown_chromosome(std::string_view text, std::string_view name,
+                              std::span<const Chromosome> known) {
+  return mismatch(text,
+                  "there is no chromosome '" + std::string(name) + "' in the inputs, which have " +
+                      chromosome_names(known),
+                  "names must match exactly, \"chr\" prefixes included");
+}
+
+Reading read_braces(std::string_view text, std::span<const Chromosome> known) {
+  const std::size_t close = text.find('}');
+  if (close == std::string_view::npos || (close + 1 < text.size() && text[close + 1] != ':')) {
+    throw refuse(text, "the braces do not enclose a name", "write {name}:begin-end");
+  }
+  const std::string_view name = text.substr(1, close - 1);
+  Reading reading{find_chromosome(known, name), std::nullopt};
+  if (reading.chromosome == nullptr) throw unknown_chromosome(text, name, known);
+  if (close + 1 < text.size()) reading.interval = text.substr(close + 2);
+  return reading;
+}
+
+Reading read_plain(std::string_view text, std::span<const Chromosome> known) {
+  const Chromosome* const whole = find_chromosome(known, text);
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) {
+    if (whole == nullptr) throw unknown_chromosome(text, text, known);
+    return {whole, std::nullopt};
+  }
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view interval = text.substr(colon + 1);
+  const Chromosome* const part = find_chromosome(known, name);
+  const bool is_interval = parse_interval(interval).has_value();
+  if (whole != nullptr && part != nullptr && is_interval) {
+    throw refuse(text, "is the name of a chromosome and also a part of another one",
+                 "write {" + std::string(text) + "} or {" + std::string(name) + "}:" + std::string(interval));
+  }
+  if (whole != nullptr) return {whole, std::nullopt};
+  if (part == nullptr) throw unknown_chromosome(text, is_interval ? name : text, known);
+  return {part, interval};
+}
+
+Region resolve(std::string_view text, const Reading& reading) {
+  const Chromosome& chromosome = *reading.chromosome;
+  if (!reading.interval) return {chromosome.name, 0, chromosome.length};
+  const auto interval = parse_interval(*reading.interval);
+  if (!interval) {
+    throw refuse(text, "'" + std::string(*reading.interval) + "' is not a range of positions",
+                 "write chromosome:begin-end, counted from 1, both ends included");
+  }
+  const std::int64_t first = interval->first.value_or(1);
+  const std::int64_t last = interval->last.value_or(chromosome.length);
+  if (first < 1) throw refuse(text, "positions are counted from 1", "write chromosome:begin-end");
+  if (first > chromosome.length) {
+    throw mismatch(
+        text,
+        "begins beyond the end of the chromosome, which has " + std::to_string(chromosome.length) + " bases",
+        "check the genome version");
+  }
+  if (last < first) throw refuse(text, "the end lies before the begin", "write the smaller position first");
+  return {chromosome.name, first - 1, std::min(last, chromosome.length)};
+}
+
+}  // namespace
+
+Region parse_region(std::string_view text, std::span<const Chromosome> chromosomes) {
+  if (text.empty()) throw UsageError("a region is empty", "write chromosome:begin-end");
+  return resolve(text, text.front() == '{' ? read_braces(text, chromosomes) : read_plain(text, chromosomes));
+}
+
+std::vector<Region> read_regions(const std::string& bed_path, std::span<const Chromosome> chromosomes) {
+  BedReader reader(bed_path);
+  BedRecord record;
+  std::vector<Region> regions;
+  std::vector<Chromosome> strangers;  // chromosomes that only the BED file knows
+  while (reader.next(record)) {
+    const Chromosome* const chromosome = find_chromosome(chromosomes, record.chromosome);
+    if (chromosome == nullptr) {
+      if (find_chromosome(strangers, record.chromosome) == nullptr)
+        strangers.push_back({record.chromosome, 1});
+      continue;
+    }
+    if (record.begin >= chromosome->length) {
+      throw InputError({bed_path, "line " + std::to_string(record.line),
+                        "begins at " + record.chromosome + ":" + std::to_string(record.begin) +
+                            " (0-based), beyond the chromosome's " + std::to_string(chromosome->length) +
+                            " bases",
+                        "check the genome version"});
+    }
+    regions.push_back({record.chromosome, record.begin, std::min(record.end, chromosome->length)});
+  }
+  if (regions.empty() && !strangers.empty()) {
+    throw InputError({bed_path, "",
+                      "no chromosome in common with the inputs: the regions are on " +
+                          chromosome_names(strangers) + ", the inputs have " + chromosome_names(chromosomes),
+                      "names must match exactly, \"chr\" prefixes included"});
+  }
+  return regions;
+}
+
+}  // namespace semicrf

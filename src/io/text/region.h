@@ -1,0 +1,34 @@
+// Regions that the user names: on the command line (1-based, inclusive) or in a BED file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/text/chrom_sizes.h"
+
+namespace semicrf {
+
+struct Region {
+  std::string chromosome;
+  std::int64_t begin = 0;  // base, 0-based
+  std::int64_t end = 0;    // one past the last base; begin < end <= length of the chromosome
+
+  friend bool operator==(const Region&, const Region&) = default;
+};
+
+// Parses what samtools does: "chr", "chr:beg-end", "chr:beg-", "chr:beg" (to the chromosome's end),
+// "chr:-end"; positions are 1-based and inclusive and may have thousands commas; an end beyond the chromosome
+// is cut. Names may contain colons: they are told by the list of known chromosomes; "{name}:beg-end" settles
+// a text that can be read in two ways. UsageError: bad numbers, begin beyond the end, ambiguous text.
+// InputError: unknown chromosome, begin beyond the chromosome.
+Region parse_region(std::string_view text, std::span<const Chromosome> chromosomes);
+
+// The records of a BED file that lie on known chromosomes, in the file's order; ends beyond the chromosome
+// are cut. InputError: a record begins beyond its chromosome's end, or no record lies on a known chromosome
+// (names both sides).
+std::vector<Region> read_regions(const std::string& bed_path, std::span<const Chromosome> chromosomes);
+
+}  // namespace semicrf

@@ -1,0 +1,141 @@
+#include "pipeline/analyses/draws/segment_sampler.h"
+
+#include <stdexcept>
+
+#include "pipeline/analyses/draws/draw_tracer.h"
+#include "pipeline/analyses/draws/forward_rows.h"
+#include "pipeline/windows/memory_budget.h"
+#include "pipeline/inputs/random_stream.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kStretch = 4096;  // segments that are found before they are packed
+
+class Sampler {
+ public:
+  Sampler(Engine& engine, ScoreSource& source, const WindowPlan& plan, const DrawRequest& request,
+          const ProgressCallback& progress)
+      : engine_(engine),
+        source_(source),
+        plan_(plan),
+        progress_(progress),
+        reach_(plan.count() > 1 ? engine.model().max_duration : 0),
+        rows_(engine.model(), reach_) {
+    if (plan.count() > 1 && plan.left_halo <= reach_)
+      throw std::logic_error("the windows of a draw see too little to their left");
+    for (int i = 0; i < request.draws; ++i) {
+      const RandomStream random(request.key, kDrawPurpose + static_cast<std::uint64_t>(i));
+      tracers_.emplace_back(engine.model(), random, request.origin);
+      result_.draws.push_back({0, SegmentList(kSpoolMemory / static_cast<std::size_t>(request.draws))});
+    }
+    cursors_.resize(tracers_.size());
+  }
+
+  DrawResult run() {
+    if (!sweep_forward()) return {};
+    trace_back();
+    return std::move(result_);
+  }
+
+ private:
+  ForwardWindow compute(std::int64_t n) {
+    const PositionRange read = plan_.read_range(n);
+    scores_ = source_.read(read.begin, read.end, buffers_);
+    const auto at = static_cast<std::size_t>(n);
+    ForwardWindow window = engine_.forward(scores_, plan_.range(n), n == 0 ? nullptr : &states_[at],
+                                           rows_.prepare(plan_.range(n)));
+    rows_.finish(window, n == 0 ? nullptr : &edges_[at]);
+    return window;
+  }
+
+  // Leaves the true forward state and the last messages before the left edge of every window, and the
+  // messages of the last one. False when no segmentation is possible.
+  bool sweep_forward() {
+    const std::int64_t last = plan_.count() - 1;
+    states_.resize(static_cast<std::size_t>(last) + 1);
+    edges_.resize(states_.size());
+    for (std::int64_t n = 0; n <= last; ++n) {
+      ForwardWindow window = compute(n);
+      for (const ChunkReport& chunk : window.chunks) {
+        result_.fallbacks += chunk.fallbacks;
+        result_.repaired_chunks += chunk.repaired ? 1 : 0;
+      }
+      if (progress_) progress_(plan_.range(n).size());
+      if (n == last) return begin_draws(window.right);
+      const auto next = static_cast<std::size_t>(n) + 1;
+      states_[next] = std::move(window.right);
+      edges_[next] = rows_.edge();
+    }
+    return false;
+  }
+
+  bool begin_draws(const BoundaryState& state_at_end) {
+    result_.log_partition = log_sum(state_at_end);
+    result_.feasible = result_.log_partition > kNegativeInfinity;
+    if (!result_.feasible) return false;
+    for (std::size_t i = 0; i < tracers_.size(); ++i)
+      tracers_[i].choose_last_label(state_at_end, cursors_[i]);
+    return true;
+  }
+
+  void trace_back() {
+    for (std::int64_t n = plan_.count() - 1; n >= 0; --n) {
+      if (n != plan_.count() - 1) compute(n);
+      const DrawWindow window{plan_.range(n), &rows_, CentredScores(engine_.model(), scores_)};
+      for (std::size_t i = 0; i < tracers_.size(); ++i) trace(window, i);
+      if (progress_) progress_(plan_.range(n).size());
+    }
+    for (std::size_t i = 0; i < tracers_.size(); ++i)
+      result_.draws[i].log_likelihood = cursors_[i].log_likelihood.value();
+  }
+
+  void trace(const DrawWindow& window, std::size_t draw) {
+    bool more = true;
+    while (more) {
+      reversed_.clear();
+      more = tracers_[draw].trace(window, cursors_[draw], reversed_, kStretch);
+      result_.draws[draw].segments.append_reversed(reversed_);
+    }
+  }
+
+  Engine& engine_;
+  ScoreSource& source_;
+  const WindowPlan& plan_;
+  const ProgressCallback& progress_;
+  std::int64_t reach_;
+  ForwardRows rows_;
+  ScoreBuffers buffers_;
+  ScoreWindow scores_;                 // of the window computed last
+  std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
+  std::vector<ForwardEdge> edges_;     // the messages before it; [0] is unused
+  std::vector<DrawTracer> tracers_;    // one per draw
+  std::vector<DrawCursor> cursors_;
+  std::vector<Segment> reversed_;
+  DrawResult result_;
+};
+
+}  // namespace
+
+WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source) {
+  WindowNeeds needs;
+  needs.engine_bytes = [&engine](std::int64_t positions) {
+    const ChainModel& model = engine.model();
+    const auto row = sizeof(double) * (1 + static_cast<std::size_t>(model.num_labels));
+    return engine.posterior_bytes(positions) + 2 * row * static_cast<std::size_t>(model.max_duration);
+  };
+  needs.score_bytes = source.bytes_per_position();
+  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) {
+    return engine.posterior_device_bytes(shape, false);
+  });
+  needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
+  needs.enough_positions = enough_positions(engine.grid());
+  return needs;
+}
+
+DrawResult draw_segmentations(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                              const DrawRequest& request, const ProgressCallback& progress) {
+  return Sampler(engine, source, plan, request, progress).run();
+}
+
+}  // namespace semicrf

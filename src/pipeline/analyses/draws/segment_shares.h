@@ -1,0 +1,38 @@
+// How much of the end posterior of each segment of a path is that segment's own.
+//
+// P(exactly the segment [s,e) of c) = P(one of c ends at e) · P(it starts at s | it ends at e), and the
+// second factor needs only messages from the left:
+//     exp( start_s(c) + content of [s,e) + B[e-s,c] + Pe[e-1,c] - alpha_e(c) )
+// So one more forward sweep over the windows is enough. It keeps a double per segment, nothing per position.
+#pragma once
+
+#include <cstdint>
+
+#include "engine/engine.h"
+#include "model/score_source.h"
+#include "pipeline/analyses/viterbi/segment_list.h"
+#include "pipeline/outputs/spooled_numbers.h"
+#include "pipeline/analyses/viterbi/viterbi_decoder.h"
+#include "pipeline/windows/window_plan.h"
+
+namespace semicrf {
+
+struct SegmentShares {
+  SpooledNumbers logs;  // log P(start | end) <= 0 per segment, left to right
+  std::int64_t fallbacks = 0;
+  std::int64_t repaired_chunks = 0;
+};
+
+WindowNeeds share_needs(const Engine& engine, const ScoreSource& source);
+
+// A path on its way to the outputs; null: there is none, or its shares were not asked for.
+struct PathView {
+  const SegmentList* segments = nullptr;
+  const SpooledNumbers* log_shares = nullptr;
+};
+
+// `path` tiles the sequence and has a finite score. Windows do not change a digit.
+SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                             const SegmentList& path, const ProgressCallback& progress = {});
+
+}  // namespace semicrf

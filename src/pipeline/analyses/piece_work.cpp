@@ -1,0 +1,151 @@
+#include "pipeline/analyses/piece_work.h"
+
+#include <algorithm>
+#include <array>
+
+#include "pipeline/run/parallel_for.h"
+#include "pipeline/inputs/random_stream.h"
+
+namespace semicrf {
+namespace {
+
+PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* path) {
+  PosteriorSelection selection;
+  selection.labels = analysis.label_posteriors;
+  selection.path = path;
+  selection.path_edges = analysis.path_edges;
+  return selection;
+}
+
+// Calls visit(its plan's place in a PiecePlan, needs) for each kind of pass over the piece.
+template <class Visit>
+void for_each_pass(const Engine& engine, const ScoreSource& source, const Analysis& analysis, Visit visit) {
+  if (analysis.viterbi) visit(&PiecePlan::viterbi, viterbi_needs(engine, source));
+  if (analysis.path_edges) visit(&PiecePlan::shares, share_needs(engine, source));
+  if (analysis.posteriors) {
+    const SegmentList some_path;
+    visit(&PiecePlan::posteriors,
+          posterior_needs(engine, source, selection_of(analysis, analysis.viterbi ? &some_path : nullptr)));
+  }
+  if (analysis.draws > 0) visit(&PiecePlan::draws, draw_needs(engine, source));
+}
+
+std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
+  return (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(source.length());
+}
+
+}  // namespace
+
+std::size_t PiecePlan::bytes() const {
+  std::size_t most = 0;
+  for (const auto* plan : {&viterbi, &shares, &posteriors, &draws})
+    if (*plan) most = std::max(most, (*plan)->bytes);
+  return most;
+}
+
+bool PiecePlan::whole() const {
+  return std::ranges::all_of(std::array{&viterbi, &shares, &posteriors, &draws},
+                             [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
+}
+
+PathView PieceResult::path() const {
+  PathView view;
+  if (viterbi) view.segments = &viterbi->segments;
+  if (shares) view.log_shares = &shares->logs;
+  return view;
+}
+
+std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
+  std::size_t bytes = 0;
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
+    bytes = std::max(bytes, comfortable_window_bytes(source.length(), engine.grid(), needs));
+  });
+  return bytes;
+}
+
+std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
+  std::size_t bytes = 0;
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
+    bytes = std::max(bytes, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source));
+  });
+  return bytes;
+}
+
+std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
+  std::size_t bytes = 0;
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
+    bytes = std::max(bytes, bytes_of_rows(needs, source));
+  });
+  return bytes;
+}
+
+std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                         std::int64_t positions) {
+  std::size_t bytes = 0;
+  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
+    bytes = std::max(bytes, needs.engine_bytes(positions));
+  });
+  return bytes;
+}
+
+PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                     std::size_t budget) {
+  PiecePlan plan;
+  for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
+    plan.*pass = plan_windows(source.length(), engine.grid(), needs, budget);
+  });
+  return plan;
+}
+
+PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
+                          const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
+                          const ProgressCallback& progress) {
+  PieceResult result;
+  if (analysis.viterbi) {
+    result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
+    if (!result.viterbi->feasible) return result;
+  }
+  if (analysis.path_edges)
+    result.shares = segment_shares(engine, source, *plan.shares, result.viterbi->segments, progress);
+  if (analysis.posteriors) {
+    const PathView path = result.path();
+    result.posteriors = sweep_posteriors(
+        engine, source, *plan.posteriors, selection_of(analysis, path.segments),
+        [&](const PosteriorBlock& block) { sink(path, block); }, progress);
+  }
+  if (analysis.draws > 0) {
+    const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
+                              identity.first_bin};
+    result.draws = draw_segmentations(engine, source, *plan.draws, request, progress);
+  }
+  return result;
+}
+
+std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
+                                          const Analysis& analysis, const IndexedPosteriorSink& sink,
+                                          int threads) {
+  std::vector<PieceResult> results(pieces.size());
+  if (analysis.viterbi) {
+    const std::vector<SequencePath> paths = engine.viterbi_of(pieces);
+    parallel_for(threads, pieces.size(), [&](std::size_t i, int) {
+      results[i].viterbi = scored_path(engine.model(), pieces[i], paths[i]);
+    });
+  }
+  if (!analysis.posteriors) return results;
+  std::vector<std::size_t> feasible;
+  std::vector<ScoreWindow> scores;
+  std::vector<PosteriorSelection> selections;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (!results[i].feasible()) continue;
+    feasible.push_back(i);
+    scores.push_back(pieces[i]);
+    selections.push_back(selection_of(analysis, results[i].path().segments));
+  }
+  std::vector<PosteriorResult> posteriors = posteriors_together(
+      engine, scores, selections,
+      [&](std::size_t n, const PosteriorBlock& block) { sink(feasible[n], block); }, threads);
+  for (std::size_t n = 0; n < feasible.size(); ++n) results[feasible[n]].posteriors = posteriors[n];
+  return results;
+}
+
+}  // namespace semicrf

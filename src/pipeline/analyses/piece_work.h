@@ -1,0 +1,93 @@
+// What is computed for one piece, and how it fits into memory.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "pipeline/analyses/posteriors/posterior_sweep.h"
+#include "pipeline/analyses/draws/segment_sampler.h"
+#include "pipeline/analyses/draws/segment_shares.h"
+#include "pipeline/analyses/viterbi/viterbi_decoder.h"
+#include "pipeline/windows/window_plan.h"
+
+namespace semicrf {
+
+struct Analysis {
+  bool viterbi = false;     // the best path
+  bool posteriors = false;  // boundary posteriors; with a path, also those along it
+  bool label_posteriors = false;
+  bool path_edges =
+      false;      // with a path and posteriors: those of its starts, its ends and its exact segments too
+  int draws = 0;  // segmentations drawn from P(y|x)
+  std::uint64_t seed = 0;  // of the draws
+
+  // How often progress counts every position.
+  int passes() const {
+    return (viterbi ? 2 : 0) + (posteriors ? 1 : 0) + (path_edges ? 1 : 0) + (draws > 0 ? 2 : 0);
+  }
+};
+
+struct PiecePlan {
+  std::optional<WindowPlan> viterbi, shares, posteriors, draws;
+  int threads = 1;  // besides those of the engine
+
+  std::size_t bytes() const;  // peak
+  bool whole() const;         // one window
+};
+
+// Bytes of windows that are long enough not to waste work.
+std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
+
+// Bytes of the piece in one window.
+std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
+
+// Of its rows (scores and outputs) without what the engine takes; and of the engine alone, for so many
+// positions.
+std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
+std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                         std::int64_t positions);
+
+// Throws MemoryError when the piece cannot be cut small enough for `budget` bytes.
+PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                     std::size_t budget);
+
+struct PieceResult {
+  std::optional<ViterbiResult> viterbi;
+  std::optional<SegmentShares> shares;
+  std::optional<PosteriorResult> posteriors;
+  std::optional<DrawResult> draws;
+
+  bool feasible() const {
+    return (!viterbi || viterbi->feasible) && (!posteriors || posteriors->feasible) &&
+           (!draws || draws->feasible);
+  }
+  PathView path() const;
+};
+
+// Gets the posteriors of a feasible piece, left to right, with the piece's path.
+using BlockSink = std::function<void(const PathView&, const PosteriorBlock&)>;
+
+// Where the piece is, for the random numbers of its draws.
+struct PieceIdentity {
+  std::string sequence;        // its name
+  std::int64_t first_bin = 0;  // of the piece in it
+};
+
+// Stops after an infeasible Viterbi pass.
+PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
+                          const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
+                          const ProgressCallback& progress);
+
+// The same of several whole pieces whose scores lie in memory, by one call of the engine per pass.
+// `analysis` has neither path edges nor draws. `sink` gets the index of a piece and its posteriors, from
+// several threads; `threads`: for what the host does.
+std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
+                                          const Analysis& analysis, const IndexedPosteriorSink& sink,
+                                          int threads);
+
+}  // namespace semicrf

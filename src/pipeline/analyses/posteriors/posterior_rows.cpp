@@ -1,0 +1,139 @@
+#include "pipeline/analyses/posteriors/posterior_rows.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace semicrf {
+namespace {
+
+void round_to_float(std::vector<double>& values) {
+  for (double& value : values) value = static_cast<double>(static_cast<float>(value));
+}
+
+template <class Stored>
+std::byte* pack(const std::vector<double>& values, std::byte* out) {
+  for (const double value : values) {
+    const auto stored = static_cast<Stored>(value);
+    std::memcpy(out, &stored, sizeof stored);
+    out += sizeof stored;
+  }
+  return out;
+}
+
+template <class Stored>
+const std::byte* unpack(const std::byte* in, std::vector<double>& values) {
+  for (double& value : values) {
+    Stored stored;
+    std::memcpy(&stored, in, sizeof stored);
+    value = static_cast<double>(stored);
+    in += sizeof stored;
+  }
+  return in;
+}
+
+std::size_t stored_bytes(Precision precision) {
+  return precision == Precision::kFloat ? sizeof(float) : sizeof(double);
+}
+
+}  // namespace
+
+PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision)
+    : selection_(selection), num_labels_(static_cast<std::size_t>(num_labels)), precision_(precision) {}
+
+std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selection, int num_labels) {
+  const auto labels = static_cast<std::size_t>(num_labels);
+  const bool path = selection.path != nullptr;
+  const bool edges = path && selection.path_edges;
+  const std::size_t computed = 1 + (selection.labels || path ? labels : 0) + (edges ? 2 * labels : 0);
+  const std::size_t picked = (path ? 1u : 0u) + (edges ? 2u : 0u);
+  const std::size_t packed = 1 + (selection.labels ? labels : 0) + picked;
+  return sizeof(double) * (computed + picked + packed);
+}
+
+void PosteriorRows::resize(PositionRange range) {
+  range_ = range;
+  const auto n = static_cast<std::size_t>(range.size());
+  const bool path = selection_.path != nullptr;
+  const bool edges = path && selection_.path_edges;
+  boundary_.resize(n);
+  labels_.resize(selection_.labels || path ? n * num_labels_ : 0);
+  starts_.resize(edges ? n * num_labels_ : 0);
+  ends_.resize(edges ? n * num_labels_ : 0);
+  path_label_.resize(path ? n : 0);
+  path_start_.resize(edges ? n : 0);
+  path_end_.resize(edges ? n : 0);
+}
+
+PosteriorArrays PosteriorRows::prepare(PositionRange range) {
+  resize(range);
+  const auto pointer = [](std::vector<double>& values) { return values.empty() ? nullptr : values.data(); };
+  return {pointer(boundary_), pointer(labels_), pointer(starts_), pointer(ends_)};
+}
+
+void PosteriorRows::finish(std::int64_t first_segment) {
+  if (range_.begin == 0) boundary_[0] = 1;  // by definition; engines have it within rounding
+  if (selection_.path != nullptr) pick_path(first_segment);
+  if (precision_ == Precision::kFloat)
+    for (std::vector<double>* values : released()) round_to_float(*values);
+}
+
+void PosteriorRows::pick_path(std::int64_t first_segment) {
+  SegmentList::Reader reader(*selection_.path, first_segment);
+  Segment segment;
+  std::int64_t t = range_.begin;
+  while (t < range_.end && reader.next(segment)) {
+    for (; t < std::min(segment.end, range_.end); ++t) {
+      const auto row = static_cast<std::size_t>(t - range_.begin);
+      const std::size_t entry = row * num_labels_ + static_cast<std::size_t>(segment.label);
+      path_label_[row] = labels_[entry];
+      if (selection_.path_edges) {
+        path_start_[row] = starts_[entry];
+        path_end_[row] = ends_[entry];
+      }
+    }
+  }
+}
+
+std::vector<std::vector<double>*> PosteriorRows::released() {
+  std::vector<std::vector<double>*> arrays = {&boundary_};
+  if (selection_.labels) arrays.push_back(&labels_);
+  for (std::vector<double>* picked : {&path_label_, &path_start_, &path_end_})
+    if (!picked->empty()) arrays.push_back(picked);
+  return arrays;
+}
+
+PosteriorBlock PosteriorRows::block() const {
+  PosteriorBlock block;
+  block.range = range_;
+  block.boundary = boundary_;
+  if (selection_.labels) block.labels = labels_;
+  block.path_label = path_label_;
+  block.path_start = path_start_;
+  block.path_end = path_end_;
+  return block;
+}
+
+void PosteriorRows::save(TempSpool& spool, std::size_t index) {
+  std::size_t values = 0;
+  for (const std::vector<double>* array : released()) values += array->size();
+  packed_.resize(values * stored_bytes(precision_));
+  std::byte* out = packed_.data();
+  for (const std::vector<double>* array : released())
+    out = precision_ == Precision::kFloat ? pack<float>(*array, out) : pack<double>(*array, out);
+  if (index == spool.size()) {
+    spool.append(packed_);
+  } else {
+    spool.replace(index, packed_);
+  }
+}
+
+void PosteriorRows::load(const TempSpool& spool, std::size_t index, PositionRange range) {
+  resize(range);
+  packed_.resize(spool.blob_size(index));
+  spool.read(index, packed_);
+  const std::byte* in = packed_.data();
+  for (std::vector<double>* array : released())
+    in = precision_ == Precision::kFloat ? unpack<float>(in, *array) : unpack<double>(in, *array);
+}
+
+}  // namespace semicrf

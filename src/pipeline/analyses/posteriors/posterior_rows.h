@@ -1,0 +1,48 @@
+// The posteriors of one window, and their compact form between the pass that computes them and their release.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "io/files/temp_spool.h"
+#include "pipeline/analyses/posteriors/posterior_sweep.h"
+
+namespace semicrf {
+
+// Arrays that hold the selected posteriors of one window at a time; memory is reused.
+class PosteriorRows {
+ public:
+  PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision);
+
+  // Bytes per position of the arrays.
+  static std::size_t bytes_per_position(const PosteriorSelection& selection, int num_labels);
+
+  // Makes room for the positions of `range` and says where an engine shall write.
+  PosteriorArrays prepare(PositionRange range);
+  // After the engine: picks the path's values out and rounds everything to the precision. `first_segment` is
+  // the index of the path's first segment that meets the range.
+  void finish(std::int64_t first_segment);
+  PosteriorBlock block() const;
+
+  // Puts the finished window into blob `index` of `spool` (appended when it is the next one), and gets it
+  // back.
+  void save(TempSpool& spool, std::size_t index);
+  void load(const TempSpool& spool, std::size_t index, PositionRange range);
+
+ private:
+  void resize(PositionRange range);
+  void pick_path(std::int64_t first_segment);
+  std::vector<std::vector<double>*> released();
+
+  PosteriorSelection selection_;
+  std::size_t num_labels_;
+  Precision precision_;
+  PositionRange range_;
+  std::vector<double> boundary_, labels_, starts_, ends_;
+  std::vector<double> path_label_, path_start_, path_end_;
+  std::vector<std::byte> packed_;
+};
+
+}  // namespace semicrf

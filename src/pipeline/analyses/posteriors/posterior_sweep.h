@@ -1,0 +1,67 @@
+// Posteriors of a sequence of any length in bounded memory: windows left to right with provisional backward
+// states, proven from the sequence's real end, released left to right (docs/algorithm.md, "Bounded memory").
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "model/score_source.h"
+#include "pipeline/analyses/viterbi/segment_list.h"
+#include "pipeline/analyses/viterbi/viterbi_decoder.h"
+#include "pipeline/windows/window_plan.h"
+
+namespace semicrf {
+
+// What is wanted of every position besides the boundary posterior.
+struct PosteriorSelection {
+  bool labels = false;                // P(c|t) of every label
+  const SegmentList* path = nullptr;  // P(label|t) of the label this path has there; it tiles the sequence
+  bool path_edges = false;            // with a path: the start and end posteriors of that label too
+};
+
+// A run of consecutive positions. Arrays that were not asked for are empty.
+struct PosteriorBlock {
+  PositionRange range;
+  std::span<const double> boundary;    // (n): a segment starts at t
+  std::span<const double> labels;      // (n, C)
+  std::span<const double> path_label;  // (n)
+  std::span<const double> path_start;  // (n)
+  std::span<const double> path_end;    // (n)
+};
+using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called left to right
+
+struct PosteriorResult {
+  bool feasible =
+      false;  // false: no segmentation has a finite score; nothing was released, nothing else is set
+  double log_partition = 0;
+  double boundary_mass = 0;   // sum over t = 0..T-1 of p(a segment starts at t)
+  double boundary_plogp = 0;  // sum of p ln p
+  double label_entropy = 0;   // nats, sum over t of the entropy of P(label|t)
+  double max_normalization_error = 0;
+  std::int64_t fallbacks = 0;  // see ChunkReport
+  std::int64_t repaired_chunks = 0;
+};
+
+// Entropy in nats of the distribution p / sum p.
+double boundary_entropy(double mass, double plogp);
+
+WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
+                            const PosteriorSelection& selection);
+
+// Released values are rounded to the engine's precision, so that they have the same digits however the
+// sequence was cut.
+PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                                 const PosteriorSelection& selection, const PosteriorSink& sink,
+                                 const ProgressCallback& progress = {});
+
+// The same of several whole sequences that lie in memory, by one call of the engine. `sink` gets the index of
+// a sequence and its posteriors, of those that are feasible, in any order and from several threads.
+using IndexedPosteriorSink = std::function<void(std::size_t, const PosteriorBlock&)>;
+std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const ScoreWindow> sequences,
+                                                 std::span<const PosteriorSelection> selections,
+                                                 const IndexedPosteriorSink& sink, int threads);
+
+}  // namespace semicrf

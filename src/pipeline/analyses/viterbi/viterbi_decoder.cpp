@@ -1,0 +1,301 @@
+#include "pipeline/analyses/viterbi/viterbi_decoder.h"
+
+#include <algorithm>
+#include <future>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "pipeline/analyses/viterbi/known_paths.h"
+#include "pipeline/windows/path_score.h"
+#include "pipeline/run/stage_times.h"
+#include "pipeline/windows/window_reader.h"
+
+namespace semicrf {
+namespace {
+
+// The smallest duration that some label allows, 1 when none does.
+std::int64_t shortest_duration(const ChainModel& model) {
+  for (int k = 1; k <= model.max_duration; ++k)
+    for (int c = 0; c < model.num_labels; ++c)
+      if (model.duration_score(k, c) > kNegativeInfinity) return k;
+  return 1;
+}
+
+void add_reports(const std::vector<ChunkReport>& chunks, ViterbiResult& result) {
+  for (const ChunkReport& chunk : chunks) {
+    result.fallbacks += chunk.fallbacks;
+    result.repaired_chunks += chunk.repaired ? 1 : 0;
+  }
+}
+
+class Decoder {
+ public:
+  Decoder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const ProgressCallback& progress,
+          int threads)
+      : engine_(engine),
+        source_(source),
+        plan_(plan),
+        progress_(progress),
+        threads_(threads),
+        edge_(joining_edge(engine.model().max_duration)),
+        joins_(plan.count() > 1 &&
+               engine.joins_windows(
+                   {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()})),
+        reader_(engine, source, plan),
+        score_(engine.model(), plan.length),
+        unscored_end_(plan.length) {}
+
+  ViterbiResult run() {
+    reader_.begin();
+    times_.end("prefetch begun");
+    sweep_forward();
+    times_.end("first sweep");
+    if (result_.feasible) trace_back();
+    times_.end("path");
+    return std::move(result_);
+  }
+
+ private:
+  struct Computed {
+    ScoreWindow scores;
+    ViterbiWindow window;
+  };
+  // `next`: the window that is wanted after it, or -1.
+  Computed compute(std::int64_t n, bool keep_messages, std::int64_t next = -1) {
+    Computed computed;
+    computed.scores = reader_.read(n);
+    if (next >= 0) reader_.read_ahead(next);
+    const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
+    computed.window = engine_.viterbi(computed.scores, plan_.range(n), left, keep_messages);
+    return computed;
+  }
+
+  // Whether an engine has a device of its own to work on, and scores lie where two can read them.
+  bool works_beside() const { return engine_.device_memory() && source_.in_place(); }
+
+  // Leaves the true forward state at the left edge of every window, and the messages of the last one; where
+  // windows are joined also paths through all but that one.
+  void sweep_forward() {
+    const std::int64_t last = plan_.count() - 1;
+    states_.resize(static_cast<std::size_t>(last) + 1);
+    known_cells_.resize(states_.size());
+    for (std::int64_t n = 0; n <= last; ++n) {
+      Computed computed = compute(n, n == last || joins_, n < last ? n + 1 : -1);
+      ViterbiWindow& window = computed.window;
+      scores_ = computed.scores;
+      add_reports(window.chunks, result_);
+      if (progress_) progress_(plan_.range(n).size());
+      if (joins_ && n < last) follow_ahead(n, window);
+      if (n < last) {
+        states_[static_cast<std::size_t>(n) + 1] = std::move(window.right);
+      } else {
+        messages_ = std::move(window.messages);
+        result_.feasible = best_final_score(window.right, &cursor_.label) > kNegativeInfinity;
+      }
+    }
+  }
+
+  // The path through a window that was just computed, as if the true path came from the best label at its
+  // right edge.
+  void follow_ahead(std::int64_t n, ViterbiWindow& window) {
+    TraceCursor cursor;
+    cursor.phase = TraceCursor::Phase::kFindStart;
+    cursor.boundary = cursor.segment_end = plan_.range(n).end;
+    best_final_score(window.right, &cursor.label);
+    known_.begin(cursor);
+    constexpr std::size_t kPart = 1 << 20;  // segments that are kept and scored together
+    std::vector<Segment> reversed;
+    bool more = true;
+    while (more) {
+      more = window.messages->trace(cursor, reversed);
+      if (more && reversed.size() < kPart) continue;
+      known_.append(reversed);
+      score_ahead(n, std::exchange(reversed, {}));
+    }
+    known_.end(cursor);
+    edges_.push_back(window.messages->right_edge(edge_));
+    window.messages.reset();
+  }
+  // Whether the path through window n is known from where the true one enters it.
+  bool joins_known_path(std::int64_t n) {
+    if (static_cast<std::size_t>(n) >= edges_.size()) return false;
+    TraceCursor cursor = cursor_;
+    std::vector<Segment> reversed;
+    ViterbiMessages* const edge = edges_[static_cast<std::size_t>(n)].get();
+    while (edge != nullptr && edge->trace(cursor, reversed)) {
+    }
+    return known_.join(n, cursor_, reversed);
+  }
+
+  // Adds up a known part of the path beside the kernels of later windows; not at the right edge, where it may
+  // not be the true one.
+  void score_ahead(std::int64_t n, std::vector<Segment> reversed) {
+    if (!works_beside()) return;
+    finish_scoring();
+    const PositionRange range = plan_.range(n);
+    scoring_ =
+        std::async(std::launch::async, [this, n, range, segments = std::move(reversed), scores = scores_] {
+          const std::vector<PathScore::Cell> cells =
+              score_.whole_cells(scores, segments, range.begin, range.end - edge_, threads_);
+          std::vector<PathScore::Cell>& all = known_cells_[static_cast<std::size_t>(n)];
+          all.insert(all.end(), cells.begin(), cells.end());
+        });
+  }
+  void finish_scoring() {
+    if (scoring_.valid()) scoring_.get();
+  }
+
+  void trace_back() {
+    finish_scoring();
+    cursor_.phase = TraceCursor::Phase::kFindStart;
+    cursor_.boundary = cursor_.segment_end = plan_.length;
+    std::vector<Segment> reversed;
+    const std::int64_t last = plan_.count() - 1;
+    for (std::int64_t n = last; n >= 0; --n) {
+      const bool known = n != last && known_next_;
+      if (known) {
+        scores_ = reader_.read(n);
+      } else if (n != last) {
+        take_next();
+      }
+      bool more = true;
+      while (more) {
+        reversed.clear();
+        more = known ? known_.take(cursor_, reversed) : messages_->trace(cursor_, reversed);
+        if (!more) begin_next(n);
+        score_stretch(plan_.range(n), reversed,
+                      known ? std::span<const PathScore::Cell>(known_cells_[static_cast<std::size_t>(n)])
+                            : std::span<const PathScore::Cell>());
+        result_.segments.append_reversed(reversed);
+      }
+      score_open_segment(plan_.range(n));
+      if (progress_) progress_(plan_.range(n).size());
+    }
+    result_.score = score_.finish();
+  }
+
+  // The path of window n is known: the window left of it is computed while that one's share of the score is
+  // added up, where an engine has a device for it and scores need no second memory; unless its path is known.
+  void begin_next(std::int64_t n) {
+    messages_.reset();
+    if (n == 0) return;
+    known_next_ = joins_known_path(n - 1);
+    if (known_next_) return;
+    next_ = std::async(works_beside() ? std::launch::async : std::launch::deferred,
+                       [this, n] { return compute(n - 1, true); });
+  }
+  void take_next() {
+    Computed next = next_.get();
+    scores_ = next.scores;
+    messages_ = std::move(next.window.messages);
+  }
+
+  // Adds up what the positions of this window contribute to the path's score. Segments may reach beyond its
+  // left edge.
+  void score_stretch(PositionRange range, const std::vector<Segment>& reversed,
+                     std::span<const PathScore::Cell> known) {
+    if (unscored_ && score_whole(range, *unscored_)) unscored_.reset();
+    std::span<const Segment> rest(reversed);
+    // What reaches beyond the right edge was open there, and its part there is in the score.
+    if (!rest.empty() && rest.front().end > unscored_end_ && rest.front().begin >= range.begin) {
+      score_whole(range, rest.front());
+      rest = rest.subspan(1);
+    }
+    if (rest.empty()) return;
+    const bool open = rest.back().begin < range.begin;  // only the window's last one
+    const std::size_t whole = rest.size() - (open ? 1 : 0);
+    score_.add_segments(scores_, rest.first(whole), threads_, known);
+    if (whole > 0) unscored_end_ = rest[whole - 1].begin;
+    if (open && !score_whole(range, rest.back())) unscored_ = rest.back();
+  }
+  // The part inside the window of the segment in the cursor, whose start is not found yet.
+  void score_open_segment(PositionRange range) {
+    if (unscored_end_ > range.begin)
+      score_segment(range, {range.begin - 1, cursor_.segment_end, cursor_.label});
+  }
+
+  bool score_whole(PositionRange range, const Segment& segment) {
+    if (!score_segment(range, segment)) return false;
+    score_.add_segment(segment);
+    return true;
+  }
+
+  // The part of a segment inside the window; true when that reaches the segment's start.
+  bool score_segment(PositionRange range, const Segment& segment) {
+    const std::int64_t begin = std::max(segment.begin, range.begin);
+    if (unscored_end_ > range.begin) {
+      if (segment.end == unscored_end_) score_.add_end(scores_, segment.end - 1, segment.label);
+      score_.add_content(scores_, begin, unscored_end_, segment.label);
+      unscored_end_ = begin;
+    }
+    if (segment.begin < range.begin) return false;
+    score_.add_start(scores_, segment.begin, segment.label);
+    return true;
+  }
+
+  Engine& engine_;
+  ScoreSource& source_;
+  const WindowPlan& plan_;
+  const ProgressCallback& progress_;
+  int threads_;
+  const std::int64_t edge_;                              // positions
+  const bool joins_;                                     // see Engine::joins_windows
+  KnownPaths known_;                                     // of windows that are joined
+  std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // of them
+  WindowReader reader_;
+  ScoreWindow scores_;                 // of the window computed last
+  std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
+  std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
+  bool known_next_ = false;                    // the path through the window left of it is
+  std::future<Computed> next_;                 // the window left of it
+  TraceCursor cursor_;
+  PathScore score_;
+  std::vector<std::vector<PathScore::Cell>> known_cells_;  // of known paths, per window, right to left
+  std::future<void> scoring_;                              // adds to them
+  StageTimes times_{"Viterbi"};
+  std::optional<Segment> unscored_;  // found, but not fully in the score: it begins in a window to the left
+  std::int64_t unscored_end_;        // positions from here on are in the score
+  ViterbiResult result_;
+};
+
+}  // namespace
+
+WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
+  // Segments before they are packed, in a vector that may just have grown: of a window, or of a part of its
+  // path, in which it comes from a device.
+  constexpr std::size_t kUnpacked = 2 * sizeof(Segment);
+  constexpr std::size_t kPart = std::size_t{1} << 20;
+  const std::size_t part = engine.device_memory() ? kUnpacked * kPart : 0;
+  WindowNeeds needs;
+  needs.engine_bytes = [&engine, part](std::int64_t positions) {
+    return engine.viterbi_bytes(positions, true) +
+           std::min(part, kUnpacked * static_cast<std::size_t>(positions));
+  };
+  needs.score_bytes = source.bytes_per_position() * (WindowReader::reads_ahead(engine, source) ? 2 : 1);
+  take_device_needs(engine, source, needs,
+                    [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
+  if (!engine.device_memory())
+    needs.output_bytes = kUnpacked / static_cast<std::size_t>(shortest_duration(engine.model()));
+  return needs;
+}
+
+ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                             const ProgressCallback& progress, int threads) {
+  return Decoder(engine, source, plan, progress, threads).run();
+}
+
+ViterbiResult scored_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path) {
+  ViterbiResult result;
+  add_reports(path.chunks, result);
+  result.feasible = path.feasible;
+  if (!path.feasible) return result;
+  PathScore score(model, scores.length);
+  score.add_segments(scores, path.reversed, 1);
+  result.score = score.finish();
+  result.segments.append_reversed(path.reversed);
+  return result;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,38 @@
+// The best segmentation of a sequence of any length in bounded memory: windows left to right for the forward
+// states, then right to left for the path (docs/algorithm.md, "Bounded memory" and "Viterbi without
+// back-pointers").
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "engine/engine.h"
+#include "model/score_source.h"
+#include "pipeline/analyses/viterbi/segment_list.h"
+#include "pipeline/windows/window_plan.h"
+
+namespace semicrf {
+
+// Called with the number of positions that were just finished; a sequence counts its length once per pass.
+using ProgressCallback = std::function<void(std::int64_t)>;
+
+struct ViterbiResult {
+  bool feasible = false;       // false: no segmentation has a finite score; nothing else is set then
+  double score = 0;            // of the path, rescored in double
+  SegmentList segments;        // left to right
+  std::int64_t fallbacks = 0;  // see ChunkReport
+  std::int64_t repaired_chunks = 0;
+};
+
+// Bytes that window planning needs to know of a decoding run.
+WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
+
+// Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same
+// result. `threads`: for the path's score.
+ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
+                             const ProgressCallback& progress = {}, int threads = 1);
+
+// What decode_viterbi() makes of the whole sequence `scores`, whose path is known.
+ViterbiResult scored_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path);
+
+}  // namespace semicrf

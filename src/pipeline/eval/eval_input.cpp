@@ -1,0 +1,100 @@
+#include "pipeline/eval/eval_input.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "core/error.h"
+#include "io/text/bed_reader.h"
+#include "io/label_name.h"
+
+namespace semicrf {
+namespace {
+
+struct Line {
+  Segment segment;
+  std::int64_t number = 0;
+};
+
+InputError refuse(const std::string& path, std::int64_t line, const std::string& what,
+                  const std::string& advice) {
+  return InputError({path, "line " + std::to_string(line), what, advice});
+}
+
+std::string bases(const std::string& chromosome, const Segment& segment) {
+  return chromosome + ":" + std::to_string(segment.begin) + "-" + std::to_string(segment.end);
+}
+
+void check_record(const std::string& path, const BedRecord& record,
+                  const std::unordered_map<std::string, std::int64_t>& lengths) {
+  if (record.fields.size() < 4)
+    throw refuse(path, record.line, "has no label", "the label of a segment is the fourth column");
+  if (const std::string problem = name_problem(record.name); !problem.empty())
+    throw refuse(path, record.line, "the label (column 4): " + problem, "");
+  if (lengths.empty()) return;
+  const auto known = lengths.find(record.chromosome);
+  if (known == lengths.end())
+    throw refuse(path, record.line, "chromosome '" + record.chromosome + "' is not in the chromosome sizes",
+                 "names must match exactly, \"chr\" prefixes included");
+  if (record.end > known->second)
+    throw refuse(path, record.line,
+                 "ends at " + std::to_string(record.end) + ", beyond the " + std::to_string(known->second) +
+                     " bases of " + record.chromosome,
+                 "check the genome version");
+}
+
+std::vector<Segment> sorted_segments(const std::string& path, const std::string& chromosome,
+                                     std::vector<Line>& lines) {
+  std::stable_sort(lines.begin(), lines.end(),
+                   [](const Line& a, const Line& b) { return a.segment.begin < b.segment.begin; });
+  std::vector<Segment> segments;
+  segments.reserve(lines.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (i > 0 && lines[i].segment.begin < lines[i - 1].segment.end) {
+      const bool later = lines[i].number > lines[i - 1].number;
+      const Line& here = lines[later ? i : i - 1];
+      const Line& other = lines[later ? i - 1 : i];
+      throw refuse(path, here.number,
+                   bases(chromosome, here.segment) + " overlaps line " + std::to_string(other.number) + ", " +
+                       bases(chromosome, other.segment) + " (0-based)",
+                   "segments of one file must not overlap");
+    }
+    segments.push_back(lines[i].segment);
+  }
+  return segments;
+}
+
+}  // namespace
+
+int LabelNumbers::number(const std::string& name) {
+  const auto [entry, added] = numbers_.emplace(name, static_cast<int>(names_.size()));
+  if (added) names_.push_back(name);
+  return entry->second;
+}
+
+const std::vector<Segment>& Segmentation::on(const std::string& chromosome) const {
+  static const std::vector<Segment> kNone;
+  const auto found = segments.find(chromosome);
+  return found == segments.end() ? kNone : found->second;
+}
+
+Segmentation read_segmentation(const std::string& path, const std::vector<Chromosome>& known,
+                               LabelNumbers& labels) {
+  std::unordered_map<std::string, std::int64_t> lengths;
+  for (const Chromosome& chromosome : known) lengths.emplace(chromosome.name, chromosome.length);
+  Segmentation segmentation;
+  segmentation.path = path;
+  std::unordered_map<std::string, std::vector<Line>> lines;
+  BedReader reader(path);
+  for (BedRecord record; reader.next(record); ++segmentation.count) {
+    check_record(path, record, lengths);
+    const auto [chromosome, added] = lines.try_emplace(record.chromosome);
+    if (added) segmentation.chromosomes.push_back(record.chromosome);
+    chromosome->second.push_back({{record.begin, record.end, labels.number(record.name)}, record.line});
+  }
+  for (const std::string& chromosome : segmentation.chromosomes)
+    segmentation.segments[chromosome] = sorted_segments(path, chromosome, lines[chromosome]);
+  return segmentation;
+}
+
+}  // namespace semicrf

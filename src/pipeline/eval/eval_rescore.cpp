@@ -1,0 +1,295 @@
+#include "pipeline/eval/eval_rescore.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "core/error.h"
+#include "eval/bin_segments.h"
+#include "eval/stretches.h"
+#include "io/memory_size.h"
+#include "pipeline/windows/memory_budget.h"
+#include "pipeline/windows/path_score.h"
+#include "pipeline/run/piece_stream.h"
+#include "pipeline/analyses/piece_work.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kScoreSlab = 1 << 16;  // positions read at a time while a path is scored
+
+std::string base_range(const BinLocation& location, std::int64_t begin_bin, std::int64_t end_bin) {
+  return location.chromosome + ":" + std::to_string(location.begin_base(begin_bin) + 1) + "-" +
+         std::to_string(location.end_base(end_bin));
+}
+
+// Why the chain itself forbids a path over `positions` positions; empty when it does not.
+std::string chain_problem(const ChainModel& model, const std::vector<std::string>& names,
+                          const std::vector<Segment>& path, std::int64_t positions,
+                          const BinLocation& location) {
+  std::int64_t at = 0;
+  int left = -1;
+  for (const Segment& segment : path) {
+    if (segment.begin > at) return "no segment at " + base_range(location, at, segment.begin);
+    const std::string place = base_range(location, segment.begin, segment.end);
+    const std::string& name = names[static_cast<std::size_t>(segment.label)];
+    if (segment.label >= model.num_labels) return "the model has no label \"" + name + "\", " + place;
+    const std::int64_t duration = segment.end - segment.begin;
+    if (model.duration_score(duration, segment.label) == kNegativeInfinity)
+      return "a segment of \"" + name + "\" cannot have " + std::to_string(duration) + " bins, " + place +
+             (duration > model.max_duration ? " (max_duration is " + std::to_string(model.max_duration) + ")"
+                                            : "");
+    if (left >= 0 && model.transition_at(left, segment.label) == kNegativeInfinity)
+      return "\"" + name + "\" cannot follow \"" + names[static_cast<std::size_t>(left)] + "\", " + place;
+    left = segment.label;
+    at = segment.end;
+  }
+  return at < positions ? "no segment at " + base_range(location, at, positions) : "";
+}
+
+// What LSE over the labels before a first segment of `label` has more than their maximum.
+double initial_gain(const ChainModel& model, int label) {
+  if (model.initial == InitialTerm::kNone) return 0;
+  double best = kNegativeInfinity;
+  for (int from = 0; from < model.num_labels; ++from) best = std::max(best, model.transition_at(from, label));
+  double sum = 0;
+  for (int from = 0; from < model.num_labels; ++from)
+    sum += std::exp(model.transition_at(from, label) - best);
+  return std::log(sum);
+}
+
+// The parts of `pieces` in which every bin has a segment.
+std::vector<BinRange> labelled_parts(const std::vector<BinRange>& pieces,
+                                     const std::vector<Segment>& segments) {
+  std::vector<BinRange> runs;
+  for (const Segment& segment : segments) {
+    if (!runs.empty() && runs.back().end == segment.begin) {
+      runs.back().end = segment.end;
+    } else {
+      runs.push_back({segment.begin, segment.end});
+    }
+  }
+  std::vector<BinRange> parts;
+  for (std::size_t i = 0, j = 0; i < pieces.size() && j < runs.size();) {
+    const BinRange part{std::max(pieces[i].begin, runs[j].begin), std::min(pieces[i].end, runs[j].end)};
+    if (part.begin < part.end) parts.push_back(part);
+    if (pieces[i].end <= runs[j].end) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return parts;
+}
+
+void add_path(RescoredPath& total, const RescoredPath& path) {
+  if (total.impossible.empty()) total.impossible = path.impossible;
+  if (total.impossible.empty()) {
+    PathScores sum = total.score.value_or(PathScores{});
+    sum.log_weight += path.score->log_weight;
+    sum.viterbi_score += path.score->viterbi_score;
+    total.score = sum;
+  } else {
+    total.score.reset();
+  }
+  total.segments += path.segments;
+  total.moved += path.moved;
+  total.lost += path.lost;
+}
+
+class Rescorer {
+ public:
+  Rescorer(const RescoreRequest& request, const ParameterFile& parameters,
+           const std::vector<std::string>& names, const Segmentation& truth, const Segmentation& predicted,
+           Progress* progress)
+      : request_(request),
+        names_(names),
+        truth_(truth),
+        predicted_(predicted),
+        progress_(progress),
+        inputs_(InputSet::open(request.input, parameters.parameters)),
+        engine_(make_engine(request.engine, parameters.parameters.chain)) {
+    spdlog::info("engine: {}", engine_->description());
+    for (const std::string& line : inputs_.binding()) spdlog::debug("input: {}", escape_control(line));
+    result_.device = engine_->description();
+    result_.params_sha256 = parameters.sha256;
+    result_.bin_size = inputs_.bin_size();
+  }
+
+  RescoreResult run(const std::vector<std::string>& chromosomes) {
+    std::vector<std::size_t> wanted;
+    std::int64_t positions = 0;
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
+      const Sequence& sequence = inputs_.sequences()[i];
+      if (std::find(chromosomes.begin(), chromosomes.end(), sequence.chromosome) == chromosomes.end())
+        continue;
+      wanted.push_back(i);
+      for (const BinRange& piece : make_pieces(inputs_.piece_request(i))) positions += piece.size();
+    }
+    if (progress_ != nullptr) progress_->begin(positions);
+    for (const std::size_t i : wanted) run_sequence(i);
+    if (progress_ != nullptr) progress_->end();
+    if (result_.total.positions == 0) refuse_nothing(chromosomes);
+    const auto sequences = static_cast<double>(result_.sequences.size());
+    result_.total.boundary_entropy /= sequences;
+    result_.total.position_entropy /= static_cast<double>(result_.total.positions);
+    return std::move(result_);
+  }
+
+ private:
+  [[noreturn]] void refuse_nothing(const std::vector<std::string>& chromosomes) const {
+    std::vector<Chromosome> here, there;
+    for (const std::string& name : chromosomes) here.push_back({name, 1});
+    for (const Sequence& sequence : inputs_.sequences())
+      if (find_chromosome(there, sequence.chromosome) == nullptr) there.push_back({sequence.chromosome, 1});
+    throw InputError({request_.input.inputs.front(), "",
+                      "has no bin that the truth labels: evaluated are " + chromosome_names(here) +
+                          ", the inputs have " + chromosome_names(there),
+                      "names must match exactly, \"chr\" prefixes included"});
+  }
+
+  std::size_t budget(const ScoreSource& source, const Analysis& analysis) const {
+    if (!request_.max_memory)
+      return std::max(kDefaultWindowMemory, comfortable_bytes(*engine_, source, analysis));
+    const auto limit = static_cast<std::size_t>(*request_.max_memory);
+    if (limit <= kFixedMemory)
+      throw MemoryError({"", "",
+                         "the program needs " + print_memory_size(static_cast<std::int64_t>(kFixedMemory)) +
+                             " besides its windows and --max-memory is " +
+                             print_memory_size(*request_.max_memory),
+                         "raise --max-memory"});
+    return limit - kFixedMemory;
+  }
+
+  void run_sequence(std::size_t index) {
+    const Sequence& sequence = inputs_.sequences()[index];
+    const BinLocation whole = locate(sequence, inputs_.bin_size(), 0);
+    const BinnedSegments labelled =
+        bin_segments(truth_.on(sequence.chromosome), {whole.origin, whole.bin_size, whole.limit});
+    PieceRequest request = inputs_.piece_request(index);
+    if (labelled_parts(make_pieces(request), labelled.segments).empty()) return;
+    ReadOptions read;
+    read.precision = request_.engine.precision;
+    read.threads = request_.engine.threads;
+    read.cache_bytes = kDefaultWindowMemory / 4;
+    const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(index, read);
+    InputSet::Scan scan = inputs_.scan(index, *scores);
+    result_.warnings.insert(result_.warnings.end(), scan.warnings.begin(), scan.warnings.end());
+    request.missing = std::move(scan.missing);
+    const std::vector<BinRange> pieces = labelled_parts(make_pieces(request), labelled.segments);
+    if (pieces.empty()) return;
+
+    Rescoring sums;
+    sums.name = sequence.title;
+    SequenceReport report;
+    for (const BinRange& piece : pieces) run_piece(sequence, scores, piece, sums, report);
+    report.finish();
+    sums.pieces = static_cast<std::int64_t>(pieces.size());
+    sums.log_partition = report.stats.log_partition.value_or(0);
+    sums.boundary_entropy = report.stats.boundary_entropy.value_or(0);
+    sums.position_entropy = report.stats.position_entropy.value_or(0);
+    add_to_total(sums);
+    result_.sequences.push_back(std::move(sums));
+  }
+
+  void run_piece(const Sequence& sequence, const std::shared_ptr<SequenceScores>& scores,
+                 const BinRange& bins, Rescoring& sums, SequenceReport& report) {
+    const BinLocation location = locate(sequence, inputs_.bin_size(), bins.begin);
+    const std::unique_ptr<ScoreSource> source = make_piece_source(scores, bins);
+    Analysis analysis;
+    analysis.posteriors = true;
+    const std::size_t all = budget(*source, analysis);
+    const PiecePlan plan = plan_piece(*engine_, *source, analysis, all - std::min(all, scores->cached_bytes));
+    const auto advance = [&](std::int64_t positions) {
+      if (progress_ != nullptr) progress_->advance(positions);
+    };
+    const PosteriorResult posteriors = sweep_posteriors(
+        *engine_, *source, *plan.posteriors, {}, [](const PosteriorBlock&) {}, advance);
+    if (!posteriors.feasible)
+      throw InputError({"", base_range(location, 0, bins.size()),
+                        "no segmentation of " + std::to_string(bins.size()) + " bins has a finite score",
+                        "leave the place out with --exclude"});
+    report.add(posteriors, bins.size());
+    sums.positions += bins.size();
+    add_path(sums.truth, score_segmentation(truth_, location, bins.size(), *source));
+    add_path(sums.predicted, score_segmentation(predicted_, location, bins.size(), *source));
+  }
+
+  RescoredPath score_segmentation(const Segmentation& segmentation, const BinLocation& location,
+                                  std::int64_t positions, ScoreSource& source) const {
+    const BaseGrid grid{location.begin_base(0), location.bin_size, location.end_base(positions)};
+    const BinnedSegments binned =
+        bin_segments(segments_meeting(segmentation.on(location.chromosome), grid.origin, grid.limit), grid);
+    RescoredPath path;
+    path.segments = static_cast<std::int64_t>(binned.segments.size());
+    path.moved = binned.moved;
+    path.lost = binned.lost;
+    const ChainModel& model = engine_->model();
+    path.impossible = chain_problem(model, names_, binned.segments, positions, location);
+    if (!path.impossible.empty()) return path;
+    path.score = score_path(model, source, binned.segments);
+    if (!path.score)
+      path.impossible =
+          "a score of -inf in the inputs or in start and end, " + base_range(location, 0, positions);
+    return path;
+  }
+
+  void add_to_total(const Rescoring& sequence) {
+    Rescoring& total = result_.total;
+    total.positions += sequence.positions;
+    total.pieces += sequence.pieces;
+    total.log_partition += sequence.log_partition;
+    total.boundary_entropy += sequence.boundary_entropy;
+    total.position_entropy += sequence.position_entropy * static_cast<double>(sequence.positions);
+    add_path(total.truth, sequence.truth);
+    add_path(total.predicted, sequence.predicted);
+  }
+
+  const RescoreRequest& request_;
+  const std::vector<std::string>& names_;
+  const Segmentation& truth_;
+  const Segmentation& predicted_;
+  Progress* progress_;
+  InputSet inputs_;
+  std::unique_ptr<Engine> engine_;
+  RescoreResult result_;
+};
+
+}  // namespace
+
+std::optional<PathScores> score_path(const ChainModel& model, ScoreSource& source,
+                                     const std::vector<Segment>& path) {
+  PathScore score(model, source.length());
+  ScoreBuffers buffers;
+  std::int64_t unscored_end = source.length();
+  auto segment = path.rbegin();
+  while (unscored_end > 0) {
+    const std::int64_t begin = (unscored_end - 1) / kScoreSlab * kScoreSlab;
+    const ScoreWindow window = source.read(begin, unscored_end, buffers);
+    while (unscored_end > begin) {
+      if (unscored_end == segment->end) score.add_end(window, segment->end - 1, segment->label);
+      const std::int64_t from = std::max(segment->begin, begin);
+      score.add_content(window, from, unscored_end, segment->label);
+      unscored_end = from;
+      if (from > segment->begin) break;  // it goes on in the next slab
+      score.add_start(window, from, segment->label);
+      score.add_segment(*segment++);
+    }
+  }
+  PathScores scores;
+  scores.viterbi_score = score.finish();
+  if (!std::isfinite(scores.viterbi_score)) return std::nullopt;  // -inf, or NaN from adding to it
+  scores.log_weight = scores.viterbi_score + initial_gain(model, path.front().label);
+  return scores;
+}
+
+RescoreResult rescore(const RescoreRequest& request, const ParameterFile& parameters,
+                      const std::vector<std::string>& label_names,
+                      const std::vector<std::string>& chromosomes, const Segmentation& truth,
+                      const Segmentation& predicted, Progress* progress) {
+  return Rescorer(request, parameters, label_names, truth, predicted, progress).run(chromosomes);
+}
+
+}  // namespace semicrf

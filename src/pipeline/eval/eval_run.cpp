@@ -1,0 +1,201 @@
+#include "pipeline/eval/eval_run.h"
+
+#include <spdlog/spdlog.h>
+
+#include <deque>
+#include <filesystem>
+
+#include "core/error.h"
+#include "io/json/eval_json.h"
+#include "io/files/output_file.h"
+#include "io/files/output_target.h"
+#include "io/params/params_json.h"
+#include "io/text/region.h"
+#include "pipeline/eval/eval_input.h"
+#include "pipeline/eval/eval_rescore.h"
+
+namespace semicrf {
+namespace {
+
+// Of a chromosome of which only segments are known.
+constexpr std::int64_t kUnknownLength = std::int64_t{1} << 60;
+
+std::string file_name(const std::string& path) {
+  return path == kStandardOutput ? "standard input" : std::filesystem::path(path).filename().string();
+}
+
+std::vector<Chromosome> named(const std::vector<std::string>& names) {
+  std::vector<Chromosome> chromosomes;
+  for (const std::string& name : names) chromosomes.push_back({name, kUnknownLength});
+  return chromosomes;
+}
+
+class Run {
+ public:
+  explicit Run(const EvalOptions& options) : options_(options) {
+    if (options.truth == kStandardOutput && options.predicted == kStandardOutput)
+      throw UsageError("both segmentations are read from standard input", "give a file for one of them");
+    if (!options.input.parameters.empty()) {
+      parameters_ = read_params_json(options.input.parameters);
+      for (const Label& label : parameters_.parameters.labels) labels_.number(label.name);
+    }
+    if (!options.input.chrom_sizes_file.empty()) sizes_ = read_chrom_sizes(options.input.chrom_sizes_file);
+    truth_ = read_segmentation(options.truth, sizes_, labels_);
+    predicted_ = read_segmentation(options.predicted, sizes_, labels_);
+    report_.version = options.version;
+    report_.truth = {file_name(options.truth), truth_.count};
+    report_.predicted = {file_name(options.predicted), predicted_.count};
+    report_.merge_adjacent = options.merge_adjacent;
+    read_regions_given();
+    check_chromosomes();
+  }
+
+  EvalReport run(Progress* progress) {
+    report_.labels = labels_.names();
+    compare();
+    if (!options_.input.parameters.empty()) {
+      std::vector<std::string> chromosomes;
+      for (const auto& [name, bases] : report_.chromosomes) chromosomes.push_back(name);
+      const RescoreRequest request{options_.input, options_.engine, options_.max_memory};
+      report_.model =
+          rescore(request, parameters_, report_.labels, chromosomes, truth_, predicted_, progress);
+      report_.model->params = file_name(options_.input.parameters);
+      for (const Warning& warning : report_.model->warnings) warn(warning);
+    }
+    return std::move(report_);
+  }
+
+ private:
+  void warn(const Warning& warning) {
+    spdlog::warn("{} [{}]", escape_control(warning.message), warning.code);
+    report_.warnings.push_back(warning);
+  }
+
+  // Regions may name any chromosome that one of the files has.
+  void read_regions_given() {
+    std::vector<Chromosome> known = sizes_;
+    if (known.empty()) {
+      known = named(truth_.chromosomes);
+      for (const std::string& name : predicted_.chromosomes)
+        if (!truth_.segments.contains(name)) known.push_back({name, kUnknownLength});
+    }
+    const InputOptions& input = options_.input;
+    include_given_ = !input.regions.empty() || !input.regions_file.empty();
+    for (const std::string& text : input.regions) include_.push_back(parse_region(text, known));
+    if (!input.regions_file.empty()) {
+      const std::vector<Region> more = read_regions(input.regions_file, known);
+      include_.insert(include_.end(), more.begin(), more.end());
+    }
+    if (!input.exclude_file.empty()) exclude_ = read_regions(input.exclude_file, known);
+  }
+
+  void check_chromosomes() {
+    if (truth_.count == 0) throw InputError({options_.truth, "", "has no segment", ""});
+    std::vector<std::string> strangers;
+    for (const std::string& name : predicted_.chromosomes)
+      if (!truth_.segments.contains(name)) strangers.push_back(name);
+    if (predicted_.count > 0 && strangers.size() == predicted_.chromosomes.size())
+      throw InputError({options_.predicted, "",
+                        "no chromosome in common with " + options_.truth + ": it has " +
+                            chromosome_names(named(strangers)) + ", the truth has " +
+                            chromosome_names(named(truth_.chromosomes)),
+                        "names must match exactly, \"chr\" prefixes included"});
+    if (predicted_.count == 0 && !asks_for_all())
+      throw InputError({options_.predicted, "", "has no segment",
+                        "--all-chromosomes or --region counts what it lacks as missing"});
+    if (!strangers.empty())
+      warn({"not-in-truth", report_.predicted.file + " has segments on " +
+                                chromosome_names(named(strangers)) +
+                                ", where the truth has none; they are not evaluated"});
+  }
+
+  bool asks_for_all() const { return include_given_ || options_.input.all_chromosomes; }
+
+  static std::vector<BaseRange> ranges_on(const std::vector<Region>& regions, const std::string& chromosome) {
+    std::vector<BaseRange> ranges;
+    for (const Region& region : regions)
+      if (region.chromosome == chromosome) ranges.push_back({region.begin, region.end});
+    return ranges;
+  }
+
+  // The bases that are asked for, cut to where the truth's last segment ends.
+  std::vector<BinRange> wanted_on(const std::string& chromosome) const {
+    PieceRequest request;
+    request.length = truth_.on(chromosome).back().end;
+    if (include_given_) request.include = ranges_on(include_, chromosome);
+    request.exclude = ranges_on(exclude_, chromosome);
+    return make_pieces(request);
+  }
+
+  void compare() {
+    Evaluator evaluator(report_.labels.size(), options_.tolerance);
+    for (const std::string& name : truth_.chromosomes) {
+      const std::vector<BinRange> wanted = wanted_on(name);
+      if (wanted.empty()) continue;
+      if (!predicted_.segments.contains(name) && !asks_for_all()) {
+        report_.left_out.push_back(name);
+        continue;
+      }
+      compare_on(name, wanted, evaluator);
+    }
+    report_.evaluation = evaluator.result();
+    if (report_.evaluation.bases == 0)
+      throw InputError({options_.truth, "", "labels no base of the regions that are evaluated", ""});
+    if (!report_.left_out.empty())
+      warn({"not-predicted", report_.predicted.file + " has no segment on " +
+                                 chromosome_names(named(report_.left_out)) +
+                                 " of the truth; left out (--all-chromosomes counts them as missing)"});
+  }
+
+  void compare_on(const std::string& name, const std::vector<BinRange>& wanted, Evaluator& evaluator) {
+    const std::int64_t before = evaluator.result().bases;
+    const std::vector<Segment>& truth = truth_.on(name);
+    const std::vector<Segment>& predicted = predicted_.on(name);
+    const std::vector<Stretch> stretches =
+        options_.merge_adjacent ? make_stretches(merge_touching(truth), merge_touching(predicted), wanted)
+                                : make_stretches(truth, predicted, wanted);
+    for (const Stretch& stretch : stretches) evaluator.add(stretch);
+    const std::int64_t bases = evaluator.result().bases - before;
+    if (bases > 0) report_.chromosomes.push_back({name, bases});
+  }
+
+  const EvalOptions& options_;
+  ParameterFile parameters_;
+  std::vector<Chromosome> sizes_;
+  LabelNumbers labels_;
+  Segmentation truth_, predicted_;
+  bool include_given_ = false;
+  std::vector<Region> include_, exclude_;
+  EvalReport report_;
+};
+
+// Everything that is read, for the check that no output is one of them.
+std::vector<std::string> input_paths(const EvalOptions& options) {
+  const InputOptions& input = options.input;
+  std::vector<std::string> paths = {options.truth,      options.predicted,  input.parameters,
+                                    input.regions_file, input.exclude_file, input.chrom_sizes_file};
+  for (const auto* arguments : {&input.inputs, &input.start_scores, &input.end_scores})
+    for (const std::string& argument : *arguments) paths.push_back(argument.substr(argument.find('=') + 1));
+  std::erase_if(paths, [](const std::string& path) { return path.empty() || path == kStandardOutput; });
+  return paths;
+}
+
+}  // namespace
+
+EvalReport evaluate(const EvalOptions& options, Progress* progress) { return Run(options).run(progress); }
+
+void run_eval(const EvalOptions& options, Progress* progress) {
+  std::vector<OutputSpec> specs;
+  for (const std::string& path : {options.output, options.json_path})
+    if (!path.empty()) specs.push_back({path, IndexKind::kNone});
+  check_outputs(specs, input_paths(options));
+  const EvalReport report = evaluate(options, progress);
+  std::deque<OutputFile> files;
+  for (const OutputSpec& spec : specs)
+    files.emplace_back(spec).write(spec.path == options.json_path ? eval_json_text(report)
+                                                                  : report_text(report));
+  for (OutputFile& file : files) file.finish();
+  for (OutputFile& file : files) file.commit();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,34 @@
+// The command eval from options to finished reports.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "engine/engine.h"
+#include "eval/eval_report.h"
+#include "pipeline/run/progress.h"
+#include "pipeline/run/run_options.h"
+
+namespace semicrf {
+
+struct EvalOptions {
+  std::string truth;      // BED
+  std::string predicted;  // BED, "-": standard input
+  // Regions and chromosome sizes; with a parameter file also the tracks of the re-scoring, else no inputs.
+  InputOptions input;
+  EngineOptions engine;
+  std::optional<std::int64_t> max_memory;  // bytes, of the re-scoring
+  std::int64_t tolerance = 30;             // of boundaries, in bases
+  bool merge_adjacent = false;             // compare after joining touching segments of one label
+  std::string output = "-";                // text; empty: none
+  std::string json_path;                   // or empty
+  std::string version;                     // of the program
+};
+
+// Throws the errors of core/error.h. `progress` may be null.
+EvalReport evaluate(const EvalOptions& options, Progress* progress);
+// The same, and writes what was asked for.
+void run_eval(const EvalOptions& options, Progress* progress);
+
+}  // namespace semicrf

@@ -1,0 +1,115 @@
+#include "pipeline/inputs/array_inputs.h"
+
+#include "core/error.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::uint64_t kKeptBytes = std::uint64_t{32}
+                                     << 20;  // unpacked arrays of archives that are not dropped
+
+std::string quoted_names(const std::vector<ArrayInput>& arrays) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < arrays.size() && i < kShown; ++i)
+    text += (i > 0 ? ", \"" : "\"") + arrays[i].name + "\"";
+  if (arrays.size() > kShown) text += " and " + std::to_string(arrays.size() - kShown) + " more";
+  return text;
+}
+
+void add_members(const InputArgument& argument, std::vector<ArrayInput>& arrays) {
+  const auto archive = std::make_shared<const NpzFile>(NpzFile::open(argument.path));
+  const std::vector<NpzMember>& members = archive->members();
+  if (argument.named && members.size() != 1)
+    throw UsageError("\"" + argument.name + "=\" names " + argument.path + ", which holds " +
+                         std::to_string(members.size()) + " arrays",
+                     "leave the name out: members have their own");
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    ArrayInput input;
+    input.name = argument.named ? argument.name : members[i].name;
+    input.named = true;
+    input.file = argument.path + "[" + members[i].name + "]";
+    input.archive = archive;
+    input.member = i;
+    arrays.push_back(std::move(input));
+  }
+}
+
+void add_array(const InputArgument& argument, std::vector<ArrayInput>& arrays) {
+  ArrayInput input;
+  input.name = argument.name;
+  input.named = argument.named;
+  input.file = argument.path;
+  input.array = NpyArray::open(argument.path);
+  arrays.push_back(std::move(input));
+}
+
+}  // namespace
+
+std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments, std::int64_t columns,
+                                    const std::string& columns_are) {
+  std::vector<ArrayInput> arrays;
+  for (const InputArgument& argument : arguments) {
+    if (argument.kind == InputKind::kNpz) {
+      add_members(argument, arrays);
+    } else {
+      add_array(argument, arrays);
+    }
+  }
+  std::uint64_t room = kKeptBytes;
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    ArrayInput& input = arrays[i];
+    for (std::size_t j = 0; j < i; ++j)
+      if (arrays[j].name == input.name)
+        throw InputError({input.file, "",
+                          "a sequence named \"" + input.name + "\" is in " + arrays[j].file + " too",
+                          "name them apart: NAME=PATH"});
+    const NpyArray array = input.load();
+    const NpyHeader& header = array.header();
+    input.rows = header.rows;
+    input.columns = header.columns;
+    const std::uint64_t bytes =
+        static_cast<std::uint64_t>(header.rows * header.columns) * header.item_bytes();
+    if (!input.array && bytes <= room) {
+      room -= bytes;
+      input.array = array;
+    }
+    if (input.columns != columns)
+      throw InputError({input.file, "",
+                        "has " + std::to_string(input.columns) + " columns, the parameters have " +
+                            std::to_string(columns) + " " + columns_are,
+                        ""});
+  }
+  return arrays;
+}
+
+std::vector<std::size_t> pair_arrays(const std::vector<ArrayInput>& sequences,
+                                     const std::vector<ArrayInput>& candidates, const std::string& option) {
+  const bool only_pair = sequences.size() == 1 && candidates.size() == 1 && !candidates[0].named;
+  std::vector<std::size_t> pairs(sequences.size(), candidates.size());
+  for (std::size_t j = 0; j < candidates.size(); ++j) {
+    std::size_t found = sequences.size();
+    for (std::size_t i = 0; i < sequences.size(); ++i)
+      if (only_pair || sequences[i].name == candidates[j].name) found = i;
+    if (found == sequences.size())
+      throw InputError(
+          {candidates[j].file, "",
+           option + " for \"" + candidates[j].name + "\", but the sequences are " + quoted_names(sequences),
+           "name the sequence: NAME=PATH"});
+    if (candidates[j].rows != sequences[found].rows)
+      throw InputError({candidates[j].file, "",
+                        "has " + std::to_string(candidates[j].rows) + " rows, " + sequences[found].file +
+                            " has " + std::to_string(sequences[found].rows),
+                        ""});
+    pairs[found] = j;
+  }
+  for (std::size_t i = 0; i < sequences.size(); ++i)
+    if (pairs[i] == candidates.size())
+      throw InputError(
+          {sequences[i].file, "",
+           option + " has nothing for \"" + sequences[i].name + "\", only for " + quoted_names(candidates),
+           ""});
+  return pairs;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,31 @@
+// The `[name=]PATH` of a command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "io/files/input_kind.h"
+
+namespace semicrf {
+
+struct InputArgument {
+  std::string path;
+  std::string name;    // given before "=", else the file's name without folder and extension
+  bool named = false;  // given before "="
+  InputKind kind = InputKind::kUnknown;
+};
+
+// A text that is the name of an existing file is a PATH as a whole, whatever characters it has. ReadError:
+// cannot be opened. InputError: not NPY, NPZ or bigWig.
+InputArgument parse_input_argument(const std::string& text);
+
+// A part of a chromosome, "chr1:1001-2000" (1-based inclusive). nullopt when the text does not end like that.
+struct ChromosomePart {
+  std::string chromosome;
+  std::int64_t begin = 0;  // base, 0-based
+  std::int64_t end = 0;    // one past the last base, > begin
+};
+std::optional<ChromosomePart> parse_chromosome_part(const std::string& name);
+
+}  // namespace semicrf

@@ -1,0 +1,438 @@
+#include "pipeline/inputs/input_set.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+
+#include "core/error.h"
+#include "io/text/region.h"
+#include "pipeline/inputs/array_inputs.h"
+#include "pipeline/inputs/bigwig_inputs.h"
+#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/sequence_scan.h"
+
+namespace semicrf {
+namespace {
+
+std::vector<InputArgument> parse_arguments(const std::vector<std::string>& texts) {
+  std::vector<InputArgument> arguments;
+  for (const std::string& text : texts) arguments.push_back(parse_input_argument(text));
+  return arguments;
+}
+
+// Whether the arguments are bigWig files; both kinds together are refused.
+bool all_bigwig(const std::vector<InputArgument>& arguments) {
+  const bool bigwig = arguments.front().kind == InputKind::kBigWig;
+  for (const InputArgument& argument : arguments)
+    if ((argument.kind == InputKind::kBigWig) != bigwig)
+      throw InputError({argument.path, "",
+                        std::string("this is ") + describe(argument.kind) + " and " + arguments.front().path +
+                            " is " + describe(arguments.front().kind),
+                        "give either bigWig files or arrays"});
+  return bigwig;
+}
+
+std::vector<std::string> label_names(const Parameters& parameters) {
+  std::vector<std::string> names;
+  for (const Label& label : parameters.labels) names.push_back(label.name);
+  return names;
+}
+
+std::vector<std::string> track_names(const Parameters& parameters) {
+  std::vector<std::string> names;
+  for (const Track& track : parameters.tracks) names.push_back(track.name);
+  return names;
+}
+
+// Scores by label from bigWig files: no transform, bases without a value count as 0.
+std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
+  std::vector<Track> tracks;
+  for (const std::string& name : names) {
+    Track track;
+    track.name = name;
+    tracks.push_back(track);
+  }
+  return tracks;
+}
+
+}  // namespace
+
+struct InputSet::State {
+  InputOptions options;
+  Parameters parameters;
+  std::shared_ptr<const LinearHeads> heads;
+  bool bigwig = false;
+  std::vector<Chromosome> wanted;       // of -g, or empty
+  std::vector<Chromosome> chromosomes;  // that have sequences
+  std::vector<Sequence> sequences;
+  // Arrays: per sequence `source`, which entry of start_arrays and end_arrays belongs to it.
+  std::vector<ArrayInput> arrays, start_arrays, end_arrays;
+  std::vector<std::size_t> start_of, end_of;
+  // bigWig files, by column.
+  BigWigColumns tracks, start_tracks, end_tracks;
+  bool include_given = false;
+  std::vector<Region> include, exclude;
+  std::vector<std::string> binding;
+  std::vector<std::string> paths;
+
+  void open_inputs();
+  void open_array_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
+                         const std::vector<InputArgument>& end);
+  void open_generated();
+  void open_bigwig_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
+                          const std::vector<InputArgument>& end);
+  Sequence place_array(const ArrayInput& array) const;
+  void sort_sequences();
+  void read_regions_given();
+  std::vector<BaseRange> ranges_on(const std::vector<Region>& regions, const Sequence& sequence) const;
+  std::unique_ptr<RowReader> bigwig_rows(const BigWigColumns& files, const std::vector<Track>& of,
+                                         const Sequence& sequence, const ReadOptions& read) const;
+  RandomRows random_rows(const Sequence& sequence) const;
+  void open_rows(const Sequence& sequence, const ReadOptions& read, SequenceScores& scores) const;
+};
+
+void InputSet::State::open_inputs() {
+  if (options.inputs.empty() && options.generated.empty()) throw UsageError("no input given");
+  if (options.bin_size) {
+    if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
+    if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)
+      throw UsageError("--bin-size is " + std::to_string(*options.bin_size) +
+                           ", the parameters' bin_size is " + std::to_string(parameters.bin_size),
+                       "leave --bin-size out");
+    parameters.bin_size = *options.bin_size;
+  }
+  if (parameters.emission) heads = std::make_shared<const LinearHeads>(parameters);
+  if (heads && ((heads->has_start() && !options.start_scores.empty()) ||
+                (heads->has_end() && !options.end_scores.empty())))
+    throw UsageError("the parameters' boundary section makes start or end scores itself",
+                     "leave --start-scores and --end-scores out");
+  if (!options.generated.empty()) {
+    open_generated();
+    read_regions_given();
+    return;
+  }
+  if (!options.chrom_sizes_file.empty()) wanted = read_chrom_sizes(options.chrom_sizes_file);
+
+  const std::vector<InputArgument> main = parse_arguments(options.inputs);
+  const std::vector<InputArgument> start = parse_arguments(options.start_scores);
+  const std::vector<InputArgument> end = parse_arguments(options.end_scores);
+  std::vector<InputArgument> all = main;
+  all.insert(all.end(), start.begin(), start.end());
+  all.insert(all.end(), end.begin(), end.end());
+  bigwig = all_bigwig(all);
+  paths.push_back(options.parameters);
+  for (const InputArgument& argument : all)
+    if (std::find(paths.begin(), paths.end(), argument.path) == paths.end()) paths.push_back(argument.path);
+  for (const std::string& path : {options.chrom_sizes_file, options.regions_file, options.exclude_file})
+    if (!path.empty()) paths.push_back(path);
+
+  if (bigwig) {
+    open_bigwig_inputs(main, start, end);
+  } else {
+    open_array_inputs(main, start, end);
+  }
+  read_regions_given();
+}
+
+void InputSet::State::open_generated() {
+  paths.push_back(options.parameters);
+  for (const std::string& path : {options.regions_file, options.exclude_file})
+    if (!path.empty()) paths.push_back(path);
+  const std::int64_t bin = parameters.bin_size;
+  for (const GeneratedSequence& generated : options.generated) {
+    if (generated.bins < 1 || generated.bins > (std::int64_t{1} << 62) / bin)
+      throw UsageError("a sequence of " + std::to_string(generated.bins) + " bins cannot be generated");
+    if (find_chromosome(chromosomes, generated.name) != nullptr)
+      throw UsageError("two sequences are named \"" + generated.name + "\"");
+    Sequence sequence;
+    sequence.title = sequence.chromosome = generated.name;
+    sequence.bins = generated.bins;
+    sequence.length = generated.bins * bin;
+    sequence.source = sequences.size();
+    binding.push_back(generated.name + " <- N(0,1)");
+    chromosomes.push_back({generated.name, sequence.length});
+    sequences.push_back(std::move(sequence));
+  }
+}
+
+RandomRows InputSet::State::random_rows(const Sequence& sequence) const {
+  RandomRows rows;
+  rows.key = sequence_key(options.seed, sequence.title);
+  rows.rows = sequence.bins;
+  rows.columns = heads ? parameters.tracks.size() : parameters.labels.size();
+  if (heads) rows.tracks = parameters.tracks;
+  return rows;
+}
+
+void InputSet::State::open_array_inputs(const std::vector<InputArgument>& main,
+                                        const std::vector<InputArgument>& start,
+                                        const std::vector<InputArgument>& end) {
+  const std::int64_t labels = parameters.num_labels();
+  arrays = heads ? open_arrays(main, parameters.num_tracks(), "tracks") : open_arrays(main, labels, "labels");
+  if (!start.empty()) {
+    start_arrays = open_arrays(start, labels, "labels");
+    start_of = pair_arrays(arrays, start_arrays, "--start-scores");
+  }
+  if (!end.empty()) {
+    end_arrays = open_arrays(end, labels, "labels");
+    end_of = pair_arrays(arrays, end_arrays, "--end-scores");
+  }
+  for (std::size_t i = 0; i < arrays.size(); ++i) {
+    Sequence sequence = place_array(arrays[i]);
+    sequence.source = i;
+    binding.push_back(sequence.title + " <- " + std::filesystem::path(arrays[i].file).filename().string());
+    sequences.push_back(std::move(sequence));
+  }
+  sort_sequences();
+}
+
+// Which bases an array covers.
+Sequence InputSet::State::place_array(const ArrayInput& array) const {
+  const std::int64_t bin = parameters.bin_size;
+  const Chromosome* known = find_chromosome(wanted, array.name);
+  const auto part = known == nullptr ? parse_chromosome_part(array.name) : std::nullopt;
+  Sequence sequence;
+  sequence.title = array.name;
+  sequence.chromosome = part ? part->chromosome : array.name;
+  sequence.bins = array.rows;
+  if (part) known = find_chromosome(wanted, part->chromosome);
+  if (!wanted.empty() && known == nullptr)
+    throw InputError({array.file, "",
+                      "the sequence \"" + sequence.chromosome + "\" is not in " + options.chrom_sizes_file +
+                          ", which has " + chromosome_names(wanted),
+                      "name the array as its chromosome: NAME=PATH"});
+  if (array.rows > (std::int64_t{1} << 62) / bin)
+    throw InputError(
+        {array.file, "", std::to_string(array.rows) + " bins are longer than any chromosome", ""});
+  if (part) {
+    sequence.origin = part->begin;
+    sequence.length = part->end - part->begin;
+    if (part->begin % bin != 0)
+      throw InputError(
+          {array.file, "",
+           "the part \"" + array.name + "\" does not begin on a bin of " + std::to_string(bin) + " bases",
+           "begin it at a multiple of the bin size plus 1"});
+    if (known != nullptr && part->end > known->length)
+      throw InputError({array.file, "",
+                        "the part \"" + array.name + "\" ends beyond its chromosome, which has " +
+                            std::to_string(known->length) + " bases",
+                        ""});
+  } else {
+    sequence.length = known != nullptr ? known->length : array.rows * bin;
+  }
+  const std::int64_t expected = count_bins(sequence.length, bin);
+  if (array.rows != expected)
+    throw InputError({array.file, "",
+                      "has " + std::to_string(array.rows) + " rows, but \"" + array.name + "\" has " +
+                          std::to_string(expected) + " bins of " + std::to_string(bin) + " bases",
+                      ""});
+  return sequence;
+}
+
+void InputSet::State::open_bigwig_inputs(const std::vector<InputArgument>& main,
+                                         const std::vector<InputArgument>& start,
+                                         const std::vector<InputArgument>& end) {
+  const std::vector<std::string> labels = label_names(parameters);
+  tracks = heads ? bind_bigwigs(main, track_names(parameters), "tracks", binding)
+                 : bind_bigwigs(main, labels, "labels", binding);
+  std::vector<std::string> boundary_binding;
+  if (!start.empty()) start_tracks = bind_bigwigs(start, labels, "labels", boundary_binding);
+  if (!end.empty()) end_tracks = bind_bigwigs(end, labels, "labels", boundary_binding);
+  std::vector<const BigWigFile*> files;
+  for (const BigWigColumns* columns : {&tracks, &start_tracks, &end_tracks})
+    for (const auto& file : *columns) files.push_back(file.get());
+  // The order of the command line decides whose chromosome order counts.
+  std::stable_partition(files.begin(), files.end(),
+                        [&](const BigWigFile* file) { return file->path() == main.front().path; });
+  for (const Chromosome& chromosome : common_chromosomes(files, wanted, options.chrom_sizes_file)) {
+    Sequence sequence;
+    sequence.chromosome = sequence.title = chromosome.name;
+    sequence.length = chromosome.length;
+    sequence.bins = count_bins(chromosome.length, parameters.bin_size);
+    sequence.has_values = std::any_of(tracks.begin(), tracks.end(), [&](const auto& file) {
+      return file->has_values(*file->find_chromosome(chromosome.name));
+    });
+    chromosomes.push_back(chromosome);
+    sequences.push_back(std::move(sequence));
+  }
+}
+
+// Arrays: the order of -g, else that of the arguments; parts of one chromosome together, by position.
+void InputSet::State::sort_sequences() {
+  std::map<std::string, std::size_t> rank;
+  for (const Chromosome& chromosome : wanted) rank.emplace(chromosome.name, rank.size());
+  for (const Sequence& sequence : sequences) rank.emplace(sequence.chromosome, rank.size());
+  std::stable_sort(sequences.begin(), sequences.end(), [&](const Sequence& a, const Sequence& b) {
+    return std::pair(rank[a.chromosome], a.origin) < std::pair(rank[b.chromosome], b.origin);
+  });
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const Sequence& sequence = sequences[i];
+    const std::int64_t end = sequence.origin + sequence.length;
+    if (chromosomes.empty() || chromosomes.back().name != sequence.chromosome) {
+      chromosomes.push_back({sequence.chromosome, end});
+    } else {
+      if (sequence.origin < chromosomes.back().length)
+        throw InputError({arrays[sequence.source].file, "",
+                          "\"" + sequence.title + "\" overlaps \"" + sequences[i - 1].title + "\" of " +
+                              arrays[sequences[i - 1].source].file,
+                          ""});
+      chromosomes.back().length = end;
+    }
+  }
+  for (Chromosome& chromosome : chromosomes)
+    if (const Chromosome* known = find_chromosome(wanted, chromosome.name)) chromosome.length = known->length;
+}
+
+void InputSet::State::read_regions_given() {
+  include_given = !options.regions.empty() || !options.regions_file.empty();
+  for (const std::string& text : options.regions) {
+    include.push_back(parse_region(text, chromosomes));
+    const bool covered = std::any_of(sequences.begin(), sequences.end(), [&](const Sequence& sequence) {
+      return !ranges_on({include.back()}, sequence).empty();
+    });
+    if (!covered) throw InputError({"", text, "no input covers this region", ""});
+  }
+  if (!options.regions_file.empty()) {
+    const std::vector<Region> more = read_regions(options.regions_file, chromosomes);
+    include.insert(include.end(), more.begin(), more.end());
+  }
+  if (!options.exclude_file.empty()) exclude = read_regions(options.exclude_file, chromosomes);
+}
+
+// Bases counted from the sequence's first one.
+std::vector<BaseRange> InputSet::State::ranges_on(const std::vector<Region>& regions,
+                                                  const Sequence& sequence) const {
+  std::vector<BaseRange> ranges;
+  for (const Region& region : regions) {
+    if (region.chromosome != sequence.chromosome) continue;
+    const std::int64_t begin = std::max<std::int64_t>(0, region.begin - sequence.origin);
+    const std::int64_t end = std::min(sequence.length, region.end - sequence.origin);
+    if (begin < end) ranges.push_back({begin, end});
+  }
+  return ranges;
+}
+
+std::unique_ptr<RowReader> InputSet::State::bigwig_rows(const BigWigColumns& files,
+                                                        const std::vector<Track>& of,
+                                                        const Sequence& sequence,
+                                                        const ReadOptions& read) const {
+  BigWigRows rows;
+  rows.chromosome = sequence.chromosome;
+  rows.length = sequence.length;
+  rows.bin_size = parameters.bin_size;
+  for (std::size_t i = 0; i < files.size(); ++i)
+    rows.columns.push_back({files[i].get(), *files[i]->find_chromosome(sequence.chromosome), of[i]});
+  return make_bigwig_rows(std::move(rows), read.precision, read.threads);
+}
+
+void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& read,
+                                SequenceScores& scores) const {
+  const std::size_t source = sequence.source;
+  if (!options.generated.empty()) {
+    scores.rows = make_random_rows(random_rows(sequence), read.precision);
+  } else if (bigwig) {
+    const std::vector<Track> labels = plain_tracks(label_names(parameters));
+    scores.rows = bigwig_rows(tracks, heads ? parameters.tracks : labels, sequence, read);
+    if (!start_tracks.empty()) scores.start = bigwig_rows(start_tracks, labels, sequence, read);
+    if (!end_tracks.empty()) scores.end = bigwig_rows(end_tracks, labels, sequence, read);
+  } else {
+    scores.rows = heads ? make_track_rows(arrays[source].load(), parameters.tracks, read.precision)
+                        : make_score_rows(arrays[source].load(), read.precision, read.threads);
+    if (!start_of.empty())
+      scores.start = make_score_rows(start_arrays[start_of[source]].load(), read.precision, read.threads);
+    if (!end_of.empty())
+      scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
+  }
+  std::size_t cache = read.cache_bytes;
+  for (std::unique_ptr<RowReader>* rows : {&scores.rows, &scores.start, &scores.end}) {
+    if (*rows == nullptr || (*rows)->bytes_per_row() == 0) continue;
+    const std::size_t bytes = (*rows)->bytes_per_row() * static_cast<std::size_t>((*rows)->rows());
+    if (bytes > cache) continue;
+    cache -= bytes;
+    scores.cached_bytes += bytes;
+    *rows = make_cached_rows(std::move(*rows));
+  }
+}
+
+InputSet::InputSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
+InputSet::~InputSet() = default;
+InputSet::InputSet(InputSet&&) noexcept = default;
+
+InputSet InputSet::open(const InputOptions& options, const Parameters& parameters) {
+  auto state = std::make_unique<State>();
+  state->options = options;
+  state->parameters = parameters;
+  state->open_inputs();
+  return InputSet(std::move(state));
+}
+
+const std::vector<Sequence>& InputSet::sequences() const { return state_->sequences; }
+const std::vector<std::string>& InputSet::binding() const { return state_->binding; }
+const std::vector<std::string>& InputSet::paths() const { return state_->paths; }
+std::size_t InputSet::num_labels() const { return state_->parameters.labels.size(); }
+std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }
+
+PieceRequest InputSet::piece_request(std::size_t index) const {
+  const Sequence& sequence = state_->sequences[index];
+  PieceRequest request;
+  request.length = sequence.length;
+  request.bin_size = state_->parameters.bin_size;
+  if (state_->include_given) request.include = state_->ranges_on(state_->include, sequence);
+  request.exclude = state_->ranges_on(state_->exclude, sequence);
+  if (!sequence.has_values && !state_->options.all_chromosomes) request.include = std::vector<BaseRange>();
+  return request;
+}
+
+std::shared_ptr<SequenceScores> InputSet::open_scores(std::size_t index, const ReadOptions& options) const {
+  auto scores = std::make_shared<SequenceScores>();
+  scores->heads = state_->heads;
+  scores->precision = options.precision;
+  scores->threads = options.threads;
+  scores->subtract_position_max = state_->parameters.centering == Centering::kPositionMax;
+  state_->open_rows(state_->sequences[index], options, *scores);
+  return scores;
+}
+
+RandomRows InputSet::random_rows(std::size_t index) const {
+  return state_->random_rows(state_->sequences[index]);
+}
+
+InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine* engine) const {
+  ScanRequest request;
+  const PieceRequest pieces = piece_request(index);
+  request.excluded = widen_to_bins(pieces.exclude, pieces.length, pieces.bin_size);
+  request.want_mean = state_->parameters.centering == Centering::kMean;
+  request.threads = scores.threads;
+  std::optional<SequenceScan> on_device;
+  if (engine != nullptr && request.want_mean &&
+      make_pieces(pieces) == std::vector<BinRange>{{0, scores.rows->rows()}})
+    on_device = scan_on_device(scores, *engine);
+  SequenceScan found = on_device ? std::move(*on_device) : scan_sequence(*scores.rows, request);
+  if (request.want_mean)
+    scores.baseline = scores.heads ? scores.heads->mean_emissions(found.mean) : std::move(found.mean);
+  Scan scan;
+  scan.missing = std::move(found.missing);
+  if (found.masked > 0 && !scores.heads)
+    scan.warnings.push_back(
+        {"masked-mean", state_->sequences[index].title + ": " + std::to_string(found.masked) +
+                            " scores are -1e6 or less; under mean centring they ruin the mean"});
+  return scan;
+}
+
+std::vector<ProvenanceInput> InputSet::provenance() const {
+  std::vector<ProvenanceInput> inputs;
+  for (std::size_t i = 1; i < state_->paths.size(); ++i) {  // the first one is the parameter file
+    std::error_code error;
+    const auto bytes = std::filesystem::file_size(state_->paths[i], error);
+    inputs.push_back({state_->paths[i], error ? -1 : static_cast<std::int64_t>(bytes)});
+  }
+  return inputs;
+}
+
+std::int64_t InputSet::longest_chromosome() const {
+  std::int64_t longest = 0;
+  for (const Chromosome& chromosome : state_->chromosomes) longest = std::max(longest, chromosome.length);
+  return longest;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,79 @@
+// All inputs of a run: opened, bound to the parameters, agreeing with each other, in the order of the output.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/warning.h"
+#include "io/text/bin_location.h"
+#include "io/text/chrom_sizes.h"
+#include "io/text/provenance_header.h"
+#include "model/parameters.h"
+#include "model/pieces.h"
+#include "pipeline/inputs/piece_source.h"
+#include "pipeline/run/run_options.h"
+
+namespace semicrf {
+
+// An NPY array or one chromosome of bigWig files.
+struct Sequence {
+  std::string chromosome;
+  std::string title;        // chromosome, or "chr1:1001-2000" for a part of one
+  std::int64_t origin = 0;  // base at which bin 0 begins
+  std::int64_t length = 0;  // bases
+  std::int64_t bins = 0;
+  bool has_values = true;  // false: no track has a value on this chromosome
+  std::size_t source = 0;  // what the input set reads it from
+};
+
+// How score memory is read: set by the run, not by the inputs.
+struct ReadOptions {
+  Precision precision = Precision::kFloat;
+  int threads = 1;
+  std::size_t cache_bytes = 0;  // rows of a sequence that take no more than this are read once and kept
+};
+
+class InputSet {
+ public:
+  // Opens and checks everything. UsageError, ReadError or InputError that names both sides of a disagreement.
+  static InputSet open(const InputOptions& options, const Parameters& parameters);
+  ~InputSet();
+  InputSet(InputSet&&) noexcept;
+
+  // In the order of the output.
+  const std::vector<Sequence>& sequences() const;
+  // What is decoded of sequence `index`, in bins; regions and excludes only, missing data not cut yet.
+  PieceRequest piece_request(std::size_t index) const;
+  // The inputs of sequence `index`. The baseline is not set yet; nothing is read.
+  std::shared_ptr<SequenceScores> open_scores(std::size_t index, const ReadOptions& options) const;
+  // The raw rows of a generated sequence.
+  RandomRows random_rows(std::size_t index) const;
+  // Sets the baseline and finds the missing bins; reads the whole sequence when one of these asks for it.
+  struct Scan {
+    std::vector<BinRange> missing;  // runs of bins
+    std::vector<Warning> warnings;
+  };
+  // `engine`: that will compute the sequence, or null: its device may do that where the sequence is one
+  // piece.
+  Scan scan(std::size_t index, SequenceScores& scores, Engine* engine = nullptr) const;
+
+  // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
+  const std::vector<std::string>& binding() const;
+  // For headers: every input file once, in the order of the command line.
+  std::vector<ProvenanceInput> provenance() const;
+  // Every file that is read, for check_outputs.
+  const std::vector<std::string>& paths() const;
+  std::int64_t bin_size() const;  // bases
+  std::size_t num_labels() const;
+  // Longest chromosome in bases, for index_kind_for.
+  std::int64_t longest_chromosome() const;
+
+ private:
+  struct State;
+  explicit InputSet(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace semicrf

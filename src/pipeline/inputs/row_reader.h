@@ -1,0 +1,83 @@
+// Rows of numbers of one whole sequence: label scores, or features (transformed tracks).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/score_window.h"
+#include "engine/engine.h"
+#include "io/bigwig/bigwig_reader.h"
+#include "io/arrays/npy_reader.h"
+#include "model/parameters.h"
+#include "pipeline/inputs/random_stream.h"
+
+namespace semicrf {
+
+// Memory that rows are read into; reused from read to read.
+struct RowBuffer {
+  std::vector<float> f32;
+  std::vector<double> f64;
+  std::vector<std::uint8_t> missing;  // (n), 1: a track of policy `skip` has no value there (its row is
+                                      // unspecified); empty: no bin can be missing
+};
+
+// Not thread-safe.
+class RowReader {
+ public:
+  virtual ~RowReader() = default;
+  virtual std::int64_t rows() const = 0;
+  virtual std::size_t columns() const = 0;
+  // Bytes per row of `buffer` after a read; 0 when rows are used where they lie.
+  virtual std::size_t bytes_per_row() const = 0;
+  // The same wherever rows are used.
+  virtual std::size_t value_bytes() const { return bytes_per_row(); }
+  // All rows where they lie in memory, not checked; empty where they do not.
+  virtual ScoreArray in_place() const { return {}; }
+  // Rows [begin, end) of in_place() were found sound by somebody else.
+  virtual void assume_checked(std::int64_t /*begin*/, std::int64_t /*end*/) {}
+  // Whether some bins may be missing.
+  virtual bool can_miss() const = 0;
+  // Rows [begin, end), (end-begin, columns) row-major, checked; valid until the buffer is used again.
+  virtual ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) = 0;
+};
+
+// Label scores of an NPY array: finite or -inf, used in place where the array's layout allows it.
+std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision, int threads = 1);
+
+// Features of an NPY array of raw track values, column f being tracks[f]. NaN follows the track's policy.
+std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision);
+
+// The bins of one chromosome of bigWig files.
+struct BigWigColumn {
+  BigWigFile* file = nullptr;  // one column's file is no other's
+  std::size_t chrom = 0;       // index in its chromosome list
+  Track track;
+};
+struct BigWigRows {
+  std::vector<BigWigColumn> columns;
+  std::string chromosome;
+  std::int64_t length = 0;  // bases
+  std::int64_t bin_size = 1;
+};
+std::unique_ptr<RowReader> make_bigwig_rows(BigWigRows rows, Precision precision, int threads);
+
+// Random rows: entry i (row-major) is half i % 2 of pair i / 2 of normals() of the stream (key,
+// kEmissionPurpose), rounded to float: a label score, or the feature of a track whose raw value is given.
+struct RandomRows {
+  std::uint64_t key = 0;
+  std::int64_t rows = 0;
+  std::size_t columns = 0;
+  std::vector<Track> tracks;  // (columns), empty: label scores
+};
+// Raw values of rows [begin, end), (end-begin, columns).
+void fill_random_rows(const RandomRows& rows, std::int64_t begin, std::int64_t end, float* out);
+// Label scores or features.
+std::unique_ptr<RowReader> make_random_rows(RandomRows rows, Precision precision);
+
+// Reads everything once and keeps it: for rows that are dear to read and small enough to hold.
+std::unique_ptr<RowReader> make_cached_rows(std::unique_ptr<RowReader> rows);
+
+}  // namespace semicrf

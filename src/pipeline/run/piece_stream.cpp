@@ -1,0 +1,78 @@
+#include "pipeline/run/piece_stream.h"
+
+#include "pipeline/run/stage_times.h"
+
+namespace semicrf {
+namespace {
+
+std::int64_t total_size(const std::vector<BinRange>& ranges) {
+  std::int64_t size = 0;
+  for (const BinRange& range : ranges) size += range.size();
+  return size;
+}
+
+}  // namespace
+
+std::string Piece::place() const {
+  return location.chromosome + ":" + std::to_string(location.begin_base(0) + 1) + "-" +
+         std::to_string(location.end_base(bins.size()));
+}
+
+BinLocation locate(const Sequence& sequence, std::int64_t bin_size, std::int64_t first_bin) {
+  BinLocation location;
+  location.chromosome = sequence.chromosome;
+  location.bin_size = bin_size;
+  location.origin = sequence.origin;
+  location.limit = sequence.origin + sequence.length;
+  location.first_bin = first_bin;
+  return location;
+}
+
+PieceStream::PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report)
+    : inputs_(inputs), options_(options), report_(report) {}
+
+std::optional<Piece> PieceStream::next(Engine& engine) {
+  while (next_piece_ == pieces_.size()) {
+    scores_.reset();
+    if (opened_ == inputs_.sequences().size()) return std::nullopt;
+    open_sequence(engine);
+  }
+  Piece piece;
+  piece.sequence = sequence_;
+  piece.bins = pieces_[next_piece_++];
+  piece.location = locate(inputs_.sequences()[sequence_], inputs_.bin_size(), piece.bins.begin);
+  piece.scores = scores_;
+  return piece;
+}
+
+void PieceStream::open_sequence(Engine& engine) {
+  sequence_ = opened_++;
+  const Sequence& sequence = inputs_.sequences()[sequence_];
+  PieceRequest request = inputs_.piece_request(sequence_);
+  const std::int64_t wanted = total_size(make_pieces(request));
+  pieces_.clear();
+  next_piece_ = 0;
+  SequenceStats& stats = report_.sequences().emplace_back().stats;
+  stats.name = sequence.title;
+  stats.length = sequence.length;
+  if (wanted > 0) {
+    StageTimes times(sequence.title);
+    scores_ = inputs_.open_scores(sequence_, options_);
+    times.end("open");
+    InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_, &engine); });
+    times.end("scan");
+    for (const Warning& warning : scan.warnings) report_.warn(warning);
+    request.missing = std::move(scan.missing);
+    pieces_ = make_pieces(request);
+    stats.baseline = scores_->baseline;
+    if (stats.baseline->empty()) stats.baseline->assign(inputs_.num_labels(), 0);
+  } else if (!sequence.has_values) {
+    report_.warn(
+        {"no-values", sequence.title + ": no track has a value there; it is left out (--all-chromosomes)"});
+  }
+  stats.pieces = static_cast<std::int64_t>(pieces_.size());
+  stats.covered = total_size(pieces_);
+  stats.missing = wanted - stats.covered;
+}
+
+}  // namespace semicrf

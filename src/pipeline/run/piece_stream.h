@@ -1,0 +1,50 @@
+// The pieces of a run, one after the other in the order of the output.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/text/bin_location.h"
+#include "pipeline/inputs/input_set.h"
+#include "pipeline/run/run_report.h"
+
+namespace semicrf {
+
+struct Piece {
+  std::size_t sequence = 0;  // index in InputSet::sequences() and RunReport::sequences()
+  BinRange bins;
+  BinLocation location;
+  std::shared_ptr<SequenceScores> scores;
+
+  // "chr1:1001-2000", 1-based inclusive.
+  std::string place() const;
+};
+
+// Opens sequences as it comes to them, and fills their entries of the report.
+class PieceStream {
+ public:
+  PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report);
+  // `engine`: that will compute the piece.
+  std::optional<Piece> next(Engine& engine);
+  const std::string& sequence_title(std::size_t index) const { return inputs_.sequences()[index].title; }
+
+ private:
+  void open_sequence(Engine& engine);
+
+  const InputSet& inputs_;
+  ReadOptions options_;
+  RunReport& report_;
+  std::size_t sequence_ = 0;  // the one that is open
+  std::size_t opened_ = 0;    // sequences opened so far
+  std::shared_ptr<SequenceScores> scores_;
+  std::vector<BinRange> pieces_;
+  std::size_t next_piece_ = 0;
+};
+
+// Where bins of `sequence` lie.
+BinLocation locate(const Sequence& sequence, std::int64_t bin_size, std::int64_t first_bin);
+
+}  // namespace semicrf

@@ -1,0 +1,226 @@
+#include "pipeline/run/prepared_run.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+
+#include "core/error.h"
+#include "io/memory_size.h"
+#include "io/files/output_file.h"
+#include "io/text/provenance_header.h"
+#include "io/json/stats_json.h"
+#include "pipeline/windows/memory_budget.h"
+#include "pipeline/run/piece_stream.h"
+
+namespace semicrf {
+namespace {
+
+// Bytes that can be had without swapping; 0 when the system does not tell.
+std::size_t available_memory() {
+  std::ifstream meminfo("/proc/meminfo");
+  std::string name;
+  std::size_t kibibytes = 0;
+  for (std::string unit; meminfo >> name >> kibibytes; std::getline(meminfo, unit))
+    if (name == "MemAvailable:") return kibibytes * 1024;
+  return 0;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : " ") + one;
+  return text;
+}
+
+void log_binding(const std::vector<std::string>& binding) {
+  constexpr std::size_t kShown = 50;
+  for (std::size_t i = 0; i < std::min(binding.size(), kShown); ++i)
+    spdlog::info("input: {}", escape_control(binding[i]));
+  if (binding.size() > kShown) spdlog::info("input: and {} more", binding.size() - kShown);
+}
+
+// With the devices that share windows, where that pays.
+EngineOptions spread_over_devices(EngineOptions options, const InputSet& inputs) {
+  std::vector<std::int64_t> lengths;
+  for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
+    for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
+  options.spread_windows = windows_pay(lengths, options.devices.size());
+  return options;
+}
+
+std::int64_t longest(const std::vector<BinRange>& pieces) {
+  std::int64_t size = 0;
+  for (const BinRange& piece : pieces) size = std::max(size, piece.size());
+  return size;
+}
+
+}  // namespace
+
+PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
+    : options_(options),
+      analysis_(analysis),
+      parameters_(read_params_json(options.input.parameters)),
+      inputs_(InputSet::open(options.input, parameters_.parameters)),
+      engines_(spread_over_devices(options.engine, inputs_), parameters_.parameters.chain) {
+  times_.end("inputs opened and engines made");
+  spdlog::info("engine: {}", engines_.whole().description());
+  log_binding(inputs_.binding());
+  settle_memory();
+  times_.end("memory settled");
+}
+
+ReadOptions PreparedRun::read_options() const {
+  ReadOptions read;
+  read.precision = options_.engine.precision;
+  read.threads = options_.engine.threads;
+  read.cache_bytes = window_budget_ / 4;
+  return read;
+}
+
+// Calls visit(sequence, its pieces, a source of its longest piece) for every sequence that is decoded.
+template <class Visit>
+void PreparedRun::for_each_sequence(Visit visit) const {
+  for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
+    const std::vector<BinRange> pieces = make_pieces(inputs_.piece_request(i));
+    if (pieces.empty()) continue;
+    const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(i, read_options());
+    const auto source = make_piece_source(scores, {0, longest(pieces)});
+    visit(inputs_.sequences()[i], pieces, *source, scores->cached_bytes);
+  }
+}
+
+void PreparedRun::settle_memory() {
+  if (options_.max_memory) {
+    const auto limit = static_cast<std::size_t>(*options_.max_memory);
+    const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
+    if (limit <= fixed)
+      throw MemoryError({"", "",
+                         "the program needs " + print_memory_size(static_cast<std::int64_t>(fixed)) +
+                             " besides its windows and --max-memory is " +
+                             print_memory_size(*options_.max_memory),
+                         "raise --max-memory"});
+    window_budget_ = limit - fixed;
+  } else {
+    window_budget_ = engines_.whole().device_memory() ? kDefaultDeviceWindowMemory : kDefaultWindowMemory;
+    std::size_t comfortable = 0;
+    for_each_sequence([&](const Sequence&, const auto&, const ScoreSource& source, std::size_t kept) {
+      comfortable = std::max(comfortable, kept + comfortable_bytes(engines_.whole(), source, analysis_));
+    });
+    const std::size_t available = available_memory();
+    window_budget_ =
+        std::max(window_budget_, available == 0 ? comfortable : std::min(comfortable, available));
+  }
+  for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource& source, std::size_t kept) {
+    plan_piece(engines_.whole(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
+    for (const BinRange& piece : pieces) positions_ += piece.size();
+  });
+}
+
+OutputSpec PreparedRun::output(const std::string& path) const {
+  OutputSpec spec;
+  spec.path = path;
+  if (options_.write_index && !path.empty()) spec.index = index_kind_for(inputs_.longest_chromosome());
+  return spec;
+}
+
+std::string PreparedRun::header(const std::string& command, HeaderOptions options) const {
+  const InputOptions& input = options_.input;
+  Provenance provenance;
+  provenance.version = options_.version;
+  provenance.command = command;
+  provenance.params_path = input.parameters;
+  provenance.params_sha256 = parameters_.sha256;
+  provenance.inputs = inputs_.provenance();
+  provenance.options = {{"precision", options_.engine.precision == Precision::kFloat ? "float" : "double"},
+                        {"bin-size", std::to_string(inputs_.bin_size())}};
+  if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions)});
+  if (input.all_chromosomes) provenance.options.push_back({"all-chromosomes", "yes"});
+  if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
+  provenance.options.insert(provenance.options.end(), options.begin(), options.end());
+  return provenance_header(provenance);
+}
+
+void PreparedRun::check(const OutputPlan& plan) const {
+  std::vector<OutputSpec> specs = output_specs(plan);
+  if (!options_.stats_path.empty()) specs.push_back({options_.stats_path, IndexKind::kNone});
+  check_outputs(specs, inputs_.paths());
+}
+
+std::string PreparedRun::describe(const OutputPlan& plan) const {
+  std::string text = "engine\t" + engines_.whole().description() + "\n";
+  text += "window memory\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
+  for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";
+  for (const OutputSpec& spec : output_specs(plan)) text += "output\t" + escape_control(spec.path) + "\n";
+  if (!options_.stats_path.empty()) text += "output\t" + escape_control(options_.stats_path) + "\n";
+  for_each_sequence(
+      [&](const Sequence& sequence, const auto& pieces, const ScoreSource& source, std::size_t kept) {
+        std::int64_t bins = 0;
+        for (const BinRange& piece : pieces) bins += piece.size();
+        text += "sequence\t" + escape_control(sequence.title) + "\t" + std::to_string(sequence.length) +
+                " bases\t" + std::to_string(bins) + " bins\t" + std::to_string(pieces.size()) +
+                (pieces.size() == 1 ? " piece" : " pieces");
+        const PiecePlan windows =
+            plan_piece(engines_.whole(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
+        if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
+        if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
+        if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
+        if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
+        text += "\n";
+      });
+  for (const Sequence& sequence : inputs_.sequences())
+    if (!sequence.has_values && !options_.input.all_chromosomes)
+      text += "left out\t" + escape_control(sequence.title) + "\tno values\n";
+  return text;
+}
+
+void PreparedRun::write_generated(const GeneratedOutput& generated, RunOutputs& outputs) const {
+  constexpr std::int64_t kSlab = 1 << 14;
+  const RandomRows rows = inputs_.random_rows(generated.sequence);
+  NpyWriter& array =
+      outputs.add_array(generated.file, {rows.rows, static_cast<std::int64_t>(rows.columns), false});
+  std::vector<float> raw;
+  std::vector<double> values;
+  for (std::int64_t begin = 0; begin < rows.rows; begin += kSlab) {
+    const std::int64_t end = std::min(rows.rows, begin + kSlab);
+    raw.resize(static_cast<std::size_t>(end - begin) * rows.columns);
+    fill_random_rows(rows, begin, end, raw.data());
+    values.assign(raw.begin(), raw.end());
+    array.append(values);
+  }
+}
+
+void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
+  RunReport report;
+  OutputPlan printed = plan;
+  printed.threads = options_.engine.threads;
+  RunOutputs outputs(printed, parameters().labels);
+  PieceStream pieces(inputs_, read_options(), report);
+  RunnerOptions options;
+  options.analysis = analysis_;
+  options.window_budget = window_budget_;
+  options.infeasible = options_.infeasible;
+  if (progress != nullptr) progress->begin(positions_ * analysis_.passes());
+  times_.end("outputs opened");
+  PieceRunner(options, engines_, pieces, outputs, report, progress).run();
+  times_.end("pieces");
+  if (progress != nullptr) progress->end();
+  if (plan.bedgraph.min_value > 0)
+    spdlog::info("left out {} bins below --min-posterior, {:.6g} boundaries in all", outputs.dropped_bins(),
+                 outputs.dropped_mass());
+  for (const GeneratedOutput& generated : plan.generated)
+    timed(report.write, [&] { write_generated(generated, outputs); });
+  timed(report.write, [&] { outputs.finish(); });
+  times_.end("outputs synchronised");
+  std::optional<OutputFile> stats;
+  if (!options_.stats_path.empty()) {
+    stats.emplace(OutputSpec{options_.stats_path, IndexKind::kNone});
+    stats->write(stats_text(report.finish(options_.version, engines_.whole().description())));
+    stats->finish();
+  }
+  outputs.commit();
+  if (stats) stats->commit();
+  times_.end("outputs renamed");
+}
+
+}  // namespace semicrf

@@ -1,0 +1,56 @@
+// The part that decode, posterior and simulate share: from options to a run that can start.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "io/params/params_json.h"
+#include "pipeline/inputs/input_set.h"
+#include "pipeline/run/piece_runner.h"
+#include "pipeline/run/run_options.h"
+#include "pipeline/outputs/run_outputs.h"
+#include "pipeline/run/stage_times.h"
+
+namespace semicrf {
+
+// A name and a value for the header of the outputs.
+using HeaderOptions = std::vector<std::pair<std::string, std::string>>;
+
+class PreparedRun {
+ public:
+  // Opens parameters and inputs, makes the engine, and settles the memory. Throws MemoryError when a window
+  // cannot fit.
+  PreparedRun(const RunOptions& options, const Analysis& analysis);
+
+  const Parameters& parameters() const { return parameters_.parameters; }
+  const InputSet& inputs() const { return inputs_; }
+
+  // The output named `path` (empty: not wanted), with its index when one is asked for.
+  OutputSpec output(const std::string& path) const;
+  // The `#` lines of the outputs of `command`.
+  std::string header(const std::string& command, HeaderOptions options) const;
+  // UsageError or WriteError when the outputs cannot be written or are inputs.
+  void check(const OutputPlan& plan) const;
+  std::string describe(const OutputPlan& plan) const;
+  void execute(const OutputPlan& plan, Progress* progress);
+
+ private:
+  ReadOptions read_options() const;
+  void settle_memory();
+  void write_generated(const GeneratedOutput& generated, RunOutputs& outputs) const;
+  template <class Visit>
+  void for_each_sequence(Visit visit) const;
+
+  StageTimes times_{"run"};  // begins before all that follows
+  RunOptions options_;
+  Analysis analysis_;
+  ParameterFile parameters_;
+  InputSet inputs_;
+  EnginePool engines_;
+  std::size_t window_budget_ = 0;
+  std::int64_t positions_ = 0;  // in all pieces, missing bins included
+};
+
+}  // namespace semicrf

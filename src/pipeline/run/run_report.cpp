@@ -1,0 +1,94 @@
+#include "pipeline/run/run_report.h"
+
+#include <spdlog/spdlog.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/error.h"
+
+namespace semicrf {
+namespace {
+
+template <class Value>
+void accumulate(std::optional<Value>& total, Value value) {
+  total = total.value_or(Value{}) + value;
+}
+
+}  // namespace
+
+void SequenceReport::add(const ViterbiResult& result) {
+  accumulate(stats.segments, result.segments.size());
+  accumulate(stats.viterbi_score, result.score);
+  accumulate(stats.fallbacks, result.fallbacks);
+  accumulate(stats.repaired_chunks, result.repaired_chunks);
+}
+
+void SequenceReport::add(const PosteriorResult& result, std::int64_t positions) {
+  accumulate(stats.log_partition, result.log_partition);
+  accumulate(stats.fallbacks, result.fallbacks);
+  accumulate(stats.repaired_chunks, result.repaired_chunks);
+  stats.max_normalization_error =
+      std::max(stats.max_normalization_error.value_or(0), result.max_normalization_error);
+  boundary_mass_ += result.boundary_mass;
+  boundary_plogp_ += result.boundary_plogp;
+  label_entropy_ += result.label_entropy;
+  positions_ += positions;
+}
+
+void SequenceReport::add(const SegmentShares& shares) {
+  accumulate(stats.fallbacks, shares.fallbacks);
+  accumulate(stats.repaired_chunks, shares.repaired_chunks);
+}
+
+void SequenceReport::add(const DrawResult& result) {
+  accumulate(stats.log_partition, result.log_partition);
+  accumulate(stats.fallbacks, result.fallbacks);
+  accumulate(stats.repaired_chunks, result.repaired_chunks);
+  if (!stats.log_likelihood) stats.log_likelihood.emplace(result.draws.size());
+  for (std::size_t i = 0; i < result.draws.size(); ++i) {
+    (*stats.log_likelihood)[i] += result.draws[i].log_likelihood;
+    accumulate(stats.segments, result.draws[i].segments.size());
+  }
+}
+
+void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {
+  const double none = std::numeric_limits<double>::quiet_NaN();
+  if (viterbi) accumulate(stats.viterbi_score, none);
+  if (posteriors) accumulate(stats.log_partition, none);
+}
+
+void SequenceReport::finish() {
+  if (positions_ == 0) return;
+  stats.boundary_entropy = boundary_entropy(boundary_mass_, boundary_plogp_);
+  stats.position_entropy = label_entropy_ / static_cast<double>(positions_);
+}
+
+void RunReport::warn(const Warning& warning) {
+  spdlog::warn("{} [{}]", escape_control(warning.message), warning.code);
+  warnings_.push_back(warning);
+}
+
+Stats RunReport::finish(const std::string& version, const std::string& device) {
+  total.stop();
+  Stats stats;
+  stats.version = version;
+  stats.device = device;
+  stats.timings = {{"read", read.seconds()},
+                   {"compute", std::max(0.0, total.seconds() - read.seconds() - write.seconds())},
+                   {"write", write.seconds()},
+                   {"total", total.seconds()}};
+  rusage usage{};
+  if (getrusage(RUSAGE_SELF, &usage) == 0)
+    stats.peak_memory = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  stats.warnings = warnings_;
+  for (SequenceReport& sequence : sequences_) {
+    sequence.finish();
+    stats.sequences.push_back(sequence.stats);
+  }
+  return stats;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,24 @@
+#include "pipeline/run/stage_times.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+namespace semicrf {
+
+StageTimes::~StageTimes() {
+  std::string text;
+  for (const auto& [stage, seconds] : seconds_)
+    text += fmt::format("{}{} {:.4f} s", text.empty() ? "" : ", ", stage, seconds);
+  spdlog::debug("{}: {}", what_, text);
+}
+
+void StageTimes::end(const char* stage) {
+  const auto now = std::chrono::steady_clock::now();
+  auto found = std::ranges::find(seconds_, stage, &std::pair<std::string, double>::first);
+  if (found == seconds_.end()) found = seconds_.insert(found, {stage, 0});
+  found->second += std::chrono::duration<double>(now - last_).count();
+  last_ = now;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,130 @@
+#include "pipeline/windows/window_plan.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include "core/error.h"
+
+namespace semicrf {
+namespace {
+
+std::string mebibytes(std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / 1048576.0);
+  return text;
+}
+
+// What a window takes of the host's and of the engine's own memory.
+struct Taken {
+  std::size_t host = 0, device = 0;
+};
+
+std::size_t window_bytes(const WindowNeeds& needs, std::int64_t positions, std::int64_t halos) {
+  return needs.engine_bytes(positions) + needs.score_bytes * static_cast<std::size_t>(positions + halos) +
+         needs.output_bytes * static_cast<std::size_t>(positions);
+}
+
+[[noreturn]] void refuse(const WindowNeeds& needs, const Taken& smallest, std::size_t budget) {
+  if (smallest.host > budget) {
+    throw MemoryError({"", "",
+                       "the smallest window needs " + mebibytes(smallest.host) + " and " + mebibytes(budget) +
+                           " are available for windows",
+                       "raise --max-memory"});
+  }
+  throw MemoryError({"", "",
+                     "the smallest window needs " + mebibytes(smallest.device) + " of GPU memory and " +
+                         mebibytes(needs.device_budget) + " are available",
+                     "raise --max-memory, free the GPU, or use --device cpu"});
+}
+
+}  // namespace
+
+void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNeeds& needs,
+                       std::function<std::size_t(const WindowShape&)> bytes) {
+  const std::optional<std::size_t> memory = engine.device_memory();
+  if (!memory) return;
+  needs.device_budget = *memory;
+  needs.device_bytes = [bytes = std::move(bytes), length = source.length(),
+                        per_position = source.score_bytes()](std::int64_t positions, std::int64_t read) {
+    return bytes({length, positions, std::min(length, read), per_position});
+  };
+}
+
+PositionRange WindowPlan::range(std::int64_t n) const {
+  return {n * window, std::min(length, n * window + window)};
+}
+
+PositionRange WindowPlan::read_range(std::int64_t n) const {
+  const PositionRange inner = range(n);
+  return {std::max<std::int64_t>(0, inner.begin - left_halo), std::min(length, inner.end + right_halo)};
+}
+
+std::size_t comfortable_window_bytes(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs) {
+  constexpr std::int64_t kWarmupsPerWindow = 8;
+  const std::size_t whole = window_bytes(needs, length, 0);
+  if (grid.chunk >= length) return whole;
+  const std::int64_t chunks = std::max<std::int64_t>(1, kWarmupsPerWindow * grid.warmup / grid.chunk);
+  return std::min(whole, window_bytes(needs, std::min(length, chunks * grid.chunk), 2 * grid.warmup));
+}
+
+std::int64_t enough_positions(const ChunkGrid& grid) {
+  constexpr std::int64_t kEnoughPositions = 1 << 20;
+  constexpr std::int64_t kEnoughChunks = 64;
+  constexpr std::int64_t kLongestChunk = std::int64_t{1} << 40;  // of a grid that can cut at all
+  return std::max(kEnoughPositions, kEnoughChunks * std::min(grid.chunk, kLongestChunk));
+}
+
+WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs,
+                        std::size_t budget) {
+  WindowPlan plan;
+  plan.length = length;
+  plan.window = length;
+  plan.budget = budget;
+  const auto taken_by = [&](std::int64_t positions, std::int64_t halos) {
+    return Taken{window_bytes(needs, positions, halos),
+                 needs.device_bytes ? needs.device_bytes(positions, positions + halos) : 0};
+  };
+  const auto take = [&](const Taken& taken) {
+    plan.bytes = taken.host;
+    plan.device_bytes = taken.device;
+  };
+  const auto fits_in = [&](const Taken& taken) {
+    return taken.host <= budget && taken.device <= needs.device_budget;
+  };
+  const Taken whole = taken_by(length, 0);
+  take(whole);
+  const std::int64_t enough = needs.enough_positions == 0 ? length : needs.enough_positions;
+  if (fits_in(whole) && length <= enough) return plan;
+
+  plan.left_halo = grid.warmup;
+  plan.right_halo = needs.reads_right_halo ? grid.warmup : 0;
+  const std::int64_t halos = plan.left_halo + plan.right_halo;
+  const auto of_chunks = [&](std::int64_t chunks) { return taken_by(chunks * grid.chunk, halos); };
+  const bool can_cut = grid.chunk < length;
+  if (!can_cut && fits_in(whole)) return plan;
+  const Taken smallest = can_cut ? of_chunks(1) : whole;
+  if (!fits_in(smallest))
+    refuse(needs, {std::min(whole.host, smallest.host), std::min(whole.device, smallest.device)}, budget);
+  std::int64_t fits = 1;
+  std::int64_t too_many = (std::min(length, enough) + grid.chunk - 1) / grid.chunk + 1;
+  while (too_many - fits > 1) {
+    const std::int64_t middle = fits + (too_many - fits) / 2;
+    (fits_in(of_chunks(middle)) ? fits : too_many) = middle;
+  }
+  plan.window = fits * grid.chunk;
+  take(of_chunks(fits));
+  return plan;
+}
+
+std::string describe(const WindowPlan& plan) {
+  const std::string bytes =
+      mebibytes(plan.bytes) +
+      (plan.device_bytes > 0 ? " and " + mebibytes(plan.device_bytes) + " of the GPU" : "");
+  if (plan.count() == 1) return "1 window of " + std::to_string(plan.length) + " positions, " + bytes;
+  return std::to_string(plan.count()) + " windows of " + std::to_string(plan.window) + " positions, " +
+         bytes + " each";
+}
+
+}  // namespace semicrf

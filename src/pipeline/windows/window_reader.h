@@ -1,0 +1,70 @@
+// Reading the windows of a sequence for an engine that may have a device of its own.
+#pragma once
+
+#include <array>
+#include <future>
+#include <memory>
+#include <optional>
+
+#include "engine/engine.h"
+#include "model/score_source.h"
+#include "pipeline/windows/window_plan.h"
+
+namespace semicrf {
+
+// Scores that lie in memory are on their way to the device from the beginning (Engine::prefetch); they are
+// checked where they arrived, and where that finds something, or nothing is known, the source checks them
+// itself and says what is wrong. Scores or features that are made when they are read can be read one window
+// ahead of their use, in a thread of its own, while the device computes.
+class WindowReader {
+ public:
+  WindowReader(Engine& engine, ScoreSource& source, const WindowPlan& plan)
+      : engine_(engine), source_(source), plan_(plan), reads_ahead_(reads_ahead(engine, source)) {}
+
+  // Whether two windows are kept.
+  static bool reads_ahead(const Engine& engine, const ScoreSource& source) {
+    return engine.device_memory().has_value() && source.bytes_per_position() > 0;
+  }
+
+  // Once, before the first window.
+  void begin() {
+    if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
+  }
+  // Scores of window n with its halos, for viterbi() or posteriors() of the engine; valid until the next but
+  // one is read, or the next, where none is read ahead.
+  ScoreWindow read(std::int64_t n) {
+    if (ahead_.valid()) {
+      const ScoreWindow scores = ahead_.get();
+      if (ahead_of_ == n) return scores;
+    }
+    return read_now(n);
+  }
+  // Window n will be read next.
+  void read_ahead(std::int64_t n) {
+    if (!reads_ahead_) return;
+    ahead_of_ = n;
+    ahead_ = std::async(std::launch::async, [this, n] { return read_now(n); });
+  }
+
+ private:
+  ScoreWindow read_now(std::int64_t n) {
+    const PositionRange range = plan_.read_range(n);
+    if (prefetch_ && prefetch_->sound(range.end)) source_.assume_checked(range.begin, range.end);
+    if (reads_ahead_) turn_ = 1 - turn_;
+    ScoreBuffers& buffers = buffers_[turn_];
+    return engine_.projects() ? source_.read_for_projection(range.begin, range.end, buffers)
+                              : source_.read(range.begin, range.end, buffers);
+  }
+
+  Engine& engine_;
+  ScoreSource& source_;
+  const WindowPlan& plan_;
+  const bool reads_ahead_;
+  std::unique_ptr<ScorePrefetch> prefetch_;
+  std::array<ScoreBuffers, 2> buffers_;
+  std::size_t turn_ = 0;
+  std::int64_t ahead_of_ = 0;
+  std::future<ScoreWindow> ahead_;  // last, as it uses the others
+};
+
+}  // namespace semicrf

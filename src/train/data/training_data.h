@@ -1,0 +1,64 @@
+// What a training run keeps in memory: pieces of sequences with their features and true segments.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "core/segment.h"
+#include "io/text/bin_location.h"
+
+namespace semicrf {
+
+// A run of labelled bins; a sequence of its own for the model.
+struct TrainingPiece {
+  BinLocation location;
+  std::int64_t length = 0;           // T
+  std::vector<float> features;       // (T, F) row-major, transformed
+  std::vector<Segment> segments;     // tile [0, T)
+  std::vector<std::int64_t> lines;   // per segment: its line in the label file
+  std::vector<double> feature_mean;  // (F) over the whole sequence; empty unless `mean` centring asks for it
+
+  // "chr1:1001-2000", 1-based inclusive.
+  std::string place(std::int64_t begin, std::int64_t end) const {
+    return location.chromosome + ":" + std::to_string(location.begin_base(begin) + 1) + "-" +
+           std::to_string(location.end_base(end));
+  }
+};
+
+struct TrainingData {
+  int num_labels = 0;  // C
+  int num_tracks = 0;  // F
+  std::vector<TrainingPiece> pieces;
+
+  std::int64_t positions() const {
+    std::int64_t sum = 0;
+    for (const TrainingPiece& piece : pieces) sum += piece.length;
+    return sum;
+  }
+  std::int64_t segments() const {
+    std::int64_t sum = 0;
+    for (const TrainingPiece& piece : pieces) sum += static_cast<std::int64_t>(piece.segments.size());
+    return sum;
+  }
+};
+
+// How often things occur in the true segmentations.
+struct PathCounts {
+  std::vector<double> positions;                     // (C)
+  std::vector<double> segments;                      // (C)
+  std::vector<double> firsts;                        // (C) pieces that begin with the label
+  std::vector<double> lasts;                         // (C) pieces that end with it
+  std::vector<double> transition;                    // (C, C), [from][to]
+  std::vector<std::vector<std::int64_t>> durations;  // per label, in the order of the data
+};
+PathCounts count_paths(const TrainingData& data);
+
+// Every bin a segment of its own: the truth of a linear chain (K = 1).
+void split_into_single_bins(TrainingData& data);
+
+// Cuts every piece into windows of at least `length` bins at true boundaries, so that each is a piece of its
+// own with whole segments; the last one of a piece may be shorter.
+TrainingData cut_into_windows(const TrainingData& data, std::int64_t length);
+
+}  // namespace semicrf

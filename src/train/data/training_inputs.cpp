@@ -1,0 +1,259 @@
+#include "train/data/training_inputs.h"
+
+#include <algorithm>
+#include <map>
+
+#include "core/error.h"
+#include "io/text/chrom_sizes.h"
+#include "io/json/json_document.h"
+#include "io/arrays/npz_reader.h"
+#include "model/bin_labels.h"
+#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/input_set.h"
+#include "pipeline/run/piece_stream.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kSlab = 1 << 16;  // rows read at a time
+
+// Parameters that make an InputSet deliver the features of `tracks`: one "label" per track, weights 1.
+Parameters reading_parameters(const std::vector<Track>& tracks, std::int64_t bin_size, Centering centering) {
+  Parameters parameters;
+  const std::size_t count = tracks.size();
+  for (const Track& track : tracks) parameters.labels.push_back({track.name, std::nullopt});
+  parameters.bin_size = bin_size;
+  parameters.centering = centering;
+  parameters.tracks = tracks;
+  EmissionHead head{std::vector<double>(count * count, 0.0), std::vector<double>(count, 0.0)};
+  for (std::size_t f = 0; f < count; ++f) head.weights[f * count + f] = 1;
+  parameters.emission = head;
+  return parameters;
+}
+
+InputOptions validation_input(const TrainOptions& options) {
+  InputOptions input = options.input;
+  input.regions = options.val_regions;
+  input.regions_file.clear();
+  return input;
+}
+
+ReadOptions read_options(const TrainOptions& options) {
+  ReadOptions read;
+  read.threads = options.engine.threads;
+  return read;
+}
+
+void check_chromosomes(const LabelFile& labels, const InputSet& inputs, TrainingInputs& found) {
+  std::map<std::string, std::int64_t> ends;  // of the tracks' chromosomes, bases
+  std::vector<Chromosome> names;
+  for (const Sequence& sequence : inputs.sequences()) {
+    std::int64_t& end = ends[sequence.chromosome];
+    if (end == 0) names.push_back({sequence.chromosome, 1});
+    end = std::max(end, sequence.origin + sequence.length);
+  }
+  std::vector<Chromosome> unknown;
+  for (const std::string& name : labels.order) {
+    const auto known = ends.find(name);
+    if (known == ends.end()) {
+      unknown.push_back({name, 1});
+      continue;
+    }
+    const LabelRecord& last = labels.chromosomes.at(name).back();
+    if (last.end > known->second)
+      throw InputError({labels.path, "line " + std::to_string(last.line),
+                        "the segment ends at base " + std::to_string(last.end) + ", but " + name + " has " +
+                            std::to_string(known->second) + " bases in the tracks",
+                        "are these labels of the same assembly?"});
+  }
+  if (unknown.size() == labels.order.size())
+    throw InputError({labels.path, "",
+                      "no chromosome of the labels (" + chromosome_names(unknown) +
+                          ") is in the tracks, which have " + chromosome_names(names),
+                      "names must be equal, also in a leading \"chr\""});
+  if (!unknown.empty())
+    found.warnings.push_back({"labels-not-used", "labels on " + chromosome_names(unknown) +
+                                                     " are not used: no track has these chromosomes"});
+}
+
+// Runs of `runs` within the bins [begin, end), as pieces of touching bins.
+std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRun>& runs, BinRange bins) {
+  std::vector<std::vector<LabelledRun>> pieces;
+  auto run = std::lower_bound(runs.begin(), runs.end(), bins.begin,
+                              [](const LabelledRun& r, std::int64_t bin) { return r.end <= bin; });
+  for (; run != runs.end() && run->begin < bins.end; ++run) {
+    LabelledRun cut = *run;
+    cut.begin = std::max(cut.begin, bins.begin);
+    cut.end = std::min(cut.end, bins.end);
+    if (pieces.empty() || pieces.back().back().end != cut.begin) pieces.emplace_back();
+    pieces.back().push_back(cut);
+  }
+  return pieces;
+}
+
+void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
+  const std::size_t columns = rows.columns();
+  piece.features.resize(static_cast<std::size_t>(piece.length) * columns);
+  RowBuffer buffer;
+  for (std::int64_t begin = 0; begin < piece.length; begin += kSlab) {
+    const std::int64_t end = std::min(piece.length, begin + kSlab);
+    const ScoreArray values = rows.read(first + begin, first + end, buffer);
+    const std::size_t count = static_cast<std::size_t>(end - begin) * columns;
+    std::copy_n(values.f32, count, piece.features.begin() + begin * static_cast<std::int64_t>(columns));
+  }
+}
+
+std::int64_t total(const std::vector<BinRange>& ranges) {
+  std::int64_t sum = 0;
+  for (const BinRange& range : ranges) sum += range.size();
+  return sum;
+}
+
+class Reader {
+ public:
+  Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs)
+      : options_(options), labels_(labels), inputs_(inputs) {}
+
+  // `taken` are regions by chromosome (bases) that must not be read.
+  TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
+                    std::vector<SequenceStats>* stats) {
+    data_.num_labels = static_cast<int>(labels_.labels.size());
+    data_.num_tracks = static_cast<int>(inputs_.num_labels());
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats);
+    return std::move(data_);
+  }
+
+ private:
+  void read_sequence(std::size_t index, const std::map<std::string, std::vector<BaseRange>>& taken,
+                     std::vector<SequenceStats>* stats) {
+    const Sequence& sequence = inputs_.sequences()[index];
+    PieceRequest request = inputs_.piece_request(index);
+    if (const auto regions = taken.find(sequence.title); regions != taken.end())
+      request.exclude.insert(request.exclude.end(), regions->second.begin(), regions->second.end());
+    const auto records = labels_.chromosomes.find(sequence.chromosome);
+    if (records == labels_.chromosomes.end() || make_pieces(request).empty()) return;
+    const std::vector<LabelledRun> runs =
+        label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()});
+    const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(index, read_options(options_));
+    request.missing = inputs_.scan(index, *scores).missing;
+    SequenceStats entry;
+    entry.name = sequence.title;
+    entry.length = sequence.length;
+    entry.missing = total(request.missing);
+    entry.segments = 0;
+    for (const BinRange& bins : make_pieces(request)) {
+      for (const std::vector<LabelledRun>& piece : pieces_within(runs, bins)) {
+        add_piece(sequence, piece, *scores->rows);
+        entry.pieces += 1;
+        entry.covered += data_.pieces.back().length;
+        *entry.segments += static_cast<std::int64_t>(piece.size());
+      }
+    }
+    if (stats != nullptr && entry.pieces > 0) stats->push_back(entry);
+  }
+
+  void add_piece(const Sequence& sequence, const std::vector<LabelledRun>& runs, RowReader& rows) {
+    TrainingPiece piece;
+    const std::int64_t first = runs.front().begin;
+    piece.location = locate(sequence, inputs_.bin_size(), first);
+    piece.length = runs.back().end - first;
+    for (const LabelledRun& run : runs) {
+      piece.segments.push_back({run.begin - first, run.end - first, run.label});
+      piece.lines.push_back(run.line);
+    }
+    read_features(rows, first, piece);
+    data_.pieces.push_back(std::move(piece));
+  }
+
+  const TrainOptions& options_;
+  const LabelFile& labels_;
+  const InputSet& inputs_;
+  TrainingData data_;
+};
+
+}  // namespace
+
+std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, MissingPolicy missing) {
+  std::vector<Track> tracks;
+  const auto add = [&](const std::string& name) {
+    Track track;
+    track.name = name;
+    track.missing = missing;
+    tracks.push_back(track);
+  };
+  for (const std::string& text : inputs) {
+    const InputArgument argument = parse_input_argument(text);
+    if (argument.kind == InputKind::kBigWig) {
+      add(argument.name);
+      continue;
+    }
+    const std::int64_t columns = argument.kind == InputKind::kNpy
+                                     ? NpyArray::open(argument.path).columns()
+                                     : NpzFile::open(argument.path).load(0).columns();
+    for (std::int64_t f = 0; f < columns; ++f) add("track" + std::to_string(f + 1));
+    break;  // every array has the same tracks
+  }
+  std::vector<std::string> names;
+  for (const Track& track : tracks) names.push_back(track.name);
+  std::sort(names.begin(), names.end());
+  if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
+    throw InputError({"", "", "two tracks are named " + in_quotes(*twice), "name the tracks: NAME=PATH"});
+  return tracks;
+}
+
+TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
+                                    const std::vector<Track>& tracks, std::int64_t bin_size) {
+  const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kNone);
+  const InputSet inputs = InputSet::open(options.input, parameters);
+  TrainingInputs found;
+  found.binding = inputs.binding();
+  found.paths = inputs.paths();
+  found.paths.push_back(labels.path);
+  check_chromosomes(labels, inputs, found);
+
+  found.validation.num_labels = static_cast<int>(labels.labels.size());
+  found.validation.num_tracks = static_cast<int>(tracks.size());
+  std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
+  if (!options.val_regions.empty()) {
+    const InputSet validation = InputSet::open(validation_input(options), parameters);
+    for (std::size_t i = 0; i < validation.sequences().size(); ++i) {
+      const PieceRequest request = validation.piece_request(i);
+      if (request.include) held_out[validation.sequences()[i].title] = *request.include;
+    }
+    found.validation = Reader(options, labels, validation).read({}, nullptr);
+    if (found.validation.pieces.empty())
+      throw InputError({labels.path, "", "no bin of the validation regions has a label",
+                        "choose --val-region where there are labels"});
+  }
+  found.training = Reader(options, labels, inputs).read(held_out, &found.sequences);
+  if (found.training.pieces.empty())
+    throw InputError({labels.path, "", "no bin of the training regions has a label",
+                      "labels, tracks and regions must overlap outside the validation regions"});
+  return found;
+}
+
+void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,
+                        TrainingInputs& found) {
+  const InputSet inputs =
+      InputSet::open(options.input, reading_parameters(tracks, bin_size, Centering::kMean));
+  const auto fill = [&](TrainingData& data, const Sequence& sequence, const std::vector<double>& mean) {
+    for (TrainingPiece& piece : data.pieces)
+      if (piece.location.chromosome == sequence.chromosome && piece.location.origin == sequence.origin)
+        piece.feature_mean = mean;
+  };
+  for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
+    const Sequence& sequence = inputs.sequences()[i];
+    const auto uses = [&](const TrainingData& data) {
+      return std::any_of(data.pieces.begin(), data.pieces.end(), [&](const TrainingPiece& piece) {
+        return piece.location.chromosome == sequence.chromosome && piece.location.origin == sequence.origin;
+      });
+    };
+    if (!uses(found.training) && !uses(found.validation)) continue;
+    const std::shared_ptr<SequenceScores> scores = inputs.open_scores(i, read_options(options));
+    inputs.scan(i, *scores);
+    fill(found.training, sequence, scores->baseline);
+    fill(found.validation, sequence, scores->baseline);
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,41 @@
+// Reads the tracks and the labels of a training run.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/warning.h"
+#include "io/json/stats_json.h"
+#include "model/parameters.h"
+#include "train/data/label_file.h"
+#include "train/train_options.h"
+#include "train/data/training_data.h"
+
+namespace semicrf {
+
+// The tracks of the inputs on the command line, without transforms: a bigWig file each, or the columns of the
+// first array, named track1, track2, ...
+std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, MissingPolicy missing);
+
+struct TrainingInputs {
+  TrainingData training, validation;
+  std::vector<std::string> binding;  // lines for the log
+  std::vector<std::string> paths;    // every file that is read, for check_outputs
+  std::vector<Warning> warnings;
+  std::vector<SequenceStats> sequences;  // of the training data
+};
+
+// Pieces are the runs of labelled bins within the regions asked for, less what is excluded or missing; the
+// validation regions are taken out of the training data. Features are those of `tracks`: raw values when
+// these have no transform yet. InputError: labels on no chromosome of the tracks (both sides are named),
+// labels beyond a chromosome's end, no labelled bin in the regions.
+TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
+                                    const std::vector<Track>& tracks, std::int64_t bin_size);
+
+// Fills feature_mean of every piece: a pass over the whole sequences (`mean` centring).
+void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,
+                        TrainingInputs& inputs);
+
+}  // namespace semicrf

@@ -1,0 +1,20 @@
+// Steps over batches of windows with AdamW: for data that are too long for many full passes.
+#pragma once
+
+#include <cstdint>
+
+#include "train/fit/fit_state.h"
+#include "train/train_options.h"
+#include "train/fit/training_problem.h"
+
+namespace semicrf {
+
+// Goes on from `state` until it is finished. The pieces of `problem` are the windows. An iteration is a pass
+// over all of them in an order drawn from `seed` and its number; the learning rate falls linearly to a
+// twentieth over the iterations. The penalties are part of the objective; the decoupled decay of AdamW pulls
+// towards `anchor`, the coordinates the fit began with.
+void fit_adamw(const TrainingProblem& problem, const StopRule& rule, const AdamWOptions& options,
+               std::uint64_t seed, const std::vector<double>& anchor, const IterationSink& show,
+               const CheckpointSink& save, FitState& state);
+
+}  // namespace semicrf

@@ -1,0 +1,68 @@
+#include "train/fit/calibration.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "train/objective/objective.h"
+
+namespace semicrf {
+
+double mean_nll(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine) {
+  std::vector<std::size_t> all(data.pieces.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return negative_log_likelihood(data, all, parameters, engine, {}, nullptr) /
+         static_cast<double>(data.positions());
+}
+
+bool is_scalable(const Parameters& parameters) { return parameters.duration.kind == DurationKind::kTable; }
+
+Parameters scaled(Parameters parameters, double factor) {
+  const auto scale = [factor](std::vector<double>& scores) {
+    for (double& score : scores) score *= factor;
+  };
+  ChainModel& chain = parameters.chain;
+  for (std::vector<double>* scores :
+       {&chain.transition, &chain.duration_bias, &chain.start_scores, &chain.end_scores})
+    scale(*scores);
+  for (double& q : parameters.duration.tail) q = std::pow(q, factor);
+  chain.log_tail = tail_scores(parameters.duration);
+  if (parameters.emission) {
+    scale(parameters.emission->weights);
+    scale(parameters.emission->bias);
+  }
+  if (parameters.boundary) {
+    BoundaryHead& head = *parameters.boundary;
+    for (std::vector<double>* scores :
+         {&head.start_weights, &head.start_bias, &head.end_weights, &head.end_bias})
+      scale(*scores);
+  }
+  return parameters;
+}
+
+double likeliest_factor(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine) {
+  const auto at = [&](double log_factor) {
+    return mean_nll(data, scaled(parameters, std::exp(log_factor)), engine);
+  };
+  const double golden = (std::sqrt(5.0) - 1) / 2;
+  double low = -std::log(8.0), high = std::log(8.0);
+  double left = high - golden * (high - low), right = low + golden * (high - low);
+  double at_left = at(left), at_right = at(right);
+  while (high - low > 5e-3) {
+    if (at_left <= at_right) {
+      high = right;
+      right = left;
+      at_right = at_left;
+      left = high - golden * (high - low);
+      at_left = at(left);
+    } else {
+      low = left;
+      left = right;
+      at_left = at_right;
+      right = low + golden * (high - low);
+      at_right = at(right);
+    }
+  }
+  return std::exp((low + high) / 2);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,279 @@
+#include "train/fit/parameter_space.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "core/error.h"
+#include "io/nearest_name.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::array<std::pair<Part, std::string_view>, 8> kPartNames{{
+    {Part::kWeights, "weights"},
+    {Part::kBias, "bias"},
+    {Part::kBoundary, "boundary"},
+    {Part::kTransition, "transition"},
+    {Part::kDuration, "duration"},
+    {Part::kTail, "tail"},
+    {Part::kStart, "start"},
+    {Part::kEnd, "end"},
+}};
+
+// Keeps probabilities representable on both sides: 1 - q must not round to 0.
+constexpr double kMostLogOdds = 30;
+
+double log_odds(double p) { return std::log(p) - std::log1p(-p); }
+double from_log_odds(double x) { return 1 / (1 + std::exp(-std::clamp(x, -kMostLogOdds, kMostLogOdds))); }
+// The derivative of log p by the log odds, where they are not clamped.
+double log_slope(double p) { return 1 - p; }
+
+// (K, C): segments of a duration; those beyond K count at K.
+std::vector<double> seen_durations(const PathCounts& counts, const ChainModel& chain) {
+  const auto labels = static_cast<std::size_t>(chain.num_labels);
+  std::vector<double> seen(chain.duration_bias.size(), 0.0);
+  for (std::size_t c = 0; c < labels; ++c)
+    for (const std::int64_t d : counts.durations[c])
+      seen[static_cast<std::size_t>(std::min<std::int64_t>(d, chain.max_duration) - 1) * labels + c] += 1;
+  return seen;
+}
+
+}  // namespace
+
+std::string_view part_name(Part part) {
+  for (const auto& [value, name] : kPartNames)
+    if (value == part) return name;
+  throw std::logic_error("unknown part");
+}
+
+std::set<Part> parse_parts(const std::vector<std::string>& names) {
+  std::set<Part> parts;
+  for (const std::string& name : names) {
+    if (name == "emission") {
+      parts.insert({Part::kWeights, Part::kBias});
+      continue;
+    }
+    const auto known = std::find_if(kPartNames.begin(), kPartNames.end(),
+                                    [&](const auto& entry) { return entry.second == name; });
+    if (known == kPartNames.end()) {
+      std::vector<std::string_view> all{"emission"};
+      for (const auto& entry : kPartNames) all.push_back(entry.second);
+      throw UsageError(
+          "--freeze: there is no part \"" + name + "\", did you mean \"" +
+              std::string(nearest_name(name, all)) + "\"?",
+          "parts are emission (weights and bias), boundary, transition, duration, tail, start and end");
+    }
+    parts.insert(known->first);
+  }
+  return parts;
+}
+
+ParameterSpace::ParameterSpace(const Parameters& first, const std::set<Part>& frozen,
+                               const PathCounts& counts, const PenaltyOptions& penalty)
+    : first_(first), frozen_(frozen) {
+  if (first.centering == Centering::kMean) frozen_.insert(Part::kBias);
+  if (first.duration.kind == DurationKind::kUniform) frozen_.insert(Part::kDuration);
+  add_scores(counts, penalty);
+  add_durations(counts, penalty);
+}
+
+void ParameterSpace::add_plain(std::function<std::vector<double>*(Parameters&)> list,
+                               std::vector<double> ParameterGradient::*gradient,
+                               const std::function<double(std::size_t)>& scale) {
+  Plain plain;
+  const std::vector<double>* values = list(first_);
+  if (values == nullptr) return;
+  for (std::size_t i = 0; i < values->size(); ++i) {
+    if ((*values)[i] == kNegativeInfinity) continue;
+    plain.entries.push_back(i);
+    plain.scale.push_back(scale(i));
+  }
+  size_ += plain.entries.size();
+  plain.list = std::move(list);
+  plain.gradient = gradient;
+  plain_.push_back(std::move(plain));
+}
+
+void ParameterSpace::add_scores(const PathCounts& counts, const PenaltyOptions& penalty) {
+  const std::size_t tracks = first_.tracks.size();
+  const auto scale = [](double curvature) { return 1 / std::sqrt(curvature + 1); };
+  // A bin tells something about a weight only where its label is in doubt: a small share of the bins.
+  constexpr double kDoubtful = 0.05;
+  const auto emission_list = [](std::vector<double> EmissionHead::*member) {
+    return [member](Parameters& p) { return p.emission ? &((*p.emission).*member) : nullptr; };
+  };
+  const auto boundary_list = [](std::vector<double> BoundaryHead::*member) {
+    return [member](Parameters& p) { return p.boundary ? &((*p.boundary).*member) : nullptr; };
+  };
+  if (is_free(Part::kWeights))
+    add_plain(emission_list(&EmissionHead::weights), &ParameterGradient::weights,
+              [&](std::size_t i) { return scale(kDoubtful * counts.positions[i / tracks] + penalty.l2); });
+  if (is_free(Part::kBias))
+    add_plain(emission_list(&EmissionHead::bias), &ParameterGradient::bias,
+              [&](std::size_t c) { return scale(kDoubtful * counts.positions[c]); });
+  if (is_free(Part::kBoundary)) {
+    const std::size_t inputs =
+        first_.boundary
+            ? tracks * static_cast<std::size_t>(first_.boundary->last - first_.boundary->first + 1)
+            : 1;
+    const auto of_weight = [&](std::size_t i) {
+      return scale(counts.segments[i / inputs] + penalty.l2_boundary);
+    };
+    const auto of_bias = [&](std::size_t c) { return scale(counts.segments[c]); };
+    add_plain(boundary_list(&BoundaryHead::start_weights), &ParameterGradient::start_weights, of_weight);
+    add_plain(boundary_list(&BoundaryHead::end_weights), &ParameterGradient::end_weights, of_weight);
+    add_plain(boundary_list(&BoundaryHead::start_bias), &ParameterGradient::start_bias, of_bias);
+    add_plain(boundary_list(&BoundaryHead::end_bias), &ParameterGradient::end_bias, of_bias);
+  }
+  const auto chain_list = [](std::vector<double> ChainModel::*member) {
+    return [member](Parameters& p) { return &(p.chain.*member); };
+  };
+  if (is_free(Part::kTransition))
+    add_plain(chain_list(&ChainModel::transition), &ParameterGradient::transition,
+              [&](std::size_t i) { return scale(counts.transition[i] + penalty.l2_transition); });
+  const auto at_ends = [&](std::size_t) { return scale(penalty.l2_transition); };
+  if (is_free(Part::kStart))
+    add_plain(chain_list(&ChainModel::start_scores), &ParameterGradient::start, at_ends);
+  if (is_free(Part::kEnd)) add_plain(chain_list(&ChainModel::end_scores), &ParameterGradient::end, at_ends);
+}
+
+void ParameterSpace::add_durations(const PathCounts& counts, const PenaltyOptions& penalty) {
+  const std::size_t labels = first_.labels.size();
+  const DurationKind kind = first_.duration.kind;
+  if (is_free(Part::kDuration)) {
+    if (kind == DurationKind::kTable) {
+      stretches_ = table_stretches(first_.chain.duration_bias, labels, seen_durations(counts, first_.chain),
+                                   penalty.smoothness);
+      for (const TableStretch& stretch : stretches_) size_ += stretch.size();
+    } else {
+      formula_ = true;
+      for (std::size_t c = 0; c < labels; ++c)
+        formula_scale_.push_back(1 / std::sqrt(counts.segments[c] + 1));
+      size_ += labels * (kind == DurationKind::kNegativeBinomial ? 2 : 1);
+    }
+  }
+  if (!is_free(Part::kTail) || !first_.chain.has_tail()) return;
+  for (std::size_t c = 0; c < labels; ++c) {
+    if (first_.duration.tail[c] == 0 || tail_is_tied(c)) continue;
+    free_tails_.push_back(c);
+    double beyond = 0;
+    for (const std::int64_t d : counts.durations[c]) beyond += d > first_.chain.max_duration ? 1 : 0;
+    tail_scale_.push_back(1 / std::sqrt(beyond + 1));
+  }
+  size_ += free_tails_.size();
+}
+
+// A geometric tail that continues its table moves with p.
+bool ParameterSpace::tail_is_tied(std::size_t label) const {
+  const DurationSpec& spec = first_.duration;
+  return spec.kind == DurationKind::kGeometric && !spec.tail.empty() &&
+         spec.tail[label] == continued_tail(spec.p[label]);
+}
+
+std::vector<double> ParameterSpace::pack(const Parameters& parameters) const {
+  std::vector<double> x;
+  x.reserve(size_);
+  Parameters copy = parameters;
+  for (const Plain& plain : plain_) {
+    const std::vector<double>& values = *plain.list(copy);
+    for (std::size_t i = 0; i < plain.entries.size(); ++i)
+      x.push_back(values[plain.entries[i]] / plain.scale[i]);
+  }
+  for (const TableStretch& stretch : stretches_) {
+    x.resize(x.size() + stretch.size());
+    stretch.pack(parameters.chain.duration_bias, std::span(x).last(stretch.size()));
+  }
+  if (formula_) {
+    const DurationSpec& spec = parameters.duration;
+    for (std::size_t c = 0; c < formula_scale_.size(); ++c) {
+      if (!spec.p.empty()) x.push_back(log_odds(spec.p[c]) / formula_scale_[c]);
+      if (!spec.r.empty()) x.push_back(std::log(spec.r[c]) / formula_scale_[c]);
+      if (!spec.lambda.empty()) x.push_back(std::log(spec.lambda[c]) / formula_scale_[c]);
+    }
+  }
+  for (std::size_t i = 0; i < free_tails_.size(); ++i)
+    x.push_back(log_odds(parameters.duration.tail[free_tails_[i]]) / tail_scale_[i]);
+  return x;
+}
+
+Parameters ParameterSpace::unpack(std::span<const double> coordinates) const {
+  Parameters parameters = first_;
+  const double* x = coordinates.data();
+  for (const Plain& plain : plain_) {
+    std::vector<double>& values = *plain.list(parameters);
+    for (std::size_t i = 0; i < plain.entries.size(); ++i) values[plain.entries[i]] = *x++ * plain.scale[i];
+  }
+  for (const TableStretch& stretch : stretches_) {
+    stretch.unpack(std::span(x, stretch.size()), parameters.chain.duration_bias);
+    x += stretch.size();
+  }
+  DurationSpec& spec = parameters.duration;
+  if (formula_) {
+    for (std::size_t c = 0; c < formula_scale_.size(); ++c) {
+      if (!spec.p.empty()) spec.p[c] = from_log_odds(*x++ * formula_scale_[c]);
+      if (!spec.r.empty()) spec.r[c] = std::exp(*x++ * formula_scale_[c]);
+      if (!spec.lambda.empty()) spec.lambda[c] = std::exp(*x++ * formula_scale_[c]);
+      if (tail_is_tied(c)) spec.tail[c] = continued_tail(spec.p[c]);
+    }
+    parameters.chain.duration_bias =
+        duration_table(spec, parameters.chain.max_duration, parameters.chain.num_labels);
+  }
+  for (std::size_t i = 0; i < free_tails_.size(); ++i)
+    spec.tail[free_tails_[i]] = from_log_odds(*x++ * tail_scale_[i]);
+  parameters.chain.log_tail = tail_scores(spec);
+  return parameters;
+}
+
+// The derivative by the log odds of p (and of a tail tied to it), or by log r or log lambda, of label `c`.
+double ParameterSpace::formula_gradient(const Parameters& parameters, const ParameterGradient& gradient,
+                                        std::size_t c, bool of_p) const {
+  const DurationSpec& spec = parameters.duration;
+  const std::size_t labels = parameters.labels.size();
+  double sum = 0;
+  double harmonic = 0;  // digamma(k+r-1) - digamma(r)
+  double k = 1;
+  for (std::size_t i = c; i < gradient.duration.size(); i += labels, k += 1) {
+    double slope = 0;
+    if (spec.kind == DurationKind::kPoisson) {
+      slope = k - spec.lambda[c];
+    } else if (of_p) {
+      const double successes = spec.kind == DurationKind::kNegativeBinomial ? spec.r[c] : 1;
+      slope = successes * log_slope(spec.p[c]) - (k - 1) * spec.p[c];
+    } else {
+      if (k > 1) harmonic += 1 / (spec.r[c] + (k - 2));
+      slope = spec.r[c] * (harmonic + std::log(spec.p[c]));
+    }
+    sum += gradient.duration[i] * slope;
+  }
+  if (of_p && tail_is_tied(c)) sum -= gradient.tail[c] * spec.p[c];  // log q = log(1 - p)
+  return sum;
+}
+
+std::vector<double> ParameterSpace::chain(const Parameters& parameters,
+                                          const ParameterGradient& gradient) const {
+  std::vector<double> g;
+  g.reserve(size_);
+  for (const Plain& plain : plain_) {
+    const std::vector<double>& values = gradient.*plain.gradient;
+    for (std::size_t i = 0; i < plain.entries.size(); ++i)
+      g.push_back(values[plain.entries[i]] * plain.scale[i]);
+  }
+  for (const TableStretch& stretch : stretches_) {
+    g.resize(g.size() + stretch.size());
+    stretch.chain(gradient.duration, std::span(g).last(stretch.size()));
+  }
+  const DurationSpec& spec = parameters.duration;
+  for (std::size_t c = 0; c < formula_scale_.size(); ++c) {
+    const double scale = formula_scale_[c];
+    if (!spec.p.empty()) g.push_back(formula_gradient(parameters, gradient, c, true) * scale);
+    if (spec.p.empty() || !spec.r.empty())
+      g.push_back(formula_gradient(parameters, gradient, c, false) * scale);
+  }
+  for (std::size_t i = 0; i < free_tails_.size(); ++i)
+    g.push_back(gradient.tail[free_tails_[i]] * log_slope(spec.tail[free_tails_[i]]) * tail_scale_[i]);
+  return g;
+}
+
+}  // namespace semicrf

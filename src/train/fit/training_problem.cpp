@@ -1,0 +1,74 @@
+#include "train/fit/training_problem.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+
+namespace semicrf {
+namespace {
+
+std::vector<std::size_t> indices(std::size_t count) {
+  std::vector<std::size_t> list(count);
+  std::iota(list.begin(), list.end(), std::size_t{0});
+  return list;
+}
+
+}  // namespace
+
+TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingData& validation,
+                                 const ParameterSpace& space, const Penalties& penalties,
+                                 const EngineOptions& engine, double margin)
+    : training_(training),
+      validation_(validation),
+      space_(space),
+      penalties_(penalties),
+      engine_(engine),
+      positions_(training.positions()),
+      all_(indices(training.pieces.size())),
+      all_validation_(indices(validation.pieces.size())) {
+  objective_.margin = margin;
+  objective_.emissions = space.is_free(Part::kWeights) || space.is_free(Part::kBias);
+  objective_.boundary = space.is_free(Part::kBoundary);
+}
+
+double TrainingProblem::evaluate(std::span<const double> x, std::span<double> gradient, double& nll) const {
+  return evaluate_pieces(all_, x, gradient, nll);
+}
+
+double TrainingProblem::evaluate_pieces(std::span<const std::size_t> pieces, std::span<const double> x,
+                                        std::span<double> gradient, double& nll) const {
+  const Parameters parameters = space_.unpack(x);
+  ParameterGradient likelihood(parameters);
+  std::int64_t covered = 0;
+  for (const std::size_t i : pieces) covered += training_.pieces[i].length;
+  const double total =
+      negative_log_likelihood(training_, pieces, parameters, engine_, objective_, &likelihood);
+  ParameterGradient prior(parameters);
+  const double penalty = penalties_.value(parameters, &prior);
+  const std::vector<double> by_likelihood = space_.chain(parameters, likelihood);
+  const std::vector<double> by_prior = space_.chain(parameters, prior);
+  const auto seen = static_cast<double>(covered);
+  const auto all = static_cast<double>(positions_);
+  for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] = by_likelihood[i] / seen + by_prior[i] / all;
+  nll = total / seen;
+  const double value = nll + penalty / all;
+  const bool finite = std::isfinite(value) && std::all_of(gradient.begin(), gradient.end(),
+                                                          [](double g) { return std::isfinite(g); });
+  if (!finite)
+    throw InputError(
+        {"", "", "the loss or its gradient is not finite; no parameters are written",
+         "check the tracks for extreme values, choose --transform asinh, raise the penalties or lower the "
+         "learning rate"});
+  return value;
+}
+
+std::optional<double> TrainingProblem::validate(std::span<const double> x) const {
+  if (validation_.pieces.empty()) return std::nullopt;
+  const double total =
+      negative_log_likelihood(validation_, all_validation_, space_.unpack(x), engine_, objective_, nullptr);
+  return total / static_cast<double>(validation_.positions());
+}
+
+}  // namespace semicrf

@@ -1,0 +1,197 @@
+#include "train/objective/head_gradient.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <span>
+
+#include "pipeline/run/parallel_for.h"
+
+#define SEMICRF_INLINE __attribute__((always_inline)) inline
+
+namespace semicrf {
+namespace {
+
+// Positions per stretch: few enough stretches that their sums are small beside the features.
+constexpr std::int64_t kStretch = 1 << 14;
+
+// Smaller derivatives of boundary scores are probabilities of nothing: all of them together change a sum by
+// less than 1e-13 times the sum of the features.
+constexpr double kNegligible = 1e-13;
+
+SEMICRF_INLINE void add_row(double factor, const float* x, std::size_t count, double* sums) {
+  for (std::size_t i = 0; i < count; ++i) sums[i] += factor * static_cast<double>(x[i]);
+}
+
+// Where the true segments have a derivative of -1.
+enum class Truth { kLabels, kStarts, kEnds };
+
+// One head over positions [begin, end): weight sums (C, inputs) and bias sums (C).
+struct HeadJob {
+  const TrainingPiece* piece;
+  const double* derivatives;  // (T, C); null: those of the true segments
+  Truth truth;
+  std::size_t labels, tracks;
+  std::int64_t first, last;  // window of bins
+  std::int64_t begin, end;
+  double* weights;
+  double* bias;
+};
+
+// What a head sees of the features at a position: `count` of them, from input `skip` on.
+struct SeenFeatures {
+  const float* x;
+  std::size_t count, skip;
+};
+SEMICRF_INLINE SeenFeatures seen_at(const HeadJob& job, std::int64_t t) {
+  const std::int64_t low = std::max<std::int64_t>(t + job.first, 0);
+  const std::int64_t high = std::min<std::int64_t>(t + job.last, job.piece->length - 1);
+  const std::size_t skip =
+      static_cast<std::size_t>(std::max<std::int64_t>(0, low - t - job.first)) * job.tracks;
+  const std::size_t count = high < low ? 0 : static_cast<std::size_t>(high - low + 1) * job.tracks;
+  return {job.piece->features.data() + static_cast<std::size_t>(low) * job.tracks, count, skip};
+}
+
+SEMICRF_INLINE void add_position(const HeadJob& job, const SeenFeatures& seen, std::size_t inputs,
+                                 std::size_t c, double factor) {
+  job.bias[c] += factor;
+  if (job.weights != nullptr && seen.count > 0)
+    add_row(factor, seen.x, seen.count, job.weights + c * inputs + seen.skip);
+}
+
+SEMICRF_INLINE void sum_derivatives(const HeadJob& job, std::size_t inputs) {
+  for (std::int64_t t = job.begin; t < job.end; ++t) {
+    const SeenFeatures seen = seen_at(job, t);
+    const double* row = job.derivatives + static_cast<std::size_t>(t) * job.labels;
+    for (std::size_t c = 0; c < job.labels; ++c)
+      if (!(std::fabs(row[c]) < kNegligible)) add_position(job, seen, inputs, c, row[c]);
+  }
+}
+
+SEMICRF_INLINE void sum_truth(const HeadJob& job, std::size_t inputs) {
+  const std::vector<Segment>& segments = job.piece->segments;
+  const auto ends_after = [](std::int64_t t, const Segment& segment) { return t < segment.end; };
+  auto segment = std::upper_bound(segments.begin(), segments.end(), job.begin, ends_after);
+  for (; segment != segments.end() && segment->begin < job.end; ++segment) {
+    const auto c = static_cast<std::size_t>(segment->label);
+    const std::int64_t first = job.truth == Truth::kEnds ? segment->end - 1 : segment->begin;
+    const std::int64_t last = job.truth == Truth::kStarts ? segment->begin : segment->end - 1;
+    for (std::int64_t t = std::max(first, job.begin); t <= std::min(last, job.end - 1); ++t)
+      add_position(job, seen_at(job, t), inputs, c, -1);
+  }
+}
+
+SEMICRF_INLINE void sum_head(const HeadJob& job) {
+  const std::size_t inputs = job.tracks * static_cast<std::size_t>(job.last - job.first + 1);
+  job.derivatives != nullptr ? sum_derivatives(job, inputs) : sum_truth(job, inputs);
+}
+
+void sum_head_plain(const HeadJob& job) { sum_head(job); }
+
+#ifdef __x86_64__
+// The same loop in wider registers; no fused multiply-adds, so every processor gives the same bits.
+__attribute__((target("avx2"))) void sum_head_wide(const HeadJob& job) { sum_head(job); }
+#endif
+
+void sum_head_best(const HeadJob& job) {
+#ifdef __x86_64__
+  static const bool wide = __builtin_cpu_supports("avx2") != 0;
+  if (wide) return sum_head_wide(job);
+#endif
+  sum_head_plain(job);
+}
+
+// Sums of one head over the whole piece; `weights` or `bias` may be empty.
+void add_head(HeadJob job, int threads, std::span<double> weights, std::span<double> bias) {
+  const std::size_t inputs = job.tracks * static_cast<std::size_t>(job.last - job.first + 1);
+  const std::size_t size = job.labels * (inputs + 1);
+  const auto stretches = static_cast<std::size_t>((job.piece->length + kStretch - 1) / kStretch);
+  std::vector<double> sums(stretches * size, 0.0);
+  parallel_for(threads, stretches, [&](std::size_t i, int) {
+    HeadJob part = job;
+    part.begin = static_cast<std::int64_t>(i) * kStretch;
+    part.end = std::min(part.begin + kStretch, job.piece->length);
+    part.bias = sums.data() + i * size;
+    part.weights = weights.empty() ? nullptr : part.bias + job.labels;
+    sum_head_best(part);
+  });
+  for (std::size_t i = 0; i < stretches; ++i) {
+    const double* part = sums.data() + i * size;
+    for (std::size_t c = 0; c < bias.size(); ++c) bias[c] += part[c];
+    for (std::size_t j = 0; j < weights.size(); ++j) weights[j] += part[job.labels + j];
+  }
+}
+
+// By the bias of the emissions; under `mean` the bias cancels, and features are less their mean.
+void add_emission_bias(const Parameters& parameters, std::span<const double> bias,
+                       std::span<const double> feature_mean, ParameterGradient& gradient) {
+  const std::size_t tracks = parameters.tracks.size();
+  const bool centred = parameters.centering == Centering::kMean;
+  for (std::size_t c = 0; c < bias.size(); ++c) {
+    if (!centred) gradient.bias[c] += bias[c];
+    for (std::size_t f = 0; centred && f < tracks; ++f)
+      gradient.weights[c * tracks + f] -= bias[c] * feature_mean[f];
+  }
+}
+
+// What to add up of each head; null derivatives: of the true segments.
+void add_heads(const Parameters& parameters, const TrainingPiece& piece, const ScoreDerivatives& derivatives,
+               const WantedHeads& wanted, int threads, ParameterGradient& gradient) {
+  HeadJob job{};
+  job.piece = &piece;
+  job.labels = parameters.labels.size();
+  job.tracks = parameters.tracks.size();
+  if (wanted.emission) {
+    job.derivatives = derivatives.emissions;
+    job.truth = Truth::kLabels;
+    std::vector<double> bias(job.labels, 0.0);
+    add_head(job, threads, gradient.weights, bias);
+    add_emission_bias(parameters, bias, piece.feature_mean, gradient);
+  }
+  if (!parameters.boundary) return;
+  job.first = parameters.boundary->first;
+  job.last = parameters.boundary->last;
+  if (wanted.start) {
+    job.derivatives = derivatives.starts;
+    job.truth = Truth::kStarts;
+    add_head(job, threads, gradient.start_weights, gradient.start_bias);
+  }
+  if (wanted.finish) {
+    job.derivatives = derivatives.ends;
+    job.truth = Truth::kEnds;
+    add_head(job, threads, gradient.end_weights, gradient.end_bias);
+  }
+}
+
+// From (inputs, C) to (C, inputs); nothing where the parameters have none.
+void add_sums(const ExpectedFeatures::Head& sums, std::span<double> weights, std::span<double> bias) {
+  const std::size_t labels = sums.bias.size();
+  const std::size_t inputs = labels == 0 ? 0 : weights.size() / labels;
+  for (std::size_t c = 0; c < labels; ++c)
+    for (std::size_t j = 0; j < inputs; ++j) weights[c * inputs + j] += sums.weights[j * labels + c];
+  for (std::size_t c = 0; c < bias.size() && labels > 0; ++c) bias[c] += sums.bias[c];
+}
+
+}  // namespace
+
+void add_head_gradient(const Parameters& parameters, const TrainingPiece& piece,
+                       const ScoreDerivatives& derivatives, int threads, ParameterGradient& gradient) {
+  const WantedHeads wanted{derivatives.emissions != nullptr, derivatives.starts != nullptr,
+                           derivatives.ends != nullptr};
+  add_heads(parameters, piece, derivatives, wanted, threads, gradient);
+}
+
+void add_expected_features(const Parameters& parameters, const ExpectedFeatures& sums,
+                           std::span<const double> feature_mean, ParameterGradient& gradient) {
+  add_sums(sums.emission, gradient.weights, {});
+  add_emission_bias(parameters, sums.emission.bias, feature_mean, gradient);
+  add_sums(sums.start, gradient.start_weights, gradient.start_bias);
+  add_sums(sums.finish, gradient.end_weights, gradient.end_bias);
+}
+
+void take_true_features(const Parameters& parameters, const TrainingPiece& piece, const WantedHeads& wanted,
+                        int threads, ParameterGradient& gradient) {
+  add_heads(parameters, piece, {}, wanted, threads, gradient);
+}
+
+}  // namespace semicrf

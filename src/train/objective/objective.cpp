@@ -1,0 +1,260 @@
+#include "train/objective/objective.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <optional>
+
+#include "core/error.h"
+#include "model/linear_heads.h"
+#include "pipeline/run/parallel_for.h"
+#include "train/objective/piece_batch.h"
+#include "train/data/true_path.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kLongPiece = 1 << 15;  // positions; longer ones have sums of their own
+constexpr std::int64_t kShard = 1 << 13;      // positions of short pieces per shard, at least
+constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
+
+// As many as threads, but an engine on every device.
+int workers_for(std::size_t shards, const EngineOptions& options) {
+  const int most = std::max({1, options.threads, static_cast<int>(options.devices.size())});
+  return std::clamp(static_cast<int>(std::min<std::size_t>(shards, 1024)), 1, most);
+}
+
+class Evaluator {
+ public:
+  Evaluator(const TrainingData& data, const Parameters& parameters, const EngineOptions& options,
+            const ObjectiveOptions& objective)
+      : data_(data), parameters_(parameters), heads_(parameters), options_(options), objective_(objective) {}
+
+  double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
+    const Shards shards = make_shards(pieces);
+    // Each engine gets an equal part of the threads.
+    EngineOptions part = options_;
+    part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_));
+    std::unique_ptr<Engine> first = make_engine(part, parameters_.chain);
+    const std::vector<Shards> groups = group(shards, first->batch_positions());
+    const int side_by_side = workers_for(groups.size(), options_);
+    part.threads = std::max(1, options_.threads / side_by_side);
+    std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
+    engines.front() = std::move(first);
+    std::vector<Sums> sums(shards.size());
+    std::vector<std::span<Sums>> of_group;
+    std::span<Sums> left = sums;
+    for (const Shards& members : groups) {
+      of_group.push_back(left.first(members.size()));
+      left = left.subspan(members.size());
+    }
+    parallel_for(side_by_side, groups.size(), [&](std::size_t i, int worker) {
+      std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
+      if (engine == nullptr) engine = make_engine(of_worker(part, worker), parameters_.chain);
+      if (gradient != nullptr)
+        for (Sums& shard : of_group[i]) shard.gradient.emplace(parameters_);
+      evaluate(*engine, groups[i], part.threads, of_group[i]);
+    });
+    double sum = 0;
+    for (const Sums& shard : sums) {
+      sum += shard.value;
+      if (gradient != nullptr) gradient->add(*shard.gradient);
+    }
+    return sum;
+  }
+
+ private:
+  using Shards = std::vector<std::vector<std::size_t>>;  // indices of pieces
+  struct Sums {
+    double value = 0;
+    std::optional<ParameterGradient> gradient;
+  };
+
+  // Devices are taken in turn.
+  static EngineOptions of_worker(EngineOptions options, int worker) {
+    if (!options.devices.empty())
+      options.devices = {options.devices[static_cast<std::size_t>(worker) % options.devices.size()]};
+    return options;
+  }
+
+  // What is computed one after the other, with sums of its own: every long piece, the longest first, so that
+  // threads end together; then runs of consecutive short ones. By the lengths alone.
+  Shards make_shards(std::span<const std::size_t> pieces) const {
+    Shards shards;
+    std::int64_t positions = 0;  // of short pieces
+    for (const std::size_t i : pieces) {
+      if (data_.pieces[i].length > kLongPiece) {
+        shards.push_back({i});
+      } else {
+        positions += data_.pieces[i].length;
+      }
+    }
+    std::stable_sort(shards.begin(), shards.end(), [&](const auto& a, const auto& b) {
+      return data_.pieces[a.front()].length > data_.pieces[b.front()].length;
+    });
+    const std::int64_t goal = std::max(kShard, positions / static_cast<std::int64_t>(kMostShards) + 1);
+    std::int64_t filled = goal;
+    for (const std::size_t i : pieces) {
+      if (data_.pieces[i].length > kLongPiece) continue;
+      if (filled >= goal) {
+        shards.emplace_back();
+        filled = 0;
+      }
+      shards.back().push_back(i);
+      filled += data_.pieces[i].length;
+    }
+    return shards;
+  }
+
+  // Shards that one engine gets after each other; as many positions as it wants together.
+  std::vector<Shards> group(const Shards& shards, std::int64_t positions) const {
+    std::vector<Shards> groups;
+    std::int64_t filled = positions;
+    for (const std::vector<std::size_t>& shard : shards) {
+      if (filled >= positions) {
+        groups.emplace_back();
+        filled = 0;
+      }
+      groups.back().push_back(shard);
+      for (const std::size_t i : shard) filled += data_.pieces[i].length;
+    }
+    return groups;
+  }
+
+  void evaluate(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
+    if (engine.batch_positions() > 0) return evaluate_together(engine, shards, threads, sums);
+    for (std::size_t shard = 0; shard < shards.size(); ++shard)
+      for (const std::size_t i : shards[shard])
+        evaluate_together(engine, {{i}}, threads, sums.subspan(shard, 1));
+  }
+
+  // The pieces of all shards in one call of the engine.
+  void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
+    const BatchSetup setup = set_up(shards, engine.precision(), sums.front().gradient.has_value());
+    const std::size_t count = setup.pieces.size();
+    const std::unique_ptr<PieceBatch> batch = objective_.project && engine.projects()
+                                                  ? batch_with_device_heads(setup)
+                                                  : batch_with_host_heads(setup);
+    std::vector<double> truths(count);
+    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(count, 1024)));
+    parallel_for(threads, count, [&](std::size_t i, int) {
+      batch->prepare(i, inside);
+      truths[i] = true_score(parameters_.chain, batch->window(i), *setup.pieces[i], inside);
+    });
+    ExpectedCounts counts;
+    const std::vector<SequenceResult> results =
+        ask(engine, *batch, count, setup.with_gradient ? &counts : nullptr);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition)) refuse(*setup.pieces[i]);
+    if (setup.with_gradient) add_counts(counts, *sums.front().gradient);
+    const int share = std::max(1, threads / static_cast<int>(shards.size()));
+    parallel_for(threads, shards.size(), [&](std::size_t shard, int) {
+      for (std::size_t i = setup.shard_begin(shard); i < setup.shard_ends[shard]; ++i)
+        sums[shard].value += results[i].log_partition - truths[i];
+      if (setup.with_gradient) batch->add_gradient(shard, share, *sums[shard].gradient);
+    });
+  }
+
+  BatchSetup set_up(const Shards& shards, Precision precision, bool with_gradient) const {
+    BatchSetup setup{parameters_, heads_, objective_, precision, with_gradient, {}, {}};
+    for (const std::vector<std::size_t>& shard : shards) {
+      for (const std::size_t i : shard) setup.pieces.push_back(&data_.pieces[i]);
+      setup.shard_ends.push_back(setup.pieces.size());
+    }
+    return setup;
+  }
+
+  static std::vector<SequenceResult> ask(Engine& engine, PieceBatch& batch, std::size_t count,
+                                         ExpectedCounts* counts) {
+    std::vector<ScoreWindow> windows;
+    std::vector<PosteriorArrays> out;
+    for (std::size_t i = 0; i < count; ++i) {
+      windows.push_back(batch.window(i));
+      if (counts != nullptr) out.push_back(batch.wanted(i));
+    }
+    return counts == nullptr ? engine.log_partitions(windows) : engine.posteriors_of(windows, out, counts);
+  }
+
+  static void add_counts(const ExpectedCounts& counts, ParameterGradient& gradient) {
+    const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
+      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+    };
+    add(counts.transition, gradient.transition);
+    add(counts.duration, gradient.duration);
+    add(counts.tail, gradient.tail);
+  }
+
+  [[noreturn]] void refuse(const TrainingPiece& piece) const {
+    const PathProblem problem = find_problem(parameters_, piece);
+    if (!problem.what.empty())
+      throw InputError({"", problem.where, problem.what, "change the parameters of --init or the labels"});
+    throw InputError(
+        {"", piece.place(0, piece.length),
+         "the loss is not finite there: the scores are too large for the " +
+             std::string(options_.precision == Precision::kFloat ? "float" : "double") +
+             " engine, or no segmentation is possible",
+         "check the tracks for extreme values, choose --transform asinh, raise --l2 or lower the "
+         "learning rate"});
+  }
+
+  const TrainingData& data_;
+  const Parameters& parameters_;
+  LinearHeads heads_;
+  EngineOptions options_;
+  ObjectiveOptions objective_;
+};
+
+std::size_t head_weights(const Parameters& parameters) {
+  std::size_t weights = parameters.emission->weights.size();
+  if (parameters.boundary)
+    weights += parameters.boundary->start_weights.size() + parameters.boundary->end_weights.size();
+  return weights;
+}
+
+}  // namespace
+
+double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
+                               const Parameters& parameters, const EngineOptions& engine,
+                               const ObjectiveOptions& options, ParameterGradient* gradient) {
+  return Evaluator(data, parameters, engine, options).run(pieces, gradient);
+}
+
+std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
+                            const EngineOptions& options) {
+  const std::unique_ptr<Engine> engine = make_engine(options, parameters.chain);
+  const auto labels = static_cast<std::size_t>(parameters.num_labels());
+  const std::size_t arrays = parameters.boundary ? 3 : 1;
+  const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
+  // Of a piece, per position: scores and posteriors, or the true label.
+  const std::size_t position = engine->projects() ? sizeof(int) : labels * arrays * (score + sizeof(double));
+  const auto most = static_cast<std::size_t>(workers_for(data.pieces.size(), options));
+  // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
+  std::vector<std::size_t> needs;
+  std::int64_t longest = kShard, positions = 0;
+  for (const TrainingPiece& piece : data.pieces) {
+    needs.push_back(engine->posterior_bytes(piece.length, true) +
+                    static_cast<std::size_t>(piece.length) * position);
+    longest = std::max(longest, piece.length);
+    positions += piece.length;
+  }
+  if (const std::int64_t batch = engine->batch_positions(); batch > 0) {
+    const std::int64_t shard =
+        std::max(longest, positions / static_cast<std::int64_t>(kMostShards) + kLongPiece);
+    const auto together = static_cast<std::size_t>(std::min(positions, batch + shard));
+    const std::size_t bytes = engine->posterior_bytes(batch, true) + together * position;
+    needs.assign(static_cast<std::size_t>(positions / batch + 1), bytes);
+  }
+  std::sort(needs.begin(), needs.end(), std::greater<>());
+  needs.resize(std::min(needs.size(), most));
+  const auto long_pieces = static_cast<std::size_t>(
+      std::count_if(data.pieces.begin(), data.pieces.end(),
+                    [](const TrainingPiece& piece) { return piece.length > kLongPiece; }));
+  const std::size_t shards = kMostShards + long_pieces;
+  std::size_t entries = parameters.chain.duration_bias.size();
+  if (engine->projects()) entries += head_weights(parameters);
+  return std::accumulate(needs.begin(), needs.end(), std::size_t{0}) + 2 * shards * entries * sizeof(double);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,40 @@
+// The negative log-likelihood of the true segmentations and its exact derivatives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "model/parameters.h"
+#include "train/objective/parameter_gradient.h"
+#include "train/data/training_data.h"
+
+namespace semicrf {
+
+struct ObjectiveOptions {
+  // Taken from the score of the true label at every position, so that another segmentation must be less
+  // likely by as much for every bin it gets wrong (the softmax margin of Gimpel and Smith, NAACL 2010); 0:
+  // likelihood.
+  double margin = 0;
+  // Which derivatives are wanted.
+  bool emissions = true;  // of weights and bias
+  bool boundary = true;
+  // Whether an engine that can do so applies the linear heads. The value has the same bits either way;
+  // derivatives by the heads' weights add up in another order.
+  bool project = true;
+};
+
+// log Z - score with the margin, summed over `pieces` (indices into data). With `gradient`, the derivatives
+// are added to it. Pieces are computed side by side, each with its part of the threads; sums run in an
+// order that does not depend on them. Throws InputError naming the place when a piece has no finite value.
+double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
+                               const Parameters& parameters, const EngineOptions& engine,
+                               const ObjectiveOptions& options, ParameterGradient* gradient);
+
+// Bytes that an evaluation needs besides the data.
+std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
+                            const EngineOptions& engine);
+
+}  // namespace semicrf

@@ -1,0 +1,100 @@
+#include "train/start/fit_transforms.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/error.h"
+#include "io/json/json_document.h"
+#include "model/feature_transform.h"
+
+namespace semicrf {
+namespace {
+
+// Calls visit(raw value) for every training bin.
+template <class Visit>
+void for_each_value(const TrainingData& data, std::size_t track, Visit visit) {
+  const auto tracks = static_cast<std::size_t>(data.num_tracks);
+  for (const TrainingPiece& piece : data.pieces)
+    for (std::size_t i = track; i < piece.features.size(); i += tracks)
+      visit(static_cast<double>(piece.features[i]));
+}
+
+struct Moments {
+  double mean = 0;
+  double deviation = 0;
+  double skewness = 0;
+  double lowest = 0;
+};
+
+// Of the values under a transform. Two passes, so that a large mean loses no digits.
+Moments moments(const TrainingData& data, std::size_t index, const Track& plain) {
+  Moments found;
+  double count = 0;
+  double sum = 0;
+  bool first = true;
+  for_each_value(data, index, [&](double raw) {
+    const double value = feature_value(plain, raw);
+    found.lowest = first ? value : std::min(found.lowest, value);
+    first = false;
+    sum += value;
+    count += 1;
+  });
+  found.mean = sum / count;
+  double squares = 0;
+  double cubes = 0;
+  for_each_value(data, index, [&](double raw) {
+    const double d = feature_value(plain, raw) - found.mean;
+    squares += d * d;
+    cubes += d * d * d;
+  });
+  found.deviation = std::sqrt(squares / count);
+  if (found.deviation > 0) found.skewness = cubes / count / std::pow(found.deviation, 3);
+  return found;
+}
+
+}  // namespace
+
+void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, std::vector<Track>& tracks,
+                    std::vector<Warning>& warnings) {
+  for (std::size_t f = 0; f < tracks.size(); ++f) {
+    Track& track = tracks[f];
+    track.center = 0;
+    track.scale = 1;
+    track.transform = wanted.value_or(Transform::kNone);
+    Moments found = moments(data, f, track);
+    if (!wanted && std::fabs(found.skewness) > kSkewed) {
+      track.transform = found.lowest < 0 ? Transform::kAsinh : Transform::kLog1p;
+      found = moments(data, f, track);
+    }
+    if (!std::isfinite(found.mean) || !std::isfinite(found.deviation))
+      throw InputError({"", "",
+                        "the track " + in_quotes(track.name) + " has values that transform " +
+                            std::string(transform_name(track.transform)) + " cannot take",
+                        "log1p needs values above -1; choose --transform asinh or none"});
+    track.center = found.mean;
+    // A deviation lost in the rounding of float values is none.
+    const bool constant = found.deviation <= 1e-6 * std::fabs(found.mean) || found.deviation == 0;
+    track.scale = constant ? 1 : found.deviation;
+    if (constant)
+      warnings.push_back(
+          {"constant-track", "the track " + in_quotes(track.name) +
+                                 " has the same value in every training bin: it says nothing"});
+  }
+}
+
+void apply_transforms(const std::vector<Track>& tracks, TrainingData& data) {
+  const std::size_t count = tracks.size();
+  for (TrainingPiece& piece : data.pieces) {
+    for (std::size_t f = 0; f < count; ++f) {
+      const auto bad = transform_values(tracks[f], piece.features.data() + f,
+                                        static_cast<std::size_t>(piece.length), count);
+      if (!bad) continue;
+      const auto bin = static_cast<std::int64_t>(*bad);
+      throw InputError({"", piece.place(bin, bin + 1),
+                        transform_problem(tracks[f], static_cast<double>(piece.features[*bad * count + f])),
+                        ""});
+    }
+  }
+}
+
+}  // namespace semicrf

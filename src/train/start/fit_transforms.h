@@ -1,0 +1,24 @@
+// Transform, centre and scale of every track from its raw values.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/warning.h"
+#include "model/parameters.h"
+#include "train/data/training_data.h"
+
+namespace semicrf {
+
+// `data` holds raw values. The transform is `wanted` where given; else none, unless the values of the
+// training bins are so skewed that a few would drown the rest (|skewness| > kSkewed): then log1p where none
+// is negative and asinh where some are. Centre and scale are mean and standard deviation over the training
+// bins; a track of one value has scale 1 and a warning.
+inline constexpr double kSkewed = 3;
+void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, std::vector<Track>& tracks,
+                    std::vector<Warning>& warnings);
+
+// Raw values to features, in place. InputError naming the place of a value without a finite feature.
+void apply_transforms(const std::vector<Track>& tracks, TrainingData& data);
+
+}  // namespace semicrf

@@ -1,0 +1,199 @@
+#include "train/start/initial_parameters.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/error.h"
+#include "io/json/json_document.h"
+#include "io/params/params_json.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kPseudoCount = 0.1;   // added to the counts of transitions
+constexpr double kPercentile = 0.995;  // of the training durations, for K
+
+std::int64_t percentile_duration(const TrainingData& data) {
+  std::vector<std::int64_t> durations;
+  for (const TrainingPiece& piece : data.pieces)
+    for (const Segment& segment : piece.segments) durations.push_back(segment.end - segment.begin);
+  std::sort(durations.begin(), durations.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(kPercentile * static_cast<double>(durations.size())));
+  return durations[std::max<std::size_t>(rank, 1) - 1];
+}
+
+void refuse_longer(const TrainingData& data, const TrainingData& other, int max_duration) {
+  std::int64_t longest = 0;
+  for (const TrainingData* part : {&data, &other})
+    for (const TrainingPiece& piece : part->pieces)
+      for (const Segment& segment : piece.segments) longest = std::max(longest, segment.end - segment.begin);
+  if (longest <= max_duration) return;
+  for (const TrainingData* part : {&data, &other})
+    for (const TrainingPiece& piece : part->pieces)
+      for (std::size_t i = 0; i < piece.segments.size(); ++i) {
+        const Segment& segment = piece.segments[i];
+        if (segment.end - segment.begin != longest) continue;
+        throw InputError({"", piece.place(segment.begin, segment.end),
+                          "the segment of line " + std::to_string(piece.lines[i]) + " has " +
+                              std::to_string(longest) + " bins, but --max-duration is " +
+                              std::to_string(max_duration) + " and there is no tail",
+                          "give --max-duration " + std::to_string(longest) + " or --tail"});
+      }
+}
+
+std::vector<double> log_shares(const std::vector<double>& counts, double pseudo) {
+  double total = 0;
+  for (const double count : counts) total += count + pseudo;
+  std::vector<double> scores;
+  for (const double count : counts) scores.push_back(std::log((count + pseudo) / total));
+  return scores;
+}
+
+// A label follows itself only where it does so in the data: otherwise durations would mean nothing.
+std::vector<double> transition_scores(const PathCounts& counts, const PathCounts& held_out) {
+  const std::size_t labels = counts.segments.size();
+  std::vector<double> scores(labels * labels, kNegativeInfinity);
+  for (std::size_t from = 0; from < labels; ++from) {
+    const auto allowed = [&](std::size_t to) {
+      const std::size_t i = from * labels + to;
+      return from != to || counts.transition[i] + held_out.transition[i] > 0;
+    };
+    double total = 0;
+    for (std::size_t to = 0; to < labels; ++to)
+      if (allowed(to)) total += counts.transition[from * labels + to] + kPseudoCount;
+    for (std::size_t to = 0; to < labels; ++to)
+      if (allowed(to))
+        scores[from * labels + to] = std::log((counts.transition[from * labels + to] + kPseudoCount) / total);
+  }
+  return scores;
+}
+
+// Lower triangle of the symmetric `matrix` becomes its Cholesky factor; false when it is not positive.
+bool factorise(std::vector<double>& matrix, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = matrix[i * n + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= matrix[i * n + k] * matrix[j * n + k];
+      if (i == j) {
+        if (!(sum > 0)) return false;
+        matrix[i * n + i] = std::sqrt(sum);
+      } else {
+        matrix[i * n + j] = sum / matrix[j * n + j];
+      }
+    }
+  }
+  return true;
+}
+
+void solve(const std::vector<double>& factor, std::size_t n, double* x) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t k = 0; k < i; ++k) x[i] -= factor[i * n + k] * x[k];
+    x[i] /= factor[i * n + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) x[i] -= factor[k * n + i] * x[k];
+    x[i] /= factor[i * n + i];
+  }
+}
+
+}  // namespace
+
+DurationShape settle_durations(const TrainOptions& options, const TrainingData& training,
+                               const TrainingData& validation) {
+  DurationShape shape;
+  shape.kind = options.duration.value_or(DurationKind::kTable);
+  shape.tail = options.tail || !options.max_duration;
+  const std::int64_t most = kMaxDurationEntries / std::max(1, training.num_labels);
+  if (options.max_duration) {
+    shape.max_duration = *options.max_duration;
+  } else {
+    shape.max_duration = static_cast<int>(std::min(percentile_duration(training), most));
+  }
+  if (shape.max_duration > most)
+    throw UsageError(
+        "--max-duration times the number of labels may be at most " + std::to_string(kMaxDurationEntries),
+        "use larger bins, or a shorter --max-duration with --tail");
+  if (!shape.tail && shape.max_duration > 1) refuse_longer(training, validation, shape.max_duration);
+  return shape;
+}
+
+EmissionHead discriminant_emissions(const TrainingData& data) {
+  const auto labels = static_cast<std::size_t>(data.num_labels);
+  const auto tracks = static_cast<std::size_t>(data.num_tracks);
+  // Many tracks: their variances alone. A full covariance would cost tracks^2 per bin.
+  constexpr std::size_t kMostCovaried = 256;
+  const bool full = tracks <= kMostCovaried;
+  std::vector<double> count(labels, 0.0);
+  std::vector<double> mean(labels * tracks, 0.0);
+  const auto for_each_bin = [&](auto visit) {
+    for (const TrainingPiece& piece : data.pieces)
+      for (const Segment& segment : piece.segments)
+        for (std::int64_t t = segment.begin; t < segment.end; ++t)
+          visit(static_cast<std::size_t>(segment.label),
+                piece.features.data() + static_cast<std::size_t>(t) * tracks);
+  };
+  for_each_bin([&](std::size_t c, const float* x) {
+    count[c] += 1;
+    for (std::size_t f = 0; f < tracks; ++f) mean[c * tracks + f] += static_cast<double>(x[f]);
+  });
+  double total = 0;
+  for (std::size_t c = 0; c < labels; ++c) {
+    total += count[c];
+    // One bin at the overall mean, 0, is added to every label.
+    for (std::size_t f = 0; f < tracks; ++f) mean[c * tracks + f] /= count[c] + 1;
+  }
+  std::vector<double> covariance(full ? tracks * tracks : tracks, 0.0);
+  std::vector<double> d(tracks);
+  for_each_bin([&](std::size_t c, const float* x) {
+    for (std::size_t f = 0; f < tracks; ++f) d[f] = static_cast<double>(x[f]) - mean[c * tracks + f];
+    for (std::size_t f = 0; f < tracks; ++f) {
+      if (!full) covariance[f] += d[f] * d[f];
+      for (std::size_t g = 0; full && g <= f; ++g) covariance[f * tracks + g] += d[f] * d[g];
+    }
+  });
+  constexpr double kRidge = 0.05;  // features have variance 1
+  for (double& entry : covariance) entry /= total;
+  for (std::size_t f = 0; f < tracks; ++f) covariance[full ? f * tracks + f : f] += kRidge;
+  EmissionHead head{mean, std::vector<double>(labels, 0.0)};
+  if (full && !factorise(covariance, tracks)) {
+    std::fill(head.weights.begin(), head.weights.end(), 0.0);
+    return head;
+  }
+  for (std::size_t c = 0; c < labels; ++c) {
+    double* weights = head.weights.data() + c * tracks;
+    if (full) {
+      solve(covariance, tracks, weights);
+    } else {
+      for (std::size_t f = 0; f < tracks; ++f) weights[f] /= covariance[f];
+    }
+    for (std::size_t f = 0; f < tracks; ++f) head.bias[c] -= 0.5 * weights[f] * mean[c * tracks + f];
+  }
+  return head;
+}
+
+Parameters initial_parameters(const TrainOptions& options, const DurationShape& shape,
+                              const LabelFile& labels, const std::vector<Track>& tracks,
+                              std::int64_t bin_size, const TrainingData& training,
+                              const TrainingData& validation) {
+  const PathCounts counts = count_paths(training);
+  Parameters parameters;
+  parameters.labels = labels.labels;
+  parameters.bin_size = bin_size;
+  parameters.centering = options.centering.value_or(Centering::kNone);
+  parameters.tracks = tracks;
+  ChainModel& chain = parameters.chain;
+  chain.num_labels = parameters.num_labels();
+  chain.initial = InitialTerm::kNone;
+  chain.transition = transition_scores(counts, count_paths(validation));
+  // A piece may begin and end anywhere: shares of the segments, not of the few pieces.
+  chain.start_scores = log_shares(counts.segments, 1);
+  chain.end_scores.assign(parameters.labels.size(), 0.0);
+  set_initial_durations(shape, counts, parameters);
+  parameters.emission = discriminant_emissions(training);
+  if (parameters.centering == Centering::kMean)
+    std::fill(parameters.emission->bias.begin(), parameters.emission->bias.end(), 0.0);
+  return parameters;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,40 @@
+// Where the training starts: estimates that need no iterations.
+#pragma once
+
+#include <vector>
+
+#include "core/warning.h"
+#include "model/parameters.h"
+#include "train/data/label_file.h"
+#include "train/train_options.h"
+#include "train/data/training_data.h"
+
+namespace semicrf {
+
+// The shape of the durations, settled from the options and the training segments before anything else.
+struct DurationShape {
+  DurationKind kind = DurationKind::kTable;
+  int max_duration = 1;
+  bool tail = false;
+};
+
+// K is --max-duration, else the 99.5th percentile of the training durations with a tail. InputError naming a
+// segment of the training or validation data that is too long for a K without a tail, and the K needed. With
+// K = 1 and no tail every bin is a segment of its own (a linear chain), and nothing is too long.
+DurationShape settle_durations(const TrainOptions& options, const TrainingData& training,
+                               const TrainingData& validation);
+
+// Transitions from counts, durations from the durations seen, emissions by linear discriminants, boundary
+// weights 0. `data` holds features. Initial term: none. InputError naming a label without a training segment.
+Parameters initial_parameters(const TrainOptions& options, const DurationShape& shape,
+                              const LabelFile& labels, const std::vector<Track>& tracks,
+                              std::int64_t bin_size, const TrainingData& training,
+                              const TrainingData& validation);
+
+// Emission weights and biases of Gaussians with one covariance: w_c = S^-1 mean_c, b_c = -mean_c w_c / 2.
+EmissionHead discriminant_emissions(const TrainingData& data);
+
+// Durations of `shape` for the durations seen of each label.
+void set_initial_durations(const DurationShape& shape, const PathCounts& counts, Parameters& parameters);
+
+}  // namespace semicrf

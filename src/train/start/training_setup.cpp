@@ -1,0 +1,276 @@
+#include "train/start/training_setup.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+
+#include "core/error.h"
+#include "io/json/json_document.h"
+#include "io/memory_size.h"
+#include "io/files/output_file.h"
+#include "io/params/params_json.h"
+#include "io/text/sha256.h"
+#include "model/centering.h"
+#include "model/feature_transform.h"
+#include "train/start/fit_transforms.h"
+#include "train/objective/objective.h"
+#include "train/data/true_path.h"
+
+namespace semicrf {
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.15g", value);
+  return text;
+}
+
+std::string joined(const std::vector<std::string>& texts) {
+  std::string text;
+  for (const std::string& one : texts) text += (text.empty() ? "" : " ") + one;
+  return text;
+}
+
+// What changes the result, as it was asked for; what is absent was chosen.
+std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions& options, double margin,
+                                                             std::int64_t bin_size) {
+  std::vector<std::pair<std::string, std::string>> list;
+  const auto add = [&](const std::string& name, const std::string& value) { list.emplace_back(name, value); };
+  const auto add_texts = [&](const std::string& name, const std::vector<std::string>& texts) {
+    if (!texts.empty()) add(name, joined(texts));
+  };
+  add("bin-size", std::to_string(bin_size));
+  add("precision", options.engine.precision == Precision::kFloat ? "float" : "double");
+  add_texts("region", options.input.regions);
+  add_texts("val-region", options.val_regions);
+  add_texts("freeze", options.freeze);
+  if (options.max_duration) add("max-duration", std::to_string(*options.max_duration));
+  if (options.tail) add("tail", "yes");
+  if (options.no_boundary) add("boundary-window", "none");
+  if (options.boundary_window)
+    add("boundary-window", std::to_string(options.boundary_window->first) + "," +
+                               std::to_string(options.boundary_window->second));
+  if (options.centering) add("centering", std::string(centering_name(*options.centering)));
+  if (options.duration) add("duration", std::string(duration_kind_name(*options.duration)));
+  if (options.transform) add("transform", std::string(transform_name(*options.transform)));
+  add("missing", std::string(missing_policy_name(options.missing)));
+  add("l2", number(options.penalty.l2));
+  add("l2-boundary", number(options.penalty.l2_boundary));
+  add("l2-transition", number(options.penalty.l2_transition));
+  if (margin > 0) add("margin", number(margin));
+  add("smoothness", number(options.penalty.smoothness));
+  if (options.optimizer == Optimizer::kAdamW) {
+    add("optimizer", "adamw");
+    add("learning-rate", number(options.adamw.learning_rate));
+    add("weight-decay", number(options.adamw.weight_decay));
+    add("window", std::to_string(options.adamw.window));
+    add("batch", std::to_string(options.adamw.batch));
+    add("seed", std::to_string(options.seed));
+  } else {
+    add("optimizer", "lbfgs");
+  }
+  return list;
+}
+
+std::vector<std::pair<std::string, std::string>> stop_list(const TrainOptions& options) {
+  return {{"max-iterations", std::to_string(options.max_iterations)},
+          {"tolerance", number(options.tolerance)},
+          {"patience", std::to_string(options.patience)}};
+}
+
+std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& record) {
+  std::string text = "coordinates 2\n";  // of parameter_space.cpp
+  for (const TrainingRecord::File& file : record.files) text += file.role + " " + file.sha256 + "\n";
+  for (const auto& [name, value] : record.options) text += name + " " + value + "\n";
+  // The learning rate of AdamW falls over the iterations asked for.
+  if (options.optimizer == Optimizer::kAdamW) text += std::to_string(options.max_iterations) + "\n";
+  return sha256_hex(text);
+}
+
+std::vector<TrainingRecord::File> files_of(const TrainOptions& options, const TrainingInputs& inputs) {
+  std::vector<TrainingRecord::File> files;
+  for (const std::string& path : inputs.paths) {
+    if (path.empty()) continue;
+    std::string role = "track";
+    if (path == options.labels_file) role = "labels";
+    if (path == options.input.parameters) role = "init";
+    if (path == options.input.regions_file) role = "regions";
+    if (path == options.input.exclude_file) role = "exclude";
+    if (path == options.input.chrom_sizes_file) role = "chrom-sizes";
+    files.push_back({role, std::filesystem::path(path).filename().string(), file_sha256(path)});
+  }
+  return files;
+}
+
+void check_every_label_is_seen(const TrainingSetup& setup, const TrainOptions& options,
+                               const std::vector<Label>& labels) {
+  for (std::size_t c = 0; c < labels.size(); ++c) {
+    if (setup.counts.segments[c] > 0) continue;
+    throw InputError({options.labels_file, "",
+                      "the label " + in_quotes(labels[c].name) + " has no segment in the training data",
+                      "train on regions that have one, or remove the label"});
+  }
+}
+
+void check_paths(const TrainingData& data, const Parameters& parameters, const std::string& labels_file) {
+  for (const TrainingPiece& piece : data.pieces) {
+    const PathProblem problem = find_problem(parameters, piece);
+    if (problem.what.empty()) continue;
+    throw InputError({labels_file, "line " + std::to_string(problem.line),
+                      problem.what + " (" + problem.where + ")",
+                      "change the labels, or what --init forbids"});
+  }
+}
+
+void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
+  const auto [first, last] = window;
+  if (first > last || first < -kMaxBoundaryOffset || last > kMaxBoundaryOffset)
+    throw UsageError(
+        "--boundary-window: " + std::to_string(first) + "," + std::to_string(last) + " is no window",
+        "give two offsets in bins, the smaller one first: -10,10");
+  if (parameters.boundary) {
+    if (parameters.boundary->first == first && parameters.boundary->last == last) return;
+    throw UsageError("--boundary-window differs from the window of the --init parameters",
+                     "leave it out, or start without --init");
+  }
+  BoundaryHead head;
+  head.first = first;
+  head.last = last;
+  const std::size_t inputs = parameters.tracks.size() * static_cast<std::size_t>(last - first + 1);
+  head.start_weights.assign(parameters.labels.size() * inputs, 0.0);
+  head.end_weights = head.start_weights;
+  parameters.boundary = head;
+}
+
+// What is chosen where nothing is said (docs/training.md).
+constexpr std::pair<int, int> kChosenWindow{-2, 2};
+constexpr double kChosenMargin = 16;  // log units, for all bins of a segment of mean duration
+
+bool is_linear_chain(const ChainModel& chain) { return chain.max_duration == 1 && !chain.has_tail(); }
+
+// The first parameters from those of --init; durations anew where an option asks for another shape.
+Parameters adapt_init(const TrainOptions& options, Parameters parameters, TrainingInputs& inputs) {
+  if (options.centering) parameters.centering = *options.centering;
+  const bool reshape = options.max_duration || options.tail || options.duration;
+  DurationShape shape;
+  shape.kind = options.duration.value_or(parameters.duration.kind);
+  shape.max_duration = options.max_duration.value_or(parameters.chain.max_duration);
+  shape.tail = options.tail || (parameters.chain.has_tail() && !options.max_duration);
+  const bool chain = reshape ? shape.max_duration == 1 && !shape.tail : is_linear_chain(parameters.chain);
+  if (chain) {
+    split_into_single_bins(inputs.training);
+    split_into_single_bins(inputs.validation);
+  }
+  if (reshape) {
+    parameters.duration = DurationSpec{};
+    set_initial_durations(shape, count_paths(inputs.training), parameters);
+  }
+  return parameters;
+}
+
+class SetUp {
+ public:
+  explicit SetUp(const TrainOptions& options) : options_(options) {}
+
+  TrainingSetup run() {
+    if (!options_.input.parameters.empty()) {
+      init_ = read_params_json(options_.input.parameters).parameters;
+      if (!init_->emission)
+        throw InputError({options_.input.parameters, "", "these parameters have no emission section to train",
+                          "training needs tracks; semicrf info --template writes such a file"});
+      if (options_.transform)
+        throw UsageError("--transform cannot be changed under --init",
+                         "the weights of --init belong to its own transforms");
+    }
+    const std::int64_t bin_size = settle_bin_size();
+    const LabelFile labels =
+        read_label_file(options_.labels_file, init_ ? init_->labels : std::vector<Label>());
+    std::vector<Track> tracks =
+        init_ ? init_->tracks : tracks_of_inputs(options_.input.inputs, options_.missing);
+    setup_.inputs = read_training_inputs(options_, labels, tracks, bin_size);
+    if (!init_) {
+      fit_transforms(setup_.inputs.training, options_.transform, tracks, setup_.inputs.warnings);
+      apply_transforms(tracks, setup_.inputs.training);
+      apply_transforms(tracks, setup_.inputs.validation);
+    }
+    setup_.counts = count_paths(setup_.inputs.training);
+    check_every_label_is_seen(setup_, options_, labels.labels);
+    make_first(labels, tracks, bin_size);
+    if (setup_.first.centering == Centering::kMean)
+      read_feature_means(options_, setup_.first.tracks, bin_size, setup_.inputs);
+    check_paths(setup_.inputs.training, setup_.first, options_.labels_file);
+    check_paths(setup_.inputs.validation, setup_.first, options_.labels_file);
+    describe(bin_size);
+    return std::move(setup_);
+  }
+
+ private:
+  // Who says nothing about durations wants a good model; who does wants that one.
+  bool chooses_shape() const { return !init_ && !options_.max_duration && !options_.duration; }
+
+  std::int64_t settle_bin_size() const {
+    const auto& given = options_.input.bin_size;
+    if (given && *given < 1) throw UsageError("--bin-size must be at least 1");
+    if (given && *given > kMaxBinSize)
+      throw UsageError("--bin-size is at most " + std::to_string(kMaxBinSize));
+    if (!init_) return given.value_or(1);
+    if (given && init_->bin_size != 1 && init_->bin_size != *given)
+      throw UsageError("--bin-size is " + std::to_string(*given) + ", the bin_size of --init is " +
+                           std::to_string(init_->bin_size),
+                       "leave --bin-size out");
+    if (given) init_->bin_size = *given;
+    return init_->bin_size;
+  }
+
+  void make_first(const LabelFile& labels, const std::vector<Track>& tracks, std::int64_t bin_size) {
+    setup_.frozen = parse_parts(options_.freeze);
+    TrainingInputs& inputs = setup_.inputs;
+    const double mean_duration =
+        static_cast<double>(inputs.training.positions()) / static_cast<double>(inputs.training.segments());
+    if (init_) {
+      setup_.first = adapt_init(options_, *init_, inputs);
+    } else {
+      const DurationShape shape = settle_durations(options_, inputs.training, inputs.validation);
+      if (shape.max_duration == 1 && !shape.tail) {
+        split_into_single_bins(inputs.training);
+        split_into_single_bins(inputs.validation);
+      }
+      setup_.first =
+          initial_parameters(options_, shape, labels, tracks, bin_size, inputs.training, inputs.validation);
+    }
+    // In a linear chain the score of the only duration is a second bias.
+    if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(Part::kDuration);
+    setup_.first.training.clear();
+    setup_.counts = count_paths(inputs.training);
+    if (options_.boundary_window) {
+      add_boundary_head(*options_.boundary_window, setup_.first);
+    } else if (chooses_shape() && !options_.no_boundary) {
+      add_boundary_head(kChosenWindow, setup_.first);
+    }
+    setup_.margin = options_.margin.value_or(chooses_shape() ? kChosenMargin / mean_duration : 0);
+  }
+
+  void describe(std::int64_t bin_size) {
+    TrainingRecord& record = setup_.record;
+    record.version = options_.version;
+    record.files = files_of(options_, setup_.inputs);
+    record.options = option_list(options_, setup_.margin, bin_size);
+    setup_.fingerprint = fingerprint_of(options_, record);
+    for (auto& entry : stop_list(options_)) record.options.push_back(std::move(entry));
+    record.positions = setup_.inputs.training.positions();
+    record.pieces = static_cast<std::int64_t>(setup_.inputs.training.pieces.size());
+    record.segments = setup_.inputs.training.segments();
+    record.validation_positions = setup_.inputs.validation.positions();
+  }
+
+  const TrainOptions& options_;
+  mutable std::optional<Parameters> init_;
+  TrainingSetup setup_;
+};
+
+}  // namespace
+
+TrainingSetup set_up_training(const TrainOptions& options) { return SetUp(options).run(); }
+
+}  // namespace semicrf

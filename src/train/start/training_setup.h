@@ -1,0 +1,30 @@
+// Everything of a training run before the first iteration.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "io/params/training_record.h"
+#include "train/start/initial_parameters.h"
+#include "train/fit/parameter_space.h"
+#include "train/train_options.h"
+#include "train/data/training_inputs.h"
+
+namespace semicrf {
+
+struct TrainingSetup {
+  TrainingInputs inputs;
+  Parameters first;   // where the fit starts
+  PathCounts counts;  // of the training data
+  std::set<Part> frozen;
+  double margin = 0;        // objective.h
+  TrainingRecord record;    // files, options and sizes
+  std::string fingerprint;  // of files and options, for checkpoints
+};
+
+// Reads labels and tracks, fits the transforms, and makes the first parameters: those of --init, or
+// estimates. Checks that every true segmentation is possible under them.
+TrainingSetup set_up_training(const TrainOptions& options);
+
+}  // namespace semicrf

@@ -1,0 +1,73 @@
+#include <signal.h>
+#include <unistd.h>
+
+#include <thread>
+
+#include "io/files/output_file.h"
+#include "io/files/temporary_names.h"
+#include "support/catch.h"
+#include "support/child_process.h"
+#include "support/temp_folder.h"
+
+namespace semicrf {
+namespace {
+
+using test::TempFolder;
+using Names = std::vector<std::string>;
+
+// Ends a child by `signal_number` in the middle of two outputs; returns its wait status.
+int interrupted_child(const TempFolder& folder, int signal_number) {
+  return test::run_in_child([&] {
+    for (const int number : {SIGINT, SIGTERM, SIGHUP})
+      signal(number, SIG_DFL);  // whatever the test runner set
+    install_signal_cleanup();
+    OutputFile finished({folder / "finished"});
+    finished.write("complete\n");
+    finished.commit();
+    OutputFile first({folder / "first"});
+    OutputFile second({folder / "second.gz"});
+    first.write("half of it");
+    if (folder.names().size() != 3) return 1;
+    kill(getpid(), signal_number);
+    for (;;) pause();
+  });
+}
+
+TEST_CASE("a signal removes the temporaries and ends the process as that signal") {
+  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP}) {
+    const TempFolder folder;
+    const int status = interrupted_child(folder, signal_number);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(WTERMSIG(status) == signal_number);
+    CHECK(folder.names() == Names{"finished"});
+  }
+}
+
+TEST_CASE("a signal taken by another thread cleans up too") {
+  const TempFolder folder;
+  const int status = test::run_in_child([&] {
+    signal(SIGTERM, SIG_DFL);
+    install_signal_cleanup();
+    OutputFile output({folder / "out"});
+    std::thread other([] { raise(SIGTERM); });
+    other.join();
+    return 0;
+  });
+  REQUIRE(WIFSIGNALED(status));
+  CHECK(WTERMSIG(status) == SIGTERM);
+  CHECK(folder.names().empty());
+}
+
+TEST_CASE("a signal that was ignored stays ignored") {
+  CHECK(test::exit_code_in_child([] {
+          signal(SIGHUP, SIG_IGN);
+          install_signal_cleanup();
+          raise(SIGHUP);
+          raise(SIGPIPE);
+          raise(SIGXFSZ);
+          return 7;
+        }) == 7);
+}
+
+}  // namespace
+}  // namespace semicrf
