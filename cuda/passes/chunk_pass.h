@@ -215,9 +215,8 @@ class ChunkPass {
   // by now. Puts the outcomes on its scale, as if it had been given; false, and nothing is changed, where the
   // state that was warmed up does not agree with it.
   bool join(const BoundaryState& given);
+  // The runs; before the pass is over as they are known beforehand, without reports.
   const std::vector<RunOutcome>& outcomes() const { return outcomes_; }
-  // The runs, as they are known before the pass is over: without reports.
-  const std::vector<RunOutcome>& planned() const { return outcomes_; }
 
   const DeviceChain<Real, Semiring>& chain() const { return chain_; }
   StateStore states() const { return {entries_.get(), whole(), offset(), stride()}; }

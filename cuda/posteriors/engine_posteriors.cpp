@@ -21,8 +21,8 @@ std::size_t pieces_of(std::int64_t mark) {
 // Intervals between marks, sequence by sequence and left to right: each is done from its right end.
 template <class Real>
 std::vector<AnchorTask> CudaEngine<Real>::anchor_tasks(const Work& work) const {
-  const std::vector<RunOutcome>& forward = log_forward_->planned();
-  const std::vector<RunOutcome>& backward = log_backward_->planned();
+  const std::vector<RunOutcome>& forward = log_forward_->outcomes();
+  const std::vector<RunOutcome>& backward = log_backward_->outcomes();
   std::vector<AnchorTask> tasks;
   std::size_t first = 0, last = 0;  // runs of the sequence
   for (std::size_t i = 0; i < forward.size(); ++i) {

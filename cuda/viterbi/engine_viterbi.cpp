@@ -47,7 +47,7 @@ bool CudaEngine<Real>::join(ViterbiWindow& window, const BoundaryState& left) {
   if (!max_forward().join(left)) return false;
   const std::vector<RunOutcome>& outcomes = max_forward().outcomes();
   window.right = final_state(max_forward(), outcomes.back(), window.right.boundary);
-  if (window.messages) static_cast<CudaViterbiMessages<Real>&>(*window.messages).join(left, outcomes);
+  if (window.messages) static_cast<CudaViterbiMessages<Real>&>(*window.messages).place(outcomes, &left);
   return true;
 }
 

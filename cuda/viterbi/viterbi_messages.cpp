@@ -37,12 +37,6 @@ CudaViterbiMessages<Real>::CudaViterbiMessages(
 }
 
 template <class Real>
-void CudaViterbiMessages<Real>::join(const BoundaryState& left, const std::vector<RunOutcome>& outcomes) {
-  place(outcomes, &left);
-}
-
-// Brings all blocks to common scales.
-template <class Real>
 void CudaViterbiMessages<Real>::place(const std::vector<RunOutcome>& outcomes, const BoundaryState* left) {
   places_->runs.upload(run_origins(outcomes), stream_);
   has_left_ = left != nullptr;

@@ -14,22 +14,22 @@ template <class Real>
 class CudaViterbiMessages final : public ViterbiMessages {
  public:
   // What the window's forward pass left; `outcomes` in order of position, `run` positions each. `left`: the
-  // state where it begins, null where that is the sequence's end, or not known before join().
+  // state where it begins, null where that is the sequence's end, or not known yet, see place().
   CudaViterbiMessages(const ChunkPass<Real, MaxSemiring>& pass, std::shared_ptr<const DeviceWindow> window,
                       std::shared_ptr<const StoreBuffers<Real>> store, std::shared_ptr<TracePlaces> places,
                       std::shared_ptr<TraceBuffers> buffers, const std::vector<RunOutcome>& outcomes,
                       PositionRange range, std::int64_t run, const BoundaryState* left, cudaStream_t stream);
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override;
   std::unique_ptr<ViterbiMessages> right_edge(std::int64_t positions) override;
-  // The state where the window begins, and the outcomes on its scale. Before anything is traced.
-  void join(const BoundaryState& left, const std::vector<RunOutcome>& outcomes);
+  // Brings all blocks to common scales; again when the state where the window begins is known, and the
+  // outcomes are on its scale. Before anything is traced.
+  void place(const std::vector<RunOutcome>& outcomes, const BoundaryState* left);
 
   // The whole path of the window, right to left, in pinned memory; valid until the buffers are used again.
   std::span<const TraceRecord> trace_packed(TraceCursor& cursor);
 
  private:
   TraceParameters<Real> parameters() const;
-  void place(const std::vector<RunOutcome>& outcomes, const BoundaryState* left);
   void follow(const TraceCursor& cursor, TraceRecord* host);
   void fetch(std::int64_t first);
   void move_to(TraceCursor& cursor) const;

@@ -175,17 +175,6 @@ void forbid_some_stretches(ModelCase& sample, const std::vector<std::int64_t>& l
   }
 }
 
-SequencePath path_alone(Engine& engine, const ScoreWindow& sequence) {
-  ViterbiWindow window = engine.viterbi(sequence, {0, sequence.length}, nullptr, true);
-  SequencePath path;
-  path.chunks = window.chunks;
-  TraceCursor cursor{TraceCursor::Phase::kFindStart, sequence.length, sequence.length, 0};
-  path.feasible = best_final_score(window.right, &cursor.label) > kNegativeInfinity;
-  while (path.feasible && window.messages->trace(cursor, path.reversed)) {
-  }
-  return path;
-}
-
 }  // namespace
 
 std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sample,
@@ -197,8 +186,7 @@ std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sam
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     const auto alone = make(sample.model, precision);
     const auto batched = make(sample.model, precision);
-    std::vector<SequencePath> paths;
-    for (const ScoreWindow& sequence : sequences) paths.push_back(path_alone(*alone, sequence));
+    const std::vector<SequencePath> paths = alone->Engine::viterbi_of(sequences);
     for (int turn = 0; turn < 2; ++turn) {
       const std::vector<SequencePath> found = batched->viterbi_of(sequences);
       for (std::size_t i = 0; i < sequences.size(); ++i) {

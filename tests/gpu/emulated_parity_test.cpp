@@ -64,6 +64,12 @@ TEST_CASE("emulated kernels equal the reference over runs that warm up") {
   check(make_case(CaseKind::kPeriodicLate, {700, 3, 3}, 301));
 }
 
+// K = 100: runs of 512 positions, where units are 208.
+TEST_CASE("emulated kernels equal the reference over runs that are no whole units") {
+  check(make_case(CaseKind::kEverything, {2300, 100, 2}, 302));
+  check_counts(make_case(CaseKind::kTails, {2300, 100, 3}, 303));
+}
+
 // Shorter than K, of one position, around whole blocks; of several runs, some of them repaired.
 TEST_CASE("emulated kernels give several sequences at once the digits they have one by one") {
   const std::vector<std::int64_t> lengths{100, 1, 7, 16, 17, 1, 350, 33, 64, 5, 300};
