@@ -1,4 +1,4 @@
-#include "gpu/cuda_cases.h"
+#include "parity/cuda/cuda_cases.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "gpu/head_cases.h"
+#include "parity/cuda/head_cases.h"
 
 #include <algorithm>
 #include <cmath>

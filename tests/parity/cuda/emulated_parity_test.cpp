@@ -4,10 +4,10 @@
 #include <string>
 
 #include "cuda/engine/cuda_engine.h"
-#include "gpu/cuda_cases.h"
-#include "gpu/head_cases.h"
-#include "gpu/make_spread.h"
-#include "gpu/prefetch_cases.h"
+#include "parity/cuda/cuda_cases.h"
+#include "parity/cuda/head_cases.h"
+#include "parity/cuda/make_spread.h"
+#include "parity/cuda/prefetch_cases.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
 

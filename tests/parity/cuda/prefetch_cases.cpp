@@ -1,4 +1,4 @@
-#include "gpu/prefetch_cases.h"
+#include "parity/cuda/prefetch_cases.h"
 
 #include <cmath>
 #include <limits>
