@@ -5,11 +5,11 @@ DEMO_OUT := build/demo
 DEMO_TRACKS := $(sort $(wildcard data/codon_*.bw))
 DEMO_PARAMS := data/demo.params.json
 
-.PHONY: help packages build build-asan demo test bench format clean
+.PHONY: help packages build build-asan build-fuzz demo test bench format clean
 
 help:
 	@echo 'make demo    build, then decode, posterior, eval and train on the tracks in data/'
-	@echo 'make test    build, then all tests, and the unit tests under sanitizers'
+	@echo 'make test    build, then all tests, the unit tests under sanitizers, and the readers under a fuzzer'
 	@echo 'make build   the program only: $(PROGRAM)'
 	@echo 'make bench   speed and accuracy on this machine, JSON lines'
 	@echo 'make format  clang-format over the C++ files'
@@ -26,6 +26,12 @@ build: packages
 build-asan: packages
 	cmake --preset asan
 	cmake --build --preset asan --parallel $(JOBS) --target unit_tests
+
+# The readers under clang's fuzzer.
+build-fuzz: packages
+	@if ! command -v clang++ >/dev/null; then \
+	  echo 'skipped: clang++ is not installed (apt-packages-fuzz.txt), so the readers are not fuzzed'; \
+	else cmake --preset fuzz && cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers; fi
 
 demo: packages
 	cmake --preset release
@@ -50,10 +56,11 @@ demo: packages
 	@echo 'The same with parameters learned from these 30 kb, $(DEMO_OUT)/trained.json:'
 	@sed -n '6,9p' $(DEMO_OUT)/trained_evaluation.txt
 
-# Both suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
-test: build build-asan
+# All suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
+test: build build-asan build-fuzz
 	@status=0; \
 	ctest --preset asan -L unit --parallel $(JOBS) || status=1; \
+	if command -v clang++ >/dev/null; then ctest --preset fuzz -L fuzz --parallel $(JOBS) || status=1; fi; \
 	ctest --preset release --parallel $(JOBS) || status=1; \
 	exit $$status
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Makes sure that the Debian packages named in apt-packages.txt are installed; installs only the missing ones.
+# Makes sure that the Debian packages named in apt-packages.txt, and in further lists that the arguments name, are
+# installed; installs only the missing ones.
 # Needs root or sudo only when something is missing.
 set -eu
-list="$(dirname "$0")/../apt-packages.txt"
+root="$(dirname "$0")/.."
 
 missing=""
-for package in $(sed 's/#.*//' "$list"); do
+for package in $(cd "$root" && sed 's/#.*//' apt-packages.txt "$@"); do
   state="$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)"
   [ "$state" = installed ] || missing="$missing $package"
 done

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Fuzzes every format for a share of SECONDS, one after the other, in turns, so that a stop leaves none out.
+#
+#   tests/fuzz/campaign.sh SECONDS [FOLDER] [format ...]
+#
+# The programs come from the preset fuzz (build/fuzz). FOLDER (build/fuzz-campaign) keeps the inputs found so
+# far, which the next campaign goes on from, a log per format, and each input that fails (crash-*, timeout-*,
+# oom-*). Run it on one core beside other work: nice -n 19 taskset -c 0 tests/fuzz/campaign.sh 3600
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/../.."
+seconds=${1:?seconds of fuzzing, all formats together}
+folder=${2:-build/fuzz-campaign}
+shift $(($# > 2 ? 2 : $#))
+formats=("$@")
+[ ${#formats[@]} -gt 0 ] || formats=(bigwig npy npz params bed regions chrom_sizes checkpoint)
+declare -A longest=([bigwig]=4096 [npy]=1024 [npz]=4096 [params]=4096 [bed]=1024 [regions]=512 [chrom_sizes]=512 [checkpoint]=1024)
+
+turns=$((seconds / (${#formats[@]} * 60)))
+[ "$turns" -ge 1 ] || turns=1
+for turn in $(seq "$turns"); do
+  for format in "${formats[@]}"; do
+    mkdir -p "$folder/$format" "$folder/failures"
+    dictionary=()
+    [ ! -e "tests/fuzz/$format.dict" ] || dictionary=("-dict=tests/fuzz/$format.dict")
+    if ! build/fuzz/tests/fuzz/fuzz_"$format" -max_total_time=$((seconds / (turns * ${#formats[@]}))) \
+      -max_len="${longest[$format]}" -timeout=20 -rss_limit_mb=2048 -print_final_stats=1 "${dictionary[@]}" \
+      -artifact_prefix="$folder/failures/$format-" "$folder/$format" "tests/fuzz/seeds/$format" \
+      >>"$folder/$format.log" 2>&1; then
+      echo "$format failed: see $folder/$format.log and $folder/failures"
+    fi
+  done
+done
+for format in "${formats[@]}"; do
+  awk -v format="$format" '/number_of_executed_units/ {runs += $2} END {printf "%-12s %12d executions\n", format, runs}' \
+    "$folder/$format.log"
+done
