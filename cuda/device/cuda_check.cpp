@@ -24,13 +24,13 @@ int device_attribute(cudaDeviceAttr attribute) {
 }
 
 void refuse_pinned(std::size_t bytes) {
-  throw MemoryError(
-      {"", "", std::to_string(bytes) + " bytes of pinned memory cannot be had", "use fewer threads"});
+  throw MemoryError({"", "", std::to_string(bytes) + " bytes of pinned host memory cannot be allocated",
+                     "use fewer threads"});
 }
 
 void refuse_shape(int warps, std::size_t shared_bytes) {
   throw DeviceError({"", "",
-                     "the GPU cannot hold a block of " + std::to_string(warps) + " warps and " +
+                     "the GPU cannot run a thread block of " + std::to_string(warps) + " warps with " +
                          std::to_string(shared_bytes) + " bytes of shared memory",
                      ""});
 }

@@ -43,8 +43,8 @@ class DeviceBuffer {
       std::size_t available = 0, total = 0;
       cudaMemGetInfo(&available, &total);
       throw MemoryError({"", "",
-                         "the GPU has " + std::to_string(available) + " bytes left of the " +
-                             std::to_string(count * sizeof(T)) + " needed",
+                         std::to_string(count * sizeof(T)) + " bytes of GPU memory are needed, " +
+                             std::to_string(available) + " are free",
                          "use a smaller --max-memory"});
     }
     data_ = static_cast<T*>(memory);

@@ -51,18 +51,18 @@ int usable_device(const std::vector<int>& devices, cudaDeviceProp* properties) {
   for (const int wanted : devices) {
     if (wanted >= 0 && wanted < count) continue;
     throw DeviceError({"", "",
-                       "cuda:" + std::to_string(wanted) + " is not visible, " + std::to_string(count) +
-                           (count == 1 ? " GPU is" : " GPUs are"),
-                       "see CUDA_VISIBLE_DEVICES"});
+                       "cuda:" + std::to_string(wanted) +
+                           " does not exist; the highest number here is cuda:" + std::to_string(count - 1),
+                       "choose another GPU, or check CUDA_VISIBLE_DEVICES"});
   }
   const int device = devices.empty() ? 0 : devices.front();
   *properties = properties_of(device);
   if (properties->major < kOldestMajor ||
       (properties->major == kOldestMajor && properties->minor < kOldestMinor)) {
     throw DeviceError({"", "",
-                       std::string(properties->name) + " has compute capability " +
-                           std::to_string(properties->major) + "." + std::to_string(properties->minor) +
-                           ", 7.5 is the least",
+                       std::string(properties->name) +
+                           ": compute capability 7.5 or newer is required, found " +
+                           std::to_string(properties->major) + "." + std::to_string(properties->minor),
                        "use --device cpu"});
   }
   SEMICRF_CUDA_CHECK(cudaSetDevice(device));

@@ -31,7 +31,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
   if (options.backend == EngineOptions::Backend::kReference) {
     if (!options.instruction_set.empty()) {
       throw DeviceError(
-          {"", "", "the reference engine has no instruction sets to choose from", "use the cpu engine"});
+          {"", "", "--instruction-set does not apply to the reference engine", "use --device cpu"});
     }
     return make_reference_engine(std::move(model));
   }

@@ -163,8 +163,9 @@ std::string path_notes(const std::string& name, const RescoredPath& path) {
   std::string text;
   if (!path.impossible.empty()) text += name + ": impossible: " + escape_control(path.impossible) + "\n";
   if (path.moved > 0)
-    text += name + ": " + number(path.moved) + " segments do not fit the bins and were moved to them, " +
-            number(path.lost) + " of them got no bin\n";
+    text += name + ": " + number(path.moved) +
+            " segments do not begin and end at bin edges and were moved to them, " + number(path.lost) +
+            " of them are too short to cover a bin\n";
   return text;
 }
 

@@ -96,7 +96,7 @@ std::string describe_parameters(const Parameters& parameters) {
   text << "labels: " << parameters.num_labels() << "\n"
        << "longest duration (K): " << chain.max_duration << " bins\n"
        << "bin size: " << parameters.bin_size << " bp"
-       << (parameters.bin_size_given ? "\n" : " (not in the file; --bin-size may say another)\n")
+       << (parameters.bin_size_given ? "\n" : " (default, not in the file; --bin-size may set another)\n")
        << "centering: " << centering_name(parameters.centering) << "\n"
        << "initial: " << (chain.initial == InitialTerm::kUniform ? "uniform" : "none") << "\n"
        << "duration kind: " << duration_kind_name(parameters.duration.kind) << "\n"

@@ -132,7 +132,7 @@ Parameters finish(const TrainOptions& options, const ParameterSpace& space, cons
     record.scale =
         likeliest_factor(validation.pieces.empty() ? training : validation, trained, options.engine);
     trained = scaled(std::move(trained), *record.scale);
-    say(log, "scores times " + short_number(*record.scale) + ": as likely as the true segments can become");
+    say(log, "calibration: scores multiplied by " + short_number(*record.scale));
   }
   record.iterations = state.iteration;
   record.best_iteration = use_best ? state.best_iteration : state.iteration;

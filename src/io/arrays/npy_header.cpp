@@ -60,7 +60,7 @@ class DictParser {
     }
     skip_space();
     if (at_ != text_.size()) fail("text after the dictionary");
-    if (!has_descr || !has_order || !has_shape) fail("one of descr, fortran_order and shape is missing");
+    if (!has_descr || !has_order || !has_shape) fail("descr, fortran_order or shape is missing");
     return raw;
   }
 
@@ -107,7 +107,7 @@ class DictParser {
   bool boolean() {
     if (word("True")) return true;
     if (word("False")) return false;
-    fail("fortran_order is neither True nor False");
+    fail("fortran_order must be True or False");
   }
 
   void descr(RawHeader& raw) {
@@ -238,7 +238,8 @@ void set_shape(const RawHeader& raw, const std::string& name, NpyHeader& header)
     throw InputError(
         {name, "", "shape " + shape_text(raw.shape) + " " + what, "store one sequence per array"});
   };
-  if (raw.shape.empty() || raw.shape.size() > 2) refuse("is not (positions, columns)");
+  if (raw.shape.empty() || raw.shape.size() > 2)
+    refuse("is not one- or two-dimensional (positions, columns)");
   header.rows = raw.shape[0];
   header.columns = raw.shape.size() == 2 ? raw.shape[1] : 1;
   if (header.rows == 0) refuse("has no positions");
@@ -271,7 +272,7 @@ NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::strin
   const ByteView view(bytes, name, false);
   const auto version = view.number<std::uint8_t>(6, "the NPY version");
   if (version < 1 || version > 3)
-    view.fail(6, "NPY version " + std::to_string(version) + " is not 1, 2 or 3");
+    view.fail(6, "NPY version " + std::to_string(version) + " is not supported; expected 1, 2 or 3");
   view.number<std::uint8_t>(7, "the NPY version");
   const bool is_short = version == 1;
   const std::uint64_t length = is_short ? view.number<std::uint16_t>(kPreambleBytes, "the header length")

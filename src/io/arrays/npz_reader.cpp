@@ -57,7 +57,7 @@ Directory find_directory(const ByteView& view) {
   const char* what = "the end of the zip directory";
   const std::uint64_t at = find_end_record(view);
   if (view.number<std::uint16_t>(at + 4, what) != 0 || view.number<std::uint16_t>(at + 6, what) != 0) {
-    view.fail(at, "the archive is one part of several");
+    view.fail(at, "the archive is split into several files");
   }
   Directory directory{view.number<std::uint32_t>(at + 16, what), view.number<std::uint32_t>(at + 12, what),
                       view.number<std::uint16_t>(at + 10, what)};
@@ -67,7 +67,8 @@ Directory find_directory(const ByteView& view) {
       view.number<std::uint32_t>(at - kEnd64LocatorBytes, what) == kEnd64LocatorMagic) {
     end = view.number<std::uint64_t>(at - kEnd64LocatorBytes + 8, what);
     view.slice(end, kEnd64Bytes, what);
-    if (view.number<std::uint32_t>(end, what) != kEnd64Magic) view.fail(end, "no zip64 directory end here");
+    if (view.number<std::uint32_t>(end, what) != kEnd64Magic)
+      view.fail(end, "the zip64 end record is missing here");
     directory = {view.number<std::uint64_t>(end + 48, what), view.number<std::uint64_t>(end + 40, what),
                  view.number<std::uint64_t>(end + 32, what)};
   }
@@ -134,21 +135,21 @@ void check_local_header(const ByteView& view, std::string_view name, std::uint16
   const char* what = "a zip member's header";
   const std::uint64_t at = entry.local_offset;
   view.slice(at, kLocalBytes, what);
-  if (view.number<std::uint32_t>(at, what) != kLocalMagic) view.fail(at, "no zip member here");
+  if (view.number<std::uint32_t>(at, what) != kLocalMagic) view.fail(at, "expected a zip member here");
   const std::uint64_t name_bytes = view.number<std::uint16_t>(at + 26, what);
   const std::uint64_t extra_bytes = view.number<std::uint16_t>(at + 28, what);
   const auto local_name = view.slice(at + kLocalBytes, name_bytes, what);
   view.slice(at + kLocalBytes + name_bytes, extra_bytes, what);
   if (!std::equal(local_name.begin(), local_name.end(), name.begin(), name.end(),
                   [](std::uint8_t a, char b) { return a == static_cast<std::uint8_t>(b); })) {
-    view.fail(at, "a member's name differs from the directory's");
+    view.fail(at, "a member's name differs from its name in the directory");
   }
   const auto method = view.number<std::uint16_t>(at + 8, what);
   const auto local_flags = view.number<std::uint16_t>(at + 6, what);
   if (method != (entry.member.deflated ? kDeflated : kStored))
-    view.fail(at, "a member's compression differs from the directory's");
+    view.fail(at, "a member's compression differs from what the directory states");
   if ((local_flags & (kEncrypted | kSizesFollow)) != (flags & (kEncrypted | kSizesFollow))) {
-    view.fail(at, "a member's flags differ from the directory's");
+    view.fail(at, "a member's flags differ from what the directory states");
   }
   if ((flags & kSizesFollow) == 0) {
     MemberSizes sizes{view.number<std::uint32_t>(at + 22, what), view.number<std::uint32_t>(at + 18, what),
@@ -156,7 +157,7 @@ void check_local_header(const ByteView& view, std::string_view name, std::uint16
     apply_zip64(view, at + kLocalBytes + name_bytes, extra_bytes, sizes);
     if (sizes.unpacked != entry.member.array_bytes || sizes.packed != entry.member.stored_bytes ||
         view.number<std::uint32_t>(at + 14, what) != entry.member.crc32) {
-      view.fail(at, "a member's sizes or checksum differ from the directory's");
+      view.fail(at, "a member's sizes or checksum differ from what the directory states");
     }
   }
   entry.member.data_offset = at + kLocalBytes + name_bytes + extra_bytes;
@@ -179,7 +180,8 @@ void check_sizes(const ByteView& view, std::uint64_t at, const NpzMember& member
 Entry read_entry(const ByteView& view, std::uint64_t& at) {
   const char* what = "the zip directory";
   view.slice(at, kEntryBytes, what);
-  if (view.number<std::uint32_t>(at, what) != kEntryMagic) view.fail(at, "no zip directory entry here");
+  if (view.number<std::uint32_t>(at, what) != kEntryMagic)
+    view.fail(at, "expected a zip directory entry here");
   const auto flags = view.number<std::uint16_t>(at + 8, what);
   const auto method = view.number<std::uint16_t>(at + 10, what);
   const std::uint64_t name_bytes = view.number<std::uint16_t>(at + 28, what);
@@ -217,7 +219,8 @@ void check_no_overlap(const ByteView& view, std::vector<Entry> entries, const Di
   for (std::size_t i = 0; i < entries.size(); ++i) {
     const std::uint64_t limit = i + 1 < entries.size() ? entries[i + 1].local_offset : directory.offset;
     if (entries[i].end > limit)
-      view.fail(entries[i].local_offset, "member '" + entries[i].member.name + "' overlaps what follows");
+      view.fail(entries[i].local_offset,
+                "member '" + entries[i].member.name + "' overlaps the next member or the directory");
   }
 }
 
@@ -226,7 +229,7 @@ std::shared_ptr<std::uint8_t[]> allocate(const std::string& name, std::uint64_t 
     return std::make_shared_for_overwrite<std::uint8_t[]>(static_cast<std::size_t>(bytes));
   } catch (const std::bad_alloc&) {
     throw MemoryError(
-        {name, "", "no memory for " + std::to_string(bytes) + " bytes", "store the arrays as .npy files"});
+        {name, "", "cannot allocate " + std::to_string(bytes) + " bytes", "store the arrays as .npy files"});
   }
 }
 
@@ -273,8 +276,8 @@ NpyArray NpzFile::load(std::size_t index, std::uint64_t memory_limit) const {
   if (member.deflated) {
     if (member.array_bytes > memory_limit) {
       throw MemoryError({name, "",
-                         "unpacking needs " + std::to_string(member.array_bytes) + " bytes, allowed are " +
-                             std::to_string(memory_limit),
+                         "unpacking needs " + std::to_string(member.array_bytes) + " bytes, " +
+                             std::to_string(memory_limit) + " are allowed",
                          "store the array as a .npy file, which is read in place"});
     }
     const auto unpacked = allocate(name, member.array_bytes);

@@ -35,7 +35,7 @@ Header read_header(const ByteView& view, BigWigIndex& index) {
   view.slice(0, kHeaderBytes, "the header");
   index.version = view.number<std::uint16_t>(4, "version");
   if (index.version < 1 || index.version > kNewestVersion) {
-    view.fail(4, "bigWig version " + std::to_string(index.version) + " is not one of 1 to 4");
+    view.fail(4, "bigWig version " + std::to_string(index.version) + " is not supported; expected 1 to 4");
   }
   index.zoom_levels = view.number<std::uint16_t>(6, "zoom levels");
   // Only whether the buffer size is 0 matters: a block's true bound is the 65535 intervals it can count.
@@ -104,8 +104,8 @@ class TreeWalk {
     const auto flag = view_.number<std::uint8_t>(offset, what_);
     const auto count = view_.number<std::uint16_t>(offset + 2, what_);
     if (flag > 1)
-      view_.fail(offset,
-                 std::string(what_) + ": node type " + std::to_string(flag) + " is neither leaf nor inner");
+      view_.fail(offset, std::string(what_) + ": node type " + std::to_string(flag) +
+                             " is not 0 (inner) or 1 (leaf)");
     const Node node{offset + kNodeHeaderBytes, count, flag == 1};
     const std::uint64_t bytes = count * (node.leaf ? leaf_bytes_ : inner_bytes_);
     view_.slice(node.records, bytes, what_);
@@ -161,14 +161,14 @@ void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& i
   const char* what = "the chromosome list";
   view.slice(offset, kChromTreeHeaderBytes, what);
   if (view.number<std::uint32_t>(offset, what) != kChromTreeMagic)
-    view.fail(offset, "no chromosome list here");
+    view.fail(offset, "expected the chromosome list here");
   const std::uint64_t key_bytes = view.number<std::uint32_t>(offset + 8, what);
   const auto value_bytes = view.number<std::uint32_t>(offset + 12, what);
   const auto stated = view.number<std::uint64_t>(offset + 16, what);
   if (key_bytes == 0 || key_bytes > view.size())
-    view.fail(offset + 8, "names of " + std::to_string(key_bytes) + " bytes");
+    view.fail(offset + 8, "chromosome names of " + std::to_string(key_bytes) + " bytes");
   if (value_bytes != 8)
-    view.fail(offset + 12, "values of " + std::to_string(value_bytes) + " bytes, expected 8");
+    view.fail(offset + 12, "chromosome values of " + std::to_string(value_bytes) + " bytes, expected 8");
 
   TreeWalk walk(view, what, key_bytes + 8, key_bytes + 8);
   walk.run(offset + kChromTreeHeaderBytes, [&](const Node& leaf) {
@@ -229,7 +229,8 @@ class RunCollector {
 void read_index(const ByteView& view, const Header& header, BigWigIndex& index) {
   const std::uint64_t offset = header.index;
   view.slice(offset, kIndexHeaderBytes, "the index");
-  if (view.number<std::uint32_t>(offset, "the index") != kIndexMagic) view.fail(offset, "no data index here");
+  if (view.number<std::uint32_t>(offset, "the index") != kIndexMagic)
+    view.fail(offset, "expected the data index here");
   RunCollector collector(view, index);
   TreeWalk walk(view, "the index", kLeafRecordBytes, kInnerRecordBytes);
   walk.run(offset + kIndexHeaderBytes, [&](const Node& leaf) { collector.add_leaf(leaf); });

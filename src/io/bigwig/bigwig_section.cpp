@@ -90,7 +90,7 @@ void fail_interval(const BlockContext& context, std::uint64_t begin, std::uint64
          "clip it and write the file again");
   }
   if (begin < previous_end && previous_end != context.block.begin) {
-    fail("an interval begins before the one before it ends, at " + std::to_string(previous_end),
+    fail("an interval begins before the previous interval ends, at " + std::to_string(previous_end),
          "merge overlapping intervals and write the file again");
   }
   if (begin < context.block.begin || end > context.block.end) {

@@ -58,7 +58,7 @@ void JsonNode::expect_object(std::span<const std::string_view> keys) const {
     if (known) continue;
     JsonNode(member.value(), *file_, pointer_ + pointer_step(key))
         .fail("unknown key " + in_quotes(key),
-              "did you mean " + in_quotes(nearest_name(key, keys)) + "? keys that start with x_ are free");
+              "did you mean " + in_quotes(nearest_name(key, keys)) + "? keys that start with x_ are ignored");
   }
 }
 
@@ -106,7 +106,7 @@ std::int64_t JsonNode::integer(std::int64_t low, std::int64_t high) const {
 double JsonNode::number(const NumberRule& rule) const {
   if (const auto x = checked_number(*value_, rule)) return *x;
   fail_expected(rule.expected,
-                is_null() ? "null is what a NaN becomes in JSON: check where the number comes from" : "");
+                is_null() ? "many programs write NaN as null: check where the number comes from" : "");
 }
 
 void JsonNode::append_numbers(std::size_t count, const char* per, const NumberRule& rule,

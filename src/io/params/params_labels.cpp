@@ -47,7 +47,7 @@ class UniqueNames {
 std::size_t checked_count(const JsonNode& node, const char* what, std::int64_t most) {
   const std::size_t count = node.list_size(what);
   if (count > static_cast<std::size_t>(most)) {
-    node.fail("at most " + std::to_string(most) + " " + what + " are possible, found " +
+    node.fail("at most " + std::to_string(most) + " " + what + " are allowed, found " +
               std::to_string(count));
   }
   return count;

@@ -63,7 +63,7 @@ bool BedReader::next(BedRecord& record) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-      throw refuse(std::string(column) + " is " + quoted(text) + ", expected a whole number from 0");
+      throw refuse(std::string(column) + " is " + quoted(text) + ", expected a whole number, 0 or more");
     }
     return value;
   };
@@ -77,7 +77,7 @@ bool BedReader::next(BedRecord& record) {
   record.begin = position(record.fields[1], "start");
   record.end = position(record.fields[2], "end");
   if (record.begin >= record.end) {
-    throw refuse("start " + record.fields[1] + " is not below end " + record.fields[2]);
+    throw refuse("start " + record.fields[1] + " must be less than end " + record.fields[2]);
   }
   record.name = record.fields.size() > 3 ? record.fields[3] : "";
   record.line = lines_.line_number();

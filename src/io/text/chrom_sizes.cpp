@@ -35,12 +35,12 @@ std::vector<Chromosome> read_chrom_sizes(const std::string& path) {
     const std::string where = "line " + std::to_string(lines.line_number());
     Chromosome chromosome;
     if (!parse_line(line, chromosome)) {
-      throw InputError({path, where, "is not a name followed by a length of at least 1",
+      throw InputError({path, where, "expected a chromosome name and a length of at least 1",
                         "give a two-column file of chromosome sizes or a .fai index"});
     }
     if (!names.insert(chromosome.name).second) {
       throw InputError(
-          {path, where, "chromosome '" + chromosome.name + "' comes a second time", "remove one of them"});
+          {path, where, "chromosome '" + chromosome.name + "' is listed twice", "remove one of them"});
     }
     chromosomes.push_back(std::move(chromosome));
   }

@@ -60,7 +60,7 @@ InputError unknown_chromosome(std::string_view text, std::string_view name,
   return mismatch(text,
                   "there is no chromosome '" + std::string(name) + "' in the inputs, which have " +
                       chromosome_names(known),
-                  "names must match exactly, \"chr\" prefixes included");
+                  "names must match exactly, including any \"chr\" prefix");
 }
 
 Reading read_braces(std::string_view text, std::span<const Chromosome> known) {
@@ -87,7 +87,7 @@ Reading read_plain(std::string_view text, std::span<const Chromosome> known) {
   const Chromosome* const part = find_chromosome(known, name);
   const bool is_interval = parse_interval(interval).has_value();
   if (whole != nullptr && part != nullptr && is_interval) {
-    throw refuse(text, "is the name of a chromosome and also a part of another one",
+    throw refuse(text, "is both the name of a chromosome and a part of another chromosome",
                  "write {" + std::string(text) + "} or {" + std::string(name) + "}:" + std::string(interval));
   }
   if (whole != nullptr) return {whole, std::nullopt};
@@ -109,10 +109,11 @@ Region resolve(std::string_view text, const Reading& reading) {
   if (first > chromosome.length) {
     throw mismatch(
         text,
-        "begins beyond the end of the chromosome, which has " + std::to_string(chromosome.length) + " bases",
+        "begins after the end of the chromosome, which has " + std::to_string(chromosome.length) + " bases",
         "check the genome version");
   }
-  if (last < first) throw refuse(text, "the end lies before the begin", "write the smaller position first");
+  if (last < first)
+    throw refuse(text, "the end is smaller than the begin", "write the smaller position first");
   return {chromosome.name, first - 1, std::min(last, chromosome.length)};
 }
 
@@ -148,7 +149,7 @@ std::vector<Region> read_regions(const std::string& bed_path, std::span<const Ch
     throw InputError({bed_path, "",
                       "no chromosome in common with the inputs: the regions are on " +
                           chromosome_names(strangers) + ", the inputs have " + chromosome_names(chromosomes),
-                      "names must match exactly, \"chr\" prefixes included"});
+                      "names must match exactly, including any \"chr\" prefix"});
   }
   return regions;
 }

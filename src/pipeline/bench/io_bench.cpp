@@ -21,7 +21,7 @@ std::span<const unsigned char> bytes_of(const NpyArray& array) {
     return {reinterpret_cast<const unsigned char*>(array.data_f32()), values * sizeof(float)};
   if (array.data_f64() != nullptr)
     return {reinterpret_cast<const unsigned char*>(array.data_f64()), values * sizeof(double)};
-  throw InputError({array.name(), "", "--io-only needs scores that can be used where they lie",
+  throw InputError({array.name(), "", "--io-only needs scores that can be read in place",
                     "store them as little-endian float32 in C order"});
 }
 

@@ -145,9 +145,9 @@ class Rescorer {
     for (const Sequence& sequence : inputs_.sequences())
       if (find_chromosome(there, sequence.chromosome) == nullptr) there.push_back({sequence.chromosome, 1});
     throw InputError({request_.input.inputs.front(), "",
-                      "has no bin that the truth labels: evaluated are " + chromosome_names(here) +
-                          ", the inputs have " + chromosome_names(there),
-                      "names must match exactly, \"chr\" prefixes included"});
+                      "has no bin that is labelled in the truth: the evaluated chromosomes are " +
+                          chromosome_names(here) + ", the inputs have " + chromosome_names(there),
+                      "names must match exactly, including any \"chr\" prefix"});
   }
 
   std::size_t budget(const ScoreSource& source, const Analysis& analysis) const {
@@ -155,11 +155,11 @@ class Rescorer {
       return std::max(kDefaultWindowMemory, comfortable_bytes(*engine_, source, analysis));
     const auto limit = static_cast<std::size_t>(*request_.max_memory);
     if (limit <= kFixedMemory)
-      throw MemoryError({"", "",
-                         "the program needs " + print_memory_size(static_cast<std::int64_t>(kFixedMemory)) +
-                             " besides its windows and --max-memory is " +
-                             print_memory_size(*request_.max_memory),
-                         "raise --max-memory"});
+      throw MemoryError(
+          {"", "",
+           "the program itself needs " + print_memory_size(static_cast<std::int64_t>(kFixedMemory)) +
+               " before any window and --max-memory is " + print_memory_size(*request_.max_memory),
+           "raise --max-memory"});
     return limit - kFixedMemory;
   }
 
@@ -210,7 +210,7 @@ class Rescorer {
     if (!posteriors.feasible)
       throw InputError({"", base_range(location, 0, bins.size()),
                         "no segmentation of " + std::to_string(bins.size()) + " bins has a finite score",
-                        "leave the place out with --exclude"});
+                        "leave this region out with --exclude"});
     report.add(posteriors, bins.size());
     sums.positions += bins.size();
     add_path(sums.truth, score_segmentation(truth_, location, bins.size(), *source));

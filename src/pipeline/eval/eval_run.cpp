@@ -99,10 +99,10 @@ class Run {
                         "no chromosome in common with " + options_.truth + ": it has " +
                             chromosome_names(named(strangers)) + ", the truth has " +
                             chromosome_names(named(truth_.chromosomes)),
-                        "names must match exactly, \"chr\" prefixes included"});
+                        "names must match exactly, including any \"chr\" prefix"});
     if (predicted_.count == 0 && !asks_for_all())
       throw InputError({options_.predicted, "", "has no segment",
-                        "--all-chromosomes or --region counts what it lacks as missing"});
+                        "use --all-chromosomes or --region to count the truth as missing"});
     if (!strangers.empty())
       warn({"not-in-truth", report_.predicted.file + " has segments on " +
                                 chromosome_names(named(strangers)) +
@@ -140,7 +140,7 @@ class Run {
     }
     report_.evaluation = evaluator.result();
     if (report_.evaluation.bases == 0)
-      throw InputError({options_.truth, "", "labels no base of the regions that are evaluated", ""});
+      throw InputError({options_.truth, "", "has no segment in the evaluated regions", ""});
     if (!report_.left_out.empty())
       warn({"not-predicted", report_.predicted.file + " has no segment on " +
                                  chromosome_names(named(report_.left_out)) +

@@ -21,9 +21,9 @@ void add_members(const InputArgument& argument, std::vector<ArrayInput>& arrays)
   const auto archive = std::make_shared<const NpzFile>(NpzFile::open(argument.path));
   const std::vector<NpzMember>& members = archive->members();
   if (argument.named && members.size() != 1)
-    throw UsageError("\"" + argument.name + "=\" names " + argument.path + ", which holds " +
+    throw UsageError("\"" + argument.name + "=\" gives one name to " + argument.path + ", which holds " +
                          std::to_string(members.size()) + " arrays",
-                     "leave the name out: members have their own");
+                     "leave the name out: each array in the archive has its own name");
   for (std::size_t i = 0; i < members.size(); ++i) {
     ArrayInput input;
     input.name = argument.named ? argument.name : members[i].name;
@@ -63,7 +63,7 @@ std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments,
       if (arrays[j].name == input.name)
         throw InputError({input.file, "",
                           "a sequence named \"" + input.name + "\" is in " + arrays[j].file + " too",
-                          "name them apart: NAME=PATH"});
+                          "give each its own name: NAME=PATH"});
     const NpyArray array = input.load();
     const NpyHeader& header = array.header();
     input.rows = header.rows;
@@ -107,7 +107,7 @@ std::vector<std::size_t> pair_arrays(const std::vector<ArrayInput>& sequences,
     if (pairs[i] == candidates.size())
       throw InputError(
           {sequences[i].file, "",
-           option + " has nothing for \"" + sequences[i].name + "\", only for " + quoted_names(candidates),
+           option + " has no array for \"" + sequences[i].name + "\", only for " + quoted_names(candidates),
            ""});
   return pairs;
 }

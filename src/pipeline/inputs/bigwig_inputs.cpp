@@ -48,7 +48,7 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
     if (found == names.end())
       throw InputError(
           {argument.path, "",
-           "\"" + argument.name + "\" is none of the parameters' " + names_are + ": " + joined(names),
+           "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " + joined(names),
            "bind it by name: NAME=" + argument.path});
     std::unique_ptr<BigWigFile>& column = columns[static_cast<std::size_t>(found - names.begin())];
     if (column)
@@ -63,7 +63,8 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
     std::vector<std::string> given;
     for (const InputArgument& argument : arguments) given.push_back(argument.name);
     throw InputError(
-        {"", "", "no input for the " + names_are + " " + joined(unbound) + "; given are " + joined(given),
+        {"", "",
+         "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " + joined(given),
          "bind files by name: NAME=PATH"});
   }
   for (std::size_t i = 0; i < names.size(); ++i)
@@ -89,7 +90,7 @@ std::vector<Chromosome> common_chromosomes(const std::vector<const BigWigFile*>&
       throw InputError({first.path(), "",
                         "has none of the chromosomes of " + wanted_file + " (" + chromosome_names(wanted) +
                             "); it has " + chromosome_names(own),
-                        "use files of one genome; names are never guessed"});
+                        "use files of one genome; chromosome names must match exactly"});
   }
   for (const BigWigFile* file : files) {
     for (const Chromosome& chromosome : chosen) require_length(*file, chromosome, first.path());

@@ -75,7 +75,7 @@ class BigWigRowReader : public RowReader {
       const std::int64_t bases = bin_bases(begin + static_cast<std::int64_t>(i));
       if (covered[i] < bases && input.track.missing == MissingPolicy::kError)
         refuse(input, begin + static_cast<std::int64_t>(i),
-               std::to_string(bases - covered[i]) + " bases have no value and the policy of track \"" +
+               std::to_string(bases - covered[i]) + " bases have no value and \"missing\" of track \"" +
                    input.track.name + "\" is \"error\"");
       const bool skipped = input.track.missing == MissingPolicy::kSkip;
       if (skipped && covered[i] == 0) missing[i] = 1;

@@ -36,7 +36,7 @@ std::string describe_bigwig(const std::string& path) {
   if (const auto& summary = file.summary())
     text += "bases with a value: " + std::to_string(summary->bases_covered) + ", minimum " +
             described_number(summary->minimum) + ", maximum " + described_number(summary->maximum) +
-            ", sum " + described_number(summary->sum) + " (as its writer says)\n";
+            ", sum " + described_number(summary->sum) + " (as stated in the file)\n";
   text += std::to_string(file.chromosomes().size()) + " chromosomes\n";
   for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
     const ChromInfo& chromosome = file.chromosomes()[i];

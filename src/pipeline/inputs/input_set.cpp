@@ -200,18 +200,18 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
     throw InputError({array.file, "",
                       "the sequence \"" + sequence.chromosome + "\" is not in " + options.chrom_sizes_file +
                           ", which has " + chromosome_names(wanted),
-                      "name the array as its chromosome: NAME=PATH"});
+                      "give the array the name of its chromosome: NAME=PATH"});
   if (array.rows > (std::int64_t{1} << 62) / bin)
-    throw InputError(
-        {array.file, "", std::to_string(array.rows) + " bins are longer than any chromosome", ""});
+    throw InputError({array.file, "",
+                      std::to_string(array.rows) + " bins are more than the program can count in bases", ""});
   if (part) {
     sequence.origin = part->begin;
     sequence.length = part->end - part->begin;
     if (part->begin % bin != 0)
-      throw InputError(
-          {array.file, "",
-           "the part \"" + array.name + "\" does not begin on a bin of " + std::to_string(bin) + " bases",
-           "begin it at a multiple of the bin size plus 1"});
+      throw InputError({array.file, "",
+                        "the part \"" + array.name + "\" does not begin at an edge of the bins of " +
+                            std::to_string(bin) + " bases",
+                        "begin it at a multiple of the bin size plus 1"});
     if (known != nullptr && part->end > known->length)
       throw InputError({array.file, "",
                         "the part \"" + array.name + "\" ends beyond its chromosome, which has " +
@@ -415,7 +415,7 @@ InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine*
   if (found.masked > 0 && !scores.heads)
     scan.warnings.push_back(
         {"masked-mean", state_->sequences[index].title + ": " + std::to_string(found.masked) +
-                            " scores are -1e6 or less; under mean centring they ruin the mean"});
+                            " scores are -1e6 or less; they distort the mean used for centring"});
   return scan;
 }
 

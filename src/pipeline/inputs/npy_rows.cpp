@@ -133,7 +133,8 @@ class NpyTrackRows : public RowReader {
   Value value_of_missing(std::size_t entry, std::int64_t begin, std::vector<std::uint8_t>& missing) const {
     const Track& track = tracks_[entry % columns()];
     if (track.missing == MissingPolicy::kError)
-      refuse(entry, begin, "track \"" + track.name + "\" has no value (NaN) and its policy is \"error\"");
+      refuse(entry, begin,
+             "track \"" + track.name + "\" has no value (NaN) and its \"missing\" is \"error\"");
     if (track.missing == MissingPolicy::kSkip) missing[entry / columns()] = 1;
     return 0;
   }

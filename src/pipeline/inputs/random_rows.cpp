@@ -32,7 +32,9 @@ class RandomRowReader : public RowReader {
 
   std::int64_t rows() const override { return rows_.rows; }
   std::size_t columns() const override { return rows_.columns; }
-  std::size_t bytes_per_row() const override { return columns() * (wide_ ? sizeof(double) + sizeof(float) : sizeof(float)); }
+  std::size_t bytes_per_row() const override {
+    return columns() * (wide_ ? sizeof(double) + sizeof(float) : sizeof(float));
+  }
   bool can_miss() const override { return false; }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
@@ -57,7 +59,7 @@ class RandomRowReader : public RowReader {
       const Track& track = rows_.tracks[*bad % columns()];
       throw InputError({"", "row " + std::to_string(begin + static_cast<std::int64_t>(*bad / columns())),
                         transform_problem(track, static_cast<double>(values[*bad])),
-                        "no value of this track has a feature of N(0,1); change its center and scale"});
+                        "no raw value of this track gives an N(0,1) feature; change its center and scale"});
     }
     return values.data();
   }

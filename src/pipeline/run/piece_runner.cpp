@@ -151,8 +151,9 @@ void PieceRunner::run() {
   }
   if (segments_at_cap_ * 100 > segments_)
     report_.warn(
-        {"durations-at-cap", std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
-                                 " segments are as long as max_duration allows; raise it or give a tail"});
+        {"durations-at-cap",
+         std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
+             " segments are as long as max_duration allows; raise max_duration or give the model a tail"});
 }
 
 void PieceRunner::run_on_one() {
@@ -495,7 +496,7 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
   if (shortest == 0) {
     what += "; every duration is forbidden";
   } else if (shortest > piece.bins.size()) {
-    what += "; shortest allowed duration is " + std::to_string(shortest);
+    what += "; the shortest allowed duration is " + std::to_string(shortest);
   }
   const std::lock_guard lock(shared_);
   if (options_.infeasible == InfeasiblePolicy::kError)

@@ -68,7 +68,9 @@ void PieceStream::open_sequence(Engine& engine) {
     if (stats.baseline->empty()) stats.baseline->assign(inputs_.num_labels(), 0);
   } else if (!sequence.has_values) {
     report_.warn(
-        {"no-values", sequence.title + ": no track has a value there; it is left out (--all-chromosomes)"});
+        {"no-values",
+         sequence.title +
+             ": no track has a value on this sequence; it is left out (--all-chromosomes includes it)"});
   }
   stats.pieces = static_cast<std::int64_t>(pieces_.size());
   stats.covered = total_size(pieces_);

@@ -96,8 +96,8 @@ void PreparedRun::settle_memory() {
     const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
     if (limit <= fixed)
       throw MemoryError({"", "",
-                         "the program needs " + print_memory_size(static_cast<std::int64_t>(fixed)) +
-                             " besides its windows and --max-memory is " +
+                         "the program itself needs " + print_memory_size(static_cast<std::int64_t>(fixed)) +
+                             " before any window and --max-memory is " +
                              print_memory_size(*options_.max_memory),
                          "raise --max-memory"});
     window_budget_ = limit - fixed;

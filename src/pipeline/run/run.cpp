@@ -16,7 +16,7 @@ bool ends_with(const std::string& text, const std::string& ending) {
 void refuse_bigwig(const std::string& path) {
   if (ends_with(path, ".bw") || ends_with(path, ".bigwig") || ends_with(path, ".bigWig"))
     throw UsageError(path + ": bigWig cannot be written yet",
-                     "write bedGraph: a name ending in .bedgraph or .bedgraph.gz");
+                     "write bedGraph instead: give a name ending in .bedgraph or .bedgraph.gz");
 }
 
 std::string shortest_text(double value) {
@@ -72,7 +72,7 @@ void plan_label_array(const PosteriorOptions& options, const PreparedRun& run, O
   if (decoded != 1)
     throw UsageError(
         "--labels-out with an .npy file needs exactly one sequence, not " + std::to_string(decoded),
-        "choose one with --region, or give a prefix for bedGraph files");
+        "choose one sequence with --region, or give a prefix to write bedGraph files");
   plan.label_array.path = options.labels_out;
   plan.label_array_double = options.run.engine.precision == Precision::kDouble;
 }

@@ -35,7 +35,7 @@ void plan_generated(const SimulateOptions& options, const PreparedRun& run, Outp
   if (sequences.size() != 1)
     throw UsageError(
         "--emissions with an .npy file needs exactly one sequence, not " + std::to_string(sequences.size()),
-        "give a prefix: one file per sequence, PREFIX.NAME.npy");
+        "give a prefix to write one file per sequence, PREFIX.NAME.npy");
   plan.generated.push_back({{options.emissions, IndexKind::kNone}, 0});
 }
 
@@ -63,12 +63,13 @@ void check_options(const SimulateOptions& options) {
     if (!input.start_scores.empty() || !input.end_scores.empty())
       throw UsageError("--start-scores and --end-scores go with inputs, not with --length");
     if (!input.chrom_sizes_file.empty())
-      throw UsageError("--chrom-sizes goes with inputs; --length says the lengths itself");
+      throw UsageError("--chrom-sizes goes with inputs; with --length the lengths are known");
   } else if (!options.emissions.empty()) {
     throw UsageError("--emissions writes what --length generates; with inputs there is nothing to write");
   }
   if (options.draws > 1 && options.output == "-")
-    throw UsageError("several draws go into a file each", "name them with --output, as out.bed");
+    throw UsageError("several draws cannot go to standard output: each is a file",
+                     "give --output, for example out.bed");
 }
 
 }  // namespace

@@ -66,7 +66,7 @@ class LabelReader {
       std::string names;
       for (const Label& label : file_.labels) names += (names.empty() ? "" : ", ") + in_quotes(label.name);
       refuse(record.line,
-             "the label " + in_quotes(record.name) + " is none of the parameters' (" + names + ")",
+             "the label " + in_quotes(record.name) + " is not one of the parameters' labels (" + names + ")",
              "add it to the --init parameters or remove it from the labels");
     }
     if (const std::string problem = name_problem(record.name); !problem.empty())
@@ -99,7 +99,7 @@ class LabelReader {
       const LabelRecord& right = records[i];
       if (left.end <= right.begin) continue;
       refuse(std::max(left.line, right.line),
-             "the segment overlaps the one of " + line_name(std::min(left.line, right.line)) + " on " +
+             "the segment overlaps the segment of " + line_name(std::min(left.line, right.line)) + " on " +
                  chromosome + " (" + std::to_string(left.begin) + "-" + std::to_string(left.end) + " and " +
                  std::to_string(right.begin) + "-" + std::to_string(right.end) + ")",
              "a base can have one label only");

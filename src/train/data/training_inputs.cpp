@@ -64,13 +64,13 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
       throw InputError({labels.path, "line " + std::to_string(last.line),
                         "the segment ends at base " + std::to_string(last.end) + ", but " + name + " has " +
                             std::to_string(known->second) + " bases in the tracks",
-                        "are these labels of the same assembly?"});
+                        "check that labels and tracks are of the same genome version"});
   }
   if (unknown.size() == labels.order.size())
     throw InputError({labels.path, "",
                       "no chromosome of the labels (" + chromosome_names(unknown) +
                           ") is in the tracks, which have " + chromosome_names(names),
-                      "names must be equal, also in a leading \"chr\""});
+                      "names must match exactly, including any \"chr\" prefix"});
   if (!unknown.empty())
     found.warnings.push_back({"labels-not-used", "labels on " + chromosome_names(unknown) +
                                                      " are not used: no track has these chromosomes"});

@@ -209,7 +209,7 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
     }
     const int before = i == 0 ? -1 : piece.segments[i - 1].label;
     if (before >= 0 && model.transition_at(before, segment.label) == kNegativeInfinity)
-      return problem("the segment of " + name(segment.label) + " follows one of " + name(before) +
+      return problem("the segment of " + name(segment.label) + " follows a segment of " + name(before) +
                      ", a transition that the parameters forbid");
     if (before < 0 && (model.start_scores[at(segment.label)] == kNegativeInfinity ||
                        (model.initial == InitialTerm::kUniform &&

@@ -96,7 +96,7 @@ void fit_adamw(const TrainingProblem& problem, const StopRule& rule, const AdamW
                const CheckpointSink& save, FitState& state) {
   if (state.x.empty()) {
     state.finished = state.converged = true;
-    state.reason = "nothing is free";
+    state.reason = "there is no free parameter";
   }
   Fit fit(problem, options, anchor, state);
   while (!state.finished) {

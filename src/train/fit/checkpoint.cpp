@@ -102,7 +102,8 @@ class Fields {
   double number(const std::string& key, const char*& at, const char* end) const {
     double value = 0;
     const auto [next, error] = std::from_chars(at, end, value, std::chars_format::hex);
-    if (error != std::errc() || !std::isfinite(value)) fail("the field " + key + " holds no finite number");
+    if (error != std::errc() || !std::isfinite(value))
+      fail("the field " + key + " holds a number that is not finite");
     at = next;
     return value;
   }
@@ -154,7 +155,7 @@ FitState read_checkpoint(const std::string& path, const std::string& fingerprint
   std::string first = kFirstLine;
   first += '\n';
   if (text.compare(0, first.size(), first) != 0)
-    throw InputError({path, "", "this is no checkpoint of this version of the program",
+    throw InputError({path, "", "this is not a checkpoint of this version of the program",
                       "give the file that --checkpoint wrote"});
   const std::size_t last = text.rfind(kLastKey);
   if (last == std::string::npos || text.substr(last) != last_line(text.substr(0, last)))

@@ -116,7 +116,7 @@ void fit_lbfgs(const TrainingProblem& problem, const StopRule& rule, const Itera
     state.converged = converged;
     state.reason = reason;
   };
-  if (state.x.empty()) finish(true, "nothing is free");
+  if (state.x.empty()) finish(true, "there is no free parameter");
   while (!state.finished) {
     Round round(problem, rule, show, state);
     const int outcome = round.run();

@@ -192,7 +192,7 @@ class Evaluator {
       throw InputError({"", problem.where, problem.what, "change the parameters of --init or the labels"});
     throw InputError(
         {"", piece.place(0, piece.length),
-         "the loss is not finite there: the scores are too large for the " +
+         "the loss is not finite here: the scores are too large for the " +
              std::string(options_.precision == Precision::kFloat ? "float" : "double") +
              " engine, or no segmentation is possible",
          "check the tracks for extreme values, choose --transform asinh, raise --l2 or lower the "

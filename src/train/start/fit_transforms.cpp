@@ -68,8 +68,8 @@ void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, s
     }
     if (!std::isfinite(found.mean) || !std::isfinite(found.deviation))
       throw InputError({"", "",
-                        "the track " + in_quotes(track.name) + " has values that transform " +
-                            std::string(transform_name(track.transform)) + " cannot take",
+                        "the track " + in_quotes(track.name) + " has values to which transform " +
+                            std::string(transform_name(track.transform)) + " cannot be applied",
                         "log1p needs values above -1; choose --transform asinh or none"});
     track.center = found.mean;
     // A deviation lost in the rounding of float values is none.
@@ -78,7 +78,7 @@ void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, s
     if (constant)
       warnings.push_back(
           {"constant-track", "the track " + in_quotes(track.name) +
-                                 " has the same value in every training bin: it says nothing"});
+                                 " has the same value in every training bin and carries no information"});
   }
 }
 

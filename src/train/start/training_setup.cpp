@@ -127,7 +127,7 @@ void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
   const auto [first, last] = window;
   if (first > last || first < -kMaxBoundaryOffset || last > kMaxBoundaryOffset)
     throw UsageError(
-        "--boundary-window: " + std::to_string(first) + "," + std::to_string(last) + " is no window",
+        "--boundary-window: " + std::to_string(first) + "," + std::to_string(last) + " is not a window",
         "give two offsets in bins, the smaller one first: -10,10");
   if (parameters.boundary) {
     if (parameters.boundary->first == first && parameters.boundary->last == last) return;
@@ -177,11 +177,12 @@ class SetUp {
     if (!options_.input.parameters.empty()) {
       init_ = read_params_json(options_.input.parameters).parameters;
       if (!init_->emission)
-        throw InputError({options_.input.parameters, "", "these parameters have no emission section to train",
-                          "training needs tracks; semicrf info --template writes such a file"});
+        throw InputError(
+            {options_.input.parameters, "", "the --init parameters have no emission section to train",
+             "semicrf info --template -L LABELS -T TRACKS prints a file with an emission section"});
       if (options_.transform)
-        throw UsageError("--transform cannot be changed under --init",
-                         "the weights of --init belong to its own transforms");
+        throw UsageError("--transform cannot be given with --init",
+                         "the weights of --init belong to the transforms in that file");
     }
     const std::int64_t bin_size = settle_bin_size();
     const LabelFile labels =
@@ -213,7 +214,7 @@ class SetUp {
     const auto& given = options_.input.bin_size;
     if (given && *given < 1) throw UsageError("--bin-size must be at least 1");
     if (given && *given > kMaxBinSize)
-      throw UsageError("--bin-size is at most " + std::to_string(kMaxBinSize));
+      throw UsageError("--bin-size must be at most " + std::to_string(kMaxBinSize));
     if (!init_) return given.value_or(1);
     if (given && init_->bin_size != 1 && init_->bin_size != *given)
       throw UsageError("--bin-size is " + std::to_string(*given) + ", the bin_size of --init is " +
