@@ -39,7 +39,8 @@ void bench(const BenchArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   const int files = (arguments.input.parameters.empty() ? 0 : 1) + (arguments.input.inputs.empty() ? 0 : 1) +
                     (arguments.output.empty() ? 0 : 1);
-  if (files != (arguments.io_only ? 3 : 0)) throw UsageError("--io-only, -p, -o and inputs go together");
+  if (files != (arguments.io_only ? 3 : 0))
+    throw UsageError("--io-only, -p, -o and INPUT must be given together");
   if (arguments.io_only) return bench_io(arguments);
   BenchOptions options;
   options.engine = engine_options(arguments.engine);
@@ -55,7 +56,7 @@ void bench(const BenchArguments& arguments) {
   const BenchWorkload& shape = arguments.workload;
   const int given =
       (shape.length > 0 ? 1 : 0) + (shape.max_duration > 0 ? 1 : 0) + (shape.num_labels > 0 ? 1 : 0);
-  if (given != 0 && given != 3) throw UsageError("-T, -K and -C go together");
+  if (given != 0 && given != 3) throw UsageError("-T, -K and -C must be given together");
   options.workloads = given == 3 ? std::vector<BenchWorkload>{shape} : standard_workloads();
   run_bench(options, [](const std::string& line) { print(line + "\n"); });
 }
@@ -65,37 +66,39 @@ void bench(const BenchArguments& arguments) {
 void add_bench_command(CLI::App& program) {
   CLI::App* command =
       program.add_subcommand("bench",
-                             "Speed and accuracy of the engines on random workloads.\n\n"
+                             "Measure speed and accuracy of the engines on random data.\n\n"
                              "Output: JSON lines on standard output, one per workload, operation "
-                             "(viterbi_sweep leaves the traceback out) and thread count (1 and -t).");
+                             "(viterbi_sweep leaves the traceback out) and number of threads (1 and -t).");
   const auto arguments = std::make_shared<BenchArguments>();
   add_engine_options(*command, arguments->engine);
   command
       ->add_option("-T,--positions", arguments->workload.length,
-                   "positions; with -K and -C one workload of your own")
+                   "number of positions; give -T, -K and -C for one workload of your own")
       ->check(CLI::PositiveNumber);
-  command->add_option("-K,--max-duration", arguments->workload.max_duration, "longest segment")
+  command->add_option("-K,--max-duration", arguments->workload.max_duration, "longest segment in positions")
       ->check(CLI::PositiveNumber);
-  command->add_option("-C,--labels", arguments->workload.num_labels, "labels")->check(CLI::PositiveNumber);
-  command->add_option("--log-tail", arguments->workload.log_tail, "log q of a tail on every label, with -T")
+  command->add_option("-C,--labels", arguments->workload.num_labels, "number of labels")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--log-tail", arguments->workload.log_tail, "with -T: a tail on every label; its log q")
       ->check(CLI::Range(-100.0, -1e-9));
   command->add_option("--operation", arguments->operation, "viterbi, posterior, gradient or all")
       ->check(CLI::IsMember({"viterbi", "posterior", "gradient", "all"}))
       ->capture_default_str();
-  command->add_option("--repeats", arguments->repeats, "runs of each; the median counts")
+  command->add_option("--repeats", arguments->repeats, "runs of each operation; the median is reported")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--seed", arguments->seed, "of the random numbers")->capture_default_str();
-  command->add_flag("--check", arguments->check, "compare with the reference engine (slow)");
+  command->add_option("--seed", arguments->seed, "seed of the random numbers")->capture_default_str();
+  command->add_flag("--check", arguments->check,
+                    "also compare the results with those of the reference engine (slow)");
   command
       ->add_flag("--io-only", arguments->io_only,
-                 "bring the inputs to the device and nothing else; beside it a whole decode of them")
+                 "measure reading the inputs and copying them to the device, and a whole decode beside it")
       ->group("Input and output");
   command->add_option("-p,--params", arguments->input.parameters, "with --io-only: parameter file")
       ->group("Input and output");
-  command->add_option("-o,--output", arguments->output, "with --io-only: the BED to write")
+  command->add_option("-o,--output", arguments->output, "with --io-only: the BED file to write")
       ->group("Input and output");
-  command->add_option("INPUT", arguments->input.inputs, "with --io-only: NPY arrays of scores")
+  command->add_option("INPUT", arguments->input.inputs, "with --io-only: one or more NPY arrays of scores")
       ->group("Input and output");
   command->footer(exit_code_help());
   command->callback([arguments] { bench(*arguments); });

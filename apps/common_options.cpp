@@ -6,55 +6,33 @@
 
 #include "apps/logging.h"
 #include "core/error.h"
-#include "io/memory_size.h"
 #include "io/files/output_file.h"
+#include "io/memory_size.h"
 
 namespace semicrf {
 namespace {
-
-// One value per use, so that positional inputs may follow.
-void add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
-                    const std::string& help) {
-  command.add_option(names, values, help)->allow_extra_args(false);
-}
 
 void add_input_options(CLI::App& command, InputOptions& input) {
   command.add_option("-p,--params", input.parameters, "parameter file (JSON, format 1)")->required();
   command
       .add_option("INPUT", input.inputs,
-                  "[name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per sequence;"
-                  " chr1:1001-2000=PATH places an array on a part of a chromosome")
+                  "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
+                  " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome")
       ->required();
-  add_repeatable(command, "--start-scores", input.start_scores,
-                 "[name=]PATH: scores of starting a segment, shaped as the inputs");
-  add_repeatable(command, "--end-scores", input.end_scores, "[name=]PATH: scores of ending a segment");
-  add_repeatable(command, "-r,--region", input.regions, "chr:beg-end, 1-based inclusive; may be repeated");
-  command.add_option("-L,--regions-file", input.regions_file, "BED file of regions");
-  command.add_option("--exclude", input.exclude_file, "BED file of regions to leave out");
+  add_boundary_options(command, input, "Options");
+  add_region_options(command, input, "region to compute");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
-                     "two columns or .fai: chromosomes, their lengths and the order of the output");
-  command.add_option("-b,--bin-size", input.bin_size, "bases per bin; must be the parameters' bin_size");
+                     "chromosomes, their lengths and the order of the output: two columns, or a .fai index");
+  command.add_option("-b,--bin-size", input.bin_size,
+                     "bases per bin; must equal bin_size of the parameter file where that has one");
   command.add_flag("--all-chromosomes", input.all_chromosomes,
-                   "also chromosomes on which no track has a value");
+                   "include chromosomes on which no track has a value");
 }
 
 std::string joined_names() {
   std::string names;
   for (const std::string& name : available_instruction_sets()) names += (names.empty() ? "" : ", ") + name;
   return names;
-}
-
-// Inputs as typed, for the check that the log is none of them.
-std::vector<std::string> typed_paths(const InputOptions& input) {
-  std::vector<std::string> paths = {input.parameters, input.regions_file, input.exclude_file,
-                                    input.chrom_sizes_file};
-  for (const auto* arguments : {&input.inputs, &input.start_scores, &input.end_scores})
-    for (const std::string& argument : *arguments) {
-      paths.push_back(argument);
-      paths.push_back(argument.substr(argument.find('=') + 1));
-    }
-  std::erase(paths, std::string());
-  return paths;
 }
 
 // The numbers of "cuda:0,2"; none for "cuda".
@@ -66,7 +44,8 @@ std::vector<int> device_numbers(const std::string& device) {
     int number = -1;
     const auto [next, error] = std::from_chars(at + 1, end, number);
     if (error != std::errc() || number < 0 || (next != end && *next != ','))
-      throw UsageError("--device: " + device + " is not a list such as cuda:0,2");
+      throw UsageError("--device: '" + device + "' does not name GPUs by number",
+                       "write for example cuda:0,2");
     numbers.push_back(number);
     at = next;
   }
@@ -75,47 +54,88 @@ std::vector<int> device_numbers(const std::string& device) {
 
 }  // namespace
 
+CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                            const std::string& help) {
+  return command.add_option(names, values, help + "; may be repeated")->allow_extra_args(false);
+}
+
+void add_region_options(CLI::App& command, InputOptions& input, const std::string& use) {
+  add_repeatable(command, "-r,--region", input.regions,
+                 use + ": chr, or chr:begin-end counted from 1 with both ends included");
+  command.add_option("-L,--regions-file", input.regions_file,
+                     "BED file of regions, used together with --region");
+  command.add_option("--exclude", input.exclude_file, "BED file of regions to leave out");
+}
+
+void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group) {
+  add_repeatable(command, "--start-scores", input.start_scores,
+                 "[name=]PATH: scores of starting a segment, shaped as the inputs")
+      ->group(group);
+  add_repeatable(command, "--end-scores", input.end_scores,
+                 "[name=]PATH: scores of ending a segment, shaped as the inputs")
+      ->group(group);
+}
+
 void add_engine_options(CLI::App& command, EngineArguments& arguments) {
-  command.add_option("-t,--threads,-@", arguments.threads, "threads")
+  command.add_option("-t,--threads,-@", arguments.threads, "number of threads")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  command.add_option("-x,--device", arguments.device, "auto, cpu, cuda, cuda:0,2 or reference")
+  command
+      .add_option("-x,--device", arguments.device,
+                  "auto (a GPU if there is one, else cpu), cpu, cuda, reference, or a list of GPUs: cuda:0,2")
       ->capture_default_str();
   command.add_option("--precision", arguments.precision, "float or double")
       ->check(CLI::IsMember({"float", "double"}))
       ->capture_default_str();
   command
       .add_option("--instruction-set", arguments.instruction_set,
-                  "force one of the processor's instruction sets: " + joined_names())
+                  "use this instruction set of the processor: " + joined_names())
       ->group("Advanced");
+}
+
+CLI::Option* add_memory_option(CLI::App& command, std::string& max_memory) {
+  return command.add_option("--max-memory", max_memory,
+                            "limit on the program's host memory, such as 8G; with a GPU the same amount also"
+                            " limits, separately, the GPU memory it uses");
+}
+
+CLI::Option* add_progress_option(CLI::App& command, LogArguments& arguments) {
+  return command
+      .add_option("--progress", arguments.progress,
+                  "auto (a bar on a terminal, else off), bar, line (one per tenth of the work) or off")
+      ->check(CLI::IsMember({"auto", "bar", "line", "off"}))
+      ->capture_default_str();
+}
+
+void add_log_options(CLI::App& command, LogArguments& arguments) {
+  add_progress_option(command, arguments);
+  command.add_flag("-q,--quiet", arguments.quiet, "write only errors to standard error");
+  command.add_flag("-v,--verbose", arguments.verbose, "write more details to standard error");
+  command.add_option("--log-file", arguments.log_file, "append notes, warnings and errors to this file");
 }
 
 void add_common_options(CLI::App& command, CommonArguments& arguments) {
   add_input_options(command, arguments.input);
-  command.add_option("-o,--output", arguments.output,
-                     "main output, - for standard output (default); .gz: bgzip");
-  command.add_option("--prefix", arguments.prefix,
-                     "begin of the names of all outputs that are not named otherwise");
+  command.add_option(
+      "-o,--output", arguments.output,
+      "main output; - for standard output (default); a name ending in .gz is bgzip-compressed");
+  command.add_option("--prefix", arguments.prefix, "prefix for outputs without an explicit name");
   command.add_flag("--write-index", arguments.write_index,
-                   "write .tbi (or .csi past 512 Mb) beside .gz outputs");
+                   "write a .tbi index (.csi past 512 Mb) beside every .gz output");
   command.add_option("--digits", arguments.digits, "decimals of bedGraph values")
       ->check(CLI::Range(0, 15))
       ->capture_default_str();
   add_engine_options(command, arguments.engine);
-  command.add_option("--max-memory", arguments.max_memory, "limit for all memory of the program, such as 8G");
+  add_memory_option(command, arguments.max_memory);
   command
       .add_option("--infeasible", arguments.infeasible,
-                  "pieces without any possible segmentation: error or skip")
+                  "what to do with a piece that has no possible segmentation: error or skip")
       ->check(CLI::IsMember({"error", "skip"}))
       ->capture_default_str();
-  command.add_flag("--dry-run", arguments.dry_run, "print bins, memory, order and binding; compute nothing");
+  command.add_flag("--dry-run", arguments.dry_run,
+                   "print bins, memory, order and which file is which track; compute nothing");
   command.add_option("--stats", arguments.stats, "write statistics and warnings to this JSON file");
-  command.add_option("--progress", arguments.progress, "auto, bar, line or off")
-      ->check(CLI::IsMember({"auto", "bar", "line", "off"}))
-      ->capture_default_str();
-  command.add_flag("-q,--quiet", arguments.quiet, "only errors on standard error");
-  command.add_flag("-v,--verbose", arguments.verbose, "more on standard error");
-  command.add_option("--log-file", arguments.log_file, "append notes and warnings to this file");
+  add_log_options(command, arguments.log);
   command.footer(exit_code_help());
 }
 
@@ -129,13 +149,13 @@ EngineOptions engine_options(const EngineArguments& arguments) {
     options.backend = EngineOptions::Backend::kCpu;
   } else if (device == "reference") {
     options.backend = EngineOptions::Backend::kReference;
-  } else if (device == "cuda" || device.rfind("cuda:", 0) == 0) {
+  } else if (device == "cuda" || device.starts_with("cuda:")) {
     options.backend = EngineOptions::Backend::kCuda;
     options.devices = device_numbers(device);
     if (!options.instruction_set.empty())
-      throw UsageError("--instruction-set: " + device + " has no instruction sets to choose from");
+      throw UsageError("--instruction-set does not apply to --device " + device, "use --device cpu");
   } else if (device != "auto") {
-    throw UsageError("--device: " + device + " is none of auto, cpu, cuda, reference");
+    throw UsageError("--device must be one of auto, cpu, cuda, reference, not '" + device + "'");
   }
   return options;
 }
@@ -147,13 +167,25 @@ std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOp
   return limit;
 }
 
-RunOptions run_options(const CommonArguments& arguments) {
+void start_logging(const LogArguments& arguments, const InputOptions& input, std::vector<std::string> files) {
   if (!arguments.log_file.empty()) {
-    const std::vector<OutputSpec> log = {{arguments.log_file, IndexKind::kNone}};
-    check_outputs(log, typed_paths(arguments.input));
+    for (const std::string& path :
+         {input.parameters, input.regions_file, input.exclude_file, input.chrom_sizes_file})
+      files.push_back(path);
+    for (const auto* inputs : {&input.inputs, &input.start_scores, &input.end_scores})
+      for (const std::string& typed : *inputs) {
+        files.push_back(typed);
+        files.push_back(typed.substr(typed.find('=') + 1));
+      }
+    std::erase(files, std::string());
+    check_outputs(std::vector<OutputSpec>{{arguments.log_file, IndexKind::kNone}}, files);
   }
   const Verbosity loud = arguments.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
   set_up_logging(arguments.quiet ? Verbosity::kQuiet : loud, arguments.log_file);
+}
+
+RunOptions run_options(const CommonArguments& arguments) {
+  start_logging(arguments.log, arguments.input, {});
   RunOptions options;
   options.input = arguments.input;
   options.engine = engine_options(arguments.engine);
@@ -173,11 +205,18 @@ std::string output_path(const CommonArguments& arguments, const std::string& end
   return arguments.prefix.empty() ? "-" : arguments.prefix + "." + ending;
 }
 
+std::string shared_outputs_help() {
+  return "  --write-index     FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
+         "  --stats FILE      statistics, JSON\n"
+         "  --log-file FILE   notes, warnings and errors, appended\n";
+}
+
 std::string exit_code_help() {
-  return "Exit codes: 0 done, 2 usage, 3 bad input data or parameters, 4 an input cannot be read,\n"
-         "5 an output cannot be written, 6 out of memory, 7 the demanded device cannot run, 70 a bug,\n"
-         "130 and 143 signals, 141 a closed pipe. An error is one line on standard error; outputs appear\n"
-         "under their names only when they are complete.";
+  return "Exit codes: 0 success, 2 wrong command line, 3 wrong input data or parameters, 4 input cannot be\n"
+         "read, 5 output cannot be written, 6 out of memory, 7 requested device unavailable, 70 bug in the\n"
+         "program, 130 interrupted, 143 terminated, 141 closed pipe. An error is one line on standard "
+         "error.\n"
+         "An output appears under its name only when it is complete.";
 }
 
 }  // namespace semicrf

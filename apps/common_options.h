@@ -1,8 +1,9 @@
-// The options that decode and posterior share, as they are typed and as the library takes them.
+// Options that several commands share, as they are typed and as the library takes them.
 #pragma once
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "pipeline/run/run_options.h"
 
@@ -16,36 +17,55 @@ struct EngineArguments {
   std::string instruction_set;
 };
 
+// What a command tells while it runs.
+struct LogArguments {
+  std::string progress = "auto";
+  std::string log_file;
+  bool quiet = false;
+  bool verbose = false;
+};
+
+// The options of decode, posterior and simulate.
 struct CommonArguments {
   InputOptions input;
   EngineArguments engine;
+  LogArguments log;
   std::string output;  // empty: not given
   std::string prefix;
   std::string max_memory;
   std::string infeasible = "error";
   std::string stats;
-  std::string progress = "auto";
-  std::string log_file;
   int digits = 6;
   bool write_index = false;
   bool dry_run = false;
-  bool quiet = false;
-  bool verbose = false;
 };
 
+// An option that takes one value each time it is given, so that inputs may follow it.
+CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
+                            const std::string& help);
+// -r, -L and --exclude; `use` completes the help: "region to decode".
+void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
+// --start-scores and --end-scores.
+void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group);
 void add_engine_options(CLI::App& command, EngineArguments& arguments);
+CLI::Option* add_memory_option(CLI::App& command, std::string& max_memory);
+CLI::Option* add_progress_option(CLI::App& command, LogArguments& arguments);
+void add_log_options(CLI::App& command, LogArguments& arguments);  // --progress, -q, -v and --log-file
 void add_common_options(CLI::App& command, CommonArguments& arguments);
 
 // DeviceError for a device this program cannot run on, UsageError for one it does not know.
 EngineOptions engine_options(const EngineArguments& arguments);
 // Bytes of --max-memory, nothing where it was not given; the engine gets the limit for its device.
 std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOptions& engine);
-// Also sets up the logging. `command` is "decode" or "posterior"; its name ends the files that --prefix
-// names.
+// Sets up the logging. UsageError when the log file is one of the inputs or of `files`.
+void start_logging(const LogArguments& arguments, const InputOptions& input, std::vector<std::string> files);
+// Also starts the logging.
 RunOptions run_options(const CommonArguments& arguments);
 // The main output: -o, else PREFIX.`ending`, else standard output.
 std::string output_path(const CommonArguments& arguments, const std::string& ending);
 
+// The last lines of "Outputs:" in the help of decode, posterior and simulate.
+std::string shared_outputs_help();
 // What every --help ends with.
 std::string exit_code_help();
 

@@ -32,18 +32,18 @@ void decode(const DecodeArguments& arguments) {
 void add_decode_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "decode",
-      "Viterbi segmentation as BED.\n\n"
+      "Find the best segmentation (Viterbi) and write it as BED.\n\n"
       "Outputs:\n"
       "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b;\n"
       "                    score is 1000 x the mean of P(label|bin) with --posterior or --extra-columns, "
       "else 0\n"
-      "                    --extra-columns: three more, P(exactly this segment) (. where --merge-adjacent\n"
-      "                    joined some), P(a segment of the label starts there), P(one ends there)\n"
+      "                    --extra-columns adds three columns: P(exactly this segment) (. for a segment "
+      "that\n"
+      "                    --merge-adjacent joined), P(a segment of this label starts at its start),\n"
+      "                    P(a segment of this label ends at its end)\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
-      "  --stats FILE      statistics, JSON\n"
-      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n"
-      "  --write-index     FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
-      "  --log-file FILE   notes and warnings, appended\n");
+      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
+          shared_outputs_help());
   const auto arguments = std::make_shared<DecodeArguments>();
   add_common_options(*command, arguments->common);
   command->add_option("--posterior", arguments->posterior,
@@ -51,7 +51,7 @@ void add_decode_command(CLI::App& program) {
   command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
   command->add_flag(
       "--extra-columns", arguments->extra_columns,
-      "three more BED columns: posteriors of exactly this segment, of its start and of its end");
+      "add three BED columns: the posteriors of exactly this segment, of its start and of its end");
   command->callback([arguments] { decode(*arguments); });
 }
 

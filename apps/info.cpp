@@ -21,13 +21,14 @@ struct InfoArguments {
 void info(const InfoArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   if (arguments.params_template) {
-    if (!arguments.path.empty()) throw UsageError("--template takes no file", "give -L labels and -T tracks");
-    if (arguments.labels.empty()) throw UsageError("--template needs labels", "give -L NAME,NAME");
+    if (!arguments.path.empty())
+      throw UsageError("--template does not read a file", "give only -L labels and -T tracks");
+    if (arguments.labels.empty()) throw UsageError("--template needs label names", "give -L NAME,NAME");
     print(params_template(arguments.labels, arguments.tracks));
     return;
   }
   if (arguments.path.empty())
-    throw UsageError("no file given", "give a parameter file or a track, or --template");
+    throw UsageError("no file is given", "give a parameter file or a track, or --template");
   print(describe_input(arguments.path));
 }
 
@@ -36,18 +37,20 @@ void info(const InfoArguments& arguments) {
 void add_info_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "info",
-      "What is in a parameter file, a bigWig file or an NPY or NPZ array, checked.\n\n"
+      "Check and describe a parameter file or track, or print a template.\n\n"
+      "FILE is a parameter file, a bigWig file, or an NPY or NPZ array.\n"
       "Output: text on standard output; with --template a valid parameter file to start from (JSON).");
   const auto arguments = std::make_shared<InfoArguments>();
   command->add_option("FILE", arguments->path, "parameter file or track");
   command->add_flag("--template", arguments->params_template,
                     "print a parameter file for these labels and tracks");
-  command->add_option("-L,--labels", arguments->labels, "label names, separated by commas")
+  command->add_option("-L,--labels", arguments->labels, "with --template: label names, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
-      ->add_option("-T,--tracks", arguments->tracks,
-                   "track names, separated by commas; none: inputs are label scores")
+      ->add_option(
+          "-T,--tracks", arguments->tracks,
+          "with --template: track names, separated by commas; without it the inputs are label scores")
       ->delimiter(',')
       ->allow_extra_args(false);
   command->footer(exit_code_help());

@@ -39,7 +39,7 @@ void set_up_logging(Verbosity verbosity, const std::string& log_file) {
   if (!log_file.empty()) {
     if (!std::ofstream(log_file, std::ios::app))
       throw WriteError(
-          {log_file, "", "the log file cannot be opened", "check the folder and its permissions"});
+          {log_file, "", "cannot be opened as a log file", "check the folder and its permissions"});
     file_sink() = std::make_shared<spdlog::sinks::basic_file_sink_mt>(log_file);
     file_sink()->set_level(verbosity == Verbosity::kVerbose ? spdlog::level::debug : spdlog::level::info);
     file_sink()->set_pattern("%Y-%m-%d %H:%M:%S %l: %v");

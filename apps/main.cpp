@@ -1,7 +1,12 @@
 // The program: command line in, exit code out.
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
 
 #include "apps/commands.h"
 #include "apps/common_options.h"
@@ -9,6 +14,7 @@
 #include "core/error.h"
 #include "io/files/output_file.h"
 #include "io/files/temporary_names.h"
+#include "io/nearest_name.h"
 
 namespace semicrf {
 namespace {
@@ -22,11 +28,24 @@ int fail(ExitCode code, const std::string& message) {
   return static_cast<int>(code);
 }
 
+// The list of commands in `semicrf --help` has one line each: the first line of a command's description.
+class OneLineCommands : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* command) const override {
+    const std::string text = command->get_description();
+    std::ostringstream out;
+    CLI::detail::format_help(out, command->get_name(), text.substr(0, text.find('\n')), 14);
+    return out.str();
+  }
+};
+
 void set_up(CLI::App& program) {
   program.name("semicrf");
+  program.formatter(std::make_shared<OneLineCommands>());
   program.set_version_flag("--version", "semicrf " SEMICRF_VERSION);
   program.require_subcommand(1);
-  program.footer(exit_code_help() + "\nsemicrf COMMAND --help tells a command's options and output files.");
+  program.footer("semicrf COMMAND --help describes the options and the output files of a command.\n\n" +
+                 exit_code_help());
   add_decode_command(program);
   add_posterior_command(program);
   add_eval_command(program);
@@ -36,8 +55,36 @@ void set_up(CLI::App& program) {
   add_bench_command(program);
 }
 
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& known,
+                         const std::string& help) {
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  return "did you mean " + std::string(nearest_name(name, names)) + "? " + help + " lists all";
+}
+
+// Refuses a command or option that does not exist. CLI11 would first report what is missing.
+void refuse_unknown_names(const CLI::App& program) {
+  const auto chosen = program.get_subcommands();
+  const CLI::App& command = chosen.empty() ? program : *chosen.front();
+  const std::string help = chosen.empty() ? "semicrf --help" : "semicrf " + command.get_name() + " --help";
+  for (const std::string& argument : program.remaining(true)) {
+    std::vector<std::string> known;
+    if (argument.starts_with('-')) {
+      const std::string name = argument.substr(0, argument.find('='));
+      if (command.get_option_no_throw(name) != nullptr)
+        throw UsageError("option " + name + " must come after the command " + command.get_name());
+      for (const CLI::Option* option : command.get_options())
+        for (const std::string& word : option->get_lnames()) known.push_back("--" + word);
+      throw UsageError("unknown option " + name, did_you_mean(name, known, help));
+    }
+    if (!chosen.empty()) continue;
+    for (const CLI::App* other : program.get_subcommands([](const CLI::App*) { return true; }))
+      known.push_back(other->get_name());
+    throw UsageError("unknown command '" + argument + "'", did_you_mean(argument, known, help));
+  }
+}
+
 int run(int argc, char** argv) {
-  CLI::App program("Exact semi-Markov CRF inference on genome tracks.");
+  CLI::App program("Exact inference of semi-Markov conditional random fields on genome tracks.");
   set_up(program);
   if (argc <= 1) {
     std::fputs(program.help().c_str(), stderr);
@@ -48,6 +95,7 @@ int run(int argc, char** argv) {
     return static_cast<int>(ExitCode::kOk);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    refuse_unknown_names(program);
     throw UsageError(error.what());
   }
 }
@@ -63,9 +111,10 @@ int guarded_run(int argc, char** argv) {
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kOutOfMemory,
-                "out of memory; lower --max-memory or --threads, or use a larger machine");
+                "out of memory; lower --max-memory or --threads, or use a machine with more memory");
   } catch (const std::exception& error) {
-    return fail(ExitCode::kInternal, escape_control(error.what()) + "; this is a bug, please report it");
+    return fail(ExitCode::kInternal,
+                escape_control(error.what()) + "; this is a bug in semicrf, please report it");
   }
 }
 

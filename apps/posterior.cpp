@@ -29,22 +29,21 @@ void posterior(const PosteriorArguments& arguments) {
 void add_posterior_command(CLI::App& program) {
   CLI::App* command = program.add_subcommand(
       "posterior",
-      "Boundary posterior as bedGraph.\n\n"
+      "Compute the probability of a boundary at every bin, as bedGraph.\n\n"
       "Outputs:\n"
-      "  -o FILE             bedGraph: the value of a bin is the probability that a segment starts there\n"
-      "  --labels-out NAME   label posteriors: bedGraph files NAME.LABEL.bedgraph (.gz when -o is), or, when "
-      "NAME\n"
-      "                      ends in .npy, one array (bins, labels) of the only sequence, NaN where nothing "
-      "was decoded\n"
-      "  --stats FILE        statistics, JSON\n"
-      "  --prefix PREFIX     PREFIX.boundary.bedgraph and PREFIX.stats.json\n"
-      "  --write-index       FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
-      "  --log-file FILE     notes and warnings, appended\n");
+      "  -o FILE           bedGraph: the value of a bin is the probability that a segment starts there\n"
+      "  --labels-out NAME label posteriors: bedGraph files NAME.LABEL.bedgraph (.gz when -o is), or, when\n"
+      "                    NAME ends in .npy, one array (bins, labels) of the only sequence, NaN in bins "
+      "that\n"
+      "                    were not computed\n"
+      "  --prefix PREFIX   PREFIX.boundary.bedgraph and PREFIX.stats.json\n" +
+          shared_outputs_help());
   const auto arguments = std::make_shared<PosteriorArguments>();
   add_common_options(*command, arguments->common);
   command->add_option("--labels-out", arguments->labels_out,
-                      "also write label posteriors: a prefix, or an .npy file");
-  command->add_option("--min-posterior", arguments->min_posterior, "leave out bins with smaller values")
+                      "also write the label posteriors: a prefix for bedGraph files, or an .npy file");
+  command
+      ->add_option("--min-posterior", arguments->min_posterior, "leave out bins with a smaller probability")
       ->check(CLI::Range(0.0, 1.0));
   command->callback([arguments] { posterior(*arguments); });
 }

@@ -15,7 +15,7 @@ void run_or_plan(const CommonArguments& common, const Options& options,
   if (common.dry_run) {
     print(plan(options));
   } else {
-    run(options, make_progress(common.progress, common.quiet).get());
+    run(options, make_progress(common.log.progress, common.log.quiet).get());
   }
 }
 

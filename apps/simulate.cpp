@@ -25,8 +25,9 @@ struct SimulateArguments {
 std::vector<GeneratedSequence> generated_sequences(const SimulateArguments& arguments) {
   const std::size_t count = arguments.lengths.size();
   if (!arguments.names.empty() && arguments.names.size() != count)
-    throw UsageError("--name is given " + std::to_string(arguments.names.size()) + " times and --length " +
-                     std::to_string(count) + " times");
+    throw UsageError("--name is given " + std::to_string(arguments.names.size()) + " times, --length " +
+                         std::to_string(count) + " times",
+                     "give one --name per --length, or none");
   std::vector<GeneratedSequence> sequences;
   for (std::size_t i = 0; i < count; ++i) {
     std::string name = count == 1 ? "simulated" : "simulated" + std::to_string(i + 1);
@@ -42,7 +43,7 @@ std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
   if (problem != std::errc() || end != text.data() + text.size())
-    throw UsageError("--seed: " + text + " is no whole number from 0 to 2^64-1");
+    throw UsageError("--seed must be a whole number from 0 to 2^64-1, not '" + text + "'");
   return seed;
 }
 
@@ -64,42 +65,41 @@ void add_simulate_command(CLI::App& program) {
   constexpr std::int64_t kLongest = std::int64_t{1} << 40;
   CLI::App* command = program.add_subcommand(
       "simulate",
-      "Draws segmentations from P(segmentation | scores), exactly.\n\n"
-      "The scores are those of INPUT..., or, with --length, random: N(0,1) label scores, or tracks whose\n"
-      "features are N(0,1) when the parameters have an emission section. The seed decides everything: "
-      "threads\n"
-      "and memory change no byte.\n\n"
+      "Draw segmentations from their exact distribution.\n\n"
+      "The distribution is P(segmentation | scores). The scores are those of INPUT..., or, with --length,\n"
+      "random: N(0,1) label scores, or tracks whose features are N(0,1) when the parameters have an "
+      "emission\n"
+      "section. The same seed gives the same bytes for any number of threads and any memory.\n\n"
       "Outputs:\n"
       "  -o FILE           drawn segments, BED9 as decode writes them, score 0\n"
-      "                    with --draws N: FILE is out.bed, written are out.1.bed ... out.N.bed\n"
-      "  --emissions NAME  what --length generated: an .npy file (bins, labels or raw tracks), float32; else "
-      "a\n"
-      "                    prefix of one file per sequence, NAME.SEQUENCE.npy\n"
-      "  --stats FILE      statistics, JSON: log_partition, log_likelihood of each draw\n"
-      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n"
-      "  --write-index     FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
-      "  --log-file FILE   notes and warnings, appended\n");
+      "                    with --draws N and -o out.bed: out.1.bed ... out.N.bed\n"
+      "  --emissions NAME  the random scores or raw tracks of --length, float32: an .npy file (bins, "
+      "columns)\n"
+      "                    when NAME ends in .npy, else one file per sequence, NAME.SEQUENCE.npy\n"
+      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json, which has log_partition and the\n"
+      "                    log_likelihood of each draw\n" +
+          shared_outputs_help());
   const auto arguments = std::make_shared<SimulateArguments>();
   add_common_options(*command, arguments->common);
   command->get_option("INPUT")->required(false);
   command->remove_option(command->get_option("--digits"));
   command
       ->add_option("--length", arguments->lengths,
-                   "bins of a random sequence; may be repeated; takes the place of inputs")
+                   "bins of a random sequence, in place of inputs; may be repeated")
       ->check(CLI::Range(std::int64_t{1}, kLongest))
       ->type_name("INT")
       ->allow_extra_args(false);
   command
       ->add_option("--name", arguments->names,
-                   "name of the random sequence; as often as --length (default: simulated)")
+                   "name of a random sequence, one per --length (default: simulated); may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--seed", arguments->seed, "of the random numbers, 0 or more")
+  command->add_option("--seed", arguments->seed, "seed of the random numbers, 0 or more")
       ->type_name("INT")
       ->capture_default_str();
-  command->add_option("--draws", arguments->draws, "segmentations to draw for the same scores")
+  command->add_option("--draws", arguments->draws, "number of segmentations to draw for the same scores")
       ->check(CLI::Range(1, kMostDraws))
       ->capture_default_str();
-  command->add_option("--emissions", arguments->emissions, "write the random scores or tracks");
+  command->add_option("--emissions", arguments->emissions, "write the random scores or tracks of --length");
   command->callback([arguments] { simulate(*arguments); });
 }
 
