@@ -223,7 +223,7 @@ def test_labels_of_one_file_only(box):
 def test_bad_lines_are_named(box):
     truth, predicted = two(box, [(0, 100, "a")], [(0, 40, "a"), (30, 90, "b")])
     box.fails("eval --truth %s %s" % (truth, predicted), 3, "p.bed:line 2", "overlaps line 1")
-    for line, reason in (("c\t5\t9", "no label"), ("c\t9\t5\ta", "not below"), ("c\tx\t9\ta", "start"), ("c", "column")):
+    for line, reason in (("c\t5\t9", "no label"), ("c\t9\t5\ta", "must be less than"), ("c\tx\t9\ta", "start"), ("c", "column")):
         box.write("p.bed", "#head\nc\t0\t3\ta\n" + line + "\n")
         box.fails("eval --truth %s %s" % (truth, predicted), 3, "p.bed:line 3", reason)
         box.fails("eval --truth p.bed t.bed", 3, "p.bed:line 3", reason)
@@ -250,8 +250,8 @@ def test_usage(box):
     box.write("t.bed", "c\t0\t9\ta\n")
     box.fails("eval t.bed", 2, "--truth")
     box.fails("eval --truth t.bed", 2, "PRED")
-    box.fails("eval --truth t.bed t.bed -p scores.params.json", 2, "-p and tracks")
-    box.fails("eval --truth t.bed t.bed scores.npy", 2, "-p and tracks")
+    box.fails("eval --truth t.bed t.bed -p scores.params.json", 2, "-p and TRACK")
+    box.fails("eval --truth t.bed t.bed scores.npy", 2, "-p and TRACK")
     box.fails("eval --truth t.bed t.bed --tolerance -1", 2, "tolerance")
     box.fails("eval --truth t.bed t.bed -o - --json -", 2, "standard output")
     box.fails("eval --truth t.bed t.bed -o t.bed", 2, "t.bed")

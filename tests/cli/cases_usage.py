@@ -24,8 +24,9 @@ def test_no_arguments_print_usage_and_exit_2(box):
 
 def test_help_names_every_command(box):
     text = box.ok("--help").stdout
-    for command in ("decode", "posterior", "simulate", "info", "bench"):
-        check(command in text, "no %s in --help" % command)
+    lines = text[text.index("Subcommands:"):].split("\n\n")[0].splitlines()[1:]
+    commands = ["decode", "posterior", "eval", "train", "simulate", "info", "bench"]
+    check([line.split()[0] for line in lines] == commands, "not one line per command:\n%s" % text)
 
 
 def test_help_of_each_run_names_every_option(box):
@@ -47,11 +48,16 @@ def test_bench_compares_a_run_with_its_input(box):
 
 
 def test_unknown_command(box):
-    box.fails("segment scores.npy", 2)
+    box.fails("segment scores.npy", 2, "segment", "semicrf --help")
+    box.fails("decod -p scores.params.json scores.npy", 2, "'decod'", "did you mean decode?")
 
 
 def test_unknown_option(box):
     box.fails("decode -p scores.params.json --fast scores.npy", 2, "--fast")
+    box.fails("decode --parms scores.params.json scores.npy", 2, "--parms", "did you mean --params?", "decode --help")
+    box.fails("train --frezee=tail --labels x.bed scores.npy", 2, "did you mean --freeze?")
+    box.fails("-p scores.params.json decode scores.npy", 2, "-p must come after the command decode")
+    box.fails("--versoin", 2, "did you mean --version?")
 
 
 def test_missing_parameters_option(box):

@@ -251,7 +251,7 @@ TEST_CASE("chromosomes: common ones, left out ones, none") {
   CHECK(report.evaluation.bases == 10);
   CHECK(report.evaluation.missing() == 10);
   options.input.regions = {"z"};
-  CHECK(contains(problem(options), "labels no base of the regions"));
+  CHECK(contains(problem(options), "has no segment in the evaluated regions"));
   options.input.regions.clear();
   write_file(options.predicted, "chrx\t0\t60\ta\n");
   CHECK(contains(problem(options), "it has chrx, the truth has x, y"));

@@ -106,7 +106,7 @@ TEST_CASE("damaged chromosome sizes are refused with their line") {
     CHECK_THROWS_AS(read_chrom_sizes(folder.add("bad.sizes", text)), InputError);
   }
   CHECK_THROWS_WITH(read_chrom_sizes(folder.add("twice", "a\t5\nb\t6\na\t5\n")),
-                    Catch::Matchers::Contains("twice:line 3: chromosome 'a' comes a second time"));
+                    Catch::Matchers::Contains("twice:line 3: chromosome 'a' is listed twice"));
 }
 
 }  // namespace

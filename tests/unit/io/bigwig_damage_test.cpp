@@ -129,9 +129,9 @@ TEST_CASE("bigWig damage: header fields") {
   CHECK(contains(patched(4, std::uint16_t{9}), ":4: bigWig version 9"));
   CHECK(contains(patched(8, std::uint64_t{1} << 60), "runs past the end of the file"));
   CHECK(contains(patched(8, ~std::uint64_t{0}), "runs past the end of the file"));
-  CHECK(contains(patched(8, std::uint64_t{10}), ":10: no chromosome list here"));
+  CHECK(contains(patched(8, std::uint64_t{10}), ":10: expected the chromosome list here"));
   CHECK(contains(patched(24, ~std::uint64_t{0} - 40), "runs past the end of the file"));
-  CHECK(contains(patched(24, std::uint64_t{10}), ":10: no data index here"));
+  CHECK(contains(patched(24, std::uint64_t{10}), ":10: expected the data index here"));
   CHECK(contains(patched(44, ~std::uint64_t{0} - 3), "the summary"));
   CHECK(contains(patched(52, std::uint32_t{32768}), "cannot be decompressed"));
   Sound compressed(true);
@@ -152,7 +152,7 @@ TEST_CASE("bigWig damage: chromosome list") {
   CHECK(contains(patched(tree + 12, std::uint32_t{4}), "values of 4 bytes"));
   CHECK(contains(patched(tree + 16, std::uint64_t{3}), "states 3 chromosomes and holds 2"));
   CHECK(contains(patched(tree + 32 + 2, std::uint16_t{65535}), "runs past the end of the file"));
-  CHECK(contains(patched(tree + 32, std::uint8_t{2}), "neither leaf nor inner"));
+  CHECK(contains(patched(tree + 32, std::uint8_t{2}), "is not 0 (inner) or 1 (leaf)"));
   CHECK(
       contains(patched(tree + 32, std::uint8_t{0}), "the chromosome list"));  // a leaf read as an inner node
   const std::size_t record = layout.chrom_records;
@@ -174,7 +174,7 @@ TEST_CASE("bigWig damage: index") {
   CHECK(contains(patched(inner + 4 + 16, std::uint64_t{1} << 50), "runs past the end of the file"));
   CHECK(contains(patched(inner + 2, std::uint16_t{1}), "the index states 5 blocks and lists 3"));
   CHECK(contains(patched(inner + 2, std::uint16_t{65535}), "the index"));
-  CHECK(contains(patched(inner, std::uint8_t{77}), "neither leaf nor inner"));
+  CHECK(contains(patched(inner, std::uint8_t{77}), "is not 0 (inner) or 1 (leaf)"));
   const std::size_t record = layout.blocks[1].record;
   CHECK(contains(patched(record, std::uint32_t{1}), "spans several chromosomes"));
   Sound other;

@@ -135,8 +135,8 @@ TEST_CASE("NPY: other dtypes are refused by name") {
 }
 
 TEST_CASE("NPY: shapes that cannot be, sizes that do not fit") {
-  CHECK(contains(shape_error("()", 4), "shape () is not (positions, columns)"));
-  CHECK(contains(shape_error("(2, 2, 1)", 16), "shape (2, 2, 1) is not (positions, columns)"));
+  CHECK(contains(shape_error("()", 4), "shape () is not one- or two-dimensional"));
+  CHECK(contains(shape_error("(2, 2, 1)", 16), "shape (2, 2, 1) is not one- or two-dimensional"));
   CHECK(contains(shape_error("(0, 4)", 0), "has no positions"));
   CHECK(contains(shape_error("(4, 0)", 0), "has no columns"));
   CHECK(contains(shape_error("(4, 4)", 63), "has 191 bytes, but shape (4, 4) needs 192"));
@@ -154,7 +154,7 @@ TEST_CASE("NPY: malformed headers give the byte") {
                  "unknown key 'x'"));
   CHECK(contains(text_error("{'descr': '<f4', 'descr': '<f4'}"), "occurs twice"));
   CHECK(
-      contains(text_error("{'descr': '<f4', 'fortran_order': 0, 'shape': (4,)}"), "neither True nor False"));
+      contains(text_error("{'descr': '<f4', 'fortran_order': 0, 'shape': (4,)}"), "must be True or False"));
   CHECK(contains(text_error("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x"),
                  "text after the dictionary"));
   CHECK(contains(text_error("{'descr': '<f4"), "unterminated string"));

@@ -107,20 +107,20 @@ TEST_CASE("NPZ: what an archive may not be") {
 TEST_CASE("NPZ: fields that contradict each other") {
   const ZipLayout layout = Sound().layout;
   const std::size_t entry = layout.entries[1], local = layout.local_headers[1], end = layout.end_record;
-  CHECK(contains(patched(entry, std::uint32_t{0}), "no zip directory entry here"));
+  CHECK(contains(patched(entry, std::uint32_t{0}), "expected a zip directory entry here"));
   CHECK(contains(patched(entry + 8, std::uint16_t{1}), "is encrypted"));
   CHECK(contains(patched(entry + 10, std::uint16_t{12}), "compression method 12"));
   CHECK(contains(patched(entry + 10, std::uint16_t{8}), "compression differs"));
   CHECK(contains(patched(entry + 16, std::uint32_t{5}), "sizes or checksum differ"));
   CHECK(contains(patched(entry + 20, std::uint32_t{5}), "two different sizes"));
   CHECK(contains(patched(entry + 20, std::uint32_t{0xffffffff}), "zip64 field is missing"));
-  CHECK(contains(patched(entry + 42, std::uint32_t{7}), "no zip member here"));
+  CHECK(contains(patched(entry + 42, std::uint32_t{7}), "expected a zip member here"));
   CHECK(contains(patched(entry + 42, std::uint32_t{0}), "name differs"));
   CHECK(contains(patched(entry + 42, std::uint32_t{0x7fffffff}), "runs past the end of the file"));
   CHECK(contains(patched(local + 6, std::uint16_t{8}), "flags differ"));
   CHECK(contains(patched(local + 30, std::uint8_t{'X'}), "name differs"));
-  CHECK(contains(patched(local + 28, std::uint16_t{60}), "overlaps what follows"));
-  CHECK(contains(patched(end + 4, std::uint16_t{1}), "one part of several"));
+  CHECK(contains(patched(local + 28, std::uint16_t{60}), "overlaps the next member"));
+  CHECK(contains(patched(end + 4, std::uint16_t{1}), "split into several files"));
   CHECK(contains(patched(end + 10, std::uint16_t{1}), "size does not match its entries"));
   CHECK(contains(patched(end + 10, std::uint16_t{60000}), "too many entries"));
   CHECK(contains(patched(end + 16, std::uint32_t{1}), "not where the archive says"));
