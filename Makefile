@@ -5,21 +5,30 @@ DEMO_OUT := build/demo
 DEMO_TRACKS := $(sort $(wildcard data/codon_*.bw))
 DEMO_PARAMS := data/demo.params.json
 
-.PHONY: help packages build build-asan build-fuzz demo test bench format clean
+SOURCES = $$(git ls-files '*.h' '*.cpp' '*.cu' '*.cuh')
+CONFIGURE := cmake --preset release
+# Where there is no GPU, make demo leaves the CUDA engine out: its kernels take most of a build.
+HAS_GPU := nvidia-smi -L 2>/dev/null | grep -q '^GPU' || test -e /dev/nvidia0
+
+.PHONY: help packages build build-asan build-fuzz demo demo-program test bench format check-format lint clean
 
 help:
-	@echo 'make demo    build, then decode, posterior, eval and train on the tracks in data/'
-	@echo 'make test    build, then all tests, the unit tests under sanitizers, and the readers under a fuzzer'
-	@echo 'make build   the program only: $(PROGRAM)'
-	@echo 'make bench   speed and accuracy on this machine, JSON lines'
-	@echo 'make format  clang-format over the C++ files'
+	@echo 'make demo    build the program, then decode, posterior, eval and train on the tracks in data/'
+	@echo 'make test    build everything, then run all tests, the unit tests under sanitizers, the readers under a fuzzer'
+	@echo 'make build   build everything; the program is $(PROGRAM)'
+	@echo 'make bench   measure speed and accuracy on this machine, JSON lines'
+	@echo 'make format  lay out all sources with clang-format'
+	@echo 'make lint    check the layout, and run clang-tidy over all sources'
 	@echo 'make clean   remove build/'
+	@echo
+	@echo 'SEMICRF_CUDA=ON, OFF or AUTO (default: where nvcc is found) builds the CUDA engine or not;'
+	@echo 'make demo builds it only where a GPU is seen. CUDAARCHS=90 names the GPU architectures.'
 
 packages:
 	@cmake/install_packages.sh
 
 build: packages
-	cmake --preset release
+	$(CONFIGURE) -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),AUTO)
 	cmake --build --preset release --parallel $(JOBS)
 
 # Only the unit tests are built with sanitizers; the rest of the tree is not needed for them.
@@ -33,9 +42,17 @@ build-fuzz: packages
 	  echo 'skipped: clang++ is not installed (apt-packages-fuzz.txt), so the readers are not fuzzed'; \
 	else cmake --preset fuzz && cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers; fi
 
-demo: packages
-	cmake --preset release
+# A build folder that exists keeps its choice.
+demo-program: packages
+	@if [ -n "$(SEMICRF_CUDA)" ]; then $(CONFIGURE) -DSEMICRF_CUDA=$(SEMICRF_CUDA); \
+	elif [ -e build/release/CMakeCache.txt ] || { $(HAS_GPU); }; then $(CONFIGURE); \
+	else \
+	  echo 'No GPU is seen: the CUDA engine is left out. make build builds it; SEMICRF_CUDA=ON make demo does, too.'; \
+	  $(CONFIGURE) -DSEMICRF_CUDA=OFF; \
+	fi
 	cmake --build --preset release --parallel $(JOBS) --target semicrf
+
+demo: demo-program
 	@mkdir -p $(DEMO_OUT)
 	$(PROGRAM) decode -p $(DEMO_PARAMS) -o $(DEMO_OUT)/segments.bed $(DEMO_TRACKS)
 	$(PROGRAM) posterior -p $(DEMO_PARAMS) -o $(DEMO_OUT)/boundaries.bedgraph $(DEMO_TRACKS)
@@ -53,7 +70,7 @@ demo: packages
 	$(PROGRAM) decode -q -p $(DEMO_OUT)/trained.json -o $(DEMO_OUT)/trained.bed $(DEMO_TRACKS)
 	$(PROGRAM) eval --truth data/genes.bed -o $(DEMO_OUT)/trained_evaluation.txt $(DEMO_OUT)/trained.bed
 	@echo
-	@echo 'The same with parameters learned from these 30 kb, $(DEMO_OUT)/trained.json:'
+	@echo 'Agreement of a decode with parameters learned from these 30 kb, $(DEMO_OUT)/trained.json:'
 	@sed -n '6,9p' $(DEMO_OUT)/trained_evaluation.txt
 
 # All suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
@@ -68,7 +85,15 @@ bench: build
 	$(PROGRAM) bench
 
 format:
-	clang-format -i $$(git ls-files '*.h' '*.cpp')
+	clang-format -i $(SOURCES)
+
+check-format:
+	clang-format --dry-run -Werror $(SOURCES)
+
+# Without nvcc the tests compile the kernels as C++ for their emulated device, which clang-tidy can read, too.
+lint: check-format
+	cmake -S . -B build/lint -G Ninja -DSEMICRF_CUDA=OFF
+	run-clang-tidy -quiet -p build/lint -j $(JOBS)
 
 clean:
 	rm -rf build

@@ -1,7 +1,7 @@
-# SEMICRF_CUDA: AUTO takes nvcc where it is found, ON demands it, OFF does without.
+# SEMICRF_CUDA: AUTO builds the CUDA engine where nvcc is found, ON requires nvcc, OFF leaves the engine out.
 set(SEMICRF_CUDA AUTO CACHE STRING "Build the CUDA engine: AUTO, ON or OFF")
 set_property(CACHE SEMICRF_CUDA PROPERTY STRINGS AUTO ON OFF)
-# Machine code for each of these, and PTX of the last for what comes later. CUDAARCHS in the environment names others.
+# Machine code for each of these, and PTX of the last for later GPUs. CUDAARCHS in the environment names others.
 set(default_architectures "75-real;80-real;86-real;89-real;90")
 if(DEFINED ENV{CUDAARCHS})
   set(default_architectures "$ENV{CUDAARCHS}")
@@ -20,7 +20,7 @@ if(NOT SEMICRF_CUDA STREQUAL "OFF")
     set(CMAKE_CUDA_ARCHITECTURES ${SEMICRF_CUDA_ARCHITECTURES})
     set(CMAKE_CUDA_RUNTIME_LIBRARY Static)
     enable_language(CUDA)
-    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know it of newer compilers
+    if(NOT DEFINED CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know the option of newer compilers
       set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION "-std=c++20")
       set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION "-std=c++20")
     endif()

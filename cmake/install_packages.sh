@@ -13,7 +13,7 @@ done
 [ -n "$missing" ] || exit 0
 
 if ! command -v apt-get >/dev/null 2>&1; then
-  echo "these packages (or what they are called here) must be installed first:$missing" >&2
+  echo "apt-get was not found; install these packages first (names may differ on your system):$missing" >&2
   exit 1
 fi
 if [ "$(id -u)" -eq 0 ]; then
@@ -21,7 +21,7 @@ if [ "$(id -u)" -eq 0 ]; then
 elif command -v sudo >/dev/null 2>&1; then
   as_root="sudo"
 else
-  echo "not root and no sudo; have an administrator run: apt-get install$missing" >&2
+  echo "neither root nor sudo; ask an administrator to run: apt-get install$missing" >&2
   exit 1
 fi
 
