@@ -1,6 +1,7 @@
 #include "io/json/json_node.h"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "core/chain_model.h"
@@ -40,6 +41,11 @@ std::optional<double> checked_number(const Json& value, const NumberRule& rule) 
 }
 
 }  // namespace
+
+bool JsonNode::is_null() const { return value_->is_null(); }
+bool JsonNode::is_string() const { return value_->is_string(); }
+bool JsonNode::is_list() const { return value_->is_array(); }
+bool JsonNode::is_object() const { return value_->is_object(); }
 
 void JsonNode::fail(const std::string& what, const std::string& advice) const {
   throw InputError({*file_, pointer_, what, advice});

@@ -30,10 +30,10 @@ class JsonNode {
 
   const Json& json() const { return *value_; }
   const std::string& pointer() const { return pointer_; }
-  bool is_null() const { return value_->is_null(); }
-  bool is_string() const { return value_->is_string(); }
-  bool is_list() const { return value_->is_array(); }
-  bool is_object() const { return value_->is_object(); }
+  bool is_null() const;
+  bool is_string() const;
+  bool is_list() const;
+  bool is_object() const;
 
   // Must be an object whose keys are among `keys` or start with x_.
   void expect_object(std::span<const std::string_view> keys) const;

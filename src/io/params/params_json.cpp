@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "core/error.h"
 #include "io/files/file_errors.h"

@@ -1,6 +1,7 @@
 #include "io/params/training_record.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "io/json/json_document.h"
