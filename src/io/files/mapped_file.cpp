@@ -6,33 +6,27 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
 
 #include "core/error.h"
+#include "io/files/file_errors.h"
 
 namespace semicrf {
-namespace {
-
-[[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& advice) {
-  throw ReadError({path, "", what, advice});
-}
-
-}  // namespace
 
 MappedFile::MappedFile(const std::string& path) : path_(path) {
   // Without O_NONBLOCK, opening a pipe would wait for a writer before it could be refused.
   descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (descriptor_ < 0) fail(path, std::string("cannot be opened: ") + std::strerror(errno), "check the path");
+  if (descriptor_ < 0) throw read_error(path, "cannot be opened", errno);
   struct stat status;
   try {
-    if (::fstat(descriptor_, &status) != 0) fail(path, std::strerror(errno), "");
-    if (S_ISDIR(status.st_mode)) fail(path, "is a folder", "name a file");
-    if (!S_ISREG(status.st_mode)) fail(path, "is not a regular file", "write the data to a file first");
+    if (::fstat(descriptor_, &status) != 0) throw read_error(path, "its size cannot be read", errno);
+    if (S_ISDIR(status.st_mode)) throw ReadError({path, "", "is a folder", "give the name of a file"});
+    if (!S_ISREG(status.st_mode))
+      throw ReadError({path, "", "is not a regular file", "write the data to a file first"});
     size_ = static_cast<std::size_t>(status.st_size);
     if (size_ == 0) return;
     void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor_, 0);
-    if (data == MAP_FAILED) fail(path, std::string("cannot be mapped: ") + std::strerror(errno), "");
+    if (data == MAP_FAILED) throw read_error(path, "cannot be mapped into memory", errno);
     data_ = static_cast<const std::uint8_t*>(data);
   } catch (...) {
     close();
@@ -69,13 +63,13 @@ void MappedFile::close() noexcept {
 
 void MappedFile::require_unchanged() const {
   struct stat status;
-  if (::fstat(descriptor_, &status) != 0) fail(path_, std::strerror(errno), "");
+  if (::fstat(descriptor_, &status) != 0) throw read_error(path_, "its size cannot be read", errno);
   const auto size = static_cast<std::size_t>(status.st_size);
   if (size == size_) return;
-  fail(path_,
-       "changed from " + std::to_string(size_) + " to " + std::to_string(size) +
-           " bytes while it was being read",
-       "run again when nothing writes to it");
+  throw ReadError({path_, "",
+                   "changed from " + std::to_string(size_) + " to " + std::to_string(size) +
+                       " bytes while it was being read",
+                   "run again when nothing writes to it"});
 }
 
 }  // namespace semicrf

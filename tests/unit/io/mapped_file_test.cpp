@@ -48,7 +48,7 @@ TEST_CASE("an empty file maps to no bytes") {
 
 TEST_CASE("what cannot be mapped is a ReadError that says why") {
   CHECK(error_of("/nonexistent/file.bw") ==
-        "/nonexistent/file.bw: cannot be opened: No such file or directory; check the path");
+        "/nonexistent/file.bw: cannot be opened (No such file or directory); check the path");
   const std::string folder = std::filesystem::temp_directory_path().string();
   CHECK(error_of(folder) == folder + ": is a folder; name a file");
   const ScratchFile scratch;
