@@ -122,7 +122,7 @@ __device__ inline void count_within(const CountsParameters<Real>& p, const Block
 // Any block, from logarithms. Segments within it are added to within[16].
 template <class Real>
 __device__ SEMICRF_NOINLINE void prepare_logs(const CountsParameters<Real>& p, int index, int block, int c,
-                                              ContentSum* sum, double* within) {
+                                              CarriedContent* sum, double* within) {
   BlockLogs logs;
   read_logs(p, index, block, c, &logs);
   count_within(p, logs, c, within);
@@ -153,7 +153,7 @@ __device__ __forceinline__ NumbersScale numbers_scale(double scale, double most,
 // the durations. False when numbers leave the range where nothing can be lost.
 template <class Real>
 __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& interval, int index, int block,
-                                                int c, int bias_power, ContentSum* sum, double* sums) {
+                                                int c, int bias_power, CarriedContent* sum, double* sums) {
   const CountsParameters<Real>& p = interval.p;
   constexpr double kWidest = 1e80;
   const std::int64_t row = interval.first_row + static_cast<std::int64_t>(block) * kBlock;
@@ -231,7 +231,7 @@ __global__ void __launch_bounds__(kThreads, 4)
   const IntervalMessages<Real> interval(p, index);
   const int first = piece * kPieceBlocks;
   const int last = first + kPieceBlocks < interval.blocks ? first + kPieceBlocks : interval.blocks;
-  ContentSum sum;
+  CarriedContent sum;
   if (first < last) {
     for (int block = 0; block < first; ++block) sum.add(interval.content_of(block, c));
   }

@@ -27,7 +27,6 @@ struct CountsParameters {
   MessageStore<Real> forward, backward;
   StateStore forward_states, backward_states;
   const SequenceView* sequences;
-  const RunReport* backward_reports;
   const AnchorTask* tasks;                   // of the batch
   const double *z_whole, *z_offset, *z_log;  // of their anchors
   const double* norm_log;                    // (blocks) log of what the labels of a block sum to

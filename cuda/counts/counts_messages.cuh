@@ -18,7 +18,7 @@ inline constexpr int kLeastPower = -109;
 
 // What is carried over a block and label of an interval, left to right: content in about twice the precision
 // of double, since masks make it large; blocks that hold a forbidden position count instead.
-struct ContentSum {
+struct CarriedContent {
   double high = 0, low = 0;
   int forbidden = 0;
   __device__ __forceinline__ void add(double content) {

@@ -66,7 +66,6 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& inp
   p.forward_states = input.forward_states;
   p.backward_states = input.backward_states;
   p.sequences = input.sequences;
-  p.backward_reports = input.backward_reports;
   p.norm_log = input.norm_log;
   p.bias = tables.bias;
   p.transition_log = tables.transition_log;

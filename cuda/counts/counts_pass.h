@@ -3,8 +3,8 @@
 
 #include <vector>
 
-#include "cuda/passes/chunk_pass.h"
 #include "cuda/counts/counts_launch.h"
+#include "cuda/passes/chunk_pass.h"
 
 namespace semicrf::cuda {
 
@@ -13,7 +13,6 @@ template <class Real>
 struct CountsInput {
   MessageStore<Real> forward, backward;
   StateStore forward_states, backward_states;
-  const RunReport* backward_reports;
   const AnchorTask* tasks;
   const double *z_whole, *z_offset, *z_log, *norm_log;
   std::size_t num_tasks;

@@ -135,11 +135,9 @@ class TailCounter {
     for (int d = 1 + lane; d <= p_.duration; d += 32) sum += exp(after[(d - 1) * labels] + d * log_q_ - most);
     for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
     const AnchorTask& task = interval_.task;
-    const RunReport& report = p_.backward_reports[task.backward_run];
     const std::int64_t block = (interval_.first_row + interval_.rows - 1) / kBlock;
-    const double whole =
-        p_.backward_states.whole[task.backward_state] - report.origin_whole - p_.backward.mass[block];
-    return most + log(sum) + (p_.backward_states.offset[task.backward_state] - report.origin) + whole;
+    const double whole = p_.backward_states.whole[task.backward_state] - p_.backward.mass[block];
+    return most + log(sum) + p_.backward_states.offset[task.backward_state] + whole;
   }
 
   const CountsParameters<Real>& p_;

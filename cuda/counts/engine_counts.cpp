@@ -11,7 +11,6 @@ void CudaEngine<Real>::count_all(const std::vector<AnchorTask>& tasks, const Wor
   input.backward = backward_store_.view();
   input.forward_states = log_forward().states();
   input.backward_states = log_backward().states();
-  input.backward_reports = log_backward().reports();
   input.tasks = anchor_buffer_.get();
   input.z_whole = z_whole_.get();
   input.z_offset = z_offset_.get();

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/engine/cuda_engine_impl.h"
 #include "cuda/device/sizes.h"
+#include "cuda/engine/cuda_engine_impl.h"
 
 namespace semicrf::cuda {
 
@@ -47,8 +47,7 @@ void CudaEngine<Real>::write_forward(const ScoreWindow& scores, PositionRange ra
     }
     const RunOutcome& outcome = outcomes[wide(block * kBlock / run)];
     const std::size_t b = wide(block % kSlab);
-    const double run_whole = outcome.whole + outcome.report.origin_whole - whole;
-    const double run_offset = outcome.offset + outcome.report.origin;
+    const double run_whole = outcome.whole - whole;
     double shifts = kept.mass[b];  // of all positions before this one
     const std::int64_t count = std::min<std::int64_t>(kBlock, range.size() - block * kBlock);
     std::vector<double> content(labels, 0.0);
@@ -78,12 +77,12 @@ void CudaEngine<Real>::write_forward(const ScoreWindow& scores, PositionRange ra
           if (!scores.start_scores.empty()) value += scores.start_scores.at(in_window * labels + c);
           if (range.begin + block * kBlock + slot == 0 && !model_.start_scores.empty())
             value += model_.start_scores[c];
-          out.starts[at] = (value + run_offset) + start_level;
+          out.starts[at] = (value + outcome.offset) + start_level;
         }
         if (out.ends != nullptr) {
           const double value =
               exact ? kept.pool_alpha[pool + c] : log_of(kept.alpha[from]) + kept.alpha_scale[scale];
-          out.ends[at] = (value + run_offset) + end_level;
+          out.ends[at] = (value + outcome.offset) + end_level;
         }
         if (out.tails == nullptr) continue;
         // A fast block's tail share lacks the content of the block up to the position.
@@ -96,7 +95,7 @@ void CudaEngine<Real>::write_forward(const ScoreWindow& scores, PositionRange ra
           value = exact ? kept.pool_tail[pool + c]
                         : log_of(kept.tail[from]) + kept.tail_scale[scale] + content[c];
         }
-        out.tails[at] = (value + run_offset) + end_level;
+        out.tails[at] = (value + outcome.offset) + end_level;
       }
     }
   }

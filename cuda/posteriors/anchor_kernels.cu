@@ -4,8 +4,8 @@
 // lane with some starts whose durations slide past the ends. Where that could lose something all labels are
 // summed over logarithms.
 #include "cuda/device/cuda_check.h"
-#include "cuda/tables/numbers.cuh"
 #include "cuda/posteriors/posterior_launch.h"
+#include "cuda/tables/numbers.cuh"
 #include "cuda/tables/warp_scan.cuh"
 
 namespace semicrf::cuda {
@@ -180,19 +180,18 @@ __device__ inline void write_anchor(const AnchorParameters& p, const AnchorTask&
                                     double log_z, int exact) {
   const RunReport& f = p.forward_reports[task.forward_run];
   const RunReport& b = p.backward_reports[task.backward_run];
-  // States count position shifts and what their run began from; stored messages do not.
-  const double forward_whole = p.forward.whole[task.forward_state] - f.origin_whole;
-  const double forward_offset = p.forward.offset[task.forward_state] - f.origin;
-  double backward_whole = 0, backward_offset = 0;
-  if (!task.at_sequence_end) {
-    backward_whole = p.backward.whole[task.backward_state] - b.origin_whole;
-    backward_offset = p.backward.offset[task.backward_state] - b.origin;
-  }
-  // Shifts of all tokens that either run saw; those inside of the chunk are the same in both.
+  // Position shifts count in states, and not in stored messages: those of all tokens that either run saw are
+  // subtracted. Those inside of the chunk are the same in both.
+  double whole = p.forward.whole[task.forward_state];
+  double offset = p.forward.offset[task.forward_state];
   double mass = f.mass_before + f.mass_inside;
-  if (!task.at_sequence_end) mass += b.mass_before;
-  p.z_whole[index] = forward_whole + backward_whole - mass;
-  p.z_offset[index] = forward_offset + backward_offset + log_z;
+  if (!task.at_sequence_end) {
+    whole += p.backward.whole[task.backward_state];
+    offset += p.backward.offset[task.backward_state];
+    mass += b.mass_before;
+  }
+  p.z_whole[index] = whole - mass;
+  p.z_offset[index] = offset + log_z;
   p.z_log[index] = log_z;
   p.fallbacks[index] = exact;
 }

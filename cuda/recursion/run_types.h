@@ -46,14 +46,12 @@ struct RunTask {
   std::int64_t mark;  // states are kept at boundaries that are multiples of this (and at the chunk's edges)
   int sequence;
   StartKind start;
-  double start_whole, start_offset;  // what the state to start from is relative to
-  int start_state;                   // slot of the state to start from
+  int start_state;  // slot of the state to start from
   int first_state;  // slot of the state at `begin`; those at the following marks and at `end` come after it
 };
 
 struct RunReport {
   double mass_before, mass_inside;  // whole numbers: position shifts of the run before the chunk, and in it
-  double origin, origin_whole;      // what scales and bases of the run are relative to
   std::int64_t fallbacks;
 };
 

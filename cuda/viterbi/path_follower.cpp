@@ -49,8 +49,7 @@ std::vector<BlockOrigin> run_origins(const std::vector<RunOutcome>& outcomes) {
   for (const RunOutcome& outcome : outcomes) {
     if (outcome.sequence != sequence) mass = 0;
     sequence = outcome.sequence;
-    runs.push_back({outcome.whole + outcome.report.origin_whole + outcome.report.mass_before - mass,
-                    outcome.offset + outcome.report.origin});
+    runs.push_back({outcome.whole + outcome.report.mass_before - mass, outcome.offset});
     mass += outcome.report.mass_inside;
   }
   return runs;

@@ -9,29 +9,29 @@ namespace semicrf::cuda {
 // A sum of 16 small scores that loses nothing of what a float needs in an exponent: high parts are multiples
 // of 2^-12, so that they add up exactly; what they lack is small.
 template <class Real>
-struct ContentSum;
+struct ExponentSum;
 template <>
-struct ContentSum<double> {
+struct ExponentSum<double> {
   double high;
-  __device__ __forceinline__ static ContentSum of(double x) { return {x}; }
-  __device__ __forceinline__ static ContentSum exactly(double x) { return {x}; }
-  __device__ __forceinline__ void add(ContentSum other) { high += other.high; }
+  __device__ __forceinline__ static ExponentSum of(double x) { return {x}; }
+  __device__ __forceinline__ static ExponentSum exactly(double x) { return {x}; }
+  __device__ __forceinline__ void add(ExponentSum other) { high += other.high; }
   __device__ __forceinline__ double value() const { return high; }
 };
 template <>
-struct ContentSum<float> {
+struct ExponentSum<float> {
   float high, low;
   // Of a score.
-  __device__ __forceinline__ static ContentSum exactly(float x) {
+  __device__ __forceinline__ static ExponentSum exactly(float x) {
     constexpr float kRound = 3072.0f;  // 1.5 x 2^11
     const float high = __fsub_rn(__fadd_rn(x, kRound), kRound);
     return {high, __fsub_rn(x, high)};
   }
-  __device__ __forceinline__ static ContentSum of(double x) {
+  __device__ __forceinline__ static ExponentSum of(double x) {
     const float high = exactly(static_cast<float>(x)).high;
     return {high, static_cast<float>(x - static_cast<double>(high))};
   }
-  __device__ __forceinline__ void add(ContentSum other) {
+  __device__ __forceinline__ void add(ExponentSum other) {
     high = __fadd_rn(high, other.high);
     low = __fadd_rn(low, other.low);
   }
@@ -40,7 +40,7 @@ struct ContentSum<float> {
   }
 };
 template <class Real, class Semiring>
-__device__ __forceinline__ Real number_of(ContentSum<Real> x) {
+__device__ __forceinline__ Real number_of(ExponentSum<Real> x) {
   if constexpr (sizeof(Real) == sizeof(double)) {
     return Semiring::kIsLog ? exp(x.high) : x.high;
   } else if constexpr (Semiring::kIsLog) {
@@ -65,7 +65,7 @@ template <class Real, class Semiring>
 __device__ __forceinline__ bool plain_factors(const Real (&x)[kBlock], bool centred, double baseline,
                                               double rest, Real (&alpha_factor)[kBlock],
                                               FactorRange<Real>* range) {
-  using Sum = ContentSum<Real>;
+  using Sum = ExponentSum<Real>;
   Sum sum = Sum::of(rest);
   Real size = 0, highest = larger(Real(0), sum.high), lowest = smaller(Real(0), sum.high);
   const auto include = [&](int slot, Sum content) {

@@ -192,22 +192,22 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::begin_fr
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ std::int64_t BlockRun<Real, Semiring, Lanes, kRows>::mark_after(
     std::int64_t position) const {
-  const std::int64_t t = this->boundary_of(position);
-  const std::int64_t beyond = t % aside_.task->mark;
-  if (!p_.backward) return position + aside_.task->mark - beyond;
-  return position + (beyond == 0 ? aside_.task->mark : beyond);
+  const std::int64_t mark = aside_.task->mark;
+  const std::int64_t beyond = this->boundary_of(position) % mark;
+  if (!p_.backward) return position + mark - beyond;
+  return position + (beyond == 0 ? mark : beyond);
 }
 // Slot of the state at the boundary reached.
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ int BlockRun<Real, Semiring, Lanes, kRows>::state_slot() const {
-  if (aside_.position == aside_.task->begin) return aside_.task->first_state;
-  const std::int64_t t = this->boundary_of(aside_.position);
-  const std::int64_t origin = this->boundary_of(aside_.task->begin);
-  const std::int64_t marks =
-      p_.backward
-          ? ((origin + aside_.task->mark - 1) / aside_.task->mark * aside_.task->mark - t) / aside_.task->mark
-          : (t - origin / aside_.task->mark * aside_.task->mark + aside_.task->mark - 1) / aside_.task->mark;
-  return aside_.task->first_state + static_cast<int>(marks);
+  const RunTask& task = *aside_.task;
+  if (aside_.position == task.begin) return task.first_state;
+  const std::int64_t mark = task.mark;
+  const std::int64_t here = this->boundary_of(aside_.position);
+  const std::int64_t first = this->boundary_of(task.begin);
+  const std::int64_t marks = p_.backward ? ((first + mark - 1) / mark * mark - here) / mark
+                                         : (here - first / mark * mark + mark - 1) / mark;
+  return task.first_state + static_cast<int>(marks);
 }
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::export_state(bool mine) {
@@ -221,18 +221,13 @@ __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::export_s
   at.rest = state_.rest;
   at.alpha = this->alpha_log(state_);
   at.tail = aside_.tail_log;
-  double nats_rest;
-  const double nats = whole_nats<Semiring>(state_.base, &nats_rest);
-  at.whole = this->origin_whole() + (nats + aside_.mass);
-  at.offset = this->origin() + nats_rest;
+  at.whole = whole_nats<Semiring>(state_.base, &at.offset) + aside_.mass;
   write_state<Real, Semiring, Lanes>(p_aside_, this->exact(), lanes_, at);
 }
 template <class Real, class Semiring, class Lanes, int kRows>
 __device__ __forceinline__ void BlockRun<Real, Semiring, Lanes, kRows>::report(int index) const {
   RunReport& report = p_.reports[index];
   report.mass_inside = aside_.mass - report.mass_before;
-  report.origin = this->origin();
-  report.origin_whole = this->origin_whole();
   report.fallbacks = aside_.fallbacks;
 }
 

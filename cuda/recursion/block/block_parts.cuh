@@ -81,13 +81,6 @@ class BlockParts {
     const Place& at = aside_.place;
     return {at.first, at.last, at.first_of_sequence && !t_.initial_transition};
   }
-  // What the run's values are relative to besides base and mass, when it began from a state.
-  __device__ __forceinline__ double origin() const {
-    return aside_.task->start == StartKind::kState ? aside_.task->start_offset : 0.0;
-  }
-  __device__ __forceinline__ double origin_whole() const {
-    return aside_.task->start == StartKind::kState ? aside_.task->start_whole : 0.0;
-  }
   // Two flags in turn: who reads one late must not see the next block's.
   __device__ __forceinline__ int& regauge(int parity) const { return static_cast<int*>(m_.regauge)[parity]; }
 
