@@ -60,12 +60,13 @@ class Fields {
     return line.substr(key.size() + 1);
   }
 
-  std::int64_t integer(const std::string& key) {
+  template <class Number>
+  Number integer(const std::string& key) {
     const std::string value = text(key);
-    std::int64_t number = 0;
+    Number number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc() || end != value.data() + value.size() || number < 0)
-      fail("the field " + key + " is not a number");
+      fail("the field " + key + " is not a number, or too large");
     return number;
   }
 
@@ -166,20 +167,20 @@ FitState read_checkpoint(const std::string& path, const std::string& fingerprint
     throw InputError({path, "", "the checkpoint belongs to other data or options",
                       "give the options and inputs that it was written with, or start without --resume"});
   FitState state;
-  state.iteration = static_cast<int>(fields.integer("iteration"));
+  state.iteration = fields.integer<int>("iteration");
   state.x = fields.list("x");
   state.losses = fields.list("losses");
   state.nll = fields.optional("nll").value_or(0);
   state.validation = fields.optional("validation");
   state.best_validation = fields.optional("best_validation");
-  state.best_iteration = static_cast<int>(fields.integer("best_iteration"));
+  state.best_iteration = fields.integer<int>("best_iteration");
   state.best_x = fields.list("best_x");
   state.best_nll = fields.optional("best_nll").value_or(0);
   state.first_moment = fields.list("first_moment");
   state.second_moment = fields.list("second_moment");
-  state.steps = fields.integer("steps");
-  state.finished = fields.integer("finished") != 0;
-  state.converged = fields.integer("converged") != 0;
+  state.steps = fields.integer<std::int64_t>("steps");
+  state.finished = fields.integer<int>("finished") != 0;
+  state.converged = fields.integer<int>("converged") != 0;
   state.reason = fields.text("reason");
   const auto fits = [&](const std::vector<double>& list) { return list.empty() || list.size() == size; };
   if (state.x.size() != size || !fits(state.best_x) || !fits(state.first_moment) ||

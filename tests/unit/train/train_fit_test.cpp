@@ -3,6 +3,7 @@
 #include <functional>
 
 #include "core/error.h"
+#include "io/text/sha256.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 #include "train/fit/adamw_fit.h"
@@ -172,6 +173,11 @@ TEST_CASE("damaged checkpoints are refused", "[train]") {
   CHECK(test::holds(test::message_of([&] { read_checkpoint(folder.add("point", text), "print", 4); }),
                     "coordinates"));
   CHECK_THROWS_AS(read_checkpoint(folder / "absent", "print", 3), ReadError);
+
+  // Sound but for a count that no fit can reach.
+  std::string fields = text.substr(0, text.rfind("sha256 "));
+  fields.replace(fields.find("iteration 2"), 11, "iteration 3000000000");
+  CHECK(test::holds(reads(fields + "sha256 " + sha256_hex(fields) + "\n"), "too large"));
 }
 
 TEST_CASE("the first parameters allow every true path and follow the counts", "[train]") {
