@@ -43,7 +43,7 @@ class SumSink {
     std::fill_n(out_.sum.data() + bin, count, static_cast<double>(value) * static_cast<double>(bin_size));
     std::fill_n(out_.covered.data() + bin, count, static_cast<std::uint32_t>(bin_size));
   }
-  // Likewise with `count` values as the file holds them.
+  // `count` bins, each covered whole by a value of its own, in the byte order of the file.
   template <bool kSwap>
   void copy(std::size_t bin, std::size_t count, const std::uint8_t* values, std::uint64_t bin_size) {
     const auto size = static_cast<double>(bin_size);

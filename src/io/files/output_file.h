@@ -112,7 +112,7 @@ class OutputFile {
   std::vector<char> buffer_;  // plain: 256 KiB; BGZF: a whole number of blocks
   std::size_t used_ = 0;
   std::uint64_t written_ = 0;        // bytes of the file
-  std::uint64_t synchronizing_ = 0;  // of which the system was told to begin to bring these to the disk
+  std::uint64_t synchronizing_ = 0;  // bytes that the system was asked to write to the disk
   ForEach for_each_;                 // empty: one after the other
   std::vector<char> compressed_;     // BGZF: a slot for each block of the buffer
 };

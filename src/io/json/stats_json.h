@@ -20,8 +20,8 @@ struct SequenceStats {
   std::int64_t pieces = 0;
   std::optional<std::vector<double>> baseline;  // nu, (C)
   std::optional<std::int64_t> segments;
-  std::optional<double> log_partition;  // summed over pieces; NaN: no segmentation exists, written as null
-  std::optional<double> viterbi_score;  // likewise
+  // Summed over pieces; NaN: no segmentation exists, written as null.
+  std::optional<double> log_partition, viterbi_score;
   std::optional<std::vector<double>> log_likelihood;  // ln P(y|x) of each draw, summed over pieces
   std::optional<double> boundary_entropy;             // nats
   std::optional<double> position_entropy;             // nats

@@ -207,7 +207,7 @@ class SetUp {
   }
 
  private:
-  // Who says nothing about durations wants a good model; who does wants that one.
+  // The shape is chosen only if no duration option was given.
   bool chooses_shape() const { return !init_ && !options_.max_duration && !options_.duration; }
 
   std::int64_t settle_bin_size() const {
