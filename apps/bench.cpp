@@ -65,10 +65,9 @@ void bench(const BenchArguments& arguments) {
 
 void add_bench_command(CLI::App& program) {
   CLI::App* command =
-      program.add_subcommand("bench",
-                             "Measure speed and accuracy of the engines on random data.\n\n"
-                             "Output: JSON lines on standard output, one per workload, operation "
-                             "(viterbi_sweep leaves the traceback out) and number of threads (1 and -t).");
+      add_command(program, "bench", "Measure speed and accuracy of the engines on random data.",
+                  "Output: JSON lines on standard output, one per workload, operation\n"
+                  "(viterbi_sweep leaves the traceback out) and number of threads (1 and -t).\n");
   const auto arguments = std::make_shared<BenchArguments>();
   add_engine_options(*command, arguments->engine);
   command
@@ -81,9 +80,8 @@ void add_bench_command(CLI::App& program) {
       ->check(CLI::PositiveNumber);
   command->add_option("--log-tail", arguments->workload.log_tail, "with -T: a tail on every label; its log q")
       ->check(CLI::Range(-100.0, -1e-9));
-  command->add_option("--operation", arguments->operation, "viterbi, posterior, gradient or all")
-      ->check(CLI::IsMember({"viterbi", "posterior", "gradient", "all"}))
-      ->capture_default_str();
+  add_choice(*command, "--operation", arguments->operation, "viterbi, posterior, gradient or all",
+             {"viterbi", "posterior", "gradient", "all"});
   command->add_option("--repeats", arguments->repeats, "runs of each operation; the median is reported")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -100,7 +98,6 @@ void add_bench_command(CLI::App& program) {
       ->group("Input and output");
   command->add_option("INPUT", arguments->input.inputs, "with --io-only: one or more NPY arrays of scores")
       ->group("Input and output");
-  command->footer(exit_code_help());
   command->callback([arguments] { bench(*arguments); });
 }
 

@@ -29,10 +29,10 @@ void add_input_options(CLI::App& command, InputOptions& input) {
                    "include chromosomes on which no track has a value");
 }
 
-std::string joined_names() {
-  std::string names;
-  for (const std::string& name : available_instruction_sets()) names += (names.empty() ? "" : ", ") + name;
-  return names;
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
 }
 
 // The numbers of "cuda:0,2"; none for "cuda".
@@ -57,6 +57,15 @@ std::vector<int> device_numbers(const std::string& device) {
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                             const std::string& help) {
   return command.add_option(names, values, help + "; may be repeated")->allow_extra_args(false);
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
+                        const std::string& help, const std::vector<std::string>& choices) {
+  const auto check = [choices](const std::string& given) {
+    const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
+    return known ? std::string() : "must be one of " + joined(choices) + ", not '" + given + "'";
+  };
+  return command.add_option(names, value, help)->check(check)->capture_default_str();
 }
 
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use) {
@@ -84,12 +93,10 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments) {
       .add_option("-x,--device", arguments.device,
                   "auto (a GPU if there is one, else cpu), cpu, cuda, reference, or a list of GPUs: cuda:0,2")
       ->capture_default_str();
-  command.add_option("--precision", arguments.precision, "float or double")
-      ->check(CLI::IsMember({"float", "double"}))
-      ->capture_default_str();
+  add_choice(command, "--precision", arguments.precision, "float or double", {"float", "double"});
   command
       .add_option("--instruction-set", arguments.instruction_set,
-                  "use this instruction set of the processor: " + joined_names())
+                  "use this instruction set of the processor: " + joined(available_instruction_sets()))
       ->group("Advanced");
 }
 
@@ -100,11 +107,9 @@ CLI::Option* add_memory_option(CLI::App& command, std::string& max_memory) {
 }
 
 CLI::Option* add_progress_option(CLI::App& command, LogArguments& arguments) {
-  return command
-      .add_option("--progress", arguments.progress,
-                  "auto (a bar on a terminal, else off), bar, line (one per tenth of the work) or off")
-      ->check(CLI::IsMember({"auto", "bar", "line", "off"}))
-      ->capture_default_str();
+  return add_choice(command, "--progress", arguments.progress,
+                    "auto (a bar on a terminal, else off), bar, line (one per tenth of the work) or off",
+                    {"auto", "bar", "line", "off"});
 }
 
 void add_log_options(CLI::App& command, LogArguments& arguments) {
@@ -127,16 +132,12 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
       ->capture_default_str();
   add_engine_options(command, arguments.engine);
   add_memory_option(command, arguments.max_memory);
-  command
-      .add_option("--infeasible", arguments.infeasible,
-                  "what to do with a piece that has no possible segmentation: error or skip")
-      ->check(CLI::IsMember({"error", "skip"}))
-      ->capture_default_str();
+  add_choice(command, "--infeasible", arguments.infeasible,
+             "what to do with a piece that has no possible segmentation: error or skip", {"error", "skip"});
   command.add_flag("--dry-run", arguments.dry_run,
                    "print bins, memory, order and which file is which track; compute nothing");
   command.add_option("--stats", arguments.stats, "write statistics and warnings to this JSON file");
   add_log_options(command, arguments.log);
-  command.footer(exit_code_help());
 }
 
 EngineOptions engine_options(const EngineArguments& arguments) {
@@ -203,6 +204,13 @@ RunOptions run_options(const CommonArguments& arguments) {
 std::string output_path(const CommonArguments& arguments, const std::string& ending) {
   if (!arguments.output.empty()) return arguments.output;
   return arguments.prefix.empty() ? "-" : arguments.prefix + "." + ending;
+}
+
+CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& summary,
+                      const std::string& details) {
+  CLI::App* command = program.add_subcommand(name, summary);
+  command->footer(details + "\n" + exit_code_help());
+  return command;
 }
 
 std::string shared_outputs_help() {

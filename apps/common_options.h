@@ -43,6 +43,9 @@ struct CommonArguments {
 // An option that takes one value each time it is given, so that inputs may follow it.
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                             const std::string& help);
+// An option whose value must be one of `choices`.
+CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
+                        const std::string& help, const std::vector<std::string>& choices);
 // -r, -L and --exclude; `use` completes the help: "region to decode".
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
 // --start-scores and --end-scores.
@@ -64,9 +67,11 @@ RunOptions run_options(const CommonArguments& arguments);
 // The main output: -o, else PREFIX.`ending`, else standard output.
 std::string output_path(const CommonArguments& arguments, const std::string& ending);
 
+// A command whose help begins with `summary`, a line, and ends with `details` and the exit codes.
+CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& summary,
+                      const std::string& details);
 // The last lines of "Outputs:" in the help of decode, posterior and simulate.
 std::string shared_outputs_help();
-// What every --help ends with.
 std::string exit_code_help();
 
 }  // namespace semicrf

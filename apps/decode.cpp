@@ -30,16 +30,13 @@ void decode(const DecodeArguments& arguments) {
 }  // namespace
 
 void add_decode_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "decode",
-      "Find the best segmentation (Viterbi) and write it as BED.\n\n"
+  CLI::App* command = add_command(
+      program, "decode", "Find the best segmentation (Viterbi) and write it as BED.",
       "Outputs:\n"
-      "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b;\n"
-      "                    score is 1000 x the mean of P(label|bin) with --posterior or --extra-columns, "
-      "else 0\n"
-      "                    --extra-columns adds three columns: P(exactly this segment) (. for a segment "
-      "that\n"
-      "                    --merge-adjacent joined), P(a segment of this label starts at its start),\n"
+      "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; with --posterior\n"
+      "                    or --extra-columns the score is 1000 x the mean of P(label|bin), else 0\n"
+      "                    --extra-columns adds three columns: P(exactly this segment), or . for one that\n"
+      "                    --merge-adjacent joined; P(a segment of this label starts at its start);\n"
       "                    P(a segment of this label ends at its end)\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +

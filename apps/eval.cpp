@@ -69,12 +69,11 @@ void eval(EvalArguments& arguments) {
 }  // namespace
 
 void add_eval_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "eval",
-      "Compare a predicted segmentation with the true one.\n\n"
+  CLI::App* command = add_command(
+      program, "eval", "Compare a predicted segmentation with the true one.",
       "Bases, boundaries, segments and the sequence of labels are compared. Bases that the truth does not\n"
       "label are not evaluated; bases without a prediction count as missing. With -p and TRACK the score,\n"
-      "log likelihood and entropies of both under the model are computed too.\n\n"
+      "log likelihood and entropies of both under the model are computed, too.\n\n"
       "Outputs:\n"
       "  -o FILE      tables, text\n"
       "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n");
@@ -100,7 +99,6 @@ void add_eval_command(CLI::App& program) {
   add_model_options(*command, *arguments);
   add_engine_options(*command, arguments->engine);
   command->add_flag("-q,--quiet", arguments->log.quiet, "write only errors to standard error");
-  command->footer(exit_code_help());
   command->callback([arguments] { eval(*arguments); });
 }
 

@@ -35,13 +35,11 @@ void info(const InfoArguments& arguments) {
 }  // namespace
 
 void add_info_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "info",
-      "Check and describe a parameter file or track, or print a template.\n\n"
-      "FILE is a parameter file, a bigWig file, or an NPY or NPZ array.\n"
-      "Output: text on standard output; with --template a valid parameter file to start from (JSON).");
+  CLI::App* command = add_command(
+      program, "info", "Check and describe a parameter file or track, or print a template.",
+      "Output: text on standard output; with --template a valid parameter file to start from (JSON).\n");
   const auto arguments = std::make_shared<InfoArguments>();
-  command->add_option("FILE", arguments->path, "parameter file or track");
+  command->add_option("FILE", arguments->path, "parameter file, bigWig file, or NPY or NPZ array");
   command->add_flag("--template", arguments->params_template,
                     "print a parameter file for these labels and tracks");
   command->add_option("-L,--labels", arguments->labels, "with --template: label names, separated by commas")
@@ -53,7 +51,6 @@ void add_info_command(CLI::App& program) {
           "with --template: track names, separated by commas; without it the inputs are label scores")
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->footer(exit_code_help());
   command->callback([arguments] { info(*arguments); });
 }
 

@@ -1,9 +1,7 @@
 // The program: command line in, exit code out.
 #include <cstdio>
 #include <exception>
-#include <memory>
 #include <new>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,20 +26,8 @@ int fail(ExitCode code, const std::string& message) {
   return static_cast<int>(code);
 }
 
-// The list of commands in `semicrf --help` has one line each: the first line of a command's description.
-class OneLineCommands : public CLI::Formatter {
- public:
-  std::string make_subcommand(const CLI::App* command) const override {
-    const std::string text = command->get_description();
-    std::ostringstream out;
-    CLI::detail::format_help(out, command->get_name(), text.substr(0, text.find('\n')), 14);
-    return out.str();
-  }
-};
-
 void set_up(CLI::App& program) {
   program.name("semicrf");
-  program.formatter(std::make_shared<OneLineCommands>());
   program.set_version_flag("--version", "semicrf " SEMICRF_VERSION);
   program.require_subcommand(1);
   program.footer("semicrf COMMAND --help describes the options and the output files of a command.\n\n" +

@@ -27,16 +27,14 @@ void posterior(const PosteriorArguments& arguments) {
 }  // namespace
 
 void add_posterior_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "posterior",
-      "Compute the probability of a boundary at every bin, as bedGraph.\n\n"
+  CLI::App* command = add_command(
+      program, "posterior", "Compute the probability of a boundary at every bin, as bedGraph.",
       "Outputs:\n"
-      "  -o FILE           bedGraph: the value of a bin is the probability that a segment starts there\n"
-      "  --labels-out NAME label posteriors: bedGraph files NAME.LABEL.bedgraph (.gz when -o is), or, when\n"
-      "                    NAME ends in .npy, one array (bins, labels) of the only sequence, NaN in bins "
-      "that\n"
-      "                    were not computed\n"
-      "  --prefix PREFIX   PREFIX.boundary.bedgraph and PREFIX.stats.json\n" +
+      "  -o FILE            bedGraph: the value of a bin is the probability that a segment starts there\n"
+      "  --labels-out NAME  label posteriors: bedGraph files NAME.LABEL.bedgraph (.gz when -o is); or, when\n"
+      "                     NAME ends in .npy, one array (bins, labels) of the only sequence, NaN where\n"
+      "                     nothing was computed\n"
+      "  --prefix PREFIX    PREFIX.boundary.bedgraph and PREFIX.stats.json\n" +
           shared_outputs_help());
   const auto arguments = std::make_shared<PosteriorArguments>();
   add_common_options(*command, arguments->common);

@@ -63,19 +63,16 @@ void simulate(const SimulateArguments& arguments) {
 void add_simulate_command(CLI::App& program) {
   constexpr int kMostDraws = 500;  // each has a file open
   constexpr std::int64_t kLongest = std::int64_t{1} << 40;
-  CLI::App* command = program.add_subcommand(
-      "simulate",
-      "Draw segmentations from their exact distribution.\n\n"
-      "The distribution is P(segmentation | scores). The scores are those of INPUT..., or, with --length,\n"
-      "random: N(0,1) label scores, or tracks whose features are N(0,1) when the parameters have an "
-      "emission\n"
-      "section. The same seed gives the same bytes for any number of threads and any memory.\n\n"
+  CLI::App* command = add_command(
+      program, "simulate", "Draw segmentations from their exact distribution.",
+      "The distribution is P(segmentation | scores). The scores are those of INPUT, or, with --length,\n"
+      "random: N(0,1) label scores, or tracks whose features are N(0,1) when the parameters have an\n"
+      "emission section. A seed gives the same bytes for any number of threads and any memory.\n\n"
       "Outputs:\n"
-      "  -o FILE           drawn segments, BED9 as decode writes them, score 0\n"
+      "  -o FILE           drawn segments, BED9 as decode writes them, score 0;\n"
       "                    with --draws N and -o out.bed: out.1.bed ... out.N.bed\n"
-      "  --emissions NAME  the random scores or raw tracks of --length, float32: an .npy file (bins, "
-      "columns)\n"
-      "                    when NAME ends in .npy, else one file per sequence, NAME.SEQUENCE.npy\n"
+      "  --emissions NAME  the random scores or raw tracks of --length, float32: when NAME ends in .npy\n"
+      "                    one file (bins, columns), else one per sequence, NAME.SEQUENCE.npy\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json, which has log_partition and the\n"
       "                    log_likelihood of each draw\n" +
           shared_outputs_help());

@@ -121,16 +121,12 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
   command.add_option("-b,--bin-size", input.bin_size, "bases per bin (default: 1, or bin_size of --init)");
-  command
-      .add_option("--missing", arguments.missing,
-                  "bases without a value: zero (count as 0), skip (cut the sequence there) or error")
-      ->check(CLI::IsMember({"zero", "skip", "error"}))
-      ->capture_default_str();
-  command
-      .add_option("--transform", arguments.transform,
-                  "transform of every track: auto (chosen for each track), none, log1p or asinh")
-      ->check(CLI::IsMember({"auto", "none", "log1p", "asinh"}))
-      ->capture_default_str();
+  add_choice(command, "--missing", arguments.missing,
+             "bases without a value: zero (count as 0), skip (cut the sequence there) or error",
+             {"zero", "skip", "error"});
+  add_choice(command, "--transform", arguments.transform,
+             "transform of every track: auto (chosen for each track), none, log1p or asinh",
+             {"auto", "none", "log1p", "asinh"});
 }
 
 void add_model_options(CLI::App& command, TrainArguments& arguments) {
@@ -142,22 +138,18 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
           "1 makes a linear chain, where every bin is a segment")
       ->check(CLI::PositiveNumber);
   command.add_flag("--tail", options.tail, "with --max-duration: allow longer segments, by a geometric tail");
-  command
-      .add_option(
-          "--duration", arguments.duration,
-          "kind of duration scores: table (default), geometric, negative-binomial, poisson or uniform")
-      ->check(CLI::IsMember(
-          {"table", "geometric", "negative-binomial", "negative_binomial", "poisson", "uniform"}));
+  add_choice(command, "--duration", arguments.duration,
+             "kind of duration scores: table (default), geometric, negative-binomial, poisson or uniform",
+             {"table", "geometric", "negative-binomial", "negative_binomial", "poisson", "uniform"});
   command
       .add_option(
           "--boundary-window", arguments.boundary_window,
           "A,B: also learn scores of starts and ends from the tracks in bins A..B around them; none: do not; "
           "auto: -2,2, or none where --max-duration, --duration or --init is given")
       ->capture_default_str();
-  command
-      .add_option("--centering", arguments.centering,
-                  "centring of the scores: none (default), mean, position-max or mean-preserving")
-      ->check(CLI::IsMember({"none", "mean", "position-max", "mean-preserving"}));
+  add_choice(command, "--centering", arguments.centering,
+             "centring of the scores: none (default), mean, position-max or mean-preserving",
+             {"none", "mean", "position-max", "mean-preserving"});
   command
       .add_option(
           "--freeze", options.freeze,
@@ -185,11 +177,9 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
                   "labels wrongly; auto: 16 / mean training duration, or 0 (likelihood alone) where "
                   "--max-duration, --duration or --init is given")
       ->capture_default_str();
-  command
-      .add_option("--optimizer", arguments.optimizer,
-                  "lbfgs (passes over all data) or adamw (steps on windows, for very long data)")
-      ->check(CLI::IsMember({"lbfgs", "adamw"}))
-      ->capture_default_str();
+  add_choice(command, "--optimizer", arguments.optimizer,
+             "lbfgs (passes over all data) or adamw (steps on windows, for very long data)",
+             {"lbfgs", "adamw"});
   command
       .add_option("--max-iterations", options.max_iterations,
                   "most iterations; with adamw: passes over the data")
@@ -239,9 +229,8 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
 }  // namespace
 
 void add_train_command(CLI::App& program) {
-  CLI::App* command = program.add_subcommand(
-      "train",
-      "Learn parameters from labelled tracks, by maximum likelihood.\n\n"
+  CLI::App* command = add_command(
+      program, "train", "Learn parameters from labelled tracks, by maximum likelihood.",
       "Outputs:\n"
       "  -o FILE            parameter file (JSON, format 1); its `training` section says how it was made\n"
       "  --checkpoint FILE  state of the fit, to --resume from\n"
@@ -252,7 +241,6 @@ void add_train_command(CLI::App& program) {
   add_model_options(*command, *arguments);
   add_fit_options(*command, *arguments);
   add_run_options(*command, *arguments);
-  command->footer(exit_code_help());
   command->callback([arguments] { train(*arguments); });
 }
 
