@@ -62,7 +62,7 @@ void refuse_unknown_names(const CLI::App& program) {
         for (const std::string& word : option->get_lnames()) known.push_back("--" + word);
       throw UsageError("unknown option " + name, did_you_mean(name, known, help));
     }
-    if (!chosen.empty()) continue;
+    if (!chosen.empty()) throw UsageError("unexpected argument '" + argument + "'", "see " + help);
     for (const CLI::App* other : program.get_subcommands([](const CLI::App*) { return true; }))
       known.push_back(other->get_name());
     throw UsageError("unknown command '" + argument + "'", did_you_mean(argument, known, help));

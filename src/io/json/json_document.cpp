@@ -98,8 +98,8 @@ class TreeBuilder : public nlohmann::json_sax<Json> {
       fail("NaN and Infinity are not JSON numbers",
            "write a finite number, or the string \"-inf\" for a forbidden score");
     }
-    throw InputError(
-        {file_, std::to_string(offset), "not valid JSON" + place + ": " + parser_detail(error.what()), ""});
+    throw InputError({file_, std::to_string(offset),
+                      "not valid JSON" + place + ": " + parser_detail(error.what()), "see docs/formats.md"});
   }
 
  private:

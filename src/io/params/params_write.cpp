@@ -234,8 +234,8 @@ constexpr Remark kTemplateRemarks[] = {
 std::string write_params_json(const Parameters& parameters) { return document_text(parameters, {}); }
 
 std::string params_template(std::span<const std::string> labels, std::span<const std::string> tracks) {
-  check_names(labels, "labels");
-  check_names(tracks, "tracks");
+  check_names(labels, "--labels");
+  check_names(tracks, "--tracks");
   if (labels.empty()) throw UsageError("a template needs at least one label");
   if (labels.size() > static_cast<std::size_t>(kMaxLabels) ||
       tracks.size() > static_cast<std::size_t>(kMaxTracks)) {

@@ -60,7 +60,7 @@ InputError unknown_chromosome(std::string_view text, std::string_view name,
   return mismatch(text,
                   "there is no chromosome '" + std::string(name) + "' in the inputs, which have " +
                       chromosome_names(known),
-                  "names must match exactly, including any \"chr\" prefix");
+                  "chromosome names must match exactly, including any \"chr\" prefix");
 }
 
 Reading read_braces(std::string_view text, std::span<const Chromosome> known) {
@@ -149,7 +149,7 @@ std::vector<Region> read_regions(const std::string& bed_path, std::span<const Ch
     throw InputError({bed_path, "",
                       "no chromosome in common with the inputs: the regions are on " +
                           chromosome_names(strangers) + ", the inputs have " + chromosome_names(chromosomes),
-                      "names must match exactly, including any \"chr\" prefix"});
+                      "chromosome names must match exactly, including any \"chr\" prefix"});
   }
   return regions;
 }

@@ -35,7 +35,7 @@ void check_record(const std::string& path, const BedRecord& record,
   const auto known = lengths.find(record.chromosome);
   if (known == lengths.end())
     throw refuse(path, record.line, "chromosome '" + record.chromosome + "' is not in the chromosome sizes",
-                 "names must match exactly, including any \"chr\" prefix");
+                 "chromosome names must match exactly, including any \"chr\" prefix");
   if (record.end > known->second)
     throw refuse(path, record.line,
                  "ends at " + std::to_string(record.end) + ", beyond the " + std::to_string(known->second) +

@@ -147,7 +147,7 @@ class Rescorer {
     throw InputError({request_.input.inputs.front(), "",
                       "has no bin that is labelled in the truth: the evaluated chromosomes are " +
                           chromosome_names(here) + ", the inputs have " + chromosome_names(there),
-                      "names must match exactly, including any \"chr\" prefix"});
+                      "chromosome names must match exactly, including any \"chr\" prefix"});
   }
 
   std::size_t budget(const ScoreSource& source, const Analysis& analysis) const {

@@ -99,7 +99,7 @@ class Run {
                         "no chromosome in common with " + options_.truth + ": it has " +
                             chromosome_names(named(strangers)) + ", the truth has " +
                             chromosome_names(named(truth_.chromosomes)),
-                        "names must match exactly, including any \"chr\" prefix"});
+                        "chromosome names must match exactly, including any \"chr\" prefix"});
     if (predicted_.count == 0 && !asks_for_all())
       throw InputError({options_.predicted, "", "has no segment",
                         "use --all-chromosomes or --region to count the truth as missing"});

@@ -70,7 +70,7 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
     throw InputError({labels.path, "",
                       "no chromosome of the labels (" + chromosome_names(unknown) +
                           ") is in the tracks, which have " + chromosome_names(names),
-                      "names must match exactly, including any \"chr\" prefix"});
+                      "chromosome names must match exactly, including any \"chr\" prefix"});
   if (!unknown.empty())
     found.warnings.push_back({"labels-not-used", "labels on " + chromosome_names(unknown) +
                                                      " are not used: no track has these chromosomes"});

@@ -61,9 +61,10 @@ std::set<Part> parse_parts(const std::vector<std::string>& names) {
       std::vector<std::string_view> all{"emission"};
       for (const auto& entry : kPartNames) all.push_back(entry.second);
       throw UsageError(
-          "--freeze: there is no part named \"" + name + "\", did you mean \"" +
-              std::string(nearest_name(name, all)) + "\"?",
-          "parts are emission (weights and bias), boundary, transition, duration, tail, start and end");
+          "--freeze: there is no part named \"" + name + "\"",
+          "did you mean \"" + std::string(nearest_name(name, all)) +
+              "\"? parts are emission (weights and bias), weights, bias, boundary, transition, duration, "
+              "tail, start and end");
     }
     parts.insert(known->first);
   }
