@@ -6,6 +6,7 @@
 
 #include "apps/logging.h"
 #include "core/error.h"
+#include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/options.h"
 #include "pipeline/run/run_options.h"
 
 namespace semicrf {

@@ -1,15 +1,15 @@
 // What the operations share: tables, plans and memory.
+#include "core/sizes.h"
 #include "cuda/engine/cuda_engine_impl.h"
-#include "cuda/device/sizes.h"
+#include "engine/device_memory.h"
 
 namespace semicrf::cuda {
 
 template <class Real>
-CudaEngine<Real>::CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit,
-                             std::size_t memory, int threads)
-    : model_(std::move(model)),
+CudaEngine<Real>::CudaEngine(ChainModel model, int device, const std::string& device_name,
+                             std::size_t shared_limit, std::size_t memory, int threads)
+    : Engine(describe(std::move(model), device, device_name), this, *this),
       device_(device),
-      device_name_(std::move(device_name)),
       memory_(memory),
       threads_(threads),
       grid_(run_grid(model_.max_duration)),
@@ -32,9 +32,18 @@ CudaEngine<Real>::~CudaEngine() {
 }
 
 template <class Real>
-std::string CudaEngine<Real>::description() const {
-  return "cuda (" + device_name_ + ", cuda:" + std::to_string(device_) + ", " +
-         (sizeof(Real) == sizeof(float) ? "float" : "double") + ")";
+EngineInfo CudaEngine<Real>::describe(ChainModel model, int device, const std::string& device_name) {
+  const RunGrid grid = run_grid(model.max_duration);
+  constexpr bool kSingle = sizeof(Real) == sizeof(float);
+  EngineInfo info;
+  info.name = "cuda";
+  info.description = "cuda (" + device_name + ", cuda:" + std::to_string(device) + ", " +
+                     (kSingle ? "float" : "double") + ")";
+  info.model = std::move(model);
+  info.precision = kSingle ? Precision::kFloat : Precision::kDouble;
+  info.grid = {grid.chunk, grid.warmup, tolerance()};
+  info.projects = true;
+  return info;
 }
 
 template <class Real>

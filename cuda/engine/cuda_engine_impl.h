@@ -9,37 +9,32 @@
 #include <string>
 #include <vector>
 
-#include "cuda/scores/batch_scores.h"
-#include "cuda/passes/chunk_pass.h"
 #include "cuda/counts/counts_pass.h"
 #include "cuda/engine/device_needs.h"
 #include "cuda/heads/head_sums.h"
+#include "cuda/passes/chunk_pass.h"
 #include "cuda/posteriors/posterior_launch.h"
+#include "cuda/scores/batch_scores.h"
 #include "cuda/viterbi/viterbi_messages.h"
+#include "engine/batch.h"
+#include "engine/device_memory.h"
 #include "engine/engine.h"
 
 namespace semicrf::cuda {
 
 template <class Real>
-class CudaEngine final : public Engine {
+class CudaEngine final : public Engine, public DeviceMemory, public SequenceBatches {
  public:
   // `memory`: bytes of the device that windows may take; `threads`: of the host, that bring scores up.
-  CudaEngine(ChainModel model, int device, std::string device_name, std::size_t shared_limit,
+  CudaEngine(ChainModel model, int device, const std::string& device_name, std::size_t shared_limit,
              std::size_t memory = std::size_t{1} << 40, int threads = 1);
   ~CudaEngine() override;
   CudaEngine(const CudaEngine&) = delete;
   CudaEngine& operator=(const CudaEngine&) = delete;
 
-  std::string_view name() const override { return "cuda"; }
-  std::string description() const override;
-  const ChainModel& model() const override { return model_; }
-  Precision precision() const override {
-    return sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble;
-  }
-  ChunkGrid grid() const override { return {grid_.chunk, grid_.warmup, tolerance()}; }
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override;
   std::size_t posterior_bytes(std::int64_t positions, bool counts) const override;
-  std::optional<std::size_t> device_memory() const override { return memory_; }
+  std::size_t device_memory() const override { return memory_; }
   std::size_t viterbi_device_bytes(const WindowShape& shape) const override;
   std::size_t posterior_device_bytes(const WindowShape& shape, bool counts) const override;
   bool joins_windows(const WindowShape& shape) const override;
@@ -58,7 +53,6 @@ class CudaEngine final : public Engine {
   bool join(PosteriorWindow& window, const BoundaryState& left);
   int device() const { return device_; }
 
-  bool projects() const override { return true; }
   std::int64_t batch_positions() const override;
   std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) override;
   std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences) override;
@@ -92,6 +86,7 @@ class CudaEngine final : public Engine {
     if (!buffers || buffers.use_count() > 1) buffers = std::make_shared<Buffers>();
     return buffers;
   }
+  static EngineInfo describe(ChainModel model, int device, const std::string& device_name);
   static double tolerance() { return sizeof(Real) == sizeof(float) ? 1e-5 : 1e-11; }
   // How a sequence, or a window of it, is cut.
   PlacedSequence cut(std::int64_t length, PositionRange range, bool with_marks) const;
@@ -182,9 +177,8 @@ class CudaEngine final : public Engine {
   // A window whose memory may be overwritten, except by rows of the sequence it holds.
   void free_window(const ScoreWindow& scores);
 
-  ChainModel model_;
+  const ChainModel& model_ = model();
   int device_;
-  std::string device_name_;
   std::size_t memory_;
   int threads_;
   RunGrid grid_;

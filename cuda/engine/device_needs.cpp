@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "cuda/device/sizes.h"
+#include "core/sizes.h"
+#include "engine/device_memory.h"
 
 namespace semicrf::cuda {
 namespace {

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "cuda/tables/tile_config.h"
+#include "engine/device_memory.h"
 #include "engine/engine.h"
 
 namespace semicrf::cuda {

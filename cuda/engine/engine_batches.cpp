@@ -1,8 +1,9 @@
 // Whole sequences at once: laid out on common rows, so that one set of kernels does all of them.
 #include <algorithm>
 
+#include "core/sizes.h"
 #include "cuda/engine/cuda_engine_impl.h"
-#include "cuda/device/sizes.h"
+#include "engine/batch.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -108,7 +109,7 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
     const std::size_t first = results.size();
     const std::size_t end = batch_end(sequences, first, BatchOutput::kLogPartitions);
     if (end <= first + 1) {
-      results.push_back(std::move(Engine::log_partitions(sequences.subspan(first, 1)).front()));
+      results.push_back(std::move(OneByOne(*this).log_partitions(sequences.subspan(first, 1)).front()));
       continue;
     }
     upload_batch(sequences.subspan(first, end - first), false);
@@ -207,7 +208,7 @@ std::vector<SequencePath> CudaEngine<Real>::viterbi_of(std::span<const ScoreWind
     const std::size_t first = paths.size();
     const std::size_t end = batch_end(sequences, first, BatchOutput::kPaths);
     if (end <= first + 1) {
-      paths.push_back(std::move(Engine::viterbi_of(sequences.subspan(first, 1)).front()));
+      paths.push_back(std::move(OneByOne(*this).viterbi_of(sequences.subspan(first, 1)).front()));
       continue;
     }
     upload_batch(sequences.subspan(first, end - first), false);
@@ -236,7 +237,7 @@ std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const Scor
         batch_end(sequences, first, counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors, out);
     if (end <= first + 1) {
       results.push_back(std::move(
-          Engine::posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));
+          OneByOne(*this).posteriors_of(sequences.subspan(first, 1), out.subspan(first, 1), counts).front()));
       continue;
     }
     upload_batch(sequences.subspan(first, end - first), true);

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cuda/device/sizes.h"
+#include "core/sizes.h"
 #include "cuda/engine/cuda_engine_impl.h"
 
 namespace semicrf::cuda {

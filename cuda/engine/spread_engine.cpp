@@ -4,7 +4,8 @@
 #include <future>
 #include <utility>
 
-#include "cuda/device/sizes.h"
+#include "core/sizes.h"
+#include "engine/device_memory.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -63,6 +64,15 @@ class SpreadMessages final : public ViterbiMessages {
   std::size_t left_;         // parts that the path was not followed through
 };
 
+template <class Real>
+EngineInfo describe(const std::vector<std::unique_ptr<CudaEngine<Real>>>& engines) {
+  EngineInfo info = engines.front()->info();
+  info.description += ", windows shared with";
+  for (std::size_t i = 1; i < engines.size(); ++i)
+    info.description += (i == 1 ? " cuda:" : ", cuda:") + std::to_string(engines[i]->device());
+  return info;
+}
+
 template <class Window>
 void append_chunks(std::vector<ChunkReport>& to, const Window& part) {
   to.insert(to.end(), part.chunks.begin(), part.chunks.end());
@@ -81,21 +91,15 @@ PosteriorArrays rows_from(const PosteriorArrays& out, std::size_t row, std::size
 template <class Real>
 SpreadEngine<Real>::SpreadEngine(std::vector<std::unique_ptr<CudaEngine<Real>>> engines,
                                  std::int64_t fewest_chunks)
-    : engines_(std::move(engines)), fewest_chunks_(fewest_chunks) {}
+    : Engine(describe(engines), this, *engines.front()),
+      engines_(std::move(engines)),
+      fewest_chunks_(fewest_chunks) {}
 
 template <class Real>
 std::int64_t SpreadEngine<Real>::part_length(std::int64_t positions) const {
   const std::int64_t chunk = grid().chunk;
   const std::int64_t equal = ceil_div(positions, static_cast<std::int64_t>(engines_.size()));
   return ceil_div(std::max(equal, std::min(positions, fewest_chunks_ * chunk)), chunk) * chunk;
-}
-
-template <class Real>
-std::string SpreadEngine<Real>::description() const {
-  std::string text = first().description() + ", windows shared with";
-  for (std::size_t i = 1; i < engines_.size(); ++i)
-    text += (i == 1 ? " cuda:" : ", cuda:") + std::to_string(engines_[i]->device());
-  return text;
 }
 
 // Of the host all parts take it at the same time.
@@ -110,9 +114,9 @@ std::size_t SpreadEngine<Real>::posterior_bytes(std::int64_t positions, bool cou
   return engines_.size() * first().posterior_bytes(part, counts);
 }
 template <class Real>
-std::optional<std::size_t> SpreadEngine<Real>::device_memory() const {
-  std::optional<std::size_t> least;
-  for (const auto& engine : engines_) least = std::min(least.value_or(SIZE_MAX), *engine->device_memory());
+std::size_t SpreadEngine<Real>::device_memory() const {
+  std::size_t least = SIZE_MAX;
+  for (const auto& engine : engines_) least = std::min(least, engine->device_memory());
   return least;
 }
 // As a sequence of its own, since nothing but the part is brought up.

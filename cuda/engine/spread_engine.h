@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cuda/engine/cuda_engine_impl.h"
+#include "engine/device_memory.h"
 #include "engine/engine.h"
 
 namespace semicrf::cuda {
@@ -15,7 +16,7 @@ namespace semicrf::cuda {
 // Then, from left to right, each is joined to the true state that the part before it ended with; where the
 // two do not agree it is computed again. So the digits are those of one GPU.
 template <class Real>
-class SpreadEngine final : public Engine {
+class SpreadEngine final : public Engine, public DeviceMemory {
  public:
   // At least one engine, all of the same model. Parts of fewer chunks would leave a GPU idle, and warm-ups
   // would no longer be a small part of them.
@@ -23,39 +24,23 @@ class SpreadEngine final : public Engine {
   explicit SpreadEngine(std::vector<std::unique_ptr<CudaEngine<Real>>> engines,
                         std::int64_t fewest_chunks = kFewestChunks);
 
-  std::string_view name() const override { return first().name(); }
-  std::string description() const override;
-  const ChainModel& model() const override { return first().model(); }
-  Precision precision() const override { return first().precision(); }
-  ChunkGrid grid() const override { return first().grid(); }
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override;
   std::size_t posterior_bytes(std::int64_t positions, bool counts) const override;
-  std::optional<std::size_t> device_memory() const override;
+  std::size_t device_memory() const override;
   std::size_t viterbi_device_bytes(const WindowShape& shape) const override;
   std::size_t posterior_device_bytes(const WindowShape& shape, bool counts) const override;
-  bool projects() const override { return first().projects(); }
+  bool joins_windows(const WindowShape&) const override { return false; }
+  std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow&) override { return nullptr; }
 
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override;
   // Counts, and sums of features, are added by the first GPU alone.
   PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                              const BoundaryState* right, const PosteriorArrays& out) override;
-  // The rest by the first GPU.
+  // By the first GPU, as are batches of sequences.
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override {
     return first().forward(scores, range, left, out);
-  }
-  std::int64_t batch_positions() const override { return first().batch_positions(); }
-  std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences) override {
-    return first().log_partitions(sequences);
-  }
-  std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
-                                            std::span<const PosteriorArrays> out,
-                                            ExpectedCounts* counts) override {
-    return first().posteriors_of(sequences, out, counts);
-  }
-  std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences) override {
-    return first().viterbi_of(sequences);
   }
 
  private:

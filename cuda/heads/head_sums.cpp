@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "core/sizes.h"
 #include "cuda/counts/counts_launch.h"
 #include "cuda/engine/device_needs.h"
-#include "cuda/device/sizes.h"
 
 namespace semicrf::cuda {
 namespace {

@@ -2,9 +2,9 @@
 // features (n, inputs). A thread has two labels and four inputs of one stretch in registers and walks along
 // it; what the threads of a stretch read is the same few lines at a time, which the first cache holds. In
 // double: a float times a float is exact in it.
+#include "core/sizes.h"
 #include "cuda/device/cuda_check.h"
 #include "cuda/heads/head_sums_launch.h"
-#include "cuda/device/sizes.h"
 
 namespace semicrf::cuda {
 namespace {

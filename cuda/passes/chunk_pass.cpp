@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "cuda/device/sizes.h"
+#include "core/sizes.h"
 
 namespace semicrf::cuda {
 namespace {

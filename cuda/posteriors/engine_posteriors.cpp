@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/sizes.h"
 #include "cuda/engine/cuda_engine_impl.h"
-#include "cuda/device/sizes.h"
 
 namespace semicrf::cuda {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cuda/device/sizes.h"
+#include "core/sizes.h"
 
 namespace semicrf::cuda {
 namespace {

@@ -5,10 +5,11 @@
 
 #include "core/score_window.h"
 #include "cuda/device/device_buffer.h"
-#include "cuda/scores/feature_projection.h"
 #include "cuda/device/pinned_buffer.h"
 #include "cuda/recursion/run_types.h"
+#include "cuda/scores/feature_projection.h"
 #include "cuda/scores/score_upload.h"
+#include "engine/device_memory.h"
 #include "engine/engine.h"
 
 namespace semicrf::cuda {

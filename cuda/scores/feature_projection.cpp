@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "cuda/device/sizes.h"
+#include "core/sizes.h"
 
 namespace semicrf::cuda {
 

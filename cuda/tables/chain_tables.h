@@ -6,11 +6,10 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "core/direction.h"
 #include "cuda/tables/limits.h"
 
 namespace semicrf::cuda {
-
-enum class Direction { kForward, kBackward };
 
 // Rows are `width` >= labels entries; entries of missing labels forbid. Inside a block durations are 1..16,
 // from block j to block i at distance o = i - j >= 1 they are 16 o - 14 .. 16 o + 16. Two layouts: by

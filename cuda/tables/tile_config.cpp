@@ -4,7 +4,7 @@
 #include <functional>
 #include <vector>
 
-#include "cuda/device/sizes.h"
+#include "core/sizes.h"
 
 namespace semicrf::cuda {
 namespace {

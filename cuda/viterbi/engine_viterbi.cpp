@@ -1,5 +1,6 @@
 // Viterbi over a window.
 #include "cuda/engine/cuda_engine_impl.h"
+#include "engine/device_memory.h"
 
 namespace semicrf::cuda {
 

@@ -1,19 +1,28 @@
 // A sum of doubles that loses no digits.
 #pragma once
 
+#include <cmath>
+
 namespace semicrf {
 
-// Carries its own rounding error (Knuth's two-sum), so that large terms which cancel take nothing from the
-// small ones. Terms are finite.
+// Carries its own rounding error (Knuth's two-sum: exact, without a branch), so that large terms which cancel
+// take nothing from the small ones. -inf among the terms makes the sum -inf.
 class CompensatedSum {
  public:
+  CompensatedSum() = default;
+  explicit CompensatedSum(double start) : high_(start) {}
+
   void add(double term) {
     const double sum = high_ + term;
     const double added = sum - high_;
     low_ += (high_ - (sum - added)) + (term - added);
     high_ = sum;
   }
-  double value() const { return high_ + low_; }
+  void add(const CompensatedSum& other) {
+    add(other.high_);
+    low_ += other.low_;
+  }
+  double value() const { return std::isfinite(high_) ? high_ + low_ : high_; }
   // The sum plus `shift`, rounded once.
   double plus(double shift) const {
     CompensatedSum total = *this;

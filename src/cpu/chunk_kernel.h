@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "cpu/viterbi/chunk_path.h"
-#include "cpu/directed_model.h"
+#include "engine/directed_model.h"
 #include "engine/engine.h"
 
 namespace semicrf::cpu {

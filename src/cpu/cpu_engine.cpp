@@ -3,32 +3,40 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/parallel.h"
+#include "core/sizes.h"
 #include "cpu/chunk_kernel.h"
 #include "cpu/instantiate/factories.h"
 #include "cpu/score_view.h"
-#include "cpu/thread_pool.h"
 #include "cpu/viterbi/viterbi_messages.h"
+#include "engine/batch.h"
 
 namespace semicrf {
 namespace {
 
-using cpu::Direction;
 using cpu::RunStart;
 using cpu::RunStates;
-
-std::int64_t round_up(std::int64_t value, std::int64_t step) { return (value + step - 1) / step * step; }
 
 // Numbers behind the choice: docs/performance.md, "Chunks".
 ChunkGrid grid_for(const ChainModel& model, Precision precision) {
   ChunkGrid grid;
   grid.warmup =
-      round_up(std::max<std::int64_t>(8 * static_cast<std::int64_t>(model.max_duration), 256), cpu::kBlock);
+      round_up<std::int64_t>(std::max(8 * std::int64_t{model.max_duration}, std::int64_t{256}), cpu::kBlock);
   // Ten warm-ups, so that one thread loses little; fewer where durations are so long that a chromosome would
   // be one chunk and threads had nothing to share.
   constexpr std::int64_t kLongChunk = 65536;
   grid.chunk = std::max({std::int64_t{8192}, std::min(10 * grid.warmup, kLongChunk), 5 * grid.warmup});
   grid.tolerance = precision == Precision::kFloat ? 1e-5 : 1e-11;
   return grid;
+}
+
+EngineInfo describe(ChainModel model, Precision precision, int threads, const std::string& instruction_set) {
+  const ChunkGrid grid = grid_for(model, precision);
+  const std::string numbers = precision == Precision::kFloat ? "float" : "double";
+  return {"cpu",
+          "cpu (" + chosen_instruction_set(instruction_set) + ", " + numbers + ", " +
+              std::to_string(std::max(1, threads)) + (threads <= 1 ? " thread)" : " threads)"),
+          std::move(model), precision, grid};
 }
 
 void add_counts(const ExpectedCounts& part, ExpectedCounts& total) {
@@ -58,11 +66,9 @@ void move_rows(const ForwardArrays& rows, std::size_t positions, std::size_t lab
 class CpuEngine final : public Engine {
  public:
   CpuEngine(ChainModel model, Precision precision, int threads, const std::string& instruction_set)
-      : model_(std::move(model)),
-        precision_(precision),
-        grid_(grid_for(model_, precision)),
-        pool_(std::max(1, threads)) {
-    instruction_set_ = with_instruction_set(instruction_set, [this] {
+      : Engine(describe(std::move(model), precision, threads, instruction_set), nullptr, one_by_one_),
+        pool_(threads) {
+    with_instruction_set(instruction_set, [this] {
       trace_tables_ = std::make_unique<const cpu::TraceTables>(model_);
       const bool single = precision_ == Precision::kFloat;
       viterbi_factory_ = cpu::viterbi_unit(model_);
@@ -74,18 +80,9 @@ class CpuEngine final : public Engine {
     posterior_kernels_.resize(static_cast<std::size_t>(pool_.size()));
   }
 
-  std::string_view name() const override { return "cpu"; }
-  std::string description() const override {
-    return "cpu (" + instruction_set_ + ", " + (precision_ == Precision::kFloat ? "float" : "double") + ", " +
-           std::to_string(pool_.size()) + (pool_.size() == 1 ? " thread)" : " threads)");
-  }
-  const ChainModel& model() const override { return model_; }
-  Precision precision() const override { return precision_; }
-  ChunkGrid grid() const override { return grid_; }
-
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override {
     const std::int64_t chunk = std::min(grid_.chunk, positions);
-    const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
+    const auto chunks = wide(ceil_div(positions, grid_.chunk));
     // A chunk that has to be computed again is held whole besides.
     const std::size_t kept = keep_messages ? chunks * cpu::ChunkPath::bytes(model_, chunk, value_bytes()) +
                                                  viterbi_factory_->workspace_bytes(chunk)
@@ -98,7 +95,7 @@ class CpuEngine final : public Engine {
     const std::int64_t chunk = std::min(grid_.chunk, positions);
     const std::size_t workspace =
         posterior_factory_->workspace_bytes(chunk) + (counts ? posterior_factory_->counts_bytes(chunk) : 0);
-    const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
+    const auto chunks = wide(ceil_div(positions, grid_.chunk));
     const std::size_t workers = std::min(chunks, static_cast<std::size_t>(pool_.size()));
     // The counts of a chunk are about as large as a state.
     return posterior_factory_->table_bytes() + states_bytes(positions, counts ? 5 : 4) + workers * workspace;
@@ -114,7 +111,7 @@ class CpuEngine final : public Engine {
  private:
   std::size_t value_bytes() const { return precision_ == Precision::kFloat ? sizeof(float) : sizeof(double); }
   std::size_t states_bytes(std::int64_t positions, std::size_t states) const {
-    const auto chunks = static_cast<std::size_t>((positions + grid_.chunk - 1) / grid_.chunk);
+    const auto chunks = wide(ceil_div(positions, grid_.chunk));
     return chunks * states * (static_cast<std::size_t>(model_.max_duration) + 2) *
            static_cast<std::size_t>(model_.num_labels) * sizeof(double);
   }
@@ -147,12 +144,12 @@ class CpuEngine final : public Engine {
     return *kernel;
   }
 
-  ChainModel model_;
+  const ChainModel& model_ = model();
+  const Precision precision_ = precision();
+  const ChunkGrid& grid_ = grid();
+  OneByOne one_by_one_{*this};
+  ThreadPool pool_;
   std::unique_ptr<const cpu::TraceTables> trace_tables_;
-  Precision precision_;
-  ChunkGrid grid_;
-  cpu::ThreadPool pool_;
-  std::string instruction_set_;
   std::unique_ptr<cpu::KernelFactory<cpu::ViterbiKernel>> viterbi_factory_;
   std::unique_ptr<cpu::KernelFactory<cpu::PosteriorKernel>> posterior_factory_;
   std::vector<std::unique_ptr<cpu::ViterbiKernel>> viterbi_kernels_;
@@ -218,7 +215,7 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
     return at;
   };
   const std::int64_t spacing =
-      std::max<std::int64_t>(512, round_up(8 * static_cast<std::int64_t>(model_.max_duration), cpu::kBlock));
+      std::max<std::int64_t>(512, round_up<std::int64_t>(8 * std::int64_t{model_.max_duration}, cpu::kBlock));
   std::vector<cpu::PosteriorKernel::Result> results(chunks.size());
   pool_.run(chunks.size(), [&](std::size_t i, int worker) {
     results[i] = posterior_kernel(worker).posteriors(scores, chunks[i], grid_.warmup, spacing, RunStart(),

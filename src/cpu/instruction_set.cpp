@@ -27,12 +27,6 @@ std::mutex& dispatch_mutex() {
   return mutex;
 }
 
-std::string join(const std::vector<std::string>& names) {
-  std::string out;
-  for (const std::string& name : names) out += (out.empty() ? "" : ", ") + name;
-  return out;
-}
-
 }  // namespace
 
 std::vector<std::string> cpu_instruction_sets() {
@@ -42,29 +36,34 @@ std::vector<std::string> cpu_instruction_sets() {
   return names;
 }
 
-std::string with_instruction_set(const std::string& name, const std::function<void()>& make) {
+std::string chosen_instruction_set(const std::string& name) {
   const std::vector<std::string> names = cpu_instruction_sets();
-  const auto found = name.empty() ? names.begin() : std::find(names.begin(), names.end(), name);
-  if (found == names.end()) {
-    throw DeviceError({"", "", "instruction set '" + name + "' cannot run on this processor",
-                       "choose one of " + join(names)});
-  }
+  if (name.empty()) return names.front();
+  if (std::find(names.begin(), names.end(), name) != names.end()) return name;
+  std::string choices;
+  for (const std::string& choice : names) choices += (choices.empty() ? "" : ", ") + choice;
+  throw DeviceError(
+      {"", "", "instruction set '" + name + "' cannot run on this processor", "choose one of " + choices});
+}
+
+void with_instruction_set(const std::string& name, const std::function<void()>& make) {
+  const std::string chosen = chosen_instruction_set(name);
   const std::lock_guard lock(dispatch_mutex());
-  const std::vector<std::int64_t> all = targets();
   std::int64_t better = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(found - names.begin()); ++i) better |= all[i];
-  hwy::DisableTargets(better);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  try {
-    make();
-  } catch (...) {
-    hwy::DisableTargets(0);
-    hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-    throw;
+  for (const std::int64_t target : targets()) {
+    if (chosen == hwy::TargetName(target)) break;
+    better |= target;
   }
-  hwy::DisableTargets(0);
-  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
-  return *found;
+  struct Limit {
+    explicit Limit(std::int64_t disabled) { disable(disabled); }
+    ~Limit() { disable(0); }
+    static void disable(std::int64_t disabled) {
+      hwy::DisableTargets(disabled);
+      hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+    }
+  };
+  const Limit limit(better);
+  make();
 }
 
 }  // namespace semicrf

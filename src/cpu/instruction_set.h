@@ -10,8 +10,10 @@ namespace semicrf {
 // Best first; the last one is the portable baseline.
 std::vector<std::string> cpu_instruction_sets();
 
-// Runs `make` with dispatch limited to the named set (empty: the best). Throws DeviceError for one that
-// cannot run. Returns the name of the set used.
-std::string with_instruction_set(const std::string& name, const std::function<void()>& make);
+// The named set, or the best one for an empty name. DeviceError for one that cannot run.
+std::string chosen_instruction_set(const std::string& name);
+
+// Runs `make` with dispatch limited to the chosen set.
+void with_instruction_set(const std::string& name, const std::function<void()>& make);
 
 }  // namespace semicrf

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "core/score_window.h"
-#include "cpu/directed_model.h"
+#include "engine/directed_model.h"
 
 namespace semicrf::cpu {
 

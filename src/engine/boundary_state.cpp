@@ -1,9 +1,10 @@
-// Comparing and reading the states that cross a cut.
+#include "engine/boundary_state.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "engine/engine.h"
+#include "core/chain_model.h"
 
 namespace semicrf {
 namespace {

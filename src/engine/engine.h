@@ -1,4 +1,4 @@
-// The contract between the inference engines (reference, cpu, later cuda) and everybody who calls them.
+// The contract between the inference engines (reference, cpu, cuda) and everybody who calls them.
 //
 // An engine works on windows: stretches [begin, end) of one sequence that are whole numbers of chunks of its
 // grid (the last window ends at T). Inside a window it may run chunks in parallel from warmed-up starts; it
@@ -16,16 +16,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/block_sums.h"
 #include "core/chain_model.h"
 #include "core/score_window.h"
 #include "core/segment.h"
+#include "engine/boundary_state.h"
+#include "engine/expected_counts.h"
 
 namespace semicrf {
 
@@ -40,36 +40,9 @@ struct PositionRange {
 struct ChunkGrid {
   std::int64_t chunk = 0;  // window edges are multiples of this (or T)
   std::int64_t warmup =
-      0;  // positions an engine wants to see beyond a window's edges (fewer at the sequence's ends)
+      0;                 // positions an engine wants beyond a window's edges (fewer at the sequence's ends)
   double tolerance = 0;  // junction states agree within this (log units), besides rounding of large entries
 };
-
-// The messages at boundary b that determine everything on the other side of it.
-// Entries are relative: true log message = whole + offset + entry; the largest entry is 0 (all -inf: no
-// path). `whole` is a whole number that takes up the length of the sequence, so that differences of it are
-// exact.
-//   forward:  ring row d-1 = gamma_{b-d}(c) + S[b,c] - S-origin, i.e. content already summed up to b;
-//             message = alpha_b; tail = tail_b + S[b,c]
-//   backward: the same of the reversed sequence: ring row d-1 = S[b+d,c] - S[b,c] + Pe[b+d-1,c] +
-//   beta_{b+d}(c);
-//             message = beta_b; tail = log sum over e > b+K of that, with B[K] and the tail's decay
-// Rows that would lie outside the sequence are -inf.
-struct BoundaryState {
-  std::int64_t boundary = 0;
-  double whole = 0;
-  double offset = 0;
-  std::vector<double> ring;     // (K, C)
-  std::vector<double> message;  // (C)
-  std::vector<double> tail;     // (C), empty when the model has no tail
-};
-
-// The constant d with truth = warmed + (truth.whole - warmed.whole) + d, when every entry agrees: both -inf,
-// or both finite with max d - min d <= tolerance + 4 ulp(largest |entry|) where the ulp is that of the
-// engine's precision. The constant is the mean of the differences weighted by exp(truth). nullopt when they
-// do not agree.
-enum class Precision { kFloat, kDouble };
-std::optional<double> agreement(const BoundaryState& truth, const BoundaryState& warmed, double tolerance,
-                                Precision precision);
 
 // Sums over one chunk, for the caller to add up in chunk order (so that windows do not change a digit).
 struct ChunkReport {
@@ -115,60 +88,22 @@ struct ViterbiWindow {
   std::unique_ptr<ViterbiMessages> messages;  // only when asked for
 };
 
-// Expected counts under P(y|x): the gradients of log Z by the scores that all positions share
-// (docs/algorithm.md, section 3). An engine adds a window's share to what is there: segments count in the
-// window of their start, tail counts and transitions in the window of their position.
-struct ExpectedCounts {
-  std::vector<double> transition;  // (C, C), [from][to]; with the uniform initial term position 0 counts too
-  std::vector<double> duration;    // (K, C), row k-1; row K-1 includes the segments that go on into the tail
-  std::vector<double> tail;        // (C): positions by which tail segments exceed K; empty without a tail
-
-  // Brings the arrays to the shapes of a model, zeros where they were empty. Engines do it before they add.
-  void shape_for(const ChainModel& model) {
-    const auto labels = static_cast<std::size_t>(model.num_labels);
-    transition.resize(labels * labels);
-    duration.resize(static_cast<std::size_t>(model.max_duration) * labels);
-    tail.resize(model.has_tail() ? labels : 0);
-  }
-};
-
-// Sums over positions under P(y|x): the gradients of log Z by the weights and biases of the linear heads that
-// made the scores (centring not considered), and by the model's start and end scores. The caller brings the
-// arrays to their shapes. An engine adds a window's share to what is there, stretches of positions in their
-// order.
-struct ExpectedFeatures {
-  struct Head {
-    std::vector<double> weights;  // (inputs, C), as in HeadTable: sum over t of p[t,c] x_j
-    std::vector<double> bias;     // (C): sum over t of p[t,c]; empty: the head's sums are not wanted
-
-    void shape_for(const HeadTable& table) {
-      weights.resize(table.weights.size());
-      bias.resize(table.bias.size());
-    }
-  };
-  Head emission;                    // p = P(c|t)
-  Head start, finish;               // p: a segment of label c starts at t, or has its last position there
-  std::vector<double> first, last;  // (C): P(c|0), P(c|T-1)
-};
-
 // Where posteriors go; null pointers are not computed. Rows are the positions of the range. Probabilities in
 // [0, 1].
 struct PosteriorArrays {
   double* boundary = nullptr;  // (n): a segment starts at t
   double* labels = nullptr;    // (n, C): P(c|t), the gradient of log Z by the centred emissions
   double* starts = nullptr;    // (n, C): a segment of label c starts at t; gradient by the start scores
-  double* ends =
-      nullptr;  // (n, C): a segment of label c has its last position at t; gradient by the end scores
+  double* ends = nullptr;  // (n, C): a segment of label c ends with position t; gradient by the end scores
   ExpectedCounts* counts = nullptr;  // added to, in chunk order; a window computed again adds again
-  // Likewise; of windows with features, for engines that project. Several sequences may share one.
+  // Added to as well; of windows with features, for engines that project. Several sequences may share one.
   ExpectedFeatures* features = nullptr;
 };
 
 struct PosteriorWindow {
   BoundaryState right_forward;  // true forward state at range.end (log semiring)
   BoundaryState left_backward;  // backward state at range.begin that the results were computed with
-  BoundaryState
-      right_warmed;  // the backward state that was warmed up at range.end (empty ring where range.end == T)
+  BoundaryState right_warmed;   // backward state warmed up at range.end (empty ring where range.end == T)
   std::vector<ChunkReport> chunks;
 };
 
@@ -193,74 +128,42 @@ struct ForwardWindow {
   std::vector<ChunkReport> chunks;
 };
 
-// What is known of a whole sequence that was one of several.
-struct SequenceResult {
-  double log_partition = 0;  // log Z; -inf: no path exists
-  std::vector<ChunkReport> chunks;
-};
+class DeviceMemory;     // engine/device_memory.h
+class SequenceBatches;  // engine/batch.h
 
-// The best path of a whole sequence that was one of several.
-struct SequencePath {
-  bool feasible = false;          // false: no path exists
-  std::vector<Segment> reversed;  // right to left
-  std::vector<ChunkReport> chunks;
-};
-
-// A window of a sequence as memory planning sees it.
-struct WindowShape {
-  std::int64_t length = 0;      // T of the sequence
-  std::int64_t positions = 0;   // of the window
-  std::int64_t read = 0;        // with its halos
-  std::size_t score_bytes = 0;  // per position, all arrays
-};
-
-// Scores of a whole sequence that an engine is copying ahead of their use. Copying ends when it is destroyed,
-// which must be before the engine is. For the thread that uses the engine.
-class ScorePrefetch {
- public:
-  virtual ~ScorePrefetch() = default;
-  // Whether all scores of positions [0, end) are known to be finite or -inf. Waits for them.
-  virtual bool sound(std::int64_t end) = 0;
-  // Of all emissions; nothing when some scores are not sound, or not there. Waits for them.
-  virtual std::optional<BlockSums> block_sums(double mask) = 0;
+// What an engine is; nothing of it changes while the engine lives.
+struct EngineInfo {
+  std::string_view name;    // "reference", "cpu" or "cuda"
+  std::string description;  // for logs: instruction set, precision, threads
+  ChainModel model;
+  Precision precision = Precision::kDouble;
+  ChunkGrid grid;
+  bool projects = false;  // whether windows may come with features in place of scores, except for forward()
 };
 
 class Engine {
  public:
   virtual ~Engine() = default;
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
 
-  virtual std::string_view name() const = 0;    // "reference", "cpu" or "cuda"
-  virtual std::string description() const = 0;  // for logs: instruction set, precision, threads
-  virtual const ChainModel& model() const = 0;
-  virtual Precision precision() const = 0;
-  virtual ChunkGrid grid() const = 0;
+  const EngineInfo& info() const { return info_; }
+  std::string_view name() const { return info_.name; }
+  const std::string& description() const { return info_.description; }
+  const ChainModel& model() const { return info_.model; }
+  Precision precision() const { return info_.precision; }
+  const ChunkGrid& grid() const { return info_.grid; }
+  bool projects() const { return info_.projects; }
+
+  // Null: the engine computes in the host's memory.
+  DeviceMemory* own_memory() const { return own_memory_; }
+  // Several whole sequences in one call.
+  SequenceBatches& batches() const { return *batches_; }
 
   // Peak bytes an engine allocates for a window of this many positions of one sequence, scores and outputs
   // not included.
   virtual std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const = 0;
   virtual std::size_t posterior_bytes(std::int64_t positions, bool counts = false) const = 0;
-
-  // Engines with memory of their own: the bytes they may take of it (nothing: there is none), and the peak
-  // that a window needs there, scores and outputs included. The functions above then count what they take of
-  // the host's.
-  virtual std::optional<std::size_t> device_memory() const { return std::nullopt; }
-  virtual std::size_t viterbi_device_bytes(const WindowShape&) const { return 0; }
-  virtual std::size_t posterior_device_bytes(const WindowShape&, bool /*counts*/) const { return 0; }
-
-  // Whether windows of this shape are joined: the path through a window is followed as soon as it was
-  // computed, from the best label at its right edge, and of its messages only the right edge is kept. Paths
-  // run together, so that few windows must be computed again when the true path is known to come from
-  // elsewhere. Edges of all windows are part of what a window needs, and their scores need not stay valid on
-  // the host.
-  virtual bool joins_windows(const WindowShape&) const { return false; }
-
-  // `whole` covers a sequence that lies in memory and stays there, unchecked yet; windows of it with the same
-  // ScoreWindow::sequence will be asked for from left to right. An engine may begin to copy, or go on with
-  // what it has begun of that sequence. May be null.
-  virtual std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& /*whole*/) { return nullptr; }
-
-  // Whether windows may come with features in place of scores; forward() gives no messages of such.
-  virtual bool projects() const { return false; }
 
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
   // exist); `left` is the true state at range.begin, null exactly when range.begin == 0.
@@ -280,58 +183,14 @@ class Engine {
   virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                 const ForwardArrays& out) = 0;
 
-  // Several whole sequences at once: the digits and segments are those of forward(), viterbi() and its
-  // messages, and posteriors(), one sequence after the other. Every window covers its sequence. `out`: what is
-  // wanted of each, without counts; those of all sequences are added to `counts`, in their order, unless it
-  // is null.
-  virtual std::vector<SequenceResult> log_partitions(std::span<const ScoreWindow> sequences);
-  virtual std::vector<SequencePath> viterbi_of(std::span<const ScoreWindow> sequences);
-  virtual std::vector<SequenceResult> posteriors_of(std::span<const ScoreWindow> sequences,
-                                                    std::span<const PosteriorArrays> out,
-                                                    ExpectedCounts* counts);
-  // Positions that a call of these should bring; a function of the model. 0: several sequences are computed
-  // no faster than one by one.
-  virtual std::int64_t batch_positions() const { return 0; }
+ protected:
+  Engine(EngineInfo info, DeviceMemory* own_memory, SequenceBatches& batches)
+      : info_(std::move(info)), own_memory_(own_memory), batches_(&batches) {}
+
+ private:
+  EngineInfo info_;
+  DeviceMemory* own_memory_;
+  SequenceBatches* batches_;
 };
-
-// Positions of the edges that are kept of windows that are joined: enough for paths to run together.
-inline std::int64_t joining_edge(int max_duration) {
-  return (16 * std::int64_t{max_duration} + 4096 + 63) / 64 * 64;
-}
-
-// log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path
-// exists.
-double log_sum(const BoundaryState& state_at_end);
-double best_final_score(const BoundaryState& state_at_end, int* best_label);
-
-// How an engine is chosen.
-struct EngineOptions {
-  enum class Backend { kAuto, kReference, kCpu, kCuda };
-  Backend backend = Backend::kAuto;
-  Precision precision = Precision::kFloat;
-  int threads = 1;
-  std::vector<int> devices;       // GPUs, as CUDA numbers them; empty: the first
-  std::size_t device_memory = 0;  // bytes that may be used of a GPU; 0: the engine's choice
-  bool spread_windows = false;    // over all the GPUs; else the engine is on the first of them
-  std::string
-      instruction_set;  // empty: the best this processor has; else a name of available_instruction_sets()
-};
-
-// The only function that knows which engines exist. Throws DeviceError when a forced choice cannot run here.
-std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel model);
-
-std::vector<std::string> available_instruction_sets();
-
-// Pairs of single-precision operations per second that one thread of this processor does out of registers:
-// the limits the engines are measured against. Takes a second.
-struct ArithmeticPeaks {
-  double add_max = 0;       // an addition and a maximum: the max semiring
-  double multiply_add = 0;  // a multiplication and an addition: the log semiring
-};
-ArithmeticPeaks measure_arithmetic_peaks();
-
-// Seconds to bring `bytes` to the engine's device as it brings scores there, or to read them where it
-// computes in the host's memory. Nothing is computed.
-double measure_copy_seconds(const EngineOptions& options, std::span<const unsigned char> bytes);
 
 }  // namespace semicrf

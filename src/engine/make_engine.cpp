@@ -2,14 +2,15 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/peak.h"
 #include "cuda/engine/cuda_engine.h"
-#include "engine/engine.h"
+#include "engine/measure.h"
+#include "engine/options.h"
 #include "reference/reference_engine.h"
 
 namespace semicrf {
@@ -45,18 +46,14 @@ double measure_copy_seconds(const EngineOptions& options, std::span<const unsign
   if (takes_gpu(options)) return cuda_copy_seconds(bytes, cuda_options(options));
   const auto begin = std::chrono::steady_clock::now();
   // Every cache line, summed so that the reads must happen.
-  std::vector<std::jthread> readers;
   const std::size_t threads = static_cast<std::size_t>(std::max(1, options.threads));
   std::atomic<unsigned> sum{0};
-  for (std::size_t i = 0; i < threads; ++i) {
-    readers.emplace_back([&, i] {
-      unsigned part = 0;
-      for (std::size_t at = bytes.size() * i / threads; at < bytes.size() * (i + 1) / threads; at += 64)
-        part += bytes[at];
-      sum += part;
-    });
-  }
-  readers.clear();
+  parallel_for(options.threads, threads, [&](std::size_t i, int) {
+    unsigned part = 0;
+    for (std::size_t at = bytes.size() * i / threads; at < bytes.size() * (i + 1) / threads; at += 64)
+      part += bytes[at];
+    sum += part;
+  });
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 

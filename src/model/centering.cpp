@@ -33,7 +33,7 @@ std::optional<Centering> centering_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-SequenceMean::SequenceMean(std::size_t columns) : sum_(columns, 0.0), compensation_(columns, 0.0) {
+SequenceMean::SequenceMean(std::size_t columns) : sums_(columns) {
   open_.sum.assign(columns, 0.0);
   open_.forbidden.assign(columns, 0);
 }
@@ -70,7 +70,7 @@ void SequenceMean::add_block(const Value* rows, std::size_t count, Partial& part
 template <class Value>
 void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t end) {
   if (begin < next_ || end < begin) throw std::logic_error("rows of a sequence mean come out of order");
-  const std::size_t columns = sum_.size();
+  const std::size_t columns = sums_.size();
   const auto rows_from = [&](std::int64_t position) {
     return rows + static_cast<std::size_t>(position - begin) * columns;
   };
@@ -108,7 +108,7 @@ void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t 
 }
 
 void SequenceMean::add(const BlockSums& blocks, std::int64_t rows) {
-  const std::size_t columns = sum_.size();
+  const std::size_t columns = sums_.size();
   const std::int64_t count = (rows + kBlock - 1) / kBlock;
   if (next_ != 0 || blocks.sums.size() != static_cast<std::size_t>(count) * columns ||
       blocks.forbidden.size() != columns)
@@ -126,10 +126,7 @@ void SequenceMean::add(const BlockSums& blocks, std::int64_t rows) {
 void SequenceMean::flush() {
   std::vector<double>& partial = open_.sum;
   for (std::size_t c = 0; c < partial.size(); ++c) {
-    const double next = sum_[c] + partial[c];
-    const bool sum_is_larger = std::fabs(sum_[c]) >= std::fabs(partial[c]);
-    compensation_[c] += sum_is_larger ? (sum_[c] - next) + partial[c] : (partial[c] - next) + sum_[c];
-    sum_[c] = next;
+    sums_[c].add(partial[c]);
     partial[c] = 0;
   }
 }
@@ -137,10 +134,10 @@ void SequenceMean::flush() {
 std::vector<double> SequenceMean::mean() const {
   SequenceMean closed = *this;
   closed.flush();
-  std::vector<double> result(sum_.size(), 0.0);
+  std::vector<double> result(sums_.size(), 0.0);
   for (std::size_t c = 0; c < result.size(); ++c) {
     const std::int64_t entries = rows_ - open_.forbidden[c];
-    if (entries > 0) result[c] = (closed.sum_[c] + closed.compensation_[c]) / static_cast<double>(entries);
+    if (entries > 0) result[c] = closed.sums_[c].value() / static_cast<double>(entries);
   }
   return result;
 }

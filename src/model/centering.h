@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/block_sums.h"
+#include "core/compensated_sum.h"
 #include "model/parameters.h"
 
 namespace semicrf {
@@ -65,8 +66,7 @@ class SequenceMean {
   std::int64_t block_ = -1;  // absolute block of the open partial sums
   std::int64_t rows_ = 0;
   Partial open_;                      // sums of the open block; what else is counted goes on
-  std::vector<double> sum_;           // (columns) closed blocks
-  std::vector<double> compensation_;  // (columns) rounding lost by sum_
+  std::vector<CompensatedSum> sums_;  // (columns) closed blocks
   ForEach for_each_;
 };
 

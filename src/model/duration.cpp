@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/compensated_sum.h"
+
 namespace semicrf {
 namespace {
 
@@ -17,22 +19,6 @@ constexpr std::array<std::pair<DurationKind, std::string_view>, 5> kKindNames{{
     {DurationKind::kPoisson, "poisson"},
     {DurationKind::kUniform, "uniform"},
 }};
-
-// A running sum that keeps the digits plain addition would lose (Neumaier).
-class CompensatedSum {
- public:
-  explicit CompensatedSum(double start) : sum_(start) {}
-  void add(double term) {
-    const double next = sum_ + term;
-    lost_ += std::fabs(sum_) >= std::fabs(term) ? (sum_ - next) + term : (term - next) + sum_;
-    sum_ = next;
-  }
-  double value() const { return sum_ + lost_; }
-
- private:
-  double sum_;
-  double lost_ = 0;
-};
 
 // Column `label` of a table whose differences are step(k) = bias(k) - bias(k-1), k >= 2.
 template <class Step>
@@ -49,7 +35,7 @@ void fill_column(std::vector<double>& table, std::size_t labels, std::size_t lab
 void fill_negative_binomial(std::vector<double>& table, std::size_t labels, std::size_t label, double r,
                             double p) {
   const double log_continue = std::log1p(-p);
-  CompensatedSum combinations(0);  // lgamma(k+r-1) - lgamma(r) - lgamma(k)
+  CompensatedSum combinations;  // lgamma(k+r-1) - lgamma(r) - lgamma(k)
   const double first = r * std::log(p);
   double k = 1;
   for (std::size_t i = label; i < table.size(); i += labels, k += 1) {

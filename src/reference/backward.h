@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "core/compensated_sum.h"
 #include "engine/engine.h"
-#include "reference/content_sum.h"
 #include "reference/sequence_scores.h"
 
 namespace semicrf {
@@ -36,7 +36,7 @@ BoundaryState backward_state(const ChainModel& model, const SequenceScores& scor
 template <class Visit>
 void for_each_extension(const SequenceScores& scores, const BackwardMessages& messages, std::int64_t t, int c,
                         std::int64_t longest, double level, Visit visit) {
-  ContentSum content;
+  CompensatedSum content;
   for (std::int64_t k = 1; k <= longest && t + k <= scores.length(); ++k) {
     const double score = scores.emission(t + k - 1, c);
     if (score == kNegativeInfinity) return;

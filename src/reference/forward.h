@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "core/compensated_sum.h"
 #include "engine/engine.h"
-#include "reference/content_sum.h"
 #include "reference/semiring.h"
 #include "reference/sequence_scores.h"
 
@@ -41,7 +41,7 @@ BoundaryState forward_state(const ChainModel& model, const SequenceScores& score
 template <class Visit>
 void for_each_open_segment(const SequenceScores& scores, const ForwardMessages& messages, int num_labels,
                            std::int64_t t, int c, std::int64_t longest, double level, Visit visit) {
-  ContentSum content;
+  CompensatedSum content;
   for (std::int64_t k = 1; k <= std::min(longest, t); ++k) {
     const std::int64_t s = t - k;
     const double score = scores.emission(s, c);

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "engine/batch.h"
 #include "reference/backward.h"
 #include "reference/forward.h"
 #include "reference/posteriors.h"
@@ -48,13 +49,10 @@ class ReferenceViterbiMessages : public ViterbiMessages {
 
 class ReferenceEngine : public Engine {
  public:
-  explicit ReferenceEngine(ChainModel model) : model_(std::move(model)) {}
-
-  std::string_view name() const override { return "reference"; }
-  std::string description() const override { return "reference, scalar log domain, double, one thread"; }
-  const ChainModel& model() const override { return model_; }
-  Precision precision() const override { return Precision::kDouble; }
-  ChunkGrid grid() const override { return {kWholeSequence, 0, 0.0}; }
+  explicit ReferenceEngine(ChainModel model)
+      : Engine({"reference", "reference, scalar log domain, double, one thread", std::move(model),
+                Precision::kDouble, ChunkGrid{kWholeSequence, 0, 0.0}},
+               nullptr, one_by_one_) {}
 
   std::size_t viterbi_bytes(std::int64_t positions, bool) const override {
     return score_bytes(positions) + table_bytes(positions, model_.has_tail() ? 3 : 2) + state_bytes();
@@ -139,7 +137,8 @@ class ReferenceEngine : public Engine {
     return (static_cast<std::size_t>(model_.max_duration) + 2) * labels * sizeof(double);
   }
 
-  ChainModel model_;
+  const ChainModel& model_ = model();
+  OneByOne one_by_one_{*this};
 };
 
 }  // namespace

@@ -8,17 +8,18 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/memory_size.h"
+#include "engine/options.h"
 #include "io/files/output_file.h"
-#include "io/params/params_write.h"
 #include "io/json/stats_json.h"
+#include "io/memory_size.h"
+#include "io/params/params_write.h"
 #include "pipeline/windows/memory_budget.h"
 #include "train/fit/adamw_fit.h"
 #include "train/fit/calibration.h"
 #include "train/fit/checkpoint.h"
 #include "train/fit/lbfgs_fit.h"
-#include "train/objective/objective.h"
 #include "train/fit/training_problem.h"
+#include "train/objective/objective.h"
 #include "train/start/training_setup.h"
 
 namespace semicrf {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/options.h"
 #include "model/duration.h"
 #include "model/parameters.h"
 #include "pipeline/run/run_options.h"

@@ -14,6 +14,7 @@
 
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/cuda_engine_impl.h"
+#include "engine/batch.h"
 #include "train/objective/objective.h"
 #include "unit/train/train_fixture.h"
 
@@ -215,7 +216,7 @@ void measure_paths(Shape shape) {
   print("viterbi paths", shape, together, segments);
   print_stages(engine, shape, [&] { engine.viterbi_batch_pass(); });
   print("viterbi paths from the host", shape, seconds_of([&] { engine.viterbi_of(sequences); }), 0);
-  print("viterbi paths one by one", shape, seconds_of([&] { engine.Engine::viterbi_of(sequences); }), 0);
+  print("viterbi paths one by one", shape, seconds_of([&] { OneByOne(engine).viterbi_of(sequences); }), 0);
 }
 
 void measure_batches() {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/options.h"
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"

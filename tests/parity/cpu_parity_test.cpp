@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "engine/engine.h"
+#include "engine/options.h"
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/options.h"
 #include "parity/all_engines.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"

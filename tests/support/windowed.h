@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/options.h"
 #include "pipeline/windows/window_plan.h"
 
 namespace semicrf::testing {

@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "cpu/directed_model.h"
 #include "cpu/score_view.h"
 #include "cpu/simd/semiring-inl.h"
+#include "engine/directed_model.h"
 #include "hwy/aligned_allocator.h"
 
 HWY_BEFORE_NAMESPACE();

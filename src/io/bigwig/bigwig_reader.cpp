@@ -1,14 +1,11 @@
 #include "io/bigwig/bigwig_reader.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <limits>
-#include <mutex>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
+#include "core/parallel.h"
 #include "io/bigwig/bigwig_index.h"
 #include "io/bigwig/bigwig_section.h"
 #include "io/bigwig/bin_sweep.h"
@@ -24,44 +21,6 @@ constexpr std::size_t kNoChromosome = std::numeric_limits<std::size_t>::max();
 bool is_swapped(const MappedFile& file) {
   require_input_kind(InputKind::kBigWig, file.path(), file.bytes());
   return file.bytes()[0] == 0x88;
-}
-
-// Runs task(i, worker) for i in [0, count), worker w taking i = w first and then whatever is next. When tasks
-// throw, the exception of the lowest i is the one that leaves, so errors do not depend on the number of
-// workers either.
-template <typename Task>
-void run_tasks(std::size_t count, std::size_t workers, Task&& task) {
-  if (workers <= 1) {
-    for (std::size_t i = 0; i < count; ++i) task(i, std::size_t{0});
-    return;
-  }
-  std::atomic<std::size_t> next{workers};
-  std::atomic<bool> failed{false};
-  std::mutex mutex;
-  std::size_t failed_at = count;
-  std::exception_ptr failure;
-  const auto work = [&](std::size_t worker) {
-    // Lower tasks than a failed one have all been taken, and a taken task is always finished.
-    for (std::size_t i = worker; i < count; i = next++) {
-      try {
-        task(i, worker);
-      } catch (...) {
-        const std::lock_guard<std::mutex> lock(mutex);
-        if (i < failed_at) {
-          failed_at = i;
-          failure = std::current_exception();
-        }
-        failed = true;
-      }
-      if (failed) return;
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    for (std::size_t w = 1; w < workers; ++w) threads.emplace_back(work, w);
-    work(0);
-  }
-  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace
@@ -137,9 +96,10 @@ void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std
   prepare_decoders(workers, wanted.front());
 
   std::vector<BlockEdges> edges(wanted.size());
-  run_tasks(wanted.size(), workers, [&](std::size_t i, std::size_t worker) {
+  // Worker 0 begins with the first block, which its decoder may have from the last call.
+  parallel_for(static_cast<int>(workers), wanted.size(), [&](std::size_t i, int worker) {
     const BlockContext where = context(chrom, wanted[i]);
-    const BigWigSection section = decoders[worker].decode(where, index.compressed);
+    const BigWigSection section = decoders[static_cast<std::size_t>(worker)].decode(where, index.compressed);
     edges[i] = view.swap() ? sweep_section<true>(where, section, bins, sink)
                            : sweep_section<false>(where, section, bins, sink);
   });

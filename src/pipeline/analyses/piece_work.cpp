@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "pipeline/run/parallel_for.h"
+#include "core/parallel.h"
+#include "engine/batch.h"
 #include "pipeline/inputs/random_stream.h"
 
 namespace semicrf {
@@ -126,7 +127,7 @@ std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreW
                                           int threads) {
   std::vector<PieceResult> results(pieces.size());
   if (analysis.viterbi) {
-    const std::vector<SequencePath> paths = engine.viterbi_of(pieces);
+    const std::vector<SequencePath> paths = engine.batches().viterbi_of(pieces);
     parallel_for(threads, pieces.size(), [&](std::size_t i, int) {
       results[i].viterbi = scored_path(engine.model(), pieces[i], paths[i]);
     });

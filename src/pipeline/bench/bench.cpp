@@ -9,10 +9,12 @@
 #include <random>
 
 #include "core/error.h"
+#include "engine/measure.h"
+#include "engine/options.h"
 #include "model/score_source.h"
+#include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "pipeline/bench/bench_timing.h"
 #include "pipeline/bench/json_line.h"
-#include "pipeline/analyses/viterbi/viterbi_decoder.h"
 
 namespace semicrf {
 namespace {

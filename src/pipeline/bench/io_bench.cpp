@@ -5,10 +5,11 @@
 #include <vector>
 
 #include "core/error.h"
+#include "engine/measure.h"
 #include "io/arrays/npy_reader.h"
 #include "pipeline/bench/bench_timing.h"
-#include "pipeline/inputs/input_argument.h"
 #include "pipeline/bench/json_line.h"
+#include "pipeline/inputs/input_argument.h"
 #include "pipeline/run/run.h"
 
 namespace semicrf {

@@ -7,13 +7,14 @@
 #include <memory>
 
 #include "core/error.h"
+#include "engine/options.h"
 #include "eval/bin_segments.h"
 #include "eval/stretches.h"
 #include "io/memory_size.h"
+#include "pipeline/analyses/piece_work.h"
+#include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
 #include "pipeline/windows/path_score.h"
-#include "pipeline/run/piece_stream.h"
-#include "pipeline/analyses/piece_work.h"
 
 namespace semicrf {
 namespace {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/segment.h"
+#include "engine/options.h"
 #include "eval/eval_report.h"
 #include "io/params/params_json.h"
 #include "model/score_source.h"

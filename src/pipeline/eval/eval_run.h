@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "engine/engine.h"
+#include "engine/options.h"
 #include "eval/eval_report.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/run_options.h"

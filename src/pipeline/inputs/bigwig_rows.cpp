@@ -3,8 +3,8 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "model/feature_transform.h"
-#include "pipeline/run/parallel_for.h"
 #include "pipeline/inputs/row_reader.h"
 
 namespace semicrf {

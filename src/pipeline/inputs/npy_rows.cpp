@@ -4,8 +4,8 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "model/feature_transform.h"
-#include "pipeline/run/parallel_for.h"
 #include "pipeline/inputs/row_reader.h"
 
 namespace semicrf {

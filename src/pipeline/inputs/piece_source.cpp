@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "pipeline/run/parallel_for.h"
+#include "core/parallel.h"
 
 namespace semicrf {
 namespace {

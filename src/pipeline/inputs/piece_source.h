@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/device_memory.h"
 #include "model/linear_heads.h"
 #include "model/pieces.h"
 #include "model/score_source.h"

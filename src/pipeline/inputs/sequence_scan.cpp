@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "core/parallel.h"
+#include "engine/device_memory.h"
 #include "model/centering.h"
-#include "pipeline/run/parallel_for.h"
 
 namespace semicrf {
 namespace {
@@ -106,9 +107,9 @@ std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engin
   if (length < kWorthwhile) return std::nullopt;
   const BinRange all{0, length};
   std::optional<ScoreWindow> whole = scores_in_place(scores, all);
-  if (!whole) return std::nullopt;
+  if (!whole || engine.own_memory() == nullptr) return std::nullopt;
   whole->sequence = sequence_number(scores, all);
-  scores.prefetch = engine.prefetch(*whole);
+  scores.prefetch = engine.own_memory()->prefetch(*whole);
   if (!scores.prefetch) return std::nullopt;
   const std::optional<BlockSums> sums = scores.prefetch->block_sums(kMaskScore);
   if (!sums) {

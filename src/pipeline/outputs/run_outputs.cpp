@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/run/parallel_for.h"
+#include "core/parallel.h"
 #include "pipeline/run/turns.h"
 
 namespace semicrf {

@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "core/error.h"
-#include "pipeline/run/parallel_for.h"
+#include "core/parallel.h"
+#include "engine/batch.h"
+#include "engine/options.h"
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
@@ -220,7 +222,7 @@ void PieceRunner::run_long(const Piece& piece) {
                     [&](std::int64_t positions) { advance(positions); }));
   piece.scores->prefetch.reset();
   wait_written();
-  if (!engines_.whole().device_memory()) return finish_piece(piece, *result, begun);
+  if (!engines_.whole().own_memory()) return finish_piece(piece, *result, begun);
   // The device goes on with the next piece meanwhile.
   writing_ =
       std::async(std::launch::async, [this, piece, result, begun] { finish_piece(piece, *result, begun); });
@@ -365,7 +367,8 @@ std::function<void()> PieceRunner::compute_batch_in_turn(Engine& engine, Batch t
 // Whether short pieces go to the engine in one call. Draws and exact segments are made of forward messages,
 // for which there is none.
 bool PieceRunner::takes_together(const Engine& engine) const {
-  return engine.batch_positions() > 0 && !options_.analysis.path_edges && options_.analysis.draws == 0;
+  return engine.batches().batch_positions() > 0 && !options_.analysis.path_edges &&
+         options_.analysis.draws == 0;
 }
 
 // Half of the memory: a batch is full once it takes that, and its last piece takes no more by itself.
@@ -377,7 +380,8 @@ std::size_t PieceRunner::batch_budget() const {
 bool PieceRunner::is_one_of_many(const Engine& engine, const Piece& piece, const ScoreSource& source) const {
   if (!takes_together(engine) || piece.scores->prefetch) return false;
   const std::int64_t length = piece.bins.size();
-  if (length >= engine.batch_positions() || length / kShortChunks >= engine.grid().chunk) return false;
+  if (length >= engine.batches().batch_positions() || length / kShortChunks >= engine.grid().chunk)
+    return false;
   const std::size_t kept = piece.scores->cached_bytes;
   return whole_bytes(engine, source, options_.analysis) + kept <= batch_budget() &&
          plan_piece(engine, source, options_.analysis, 2 * batch_budget() - kept).whole();
@@ -391,7 +395,8 @@ void PieceRunner::add_to_many(const Engine& engine, Piece piece, std::unique_ptr
   batch.bytes += row_bytes(engine, *source, options_.analysis) + cached;
   batch.positions += source->length();
   const std::size_t of_engine = engine_bytes(engine, *source, options_.analysis, batch.positions);
-  batch.full = batch.positions >= engine.batch_positions() || batch.bytes + of_engine > batch_budget();
+  batch.full =
+      batch.positions >= engine.batches().batch_positions() || batch.bytes + of_engine > batch_budget();
 }
 
 // Whether the piece shall be one of several that are computed with one thread each; then what it takes.

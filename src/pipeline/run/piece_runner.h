@@ -17,12 +17,13 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "pipeline/inputs/input_set.h"
-#include "pipeline/run/piece_stream.h"
+#include "engine/options.h"
 #include "pipeline/analyses/piece_work.h"
+#include "pipeline/inputs/input_set.h"
+#include "pipeline/outputs/run_outputs.h"
+#include "pipeline/run/piece_stream.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/run_options.h"
-#include "pipeline/outputs/run_outputs.h"
 #include "pipeline/run/run_report.h"
 #include "pipeline/run/turns.h"
 

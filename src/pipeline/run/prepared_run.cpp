@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "core/error.h"
-#include "io/memory_size.h"
 #include "io/files/output_file.h"
-#include "io/text/provenance_header.h"
 #include "io/json/stats_json.h"
-#include "pipeline/windows/memory_budget.h"
+#include "io/memory_size.h"
+#include "io/text/provenance_header.h"
 #include "pipeline/run/piece_stream.h"
+#include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {
 namespace {
@@ -102,7 +102,7 @@ void PreparedRun::settle_memory() {
                          "raise --max-memory"});
     window_budget_ = limit - fixed;
   } else {
-    window_budget_ = engines_.whole().device_memory() ? kDefaultDeviceWindowMemory : kDefaultWindowMemory;
+    window_budget_ = engines_.whole().own_memory() ? kDefaultDeviceWindowMemory : kDefaultWindowMemory;
     std::size_t comfortable = 0;
     for_each_sequence([&](const Sequence&, const auto&, const ScoreSource& source, std::size_t kept) {
       comfortable = std::max(comfortable, kept + comfortable_bytes(engines_.whole(), source, analysis_));

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "core/parallel.h"
 #include "pipeline/windows/centred_scores.h"
-#include "pipeline/run/parallel_for.h"
 
 namespace semicrf {
 namespace {
@@ -15,18 +15,9 @@ constexpr std::int64_t kCell = 65536;  // and cells end there
 
 }  // namespace
 
-// Knuth's two-sum: the exact rounding error, without a branch.
-inline void PathScore::Sum::add(double value) {
-  const double sum = total + value;
-  const double added = sum - total;
-  compensation += (total - (sum - added)) + (value - added);
-  total = sum;
-}
-
 void PathScore::close_cell() {
   cell_.sum.add(cell_.content);
-  sum_.add(cell_.sum.total);
-  sum_.compensation += cell_.sum.compensation;
+  sum_.add(cell_.sum);
   cell_ = {};
 }
 
@@ -211,7 +202,7 @@ double PathScore::finish() {
       best = std::max(best, model_->transition_at(from, right_label_));
     sum_.add(best);
   }
-  return sum_.total + sum_.compensation;
+  return sum_.value();
 }
 
 }  // namespace semicrf

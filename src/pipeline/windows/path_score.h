@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "core/compensated_sum.h"
 #include "core/score_window.h"
 #include "core/segment.h"
 
@@ -15,19 +16,12 @@ namespace semicrf {
 // a fixed grid of cells with a sum each; within a cell the order of the additions depends on the path alone.
 // So neither windows nor threads change a digit.
 class PathScore {
-  // A sum that carries its rounding errors.
-  struct Sum {
-    double total = 0;
-    double compensation = 0;
-    void add(double value);
-  };
-
  public:
   // What lies within one cell of the grid.
   struct Cell {
     std::int64_t index = -1;
     double content = 0;  // of the current segment within the current part of the cell
-    Sum sum;
+    CompensatedSum sum;
   };
 
   PathScore(const ChainModel& model, std::int64_t length) : model_(&model), length_(length) {}
@@ -68,7 +62,7 @@ class PathScore {
   const ChainModel* model_;
   std::int64_t length_;
   Cell cell_;             // the leftmost so far
-  Sum sum_;               // of the cells right of it
+  CompensatedSum sum_;    // of the cells right of it
   int right_label_ = -1;  // label of the segment to the right; -1: none yet
 };
 

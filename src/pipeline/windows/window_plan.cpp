@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "engine/device_memory.h"
 
 namespace semicrf {
 namespace {
@@ -42,13 +43,13 @@ std::size_t window_bytes(const WindowNeeds& needs, std::int64_t positions, std::
 }  // namespace
 
 void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNeeds& needs,
-                       std::function<std::size_t(const WindowShape&)> bytes) {
-  const std::optional<std::size_t> memory = engine.device_memory();
-  if (!memory) return;
-  needs.device_budget = *memory;
-  needs.device_bytes = [bytes = std::move(bytes), length = source.length(),
-                        per_position = source.score_bytes()](std::int64_t positions, std::int64_t read) {
-    return bytes({length, positions, std::min(length, read), per_position});
+                       std::size_t (*bytes)(const DeviceMemory&, const WindowShape&)) {
+  const DeviceMemory* const memory = engine.own_memory();
+  if (memory == nullptr) return;
+  needs.device_budget = memory->device_memory();
+  needs.device_bytes = [bytes, memory, length = source.length(), per_position = source.score_bytes()](
+                           std::int64_t positions, std::int64_t read) {
+    return bytes(*memory, {length, positions, std::min(length, read), per_position});
   };
 }
 

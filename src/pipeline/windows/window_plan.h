@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "engine/device_memory.h"
 #include "engine/engine.h"
 #include "model/score_source.h"
 
@@ -26,7 +27,7 @@ struct WindowNeeds {
 
 // Sets what `needs` says of the engine's own memory, if it has any.
 void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNeeds& needs,
-                       std::function<std::size_t(const WindowShape&)> bytes);
+                       std::size_t (*bytes)(const DeviceMemory&, const WindowShape&));
 
 // Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks.
 struct WindowPlan {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "engine/device_memory.h"
 #include "engine/engine.h"
 #include "model/score_source.h"
 #include "pipeline/windows/window_plan.h"
@@ -23,12 +24,14 @@ class WindowReader {
 
   // Whether two windows are kept.
   static bool reads_ahead(const Engine& engine, const ScoreSource& source) {
-    return engine.device_memory().has_value() && source.bytes_per_position() > 0;
+    return engine.own_memory() != nullptr && source.bytes_per_position() > 0;
   }
 
   // Once, before the first window.
   void begin() {
-    if (const std::optional<ScoreWindow> whole = source_.in_place()) prefetch_ = engine_.prefetch(*whole);
+    if (engine_.own_memory() == nullptr) return;
+    if (const std::optional<ScoreWindow> whole = source_.in_place())
+      prefetch_ = engine_.own_memory()->prefetch(*whole);
   }
   // Scores of window n with its halos, for viterbi() or posteriors() of the engine; valid until the next but
   // one is read, or the next, where none is read ahead.

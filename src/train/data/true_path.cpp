@@ -5,26 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "core/compensated_sum.h"
+#include "core/parallel.h"
 #include "io/json/json_document.h"
-#include "pipeline/run/parallel_for.h"
 
 namespace semicrf {
 namespace {
-
-// Adds numbers without losing digits (Neumaier).
-class ExactSum {
- public:
-  void add(double value) {
-    const double sum = sum_ + value;
-    lost_ += std::fabs(sum_) >= std::fabs(value) ? (sum_ - sum) + value : (value - sum) + sum_;
-    sum_ = sum;
-  }
-  double value() const { return std::isfinite(sum_) ? sum_ + lost_ : sum_; }
-
- private:
-  double sum_ = 0;
-  double lost_ = 0;
-};
 
 std::size_t at(int a) { return static_cast<std::size_t>(a); }
 
@@ -145,7 +131,7 @@ double true_score(const ChainModel& model, const ScoreWindow& window, const Trai
   const auto labels = at(model.num_labels);
   const SequenceScores scores(window, labels);
   const std::vector<double> inside = contents(scores, piece, labels, threads);
-  ExactSum sum;
+  CompensatedSum sum;
   int before = -1;
   for (std::size_t i = 0; i < piece.segments.size(); ++i) {
     const Segment& segment = piece.segments[i];

@@ -1,7 +1,7 @@
 // Scores of a model that was trained with a margin, as large as the data bear out.
 #pragma once
 
-#include "engine/engine.h"
+#include "engine/options.h"
 #include "model/parameters.h"
 #include "train/data/training_data.h"
 

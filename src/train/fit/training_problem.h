@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
-#include "engine/engine.h"
-#include "train/objective/objective.h"
+#include "engine/options.h"
+#include "train/data/training_data.h"
 #include "train/fit/parameter_space.h"
 #include "train/fit/penalties.h"
-#include "train/data/training_data.h"
+#include "train/objective/objective.h"
 
 namespace semicrf {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "pipeline/run/parallel_for.h"
+#include "core/parallel.h"
 
 #define SEMICRF_INLINE __attribute__((always_inline)) inline
 

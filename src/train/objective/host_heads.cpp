@@ -1,11 +1,11 @@
 // Scores on the host, and a gradient made of the posteriors of every position.
 #include <algorithm>
 
+#include "core/parallel.h"
 #include "model/score_source.h"
-#include "pipeline/run/parallel_for.h"
+#include "train/data/true_path.h"
 #include "train/objective/head_gradient.h"
 #include "train/objective/piece_batch.h"
-#include "train/data/true_path.h"
 
 namespace semicrf {
 namespace {

@@ -8,10 +8,12 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/parallel.h"
+#include "engine/batch.h"
+#include "engine/options.h"
 #include "model/linear_heads.h"
-#include "pipeline/run/parallel_for.h"
-#include "train/objective/piece_batch.h"
 #include "train/data/true_path.h"
+#include "train/objective/piece_batch.h"
 
 namespace semicrf {
 namespace {
@@ -38,7 +40,7 @@ class Evaluator {
     EngineOptions part = options_;
     part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_));
     std::unique_ptr<Engine> first = make_engine(part, parameters_.chain);
-    const std::vector<Shards> groups = group(shards, first->batch_positions());
+    const std::vector<Shards> groups = group(shards, first->batches().batch_positions());
     const int side_by_side = workers_for(groups.size(), options_);
     part.threads = std::max(1, options_.threads / side_by_side);
     std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
@@ -124,7 +126,7 @@ class Evaluator {
   }
 
   void evaluate(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
-    if (engine.batch_positions() > 0) return evaluate_together(engine, shards, threads, sums);
+    if (engine.batches().batch_positions() > 0) return evaluate_together(engine, shards, threads, sums);
     for (std::size_t shard = 0; shard < shards.size(); ++shard)
       for (const std::size_t i : shards[shard])
         evaluate_together(engine, {{i}}, threads, sums.subspan(shard, 1));
@@ -174,7 +176,8 @@ class Evaluator {
       windows.push_back(batch.window(i));
       if (counts != nullptr) out.push_back(batch.wanted(i));
     }
-    return counts == nullptr ? engine.log_partitions(windows) : engine.posteriors_of(windows, out, counts);
+    return counts == nullptr ? engine.batches().log_partitions(windows)
+                             : engine.batches().posteriors_of(windows, out, counts);
   }
 
   static void add_counts(const ExpectedCounts& counts, ParameterGradient& gradient) {
@@ -239,7 +242,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
     longest = std::max(longest, piece.length);
     positions += piece.length;
   }
-  if (const std::int64_t batch = engine->batch_positions(); batch > 0) {
+  if (const std::int64_t batch = engine->batches().batch_positions(); batch > 0) {
     const std::int64_t shard =
         std::max(longest, positions / static_cast<std::int64_t>(kMostShards) + kLongPiece);
     const auto together = static_cast<std::size_t>(std::min(positions, batch + shard));

@@ -6,10 +6,10 @@
 #include <span>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/options.h"
 #include "model/parameters.h"
-#include "train/objective/parameter_gradient.h"
 #include "train/data/training_data.h"
+#include "train/objective/parameter_gradient.h"
 
 namespace semicrf {
 

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "cuda/tables/tile_config.h"
+#include "engine/batch.h"
 #include "model/linear_heads.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
@@ -105,8 +106,10 @@ BatchOutcome batch_outcome(Engine& engine, const std::vector<ScoreWindow>& seque
   const std::span<const PosteriorArrays> arrays = out;
   const std::size_t step = together ? all.size() : 1;
   for (std::size_t i = 0; i < all.size(); i += step)
-    outcome.add(engine.posteriors_of(all.subspan(i, step), arrays.subspan(i, step), &outcome.counts));
-  for (std::size_t i = 0; i < all.size(); i += step) outcome.add(engine.log_partitions(all.subspan(i, step)));
+    outcome.add(
+        engine.batches().posteriors_of(all.subspan(i, step), arrays.subspan(i, step), &outcome.counts));
+  for (std::size_t i = 0; i < all.size(); i += step)
+    outcome.add(engine.batches().log_partitions(all.subspan(i, step)));
   return outcome;
 }
 
@@ -186,9 +189,9 @@ std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sam
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     const auto alone = make(sample.model, precision);
     const auto batched = make(sample.model, precision);
-    const std::vector<SequencePath> paths = alone->Engine::viterbi_of(sequences);
+    const std::vector<SequencePath> paths = OneByOne(*alone).viterbi_of(sequences);
     for (int turn = 0; turn < 2; ++turn) {
-      const std::vector<SequencePath> found = batched->viterbi_of(sequences);
+      const std::vector<SequencePath> found = batched->batches().viterbi_of(sequences);
       for (std::size_t i = 0; i < sequences.size(); ++i) {
         const SequencePath& expected = paths[i];
         const auto check = [&](bool same, const std::string& what) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <random>
 
+#include "engine/batch.h"
 #include "model/linear_heads.h"
 
 namespace semicrf::testing {
@@ -172,8 +173,9 @@ Outcome compute(Engine& engine, const std::vector<ScoreWindow>& sequences, std::
   };
   const auto part = [&](std::size_t i) { return std::min(step, all.size() - i); };
   for (std::size_t i = 0; i < all.size(); i += step)
-    add(engine.posteriors_of(all.subspan(i, part(i)), arrays.subspan(i, part(i)), &outcome.counts));
-  for (std::size_t i = 0; i < all.size(); i += step) add(engine.log_partitions(all.subspan(i, part(i))));
+    add(engine.batches().posteriors_of(all.subspan(i, part(i)), arrays.subspan(i, part(i)), &outcome.counts));
+  for (std::size_t i = 0; i < all.size(); i += step)
+    add(engine.batches().log_partitions(all.subspan(i, part(i))));
   return outcome;
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 #include <random>
 
+#include "engine/device_memory.h"
 #include "model/centering.h"
 
 namespace semicrf::testing {
@@ -67,7 +68,7 @@ void check_sums(Engine& engine, std::int64_t length, std::vector<std::string>& p
   values.back() = static_cast<Value>(-kInfinity);
   SequenceMean expected(kLabels), found(kLabels);
   expected.add(values.data(), 0, length);
-  const auto prefetch = engine.prefetch(scores.window());
+  const auto prefetch = engine.own_memory()->prefetch(scores.window());
   const auto sums = prefetch ? prefetch->block_sums(kMaskScore) : std::nullopt;
   const std::string what = "sums of " + std::to_string(length) + " positions: ";
   if (!sums) {
@@ -89,16 +90,16 @@ void check_bad(Engine& engine, double bad, bool in_starts, std::int64_t position
   const ScoreWindow window = scores.window();
   const std::string what = std::to_string(bad) + " at " + std::to_string(position) + ": ";
   {
-    const auto prefetch = engine.prefetch(window);
+    const auto prefetch = engine.own_memory()->prefetch(window);
     if (!prefetch->sound(position)) problems.push_back(what + "positions before it refused");
     if (prefetch->sound(position + 1)) problems.push_back(what + "not seen");
     if (prefetch->sound(length)) problems.push_back(what + "forgotten");
   }
-  if (engine.prefetch(window)->block_sums(kMaskScore)) problems.push_back(what + "added up");
+  if (engine.own_memory()->prefetch(window)->block_sums(kMaskScore)) problems.push_back(what + "added up");
   // What replaces a sequence is not held against it, and what was replaced is not known any more.
-  const auto before = engine.prefetch(window);
+  const auto before = engine.own_memory()->prefetch(window);
   const Scores<Value> others(length);
-  const auto next = engine.prefetch(others.window());
+  const auto next = engine.own_memory()->prefetch(others.window());
   if (before->sound(position)) problems.push_back(what + "known after it was replaced");
   if (!next->sound(length)) problems.push_back(what + "found in the next sequence");
 }

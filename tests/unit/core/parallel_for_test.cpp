@@ -1,9 +1,8 @@
-#include "pipeline/run/parallel_for.h"
-
 #include <atomic>
 #include <stdexcept>
 #include <vector>
 
+#include "core/parallel.h"
 #include "support/catch.h"
 
 using namespace semicrf;

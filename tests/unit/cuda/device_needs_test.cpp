@@ -1,6 +1,7 @@
 // Device memory as it is known before a run.
 #include "cuda/engine/device_needs.h"
 
+#include "engine/device_memory.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -7,6 +7,7 @@
 #include <random>
 
 #include "core/error.h"
+#include "engine/options.h"
 #include "support/catch.h"
 #include "support/npy_fixture.h"
 #include "support/temp_folder.h"

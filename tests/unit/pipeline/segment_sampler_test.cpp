@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "core/error.h"
+#include "engine/options.h"
 #include "pipeline/inputs/random_stream.h"
 #include "support/all_paths.h"
 #include "support/catch.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <tuple>
 
+#include "engine/options.h"
 #include "support/all_paths.h"
 #include "support/catch.h"
 #include "support/enumerate.h"

@@ -4,6 +4,8 @@
 #include <map>
 
 #include "core/error.h"
+#include "engine/batch.h"
+#include "engine/device_memory.h"
 #include "support/catch.h"
 #include "support/npy_fixture.h"
 #include "support/temp_folder.h"
@@ -27,8 +29,9 @@ NpyArray array(const TempFolder& folder, const std::vector<double>& values, std:
 }
 
 // An engine that says of scores what it was told to.
-class PrefetchingEngine : public Engine {
+class PrefetchingEngine : public Engine, public DeviceMemory {
  public:
+  PrefetchingEngine() : Engine({}, this, one_by_one_) {}
   std::optional<BlockSums> sums;
 
   std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& whole) override {
@@ -37,11 +40,10 @@ class PrefetchingEngine : public Engine {
   }
   std::map<std::uint64_t, int> sequences;  // how often each was asked for
 
-  std::string_view name() const override { return "told"; }
-  std::string description() const override { return "told"; }
-  const ChainModel& model() const override { return model_; }
-  Precision precision() const override { return Precision::kFloat; }
-  ChunkGrid grid() const override { return {}; }
+  std::size_t device_memory() const override { return 0; }
+  std::size_t viterbi_device_bytes(const WindowShape&) const override { return 0; }
+  std::size_t posterior_device_bytes(const WindowShape&, bool) const override { return 0; }
+  bool joins_windows(const WindowShape&) const override { return false; }
   std::size_t viterbi_bytes(std::int64_t, bool) const override { return 0; }
   std::size_t posterior_bytes(std::int64_t, bool) const override { return 0; }
   ViterbiWindow viterbi(const ScoreWindow&, PositionRange, const BoundaryState*, bool) override { return {}; }
@@ -61,7 +63,7 @@ class PrefetchingEngine : public Engine {
     std::optional<BlockSums> block_sums(double) override { return sums; }
     std::optional<BlockSums> sums;
   };
-  ChainModel model_;
+  OneByOne one_by_one_{*this};
 };
 
 }  // namespace

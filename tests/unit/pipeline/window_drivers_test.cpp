@@ -5,7 +5,9 @@
 #include <vector>
 
 #include "core/error.h"
+#include "engine/device_memory.h"
 #include "engine/engine.h"
+#include "engine/options.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
@@ -73,22 +75,20 @@ class MessagesWithEdge : public ViterbiMessages {
 };
 
 // An engine with a device that lets windows be joined, or not, and counts how many it computes.
-class JoiningEngine : public Engine {
+class JoiningEngine : public Engine, public DeviceMemory {
  public:
   explicit JoiningEngine(std::unique_ptr<Engine> engine, bool joins = true)
-      : engine_(std::move(engine)), joins_(joins) {}
-  std::string_view name() const override { return engine_->name(); }
-  std::string description() const override { return engine_->description() + ", joining"; }
-  const ChainModel& model() const override { return engine_->model(); }
-  Precision precision() const override { return engine_->precision(); }
-  ChunkGrid grid() const override { return engine_->grid(); }
+      : Engine(engine->info(), this, engine->batches()), engine_(std::move(engine)), joins_(joins) {}
   std::size_t viterbi_bytes(std::int64_t positions, bool keep) const override {
     return engine_->viterbi_bytes(positions, keep);
   }
   std::size_t posterior_bytes(std::int64_t positions, bool counts) const override {
     return engine_->posterior_bytes(positions, counts);
   }
-  std::optional<std::size_t> device_memory() const override { return std::size_t{1} << 40; }
+  std::size_t device_memory() const override { return std::size_t{1} << 40; }
+  std::size_t viterbi_device_bytes(const WindowShape&) const override { return 0; }
+  std::size_t posterior_device_bytes(const WindowShape&, bool) const override { return 0; }
+  std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow&) override { return nullptr; }
   bool joins_windows(const WindowShape&) const override { return joins_; }
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override {

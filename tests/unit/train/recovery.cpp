@@ -6,6 +6,7 @@
 #include <memory>
 #include <random>
 
+#include "engine/options.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "train/fit/lbfgs_fit.h"
 #include "train/fit/training_problem.h"

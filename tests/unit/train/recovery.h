@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "engine/options.h"
 
 namespace semicrf::test {
 

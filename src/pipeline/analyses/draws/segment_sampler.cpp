@@ -2,10 +2,11 @@
 
 #include <stdexcept>
 
+#include "engine/device_memory.h"
 #include "pipeline/analyses/draws/draw_tracer.h"
 #include "pipeline/analyses/draws/forward_rows.h"
-#include "pipeline/windows/memory_budget.h"
 #include "pipeline/inputs/random_stream.h"
+#include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {
 namespace {
@@ -125,8 +126,8 @@ WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source) {
     return engine.posterior_bytes(positions) + 2 * row * static_cast<std::size_t>(model.max_duration);
   };
   needs.score_bytes = source.bytes_per_position();
-  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) {
-    return engine.posterior_device_bytes(shape, false);
+  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
+    return device.posterior_device_bytes(shape, false);
   });
   needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
   needs.enough_positions = enough_positions(engine.grid());

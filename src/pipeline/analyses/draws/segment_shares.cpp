@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "core/compensated_sum.h"
-#include "pipeline/windows/centred_scores.h"
+#include "engine/device_memory.h"
 #include "pipeline/analyses/draws/forward_rows.h"
+#include "pipeline/windows/centred_scores.h"
 
 namespace semicrf {
 namespace {
@@ -59,8 +60,8 @@ WindowNeeds share_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
   needs.score_bytes = source.bytes_per_position();
-  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) {
-    return engine.posterior_device_bytes(shape, false);
+  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
+    return device.posterior_device_bytes(shape, false);
   });
   needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
   needs.enough_positions = enough_positions(engine.grid());

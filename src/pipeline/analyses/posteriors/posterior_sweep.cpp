@@ -6,10 +6,12 @@
 #include <optional>
 #include <vector>
 
+#include "core/parallel.h"
+#include "engine/batch.h"
+#include "engine/device_memory.h"
 #include "io/files/temp_spool.h"
-#include "pipeline/windows/memory_budget.h"
-#include "pipeline/run/parallel_for.h"
 #include "pipeline/analyses/posteriors/posterior_rows.h"
+#include "pipeline/windows/memory_budget.h"
 #include "pipeline/windows/window_reader.h"
 
 namespace semicrf {
@@ -153,13 +155,13 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
   needs.score_bytes = source.bytes_per_position() * (WindowReader::reads_ahead(engine, source) ? 2 : 1);
-  take_device_needs(engine, source, needs, [&engine](const WindowShape& shape) {
-    return engine.posterior_device_bytes(shape, false);
+  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
+    return device.posterior_device_bytes(shape, false);
   });
   needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
   needs.reads_right_halo = true;
   // A device is full only with many chunks at a time: as many as fit.
-  needs.enough_positions = engine.device_memory() ? 0 : enough_positions(engine.grid());
+  needs.enough_positions = engine.own_memory() ? 0 : enough_positions(engine.grid());
   return needs;
 }
 
@@ -178,7 +180,7 @@ std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const
     rows.emplace_back(selections[i], engine.model().num_labels, engine.precision());
     arrays.push_back(rows[i].prepare({0, sequences[i].length}));
   }
-  const std::vector<SequenceResult> computed = engine.posteriors_of(sequences, arrays, nullptr);
+  const std::vector<SequenceResult> computed = engine.batches().posteriors_of(sequences, arrays, nullptr);
   std::vector<PosteriorResult> results(sequences.size());
   parallel_for(threads, sequences.size(), [&](std::size_t i, int) {
     if (computed[i].log_partition == kNegativeInfinity) return;

@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "engine/batch.h"
+#include "engine/device_memory.h"
 #include "pipeline/analyses/viterbi/known_paths.h"
-#include "pipeline/windows/path_score.h"
 #include "pipeline/run/stage_times.h"
+#include "pipeline/windows/path_score.h"
 #include "pipeline/windows/window_reader.h"
 
 namespace semicrf {
@@ -40,8 +42,8 @@ class Decoder {
         progress_(progress),
         threads_(threads),
         edge_(joining_edge(engine.model().max_duration)),
-        joins_(plan.count() > 1 &&
-               engine.joins_windows(
+        joins_(plan.count() > 1 && engine.own_memory() != nullptr &&
+               engine.own_memory()->joins_windows(
                    {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()})),
         reader_(engine, source, plan),
         score_(engine.model(), plan.length),
@@ -73,7 +75,7 @@ class Decoder {
   }
 
   // Whether an engine has a device of its own to work on, and scores lie where two can read them.
-  bool works_beside() const { return engine_.device_memory() && source_.in_place(); }
+  bool works_beside() const { return engine_.own_memory() && source_.in_place(); }
 
   // Leaves the true forward state at the left edge of every window, and the messages of the last one; where
   // windows are joined also paths through all but that one.
@@ -241,7 +243,7 @@ class Decoder {
   const ProgressCallback& progress_;
   int threads_;
   const std::int64_t edge_;                              // positions
-  const bool joins_;                                     // see Engine::joins_windows
+  const bool joins_;                                     // see DeviceMemory::joins_windows
   KnownPaths known_;                                     // of windows that are joined
   std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // of them
   WindowReader reader_;
@@ -267,16 +269,17 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
   // path, in which it comes from a device.
   constexpr std::size_t kUnpacked = 2 * sizeof(Segment);
   constexpr std::size_t kPart = std::size_t{1} << 20;
-  const std::size_t part = engine.device_memory() ? kUnpacked * kPart : 0;
+  const std::size_t part = engine.own_memory() ? kUnpacked * kPart : 0;
   WindowNeeds needs;
   needs.engine_bytes = [&engine, part](std::int64_t positions) {
     return engine.viterbi_bytes(positions, true) +
            std::min(part, kUnpacked * static_cast<std::size_t>(positions));
   };
   needs.score_bytes = source.bytes_per_position() * (WindowReader::reads_ahead(engine, source) ? 2 : 1);
-  take_device_needs(engine, source, needs,
-                    [&engine](const WindowShape& shape) { return engine.viterbi_device_bytes(shape); });
-  if (!engine.device_memory())
+  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
+    return device.viterbi_device_bytes(shape);
+  });
+  if (!engine.own_memory())
     needs.output_bytes = kUnpacked / static_cast<std::size_t>(shortest_duration(engine.model()));
   return needs;
 }

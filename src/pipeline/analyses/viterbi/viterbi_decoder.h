@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 
+#include "engine/batch.h"
 #include "engine/engine.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/viterbi/segment_list.h"

@@ -6,10 +6,9 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "core/direction.h"
 
-namespace semicrf::cpu {
-
-enum class Direction { kForward, kBackward };
+namespace semicrf {
 
 struct DirectedModel {
   Direction direction = Direction::kForward;
@@ -29,4 +28,4 @@ struct DirectedModel {
 
 DirectedModel direct(const ChainModel& model, Direction direction);
 
-}  // namespace semicrf::cpu
+}  // namespace semicrf

@@ -1,21 +1,22 @@
-// Several sequences at once, for engines that gain nothing from it: one by one.
-#include "engine/engine.h"
+#include "engine/batch.h"
+
+#include <utility>
 
 namespace semicrf {
 
-std::vector<SequenceResult> Engine::log_partitions(std::span<const ScoreWindow> sequences) {
+std::vector<SequenceResult> OneByOne::log_partitions(std::span<const ScoreWindow> sequences) {
   std::vector<SequenceResult> results;
   for (const ScoreWindow& sequence : sequences) {
-    ForwardWindow window = forward(sequence, {0, sequence.length}, nullptr, {});
+    ForwardWindow window = engine_.forward(sequence, {0, sequence.length}, nullptr, {});
     results.push_back({log_sum(window.right), std::move(window.chunks)});
   }
   return results;
 }
 
-std::vector<SequencePath> Engine::viterbi_of(std::span<const ScoreWindow> sequences) {
+std::vector<SequencePath> OneByOne::viterbi_of(std::span<const ScoreWindow> sequences) {
   std::vector<SequencePath> paths;
   for (const ScoreWindow& sequence : sequences) {
-    ViterbiWindow window = viterbi(sequence, {0, sequence.length}, nullptr, true);
+    ViterbiWindow window = engine_.viterbi(sequence, {0, sequence.length}, nullptr, true);
     SequencePath& path = paths.emplace_back();
     path.chunks = std::move(window.chunks);
     TraceCursor cursor{TraceCursor::Phase::kFindStart, sequence.length, sequence.length, 0};
@@ -26,14 +27,15 @@ std::vector<SequencePath> Engine::viterbi_of(std::span<const ScoreWindow> sequen
   return paths;
 }
 
-std::vector<SequenceResult> Engine::posteriors_of(std::span<const ScoreWindow> sequences,
-                                                  std::span<const PosteriorArrays> out,
-                                                  ExpectedCounts* counts) {
+std::vector<SequenceResult> OneByOne::posteriors_of(std::span<const ScoreWindow> sequences,
+                                                    std::span<const PosteriorArrays> out,
+                                                    ExpectedCounts* counts) {
   std::vector<SequenceResult> results;
   for (std::size_t i = 0; i < sequences.size(); ++i) {
     PosteriorArrays wanted = out[i];
     wanted.counts = counts;
-    PosteriorWindow window = posteriors(sequences[i], {0, sequences[i].length}, nullptr, nullptr, wanted);
+    PosteriorWindow window =
+        engine_.posteriors(sequences[i], {0, sequences[i].length}, nullptr, nullptr, wanted);
     results.push_back({log_sum(window.right_forward), std::move(window.chunks)});
   }
   return results;

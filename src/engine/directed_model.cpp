@@ -1,8 +1,8 @@
-#include "cpu/directed_model.h"
+#include "engine/directed_model.h"
 
 #include <algorithm>
 
-namespace semicrf::cpu {
+namespace semicrf {
 
 DirectedModel direct(const ChainModel& model, Direction direction) {
   DirectedModel out;
@@ -46,4 +46,4 @@ DirectedModel direct(const ChainModel& model, Direction direction) {
   return out;
 }
 
-}  // namespace semicrf::cpu
+}  // namespace semicrf

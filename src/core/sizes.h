@@ -1,10 +1,10 @@
-// Sizes on the host.
+// Sizes and how they are rounded.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-namespace semicrf::cuda {
+namespace semicrf {
 
 // n >= 0 as a size.
 constexpr std::size_t wide(std::int64_t n) { return static_cast<std::size_t>(n); }
@@ -15,4 +15,10 @@ constexpr T ceil_div(T a, T b) {
   return (a + b - 1) / b;
 }
 
-}  // namespace semicrf::cuda
+// The smallest multiple of `step` that is at least n; n >= 0, step > 0.
+template <class T>
+constexpr T round_up(T n, T step) {
+  return ceil_div(n, step) * step;
+}
+
+}  // namespace semicrf

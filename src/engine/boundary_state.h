@@ -1,0 +1,42 @@
+// What one side of a boundary must know of the other, and how two such states are compared.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace semicrf {
+
+enum class Precision { kFloat, kDouble };
+
+// The messages at boundary b that determine everything on the other side of it. Natural logarithms.
+// Entries are relative: true log message = whole + offset + entry; the largest entry is 0 (all -inf: no path
+// exists). `whole` is a whole number that takes up the length of the sequence, so that differences of it are
+// exact.
+//   forward:  ring row d-1 = gamma_{b-d}(c) + S[b,c] - S-origin, i.e. content already summed up to b;
+//             message = alpha_b; tail = tail_b + S[b,c]
+//   backward: ring row d-1 = S[b+d,c] - S[b,c] + Pe[b+d-1,c] + beta_{b+d}(c);
+//             message = beta_b; tail = log sum over e > b+K of that, with B[K] and the tail's decay
+// Rows that would lie outside the sequence are -inf.
+struct BoundaryState {
+  std::int64_t boundary = 0;
+  double whole = 0;
+  double offset = 0;
+  std::vector<double> ring;     // (K, C)
+  std::vector<double> message;  // (C)
+  std::vector<double> tail;     // (C), empty when the model has no tail
+};
+
+// The constant d with truth = warmed + (truth.whole - warmed.whole) + d, when every entry agrees: both -inf,
+// or both finite with max d - min d <= tolerance + 4 ulp(largest |entry|) where the ulp is that of the
+// engine's precision. The constant is the mean of the differences weighted by exp(truth). nullopt when they
+// do not agree.
+std::optional<double> agreement(const BoundaryState& truth, const BoundaryState& warmed, double tolerance,
+                                Precision precision);
+
+// log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path
+// exists.
+double log_sum(const BoundaryState& state_at_end);
+double best_final_score(const BoundaryState& state_at_end, int* best_label);
+
+}  // namespace semicrf

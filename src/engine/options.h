@@ -1,0 +1,29 @@
+// How an engine is chosen and made.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/engine.h"
+
+namespace semicrf {
+
+struct EngineOptions {
+  enum class Backend { kAuto, kReference, kCpu, kCuda };
+  Backend backend = Backend::kAuto;
+  Precision precision = Precision::kFloat;
+  int threads = 1;
+  std::vector<int> devices;       // GPUs, as CUDA numbers them; empty: the first
+  std::size_t device_memory = 0;  // bytes that may be used of a GPU; 0: the engine's choice
+  bool spread_windows = false;    // over all the GPUs; else the engine is on the first of them
+  std::string instruction_set;    // one of available_instruction_sets(); empty: the best of this processor
+};
+
+// The only function that knows which engines exist. Throws DeviceError when a forced choice cannot run here.
+std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel model);
+
+std::vector<std::string> available_instruction_sets();
+
+}  // namespace semicrf
