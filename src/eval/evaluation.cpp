@@ -20,6 +20,7 @@ std::vector<LabelledBoundary> inner_starts(const std::vector<Segment>& segments,
 
 std::vector<std::int64_t> positions(const std::vector<LabelledBoundary>& boundaries) {
   std::vector<std::int64_t> all;
+  all.reserve(boundaries.size());
   for (const LabelledBoundary& boundary : boundaries) all.push_back(boundary.second);
   return all;
 }
@@ -40,6 +41,7 @@ MatchCounts match_boundaries(const std::vector<std::int64_t>& truth,
 
 std::vector<int> labels_of(const std::vector<Segment>& segments) {
   std::vector<int> labels;
+  labels.reserve(segments.size());
   for (const Segment& segment : segments) labels.push_back(segment.label);
   return labels;
 }
