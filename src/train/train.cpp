@@ -47,12 +47,9 @@ std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engin
 }
 
 void check_memory(const TrainOptions& options, std::size_t needed) {
-  if (!options.max_memory || needed <= static_cast<std::size_t>(*options.max_memory)) return;
-  throw MemoryError({"", "",
-                     "training needs " + print_memory_size(static_cast<std::int64_t>(needed)) +
-                         " and --max-memory is " + print_memory_size(*options.max_memory),
+  check_memory_limit(options.max_memory, needed, "training", "",
                      "raise --max-memory, train on fewer regions, or use --optimizer adamw with a smaller "
-                     "--window"});
+                     "--window");
 }
 
 // AdamW sees windows in the place of pieces.

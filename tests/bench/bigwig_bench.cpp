@@ -4,7 +4,6 @@
 //
 //   bigwig_bench [--bin N] [--repeat N] [--threads N] FILE...
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +14,8 @@
 #include <vector>
 
 #include "io/bigwig/bigwig_reader.h"
+#include "pipeline/bench/json_line.h"
+#include "pipeline/bench/timing.h"
 #if SEMICRF_HAVE_LIBBIGWIG
 #include "support/libbigwig_peer.h"
 #endif
@@ -36,18 +37,11 @@ struct Timings {
   std::vector<double> wall, cpu;
 
   void add(const std::function<void()>& work) {
-    const auto begin = std::chrono::steady_clock::now();
     const std::clock_t cpu_begin = std::clock();
-    work();
+    wall.push_back(seconds_of(work));
     cpu.push_back(static_cast<double>(std::clock() - cpu_begin) / CLOCKS_PER_SEC);
-    wall.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
   }
 };
-
-double median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
 
 // The bins of one chromosome from the first one with a value to the last one.
 struct Stretch {
@@ -107,20 +101,17 @@ void bench(const std::string& path, const Options& options) {
 #endif
   }
   const double seconds = median(ours.wall);
-  std::printf(
-      "{\"bench\": \"bigwig_to_float\", \"file\": \"%s\", \"bin_size\": %lld, \"bins\": %zu, \"threads\": "
-      "%d, "
-      "\"repeats\": %d, \"seconds\": %.6f, \"cpu_seconds\": %.6f, \"bins_per_second\": %.4g",
-      path.substr(path.rfind('/') + 1).c_str(), static_cast<long long>(options.bin_size), bins,
-      options.threads, options.repeats, seconds, median(ours.cpu), static_cast<double>(bins) / seconds);
+  JsonLine line;
+  line.add("bench", "bigwig_to_float").add("file", path.substr(path.rfind('/') + 1));
+  line.add("bin_size", options.bin_size).add("bins", static_cast<std::int64_t>(bins));
+  line.add("threads", std::int64_t{options.threads}).add("repeats", std::int64_t{options.repeats});
+  line.add("seconds", seconds).add("cpu_seconds", median(ours.cpu));
+  line.add("bins_per_second", static_cast<double>(bins) / seconds);
   if (!peer.wall.empty()) {
-    std::printf(
-        ", \"libbigwig_seconds\": %.6f, \"libbigwig_cpu_seconds\": %.6f, \"ratio\": %.3f, \"cpu_ratio\": "
-        "%.3f",
-        median(peer.wall), median(peer.cpu), median(peer.wall) / seconds,
-        median(peer.cpu) / median(ours.cpu));
+    line.add("libbigwig_seconds", median(peer.wall)).add("libbigwig_cpu_seconds", median(peer.cpu));
+    line.add("ratio", median(peer.wall) / seconds).add("cpu_ratio", median(peer.cpu) / median(ours.cpu));
   }
-  std::printf("}\n");
+  std::printf("%s\n", line.text().c_str());
   std::fflush(stdout);
 }
 

@@ -2,9 +2,9 @@
 // bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches", "one T
 // K C OPERATIONS", or "training", which measures whole passes of it (note: threads).
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <random>
@@ -15,6 +15,9 @@
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/cuda_engine_impl.h"
 #include "engine/batch.h"
+#include "pipeline/bench/json_line.h"
+#include "pipeline/bench/timing.h"
+#include "pipeline/bench/workload.h"
 #include "train/objective/objective.h"
 #include "unit/train/train_fixture.h"
 
@@ -22,94 +25,59 @@ using namespace semicrf;
 
 namespace {
 
-struct Shape {
-  std::int64_t length;
-  int max_duration;
-  int num_labels;
-  // Segments of hundreds of positions: faint scores, few transitions, a tail.
-  bool long_segments = false;
-  int sequences = 1;  // of that length, in one call
-};
+constexpr std::uint64_t kSeed = 7;
+constexpr int kRepeats = 5;
+constexpr std::int64_t kDistinct = 1000003;  // scores that are drawn; they are repeated
 
-ChainModel random_model(const Shape& shape) {
-  std::mt19937_64 random(7);
-  std::normal_distribution<double> normal;
-  ChainModel model;
-  model.num_labels = shape.num_labels;
-  model.max_duration = shape.max_duration;
-  const auto labels = static_cast<std::size_t>(shape.num_labels);
-  for (std::size_t i = 0; i < labels * labels; ++i)
-    model.transition.push_back(normal(random) - (shape.long_segments ? 8 : 0));
-  for (std::size_t i = 0; i < labels * static_cast<std::size_t>(shape.max_duration); ++i)
-    model.duration_bias.push_back(normal(random));
-  if (shape.long_segments) model.log_tail.assign(labels, -0.01);
-  return model;
+double seconds(const std::function<void()>& work) { return median_seconds(kRepeats, work); }
+
+BenchWorkload shape_of(std::int64_t length, int max_duration, int num_labels, int sequences = 1) {
+  BenchWorkload shape{length, max_duration, num_labels};
+  shape.sequences = sequences;
+  shape.distinct = kDistinct;
+  return shape;
 }
 
-// N(0,1), one million different values over and over.
-std::vector<float> random_scores(std::size_t count, float size) {
-  std::mt19937_64 random(11);
-  std::normal_distribution<float> normal(0, size);
-  std::vector<float> scores(count);
-  const std::size_t period = std::min<std::size_t>(count, 1000003);
-  for (std::size_t i = 0; i < period; ++i) scores[i] = normal(random);
-  for (std::size_t i = period; i < count; ++i) scores[i] = scores[i - period];
-  return scores;
+// Segments of hundreds of positions: faint scores, few transitions, a tail.
+BenchWorkload with_long_segments(BenchWorkload shape) {
+  shape.score_scale = 0.1;
+  shape.transition_offset = -8;
+  shape.log_tail = -0.01;
+  return shape;
 }
 
-// Median of the seconds that `work` takes; the first run is not counted.
-template <class Work>
-double seconds_of(Work work) {
-  work();
-  std::vector<double> times;
-  for (int i = 0; i < 5; ++i) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    times.push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-  }
-  std::sort(times.begin(), times.end());
-  return times[times.size() / 2];
-}
-
-void print(const char* what, const Shape& shape, double seconds, long long extra) {
-  const double positions = static_cast<double>(shape.length) * shape.sequences / seconds;
-  const double useful = positions * shape.num_labels * (shape.max_duration + shape.num_labels);
-  std::printf(
-      "{\"op\":\"%s\",\"T\":%lld,\"K\":%d,\"C\":%d,\"batch\":%d,\"ms\":%.3f,\"Mpos_per_s\":%.1f,\"Tmac_per_"
-      "s\":%.3f,"
-      "\"note\":%lld}\n",
-      what, static_cast<long long>(shape.length), shape.max_duration, shape.num_labels, shape.sequences,
-      seconds * 1e3, positions / 1e6, useful / 1e12, extra);
+void print(const std::string& what, const BenchWorkload& shape, double time, std::int64_t extra) {
+  const double positions = static_cast<double>(shape.positions());
+  JsonLine line;
+  line.add("op", what).add("T", shape.length).add("K", std::int64_t{shape.max_duration});
+  line.add("C", std::int64_t{shape.num_labels}).add("batch", std::int64_t{shape.sequences});
+  line.add("ms", time * 1e3).add("Mpos_per_s", positions / time / 1e6);
+  line.add("Tmac_per_s", shape.pairs() / time / 1e12).add("note", extra);
+  std::printf("%s\n", line.text().c_str());
   std::fflush(stdout);
 }
 
 // The same once more with the stages one after the other.
 template <class Real, class Work>
-void print_stages(cuda::CudaEngine<Real>& engine, const Shape& shape, Work work) {
-  constexpr int kRepeats = 5;
-  std::map<std::string, double> seconds;
-  engine.time_stages(&seconds);
+void print_stages(cuda::CudaEngine<Real>& engine, const BenchWorkload& shape, Work work) {
+  std::map<std::string, double> stages;
+  engine.time_stages(&stages);
   for (int i = 0; i < kRepeats; ++i) work();
   engine.time_stages(nullptr);
-  for (const auto& [name, sum] : seconds) print(("  of it " + name).c_str(), shape, sum / kRepeats, 0);
+  for (const auto& [name, sum] : stages) print("  of it " + name, shape, sum / kRepeats, 0);
 }
 
 template <class Real>
-void measure(const Shape& shape, const std::string& operations) {
-  const std::size_t entries =
-      static_cast<std::size_t>(shape.length) * static_cast<std::size_t>(shape.num_labels);
-  const std::vector<float> scores = random_scores(entries, shape.long_segments ? 0.1f : 1.0f);
-  ScoreWindow window;
-  window.begin = 0;
-  window.end = window.length = shape.length;
-  window.emissions.f32 = scores.data();
-  cuda::CudaEngine<Real> engine(random_model(shape), 0, "", std::size_t(227) << 10);
+void measure(const BenchWorkload& shape, const std::string& operations) {
+  const BenchSample sample = make_sample(shape, kSeed);
+  const ScoreWindow window = sample.window(0, shape.length);
+  cuda::CudaEngine<Real> engine(sample.model, 0, "", std::size_t(227) << 10);
   engine.upload(window);
   const PositionRange range{0, shape.length};
   const auto has = [&](char c) { return operations.find(c) != std::string::npos; };
   if (has('f')) {
-    long long repaired = 0, fallbacks = 0;
-    const double all = seconds_of([&] {
+    std::int64_t repaired = 0, fallbacks = 0;
+    const double all = seconds([&] {
       repaired = fallbacks = 0;
       for (const auto& outcome : engine.forward_pass(window, range)) {
         repaired += outcome.repaired ? 1 : 0;
@@ -117,11 +85,11 @@ void measure(const Shape& shape, const std::string& operations) {
       }
     });
     print("forward", shape, all, repaired * 1000000 + fallbacks);
-    print("forward kernel", shape, seconds_of([&] { engine.repeat_forward_kernel(); }), 0);
+    print("forward kernel", shape, seconds([&] { engine.repeat_forward_kernel(); }), 0);
   }
   if (has('v')) {
     std::size_t segments = 0;
-    print("viterbi path", shape, seconds_of([&] { segments = engine.viterbi_path(window).size(); }), 0);
+    print("viterbi path", shape, seconds([&] { segments = engine.viterbi_path(window).size(); }), 0);
     print_stages(engine, shape, [&] { engine.viterbi_path(window); });
     print("segments", shape, 1, static_cast<long long>(segments));
   }
@@ -129,7 +97,7 @@ void measure(const Shape& shape, const std::string& operations) {
     double unused = 0;
     PosteriorArrays wanted;
     wanted.boundary = wanted.labels = wanted.starts = wanted.ends = &unused;
-    print("posteriors", shape, seconds_of([&] { engine.posterior_pass(window, range, wanted); }), 0);
+    print("posteriors", shape, seconds([&] { engine.posterior_pass(window, range, wanted); }), 0);
     print_stages(engine, shape, [&] { engine.posterior_pass(window, range, wanted); });
   }
   if (has('g')) {
@@ -138,28 +106,24 @@ void measure(const Shape& shape, const std::string& operations) {
     PosteriorArrays wanted;
     wanted.labels = wanted.starts = wanted.ends = &unused;
     wanted.counts = &counts;
-    print("gradients", shape, seconds_of([&] { engine.posterior_pass(window, range, wanted); }), 0);
+    print("gradients", shape, seconds([&] { engine.posterior_pass(window, range, wanted); }), 0);
     print_stages(engine, shape, [&] { engine.posterior_pass(window, range, wanted); });
   }
 }
 
 // Sequences of one length together: forward, gradients, and both with the way of scores and rows.
 template <class Real>
-void measure_batch(const Shape& shape, const std::string& operations) {
-  const std::size_t entries =
-      static_cast<std::size_t>(shape.length) * static_cast<std::size_t>(shape.num_labels);
+void measure_batch(const BenchWorkload& shape, const std::string& operations) {
   const auto count = static_cast<std::size_t>(shape.sequences);
-  const std::vector<float> scores = random_scores(entries * count, 1.0f);
-  std::vector<ScoreWindow> sequences(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    sequences[i].end = sequences[i].length = shape.length;
-    sequences[i].emissions.f32 = scores.data() + i * entries;
-  }
-  cuda::CudaEngine<Real> engine(random_model(shape), 0, "", std::size_t(227) << 10);
+  const BenchSample sample = make_sample(shape, kSeed);
+  std::vector<ScoreWindow> sequences;
+  for (int i = 0; i < shape.sequences; ++i)
+    sequences.push_back(sample.window(i * shape.length, shape.length));
+  cuda::CudaEngine<Real> engine(sample.model, 0, "", std::size_t(227) << 10);
   if (operations.find('f') != std::string::npos) {
     engine.upload_batch(sequences, false);
-    long long repaired = 0, fallbacks = 0;
-    const double all = seconds_of([&] {
+    std::int64_t repaired = 0, fallbacks = 0;
+    const double all = seconds([&] {
       repaired = fallbacks = 0;
       for (const auto& outcome : engine.forward_batch_pass()) {
         repaired += outcome.repaired ? 1 : 0;
@@ -167,8 +131,8 @@ void measure_batch(const Shape& shape, const std::string& operations) {
       }
     });
     print("forward", shape, all, repaired * 1000000 + fallbacks);
-    print("forward kernel", shape, seconds_of([&] { engine.repeat_forward_kernel(); }), 0);
-    print("log Z from the host", shape, seconds_of([&] { engine.log_partitions(sequences); }), 0);
+    print("forward kernel", shape, seconds([&] { engine.repeat_forward_kernel(); }), 0);
+    print("log Z from the host", shape, seconds([&] { engine.log_partitions(sequences); }), 0);
   }
   if (operations.find('g') != std::string::npos) {
     engine.upload_batch(sequences, true);
@@ -177,64 +141,66 @@ void measure_batch(const Shape& shape, const std::string& operations) {
     PosteriorArrays wanted;
     wanted.labels = wanted.starts = wanted.ends = &unused;
     wanted.counts = &counts;
-    print("gradients", shape, seconds_of([&] { engine.posterior_batch_pass(wanted); }), 0);
+    print("gradients", shape, seconds([&] { engine.posterior_batch_pass(wanted); }), 0);
     print_stages(engine, shape, [&] { engine.posterior_batch_pass(wanted); });
-    std::vector<double> rows(entries * count);
+    const std::size_t entries = sample.emissions.size() / count;
+    std::vector<double> rows(sample.emissions.size());
     std::vector<PosteriorArrays> out(count);
     for (std::size_t i = 0; i < count; ++i) out[i].labels = rows.data() + i * entries;
-    print("gradients from the host", shape,
-          seconds_of([&] { engine.posteriors_of(sequences, out, &counts); }), 0);
+    print("gradients from the host", shape, seconds([&] { engine.posteriors_of(sequences, out, &counts); }),
+          0);
   }
 }
 
 // Best paths of sequences of 500 to 3000 positions: of all together, from scores on the device and from the
 // host's, and one after the other from the host's.
 template <class Real>
-void measure_paths(Shape shape) {
-  const auto labels = static_cast<std::size_t>(shape.num_labels);
+void measure_paths(BenchWorkload shape) {
   std::mt19937_64 random(13);
-  std::vector<ScoreWindow> sequences(static_cast<std::size_t>(shape.sequences));
-  std::int64_t positions = 0;
-  for (ScoreWindow& sequence : sequences) {
-    sequence.end = sequence.length = std::uniform_int_distribution<std::int64_t>(500, 3000)(random);
-    positions += sequence.length;
+  std::vector<std::int64_t> lengths(static_cast<std::size_t>(shape.sequences));
+  for (std::int64_t& length : lengths)
+    length = std::uniform_int_distribution<std::int64_t>(500, 3000)(random);
+  const auto positions = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  BenchWorkload all = shape;
+  all.length = positions;
+  all.sequences = 1;
+  const BenchSample sample = make_sample(all, kSeed);
+  std::vector<ScoreWindow> sequences;
+  std::int64_t begin = 0;
+  for (const std::int64_t length : lengths) {
+    sequences.push_back(sample.window(begin, length));
+    begin += length;
   }
   shape.length = positions / shape.sequences;  // about
-  const std::vector<float> scores = random_scores(static_cast<std::size_t>(positions) * labels, 1.0f);
-  const float* at = scores.data();
-  for (ScoreWindow& sequence : sequences) {
-    sequence.emissions.f32 = at;
-    at += static_cast<std::size_t>(sequence.length) * labels;
-  }
-  cuda::CudaEngine<Real> engine(random_model(shape), 0, "", std::size_t(227) << 10);
+  cuda::CudaEngine<Real> engine(sample.model, 0, "", std::size_t(227) << 10);
   engine.upload_batch(sequences, false);
   long long segments = 0;
-  const double together = seconds_of([&] {
+  const double together = seconds([&] {
     segments = 0;
     for (const auto& path : engine.viterbi_batch_pass()) segments += static_cast<long long>(path.size());
   });
   print("viterbi paths", shape, together, segments);
   print_stages(engine, shape, [&] { engine.viterbi_batch_pass(); });
-  print("viterbi paths from the host", shape, seconds_of([&] { engine.viterbi_of(sequences); }), 0);
-  print("viterbi paths one by one", shape, seconds_of([&] { OneByOne(engine).viterbi_of(sequences); }), 0);
+  print("viterbi paths from the host", shape, seconds([&] { engine.viterbi_of(sequences); }), 0);
+  print("viterbi paths one by one", shape, seconds([&] { OneByOne(engine).viterbi_of(sequences); }), 0);
 }
 
 void measure_batches() {
-  measure_batch<float>({100000, 1000, 24, false, 2}, "f");
-  measure_batch<float>({50000, 2000, 6, false, 32}, "f");
-  measure_batch<float>({50000, 8000, 6, false, 32}, "f");
-  measure_batch<float>({300, 30, 39, false, 32}, "fg");
+  measure_batch<float>(shape_of(100000, 1000, 24, 2), "f");
+  measure_batch<float>(shape_of(50000, 2000, 6, 32), "f");
+  measure_batch<float>(shape_of(50000, 8000, 6, 32), "f");
+  measure_batch<float>(shape_of(300, 30, 39, 32), "fg");
 }
 
 void measure_short_paths() {
-  measure_paths<float>({0, 100, 5, false, 150});  // what decode hands over
-  measure_paths<float>({0, 100, 5, false, 2000});
-  measure_paths<float>({0, 100, 24, false, 2000});
+  measure_paths<float>(shape_of(0, 100, 5, 150));  // what decode hands over
+  measure_paths<float>(shape_of(0, 100, 5, 2000));
+  measure_paths<float>(shape_of(0, 100, 24, 2000));
 }
 
 // A pass of training, value and gradient, from the features on the host to the gradient there: heads on the
 // device against heads on the host. Boundary heads over five bins and a margin, as training chooses them.
-void measure_training(const Shape& shape, int tracks) {
+void measure_training(const BenchWorkload& shape, int tracks) {
   test::ModelShape model;
   model.labels = shape.num_labels;
   model.tracks = tracks;
@@ -259,20 +225,19 @@ void measure_training(const Shape& shape, int tracks) {
     options.threads = threads;
     for (const bool project : {true, false}) {
       const ObjectiveOptions objective{.margin = 0.1, .project = project};
-      const double seconds = seconds_of([&] {
+      const double time = seconds([&] {
         ParameterGradient gradient(parameters);
         negative_log_likelihood(data, pieces, parameters, options, objective, &gradient);
       });
-      print(project ? "training, heads on the device" : "training, heads on the host", shape, seconds,
-            threads);
+      print(project ? "training, heads on the device" : "training, heads on the host", shape, time, threads);
     }
   }
 }
 
 void measure_trainings() {
-  measure_training({2000000, 100, 24}, 6);
-  measure_training({10000, 100, 24, false, 200}, 6);
-  measure_training({500, 100, 24, false, 4000}, 6);
+  measure_training(shape_of(2000000, 100, 24), 6);
+  measure_training(shape_of(10000, 100, 24, 200), 6);
+  measure_training(shape_of(500, 100, 24, 4000), 6);
 }
 
 }  // namespace
@@ -285,8 +250,9 @@ int main(int count, char** arguments) {
   }
   const std::string which = count > 1 ? arguments[1] : "table";
   if (which == "one" && count >= 6) {
-    measure<float>({std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4]), count > 6},
-                   arguments[5]);
+    const BenchWorkload shape =
+        shape_of(std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4]));
+    measure<float>(count > 6 ? with_long_segments(shape) : shape, arguments[5]);
   } else if (which == "batches") {
     measure_batches();
   } else if (which == "paths") {
@@ -294,21 +260,21 @@ int main(int count, char** arguments) {
   } else if (which == "training") {
     measure_trainings();
   } else if (which == "table") {
-    measure<float>({20000000, 100, 24}, "fvpg");
-    measure<float>({100000, 100, 24}, "fvp");
-    measure<float>({1000000, 200, 6}, "fvpg");
-    measure<float>({20000000, 32, 24}, "f");
-    measure<float>({20000000, 4, 24}, "f");
-    measure<float>({20000000, 100, 5}, "fvp");
+    measure<float>(shape_of(20000000, 100, 24), "fvpg");
+    measure<float>(shape_of(100000, 100, 24), "fvp");
+    measure<float>(shape_of(1000000, 200, 6), "fvpg");
+    measure<float>(shape_of(20000000, 32, 24), "f");
+    measure<float>(shape_of(20000000, 4, 24), "f");
+    measure<float>(shape_of(20000000, 100, 5), "fvp");
     measure_batches();
     measure_short_paths();
-    measure<float>({650899, 3000, 8, true}, "fpg");
-    measure<double>({2000000, 100, 24}, "f");
+    measure<float>(with_long_segments(shape_of(650899, 3000, 8)), "fpg");
+    measure<double>(shape_of(2000000, 100, 24), "f");
   } else {  // forward over labels and durations: no cliffs
     for (const int labels : {2, 4, 8, 9, 16, 17, 24, 25, 32, 33, 48, 64}) {
       for (const int duration : {1, 4, 16, 64, 256, 1024, 4096}) {
         // Enough for long durations to fill the card with runs that are longer than their warm-ups.
-        measure<float>({duration > 1024 ? 40000000 : 20000000, duration, labels}, "f");
+        measure<float>(shape_of(duration > 1024 ? 40000000 : 20000000, duration, labels), "f");
       }
     }
   }

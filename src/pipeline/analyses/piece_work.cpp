@@ -10,6 +10,11 @@
 namespace semicrf {
 namespace {
 
+// Null: there is none.
+const SegmentList* path_of(const PieceResult& result) {
+  return result.viterbi ? &result.viterbi->segments : nullptr;
+}
+
 PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* path) {
   PosteriorSelection selection;
   selection.labels = analysis.label_posteriors;
@@ -37,23 +42,9 @@ std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
 
 }  // namespace
 
-std::size_t PiecePlan::bytes() const {
-  std::size_t most = 0;
-  for (const auto* plan : {&viterbi, &shares, &posteriors, &draws})
-    if (*plan) most = std::max(most, (*plan)->bytes);
-  return most;
-}
-
 bool PiecePlan::whole() const {
   return std::ranges::all_of(std::array{&viterbi, &shares, &posteriors, &draws},
                              [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
-}
-
-PathView PieceResult::path() const {
-  PathView view;
-  if (viterbi) view.segments = &viterbi->segments;
-  if (shares) view.log_shares = &shares->logs;
-  return view;
 }
 
 std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
@@ -108,12 +99,10 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
   }
   if (analysis.path_edges)
     result.shares = segment_shares(engine, source, *plan.shares, result.viterbi->segments, progress);
-  if (analysis.posteriors) {
-    const PathView path = result.path();
+  if (analysis.posteriors)
     result.posteriors = sweep_posteriors(
-        engine, source, *plan.posteriors, selection_of(analysis, path.segments),
-        [&](const PosteriorBlock& block) { sink(path, block); }, progress);
-  }
+        engine, source, *plan.posteriors, selection_of(analysis, path_of(result)),
+        [&](const PosteriorBlock& block) { sink(result, block); }, progress);
   if (analysis.draws > 0) {
     const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
                               identity.first_bin};
@@ -140,7 +129,7 @@ std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreW
     if (!results[i].feasible()) continue;
     feasible.push_back(i);
     scores.push_back(pieces[i]);
-    selections.push_back(selection_of(analysis, results[i].path().segments));
+    selections.push_back(selection_of(analysis, path_of(results[i])));
   }
   std::vector<PosteriorResult> posteriors = posteriors_together(
       engine, scores, selections,

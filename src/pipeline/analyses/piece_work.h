@@ -9,11 +9,11 @@
 #include <string>
 #include <vector>
 
-#include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "pipeline/analyses/draws/segment_shares.h"
+#include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
-#include "pipeline/windows/window_plan.h"
+#include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
 
@@ -36,8 +36,7 @@ struct PiecePlan {
   std::optional<WindowPlan> viterbi, shares, posteriors, draws;
   int threads = 1;  // besides those of the engine
 
-  std::size_t bytes() const;  // peak
-  bool whole() const;         // one window
+  bool whole() const;  // one window
 };
 
 // Bytes of windows that are long enough not to waste work.
@@ -66,11 +65,10 @@ struct PieceResult {
     return (!viterbi || viterbi->feasible) && (!posteriors || posteriors->feasible) &&
            (!draws || draws->feasible);
   }
-  PathView path() const;
 };
 
-// Gets the posteriors of a feasible piece, left to right, with the piece's path.
-using BlockSink = std::function<void(const PathView&, const PosteriorBlock&)>;
+// Gets the posteriors of a feasible piece, left to right, with what was computed of it before them.
+using BlockSink = std::function<void(const PieceResult& so_far, const PosteriorBlock&)>;
 
 // Where the piece is, for the random numbers of its draws.
 struct PieceIdentity {

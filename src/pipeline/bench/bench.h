@@ -7,18 +7,9 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "pipeline/bench/workload.h"
 
 namespace semicrf {
-
-struct BenchWorkload {
-  std::int64_t length = 0;  // T
-  int max_duration = 0;     // K
-  int num_labels = 0;       // C
-  double log_tail = 0;      // log q of a tail on every label; 0: none
-};
-
-// The shapes that docs/performance.md reports.
-std::vector<BenchWorkload> standard_workloads();
 
 struct BenchOptions {
   std::vector<BenchWorkload> workloads;
@@ -32,7 +23,6 @@ struct BenchOptions {
 };
 
 // Calls `print` with one JSON object (a line without its end) per workload, operation and thread count.
-// Emissions, transitions and duration scores are N(0,1).
 void run_bench(const BenchOptions& options, const std::function<void(const std::string&)>& print);
 
 }  // namespace semicrf

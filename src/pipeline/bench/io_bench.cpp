@@ -7,8 +7,8 @@
 #include "core/error.h"
 #include "engine/measure.h"
 #include "io/arrays/npy_reader.h"
-#include "pipeline/bench/bench_timing.h"
 #include "pipeline/bench/json_line.h"
+#include "pipeline/bench/timing.h"
 #include "pipeline/inputs/input_argument.h"
 #include "pipeline/run/run.h"
 

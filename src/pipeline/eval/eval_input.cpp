@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "io/text/bed_reader.h"
 #include "io/label_name.h"
+#include "io/text/bed_reader.h"
 
 namespace semicrf {
 namespace {

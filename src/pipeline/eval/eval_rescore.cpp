@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
 
 #include "core/error.h"
 #include "engine/options.h"
 #include "eval/bin_segments.h"
 #include "eval/stretches.h"
-#include "io/memory_size.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
@@ -120,21 +120,28 @@ class Rescorer {
   }
 
   RescoreResult run(const std::vector<std::string>& chromosomes) {
-    std::vector<std::size_t> wanted;
+    const auto is_wanted = [&](const Sequence& sequence) {
+      return std::ranges::find(chromosomes, sequence.chromosome) != chromosomes.end();
+    };
     std::int64_t positions = 0;
-    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
-      const Sequence& sequence = inputs_.sequences()[i];
-      if (std::find(chromosomes.begin(), chromosomes.end(), sequence.chromosome) == chromosomes.end())
-        continue;
-      wanted.push_back(i);
-      for (const BinRange& piece : make_pieces(inputs_.piece_request(i))) positions += piece.size();
-    }
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
+      if (is_wanted(inputs_.sequences()[i]))
+        for (const BinRange& piece : make_pieces(inputs_.piece_request(i))) positions += piece.size();
     if (progress_ != nullptr) progress_->begin(positions);
-    for (const std::size_t i : wanted) run_sequence(i);
+    RunReport report;
+    PieceStream pieces(
+        inputs_, read_options(), report, [&](const Sequence& sequence, const std::vector<BinRange>& all) {
+          return is_wanted(sequence) ? labelled_parts(all, labelled_on(sequence)) : std::vector<BinRange>();
+        });
+    std::map<std::size_t, Rescoring> sequences;  // by their index
+    while (const std::optional<Piece> piece = pieces.next(nullptr))
+      run_piece(*piece, sequences[piece->sequence], report.sequences()[piece->sequence]);
     if (progress_ != nullptr) progress_->end();
+    Stats stats = report.finish("", "");
+    for (auto& [index, sequence] : sequences) add(std::move(sequence), stats.sequences[index]);
+    result_.warnings = std::move(stats.warnings);
     if (result_.total.positions == 0) refuse_nothing(chromosomes);
-    const auto sequences = static_cast<double>(result_.sequences.size());
-    result_.total.boundary_entropy /= sequences;
+    result_.total.boundary_entropy /= static_cast<double>(result_.sequences.size());
     result_.total.position_entropy /= static_cast<double>(result_.total.positions);
     return std::move(result_);
   }
@@ -151,71 +158,41 @@ class Rescorer {
                       "chromosome names must match exactly, including any \"chr\" prefix"});
   }
 
-  std::size_t budget(const ScoreSource& source, const Analysis& analysis) const {
-    if (!request_.max_memory)
-      return std::max(kDefaultWindowMemory, comfortable_bytes(*engine_, source, analysis));
-    const auto limit = static_cast<std::size_t>(*request_.max_memory);
-    if (limit <= kFixedMemory)
-      throw MemoryError(
-          {"", "",
-           "the program itself needs " + print_memory_size(static_cast<std::int64_t>(kFixedMemory)) +
-               " before any window and --max-memory is " + print_memory_size(*request_.max_memory),
-           "raise --max-memory"});
-    return limit - kFixedMemory;
-  }
-
-  void run_sequence(std::size_t index) {
-    const Sequence& sequence = inputs_.sequences()[index];
-    const BinLocation whole = locate(sequence, inputs_.bin_size(), 0);
-    const BinnedSegments labelled =
-        bin_segments(truth_.on(sequence.chromosome), {whole.origin, whole.bin_size, whole.limit});
-    PieceRequest request = inputs_.piece_request(index);
-    if (labelled_parts(make_pieces(request), labelled.segments).empty()) return;
+  ReadOptions read_options() const {
     ReadOptions read;
     read.precision = request_.engine.precision;
     read.threads = request_.engine.threads;
     read.cache_bytes = kDefaultWindowMemory / 4;
-    const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(index, read);
-    InputSet::Scan scan = inputs_.scan(index, *scores);
-    result_.warnings.insert(result_.warnings.end(), scan.warnings.begin(), scan.warnings.end());
-    request.missing = std::move(scan.missing);
-    const std::vector<BinRange> pieces = labelled_parts(make_pieces(request), labelled.segments);
-    if (pieces.empty()) return;
-
-    Rescoring sums;
-    sums.name = sequence.title;
-    SequenceReport report;
-    for (const BinRange& piece : pieces) run_piece(sequence, scores, piece, sums, report);
-    report.finish();
-    sums.pieces = static_cast<std::int64_t>(pieces.size());
-    sums.log_partition = report.stats.log_partition.value_or(0);
-    sums.boundary_entropy = report.stats.boundary_entropy.value_or(0);
-    sums.position_entropy = report.stats.position_entropy.value_or(0);
-    add_to_total(sums);
-    result_.sequences.push_back(std::move(sums));
+    return read;
   }
 
-  void run_piece(const Sequence& sequence, const std::shared_ptr<SequenceScores>& scores,
-                 const BinRange& bins, Rescoring& sums, SequenceReport& report) {
-    const BinLocation location = locate(sequence, inputs_.bin_size(), bins.begin);
-    const std::unique_ptr<ScoreSource> source = make_piece_source(scores, bins);
+  // The bins that the truth labels.
+  std::vector<Segment> labelled_on(const Sequence& sequence) const {
+    const BinLocation whole = locate(sequence, inputs_.bin_size(), 0);
+    return bin_segments(truth_.on(sequence.chromosome), {whole.origin, whole.bin_size, whole.limit}).segments;
+  }
+
+  void run_piece(const Piece& piece, Rescoring& sums, SequenceReport& report) {
+    const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
     Analysis analysis;
     analysis.posteriors = true;
-    const std::size_t all = budget(*source, analysis);
-    const PiecePlan plan = plan_piece(*engine_, *source, analysis, all - std::min(all, scores->cached_bytes));
-    const auto advance = [&](std::int64_t positions) {
-      if (progress_ != nullptr) progress_->advance(positions);
-    };
-    const PosteriorResult posteriors = sweep_posteriors(
-        *engine_, *source, *plan.posteriors, {}, [](const PosteriorBlock&) {}, advance);
-    if (!posteriors.feasible)
-      throw InputError({"", base_range(location, 0, bins.size()),
-                        "no segmentation of " + std::to_string(bins.size()) + " bins has a finite score",
+    const std::size_t memory = window_memory(request_.max_memory, kFixedMemory, kDefaultWindowMemory,
+                                             comfortable_bytes(*engine_, *source, analysis));
+    const PiecePlan plan =
+        plan_piece(*engine_, *source, analysis, memory - std::min(memory, piece.scores->cached_bytes));
+    const PieceResult result = analyse_piece(
+        *engine_, *source, analysis, plan, {}, [](const PieceResult&, const PosteriorBlock&) {},
+        [&](std::int64_t positions) {
+          if (progress_ != nullptr) progress_->advance(positions);
+        });
+    const std::int64_t bins = piece.bins.size();
+    if (!result.feasible())
+      throw InputError({"", base_range(piece.location, 0, bins),
+                        "no segmentation of " + std::to_string(bins) + " bins has a finite score",
                         "leave this region out with --exclude"});
-    report.add(posteriors, bins.size());
-    sums.positions += bins.size();
-    add_path(sums.truth, score_segmentation(truth_, location, bins.size(), *source));
-    add_path(sums.predicted, score_segmentation(predicted_, location, bins.size(), *source));
+    report.add(result, bins);
+    add_path(sums.truth, score_segmentation(truth_, piece.location, bins, *source));
+    add_path(sums.predicted, score_segmentation(predicted_, piece.location, bins, *source));
   }
 
   RescoredPath score_segmentation(const Segmentation& segmentation, const BinLocation& location,
@@ -237,7 +214,13 @@ class Rescorer {
     return path;
   }
 
-  void add_to_total(const Rescoring& sequence) {
+  void add(Rescoring sequence, const SequenceStats& stats) {
+    sequence.name = stats.name;
+    sequence.positions = stats.covered;
+    sequence.pieces = stats.pieces;
+    sequence.log_partition = stats.log_partition.value_or(0);
+    sequence.boundary_entropy = stats.boundary_entropy.value_or(0);
+    sequence.position_entropy = stats.position_entropy.value_or(0);
     Rescoring& total = result_.total;
     total.positions += sequence.positions;
     total.pieces += sequence.pieces;
@@ -246,6 +229,7 @@ class Rescorer {
     total.position_entropy += sequence.position_entropy * static_cast<double>(sequence.positions);
     add_path(total.truth, sequence.truth);
     add_path(total.predicted, sequence.predicted);
+    result_.sequences.push_back(std::move(sequence));
   }
 
   const RescoreRequest& request_;

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "io/json/eval_json.h"
 #include "io/files/output_file.h"
 #include "io/files/output_target.h"
+#include "io/json/eval_json.h"
 #include "io/params/params_json.h"
 #include "io/text/region.h"
 #include "pipeline/eval/eval_input.h"
@@ -60,7 +60,8 @@ class Run {
       report_.model =
           rescore(request, parameters_, report_.labels, chromosomes, truth_, predicted_, progress);
       report_.model->params = file_name(options_.input.parameters);
-      for (const Warning& warning : report_.model->warnings) warn(warning);
+      const std::vector<Warning>& warnings = report_.model->warnings;  // logged where they came up
+      report_.warnings.insert(report_.warnings.end(), warnings.begin(), warnings.end());
     }
     return std::move(report_);
   }

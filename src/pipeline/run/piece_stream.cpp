@@ -1,5 +1,7 @@
 #include "pipeline/run/piece_stream.h"
 
+#include <utility>
+
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
@@ -28,10 +30,10 @@ BinLocation locate(const Sequence& sequence, std::int64_t bin_size, std::int64_t
   return location;
 }
 
-PieceStream::PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report)
-    : inputs_(inputs), options_(options), report_(report) {}
+PieceStream::PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report, Cut cut)
+    : inputs_(inputs), options_(options), report_(report), cut_(std::move(cut)) {}
 
-std::optional<Piece> PieceStream::next(Engine& engine) {
+std::optional<Piece> PieceStream::next(Engine* engine) {
   while (next_piece_ == pieces_.size()) {
     scores_.reset();
     if (opened_ == inputs_.sequences().size()) return std::nullopt;
@@ -45,11 +47,16 @@ std::optional<Piece> PieceStream::next(Engine& engine) {
   return piece;
 }
 
-void PieceStream::open_sequence(Engine& engine) {
+std::vector<BinRange> PieceStream::wanted_pieces(const PieceRequest& request) const {
+  std::vector<BinRange> pieces = make_pieces(request);
+  return cut_ ? cut_(inputs_.sequences()[sequence_], std::move(pieces)) : pieces;
+}
+
+void PieceStream::open_sequence(Engine* engine) {
   sequence_ = opened_++;
   const Sequence& sequence = inputs_.sequences()[sequence_];
   PieceRequest request = inputs_.piece_request(sequence_);
-  const std::int64_t wanted = total_size(make_pieces(request));
+  const std::int64_t wanted = total_size(wanted_pieces(request));
   pieces_.clear();
   next_piece_ = 0;
   SequenceStats& stats = report_.sequences().emplace_back().stats;
@@ -59,14 +66,14 @@ void PieceStream::open_sequence(Engine& engine) {
     StageTimes times(sequence.title);
     scores_ = inputs_.open_scores(sequence_, options_);
     times.end("open");
-    InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_, &engine); });
+    InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_, engine); });
     times.end("scan");
     for (const Warning& warning : scan.warnings) report_.warn(warning);
     request.missing = std::move(scan.missing);
-    pieces_ = make_pieces(request);
+    pieces_ = wanted_pieces(request);
     stats.baseline = scores_->baseline;
     if (stats.baseline->empty()) stats.baseline->assign(inputs_.num_labels(), 0);
-  } else if (!sequence.has_values) {
+  } else if (!sequence.has_values && !cut_) {
     report_.warn(
         {"no-values",
          sequence.title +

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,17 +27,23 @@ struct Piece {
 // Opens sequences as it comes to them, and fills their entries of the report.
 class PieceStream {
  public:
-  PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report);
-  // `engine`: that will compute the piece.
-  std::optional<Piece> next(Engine& engine);
+  // The parts of the pieces of a sequence that are wanted.
+  using Cut = std::function<std::vector<BinRange>(const Sequence&, std::vector<BinRange>)>;
+
+  // `cut`: empty: all of every piece.
+  PieceStream(const InputSet& inputs, const ReadOptions& options, RunReport& report, Cut cut = {});
+  // `engine`: that will compute the piece; null: where it may not be asked to scan the sequence.
+  std::optional<Piece> next(Engine* engine);
   const std::string& sequence_title(std::size_t index) const { return inputs_.sequences()[index].title; }
 
  private:
-  void open_sequence(Engine& engine);
+  void open_sequence(Engine* engine);
+  std::vector<BinRange> wanted_pieces(const PieceRequest& request) const;
 
   const InputSet& inputs_;
   ReadOptions options_;
   RunReport& report_;
+  Cut cut_;
   std::size_t sequence_ = 0;  // the one that is open
   std::size_t opened_ = 0;    // sequences opened so far
   std::shared_ptr<SequenceScores> scores_;

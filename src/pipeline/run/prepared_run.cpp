@@ -3,29 +3,17 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <fstream>
-#include <optional>
 
 #include "core/error.h"
 #include "io/files/output_file.h"
-#include "io/json/stats_json.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
+#include "pipeline/outputs/formats.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {
 namespace {
-
-// Bytes that can be had without swapping; 0 when the system does not tell.
-std::size_t available_memory() {
-  std::ifstream meminfo("/proc/meminfo");
-  std::string name;
-  std::size_t kibibytes = 0;
-  for (std::string unit; meminfo >> name >> kibibytes; std::getline(meminfo, unit))
-    if (name == "MemAvailable:") return kibibytes * 1024;
-  return 0;
-}
 
 std::string joined(const std::vector<std::string>& texts) {
   std::string text;
@@ -64,7 +52,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       inputs_(InputSet::open(options.input, parameters_.parameters)),
       engines_(spread_over_devices(options.engine, inputs_), parameters_.parameters.chain) {
   times_.end("inputs opened and engines made");
-  spdlog::info("engine: {}", engines_.whole().description());
+  spdlog::info("engine: {}", engines_.first().description());
   log_binding(inputs_.binding());
   settle_memory();
   times_.end("memory settled");
@@ -91,28 +79,18 @@ void PreparedRun::for_each_sequence(Visit visit) const {
 }
 
 void PreparedRun::settle_memory() {
-  if (options_.max_memory) {
-    const auto limit = static_cast<std::size_t>(*options_.max_memory);
-    const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
-    if (limit <= fixed)
-      throw MemoryError({"", "",
-                         "the program itself needs " + print_memory_size(static_cast<std::int64_t>(fixed)) +
-                             " before any window and --max-memory is " +
-                             print_memory_size(*options_.max_memory),
-                         "raise --max-memory"});
-    window_budget_ = limit - fixed;
-  } else {
-    window_budget_ = engines_.whole().own_memory() ? kDefaultDeviceWindowMemory : kDefaultWindowMemory;
-    std::size_t comfortable = 0;
+  const std::size_t modest =
+      engines_.first().own_memory() ? kDefaultDeviceWindowMemory : kDefaultWindowMemory;
+  window_budget_ = modest;
+  std::size_t comfortable = 0;
+  if (!options_.max_memory)
     for_each_sequence([&](const Sequence&, const auto&, const ScoreSource& source, std::size_t kept) {
-      comfortable = std::max(comfortable, kept + comfortable_bytes(engines_.whole(), source, analysis_));
+      comfortable = std::max(comfortable, kept + comfortable_bytes(engines_.first(), source, analysis_));
     });
-    const std::size_t available = available_memory();
-    window_budget_ =
-        std::max(window_budget_, available == 0 ? comfortable : std::min(comfortable, available));
-  }
+  const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
+  window_budget_ = window_memory(options_.max_memory, fixed, modest, comfortable);
   for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource& source, std::size_t kept) {
-    plan_piece(engines_.whole(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
+    plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
     for (const BinRange& piece : pieces) positions_ += piece.size();
   });
 }
@@ -141,18 +119,21 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
   return provenance_header(provenance);
 }
 
-void PreparedRun::check(const OutputPlan& plan) const {
-  std::vector<OutputSpec> specs = output_specs(plan);
-  if (!options_.stats_path.empty()) specs.push_back({options_.stats_path, IndexKind::kNone});
-  check_outputs(specs, inputs_.paths());
+OutputPlan PreparedRun::complete(OutputPlan plan) {
+  if (!options_.stats_path.empty())
+    plan.push_back(
+        stats_output(options_.stats_path, report_, options_.version, engines_.first().description()));
+  std::vector<OutputSpec> files;
+  for (const PlannedOutput& output : plan) files.push_back(output.file);
+  check_outputs(files, inputs_.paths());
+  return plan;
 }
 
 std::string PreparedRun::describe(const OutputPlan& plan) const {
-  std::string text = "engine\t" + engines_.whole().description() + "\n";
+  std::string text = "engine\t" + engines_.first().description() + "\n";
   text += "window memory\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
   for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";
-  for (const OutputSpec& spec : output_specs(plan)) text += "output\t" + escape_control(spec.path) + "\n";
-  if (!options_.stats_path.empty()) text += "output\t" + escape_control(options_.stats_path) + "\n";
+  for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
   for_each_sequence(
       [&](const Sequence& sequence, const auto& pieces, const ScoreSource& source, std::size_t kept) {
         std::int64_t bins = 0;
@@ -161,7 +142,7 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
                 " bases\t" + std::to_string(bins) + " bins\t" + std::to_string(pieces.size()) +
                 (pieces.size() == 1 ? " piece" : " pieces");
         const PiecePlan windows =
-            plan_piece(engines_.whole(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
+            plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
         if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
         if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
         if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
@@ -174,53 +155,35 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   return text;
 }
 
-void PreparedRun::write_generated(const GeneratedOutput& generated, RunOutputs& outputs) const {
-  constexpr std::int64_t kSlab = 1 << 14;
-  const RandomRows rows = inputs_.random_rows(generated.sequence);
-  NpyWriter& array =
-      outputs.add_array(generated.file, {rows.rows, static_cast<std::int64_t>(rows.columns), false});
-  std::vector<float> raw;
-  std::vector<double> values;
-  for (std::int64_t begin = 0; begin < rows.rows; begin += kSlab) {
-    const std::int64_t end = std::min(rows.rows, begin + kSlab);
-    raw.resize(static_cast<std::size_t>(end - begin) * rows.columns);
-    fill_random_rows(rows, begin, end, raw.data());
-    values.assign(raw.begin(), raw.end());
-    array.append(values);
-  }
-}
-
 void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
-  RunReport report;
-  OutputPlan printed = plan;
-  printed.threads = options_.engine.threads;
-  RunOutputs outputs(printed, parameters().labels);
-  PieceStream pieces(inputs_, read_options(), report);
-  RunnerOptions options;
-  options.analysis = analysis_;
-  options.window_budget = window_budget_;
-  options.infeasible = options_.infeasible;
+  report_.total.start();
+  RunOutputs outputs(plan);
+  PieceStream pieces(inputs_, read_options(), report_);
   if (progress != nullptr) progress->begin(positions_ * analysis_.passes());
   times_.end("outputs opened");
-  PieceRunner(options, engines_, pieces, outputs, report, progress).run();
+  PieceRunner({analysis_, window_budget_, options_.infeasible}, engines_, pieces, outputs, report_, progress)
+      .run();
   times_.end("pieces");
   if (progress != nullptr) progress->end();
-  if (plan.bedgraph.min_value > 0)
-    spdlog::info("left out {} bins below --min-posterior, {:.6g} boundaries in all", outputs.dropped_bins(),
-                 outputs.dropped_mass());
-  for (const GeneratedOutput& generated : plan.generated)
-    timed(report.write, [&] { write_generated(generated, outputs); });
-  timed(report.write, [&] { outputs.finish(); });
+  outputs.finish(report_.write);
   times_.end("outputs synchronised");
-  std::optional<OutputFile> stats;
-  if (!options_.stats_path.empty()) {
-    stats.emplace(OutputSpec{options_.stats_path, IndexKind::kNone});
-    stats->write(stats_text(report.finish(options_.version, engines_.whole().description())));
-    stats->finish();
-  }
   outputs.commit();
-  if (stats) stats->commit();
   times_.end("outputs renamed");
+}
+
+std::string in_file_name(std::string name) {
+  std::replace(name.begin(), name.end(), '/', '_');
+  return name;
+}
+
+void execute(const RunCommand& command, Progress* progress) {
+  PreparedRun run(command.options, command.analysis);
+  run.execute(run.complete(command.outputs(run)), progress);
+}
+
+std::string describe(const RunCommand& command) {
+  PreparedRun run(command.options, command.analysis);
+  return run.describe(run.complete(command.outputs(run)));
 }
 
 }  // namespace semicrf

@@ -2,15 +2,16 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "io/params/params_json.h"
 #include "pipeline/inputs/input_set.h"
+#include "pipeline/outputs/sink.h"
 #include "pipeline/run/piece_runner.h"
 #include "pipeline/run/run_options.h"
-#include "pipeline/outputs/run_outputs.h"
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
@@ -31,15 +32,15 @@ class PreparedRun {
   OutputSpec output(const std::string& path) const;
   // The `#` lines of the outputs of `command`.
   std::string header(const std::string& command, HeaderOptions options) const;
-  // UsageError or WriteError when the outputs cannot be written or are inputs.
-  void check(const OutputPlan& plan) const;
+  // The plan of a command with what every run can write besides. UsageError or WriteError when the outputs
+  // cannot be written or are inputs.
+  OutputPlan complete(OutputPlan plan);
   std::string describe(const OutputPlan& plan) const;
   void execute(const OutputPlan& plan, Progress* progress);
 
  private:
   ReadOptions read_options() const;
   void settle_memory();
-  void write_generated(const GeneratedOutput& generated, RunOutputs& outputs) const;
   template <class Visit>
   void for_each_sequence(Visit visit) const;
 
@@ -51,6 +52,20 @@ class PreparedRun {
   EnginePool engines_;
   std::size_t window_budget_ = 0;
   std::int64_t positions_ = 0;  // in all pieces, missing bins included
+  RunReport report_;
 };
+
+// `name` as a part of a file's name, which cannot have a "/".
+std::string in_file_name(std::string name);
+
+// One of the commands: what it computes and what it writes.
+struct RunCommand {
+  const RunOptions& options;
+  Analysis analysis;
+  std::function<OutputPlan(const PreparedRun&)> outputs;
+};
+void execute(const RunCommand& command, Progress* progress);
+// For --dry-run.
+std::string describe(const RunCommand& command);
 
 }  // namespace semicrf

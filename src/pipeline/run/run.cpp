@@ -1,20 +1,16 @@
 #include "pipeline/run/run.h"
 
-#include <algorithm>
+#include <cstdio>
 
 #include "core/error.h"
+#include "pipeline/outputs/formats.h"
 #include "pipeline/run/prepared_run.h"
 
 namespace semicrf {
 namespace {
 
-bool ends_with(const std::string& text, const std::string& ending) {
-  return text.size() >= ending.size() &&
-         text.compare(text.size() - ending.size(), ending.size(), ending) == 0;
-}
-
 void refuse_bigwig(const std::string& path) {
-  if (ends_with(path, ".bw") || ends_with(path, ".bigwig") || ends_with(path, ".bigWig"))
+  if (path.ends_with(".bw") || path.ends_with(".bigwig") || path.ends_with(".bigWig"))
     throw UsageError(path + ": bigWig cannot be written yet",
                      "write bedGraph instead: give a name ending in .bedgraph or .bedgraph.gz");
 }
@@ -34,19 +30,29 @@ Analysis decode_analysis(const DecodeOptions& options) {
 }
 
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
+  HeaderOptions named;
+  if (options.merge_adjacent) named.push_back({"merge-adjacent", "yes"});
+  if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
+  if (options.extra_columns) named.push_back({"extra-columns", "yes"});
+  const std::string header = run.header("decode", named);
+  const int threads = options.run.engine.threads;
   OutputPlan plan;
-  plan.segments = run.output(options.output);
-  plan.boundary = run.output(options.posterior_path);
-  plan.bed.merge_adjacent = options.merge_adjacent;
-  plan.bed.extra_columns = options.extra_columns;
-  plan.bedgraph.digits = options.run.digits;
-  HeaderOptions header;
-  if (options.merge_adjacent) header.push_back({"merge-adjacent", "yes"});
-  if (!options.posterior_path.empty()) header.push_back({"posterior", "yes"});
-  if (options.extra_columns) header.push_back({"extra-columns", "yes"});
-  plan.header = run.header("decode", header);
-  run.check(plan);
+  plan.push_back(segment_output({run.output(options.output),
+                                 header,
+                                 run.parameters().labels,
+                                 {options.extra_columns, options.merge_adjacent},
+                                 {},
+                                 threads}));
+  if (!options.posterior_path.empty())
+    plan.push_back(
+        track_output({run.output(options.posterior_path), header, {options.run.digits, 0}, {}, 0, threads}));
   return plan;
+}
+
+RunCommand decode_command(const DecodeOptions& options) {
+  for (const std::string& path : {options.output, options.posterior_path}) refuse_bigwig(path);
+  return {options.run, decode_analysis(options),
+          [&options](const PreparedRun& run) { return decode_outputs(options, run); }};
 }
 
 Analysis posterior_analysis(const PosteriorOptions& options) {
@@ -56,69 +62,65 @@ Analysis posterior_analysis(const PosteriorOptions& options) {
   return analysis;
 }
 
-// PREFIX.LABEL.bedgraph, compressed when the boundary posterior is; "/" cannot be in a file's name.
-std::string label_track_path(const PosteriorOptions& options, std::string label) {
-  std::replace(label.begin(), label.end(), '/', '_');
-  return options.labels_out + "." + label + (ends_with(options.output, ".gz") ? ".bedgraph.gz" : ".bedgraph");
+// PREFIX.LABEL.bedgraph, compressed when the boundary posterior is.
+std::string label_track_path(const PosteriorOptions& options, const std::string& label) {
+  return options.labels_out + "." + in_file_name(label) +
+         (options.output.ends_with(".gz") ? ".bedgraph.gz" : ".bedgraph");
 }
 
-void plan_label_array(const PosteriorOptions& options, const PreparedRun& run, OutputPlan& plan) {
+// Of the only sequence that is decoded.
+NpyShape label_array_shape(const PosteriorOptions& options, const PreparedRun& run) {
+  NpyShape shape;
+  shape.columns = run.parameters().num_labels();
+  shape.float64 = options.run.engine.precision == Precision::kDouble;
   std::size_t decoded = 0;
   for (std::size_t i = 0; i < run.inputs().sequences().size(); ++i) {
     if (make_pieces(run.inputs().piece_request(i)).empty()) continue;
-    plan.label_array_rows = run.inputs().sequences()[i].bins;
+    shape.rows = run.inputs().sequences()[i].bins;
     ++decoded;
   }
   if (decoded != 1)
     throw UsageError(
         "--labels-out with an .npy file needs exactly one sequence, not " + std::to_string(decoded),
         "choose one sequence with --region, or give a prefix to write bedGraph files");
-  plan.label_array.path = options.labels_out;
-  plan.label_array_double = options.run.engine.precision == Precision::kDouble;
+  return shape;
 }
 
 OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun& run) {
+  HeaderOptions named;
+  if (options.min_posterior > 0) named.push_back({"min-posterior", shortest_text(options.min_posterior)});
+  const std::string header = run.header("posterior", named);
+  const std::vector<Label>& labels = run.parameters().labels;
+  const BedGraphOptions bedgraph{options.run.digits, options.min_posterior};
   OutputPlan plan;
-  plan.boundary = run.output(options.output);
-  plan.bedgraph.digits = options.run.digits;
-  plan.bedgraph.min_value = options.min_posterior;
-  if (ends_with(options.labels_out, ".npy")) {
-    plan_label_array(options, run, plan);
+  plan.push_back(
+      track_output({run.output(options.output), header, bedgraph, {}, 0, options.run.engine.threads}));
+  if (options.labels_out.ends_with(".npy")) {
+    plan.push_back(label_array_output({options.labels_out}, label_array_shape(options, run)));
   } else if (!options.labels_out.empty()) {
-    for (const Label& label : run.parameters().labels)
-      plan.label_tracks.push_back(run.output(label_track_path(options, label.name)));
+    for (std::size_t i = 0; i < labels.size(); ++i)
+      plan.push_back(track_output(
+          {run.output(label_track_path(options, labels[i].name)), header, bedgraph, i, labels.size(), 1}));
   }
-  HeaderOptions header;
-  if (options.min_posterior > 0) header.push_back({"min-posterior", shortest_text(options.min_posterior)});
-  plan.header = run.header("posterior", header);
-  run.check(plan);
   return plan;
+}
+
+RunCommand posterior_command(const PosteriorOptions& options) {
+  for (const std::string& path : {options.output, options.labels_out}) refuse_bigwig(path);
+  return {options.run, posterior_analysis(options),
+          [&options](const PreparedRun& run) { return posterior_outputs(options, run); }};
 }
 
 }  // namespace
 
 void run_decode(const DecodeOptions& options, Progress* progress) {
-  for (const std::string& path : {options.output, options.posterior_path}) refuse_bigwig(path);
-  PreparedRun run(options.run, decode_analysis(options));
-  run.execute(decode_outputs(options, run), progress);
+  execute(decode_command(options), progress);
 }
-
-std::string plan_decode(const DecodeOptions& options) {
-  for (const std::string& path : {options.output, options.posterior_path}) refuse_bigwig(path);
-  const PreparedRun run(options.run, decode_analysis(options));
-  return run.describe(decode_outputs(options, run));
-}
+std::string plan_decode(const DecodeOptions& options) { return describe(decode_command(options)); }
 
 void run_posterior(const PosteriorOptions& options, Progress* progress) {
-  for (const std::string& path : {options.output, options.labels_out}) refuse_bigwig(path);
-  PreparedRun run(options.run, posterior_analysis(options));
-  run.execute(posterior_outputs(options, run), progress);
+  execute(posterior_command(options), progress);
 }
-
-std::string plan_posterior(const PosteriorOptions& options) {
-  for (const std::string& path : {options.output, options.labels_out}) refuse_bigwig(path);
-  const PreparedRun run(options.run, posterior_analysis(options));
-  return run.describe(posterior_outputs(options, run));
-}
+std::string plan_posterior(const PosteriorOptions& options) { return describe(posterior_command(options)); }
 
 }  // namespace semicrf

@@ -19,39 +19,37 @@ void accumulate(std::optional<Value>& total, Value value) {
 
 }  // namespace
 
-void SequenceReport::add(const ViterbiResult& result) {
-  accumulate(stats.segments, result.segments.size());
-  accumulate(stats.viterbi_score, result.score);
-  accumulate(stats.fallbacks, result.fallbacks);
-  accumulate(stats.repaired_chunks, result.repaired_chunks);
-}
-
-void SequenceReport::add(const PosteriorResult& result, std::int64_t positions) {
-  accumulate(stats.log_partition, result.log_partition);
-  accumulate(stats.fallbacks, result.fallbacks);
-  accumulate(stats.repaired_chunks, result.repaired_chunks);
-  stats.max_normalization_error =
-      std::max(stats.max_normalization_error.value_or(0), result.max_normalization_error);
-  boundary_mass_ += result.boundary_mass;
-  boundary_plogp_ += result.boundary_plogp;
-  label_entropy_ += result.label_entropy;
-  positions_ += positions;
-}
-
-void SequenceReport::add(const SegmentShares& shares) {
-  accumulate(stats.fallbacks, shares.fallbacks);
-  accumulate(stats.repaired_chunks, shares.repaired_chunks);
-}
-
-void SequenceReport::add(const DrawResult& result) {
-  accumulate(stats.log_partition, result.log_partition);
-  accumulate(stats.fallbacks, result.fallbacks);
-  accumulate(stats.repaired_chunks, result.repaired_chunks);
-  if (!stats.log_likelihood) stats.log_likelihood.emplace(result.draws.size());
-  for (std::size_t i = 0; i < result.draws.size(); ++i) {
-    (*stats.log_likelihood)[i] += result.draws[i].log_likelihood;
-    accumulate(stats.segments, result.draws[i].segments.size());
+void SequenceReport::add(const PieceResult& result, std::int64_t positions) {
+  const auto add_totals = [&](const ChunkTotals& totals) {
+    accumulate(stats.fallbacks, totals.fallbacks);
+    accumulate(stats.repaired_chunks, totals.repaired_chunks);
+  };
+  if (result.viterbi) {
+    accumulate(stats.segments, result.viterbi->segments.size());
+    accumulate(stats.viterbi_score, result.viterbi->score);
+    add_totals(*result.viterbi);
   }
+  if (result.shares) add_totals(*result.shares);
+  if (result.posteriors) {
+    const PosteriorResult& posteriors = *result.posteriors;
+    accumulate(stats.log_partition, posteriors.log_partition);
+    stats.max_normalization_error =
+        std::max(stats.max_normalization_error.value_or(0), posteriors.max_normalization_error);
+    boundary_mass_ += posteriors.boundary_mass;
+    boundary_plogp_ += posteriors.boundary_plogp;
+    label_entropy_ += posteriors.label_entropy;
+    positions_ += positions;
+    add_totals(posteriors);
+  }
+  if (!result.draws) return;
+  const std::vector<Draw>& draws = result.draws->draws;
+  accumulate(stats.log_partition, result.draws->log_partition);
+  if (!stats.log_likelihood) stats.log_likelihood.emplace(draws.size());
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    (*stats.log_likelihood)[i] += draws[i].log_likelihood;
+    accumulate(stats.segments, draws[i].segments.size());
+  }
+  add_totals(*result.draws);
 }
 
 void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {

@@ -1,18 +1,14 @@
 // The command simulate from options to finished files.
-#include <algorithm>
 #include <string>
 #include <string_view>
 
 #include "core/error.h"
+#include "pipeline/outputs/formats.h"
 #include "pipeline/run/prepared_run.h"
 #include "pipeline/run/run.h"
 
 namespace semicrf {
 namespace {
-
-bool ends_with(std::string_view text, std::string_view ending) {
-  return text.size() >= ending.size() && text.substr(text.size() - ending.size()) == ending;
-}
 
 Analysis simulate_analysis(const SimulateOptions& options) {
   Analysis analysis;
@@ -24,34 +20,35 @@ Analysis simulate_analysis(const SimulateOptions& options) {
 void plan_generated(const SimulateOptions& options, const PreparedRun& run, OutputPlan& plan) {
   if (options.emissions.empty()) return;
   const auto& sequences = run.inputs().sequences();
-  if (!ends_with(options.emissions, ".npy")) {
-    for (std::size_t i = 0; i < sequences.size(); ++i) {
-      std::string name = sequences[i].title;
-      std::replace(name.begin(), name.end(), '/', '_');  // which cannot be in a file's name
-      plan.generated.push_back({{options.emissions + "." + name + ".npy", IndexKind::kNone}, i});
-    }
-    return;
-  }
-  if (sequences.size() != 1)
+  const bool one_file = options.emissions.ends_with(".npy");
+  if (one_file && sequences.size() != 1)
     throw UsageError(
         "--emissions with an .npy file needs exactly one sequence, not " + std::to_string(sequences.size()),
         "give a prefix to write one file per sequence, PREFIX.NAME.npy");
-  plan.generated.push_back({{options.emissions, IndexKind::kNone}, 0});
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    const std::string path =
+        one_file ? options.emissions : options.emissions + "." + in_file_name(sequences[i].title) + ".npy";
+    plan.push_back(generated_output({path}, run.inputs().random_rows(i)));
+  }
 }
 
 OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& run) {
   OutputPlan plan;
-  HeaderOptions header = {{"seed", std::to_string(options.seed)}};
+  HeaderOptions named = {{"seed", std::to_string(options.seed)}};
   for (const GeneratedSequence& generated : options.run.input.generated)
-    header.push_back({"length", generated.name + ":" + std::to_string(generated.bins)});
-  for (int number = 1; number <= options.draws; ++number) {
-    HeaderOptions own = header;
-    if (options.draws > 1) own.push_back({"draw", std::to_string(number)});
-    const std::string path = options.draws > 1 ? draw_path(options.output, number) : options.output;
-    plan.draws.push_back({run.output(path), run.header("simulate", own)});
+    named.push_back({"length", generated.name + ":" + std::to_string(generated.bins)});
+  for (int draw = 0; draw < options.draws; ++draw) {
+    HeaderOptions own = named;
+    if (options.draws > 1) own.push_back({"draw", std::to_string(draw + 1)});
+    const std::string path = options.draws > 1 ? draw_path(options.output, draw + 1) : options.output;
+    plan.push_back(segment_output({run.output(path),
+                                   run.header("simulate", own),
+                                   run.parameters().labels,
+                                   {},
+                                   static_cast<std::size_t>(draw),
+                                   1}));
   }
   plan_generated(options, run, plan);
-  run.check(plan);
   return plan;
 }
 
@@ -72,25 +69,24 @@ void check_options(const SimulateOptions& options) {
                      "give --output, for example out.bed");
 }
 
+RunCommand simulate_command(const SimulateOptions& options) {
+  check_options(options);
+  return {options.run, simulate_analysis(options),
+          [&options](const PreparedRun& run) { return simulate_outputs(options, run); }};
+}
+
 }  // namespace
 
 std::string draw_path(const std::string& path, int number) {
   for (const std::string_view ending : {".bed.gz", ".bed", ".gz"})
-    if (ends_with(path, ending))
+    if (path.ends_with(ending))
       return path.substr(0, path.size() - ending.size()) + "." + std::to_string(number) + std::string(ending);
   return path + "." + std::to_string(number);
 }
 
 void run_simulate(const SimulateOptions& options, Progress* progress) {
-  check_options(options);
-  PreparedRun run(options.run, simulate_analysis(options));
-  run.execute(simulate_outputs(options, run), progress);
+  execute(simulate_command(options), progress);
 }
-
-std::string plan_simulate(const SimulateOptions& options) {
-  check_options(options);
-  const PreparedRun run(options.run, simulate_analysis(options));
-  return run.describe(simulate_outputs(options, run));
-}
+std::string plan_simulate(const SimulateOptions& options) { return describe(simulate_command(options)); }
 
 }  // namespace semicrf

@@ -1,4 +1,4 @@
-// Where the time of a run goes, for the log.
+// Where the time of a run goes, for the log and the statistics.
 #pragma once
 
 #include <chrono>
@@ -7,6 +7,31 @@
 #include <vector>
 
 namespace semicrf {
+
+// Seconds spent between start() and stop(), added up.
+class StopWatch {
+ public:
+  void start() { started_ = std::chrono::steady_clock::now(); }
+  void stop() {
+    seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
+  }
+  double seconds() const { return seconds_; }
+
+ private:
+  std::chrono::steady_clock::time_point started_;
+  double seconds_ = 0;
+};
+
+// Runs `work` on the clock of `watch`.
+template <class Work>
+decltype(auto) timed(StopWatch& watch, Work&& work) {
+  struct Stop {
+    StopWatch& watch;
+    ~Stop() { watch.stop(); }
+  } stop{watch};
+  watch.start();
+  return work();
+}
 
 // Seconds of stages that follow each other. One line of the log at debug level (-v) when it is destroyed.
 class StageTimes {

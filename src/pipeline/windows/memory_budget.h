@@ -2,6 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
 
 namespace semicrf {
 
@@ -18,7 +21,17 @@ inline constexpr std::size_t kSpoolMemory = std::size_t{1} << 20;
 // The program itself, its spools and its output buffers: the part of --max-memory that windows cannot have.
 inline constexpr std::size_t kFixedMemory = std::size_t{32} << 20;
 
-// Likewise for each draw of a simulation: the buffer of its file and its latest segments.
+// The same for each draw of a simulation: the buffer of its file and its latest segments.
 inline constexpr std::size_t kDrawMemory = std::size_t{320} << 10;
+
+// MemoryError "WHO needs 40 MiB and --max-memory is 32 MiB; ADVICE" when `bytes` are more than the limit,
+// if there is one. `use`: added to the bytes, or empty.
+void check_memory_limit(const std::optional<std::int64_t>& max_memory, std::size_t bytes,
+                        const std::string& who, const std::string& use, const std::string& advice);
+
+// Bytes for windows: what --max-memory leaves beside the `fixed` part; without a limit `modest`, or as much
+// as is `comfortable` and the machine has. MemoryError when the limit leaves nothing.
+std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::size_t fixed,
+                          std::size_t modest, std::size_t comfortable);
 
 }  // namespace semicrf

@@ -53,6 +53,17 @@ void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNe
   };
 }
 
+WindowNeeds log_needs(const Engine& engine, const ScoreSource& source) {
+  WindowNeeds needs;
+  needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
+  needs.score_bytes = source.bytes_per_position();
+  needs.enough_positions = enough_positions(engine.grid());
+  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
+    return device.posterior_device_bytes(shape, false);
+  });
+  return needs;
+}
+
 PositionRange WindowPlan::range(std::int64_t n) const {
   return {n * window, std::min(length, n * window + window)};
 }

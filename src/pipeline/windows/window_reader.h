@@ -19,8 +19,16 @@ namespace semicrf {
 // ahead of their use, in a thread of its own, while the device computes.
 class WindowReader {
  public:
-  WindowReader(Engine& engine, ScoreSource& source, const WindowPlan& plan)
-      : engine_(engine), source_(source), plan_(plan), reads_ahead_(reads_ahead(engine, source)) {}
+  // Whether engines that project get features in place of scores; not for forward(), whose windows are not
+  // prefetched or read ahead either.
+  enum class Scores { kAny, kNoFeatures };
+
+  WindowReader(Engine& engine, ScoreSource& source, const WindowPlan& plan, Scores scores)
+      : engine_(engine),
+        source_(source),
+        plan_(plan),
+        for_forward_(scores == Scores::kNoFeatures),
+        reads_ahead_(!for_forward_ && reads_ahead(engine, source)) {}
 
   // Whether two windows are kept.
   static bool reads_ahead(const Engine& engine, const ScoreSource& source) {
@@ -29,7 +37,7 @@ class WindowReader {
 
   // Once, before the first window.
   void begin() {
-    if (engine_.own_memory() == nullptr) return;
+    if (engine_.own_memory() == nullptr || for_forward_) return;
     if (const std::optional<ScoreWindow> whole = source_.in_place())
       prefetch_ = engine_.own_memory()->prefetch(*whole);
   }
@@ -55,13 +63,14 @@ class WindowReader {
     if (prefetch_ && prefetch_->sound(range.end)) source_.assume_checked(range.begin, range.end);
     if (reads_ahead_) turn_ = 1 - turn_;
     ScoreBuffers& buffers = buffers_[turn_];
-    return engine_.projects() ? source_.read_for_projection(range.begin, range.end, buffers)
-                              : source_.read(range.begin, range.end, buffers);
+    return engine_.projects() && !for_forward_ ? source_.read_for_projection(range.begin, range.end, buffers)
+                                               : source_.read(range.begin, range.end, buffers);
   }
 
   Engine& engine_;
   ScoreSource& source_;
   const WindowPlan& plan_;
+  const bool for_forward_;
   const bool reads_ahead_;
   std::unique_ptr<ScorePrefetch> prefetch_;
   std::array<ScoreBuffers, 2> buffers_;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "engine/options.h"
+#include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "support/all_paths.h"
 #include "support/catch.h"
 #include "support/enumerate.h"

@@ -1,7 +1,7 @@
 #include "pipeline/windows/window_plan.h"
 
 #include "core/error.h"
-#include "pipeline/run/piece_runner.h"
+#include "pipeline/run/engine_pool.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -18,9 +18,8 @@ class Sampler {
   Sampler(Engine& engine, ScoreSource& source, const WindowPlan& plan, const DrawRequest& request,
           const ProgressCallback& progress)
       : engine_(engine),
-        source_(source),
         plan_(plan),
-        progress_(progress),
+        loop_(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress),
         reach_(plan.count() > 1 ? engine.model().max_duration : 0),
         rows_(engine.model(), reach_) {
     if (plan.count() > 1 && plan.left_halo <= reach_)
@@ -40,53 +39,47 @@ class Sampler {
   }
 
  private:
-  ForwardWindow compute(std::int64_t n) {
-    const PositionRange read = plan_.read_range(n);
-    scores_ = source_.read(read.begin, read.end, buffers_);
-    const auto at = static_cast<std::size_t>(n);
-    ForwardWindow window = engine_.forward(scores_, plan_.range(n), n == 0 ? nullptr : &states_[at],
-                                           rows_.prepare(plan_.range(n)));
-    rows_.finish(window, n == 0 ? nullptr : &edges_[at]);
+  ForwardWindow compute(std::int64_t n, const ScoreWindow& scores) {
+    ForwardWindow window =
+        engine_.forward(scores, plan_.range(n), loop_.left(n), rows_.prepare(plan_.range(n)));
+    rows_.finish(window, n == 0 ? nullptr : &edges_[static_cast<std::size_t>(n)]);
     return window;
   }
 
-  // Leaves the true forward state and the last messages before the left edge of every window, and the
-  // messages of the last one. False when no segmentation is possible.
+  // Leaves the last messages before the left edge of every window, and the messages of the last one. False
+  // when no segmentation is possible.
   bool sweep_forward() {
-    const std::int64_t last = plan_.count() - 1;
-    states_.resize(static_cast<std::size_t>(last) + 1);
-    edges_.resize(states_.size());
-    for (std::int64_t n = 0; n <= last; ++n) {
-      ForwardWindow window = compute(n);
-      for (const ChunkReport& chunk : window.chunks) {
-        result_.fallbacks += chunk.fallbacks;
-        result_.repaired_chunks += chunk.repaired ? 1 : 0;
+    edges_.resize(static_cast<std::size_t>(plan_.count()));
+    return loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
+      ForwardWindow window = compute(n, scores);
+      result_.add(window.chunks);
+      if (n < loop_.last()) {
+        edges_[static_cast<std::size_t>(n) + 1] = rows_.edge();
+      } else {
+        scores_ = scores;
+        begin_draws(window.right);
       }
-      if (progress_) progress_(plan_.range(n).size());
-      if (n == last) return begin_draws(window.right);
-      const auto next = static_cast<std::size_t>(n) + 1;
-      states_[next] = std::move(window.right);
-      edges_[next] = rows_.edge();
-    }
-    return false;
+      return std::move(window.right);
+    }) && result_.feasible;
   }
 
-  bool begin_draws(const BoundaryState& state_at_end) {
+  void begin_draws(const BoundaryState& state_at_end) {
     result_.log_partition = log_sum(state_at_end);
     result_.feasible = result_.log_partition > kNegativeInfinity;
-    if (!result_.feasible) return false;
+    if (!result_.feasible) return;
     for (std::size_t i = 0; i < tracers_.size(); ++i)
       tracers_[i].choose_last_label(state_at_end, cursors_[i]);
-    return true;
   }
 
   void trace_back() {
-    for (std::int64_t n = plan_.count() - 1; n >= 0; --n) {
-      if (n != plan_.count() - 1) compute(n);
+    loop_.right_to_left([&](std::int64_t n) {
+      if (n != loop_.last()) {
+        scores_ = loop_.read(n);
+        compute(n, scores_);
+      }
       const DrawWindow window{plan_.range(n), &rows_, CentredScores(engine_.model(), scores_)};
       for (std::size_t i = 0; i < tracers_.size(); ++i) trace(window, i);
-      if (progress_) progress_(plan_.range(n).size());
-    }
+    });
     for (std::size_t i = 0; i < tracers_.size(); ++i)
       result_.draws[i].log_likelihood = cursors_[i].log_likelihood.value();
   }
@@ -101,16 +94,13 @@ class Sampler {
   }
 
   Engine& engine_;
-  ScoreSource& source_;
   const WindowPlan& plan_;
-  const ProgressCallback& progress_;
+  WindowLoop loop_;
   std::int64_t reach_;
   ForwardRows rows_;
-  ScoreBuffers buffers_;
-  ScoreWindow scores_;                 // of the window computed last
-  std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
-  std::vector<ForwardEdge> edges_;     // the messages before it; [0] is unused
-  std::vector<DrawTracer> tracers_;    // one per draw
+  ScoreWindow scores_;               // of the window that is traced
+  std::vector<ForwardEdge> edges_;   // the messages before window n; [0] is unused
+  std::vector<DrawTracer> tracers_;  // one per draw
   std::vector<DrawCursor> cursors_;
   std::vector<Segment> reversed_;
   DrawResult result_;
@@ -119,18 +109,13 @@ class Sampler {
 }  // namespace
 
 WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source) {
-  WindowNeeds needs;
+  WindowNeeds needs = log_needs(engine, source);
   needs.engine_bytes = [&engine](std::int64_t positions) {
     const ChainModel& model = engine.model();
     const auto row = sizeof(double) * (1 + static_cast<std::size_t>(model.num_labels));
     return engine.posterior_bytes(positions) + 2 * row * static_cast<std::size_t>(model.max_duration);
   };
-  needs.score_bytes = source.bytes_per_position();
-  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
-    return device.posterior_device_bytes(shape, false);
-  });
   needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
-  needs.enough_positions = enough_positions(engine.grid());
   return needs;
 }
 

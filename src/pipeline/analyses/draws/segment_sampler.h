@@ -14,8 +14,7 @@
 #include "engine/engine.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
-#include "pipeline/analyses/viterbi/viterbi_decoder.h"
-#include "pipeline/windows/window_plan.h"
+#include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
 
@@ -30,12 +29,10 @@ struct Draw {
   SegmentList segments;
 };
 
-struct DrawResult {
-  bool feasible = false;  // false: no segmentation has a finite score; nothing else is set then
+struct DrawResult : ChunkTotals {  // repairs: of the sweep from the left
+  bool feasible = false;           // false: no segmentation has a finite score; nothing else is set then
   double log_partition = 0;
   std::vector<Draw> draws;
-  std::int64_t fallbacks = 0;  // of the sweep from the left, see ChunkReport
-  std::int64_t repaired_chunks = 0;
 };
 
 WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source);

@@ -26,7 +26,7 @@ class ShareSweep {
     while (open_ && segment_.begin < range.end) {
       if (segment_.begin >= range.begin) {
         before_ = rows_.start(segment_.begin, segment_.label);
-        content_ = {};
+        content_ = CompensatedSum();
       }
       const std::int64_t stop = std::min(segment_.end, range.end);
       for (std::int64_t t = std::max(segment_.begin, range.begin); t < stop; ++t)
@@ -57,14 +57,8 @@ class ShareSweep {
 }  // namespace
 
 WindowNeeds share_needs(const Engine& engine, const ScoreSource& source) {
-  WindowNeeds needs;
-  needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
-  needs.score_bytes = source.bytes_per_position();
-  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
-    return device.posterior_device_bytes(shape, false);
-  });
+  WindowNeeds needs = log_needs(engine, source);
   needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
-  needs.enough_positions = enough_positions(engine.grid());
   return needs;
 }
 
@@ -72,21 +66,14 @@ SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPl
                              const SegmentList& path, const ProgressCallback& progress) {
   SegmentShares result;
   ShareSweep sweep(engine, path);
-  ScoreBuffers buffers;
-  BoundaryState left;
-  for (std::int64_t n = 0; n < plan.count(); ++n) {
-    const PositionRange read = plan.read_range(n);
-    const ScoreWindow scores = source.read(read.begin, read.end, buffers);
+  WindowLoop loop(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress);
+  loop.left_to_right(WindowLoop::States::kLatest, [&](std::int64_t n, const ScoreWindow& scores) {
     const PositionRange range = plan.range(n);
-    ForwardWindow window = engine.forward(scores, range, n == 0 ? nullptr : &left, sweep.prepare(range));
+    ForwardWindow window = engine.forward(scores, range, loop.left(n), sweep.prepare(range));
     sweep.walk(range, scores, window, result.logs);
-    for (const ChunkReport& chunk : window.chunks) {
-      result.fallbacks += chunk.fallbacks;
-      result.repaired_chunks += chunk.repaired ? 1 : 0;
-    }
-    left = std::move(window.right);
-    if (progress) progress(range.size());
-  }
+    result.add(window.chunks);
+    return std::move(window.right);
+  });
   return result;
 }
 

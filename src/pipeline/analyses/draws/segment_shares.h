@@ -10,26 +10,17 @@
 
 #include "engine/engine.h"
 #include "model/score_source.h"
+#include "pipeline/analyses/spooled_array.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
-#include "pipeline/outputs/spooled_numbers.h"
-#include "pipeline/analyses/viterbi/viterbi_decoder.h"
-#include "pipeline/windows/window_plan.h"
+#include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
 
-struct SegmentShares {
+struct SegmentShares : ChunkTotals {
   SpooledNumbers logs;  // log P(start | end) <= 0 per segment, left to right
-  std::int64_t fallbacks = 0;
-  std::int64_t repaired_chunks = 0;
 };
 
 WindowNeeds share_needs(const Engine& engine, const ScoreSource& source);
-
-// A path on its way to the outputs; null: there is none, or its shares were not asked for.
-struct PathView {
-  const SegmentList* segments = nullptr;
-  const SpooledNumbers* log_shares = nullptr;
-};
 
 // `path` tiles the sequence and has a finite score. Windows do not change a digit.
 SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,

@@ -12,27 +12,18 @@
 #include "io/files/temp_spool.h"
 #include "pipeline/analyses/posteriors/posterior_rows.h"
 #include "pipeline/windows/memory_budget.h"
-#include "pipeline/windows/window_reader.h"
+#include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
 namespace {
 
-bool is_impossible(const BoundaryState& state) {
-  const auto all_forbidden = [](const std::vector<double>& entries) {
-    return std::all_of(entries.begin(), entries.end(),
-                       [](double entry) { return entry == kNegativeInfinity; });
-  };
-  return all_forbidden(state.message) && all_forbidden(state.ring) && all_forbidden(state.tail);
-}
-
 void add_reports(const std::vector<ChunkReport>& chunks, PosteriorResult& result) {
+  result.add(chunks);
   for (const ChunkReport& chunk : chunks) {
     result.boundary_mass += chunk.boundary_mass;
     result.boundary_plogp += chunk.boundary_plogp;
     result.label_entropy += chunk.label_entropy;
     result.max_normalization_error = std::max(result.max_normalization_error, chunk.max_normalization_error);
-    result.fallbacks += chunk.fallbacks;
-    result.repaired_chunks += chunk.repaired ? 1 : 0;
   }
 }
 
@@ -43,13 +34,11 @@ class Sweep {
       : engine_(engine),
         plan_(plan),
         selection_(selection),
-        progress_(progress),
-        reader_(engine, source, plan),
+        loop_(engine, source, plan, WindowLoop::Scores::kAny, progress),
         rows_(selection, engine.model().num_labels, engine.precision()),
         spool_(kSpoolMemory, "") {}
 
   PosteriorResult run(const PosteriorSink& sink) {
-    reader_.begin();
     if (!sweep_forward()) return {};
     prove_backward();
     for (const Window& kept : windows_) add_reports(kept.chunks, result_);
@@ -60,26 +49,20 @@ class Sweep {
  private:
   // What is kept of a window after its outputs are spooled.
   struct Window {
-    BoundaryState left_forward;   // true; unused for window 0
     BoundaryState left_backward;  // what the outputs were computed with
     BoundaryState right_warmed;   // the provisional state at its right edge; unused for the last window
     std::vector<ChunkReport> chunks;
     std::int64_t first_segment = 0;  // of the path
   };
 
-  std::int64_t last() const { return plan_.count() - 1; }
   Window& window(std::int64_t n) { return windows_[static_cast<std::size_t>(n)]; }
 
-  // Computes window n from its true left state; `right` is null at the end and while it is not known. `next`:
-  // the window that is wanted after it, or -1.
-  PosteriorWindow compute(std::int64_t n, const BoundaryState* right, std::int64_t next = -1) {
-    const ScoreWindow scores = reader_.read(n);
-    if (next >= 0) reader_.read_ahead(next);
+  // Computes window n from its true left state; `right` is null at the end and while it is not known.
+  PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right) {
     const PositionRange range = plan_.range(n);
-    const BoundaryState* left = n == 0 ? nullptr : &window(n).left_forward;
-    PosteriorWindow result = engine_.posteriors(scores, range, left, right, rows_.prepare(range));
+    PosteriorWindow result = engine_.posteriors(scores, range, loop_.left(n), right, rows_.prepare(range));
     rows_.finish(window(n).first_segment);
-    if (last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
+    if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
     window(n).left_backward = std::move(result.left_backward);
     window(n).chunks = std::move(result.chunks);
     return result;
@@ -95,19 +78,15 @@ class Sweep {
   // False when no segmentation is possible.
   bool sweep_forward() {
     windows_.resize(static_cast<std::size_t>(plan_.count()));
-    for (std::int64_t n = 0; n <= last(); ++n) {
+    const auto visit = [&](std::int64_t n, const ScoreWindow& scores) {
       if (selection_.path != nullptr) window(n).first_segment = first_segment(n);
-      PosteriorWindow computed = compute(n, nullptr, n < last() ? n + 1 : -1);
-      if (is_impossible(computed.right_forward)) return false;
-      if (n < last()) {
-        window(n).right_warmed = std::move(computed.right_warmed);
-        window(n + 1).left_forward = std::move(computed.right_forward);
-      } else {
-        result_.log_partition = log_sum(computed.right_forward);
-      }
-      if (progress_) progress_(plan_.range(n).size());
-    }
-    result_.feasible = result_.log_partition > kNegativeInfinity;
+      PosteriorWindow computed = compute(n, scores, nullptr);
+      window(n).right_warmed = std::move(computed.right_warmed);
+      if (n == loop_.last()) result_.log_partition = log_sum(computed.right_forward);
+      return std::move(computed.right_forward);
+    };
+    result_.feasible =
+        loop_.left_to_right(WindowLoop::States::kAll, visit) && result_.log_partition > kNegativeInfinity;
     return result_.feasible;
   }
 
@@ -115,17 +94,17 @@ class Sweep {
   // the true one of its right neighbour; otherwise it is computed again from that.
   void prove_backward() {
     const double tolerance = engine_.grid().tolerance;
-    for (std::int64_t n = last() - 1; n >= 0; --n) {
+    for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
       const BoundaryState& truth = window(n + 1).left_backward;
       if (agreement(truth, window(n).right_warmed, tolerance, engine_.precision())) continue;
-      compute(n, &truth);
+      compute(n, loop_.read(n), &truth);
       window(n).chunks.back().repaired = true;
     }
   }
 
   void release(const PosteriorSink& sink) {
-    for (std::int64_t n = 0; n <= last(); ++n) {
-      if (last() > 0) rows_.load(spool_, static_cast<std::size_t>(n), plan_.range(n));
+    for (std::int64_t n = 0; n <= loop_.last(); ++n) {
+      if (loop_.last() > 0) rows_.load(spool_, static_cast<std::size_t>(n), plan_.range(n));
       sink(rows_.block());
     }
   }
@@ -133,8 +112,7 @@ class Sweep {
   Engine& engine_;
   const WindowPlan& plan_;
   const PosteriorSelection& selection_;
-  const ProgressCallback& progress_;
-  WindowReader reader_;
+  WindowLoop loop_;
   PosteriorRows rows_;
   TempSpool spool_;
   std::vector<Window> windows_;
@@ -152,16 +130,12 @@ double boundary_entropy(double mass, double plogp) {
 
 WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
                             const PosteriorSelection& selection) {
-  WindowNeeds needs;
-  needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
-  needs.score_bytes = source.bytes_per_position() * (WindowReader::reads_ahead(engine, source) ? 2 : 1);
-  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
-    return device.posterior_device_bytes(shape, false);
-  });
+  WindowNeeds needs = log_needs(engine, source);
+  if (WindowReader::reads_ahead(engine, source)) needs.score_bytes *= 2;
   needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
   needs.reads_right_halo = true;
   // A device is full only with many chunks at a time: as many as fit.
-  needs.enough_positions = engine.own_memory() ? 0 : enough_positions(engine.grid());
+  if (engine.own_memory()) needs.enough_positions = 0;
   return needs;
 }
 

@@ -10,8 +10,7 @@
 #include "engine/engine.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
-#include "pipeline/analyses/viterbi/viterbi_decoder.h"
-#include "pipeline/windows/window_plan.h"
+#include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
 
@@ -33,7 +32,7 @@ struct PosteriorBlock {
 };
 using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called left to right
 
-struct PosteriorResult {
+struct PosteriorResult : ChunkTotals {
   bool feasible =
       false;  // false: no segmentation has a finite score; nothing was released, nothing else is set
   double log_partition = 0;
@@ -41,8 +40,6 @@ struct PosteriorResult {
   double boundary_plogp = 0;  // sum of p ln p
   double label_entropy = 0;   // nats, sum over t of the entropy of P(label|t)
   double max_normalization_error = 0;
-  std::int64_t fallbacks = 0;  // see ChunkReport
-  std::int64_t repaired_chunks = 0;
 };
 
 // Entropy in nats of the distribution p / sum p.

@@ -1,7 +1,7 @@
 #include "pipeline/analyses/viterbi/known_paths.h"
 
+#include "core/packed_segment.h"
 #include "pipeline/windows/memory_budget.h"
-#include "pipeline/analyses/viterbi/packed_segment.h"
 
 namespace semicrf {
 namespace {

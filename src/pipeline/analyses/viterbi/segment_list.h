@@ -4,30 +4,25 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <vector>
 
+#include "core/packed_segment.h"
 #include "core/segment.h"
+#include "pipeline/analyses/spooled_array.h"
 
 namespace semicrf {
-
-class TempSpool;
 
 // Segments that tile a stretch of positions. Filled right to left, then read left to right as often as
 // needed. Beyond a few MiB it lives in a temporary file.
 class SegmentList {
  public:
   // At most about `memory_limit` bytes are kept in memory.
-  explicit SegmentList(std::size_t memory_limit);
-  SegmentList();
-  ~SegmentList();
-  SegmentList(SegmentList&&) noexcept;
-  SegmentList& operator=(SegmentList&&) noexcept;
+  explicit SegmentList(std::size_t memory_limit = kSpoolMemory) : segments_(memory_limit) {}
 
   // Appends segments that end where the leftmost one so far begins, given right to left.
   void append_reversed(std::span<const Segment> reversed);
-  std::int64_t size() const { return count_; }
+  std::int64_t size() const { return segments_.size(); }
 
   // Reads left to right, from the segment of that index (0 is the leftmost). Do not append meanwhile.
   class Reader {
@@ -42,19 +37,13 @@ class SegmentList {
     const SegmentList* list_;
     std::int64_t remaining_;            // segments from the next one to the last
     std::int64_t begin_ = 0;            // of the next segment
-    std::vector<std::uint64_t> block_;  // the block that holds the next segment, right to left
+    std::vector<PackedSegment> block_;  // the block that holds the next segment, right to left
     std::int64_t block_index_ = -1;
   };
 
  private:
-  void load_block(std::int64_t index, std::vector<std::uint64_t>& block) const;
-
-  // Segments follow each other without gaps, so that length and label are enough: length << kLabelBits |
-  // label.
-  std::int64_t count_ = 0;
-  std::vector<std::uint64_t> open_block_;   // appended last, fewer than a whole block
+  SpooledArray<PackedSegment> segments_;    // in the order of appending
   std::vector<std::int64_t> block_begins_;  // begin of the leftmost segment of each block, the open one's too
-  std::unique_ptr<TempSpool> spool_;        // whole blocks
 };
 
 }  // namespace semicrf

@@ -7,30 +7,15 @@
 #include <utility>
 #include <vector>
 
+#include "core/shortest_duration.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "pipeline/analyses/viterbi/known_paths.h"
 #include "pipeline/run/stage_times.h"
 #include "pipeline/windows/path_score.h"
-#include "pipeline/windows/window_reader.h"
 
 namespace semicrf {
 namespace {
-
-// The smallest duration that some label allows, 1 when none does.
-std::int64_t shortest_duration(const ChainModel& model) {
-  for (int k = 1; k <= model.max_duration; ++k)
-    for (int c = 0; c < model.num_labels; ++c)
-      if (model.duration_score(k, c) > kNegativeInfinity) return k;
-  return 1;
-}
-
-void add_reports(const std::vector<ChunkReport>& chunks, ViterbiResult& result) {
-  for (const ChunkReport& chunk : chunks) {
-    result.fallbacks += chunk.fallbacks;
-    result.repaired_chunks += chunk.repaired ? 1 : 0;
-  }
-}
 
 class Decoder {
  public:
@@ -39,19 +24,16 @@ class Decoder {
       : engine_(engine),
         source_(source),
         plan_(plan),
-        progress_(progress),
         threads_(threads),
         edge_(joining_edge(engine.model().max_duration)),
         joins_(plan.count() > 1 && engine.own_memory() != nullptr &&
                engine.own_memory()->joins_windows(
                    {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()})),
-        reader_(engine, source, plan),
+        loop_(engine, source, plan, WindowLoop::Scores::kAny, progress),
         score_(engine.model(), plan.length),
         unscored_end_(plan.length) {}
 
   ViterbiResult run() {
-    reader_.begin();
-    times_.end("prefetch begun");
     sweep_forward();
     times_.end("first sweep");
     if (result_.feasible) trace_back();
@@ -64,39 +46,28 @@ class Decoder {
     ScoreWindow scores;
     ViterbiWindow window;
   };
-  // `next`: the window that is wanted after it, or -1.
-  Computed compute(std::int64_t n, bool keep_messages, std::int64_t next = -1) {
-    Computed computed;
-    computed.scores = reader_.read(n);
-    if (next >= 0) reader_.read_ahead(next);
-    const BoundaryState* left = n == 0 ? nullptr : &states_[static_cast<std::size_t>(n)];
-    computed.window = engine_.viterbi(computed.scores, plan_.range(n), left, keep_messages);
-    return computed;
+  Computed compute(std::int64_t n, const ScoreWindow& scores, bool keep_messages) {
+    return {scores, engine_.viterbi(scores, plan_.range(n), loop_.left(n), keep_messages)};
   }
 
   // Whether an engine has a device of its own to work on, and scores lie where two can read them.
   bool works_beside() const { return engine_.own_memory() && source_.in_place(); }
 
-  // Leaves the true forward state at the left edge of every window, and the messages of the last one; where
-  // windows are joined also paths through all but that one.
+  // Leaves the messages of the last window; where windows are joined also paths through all but that one.
   void sweep_forward() {
-    const std::int64_t last = plan_.count() - 1;
-    states_.resize(static_cast<std::size_t>(last) + 1);
-    known_cells_.resize(states_.size());
-    for (std::int64_t n = 0; n <= last; ++n) {
-      Computed computed = compute(n, n == last || joins_, n < last ? n + 1 : -1);
-      ViterbiWindow& window = computed.window;
-      scores_ = computed.scores;
-      add_reports(window.chunks, result_);
-      if (progress_) progress_(plan_.range(n).size());
-      if (joins_ && n < last) follow_ahead(n, window);
-      if (n < last) {
-        states_[static_cast<std::size_t>(n) + 1] = std::move(window.right);
-      } else {
+    known_cells_.resize(static_cast<std::size_t>(plan_.count()));
+    loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
+      const bool last = n == loop_.last();
+      ViterbiWindow window = compute(n, scores, last || joins_).window;
+      scores_ = scores;
+      result_.add(window.chunks);
+      if (joins_ && !last) follow_ahead(n, window);
+      if (last) {
         messages_ = std::move(window.messages);
         result_.feasible = best_final_score(window.right, &cursor_.label) > kNegativeInfinity;
       }
-    }
+      return std::move(window.right);
+    });
   }
 
   // The path through a window that was just computed, as if the true path came from the best label at its
@@ -153,29 +124,29 @@ class Decoder {
     finish_scoring();
     cursor_.phase = TraceCursor::Phase::kFindStart;
     cursor_.boundary = cursor_.segment_end = plan_.length;
-    std::vector<Segment> reversed;
-    const std::int64_t last = plan_.count() - 1;
-    for (std::int64_t n = last; n >= 0; --n) {
-      const bool known = n != last && known_next_;
-      if (known) {
-        scores_ = reader_.read(n);
-      } else if (n != last) {
-        take_next();
-      }
-      bool more = true;
-      while (more) {
-        reversed.clear();
-        more = known ? known_.take(cursor_, reversed) : messages_->trace(cursor_, reversed);
-        if (!more) begin_next(n);
-        score_stretch(plan_.range(n), reversed,
-                      known ? std::span<const PathScore::Cell>(known_cells_[static_cast<std::size_t>(n)])
-                            : std::span<const PathScore::Cell>());
-        result_.segments.append_reversed(reversed);
-      }
-      score_open_segment(plan_.range(n));
-      if (progress_) progress_(plan_.range(n).size());
-    }
+    loop_.right_to_left([&](std::int64_t n) { trace_window(n); });
     result_.score = score_.finish();
+  }
+
+  void trace_window(std::int64_t n) {
+    const bool known = n != loop_.last() && known_next_;
+    if (known) {
+      scores_ = loop_.read(n);
+    } else if (n != loop_.last()) {
+      take_next();
+    }
+    std::span<const PathScore::Cell> known_cells;
+    if (known) known_cells = known_cells_[static_cast<std::size_t>(n)];
+    std::vector<Segment> reversed;
+    bool more = true;
+    while (more) {
+      reversed.clear();
+      more = known ? known_.take(cursor_, reversed) : messages_->trace(cursor_, reversed);
+      if (!more) begin_next(n);
+      score_stretch(plan_.range(n), reversed, known_cells);
+      result_.segments.append_reversed(reversed);
+    }
+    score_open_segment(plan_.range(n));
   }
 
   // The path of window n is known: the window left of it is computed while that one's share of the score is
@@ -186,7 +157,7 @@ class Decoder {
     known_next_ = joins_known_path(n - 1);
     if (known_next_) return;
     next_ = std::async(works_beside() ? std::launch::async : std::launch::deferred,
-                       [this, n] { return compute(n - 1, true); });
+                       [this, n] { return compute(n - 1, loop_.read(n - 1), true); });
   }
   void take_next() {
     Computed next = next_.get();
@@ -240,15 +211,13 @@ class Decoder {
   Engine& engine_;
   ScoreSource& source_;
   const WindowPlan& plan_;
-  const ProgressCallback& progress_;
   int threads_;
   const std::int64_t edge_;                              // positions
   const bool joins_;                                     // see DeviceMemory::joins_windows
   KnownPaths known_;                                     // of windows that are joined
   std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // of them
-  WindowReader reader_;
-  ScoreWindow scores_;                 // of the window computed last
-  std::vector<BoundaryState> states_;  // true forward state at the left edge of window n; [0] is unused
+  WindowLoop loop_;
+  ScoreWindow scores_;                         // of the window computed last
   std::unique_ptr<ViterbiMessages> messages_;  // of the window that is traced
   bool known_next_ = false;                    // the path through the window left of it is
   std::future<Computed> next_;                 // the window left of it
@@ -280,7 +249,7 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
     return device.viterbi_device_bytes(shape);
   });
   if (!engine.own_memory())
-    needs.output_bytes = kUnpacked / static_cast<std::size_t>(shortest_duration(engine.model()));
+    needs.output_bytes = kUnpacked / static_cast<std::size_t>(std::max(1, shortest_duration(engine.model())));
   return needs;
 }
 
@@ -291,7 +260,7 @@ ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPl
 
 ViterbiResult scored_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path) {
   ViterbiResult result;
-  add_reports(path.chunks, result);
+  result.add(path.chunks);
   result.feasible = path.feasible;
   if (!path.feasible) return result;
   PathScore score(model, scores.length);

@@ -3,26 +3,18 @@
 // back-pointers").
 #pragma once
 
-#include <cstdint>
-#include <functional>
-
 #include "engine/batch.h"
 #include "engine/engine.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
-#include "pipeline/windows/window_plan.h"
+#include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
 
-// Called with the number of positions that were just finished; a sequence counts its length once per pass.
-using ProgressCallback = std::function<void(std::int64_t)>;
-
-struct ViterbiResult {
-  bool feasible = false;       // false: no segmentation has a finite score; nothing else is set then
-  double score = 0;            // of the path, rescored in double
-  SegmentList segments;        // left to right
-  std::int64_t fallbacks = 0;  // see ChunkReport
-  std::int64_t repaired_chunks = 0;
+struct ViterbiResult : ChunkTotals {
+  bool feasible = false;  // false: no segmentation has a finite score; nothing else is set then
+  double score = 0;       // of the path, rescored in double
+  SegmentList segments;   // left to right
 };
 
 // Bytes that window planning needs to know of a decoding run.

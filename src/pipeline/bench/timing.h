@@ -1,4 +1,4 @@
-// Seconds of a piece of work, and the median of several.
+// How long pieces of work take.
 #pragma once
 
 #include <algorithm>
@@ -18,6 +18,14 @@ inline double seconds_of(const std::function<void()>& work) {
 inline double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
+}
+
+// Of `repeats` runs, after one that is not counted.
+inline double median_seconds(int repeats, const std::function<void()>& work) {
+  work();
+  std::vector<double> seconds;
+  for (int i = 0; i < repeats; ++i) seconds.push_back(seconds_of(work));
+  return median(std::move(seconds));
 }
 
 }  // namespace semicrf

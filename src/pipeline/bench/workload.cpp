@@ -1,0 +1,52 @@
+#include "pipeline/bench/workload.h"
+
+#include <cstddef>
+#include <random>
+
+namespace semicrf {
+namespace {
+
+std::vector<double> normal_values(std::size_t count, std::mt19937_64& random) {
+  std::normal_distribution<double> normal;
+  std::vector<double> values(count);
+  for (double& value : values) value = normal(random);
+  return values;
+}
+
+}  // namespace
+
+std::vector<BenchWorkload> standard_workloads() {
+  return {
+      {1'000'000, 100, 24}, {1'000'000, 1, 10}, {1'000'000, 500, 10}, {10'000, 100, 8}, {10'000, 1000, 6}};
+}
+
+ScoreWindow BenchSample::window(std::int64_t begin, std::int64_t length) const {
+  ScoreWindow window;
+  window.end = window.length = length;
+  window.emissions.f32 = emissions.data() + begin * model.num_labels;
+  return window;
+}
+
+BenchSample make_sample(const BenchWorkload& workload, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  BenchSample sample;
+  const auto labels = static_cast<std::size_t>(workload.num_labels);
+  ChainModel& model = sample.model;
+  model.num_labels = workload.num_labels;
+  model.max_duration = workload.max_duration;
+  model.transition = normal_values(labels * labels, random);
+  for (double& score : model.transition) score += workload.transition_offset;
+  model.duration_bias = normal_values(labels * static_cast<std::size_t>(workload.max_duration), random);
+  if (workload.log_tail < 0) model.log_tail.assign(labels, workload.log_tail);
+  model.start_scores.assign(labels, 0);
+  model.end_scores.assign(labels, 0);
+  std::normal_distribution<float> normal(0, static_cast<float>(workload.score_scale));
+  sample.emissions.resize(static_cast<std::size_t>(workload.positions()) * labels);
+  const auto distinct =
+      workload.distinct > 0 ? static_cast<std::size_t>(workload.distinct) : sample.emissions.size();
+  for (std::size_t i = 0; i < sample.emissions.size(); ++i)
+    sample.emissions[i] = i < distinct ? normal(random) : sample.emissions[i - distinct];
+  return sample;
+}
+
+}  // namespace semicrf

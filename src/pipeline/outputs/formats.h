@@ -1,0 +1,58 @@
+// The outputs that a run can have, planned by the names of their files.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/arrays/npy_writer.h"
+#include "io/text/bed_writer.h"
+#include "io/text/bedgraph_writer.h"
+#include "model/parameters.h"
+#include "pipeline/inputs/row_reader.h"
+#include "pipeline/outputs/sink.h"
+
+namespace semicrf {
+
+class RunReport;
+
+// Segments: of the best path, with its posteriors where there are any; or of a draw.
+struct SegmentOutput {
+  OutputSpec file;
+  std::string header;
+  std::vector<Label> labels;
+  BedOptions bed;
+  std::optional<std::size_t> draw;  // its index; absent: the best path
+  int threads = 1;                  // that print and compress
+};
+PlannedOutput segment_output(const SegmentOutput& output);
+
+// One value per bin: the boundary posterior, or that of a label.
+struct TrackOutput {
+  OutputSpec file;
+  std::string header;
+  BedGraphOptions bedgraph;
+  std::optional<std::size_t> label;  // its index; absent: the boundary
+  std::size_t num_labels = 0;
+  int threads = 1;  // that compress
+};
+PlannedOutput track_output(const TrackOutput& output);
+
+// All label posteriors of the only sequence, NPY (bins, C); bins outside of the pieces are NaN.
+PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape);
+
+// The raw rows of a generated sequence, NPY.
+PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows);
+
+// The statistics of the run, JSON. It must be the last output, so that it counts the time of the others.
+PlannedOutput stats_output(const std::string& path, RunReport& report, const std::string& version,
+                           const std::string& device);
+
+// The sinks.
+std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
+std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape);
+std::unique_ptr<OutputSink> make_generated_sink(OutputFile& file, const RandomRows& rows);
+
+}  // namespace semicrf

@@ -1,0 +1,39 @@
+// Where the results of a run go: every output file is a sink, which gets the pieces from left to right.
+//
+// A new format is a class with this interface in a file of its own, and one line in formats.cpp.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/files/output_file.h"
+#include "io/text/bin_location.h"
+#include "pipeline/analyses/piece_work.h"
+
+namespace semicrf {
+
+class OutputSink {
+ public:
+  virtual ~OutputSink() = default;
+  // The next piece and what was computed of it. `posteriors_follow`: its posteriors come next, block by
+  // block, and are not part of the result yet; else everything is there.
+  virtual void begin_piece(const BinLocation&, const PieceResult&, bool /*posteriors_follow*/) {}
+  virtual void add_block(const PosteriorBlock&) {}
+  virtual void end_piece() {}
+  // After the last piece: the rest of the file's content.
+  virtual void finish() {}
+};
+
+// An output that is not opened yet.
+struct PlannedOutput {
+  OutputSpec file;
+  std::string header;  // what the file begins with
+  int threads = 1;     // that compress it
+  // Makes the sink that writes to the opened file, which outlives it.
+  std::function<std::unique_ptr<OutputSink>(OutputFile&)> open;
+};
+using OutputPlan = std::vector<PlannedOutput>;
+
+}  // namespace semicrf
