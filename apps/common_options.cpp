@@ -6,6 +6,7 @@
 
 #include "apps/logging.h"
 #include "core/error.h"
+#include "core/text.h"
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
@@ -28,12 +29,6 @@ void add_input_options(CLI::App& command, InputOptions& input) {
                      "bases per bin; must equal bin_size of the parameter file where that has one");
   command.add_flag("--all-chromosomes", input.all_chromosomes,
                    "include chromosomes on which no track has a value");
-}
-
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
-  return text;
 }
 
 // The numbers of "cuda:0,2"; none for "cuda".
@@ -64,7 +59,7 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string
                         const std::string& help, const std::vector<std::string>& choices) {
   const auto check = [choices](const std::string& given) {
     const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
-    return known ? std::string() : "must be one of " + joined(choices) + ", not '" + given + "'";
+    return known ? std::string() : "must be one of " + joined(choices, ", ") + ", not '" + given + "'";
   };
   return command.add_option(names, value, help)->check(check)->capture_default_str();
 }
@@ -97,7 +92,7 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments) {
   add_choice(command, "--precision", arguments.precision, "float or double", {"float", "double"});
   command
       .add_option("--instruction-set", arguments.instruction_set,
-                  "use this instruction set of the processor: " + joined(available_instruction_sets()))
+                  "use this instruction set of the processor: " + joined(available_instruction_sets(), ", "))
       ->group("Advanced");
 }
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "hwy/highway.h"
 #include "hwy/targets.h"
 
@@ -40,10 +41,8 @@ std::string chosen_instruction_set(const std::string& name) {
   const std::vector<std::string> names = cpu_instruction_sets();
   if (name.empty()) return names.front();
   if (std::find(names.begin(), names.end(), name) != names.end()) return name;
-  std::string choices;
-  for (const std::string& choice : names) choices += (choices.empty() ? "" : ", ") + choice;
-  throw DeviceError(
-      {"", "", "instruction set '" + name + "' cannot run on this processor", "choose one of " + choices});
+  throw DeviceError({"", "", "instruction set '" + name + "' cannot run on this processor",
+                     "choose one of " + joined(names, ", ")});
 }
 
 void with_instruction_set(const std::string& name, const std::function<void()>& make) {

@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/parallel.h"
+
 namespace semicrf {
 namespace {
 
@@ -33,7 +35,7 @@ std::optional<Centering> centering_from_name(std::string_view name) {
   return std::nullopt;
 }
 
-SequenceMean::SequenceMean(std::size_t columns) : sums_(columns) {
+SequenceMean::SequenceMean(std::size_t columns, int threads) : sums_(columns), threads_(threads) {
   open_.sum.assign(columns, 0.0);
   open_.forbidden.assign(columns, 0);
 }
@@ -77,9 +79,9 @@ void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t 
   // Blocks that lie in the call as a whole.
   const std::int64_t first = (begin + kBlock - 1) / kBlock;
   const std::int64_t last = end / kBlock;
-  std::vector<Partial> whole(for_each_ && last > first ? static_cast<std::size_t>(last - first) : 0);
+  std::vector<Partial> whole(threads_ > 1 && last > first ? static_cast<std::size_t>(last - first) : 0);
   if (!whole.empty()) {
-    for_each_(whole.size(), [&](std::size_t i) {
+    parallel_for(threads_, whole.size(), [&](std::size_t i, int) {
       whole[i].sum.assign(columns, 0.0);
       whole[i].forbidden.assign(columns, 0);
       const std::int64_t position = (first + static_cast<std::int64_t>(i)) * kBlock;

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -27,7 +26,8 @@ class SequenceMean {
  public:
   static constexpr std::int64_t kBlock = BlockSums::kPositions;
 
-  explicit SequenceMean(std::size_t columns);
+  // `threads` add up the blocks that lie in one call as a whole; the result is the same.
+  explicit SequenceMean(std::size_t columns, int threads = 1);
 
   // Rows of positions [begin, end), (end-begin, columns) row-major, no NaN or +inf. Calls come in order of
   // position; positions that are left out (missing or excluded bins) do not count.
@@ -36,11 +36,6 @@ class SequenceMean {
 
   // The same of all `rows` positions of the sequence, added up by somebody else with kMaskScore as the mask.
   void add(const BlockSums& blocks, std::int64_t rows);
-
-  // Calls body(i) for i = 0..count-1, in any order, perhaps at the same time.
-  using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
-  // How blocks are added up that lie in one call as a whole; the result is the same.
-  void set_for_each(ForEach for_each) { for_each_ = std::move(for_each); }
 
   std::int64_t rows() const { return rows_; }
   // Entries <= kMaskScore seen, -inf included.
@@ -67,7 +62,7 @@ class SequenceMean {
   std::int64_t rows_ = 0;
   Partial open_;                      // sums of the open block; what else is counted goes on
   std::vector<CompensatedSum> sums_;  // (columns) closed blocks
-  ForEach for_each_;
+  int threads_;
 };
 
 }  // namespace semicrf

@@ -15,6 +15,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/parallel.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_target.h"
 
@@ -93,9 +94,11 @@ void OutputFile::create_temporary() {
   if (replaces && fchmod(descriptor_, old.st_mode & kPermissions) != 0) errno = 0;
 }
 
-void OutputFile::set_for_each(ForEach for_each, std::size_t blocks) {
-  if (!is_compressed_) return;
-  for_each_ = std::move(for_each);
+void OutputFile::compress_with(int threads) {
+  constexpr std::size_t kMostBlocks = 64;
+  if (!is_compressed_ || threads <= 1) return;
+  threads_ = threads;
+  const std::size_t blocks = std::min(kMostBlocks, 2 * static_cast<std::size_t>(threads));
   buffer_.resize(std::max(blocks, kBlocksPerBuffer) * BGZF_BLOCK_SIZE);
 }
 
@@ -162,19 +165,14 @@ void OutputFile::write_bgzf_blocks(const char* bytes, std::size_t size) {
   const std::size_t blocks = std::max<std::size_t>(1, (size + BGZF_BLOCK_SIZE - 1) / BGZF_BLOCK_SIZE);
   compressed_.resize(std::max(compressed_.size(), blocks * BGZF_MAX_BLOCK_SIZE));
   std::vector<std::size_t> sizes(blocks);
-  const auto compress = [&](std::size_t i) {
+  parallel_for(threads_, blocks, [&](std::size_t i, int) {
     const std::size_t begin = i * BGZF_BLOCK_SIZE;
     sizes[i] = BGZF_MAX_BLOCK_SIZE;
     if (bgzf_compress(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, &sizes[i], bytes + begin,
                       std::min<std::size_t>(BGZF_BLOCK_SIZE, size - begin), kLevel) != 0) {
       throw WriteError({spec_.path, "", "cannot be compressed", ""});
     }
-  };
-  if (for_each_ && blocks > 1) {
-    for_each_(blocks, compress);
-  } else {
-    for (std::size_t i = 0; i < blocks; ++i) compress(i);
-  }
+  });
   for (std::size_t i = 0; i < blocks; ++i)
     write_plain(compressed_.data() + i * BGZF_MAX_BLOCK_SIZE, sizes[i]);
 }

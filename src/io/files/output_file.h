@@ -57,11 +57,9 @@ class OutputFile {
   // Creates the temporary file.
   explicit OutputFile(OutputSpec spec);
 
-  // Calls body(i) for i = 0..count-1, in any order, perhaps at the same time.
-  using ForEach = std::function<void(std::size_t count, const std::function<void(std::size_t)>& body)>;
-  // How BGZF blocks are compressed, of which `blocks` then lie in memory; the bytes are the same. Before the
-  // first write.
-  void set_for_each(ForEach for_each, std::size_t blocks);
+  // BGZF blocks are compressed by so many threads, and two of them a thread lie in memory (at most 64); the
+  // bytes are the same. Before the first write.
+  void compress_with(int threads);
 
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -113,7 +111,7 @@ class OutputFile {
   std::size_t used_ = 0;
   std::uint64_t written_ = 0;        // bytes of the file
   std::uint64_t synchronizing_ = 0;  // bytes that the system was asked to write to the disk
-  ForEach for_each_;                 // empty: one after the other
+  int threads_ = 1;                  // that compress
   std::vector<char> compressed_;     // BGZF: a slot for each block of the buffer
 };
 

@@ -14,12 +14,7 @@ constexpr std::int64_t kSlab = 1 << 16;  // rows read at a time
 class Scanner {
  public:
   Scanner(RowReader& rows, const ScanRequest& request)
-      : rows_(rows), request_(request), mean_(rows.columns()) {
-    mean_.set_for_each(
-        [threads = request.threads](std::size_t count, const std::function<void(std::size_t)>& body) {
-          parallel_for(threads, count, [&](std::size_t i, int) { body(i); });
-        });
-  }
+      : rows_(rows), request_(request), mean_(rows.columns(), request.threads) {}
 
   SequenceScan run() {
     RowBuffer buffer;

@@ -1,29 +1,11 @@
 #include "pipeline/outputs/run_outputs.h"
 
-#include <algorithm>
-#include <functional>
-
-#include "core/parallel.h"
-
 namespace semicrf {
-namespace {
-
-// Several blocks of a file are compressed at the same time.
-void compress_with(int threads, OutputFile& file) {
-  constexpr std::size_t kMostBlocks = 64;
-  if (threads == 1) return;
-  const auto compress = [threads](std::size_t count, const std::function<void(std::size_t)>& body) {
-    parallel_for(threads, count, [&](std::size_t i, int) { body(i); });
-  };
-  file.set_for_each(compress, std::min(kMostBlocks, 2 * static_cast<std::size_t>(threads)));
-}
-
-}  // namespace
 
 RunOutputs::RunOutputs(const OutputPlan& plan) {
   for (const PlannedOutput& planned : plan) {
     Output& output = outputs_.emplace_back(planned.file);
-    compress_with(planned.threads, output.file);
+    output.file.compress_with(planned.threads);
     output.file.write(planned.header);
     output.sink = planned.open(output.file);
   }

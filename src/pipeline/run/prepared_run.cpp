@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
@@ -14,12 +15,6 @@
 
 namespace semicrf {
 namespace {
-
-std::string joined(const std::vector<std::string>& texts) {
-  std::string text;
-  for (const std::string& one : texts) text += (text.empty() ? "" : " ") + one;
-  return text;
-}
 
 void log_binding(const std::vector<std::string>& binding) {
   constexpr std::size_t kShown = 50;
@@ -112,7 +107,7 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
   provenance.inputs = inputs_.provenance();
   provenance.options = {{"precision", options_.engine.precision == Precision::kFloat ? "float" : "double"},
                         {"bin-size", std::to_string(inputs_.bin_size())}};
-  if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions)});
+  if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions, " ")});
   if (input.all_chromosomes) provenance.options.push_back({"all-chromosomes", "yes"});
   if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
   provenance.options.insert(provenance.options.end(), options.begin(), options.end());

@@ -6,16 +6,17 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/text.h"
+#include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/memory_size.h"
-#include "io/files/output_file.h"
 #include "io/params/params_json.h"
 #include "io/text/sha256.h"
 #include "model/centering.h"
 #include "model/feature_transform.h"
-#include "train/start/fit_transforms.h"
-#include "train/objective/objective.h"
 #include "train/data/true_path.h"
+#include "train/objective/objective.h"
+#include "train/start/fit_transforms.h"
 
 namespace semicrf {
 namespace {
@@ -26,19 +27,13 @@ std::string number(double value) {
   return text;
 }
 
-std::string joined(const std::vector<std::string>& texts) {
-  std::string text;
-  for (const std::string& one : texts) text += (text.empty() ? "" : " ") + one;
-  return text;
-}
-
 // What changes the result, as it was asked for; what is absent was chosen.
 std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions& options, double margin,
                                                              std::int64_t bin_size) {
   std::vector<std::pair<std::string, std::string>> list;
   const auto add = [&](const std::string& name, const std::string& value) { list.emplace_back(name, value); };
   const auto add_texts = [&](const std::string& name, const std::vector<std::string>& texts) {
-    if (!texts.empty()) add(name, joined(texts));
+    if (!texts.empty()) add(name, joined(texts, " "));
   };
   add("bin-size", std::to_string(bin_size));
   add("precision", options.engine.precision == Precision::kFloat ? "float" : "double");

@@ -32,12 +32,7 @@ TEST_CASE("sequence means do not depend on how a sequence is cut") {
   const std::vector<double> expected = whole.mean();
   std::mt19937 random(seed);
   for (const std::int64_t longest : {1, 10, 4096, 9000}) {
-    SequenceMean parts(kColumns);
-    if (longest == 9000) {  // whole blocks by themselves, last one first
-      parts.set_for_each([](std::size_t count, const auto& body) {
-        for (std::size_t i = count; i-- > 0;) body(i);
-      });
-    }
+    SequenceMean parts(kColumns, longest == 9000 ? 3 : 1);  // with threads, whole blocks by themselves
     for (std::int64_t begin = 0; begin < kLength;) {
       const std::int64_t end = std::min(kLength, begin + 1 + static_cast<std::int64_t>(random()) % longest);
       parts.add(rows.data() + static_cast<std::size_t>(begin) * kColumns, begin, end);
