@@ -81,7 +81,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
                           const ProgressCallback& progress);
 
-// The same of several whole pieces whose scores lie in memory, by one call of the engine per pass.
+// analyse_piece() for several whole pieces whose scores lie in memory, by one call of the engine per pass.
 // `analysis` has neither path edges nor draws. `sink` gets the index of a piece and its posteriors, from
 // several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,

@@ -12,7 +12,7 @@ namespace semicrf {
 // laptop.
 inline constexpr std::size_t kDefaultWindowMemory = std::size_t{192} << 20;
 
-// The same with a GPU, which is slow with few positions at a time.
+// Windows when the user names no limit and there is a GPU, which is slow with few positions at a time.
 inline constexpr std::size_t kDefaultDeviceWindowMemory = std::size_t{1} << 30;
 
 // Kept in memory by each temporary spool before it moves to disk.
@@ -21,7 +21,7 @@ inline constexpr std::size_t kSpoolMemory = std::size_t{1} << 20;
 // The program itself, its spools and its output buffers: the part of --max-memory that windows cannot have.
 inline constexpr std::size_t kFixedMemory = std::size_t{32} << 20;
 
-// The same for each draw of a simulation: the buffer of its file and its latest segments.
+// What each draw of a simulation adds to that part: the buffer of its file and its latest segments.
 inline constexpr std::size_t kDrawMemory = std::size_t{320} << 10;
 
 // MemoryError "WHO needs 40 MiB and --max-memory is 32 MiB; ADVICE" when `bytes` are more than the limit,

@@ -19,8 +19,8 @@ struct WindowNeeds {
   std::size_t output_bytes = 0;                           // per position of the window
   std::int64_t enough_positions = 0;                      // longer windows gain nothing; 0: they always do
   bool reads_right_halo = false;  // posteriors see the warm-up on the right of the window too
-  // Likewise of an engine's own memory: of a window of this many positions, read with halos; empty: it has
-  // none.
+  // Bytes of an engine's own memory that a window of this many positions, read with halos, needs; empty: the
+  // engine has no memory of its own.
   std::function<std::size_t(std::int64_t positions, std::int64_t read)> device_bytes;
   std::size_t device_budget = 0;
 };

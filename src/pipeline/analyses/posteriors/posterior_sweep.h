@@ -54,8 +54,8 @@ PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const Wind
                                  const PosteriorSelection& selection, const PosteriorSink& sink,
                                  const ProgressCallback& progress = {});
 
-// The same of several whole sequences that lie in memory, by one call of the engine. `sink` gets the index of
-// a sequence and its posteriors, of those that are feasible, in any order and from several threads.
+// sweep_posteriors() for several whole sequences that lie in memory, by one call of the engine. `sink` gets
+// the index and the posteriors of each feasible sequence, in any order and from several threads.
 using IndexedPosteriorSink = std::function<void(std::size_t, const PosteriorBlock&)>;
 std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const ScoreWindow> sequences,
                                                  std::span<const PosteriorSelection> selections,
