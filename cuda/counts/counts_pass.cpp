@@ -4,13 +4,9 @@
 #include <cmath>
 
 #include "core/sizes.h"
+#include "cuda/engine/device_needs.h"
 
 namespace semicrf::cuda {
-namespace {
-
-constexpr std::size_t kMostWorkspace = std::size_t(1) << 30;
-
-}  // namespace
 
 template <class Real>
 CountsPass<Real>::CountsPass(const DeviceChain<Real, LogSemiring>& forward_chain, const ChainModel& model,
@@ -58,15 +54,9 @@ BlockNumbers<Real> CountsPass<Real>::numbers_of(int which, std::size_t tasks, in
 }
 
 template <class Real>
-CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& input, std::size_t batch) {
+CountsParameters<Real> CountsPass<Real>::parameters(const CountsWork<Real>& work, std::size_t batch) {
   const TablesView<Real> tables = chain_.view();
-  CountsParameters<Real> p{};
-  p.forward = input.forward;
-  p.backward = input.backward;
-  p.forward_states = input.forward_states;
-  p.backward_states = input.backward_states;
-  p.sequences = input.sequences;
-  p.norm_log = input.norm_log;
+  CountsParameters<Real> p = work.parameters;
   p.bias = tables.bias;
   p.transition_log = tables.transition_log;
   p.transition_bound = tables.transition_bound;
@@ -84,7 +74,7 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& inp
   p.duration = model_.max_duration;
   p.tail = model_.has_tail() ? 1 : 0;
   p.uniform = model_.initial == InitialTerm::kUniform ? 1 : 0;
-  const auto blocks = static_cast<int>(ceil_div<std::int64_t>(input.mark, kBlock));
+  const auto blocks = static_cast<int>(ceil_div<std::int64_t>(work.mark, kBlock));
   const int at_marks = (p.duration - 1 + kBlock - 1) / kBlock;
   p.pieces = ceil_div(blocks, kPieceBlocks);
   p.starts = numbers_of(0, batch, blocks);
@@ -99,34 +89,33 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsInput<Real>& inp
 }
 
 template <class Real>
-void CountsPass<Real>::begin(const CountsInput<Real>& input, const ExpectedCounts& counts) {
-  const std::size_t blocks = wide(ceil_div<std::int64_t>(input.mark, kBlock));
+void CountsPass<Real>::begin(const CountsWork<Real>& work, const ExpectedCounts& counts) {
+  const std::size_t blocks = wide(ceil_div<std::int64_t>(work.mark, kBlock));
   const std::size_t at_marks = ceil_div(wide(model_.max_duration) - 1, wide(kBlock));
   const std::size_t numbers =
       2 * (blocks + at_marks) * labels_ * (kBlock * sizeof(Real) + sizeof(BlockScale));
   const std::size_t sums = (entries_ + (blocks / kPieceBlocks + 1) * kBlock * labels_) * sizeof(double);
-  const std::size_t batch = std::clamp<std::size_t>(kMostWorkspace / (numbers + sums), 1, input.num_tasks);
-  CountsParameters<Real> p = parameters(input, batch);
-  p.level = input.forward.shift;
-  if (input.subtract_position_max) {
-    level_.reserve(wide(input.rows));
-    p.tasks = input.tasks;
-    p.num_tasks = static_cast<int>(input.num_tasks);
-    find_levels(p, input.mark, level_.get(), stream_);
+  const std::size_t batch = std::clamp<std::size_t>(kMostCounts / (numbers + sums), 1, work.num_tasks);
+  CountsParameters<Real> p = parameters(work, batch);
+  p.level = work.parameters.forward.shift;
+  if (work.subtract_position_max) {
+    level_.reserve(wide(work.rows));
+    p.num_tasks = static_cast<int>(work.num_tasks);
+    find_levels(p, work.mark, level_.get(), stream_);
     p.level = level_.get();
   }
-  const std::vector<std::int64_t>& begins = input.chunk_begins;
+  const std::vector<std::int64_t>& begins = work.chunk_begins;
   const std::size_t chunks = begins.size() - 1;
   send_begins(begins);
   chunks_.reserve(chunks * entries_);
   chunks_.clear(chunks * entries_, stream_);
   start_with(counts);
-  for (std::size_t first = 0; first < input.num_tasks; first += batch) {
-    p.tasks = input.tasks + first;
-    p.z_whole = input.z_whole + first;
-    p.z_offset = input.z_offset + first;
-    p.z_log = input.z_log + first;
-    p.num_tasks = static_cast<int>(std::min(batch, input.num_tasks - first));
+  for (std::size_t first = 0; first < work.num_tasks; first += batch) {
+    p.tasks = work.parameters.tasks + first;
+    p.z_whole = work.parameters.z_whole + first;
+    p.z_offset = work.parameters.z_offset + first;
+    p.z_log = work.parameters.z_log + first;
+    p.num_tasks = static_cast<int>(std::min(batch, work.num_tasks - first));
     count_durations(p, stream_);
     count_transitions(p, stream_);
     count_tails(p, stream_);
@@ -168,7 +157,7 @@ void CountsPass<Real>::start_with(const ExpectedCounts& counts) {
   totals_.upload(totals, entries_, stream_);
 }
 template <class Real>
-void CountsPass<Real>::take(ExpectedCounts& counts) const {
+void CountsPass<Real>::write_to(ExpectedCounts& counts) const {
   const double* at = host_totals_.get();
   std::copy_n(at, counts.duration.size(), counts.duration.begin());
   at += groups_ * kBlock * labels_;

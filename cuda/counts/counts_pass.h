@@ -1,4 +1,7 @@
-// Expected counts of a window, from the messages of both directions and the anchors of its intervals.
+// Expected counts, from the messages of both directions and the anchors of their intervals.
+//
+// The room: counts/ has this alone, with a kernel per kind of counts. It includes passes/ and the task of an
+// interval (posteriors/posterior_types.h).
 #pragma once
 
 #include <vector>
@@ -10,17 +13,13 @@ namespace semicrf::cuda {
 
 // What the posterior pass left on the device, of all sequences.
 template <class Real>
-struct CountsInput {
-  MessageStore<Real> forward, backward;
-  StateStore forward_states, backward_states;
-  const AnchorTask* tasks;
-  const double *z_whole, *z_offset, *z_log, *norm_log;
-  std::size_t num_tasks;
-  std::int64_t rows;                       // of the stores
-  std::int64_t mark;                       // positions between marks
-  std::vector<std::int64_t> chunk_begins;  // tasks: where each chunk of the grid begins; and their number
-  const SequenceView* sequences;
-  bool subtract_position_max;
+struct CountsWork {
+  CountsParameters<Real> parameters{};  // messages, states, sequences, and the intervals with their anchors
+  std::size_t num_tasks = 0;            // intervals
+  std::int64_t rows = 0;                // of the stores
+  std::int64_t mark = 0;                // positions between marks
+  std::vector<std::int64_t> chunk_begins;  // intervals: where each chunk of the grid begins; and their number
+  bool subtract_position_max = false;
 };
 
 template <class Real>
@@ -29,14 +28,14 @@ class CountsPass {
   CountsPass(const DeviceChain<Real, LogSemiring>& forward_chain, const ChainModel& model,
              cudaStream_t stream);
   // Adds to the counts chunk by chunk in their order, so that neither windows nor batches change a digit.
-  // Gives everything to the stream; take() is for when it was waited for.
-  void begin(const CountsInput<Real>& input, const ExpectedCounts& counts);
-  void take(ExpectedCounts& counts) const;
+  // Gives everything to the stream; write_to() is for when it was waited for.
+  void begin(const CountsWork<Real>& work, const ExpectedCounts& counts);
+  void write_to(ExpectedCounts& counts) const;
 
  private:
   void build_weights();
   BlockNumbers<Real> numbers_of(int which, std::size_t tasks, int blocks);
-  CountsParameters<Real> parameters(const CountsInput<Real>& input, std::size_t batch);
+  CountsParameters<Real> parameters(const CountsWork<Real>& work, std::size_t batch);
   void start_with(const ExpectedCounts& counts);
   void send_begins(const std::vector<std::int64_t>& chunk_begins);
 

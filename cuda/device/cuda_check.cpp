@@ -23,11 +23,6 @@ int device_attribute(cudaDeviceAttr attribute) {
   return value;
 }
 
-void refuse_pinned(std::size_t bytes) {
-  throw MemoryError({"", "", std::to_string(bytes) + " bytes of pinned host memory cannot be allocated",
-                     "use fewer threads"});
-}
-
 void refuse_shape(int warps, std::size_t shared_bytes) {
   throw DeviceError({"", "",
                      "the GPU cannot run a thread block of " + std::to_string(warps) + " warps with " +

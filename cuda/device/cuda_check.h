@@ -11,8 +11,6 @@ namespace semicrf::cuda {
 void check(cudaError_t status, const char* call, const char* file, int line);
 // Of the current device.
 int device_attribute(cudaDeviceAttr attribute);
-// MemoryError: so much pinned memory cannot be had.
-[[noreturn]] void refuse_pinned(std::size_t bytes);
 // DeviceError: a block of threads of this shape does not fit on the device.
 [[noreturn]] void refuse_shape(int warps, std::size_t shared_bytes);
 

@@ -6,15 +6,14 @@
 
 namespace semicrf::cuda {
 
-// Memory of the current device; null when there is not enough. Contents are undefined.
-void* take_device_memory(std::size_t bytes);
-// Gives it back for the next taker, after all work of its device has ended.
-void give_device_memory(void* memory);
-// Bytes of the current device that the next takers can have without the driver.
-std::size_t idle_device_memory();
+enum class MemoryKind { kDevice, kPinned };  // of the current device; of the host
 
-// Likewise pinned memory, which no copy may be using when it is given back.
-void* take_pinned_memory(std::size_t bytes);
-void give_pinned_memory(void* memory);
+// Contents are undefined. MemoryError when there is not enough.
+void* allocate_memory(MemoryKind kind, std::size_t bytes);
+// Keeps it for the next allocation: memory of a device after all work of its device has ended; no copy may be
+// using pinned memory.
+void release_memory(MemoryKind kind, void* memory);
+// Bytes of the current device that allocations can have without the driver.
+std::size_t idle_device_memory();
 
 }  // namespace semicrf::cuda

@@ -1,4 +1,4 @@
-// Owned streams beside that of the engine.
+// Owned streams and events.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -28,6 +28,23 @@ class Stream {
 
  private:
   cudaStream_t stream_ = nullptr;
+};
+
+class Event {
+ public:
+  Event() { SEMICRF_CUDA_CHECK(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming)); }
+  ~Event() { cudaEventDestroy(event_); }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+
+  void record(cudaStream_t stream) { SEMICRF_CUDA_CHECK(cudaEventRecord(event_, stream)); }
+  // The host waits; not at all where nothing was recorded yet.
+  void wait() const { SEMICRF_CUDA_CHECK(cudaEventSynchronize(event_)); }
+  // What `stream` gets from now on waits.
+  void make_wait(cudaStream_t stream) const { SEMICRF_CUDA_CHECK(cudaStreamWaitEvent(stream, event_, 0)); }
+
+ private:
+  cudaEvent_t event_ = nullptr;
 };
 
 }  // namespace semicrf::cuda

@@ -1,38 +1,44 @@
-// What the operations share: tables, plans and memory.
+#include <algorithm>
+
 #include "core/sizes.h"
 #include "cuda/engine/cuda_engine_impl.h"
-#include "engine/device_memory.h"
 
 namespace semicrf::cuda {
+namespace {
 
-template <class Real>
-CudaEngine<Real>::CudaEngine(ChainModel model, int device, const std::string& device_name,
-                             std::size_t shared_limit, std::size_t memory, int threads)
-    : Engine(describe(std::move(model), device, device_name), this, *this),
-      device_(device),
-      memory_(memory),
-      threads_(threads),
-      grid_(run_grid(model_.max_duration)),
-      tile_(choose_tile(model_.num_labels, model_.max_duration, sizeof(Real), shared_limit)) {
-  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
-  SEMICRF_CUDA_CHECK(cudaStreamCreate(&stream_));
-  SEMICRF_CUDA_CHECK(cudaStreamCreateWithFlags(&backward_stream_, cudaStreamNonBlocking));
+// Bytes per position of all arrays of scores, and of the features they are made of.
+std::size_t score_bytes(const ScoreWindow& scores, int labels) {
+  std::size_t bytes = 0;
+  for (const ScoreArray* array : {&scores.emissions, &scores.start_scores, &scores.end_scores})
+    bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
+  for (const HeadTable* head : {scores.features.emission, scores.features.start, scores.features.finish})
+    bytes += head == nullptr ? 0 : (scores.features.wide ? sizeof(double) : sizeof(float));
+  return bytes * wide(labels);
+}
+std::size_t feature_bytes(const FeatureRows& features) {
+  if (features.empty()) return 0;
+  const std::size_t value = features.rows.f32 != nullptr ? sizeof(float) : sizeof(double);
+  return wide(features.tracks) * value + (features.true_labels != nullptr ? sizeof(int) : 0);
+}
+
+bool same_heads(const FeatureRows& a, const FeatureRows& b) {
+  return a.tracks == b.tracks && a.wide == b.wide && a.emission == b.emission && a.start == b.start &&
+         a.finish == b.finish && a.margin == b.margin &&
+         (a.true_labels == nullptr) == (b.true_labels == nullptr);
+}
+
+bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
+  const auto same = [](const ScoreArray& x, const ScoreArray& y) {
+    return (x.f32 != nullptr) == (y.f32 != nullptr) && (x.f64 != nullptr) == (y.f64 != nullptr);
+  };
+  return same(a.emissions, b.emissions) && same(a.start_scores, b.start_scores) &&
+         same(a.end_scores, b.end_scores) && a.baseline.empty() == b.baseline.empty() &&
+         a.subtract_position_max == b.subtract_position_max && same(a.features.rows, b.features.rows) &&
+         same_heads(a.features, b.features);
 }
 
 template <class Real>
-CudaEngine<Real>::~CudaEngine() {
-  cudaSetDevice(device_);
-  copies_.reset();  // before what it copies to
-  if (stream_ == nullptr) return;
-  cudaStreamSynchronize(stream_);
-  cudaStreamDestroy(stream_);
-  if (backward_stream_ == nullptr) return;
-  cudaStreamSynchronize(backward_stream_);
-  cudaStreamDestroy(backward_stream_);
-}
-
-template <class Real>
-EngineInfo CudaEngine<Real>::describe(ChainModel model, int device, const std::string& device_name) {
+EngineInfo describe(ChainModel model, int device, const std::string& device_name) {
   const RunGrid grid = run_grid(model.max_duration);
   constexpr bool kSingle = sizeof(Real) == sizeof(float);
   EngineInfo info;
@@ -41,35 +47,21 @@ EngineInfo CudaEngine<Real>::describe(ChainModel model, int device, const std::s
                      (kSingle ? "float" : "double") + ")";
   info.model = std::move(model);
   info.precision = kSingle ? Precision::kFloat : Precision::kDouble;
-  info.grid = {grid.chunk, grid.warmup, tolerance()};
+  info.grid = {grid.chunk, grid.warmup, kTolerance<Real>};
   info.projects = true;
   return info;
 }
 
-template <class Real>
-typename CudaEngine<Real>::LogPass& CudaEngine<Real>::log_forward() {
-  if (!log_forward_)
-    log_forward_ = std::make_unique<LogPass>(model_, Direction::kForward, tile_, tolerance(), stream_);
-  return *log_forward_;
-}
-template <class Real>
-typename CudaEngine<Real>::LogPass& CudaEngine<Real>::log_backward() {
-  if (!log_backward_)
-    log_backward_ =
-        std::make_unique<LogPass>(model_, Direction::kBackward, tile_, tolerance(), backward_stream_);
-  return *log_backward_;
-}
-template <class Real>
-typename CudaEngine<Real>::MaxPass& CudaEngine<Real>::max_forward() {
-  if (!max_forward_)
-    max_forward_ = std::make_unique<MaxPass>(model_, Direction::kForward, tile_, tolerance(), stream_);
-  return *max_forward_;
-}
+}  // namespace
 
 template <class Real>
-ModelShape CudaEngine<Real>::model_shape() const {
-  return {model_.num_labels, model_.max_duration, model_.has_tail(), sizeof(Real), teams_of(tile_)};
-}
+CudaEngine<Real>::CudaEngine(ChainModel model, int device, const std::string& device_name,
+                             std::size_t shared_limit, std::size_t memory, int threads)
+    : Engine(describe<Real>(std::move(model), device, device_name), this, *this),
+      context_(this->model(), sizeof(Real), device, shared_limit, memory, threads),
+      viterbi_(context_),
+      forward_(context_),
+      posteriors_(context_, forward_) {}
 
 // Of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
 template <class Real>
@@ -77,10 +69,10 @@ std::size_t CudaEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_me
   constexpr std::size_t kPerThread = std::size_t{2} << 20;
   constexpr std::size_t kPaths = std::size_t{16} << 20;
   constexpr std::size_t kPiece = 256;
-  const std::size_t pieces = wide(positions / grid_.unit + 1) * kPiece;
-  return wide(threads_) * kPerThread + (keep_messages ? kPaths : 0) + pieces;
+  const std::size_t pieces = wide(positions / context_.grid.unit + 1) * kPiece;
+  return wide(context_.threads) * kPerThread + (keep_messages ? kPaths : 0) + pieces;
 }
-// And the rows that forward() and posteriors() convert there.
+// Of the host: as for Viterbi, and the rows that forward() and posteriors() convert there.
 template <class Real>
 std::size_t CudaEngine<Real>::posterior_bytes(std::int64_t positions, bool) const {
   constexpr std::size_t kRows = std::size_t{16} << 20;
@@ -88,90 +80,55 @@ std::size_t CudaEngine<Real>::posterior_bytes(std::int64_t positions, bool) cons
 }
 template <class Real>
 std::size_t CudaEngine<Real>::viterbi_device_bytes(const WindowShape& shape) const {
-  return viterbi_need(model_shape(), grid_, shape, memory_);
+  return viterbi_need(context_.shape(), context_.grid, shape, context_.memory);
 }
 template <class Real>
 std::size_t CudaEngine<Real>::posterior_device_bytes(const WindowShape& shape, bool counts) const {
-  return posterior_need(model_shape(), grid_, shape, counts, memory_);
+  return posterior_need(context_.shape(), context_.grid, shape, counts, context_.memory);
 }
-
 template <class Real>
-PlacedSequence CudaEngine<Real>::cut(std::int64_t length, PositionRange range, bool with_marks) const {
-  PlacedSequence sequence{range, length};
-  sequence.run = run_length(grid_, length, teams_of(tile_));
-  sequence.mark = with_marks ? std::min(sequence.run, grid_.warmup) : sequence.run;
-  return sequence;
-}
-
-template <class Real>
-PassPlan CudaEngine<Real>::plan_for(const ScoreWindow& scores, PositionRange range, Direction direction,
-                                    bool with_marks) const {
-  PassPlan plan;
-  plan.direction = direction;
-  plan.layout = SequenceLayout(cut(scores.length, range, with_marks));
-  plan.warmup = run_warmup(grid_, sizeof(Real));
-  return plan;
-}
-
-// Fallbacks and repairs of the runs, by chunk of the grid.
-template <class Real>
-std::vector<ChunkReport> CudaEngine<Real>::reports_of(PositionRange range,
-                                                      const std::vector<RunOutcome>& outcomes) const {
-  std::vector<ChunkReport> chunks(chunk_of(range.end - 1, range) + 1);
-  for (const RunOutcome& outcome : outcomes) add_run(outcome, chunks[chunk_of(outcome.range.begin, range)]);
-  return chunks;
-}
-
-template <class Real>
-void CudaEngine<Real>::end_stage(const char* name) {
-  if (stage_seconds_ == nullptr) return;
-  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-  const auto now = std::chrono::steady_clock::now();
-  if (*name != '\0') (*stage_seconds_)[name] += std::chrono::duration<double>(now - stage_begin_).count();
-  stage_begin_ = now;
-}
-
-// Per position, all arrays.
-template <class Real>
-std::size_t CudaEngine<Real>::score_bytes(const ScoreWindow& scores) const {
-  std::size_t bytes = 0;
-  for (const ScoreArray* array : {&scores.emissions, &scores.start_scores, &scores.end_scores})
-    bytes += array->f32 != nullptr ? sizeof(float) : (array->f64 != nullptr ? sizeof(double) : 0);
-  for (const HeadTable* head : {scores.features.emission, scores.features.start, scores.features.finish})
-    bytes += head == nullptr ? 0 : (scores.features.wide ? sizeof(double) : sizeof(float));
-  return bytes * wide(model_.num_labels);
-}
-
-// Per position; of the rows of a window that were brought up last.
-template <class Real>
-std::size_t CudaEngine<Real>::feature_bytes(const ScoreWindow& scores) const {
-  const FeatureRows& features = scores.features;
-  if (features.empty()) return 0;
-  const std::size_t value = features.rows.f32 != nullptr ? sizeof(float) : sizeof(double);
-  return wide(features.tracks) * value + (features.true_labels != nullptr ? sizeof(int) : 0);
+bool CudaEngine<Real>::joins_windows(const WindowShape& shape) const {
+  return joins_neighbours(context_.shape(), shape, context_.memory);
 }
 
 template <class Real>
 bool CudaEngine<Real>::keeps(const ScoreWindow& scores) const {
   const std::int64_t rows = scores.end - scores.begin;
-  return scores.sequence != 0 && keeps_sequence({scores.length, rows, rows, score_bytes(scores)}, memory_);
+  const std::size_t bytes = score_bytes(scores, context_.model.num_labels);
+  return scores.sequence != 0 && keeps_sequence({scores.length, rows, rows, bytes}, context_.memory);
+}
+
+// Messages that are still traced through read the scores they were computed from: these may only grow by rows
+// of the same sequence.
+template <class Real>
+SequenceScores& CudaEngine<Real>::free_window(const ScoreWindow& scores) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(context_.device));
+  const bool in_use = window_.use_count() > 1;
+  if (!window_ || (in_use && !(keeps(scores) && window_->holds_sequence(scores)))) {
+    if (window_) window_->end_prefetch();
+    window_ =
+        std::make_shared<SequenceScores>(context_.model.num_labels, context_.copies, context_.stream.get());
+  }
+  return *window_;
 }
 
 template <class Real>
-void CudaEngine<Real>::free_window(const ScoreWindow& scores) {
-  SEMICRF_CUDA_CHECK(cudaSetDevice(device_));
-  if (!copies_) copies_ = std::make_unique<ScoreUpload>(device_, threads_);
-  // Messages that are still traced through read the scores they were computed from.
-  const bool lent = window_ && window_.use_count() > 1;
-  if (window_ && !(lent && !(keeps(scores) && window_->holds_sequence(scores)))) return;
-  if (window_) window_->end_prefetch(*copies_);
-  window_ = std::make_shared<DeviceWindow>();
+PassInput CudaEngine<Real>::window(const ScoreWindow& scores, PositionRange range, bool with_marks) {
+  free_window(scores).upload({&scores, 1}, keeps(scores));
+  return {SequenceLayout(context_.cut(scores.length, range, with_marks)), window_};
 }
 
 template <class Real>
-void CudaEngine<Real>::upload(const ScoreWindow& scores) {
-  free_window(scores);
-  window_->upload(scores, model_.num_labels, keeps(scores), *copies_, stream_);
+PassInput CudaEngine<Real>::batch(std::span<const ScoreWindow> sequences, bool with_marks) {
+  SEMICRF_CUDA_CHECK(cudaSetDevice(context_.device));
+  if (!batch_)
+    batch_ = std::make_shared<SequenceScores>(context_.model.num_labels, context_.batch_copies,
+                                              context_.stream.get());
+  std::vector<PlacedSequence> whole;
+  for (const ScoreWindow& sequence : sequences)
+    whole.push_back(context_.cut(sequence.length, {0, sequence.length}, with_marks));
+  batch_->upload(sequences, false);
+  return {SequenceLayout(std::move(whole)), batch_};
 }
 
 // Of the sequence with this number, as long as the engine's window holds it.
@@ -180,21 +137,19 @@ class CudaEngine<Real>::Prefetch final : public ScorePrefetch {
  public:
   Prefetch(CudaEngine& engine, std::uint64_t sequence) : engine_(engine), sequence_(sequence) {}
   ~Prefetch() override {
-    if (holds()) engine_.window_->end_prefetch(*engine_.copies_);
+    if (holds()) engine_.window_->end_prefetch();
   }
-  bool sound(std::int64_t end) override {
-    if (!holds()) return false;
-    SEMICRF_CUDA_CHECK(cudaSetDevice(engine_.device_));
-    return engine_.window_->sound(end, engine_.model_.num_labels, *engine_.copies_, engine_.stream_);
-  }
+  bool sound(std::int64_t end) override { return holds() && engine_.window_->sound(end); }
   std::optional<BlockSums> block_sums(double mask) override {
     if (!holds()) return std::nullopt;
-    SEMICRF_CUDA_CHECK(cudaSetDevice(engine_.device_));
-    return engine_.window_->block_sums(mask, engine_.model_.num_labels, *engine_.copies_, engine_.stream_);
+    return engine_.window_->block_sums(mask);
   }
 
  private:
-  bool holds() const { return engine_.window_ && engine_.window_->sequence() == sequence_; }
+  bool holds() const {
+    SEMICRF_CUDA_CHECK(cudaSetDevice(engine_.context_.device));
+    return engine_.window_ && engine_.window_->sequence() == sequence_;
+  }
 
   CudaEngine& engine_;
   std::uint64_t sequence_;
@@ -203,19 +158,143 @@ class CudaEngine<Real>::Prefetch final : public ScorePrefetch {
 template <class Real>
 std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& whole) {
   if (!keeps(whole)) return nullptr;
-  free_window(whole);
-  window_->prefetch(whole, model_.num_labels, *copies_);
+  free_window(whole).prefetch(whole);
   return std::make_unique<Prefetch>(*this, whole.sequence);
 }
 
 template <class Real>
-std::vector<RunOutcome> CudaEngine<Real>::forward_pass(const ScoreWindow& scores, PositionRange range) {
-  return log_forward().run(plan_for(scores, range, Direction::kForward, false), *window_, nullptr, nullptr);
+ViterbiWindow CudaEngine<Real>::viterbi(const ScoreWindow& scores, PositionRange range,
+                                        const BoundaryState* left, bool keep_messages) {
+  return viterbi_.window(window(scores, range, false), left, keep_messages);
 }
+
 template <class Real>
-void CudaEngine<Real>::repeat_forward_kernel() {
-  log_forward().relaunch(log_forward().last_parameters());
-  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+ViterbiWindow CudaEngine<Real>::viterbi_beside(const ScoreWindow& scores, PositionRange range,
+                                               const StateOnLeft& left, bool keep_messages) {
+  ViterbiWindow result = viterbi(scores, range, nullptr, keep_messages);
+  const BoundaryState truth = left();
+  if (viterbi_.join(result, truth)) return result;
+  result.messages.reset();  // so that its memory is used again
+  return viterbi(scores, range, &truth, keep_messages);
+}
+
+template <class Real>
+ForwardWindow CudaEngine<Real>::forward(const ScoreWindow& scores, PositionRange range,
+                                        const BoundaryState* left, const ForwardArrays& out) {
+  return forward_.window(window(scores, range, false), scores, left, out);
+}
+
+template <class Real>
+PosteriorWindow CudaEngine<Real>::posteriors(const ScoreWindow& scores, PositionRange range,
+                                             const BoundaryState* left, const BoundaryState* right,
+                                             const PosteriorArrays& out) {
+  PosteriorWork work{
+      window(scores, range, true), {&out, 1}, out.counts, head_request({&scores, 1}, {&out, 1})};
+  if (!work.heads.targets.empty()) work.heads.features = window_->features({&scores, 1});
+  return posteriors_.window(work, left, right);
+}
+
+template <class Real>
+PosteriorWindow CudaEngine<Real>::posteriors_beside(const ScoreWindow& scores, PositionRange range,
+                                                    const StateOnLeft& left, const BoundaryState* right,
+                                                    const PosteriorArrays& out) {
+  PosteriorWindow result = posteriors(scores, range, nullptr, right, out);
+  const BoundaryState truth = left();
+  return posteriors_.join(result, truth) ? result : posteriors(scores, range, &truth, right, out);
+}
+
+// Enough for a card, and not too much for the host.
+template <class Real>
+std::int64_t CudaEngine<Real>::batch_positions() const {
+  constexpr std::int64_t kRuns = 128;
+  return std::clamp<std::int64_t>(kRuns * context_.grid.unit, std::int64_t{1} << 18, std::int64_t{1} << 20);
+}
+
+// The end of those that are computed together with sequences[first]: as many as follow it and fit the memory.
+// Longer ones fill the card by themselves, and are computed alone. `out`: the posteriors that are wanted,
+// empty: none.
+template <class Real>
+std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, std::size_t first,
+                                        BatchOutput output, std::span<const PosteriorArrays> out) const {
+  const int labels = context_.model.num_labels;
+  BatchShape shape;
+  shape.score_bytes = score_bytes(sequences[first], labels) + feature_bytes(sequences[first].features);
+  const bool with_marks = output == BatchOutput::kPosteriors || output == BatchOutput::kCounts;
+  if (!out.empty()) {
+    const HeadRequest heads = head_request(sequences.subspan(first), out.subspan(first));
+    if (!heads.targets.empty()) shape.head_sum_entries = head_sum_entries(heads, labels);
+  }
+  std::size_t end = first;
+  while (end < sequences.size() && is_short(context_.grid, sequences[end].length, teams_of(context_.tile)) &&
+         same_arrays(sequences[first], sequences[end])) {
+    const std::int64_t length = sequences[end].length;
+    const PlacedSequence sequence = context_.cut(length, {0, length}, with_marks);
+    shape.rows += ceil_div<std::int64_t>(length, kBlock) * kBlock;
+    shape.runs += ceil_div(length, sequence.run);
+    shape.states += ceil_div(length, sequence.run) + ceil_div(length, sequence.mark);
+    ++shape.sequences;
+    if (end > first && batch_need(context_.shape(), shape, output) > context_.memory) break;
+    ++end;
+  }
+  return std::max(end, first + 1);
+}
+
+template <class Real>
+std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const ScoreWindow> sequences) {
+  std::vector<SequenceResult> results;
+  while (results.size() < sequences.size()) {
+    const std::size_t first = results.size();
+    const auto these =
+        sequences.subspan(first, batch_end(sequences, first, BatchOutput::kLogPartitions) - first);
+    for (SequenceResult& result : these.size() == 1 ? OneByOne(*this).log_partitions(these)
+                                                    : forward_.log_partitions(batch(these, false)))
+      results.push_back(std::move(result));
+  }
+  return results;
+}
+
+template <class Real>
+std::vector<SequencePath> CudaEngine<Real>::viterbi_of(std::span<const ScoreWindow> sequences) {
+  std::vector<SequencePath> paths;
+  while (paths.size() < sequences.size()) {
+    const std::size_t first = paths.size();
+    const auto these = sequences.subspan(first, batch_end(sequences, first, BatchOutput::kPaths) - first);
+    if (these.size() == 1) {
+      paths.push_back(std::move(OneByOne(*this).viterbi_of(these).front()));
+      continue;
+    }
+    const PassInput input = batch(these, false);
+    DeviceContext::Reports reports = viterbi_.compute_messages(input);
+    const std::vector<typename ViterbiPass<Real>::Path> packed = viterbi_.trace(input);
+    for (std::size_t i = 0; i < packed.size(); ++i) {
+      SequencePath& path = paths.emplace_back();
+      path.feasible = !packed[i].empty();
+      path.chunks = std::move(reports[i]);
+      unpack(packed[i], these[i].length, path.reversed);
+    }
+  }
+  return paths;
+}
+
+template <class Real>
+std::vector<SequenceResult> CudaEngine<Real>::posteriors_of(std::span<const ScoreWindow> sequences,
+                                                            std::span<const PosteriorArrays> out,
+                                                            ExpectedCounts* counts) {
+  const BatchOutput output = counts != nullptr ? BatchOutput::kCounts : BatchOutput::kPosteriors;
+  const auto compute = [&](std::span<const ScoreWindow> these, std::span<const PosteriorArrays> arrays) {
+    if (these.size() == 1) return OneByOne(*this).posteriors_of(these, arrays, counts);
+    PosteriorWork work{batch(these, true), arrays, counts, head_request(these, arrays)};
+    if (!work.heads.targets.empty()) work.heads.features = batch_->features(these);
+    return posteriors_.sequences(work);
+  };
+  std::vector<SequenceResult> results;
+  while (results.size() < sequences.size()) {
+    const std::size_t first = results.size();
+    const std::size_t count = batch_end(sequences, first, output, out) - first;
+    for (SequenceResult& result : compute(sequences.subspan(first, count), out.subspan(first, count)))
+      results.push_back(std::move(result));
+  }
+  return results;
 }
 
 template class CudaEngine<float>;

@@ -3,56 +3,51 @@
 #include <algorithm>
 
 #include "core/sizes.h"
-#include "engine/device_memory.h"
+#include "cuda/passes/pass_memory.h"
+#include "cuda/viterbi/trace_shape.h"
 
 namespace semicrf::cuda {
 namespace {
 
 constexpr std::size_t kComfortable = std::size_t{7} << 30;
-constexpr std::size_t kTables = std::size_t{64}
-                                << 20;  // tables, tasks, states that were given, the driver's own
-constexpr std::size_t kTeams = 8192;    // chunks at work at the same time, at most
-constexpr std::size_t kMostWorkspace = std::size_t{2} << 30;  // of the exact path, see ChunkPass
-constexpr std::size_t kMostCounts = std::size_t{1} << 30;     // of counts, see CudaEngine::count_all
+// Tables, tasks, states that were given, the driver's own.
+constexpr std::size_t kTables = std::size_t{64} << 20;
+constexpr std::size_t kTeams = 8192;  // at work at the same time, at most
 
-constexpr std::size_t kPieceBytes = 256;  // of a traceback
-
-// Messages of one direction, a sixteenth of the blocks exact.
-std::size_t store_bytes(const ModelShape& model, std::size_t positions, bool tail, bool shifts) {
-  const std::size_t labels = wide(model.labels);
-  const std::size_t arrays = tail ? 3 : 2;
-  const std::size_t blocks = positions / kBlock + 1;
-  const std::size_t rows = blocks * kBlock;
-  const std::size_t pool = std::max<std::size_t>(64, blocks / 16) * kBlock * labels * arrays * sizeof(double);
-  return rows * labels * arrays * model.real_bytes + blocks * ((tail ? 5 : 4) * labels + 2) * sizeof(double) +
-         blocks * sizeof(int) + (shifts ? rows * sizeof(double) : 0) + pool;
+// Messages of one direction, and the first pool of their exact blocks.
+template <class Real>
+std::size_t bytes_of_messages(const MessageShape& shape, std::size_t blocks) {
+  return message_bytes<Real>(shape, MessagePart::kBlocks, blocks) +
+         message_bytes<Real>(shape, MessagePart::kPool, first_pool_slots(blocks));
+}
+std::size_t store_bytes(const ModelShape& model, std::int64_t positions, bool tail, bool shifts) {
+  const MessageShape shape{model.labels, tail, shifts};
+  const std::size_t blocks = message_blocks(positions);
+  return model.real_bytes == sizeof(float) ? bytes_of_messages<float>(shape, blocks)
+                                           : bytes_of_messages<double>(shape, blocks);
 }
 
-// What tracebacks need of messages, which are all kept: per block besides its place, its link to the one
-// before, and a bound per label; records of the path twice, in pieces and in order; what is known of pieces,
-// 64 positions or more each.
-std::size_t trace_bytes(const ModelShape& model, std::size_t positions) {
+// What tracebacks need of messages, which are all kept.
+std::size_t trace_bytes(const ModelShape& model, std::int64_t positions) {
   return store_bytes(model, positions, model.tail, true) +
-         (positions / kBlock + 1) * (32 + wide(model.labels) * sizeof(int));
+         message_blocks(positions) * (kTracePlaceBytes + wide(model.labels) * sizeof(int));
 }
+// Records of the path twice, in pieces and in order; what is known of pieces, 64 positions or more each.
 constexpr std::size_t kPathBytes = 2 * sizeof(std::uint64_t) + 4;  // per position
+constexpr std::size_t kPieceBytes = 256;
 
-// States where runs begin and end, and what the exact path and long rings take.
-std::size_t run_bytes(const ModelShape& model, std::size_t runs, std::size_t states) {
-  const std::size_t labels = wide(model.labels);
-  const std::size_t state = (wide(model.max_duration) + 2) * labels * sizeof(double);
-  const std::size_t cells = (wide(model.max_duration) + kBlock - 1) / kBlock * labels;
-  const std::size_t team = cells * kBlock * (sizeof(double) + model.real_bytes) +
-                           (kExactRows * labels + 2 * cells) * sizeof(double);
-  const std::size_t workspace = std::max(team, std::min(team * std::min(runs, kTeams), kMostWorkspace));
-  return states * state + workspace;
+// States where runs begin and end, and the workspace of their teams, with a ring that shared memory has no
+// room for.
+template <class Real>
+std::size_t bytes_of_runs(const ModelShape& model, std::size_t runs, std::size_t states) {
+  const TeamShape team{model.labels, ceil_div(model.max_duration, kBlock), false};
+  const std::size_t state = (wide(model.max_duration) + 2) * wide(model.labels) * sizeof(double);
+  return states * state + workspace_bytes<Real>(team, most_teams<Real>(team, std::min(runs, kTeams)));
 }
-
-std::size_t pass_bytes(const ModelShape& model, const RunGrid& grid, const WindowShape& shape) {
-  const std::int64_t run = run_length(grid, shape.length, model.teams);
-  const std::size_t runs = wide(shape.positions / run) + 1;
-  const std::size_t marks = wide(shape.positions / std::min(run, grid.warmup)) + 1;
-  return run_bytes(model, runs, marks + 2 * runs + 1);
+std::size_t run_bytes(const ModelShape& model, const BatchShape& shape) {
+  const std::size_t states = wide(shape.states) + 1;
+  return model.real_bytes == sizeof(float) ? bytes_of_runs<float>(model, wide(shape.runs), states)
+                                           : bytes_of_runs<double>(model, wide(shape.runs), states);
 }
 
 // Blocks that the ends of sequences cut are exact, in both directions.
@@ -60,15 +55,25 @@ std::size_t cut_bytes(const ModelShape& model, std::int64_t sequences) {
   return wide(sequences) * kBlock * wide(model.labels) * 5 * sizeof(double);
 }
 
-std::size_t scores(const WindowShape& shape, std::size_t budget) {
-  return (keeps_sequence(shape, budget) ? wide(shape.length) : wide(shape.read)) * shape.score_bytes;
-}
-
 // Sums of features stretch by stretch. Sequences and chunks end with a shorter one, and chunks are several
 // stretches long.
 std::size_t head_sum_bytes(const BatchShape& shape) {
   const std::size_t stretches = wide(shape.sequences) + wide(shape.rows / kHeadStretch) * 2;
   return std::min(kMostHeadSums, stretches * shape.head_sum_entries * sizeof(double));
+}
+
+// A window is a batch of one, but for its scores.
+BatchShape batch_of(const ModelShape& model, const RunGrid& grid, const WindowShape& shape) {
+  const std::int64_t run = run_length(grid, shape.length, model.teams);
+  BatchShape batch;
+  batch.sequences = 1;
+  batch.rows = shape.positions;
+  batch.runs = shape.positions / run + 1;
+  batch.states = shape.positions / std::min(run, grid.warmup) + 1 + 2 * batch.runs;
+  return batch;
+}
+std::size_t window_scores(const WindowShape& shape, std::size_t budget) {
+  return (keeps_sequence(shape, budget) ? wide(shape.length) : wide(shape.read)) * shape.score_bytes;
 }
 
 }  // namespace
@@ -91,41 +96,37 @@ bool joins_neighbours(const ModelShape& model, const WindowShape& shape, std::si
 
 std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                          std::size_t budget) {
-  const std::size_t positions = wide(shape.positions);
   const std::size_t edges =
       joins_neighbours(model, shape, budget)
-          ? wide(shape.length / shape.positions) * trace_bytes(model, wide(joining_edge(model.max_duration)))
+          ? wide(shape.length / shape.positions) * trace_bytes(model, joining_edge(model.max_duration))
           : 0;
-  return kTables + scores(shape, budget) + pass_bytes(model, grid, shape) + trace_bytes(model, positions) +
-         positions * kPathBytes + edges;
+  return window_scores(shape, budget) + edges +
+         batch_need(model, batch_of(model, grid, shape), BatchOutput::kPaths);
 }
 
 std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                            bool counts, std::size_t budget) {
-  const std::size_t positions = wide(shape.positions);
-  const std::size_t outputs = positions * (3 * wide(model.labels) + 1) * model.real_bytes;
-  return kTables + scores(shape, budget) + 2 * pass_bytes(model, grid, shape) +
-         store_bytes(model, positions, counts && model.tail, true) +
-         store_bytes(model, positions, false, false) + outputs + (counts ? kMostCounts : 0);
+  return window_scores(shape, budget) + batch_need(model, batch_of(model, grid, shape),
+                                                   counts ? BatchOutput::kCounts : BatchOutput::kPosteriors);
 }
 
 std::size_t batch_need(const ModelShape& model, const BatchShape& shape, BatchOutput output) {
   const std::size_t rows = wide(shape.rows);
-  const std::size_t labels = wide(model.labels);
-  const std::size_t runs = wide(shape.runs);
-  const std::size_t states = wide(shape.states) + 1;
-  const std::size_t forward = kTables + rows * shape.score_bytes + run_bytes(model, runs, states);
+  const std::size_t forward = kTables + rows * shape.score_bytes + run_bytes(model, shape);
   if (output == BatchOutput::kLogPartitions) return forward;
   if (output == BatchOutput::kPaths) {
-    // And per block what its run's values are relative to, and its sequence; a piece per sequence or more.
-    const std::size_t blocks = (rows / kBlock + 1) * (2 * sizeof(double) + sizeof(int));
-    return forward + cut_bytes(model, shape.sequences) + trace_bytes(model, rows) + rows * kPathBytes +
+    // Of several sequences, what every block is relative to, and which of them it is of.
+    const std::size_t blocks =
+        shape.sequences > 1 ? message_blocks(shape.rows) * (kTracePlaceBytes / 2 + sizeof(int)) : 0;
+    return forward + cut_bytes(model, shape.sequences) + trace_bytes(model, shape.rows) + rows * kPathBytes +
            blocks + wide(shape.sequences) * kPieceBytes;
   }
   const bool counts = output == BatchOutput::kCounts;
-  return forward + run_bytes(model, runs, states) + cut_bytes(model, shape.sequences) +
-         store_bytes(model, rows, counts && model.tail, true) + store_bytes(model, rows, false, false) +
-         rows * (3 * labels + 1) * model.real_bytes + head_sum_bytes(shape) + (counts ? kMostCounts : 0);
+  return forward + run_bytes(model, shape) + cut_bytes(model, shape.sequences) +
+         store_bytes(model, shape.rows, counts && model.tail, true) +
+         store_bytes(model, shape.rows, false, false) +
+         rows * (3 * wide(model.labels) + 1) * model.real_bytes + head_sum_bytes(shape) +
+         (counts ? kMostCounts : 0);
 }
 
 }  // namespace semicrf::cuda

@@ -1,5 +1,5 @@
-// Device memory that windows need, known before the run: pure functions of the model and the window, tested
-// without a GPU.
+// Device memory that windows and batches need, known before the run: pure functions of the model and the
+// window, tested without a GPU. Arrays are measured by what slices them (passes/pass_memory.h).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace semicrf::cuda {
 
-// What of `available` bytes an engine may take. `limit`: at most that; 0: what is comfortable.
+// How many of `available` bytes an engine may use. `limit`: at most that; 0: what is comfortable.
 std::size_t device_budget(std::size_t available, std::size_t limit);
 
 // Whether the scores of the whole sequence stay on the device, so that they go up once.
@@ -31,15 +31,16 @@ std::size_t viterbi_need(const ModelShape& model, const RunGrid& grid, const Win
 std::size_t posterior_need(const ModelShape& model, const RunGrid& grid, const WindowShape& shape,
                            bool counts, std::size_t budget);
 
-// Whole sequences on common rows.
+// Whole sequences on common rows, or a window.
 struct BatchShape {
   std::int64_t sequences = 0, rows = 0, runs = 0, states = 0;
   std::size_t score_bytes = 0;       // per row, all arrays, features included
   std::size_t head_sum_entries = 0;  // of ExpectedFeatures; 0: they are not wanted
 };
-// Positions whose sums of features are made by themselves, and the room for such sums.
+// Positions whose sums of features are made by themselves, the room for such sums, and that of counts.
 inline constexpr std::int64_t kHeadStretch = 1024;
 inline constexpr std::size_t kMostHeadSums = std::size_t{256} << 20;
+inline constexpr std::size_t kMostCounts = std::size_t{1} << 30;
 // What is computed of them.
 enum class BatchOutput { kLogPartitions, kPaths, kPosteriors, kCounts };  // kCounts: and posteriors
 std::size_t batch_need(const ModelShape& model, const BatchShape& shape, BatchOutput output);

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "core/error.h"
 #include "cuda/engine/cuda_engine.h"
 #include "cuda/engine/cuda_engine_impl.h"
 #include "cuda/engine/spread_engine.h"
@@ -120,7 +121,8 @@ double cuda_copy_seconds(std::span<const unsigned char> bytes, const CudaOptions
   double seconds = 0;
   for (int turn = 0; turn < 2; ++turn) {  // the first pins its buffers
     const auto begin = std::chrono::steady_clock::now();
-    copies.begin({{bytes.data(), there.get(), 1}}, static_cast<std::int64_t>(bytes.size()));
+    copies.begin({{there.get(), 1, {{bytes.data(), 0, static_cast<std::int64_t>(bytes.size())}}}},
+                 static_cast<std::int64_t>(bytes.size()));
     copies.wait(static_cast<std::int64_t>(bytes.size()), nullptr);
     SEMICRF_CUDA_CHECK(cudaDeviceSynchronize());
     seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "core/sizes.h"
-#include "engine/device_memory.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -102,7 +101,7 @@ std::int64_t SpreadEngine<Real>::part_length(std::int64_t positions) const {
   return ceil_div(std::max(equal, std::min(positions, fewest_chunks_ * chunk)), chunk) * chunk;
 }
 
-// Of the host all parts take it at the same time.
+// All parts take memory of the host at the same time.
 template <class Real>
 std::size_t SpreadEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_messages) const {
   const std::int64_t part = part_length(positions);
@@ -119,7 +118,7 @@ std::size_t SpreadEngine<Real>::device_memory() const {
   for (const auto& engine : engines_) least = std::min(least, engine->device_memory());
   return least;
 }
-// As a sequence of its own, since nothing but the part is brought up.
+// As a sequence of its own, since nothing but the part is copied to its GPU.
 template <class Real>
 WindowShape SpreadEngine<Real>::largest_part(const WindowShape& shape) const {
   WindowShape part = shape;
@@ -151,14 +150,27 @@ std::vector<typename SpreadEngine<Real>::Part> SpreadEngine<Real>::parts_of(cons
   return parts;
 }
 
-// compute(i) for every part, each on its engine and in a thread of its own.
+// compute(i, left) for every part, each on its engine and in a thread of its own. `left` gives the true state
+// at the part's left edge, as soon as the part before it has it in `right_of` of its window.
 template <class Real>
-template <class Compute>
-auto SpreadEngine<Real>::compute_all(const std::vector<Part>& parts, Compute compute) {
-  std::vector<std::future<decltype(compute(std::size_t{}))>> others;
-  for (std::size_t i = 1; i < parts.size(); ++i) others.push_back(std::async(std::launch::async, compute, i));
-  std::vector<decltype(compute(std::size_t{}))> windows;
-  windows.push_back(compute(0));
+template <class Window, class Compute>
+std::vector<Window> SpreadEngine<Real>::compute_all(std::size_t parts, BoundaryState Window::*right_of,
+                                                    Compute compute) {
+  std::vector<std::promise<BoundaryState>> rights(parts);
+  const auto run = [&](std::size_t i) {
+    try {
+      Window window = compute(i, [&rights, i] { return rights[i - 1].get_future().get(); });
+      rights[i].set_value(window.*right_of);
+      return window;
+    } catch (...) {
+      rights[i].set_exception(std::current_exception());
+      throw;
+    }
+  };
+  std::vector<std::future<Window>> others;
+  for (std::size_t i = 1; i < parts; ++i) others.push_back(std::async(std::launch::async, run, i));
+  std::vector<Window> windows;
+  windows.push_back(run(0));
   for (auto& other : others) windows.push_back(other.get());
   return windows;
 }
@@ -168,17 +180,15 @@ ViterbiWindow SpreadEngine<Real>::viterbi(const ScoreWindow& scores, PositionRan
                                           const BoundaryState* left, bool keep_messages) {
   const std::vector<Part> parts = parts_of(scores, range);
   if (parts.size() == 1) return first().viterbi(scores, range, left, keep_messages);
-  std::vector<ViterbiWindow> windows = compute_all(parts, [&](std::size_t i) {
-    return engines_[i]->viterbi(parts[i].scores, parts[i].range, i == 0 ? left : nullptr, keep_messages);
-  });
+  const auto compute = [&](std::size_t i, const StateOnLeft& true_left) {
+    const auto& [own, own_scores] = parts[i];
+    return i == 0 ? first().viterbi(own_scores, own, left, keep_messages)
+                  : engines_[i]->viterbi_beside(own_scores, own, true_left, keep_messages);
+  };
+  std::vector<ViterbiWindow> windows = compute_all(parts.size(), &ViterbiWindow::right, compute);
   ViterbiWindow result;
   std::vector<SpreadMessages::Part> messages;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    if (i > 0 && !engines_[i]->join(windows[i], windows[i - 1].right)) {
-      windows[i].messages.reset();
-      windows[i] =
-          engines_[i]->viterbi(parts[i].scores, parts[i].range, &windows[i - 1].right, keep_messages);
-    }
     append_chunks(result.chunks, windows[i]);
     messages.push_back({engines_[i]->device(), std::move(windows[i].messages)});
   }
@@ -195,21 +205,21 @@ PosteriorWindow SpreadEngine<Real>::posteriors(const ScoreWindow& scores, Positi
   if (parts.size() == 1 || out.counts != nullptr || out.features != nullptr)
     return first().posteriors(scores, range, left, right, out);
   const std::size_t last = parts.size() - 1;
-  const auto compute = [&](std::size_t i, const BoundaryState* left_here, const BoundaryState* right_here) {
-    const PositionRange own = parts[i].range;
-    return engines_[i]->posteriors(parts[i].scores, own, left_here, right_here,
-                                   rows_from(out, wide(own.begin - range.begin), wide(model().num_labels)));
+  const auto rows_of = [&](std::size_t i) {
+    return rows_from(out, wide(parts[i].range.begin - range.begin), wide(model().num_labels));
   };
-  std::vector<PosteriorWindow> windows = compute_all(
-      parts, [&](std::size_t i) { return compute(i, i == 0 ? left : nullptr, i == last ? right : nullptr); });
-  for (std::size_t i = 1; i <= last; ++i) {
-    const BoundaryState& truth = windows[i - 1].right_forward;
-    if (!engines_[i]->join(windows[i], truth)) windows[i] = compute(i, &truth, i == last ? right : nullptr);
-  }
+  const auto compute = [&](std::size_t i, const StateOnLeft& true_left) {
+    const auto& [own, own_scores] = parts[i];
+    const BoundaryState* const own_right = i == last ? right : nullptr;
+    return i == 0 ? first().posteriors(own_scores, own, left, own_right, rows_of(i))
+                  : engines_[i]->posteriors_beside(own_scores, own, true_left, own_right, rows_of(i));
+  };
+  std::vector<PosteriorWindow> windows = compute_all(parts.size(), &PosteriorWindow::right_forward, compute);
   for (std::size_t i = last; i-- > 0;) {
     const BoundaryState& truth = windows[i + 1].left_backward;
     if (agreement(truth, windows[i].right_warmed, grid().tolerance, precision())) continue;
-    windows[i] = compute(i, i == 0 ? left : &windows[i - 1].right_forward, &truth);
+    windows[i] = engines_[i]->posteriors(parts[i].scores, parts[i].range,
+                                         i == 0 ? left : &windows[i - 1].right_forward, &truth, rows_of(i));
     windows[i].chunks.back().repaired = true;
   }
   PosteriorWindow result;

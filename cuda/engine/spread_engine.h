@@ -14,7 +14,7 @@ namespace semicrf::cuda {
 
 // All parts of a window are computed at the same time, those but the first from states that they warm up.
 // Then, from left to right, each is joined to the true state that the part before it ended with; where the
-// two do not agree it is computed again. So the digits are those of one GPU.
+// two do not agree it is computed again (CudaEngine::viterbi_beside). So the digits are those of one GPU.
 template <class Real>
 class SpreadEngine final : public Engine, public DeviceMemory {
  public:
@@ -51,8 +51,9 @@ class SpreadEngine final : public Engine, public DeviceMemory {
   CudaEngine<Real>& first() const { return *engines_.front(); }
   std::vector<Part> parts_of(const ScoreWindow& scores, PositionRange range) const;
   WindowShape largest_part(const WindowShape& shape) const;
-  template <class Compute>
-  auto compute_all(const std::vector<Part>& parts, Compute compute);
+  using StateOnLeft = typename CudaEngine<Real>::StateOnLeft;
+  template <class Window, class Compute>
+  std::vector<Window> compute_all(std::size_t parts, BoundaryState Window::*right_of, Compute compute);
 
   // Positions of a part, a whole number of chunks.
   std::int64_t part_length(std::int64_t positions) const;

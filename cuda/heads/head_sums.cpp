@@ -51,6 +51,15 @@ void for_each_array(const HeadRequest& request, int labels, ExpectedFeatures& ta
 
 }  // namespace
 
+HeadRequest head_request(std::span<const ScoreWindow> windows, std::span<const PosteriorArrays> out) {
+  HeadRequest request;
+  const auto wants = [](const PosteriorArrays& arrays) { return arrays.features != nullptr; };
+  if (std::none_of(out.begin(), out.end(), wants)) return request;
+  for (const PosteriorArrays& arrays : out) request.targets.push_back(arrays.features);
+  request.heads = &windows.front().features;
+  return request;
+}
+
 bool HeadRequest::wants(ExpectedFeatures::Head ExpectedFeatures::*head) const {
   return std::any_of(targets.begin(), targets.end(), [&](const ExpectedFeatures* target) {
     return target != nullptr && !(target->*head).bias.empty();
@@ -82,7 +91,7 @@ void HeadSums<Real>::plan(const HeadRequest& request, const SequenceLayout& layo
       const std::int64_t edge = (begin / chunk + 1) * chunk;
       const std::int64_t end = std::min({begin + kHeadStretch, edge, placed.range.end});
       stretches.push_back({begin, end, placed.length, placed.first_row + begin - placed.range.begin,
-                           placed.first_row - request.features_begin});
+                           placed.first_row - request.features.begin});
       begin = end;
     }
   }
@@ -137,7 +146,7 @@ void HeadSums<Real>::sum_stretches(std::size_t first, std::size_t count, const H
   }
   job.posteriors = posteriors.labels;
   job.at = static_cast<std::int64_t>(ends);
-  take_ends(job, stream);
+  copy_ends(job, stream);
 }
 
 // To the totals of the targets they belong to.
@@ -172,7 +181,7 @@ void HeadSums<Real>::begin(const HeadRequest& request, const SequenceLayout& lay
 }
 
 template <class Real>
-void HeadSums<Real>::take(const HeadRequest& request, int labels) const {
+void HeadSums<Real>::write_to_targets(const HeadRequest& request, int labels) const {
   for (std::size_t i = 0; i < targets_.size(); ++i) {
     const double* const row = host_totals_.get() + i * entries_;
     for_each_array(request, labels, *targets_[i], [&](std::vector<double>& array, std::size_t at) {

@@ -1,4 +1,6 @@
 // Gradients by the weights of linear heads, from posteriors and features that lie on the device.
+//
+// The room: heads/ has this alone. It includes device/ and scores/ (projection_launch.h).
 #pragma once
 
 #include <span>
@@ -7,7 +9,6 @@
 #include "core/score_window.h"
 #include "cuda/device/device_buffer.h"
 #include "cuda/heads/head_sums_launch.h"
-#include "cuda/device/pinned_buffer.h"
 #include "cuda/passes/sequence_layout.h"
 #include "engine/engine.h"
 
@@ -18,7 +19,6 @@ struct HeadRequest {
   std::vector<ExpectedFeatures*> targets;  // of every sequence, null: nothing; empty: nothing of any
   const FeatureRows* heads = nullptr;      // the same of all sequences, but for the rows
   FeatureView features{};
-  std::int64_t features_begin = 0;  // position of their first row; whole sequences: they lie as the scores do
 
   // Whether somebody wants the sums of a head.
   bool wants(ExpectedFeatures::Head ExpectedFeatures::*head) const;
@@ -29,6 +29,9 @@ struct HeadPosteriors {  // (rows, C); starts and ends where they are wanted
   const Real *labels, *starts, *ends;
 };
 
+// What windows or sequences want, without their features.
+HeadRequest head_request(std::span<const ScoreWindow> windows, std::span<const PosteriorArrays> out);
+
 // Doubles of all that is wanted: of the row of sums that a stretch has.
 std::size_t head_sum_entries(const HeadRequest& request, int labels);
 
@@ -36,11 +39,11 @@ template <class Real>
 class HeadSums {
  public:
   // Adds to the targets stretch by stretch in their order, which neither windows nor batches change; no
-  // stretch passes over the edge of a chunk. Gives everything to the stream; take() is for when it was waited
-  // for.
+  // stretch passes over the edge of a chunk. Gives everything to the stream; write_to_targets() is for when
+  // it was waited for.
   void begin(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk,
              const HeadPosteriors<Real>& posteriors, int labels, cudaStream_t stream);
-  void take(const HeadRequest& request, int labels) const;
+  void write_to_targets(const HeadRequest& request, int labels) const;
 
  private:
   void plan(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk);

@@ -107,7 +107,7 @@ void sum_head(const HeadSumsJob<Real>& job, cudaStream_t stream) {
 }
 
 template <class Real>
-void take_ends(const HeadSumsJob<Real>& job, cudaStream_t stream) {
+void copy_ends(const HeadSumsJob<Real>& job, cudaStream_t stream) {
   if (job.num_stretches == 0) return;
   cudaLaunchConfig_t config{};
   const std::int64_t threads = static_cast<std::int64_t>(job.num_stretches) * job.labels;
@@ -119,7 +119,7 @@ void take_ends(const HeadSumsJob<Real>& job, cudaStream_t stream) {
 
 template void sum_head<float>(const HeadSumsJob<float>&, cudaStream_t);
 template void sum_head<double>(const HeadSumsJob<double>&, cudaStream_t);
-template void take_ends<float>(const HeadSumsJob<float>&, cudaStream_t);
-template void take_ends<double>(const HeadSumsJob<double>&, cudaStream_t);
+template void copy_ends<float>(const HeadSumsJob<float>&, cudaStream_t);
+template void copy_ends<double>(const HeadSumsJob<double>&, cudaStream_t);
 
 }  // namespace semicrf::cuda

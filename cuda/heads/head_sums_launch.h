@@ -33,6 +33,6 @@ void sum_head(const HeadSumsJob<Real>& job, cudaStream_t stream);
 // The posteriors (C) of position 0, then those of the last one; 0 in stretches without it. Features are not
 // read.
 template <class Real>
-void take_ends(const HeadSumsJob<Real>& job, cudaStream_t stream);
+void copy_ends(const HeadSumsJob<Real>& job, cudaStream_t stream);
 
 }  // namespace semicrf::cuda

@@ -1,3 +1,4 @@
+#include "core/sizes.h"
 #include "cuda/device/cuda_check.h"
 #include "cuda/scores/projection_launch.h"
 
@@ -15,45 +16,33 @@ __device__ Value* values_of(const DeviceScores& scores) {
   }
 }
 
-// Of position t of a sequence; row r of the features is that of position r + rows_begin.
+// Of position t of a sequence of `length`; the features of position p are row p - features_begin.
 template <class Feature, class Score>
-__device__ Score score_of(const HeadJob& job, std::int64_t t, std::int64_t length, std::int64_t rows_begin,
-                          int c) {
-  double sum = job.head.bias[c];
-  if (job.head.weights != nullptr) {
-    const Feature* const rows = values_of<Feature>(job.features.rows);
-    const int tracks = job.features.tracks;
-    const double* weights = job.head.weights + c;
-    for (int offset = job.head.first; offset <= job.head.last; ++offset) {
+__device__ Score score_of(const Projection& p, std::int64_t t, std::int64_t length,
+                          std::int64_t features_begin, int c) {
+  double sum = p.head.bias[c];
+  if (p.head.weights != nullptr) {
+    const Feature* const rows = values_of<Feature>(p.features.rows);
+    const int tracks = p.features.tracks;
+    const double* weights = p.head.weights + c;
+    for (int offset = p.head.first; offset <= p.head.last; ++offset) {
       const std::int64_t at = t + offset;
       if (at < 0 || at >= length) {
-        weights += static_cast<std::int64_t>(tracks) * job.labels;
+        weights += static_cast<std::int64_t>(tracks) * p.labels;
         continue;
       }
-      const Feature* const x = rows + (at - rows_begin) * tracks;
-      for (int j = 0; j < tracks; ++j, weights += job.labels)
+      const Feature* const x = rows + (at - features_begin) * tracks;
+      for (int j = 0; j < tracks; ++j, weights += p.labels)
         sum = __dadd_rn(sum, __dmul_rn(static_cast<double>(x[j]), *weights));
     }
   }
   Score score = static_cast<Score>(sum);
-  if (job.margin != 0 && job.features.true_labels[t - rows_begin] == c)
-    score -= static_cast<Score>(job.margin);
+  if (p.margin != 0 && p.features.true_labels[t - features_begin] == c) score -= static_cast<Score>(p.margin);
   return score;
 }
 
-// A thread per position and label: labels of a position lie side by side, so that they share its features.
-template <class Feature, class Score>
-__global__ void __launch_bounds__(kThreads) project_kernel(const __grid_constant__ Projection p) {
-  const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const std::int64_t t = p.begin + index / p.job.labels;
-  const int c = static_cast<int>(index % p.job.labels);
-  if (t >= p.end) return;
-  values_of<Score>(p.job.out)[(t - p.out_begin) * p.job.labels + c] =
-      score_of<Feature, Score>(p.job, t, p.length, p.features_begin, c);
-}
-
 // The last sequence that begins at `row` or before.
-__device__ const SequenceView& sequence_at(const BatchProjection& p, std::int64_t row) {
+__device__ const SequenceView& sequence_at(const Projection& p, std::int64_t row) {
   int low = 0, high = p.num_sequences;
   while (high - low > 1) {
     const int middle = (low + high) / 2;
@@ -66,54 +55,49 @@ __device__ const SequenceView& sequence_at(const BatchProjection& p, std::int64_
   return p.sequences[low];
 }
 
-// A thread per block of 16 rows and label: sequences begin with a block.
-template <class Feature, class Score>
-__global__ void __launch_bounds__(kThreads) project_batch_kernel(const __grid_constant__ BatchProjection p) {
+// A thread per label and kRows rows, which are of one sequence: a whole block of a batch, where a sequence is
+// looked for; one of a window. Labels of a row lie side by side, so that their threads share its features.
+template <class Feature, class Score, int kRows>
+__global__ void __launch_bounds__(kThreads) project_kernel(const __grid_constant__ Projection p) {
   const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const std::int64_t begin = index / p.job.labels * kBlock;
-  const int c = static_cast<int>(index % p.job.labels);
-  if (begin >= p.rows) return;
+  const std::int64_t begin = p.first_row + index / p.labels * kRows;
+  const int c = static_cast<int>(index % p.labels);
+  if (begin >= p.last_row) return;
   const SequenceView& sequence = sequence_at(p, begin);
-  const std::int64_t first = sequence.first_row, length = sequence.length;
-  Score* const out = values_of<Score>(p.job.out);
-  for (std::int64_t row = begin; row < begin + kBlock && row < p.rows; ++row) {
-    const std::int64_t t = row - first;
-    out[row * p.job.labels + c] =
-        t < length ? score_of<Feature, Score>(p.job, t, length, -first, c) : Score(0);
+  const std::int64_t length = sequence.length;
+  const std::int64_t rows_zero = sequence.begin - sequence.first_row;  // position of row 0
+  const std::int64_t features_begin = p.features.begin - sequence.first_row;
+  Score* const out = values_of<Score>(p.out);
+  for (std::int64_t row = begin; row < begin + kRows && row < p.last_row; ++row) {
+    const std::int64_t t = row + rows_zero;
+    out[row * p.labels + c] =
+        t < length ? score_of<Feature, Score>(p, t, length, features_begin, c) : Score(0);
   }
 }
 
-// `kernel`: given a feature and a score, the kernel for their types.
-template <class Parameters, class Choose>
-void launch(const Parameters& parameters, std::int64_t threads, Choose kernel, cudaStream_t stream) {
+template <class Feature, class Score>
+void launch(const Projection& p, cudaStream_t stream) {
+  const bool alone = p.num_sequences == 1;
+  const std::int64_t rows = p.last_row - p.first_row;
+  const std::int64_t threads = (alone ? rows : ceil_div<std::int64_t>(rows, kBlock)) * p.labels;
   if (threads <= 0) return;
   cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>((threads + kThreads - 1) / kThreads));
+  config.gridDim = dim3(static_cast<unsigned>(ceil_div<std::int64_t>(threads, kThreads)));
   config.blockDim = dim3(kThreads);
   config.stream = stream;
-  const auto run = [&](auto chosen) { SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, chosen, parameters)); };
-  const bool single = parameters.job.features.rows.f64 == nullptr;
-  if (parameters.job.out.f32 != nullptr) {
-    single ? run(kernel(float{}, float{})) : run(kernel(double{}, float{}));
-  } else {
-    single ? run(kernel(float{}, double{})) : run(kernel(double{}, double{}));
-  }
+  const auto kernel = alone ? project_kernel<Feature, Score, 1> : project_kernel<Feature, Score, kBlock>;
+  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, p));
 }
 
 }  // namespace
 
 void project_features(const Projection& projection, cudaStream_t stream) {
-  const auto kernel = []<class Feature, class Score>(Feature, Score) {
-    return project_kernel<Feature, Score>;
-  };
-  launch(projection, (projection.end - projection.begin) * projection.job.labels, kernel, stream);
-}
-
-void project_batch(const BatchProjection& projection, cudaStream_t stream) {
-  const auto kernel = []<class Feature, class Score>(Feature, Score) {
-    return project_batch_kernel<Feature, Score>;
-  };
-  launch(projection, (projection.rows + kBlock - 1) / kBlock * projection.job.labels, kernel, stream);
+  const bool single = projection.features.rows.f64 == nullptr;
+  if (projection.out.f32 != nullptr) {
+    single ? launch<float, float>(projection, stream) : launch<double, float>(projection, stream);
+  } else {
+    single ? launch<float, double>(projection, stream) : launch<double, double>(projection, stream);
+  }
 }
 
 }  // namespace semicrf::cuda

@@ -15,38 +15,27 @@ struct HeadView {  // see HeadTable; null weights: no inputs
   int first, last;
 };
 
-// Features of a sequence, or of all sequences of a batch; and what is taken from the score of the label that
-// a row has (null: nothing), as FeatureRows says it.
+// Features of a window, or of all sequences of a batch; and the labels from whose scores a margin is
+// subtracted, see FeatureRows.
 struct FeatureView {
-  DeviceScores rows;  // (rows, tracks)
-  const int* true_labels;
+  DeviceScores rows;       // (rows, tracks)
+  const int* true_labels;  // (rows) or null
   int tracks;
+  std::int64_t begin;  // position of the first row; of a batch 0: they lie as the scores do
 };
 
-struct HeadJob {
+// Rows [first_row, last_row) of the scores of one head. Rows between sequences become 0.
+struct Projection {
   FeatureView features;
   HeadView head;
   int labels;
-  double margin;     // 0: true labels do not matter
-  DeviceScores out;  // (rows, C), written
-};
-
-// Scores of positions [begin, end) of a sequence; features begin with position `features_begin`, `out` with
-// position `out_begin`.
-struct Projection {
-  HeadJob job;
-  std::int64_t length, begin, end, features_begin, out_begin;
+  double margin;                  // 0: true labels do not matter
+  DeviceScores out;               // (rows, C), written
+  const SequenceView* sequences;  // in the order of their rows
+  int num_sequences;
+  std::int64_t first_row, last_row;
 };
 // Asynchronous.
 void project_features(const Projection& projection, cudaStream_t stream);
-
-// Scores of whole sequences, features and scores on the rows they share. Rows between sequences become 0.
-struct BatchProjection {
-  HeadJob job;
-  const SequenceView* sequences;  // in the order of their rows
-  int num_sequences;
-  std::int64_t rows;
-};
-void project_batch(const BatchProjection& projection, cudaStream_t stream);
 
 }  // namespace semicrf::cuda

@@ -3,13 +3,34 @@
 #include <algorithm>
 #include <cstring>
 
+#include "core/sizes.h"
+
 namespace semicrf::cuda {
 namespace {
 
-constexpr std::size_t kSliceBytes = std::size_t{1}
-                                    << 20;  // stays in the processor's cache between the two copies
+// A slice stays in the processor's cache between the two copies.
+constexpr std::size_t kSliceBytes = std::size_t{1} << 20;
 // As many threads as fill the connection to the device; more would only make small copies of others wait.
 constexpr int kMostThreads = 8;
+
+// Rows [first, first + count) of an array, zeros where it has none.
+void copy_rows(const UploadArray& array, std::int64_t first, std::int64_t count, unsigned char* to) {
+  const auto begins_after = [](std::int64_t row, const UploadPart& part) { return row < part.first_row; };
+  auto part = std::upper_bound(array.parts.begin(), array.parts.end(), first, begins_after);
+  if (part != array.parts.begin()) --part;
+  const auto at = [&](std::int64_t row) { return to + wide(row - first) * array.row_bytes; };
+  const std::int64_t last = first + count;
+  for (std::int64_t row = first; row < last; ++part) {
+    const std::int64_t begin = part == array.parts.end() ? last : std::clamp(part->first_row, row, last);
+    std::memset(at(row), 0, wide(begin - row) * array.row_bytes);
+    row = begin;
+    if (row == last) break;
+    const std::int64_t end = std::clamp(part->first_row + part->rows, row, last);
+    std::memcpy(at(row), part->from + wide(row - part->first_row) * array.row_bytes,
+                wide(end - row) * array.row_bytes);
+    row = end;
+  }
+}
 
 }  // namespace
 
@@ -21,18 +42,11 @@ struct ScoreUpload::Worker {
 };
 
 ScoreUpload::ScoreUpload(int device, int threads) : device_(device) {
-  SEMICRF_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
   for (int i = 0; i < std::clamp(threads, 1, kMostThreads); ++i)
     workers_.push_back(std::make_unique<Worker>());
 }
 
-ScoreUpload::~ScoreUpload() {
-  stop();
-  if (stream_ != nullptr) {
-    cudaStreamSynchronize(stream_);
-    cudaStreamDestroy(stream_);
-  }
-}
+ScoreUpload::~ScoreUpload() { stop(); }
 
 void ScoreUpload::begin(std::vector<UploadArray> arrays, std::int64_t rows) {
   stop();
@@ -45,7 +59,7 @@ void ScoreUpload::begin(std::vector<UploadArray> arrays, std::int64_t rows) {
   slices_ = (rows + slice_rows_ - 1) / slice_rows_;
   next_ = 0;
   stopped_ = false;
-  done_.assign(static_cast<std::size_t>(slices_), 0);
+  done_.assign(wide(slices_), 0);
   done_until_ = 0;
   error_ = nullptr;
   // Little is copied by the caller itself, when it waits.
@@ -73,24 +87,24 @@ void ScoreUpload::copy_slices(Worker& worker) {
 
 void ScoreUpload::copy_slice(Worker& worker, std::int64_t slice) {
   const std::int64_t first = slice * slice_rows_;
-  const auto count = static_cast<std::size_t>(std::min(slice_rows_, rows_ - first));
+  const std::int64_t count = std::min(slice_rows_, rows_ - first);
   PinnedBuffer<unsigned char>& buffer = worker.buffers[worker.turn];
   worker.copied[worker.turn].wait();
-  buffer.reserve(static_cast<std::size_t>(slice_rows_) * row_bytes_);
+  buffer.reserve(wide(slice_rows_) * row_bytes_);
   unsigned char* at = buffer.get();
   for (const UploadArray& array : arrays_) {
-    const std::size_t skip = static_cast<std::size_t>(first) * array.row_bytes;
-    const std::size_t bytes = count * array.row_bytes;
-    std::memcpy(at, array.from + skip, bytes);
-    SEMICRF_CUDA_CHECK(cudaMemcpyAsync(array.to + skip, at, bytes, cudaMemcpyHostToDevice, stream_));
+    const std::size_t bytes = wide(count) * array.row_bytes;
+    copy_rows(array, first, count, at);
+    SEMICRF_CUDA_CHECK(cudaMemcpyAsync(array.to + wide(first) * array.row_bytes, at, bytes,
+                                       cudaMemcpyHostToDevice, stream_.get()));
     at += bytes;
   }
-  worker.copied[worker.turn].record(stream_);
+  worker.copied[worker.turn].record(stream_.get());
   worker.turn = 1 - worker.turn;
   const std::lock_guard<std::mutex> lock(mutex_);
-  done_[static_cast<std::size_t>(slice)] = 1;
+  done_[wide(slice)] = 1;
   const std::int64_t before = done_until_;
-  while (done_until_ < slices_ && done_[static_cast<std::size_t>(done_until_)] != 0) ++done_until_;
+  while (done_until_ < slices_ && done_[wide(done_until_)] != 0) ++done_until_;
   if (done_until_ != before) submitted_.notify_all();
 }
 
@@ -103,8 +117,8 @@ void ScoreUpload::wait(std::int64_t rows, cudaStream_t stream) {
   } else {
     for (std::int64_t slice = next_; slice < wanted; slice = ++next_) copy_slice(*workers_[0], slice);
   }
-  arrived_.record(stream_);
-  arrived_.hold(stream);
+  arrived_.record(stream_.get());
+  arrived_.make_wait(stream);
 }
 
 bool ScoreUpload::complete() {

@@ -1,4 +1,4 @@
-// Brings scores from pageable host memory to the device: threads copy slices into pinned buffers, from where
+// Copies scores from pageable host memory to the device: threads copy slices into pinned buffers, from where
 // the device fetches them, so that both happen at the same time and beside the kernels.
 #pragma once
 
@@ -11,15 +11,21 @@
 #include <thread>
 #include <vector>
 
-#include "cuda/device/pinned_buffer.h"
+#include "cuda/device/device_buffer.h"
+#include "cuda/device/stream.h"
 
 namespace semicrf::cuda {
 
-// One array, of which rows [0, rows) go up.
-struct UploadArray {
+// Rows [first_row, first_row + rows) of an array, side by side on the host.
+struct UploadPart {
   const unsigned char* from = nullptr;
-  unsigned char* to = nullptr;  // device memory
+  std::int64_t first_row = 0, rows = 0;
+};
+// One array on the device. Rows between its parts become zeros.
+struct UploadArray {
+  unsigned char* to = nullptr;
   std::size_t row_bytes = 0;
+  std::vector<UploadPart> parts;  // in the order of their rows
 };
 
 class ScoreUpload {
@@ -29,7 +35,8 @@ class ScoreUpload {
   ScoreUpload(const ScoreUpload&) = delete;
   ScoreUpload& operator=(const ScoreUpload&) = delete;
 
-  // Begins; one at a time. The arrays must stay until all rows were waited for, or stop().
+  // Begins to copy rows [0, rows) of all arrays; one call at a time. The host's memory must stay until all
+  // rows were waited for, or stop().
   void begin(std::vector<UploadArray> arrays, std::int64_t rows);
   // Work that is given to `stream` from now on finds rows [0, rows) on the device.
   void wait(std::int64_t rows, cudaStream_t stream);
@@ -44,9 +51,9 @@ class ScoreUpload {
   void copy_slice(Worker& worker, std::int64_t slice);
 
   int device_;
-  cudaStream_t stream_ = nullptr;  // of the copies
   Event arrived_;
   std::vector<std::unique_ptr<Worker>> workers_;
+  Stream stream_;  // of the copies; ends before what they copy from
   std::vector<UploadArray> arrays_;
   std::int64_t rows_ = 0, slice_rows_ = 1, slices_ = 0;
   std::size_t row_bytes_ = 0;

@@ -12,48 +12,7 @@ bool same_state(const TraceState& a, const TraceState& b) {
          (a.phase != TracePhase::kInTail || a.segment_end == b.segment_end);
 }
 
-std::size_t shared_limit() { return wide(device_attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)); }
-
 }  // namespace
-
-template <class Real>
-TraceParameters<Real> trace_parameters(const TablesView<Real>& tables, const MessageStore<Real>& store,
-                                       const TracePlaces& places, const TraceBuffers& buffers) {
-  TraceParameters<Real> p{};
-  p.tables = tables;
-  p.shape = trace_shape(tables.labels, tables.duration, tables.tail != 0, sizeof(Real), shared_limit());
-  p.store = store;
-  p.runs = places.runs.get();
-  p.blocks = places.blocks.get();
-  p.links = places.links.get();
-  p.far_key = places.far_key.get();
-  p.largest_bias = buffers.largest_bias.get();
-  return p;
-}
-
-template <class Real>
-void prepare_traceback(const ChainTables<Real, MaxSemiring>& tables, TraceBuffers& buffers,
-                       cudaStream_t stream) {
-  if (buffers.largest_bias.size() != 0) return;
-  std::vector<double> largest(wide(tables.labels), kNegativeInfinity);
-  for (int k = 0; k < tables.duration; ++k)
-    for (std::size_t c = 0; c < largest.size(); ++c)
-      largest[c] = std::max(largest[c], tables.bias[wide(k) * wide(tables.width) + c]);
-  buffers.largest_bias.upload(largest, stream);
-}
-
-std::vector<BlockOrigin> run_origins(const std::vector<RunOutcome>& outcomes) {
-  std::vector<BlockOrigin> runs;
-  int sequence = -1;
-  double mass = 0;
-  for (const RunOutcome& outcome : outcomes) {
-    if (outcome.sequence != sequence) mass = 0;
-    sequence = outcome.sequence;
-    runs.push_back({outcome.whole + outcome.report.mass_before - mass, outcome.offset});
-    mass += outcome.report.mass_inside;
-  }
-  return runs;
-}
 
 std::int64_t unpack(std::span<const TraceRecord> records, std::int64_t end, std::vector<Segment>& reversed) {
   constexpr TraceRecord kLabels = (TraceRecord{1} << kRecordLabelBits) - 1;
@@ -117,7 +76,7 @@ auto PathFollower<Real>::send_out() -> std::vector<Batch> {
   for (std::size_t i = 0; i < count; ++i) {
     const Batch batch{pieces_.size() * i / count, pieces_.size() * (i + 1) / count};
     const cudaStream_t stream = b.following[i].get();
-    b.ready.hold(stream);
+    b.ready.make_wait(stream);
     trace_pieces(parameters_, static_cast<int>(batch.first), static_cast<int>(batch.last - batch.first),
                  stream);
     b.results.download(b.host_results.get() + batch.first, batch.first, batch.last - batch.first, stream);
@@ -230,13 +189,7 @@ void PathFollower<Real>::gather(const Batch& batch, TraceRecord* host) {
   if (host != nullptr) b.path.download(host + before, wide(before), wide(total_ - before), stream);
 }
 
-#define SEMICRF_INSTANTIATE(Real)                                                                      \
-  template TraceParameters<Real> trace_parameters(const TablesView<Real>&, const MessageStore<Real>&,  \
-                                                  const TracePlaces&, const TraceBuffers&);            \
-  template void prepare_traceback(const ChainTables<Real, MaxSemiring>&, TraceBuffers&, cudaStream_t); \
-  template class PathFollower<Real>;
-SEMICRF_INSTANTIATE(float)
-SEMICRF_INSTANTIATE(double)
-#undef SEMICRF_INSTANTIATE
+template class PathFollower<float>;
+template class PathFollower<double>;
 
 }  // namespace semicrf::cuda

@@ -7,27 +7,12 @@
 #include <span>
 #include <vector>
 
-#include "cuda/passes/chunk_pass.h"
-#include "cuda/device/pinned_buffer.h"
+#include "cuda/device/device_buffer.h"
 #include "cuda/device/stream.h"
 #include "cuda/viterbi/trace_launch.h"
+#include "engine/engine.h"
 
 namespace semicrf::cuda {
-
-// Where messages lie on common scales.
-struct TracePlaces {
-  DeviceBuffer<double> left_entries;
-  DeviceBuffer<BlockOrigin> runs, blocks;
-  DeviceBuffer<BlockLink> links;
-  DeviceBuffer<int> far_key;
-  DeviceBuffer<int> sequence_of;  // of a batch, per block
-
-  void reserve(std::size_t block_count, std::size_t labels) {
-    blocks.reserve(block_count);
-    links.reserve(block_count);
-    far_key.reserve(block_count * labels);
-  }
-};
 
 // Memory and streams of tracebacks, for one at a time.
 struct TraceBuffers {
@@ -47,20 +32,6 @@ struct TraceBuffers {
   std::array<Event, kMostTraceBatches> followed;
   Stream down{Stream::Order::kFirst};
 };
-
-// What tracebacks read, but for the scores, and what belongs to a window or a batch.
-template <class Real>
-TraceParameters<Real> trace_parameters(const TablesView<Real>& tables, const MessageStore<Real>& store,
-                                       const TracePlaces& places, const TraceBuffers& buffers);
-
-// Once for all tracebacks of a model.
-template <class Real>
-void prepare_traceback(const ChainTables<Real, MaxSemiring>& tables, TraceBuffers& buffers,
-                       cudaStream_t stream);
-
-// What the values of every run are relative to, without the position shifts since the first position of its
-// sequence or window, which are left out of all values.
-std::vector<BlockOrigin> run_origins(const std::vector<RunOutcome>& outcomes);
 
 // Segments that end at `end`, right to left, as they were packed. Returns where the last one begins.
 std::int64_t unpack(std::span<const TraceRecord> records, std::int64_t end, std::vector<Segment>& reversed);

@@ -15,7 +15,7 @@ struct TraceCut {
 };
 TraceCut trace_cut(std::int64_t positions, int max_duration);
 
-// Pieces go out in so many batches: while the path through one is brought to the host, the next ones are
+// Pieces go out in so many batches: while the path through one is copied to the host, the next ones are
 // followed.
 inline constexpr std::size_t kMostTraceBatches = 4;
 std::size_t trace_batches(std::size_t pieces);
@@ -29,6 +29,8 @@ struct TraceShape {
   int table_bytes = 0, slot_bytes = 0;  // of the scores that all warps share, and of a block of positions
   std::size_t shared_bytes = 0;
 };
+// Bytes per block of a BlockOrigin and a BlockLink.
+inline constexpr std::size_t kTracePlaceBytes = 32;
 inline constexpr int kTraceSlots = 3;  // blocks of positions per warp
 // Bytes of what a slot holds per label, before the link.
 SEMICRF_BOTH constexpr unsigned slot_link(unsigned labels) { return (labels * 36 + 7) / 8 * 8; }

@@ -13,8 +13,9 @@
 #include <vector>
 
 #include "cuda/engine/cuda_engine.h"
-#include "cuda/engine/cuda_engine_impl.h"
 #include "engine/batch.h"
+#include "engine/options.h"
+#include "gpu/device_passes.h"
 #include "pipeline/bench/json_line.h"
 #include "pipeline/bench/timing.h"
 #include "pipeline/bench/workload.h"
@@ -57,58 +58,70 @@ void print(const std::string& what, const BenchWorkload& shape, double time, std
   std::fflush(stdout);
 }
 
-// The same once more with the stages one after the other.
-template <class Real, class Work>
-void print_stages(cuda::CudaEngine<Real>& engine, const BenchWorkload& shape, Work work) {
+// The seconds of the stages, one after the other. `work` runs them once and adds theirs.
+template <class Work>
+void print_stages(const BenchWorkload& shape, Work work) {
   std::map<std::string, double> stages;
-  engine.time_stages(&stages);
-  for (int i = 0; i < kRepeats; ++i) work();
-  engine.time_stages(nullptr);
+  for (int i = 0; i < kRepeats; ++i) work(stages);
   for (const auto& [name, sum] : stages) print("  of it " + name, shape, sum / kRepeats, 0);
+}
+
+template <class Real>
+void measure_forward(testing::DevicePasses<Real>& passes, const BenchWorkload& shape) {
+  std::int64_t repaired = 0, fallbacks = 0;
+  const double all = seconds([&] {
+    repaired = fallbacks = 0;
+    for (const auto& outcome : passes.forward()) {
+      repaired += outcome.repaired ? 1 : 0;
+      fallbacks += outcome.report.fallbacks;
+    }
+  });
+  print("forward", shape, all, repaired * 1000000 + fallbacks);
+  print("forward kernel", shape, seconds([&] { passes.repeat_forward_kernel(); }), 0);
+}
+
+template <class Real>
+void measure_posteriors(testing::DevicePasses<Real>& passes, const BenchWorkload& shape,
+                        const std::string& what, const PosteriorArrays& wanted) {
+  print(what, shape, seconds([&] { passes.posteriors(wanted); }), 0);
+  print_stages(shape, [&](auto& stages) { passes.time_posteriors(wanted, stages); });
 }
 
 template <class Real>
 void measure(const BenchWorkload& shape, const std::string& operations) {
   const BenchSample sample = make_sample(shape, kSeed);
   const ScoreWindow window = sample.window(0, shape.length);
-  cuda::CudaEngine<Real> engine(sample.model, 0, "", std::size_t(227) << 10);
-  engine.upload(window);
-  const PositionRange range{0, shape.length};
+  testing::DevicePasses<Real> passes(sample.model);
+  passes.upload({&window, 1});
   const auto has = [&](char c) { return operations.find(c) != std::string::npos; };
-  if (has('f')) {
-    std::int64_t repaired = 0, fallbacks = 0;
-    const double all = seconds([&] {
-      repaired = fallbacks = 0;
-      for (const auto& outcome : engine.forward_pass(window, range)) {
-        repaired += outcome.repaired ? 1 : 0;
-        fallbacks += outcome.report.fallbacks;
-      }
-    });
-    print("forward", shape, all, repaired * 1000000 + fallbacks);
-    print("forward kernel", shape, seconds([&] { engine.repeat_forward_kernel(); }), 0);
-  }
+  if (has('f')) measure_forward(passes, shape);
   if (has('v')) {
     std::size_t segments = 0;
-    print("viterbi path", shape, seconds([&] { segments = engine.viterbi_path(window).size(); }), 0);
-    print_stages(engine, shape, [&] { engine.viterbi_path(window); });
-    print("segments", shape, 1, static_cast<long long>(segments));
+    print("viterbi path", shape, seconds([&] { segments = passes.paths().front().size(); }), 0);
+    print_stages(shape, [&](auto& stages) { passes.time_paths(stages); });
+    print("segments", shape, 1, static_cast<std::int64_t>(segments));
   }
+  double unused = 0;
+  PosteriorArrays wanted;
+  wanted.labels = wanted.starts = wanted.ends = &unused;
   if (has('p')) {
-    double unused = 0;
-    PosteriorArrays wanted;
-    wanted.boundary = wanted.labels = wanted.starts = wanted.ends = &unused;
-    print("posteriors", shape, seconds([&] { engine.posterior_pass(window, range, wanted); }), 0);
-    print_stages(engine, shape, [&] { engine.posterior_pass(window, range, wanted); });
+    wanted.boundary = &unused;
+    measure_posteriors(passes, shape, "posteriors", wanted);
+    wanted.boundary = nullptr;
   }
   if (has('g')) {
-    double unused = 0;
     ExpectedCounts counts;
-    PosteriorArrays wanted;
-    wanted.labels = wanted.starts = wanted.ends = &unused;
     wanted.counts = &counts;
-    print("gradients", shape, seconds([&] { engine.posterior_pass(window, range, wanted); }), 0);
-    print_stages(engine, shape, [&] { engine.posterior_pass(window, range, wanted); });
+    measure_posteriors(passes, shape, "gradients", wanted);
   }
+}
+
+template <class Real>
+std::unique_ptr<Engine> first_gpu(const ChainModel& model) {
+  CudaOptions options;
+  options.memory = std::size_t{1} << 40;
+  return make_cuda_engine(model, sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble,
+                          options);
 }
 
 // Sequences of one length together: forward, gradients, and both with the way of scores and rows.
@@ -119,35 +132,26 @@ void measure_batch(const BenchWorkload& shape, const std::string& operations) {
   std::vector<ScoreWindow> sequences;
   for (int i = 0; i < shape.sequences; ++i)
     sequences.push_back(sample.window(i * shape.length, shape.length));
-  cuda::CudaEngine<Real> engine(sample.model, 0, "", std::size_t(227) << 10);
+  testing::DevicePasses<Real> passes(sample.model);
+  passes.upload(sequences);
+  const auto engine = first_gpu<Real>(sample.model);
+  SequenceBatches& batches = engine->batches();
   if (operations.find('f') != std::string::npos) {
-    engine.upload_batch(sequences, false);
-    std::int64_t repaired = 0, fallbacks = 0;
-    const double all = seconds([&] {
-      repaired = fallbacks = 0;
-      for (const auto& outcome : engine.forward_batch_pass()) {
-        repaired += outcome.repaired ? 1 : 0;
-        fallbacks += outcome.report.fallbacks;
-      }
-    });
-    print("forward", shape, all, repaired * 1000000 + fallbacks);
-    print("forward kernel", shape, seconds([&] { engine.repeat_forward_kernel(); }), 0);
-    print("log Z from the host", shape, seconds([&] { engine.log_partitions(sequences); }), 0);
+    measure_forward(passes, shape);
+    print("log Z from the host", shape, seconds([&] { batches.log_partitions(sequences); }), 0);
   }
   if (operations.find('g') != std::string::npos) {
-    engine.upload_batch(sequences, true);
     double unused = 0;
     ExpectedCounts counts;
     PosteriorArrays wanted;
     wanted.labels = wanted.starts = wanted.ends = &unused;
     wanted.counts = &counts;
-    print("gradients", shape, seconds([&] { engine.posterior_batch_pass(wanted); }), 0);
-    print_stages(engine, shape, [&] { engine.posterior_batch_pass(wanted); });
+    measure_posteriors(passes, shape, "gradients", wanted);
     const std::size_t entries = sample.emissions.size() / count;
     std::vector<double> rows(sample.emissions.size());
     std::vector<PosteriorArrays> out(count);
     for (std::size_t i = 0; i < count; ++i) out[i].labels = rows.data() + i * entries;
-    print("gradients from the host", shape, seconds([&] { engine.posteriors_of(sequences, out, &counts); }),
+    print("gradients from the host", shape, seconds([&] { batches.posteriors_of(sequences, out, &counts); }),
           0);
   }
 }
@@ -172,17 +176,18 @@ void measure_paths(BenchWorkload shape) {
     begin += length;
   }
   shape.length = positions / shape.sequences;  // about
-  cuda::CudaEngine<Real> engine(sample.model, 0, "", std::size_t(227) << 10);
-  engine.upload_batch(sequences, false);
-  long long segments = 0;
+  testing::DevicePasses<Real> passes(sample.model);
+  passes.upload(sequences);
+  const auto engine = first_gpu<Real>(sample.model);
+  std::int64_t segments = 0;
   const double together = seconds([&] {
     segments = 0;
-    for (const auto& path : engine.viterbi_batch_pass()) segments += static_cast<long long>(path.size());
+    for (const auto& path : passes.paths()) segments += static_cast<std::int64_t>(path.size());
   });
   print("viterbi paths", shape, together, segments);
-  print_stages(engine, shape, [&] { engine.viterbi_batch_pass(); });
-  print("viterbi paths from the host", shape, seconds([&] { engine.viterbi_of(sequences); }), 0);
-  print("viterbi paths one by one", shape, seconds([&] { OneByOne(engine).viterbi_of(sequences); }), 0);
+  print_stages(shape, [&](auto& stages) { passes.time_paths(stages); });
+  print("viterbi paths from the host", shape, seconds([&] { engine->batches().viterbi_of(sequences); }), 0);
+  print("viterbi paths one by one", shape, seconds([&] { OneByOne(*engine).viterbi_of(sequences); }), 0);
 }
 
 void measure_batches() {

@@ -1,0 +1,102 @@
+// Messages of a window, or of a batch, on the device.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "cuda/device/device_buffer.h"
+#include "cuda/passes/pass_memory.h"
+#include "engine/engine.h"
+
+namespace semicrf::cuda {
+
+// Messages that were copied to the host, part by part.
+template <class Real>
+struct HostMessages {
+  std::vector<unsigned char> memory[2];
+  MessageStore<Real> view{};
+};
+
+template <class Real>
+class MessageBuffers {
+ public:
+  // Room for the tokens of `range`, whole blocks; what was there is lost.
+  void reserve(PositionRange range, const MessageShape& shape) {
+    range_ = range;
+    shape_ = shape;
+    blocks_ = message_blocks(range.size());
+    bytes_ = message_bytes<Real>(shape, MessagePart::kBlocks, blocks_);
+    memory_.reserve(bytes_);
+    pool_used_.reserve(1);
+    reserve_pool(first_pool_slots(blocks_));
+  }
+  void reserve_pool(std::size_t slots) {
+    pool_slots_ = std::max(pool_slots_, slots);
+    pool_.reserve(message_bytes<Real>(shape_, MessagePart::kPool, pool_slots_));
+  }
+  std::size_t pool_slots() const { return pool_slots_; }
+  std::size_t blocks() const { return blocks_; }
+  // Zeros where a pass will write nothing: for callers that copy everything to the host.
+  void clear(cudaStream_t stream) {
+    memory_.clear(bytes_, stream);
+    pool_.clear(pool_.size(), stream);
+  }
+  void clear_pool(cudaStream_t stream) { pool_used_.clear(1, stream); }
+  // Slots that a pass asked for, more than there are where these did not suffice. Asynchronous.
+  void download_pool_used(int* to, cudaStream_t stream) const { pool_used_.download(to, 0, 1, stream); }
+
+  MessageStore<Real> view() const {
+    MessageStore<Real> v{};
+    slice_messages(shape_, MessagePart::kBlocks, blocks_, memory_.get(), v);
+    slice_messages(shape_, MessagePart::kPool, pool_slots_, pool_.get(), v);
+    v.pool_used = pool_used_.get();
+    v.pool_slots = static_cast<int>(pool_slots_);
+    v.first_token = range_.begin;
+    return v;
+  }
+
+  // Blocks, or slots of the pool, [first, first + count) to the host. Waits for them.
+  void download(MessagePart part, std::size_t first, std::size_t count, HostMessages<Real>& host,
+                cudaStream_t stream) const {
+    std::vector<unsigned char>& memory = host.memory[static_cast<std::size_t>(part)];
+    memory.resize(message_bytes<Real>(shape_, part, count));
+    slice_messages(shape_, part, count, memory.data(), host.view);
+    copy_to(host.view, part, first, count, cudaMemcpyDeviceToHost, stream);
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+  }
+  // Slots of the pool that a pass used. Waits for it.
+  std::size_t pool_used(cudaStream_t stream) const {
+    return std::min(pool_slots_, wide(pool_used_.download(1, stream)[0]));
+  }
+  // Copies the blocks of this store from another window's messages, where they begin with block `first`.
+  // False, and nothing is copied, when one of them is exact: its numbers lie in that window's pool.
+  bool copy_blocks(const MessageBuffers& from, std::size_t first, cudaStream_t stream) {
+    std::vector<int> exact(blocks_);
+    SEMICRF_CUDA_CHECK(cudaMemcpyAsync(exact.data(), from.view().exact + first, blocks_ * sizeof(int),
+                                       cudaMemcpyDeviceToHost, stream));
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
+    if (std::any_of(exact.begin(), exact.end(), [](int slot) { return slot != 0; })) return false;
+    from.copy_to(view(), MessagePart::kBlocks, first, blocks_, cudaMemcpyDeviceToDevice, stream);
+    return true;
+  }
+
+ private:
+  // Blocks or slots from `first` on to the begin of the same arrays of `to`. Asynchronous.
+  void copy_to(const MessageStore<Real>& to, MessagePart part, std::size_t first, std::size_t count,
+               cudaMemcpyKind kind, cudaStream_t stream) const {
+    for_each_array<Real>(shape_, part, [&, own = view()](auto array, std::size_t entries) {
+      if (count == 0) return;
+      SEMICRF_CUDA_CHECK(cudaMemcpyAsync(to.*array, own.*array + first * entries,
+                                         count * entries * sizeof(*(own.*array)), kind, stream));
+    });
+  }
+
+  PositionRange range_;
+  MessageShape shape_;
+  std::size_t blocks_ = 0, bytes_ = 0, pool_slots_ = 0;
+  DeviceBuffer<unsigned char> memory_, pool_;
+  DeviceBuffer<int> pool_used_;
+};
+
+}  // namespace semicrf::cuda

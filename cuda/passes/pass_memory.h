@@ -1,0 +1,110 @@
+// The arrays of a pass on the device: messages of a window, and the workspace of its teams. Each list of
+// arrays is written once; device_needs measures with it before a run, the pass slices with it. Plain C++.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+#include "core/sizes.h"
+#include "cuda/device/slices.h"
+#include "cuda/recursion/run_types.h"
+
+namespace semicrf::cuda {
+
+// What is kept of the messages of a pass.
+struct MessageShape {
+  int labels = 0;
+  bool tail = false;    // tails as well
+  bool shifts = false;  // and what was taken out of every position
+};
+
+inline std::size_t message_blocks(std::int64_t positions) {
+  return wide(ceil_div<std::int64_t>(positions, kBlock));
+}
+// Slots for blocks that the exact path computes, at first; a pass that needs more asks for them.
+inline std::size_t first_pool_slots(std::size_t blocks) { return std::max<std::size_t>(64, blocks / 16); }
+
+// Messages of fast blocks lie side by side; those of exact blocks in a pool, slot by slot, as logarithms.
+enum class MessagePart { kBlocks, kPool };
+
+// Calls visit(member of MessageStore, entries per block or slot) for every array of a part that is kept.
+template <class Real, class Visit>
+void for_each_array(const MessageShape& shape, MessagePart part, Visit visit) {
+  using Store = MessageStore<Real>;
+  const std::size_t labels = wide(shape.labels);
+  if (part == MessagePart::kPool) {
+    visit(&Store::pool_alpha, kBlock * labels);
+    visit(&Store::pool_start, kBlock * labels);
+    if (shape.tail) visit(&Store::pool_tail, kBlock * labels);
+    return;
+  }
+  visit(&Store::alpha, kBlock * labels);
+  visit(&Store::start, kBlock * labels);
+  if (shape.tail) visit(&Store::tail, kBlock * labels);
+  if (shape.tail) visit(&Store::tail_scale, labels);
+  for (const auto per_label :
+       {&Store::alpha_scale, &Store::start_scale, &Store::content, &Store::start_bound})
+    visit(per_label, labels);
+  visit(&Store::base, std::size_t{1});
+  visit(&Store::mass, std::size_t{1});
+  visit(&Store::exact, std::size_t{1});
+  if (shape.shifts) visit(&Store::shift, std::size_t{kBlock});
+}
+
+// Bytes of a part of so many blocks or slots; `store` gets its arrays.
+template <class Real>
+std::size_t slice_messages(const MessageShape& shape, MessagePart part, std::size_t count, void* memory,
+                           MessageStore<Real>& store) {
+  Slices slices(memory);
+  for_each_array<Real>(shape, part, [&](auto array, std::size_t entries) {
+    store.*array =
+        slices.add<std::remove_pointer_t<std::remove_cvref_t<decltype(store.*array)>>>(count * entries);
+  });
+  return slices.bytes();
+}
+template <class Real>
+std::size_t message_bytes(const MessageShape& shape, MessagePart part, std::size_t count) {
+  MessageStore<Real> unused{};
+  return slice_messages(shape, part, count, nullptr, unused);
+}
+
+// The workspace of teams of threads: the logarithms that the exact path works on, and the ring of the newest
+// K positions where shared memory has no room for it.
+struct TeamShape {
+  int labels = 0;
+  int ring_blocks = 0;
+  bool ring_in_shared = false;
+};
+// More than this is not taken, unless one team needs it: then fewer teams work at a time.
+inline constexpr std::size_t kMostTeamWorkspace = std::size_t{2} << 30;
+
+// Bytes of the workspace; `parameters` get its arrays.
+template <class Real>
+std::size_t slice_workspace(const TeamShape& shape, std::size_t teams, void* memory,
+                            RunParameters<Real>& parameters) {
+  Slices slices(memory);
+  const std::size_t labels = wide(shape.labels);
+  const std::size_t cells = wide(shape.ring_blocks) * labels;
+  parameters.exact_logs = slices.add<double>(teams * cells * (kBlock + 1));
+  parameters.exact_rows = slices.add<double>(teams * kExactRows * labels);
+  parameters.ring_has_log = slices.add<int>(teams * wide(shape.ring_blocks));
+  if (!shape.ring_in_shared) {
+    parameters.ring = slices.add<Real>(teams * cells * kBlock);
+    parameters.ring_scale = slices.add<int>(teams * cells);
+  }
+  return slices.bytes();
+}
+template <class Real>
+std::size_t workspace_bytes(const TeamShape& shape, std::size_t teams) {
+  RunParameters<Real> unused{};
+  return slice_workspace(shape, teams, nullptr, unused);
+}
+// Of `wanted` teams those that the workspace has room for; at least one.
+template <class Real>
+std::size_t most_teams(const TeamShape& shape, std::size_t wanted) {
+  return std::clamp<std::size_t>(kMostTeamWorkspace / workspace_bytes<Real>(shape, 1), 1,
+                                 std::max<std::size_t>(1, wanted));
+}
+
+}  // namespace semicrf::cuda

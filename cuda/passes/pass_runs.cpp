@@ -1,0 +1,89 @@
+#include "cuda/passes/pass_runs.h"
+
+#include "core/sizes.h"
+
+namespace semicrf::cuda {
+
+std::vector<double> entries_of(const BoundaryState& state) {
+  std::vector<double> entries = state.ring;
+  entries.insert(entries.end(), state.message.begin(), state.message.end());
+  entries.insert(entries.end(), state.tail.begin(), state.tail.end());
+  return entries;
+}
+
+// Runs in the order of the pass; the slots of their states follow each other in the same order.
+void PassRuns::cut(const SequenceLayout& layout, bool given) {
+  given_ = given;
+  listed_.clear();
+  int runs = 0, slots = 0;
+  for (const PlacedSequence& sequence : layout.sequences) {
+    RunSequence listed{};
+    listed.begin = sequence.range.begin;
+    listed.end = sequence.range.end;
+    listed.length = sequence.length;
+    listed.run = sequence.run;
+    listed.mark = sequence.mark;
+    listed.first_run = runs;
+    listed.runs = static_cast<int>(ceil_div(sequence.range.size(), sequence.run));
+    listed.first_slot = slots;
+    runs += listed.runs;
+    slots += (listed.runs - 1) * listed.states(listed.run) + listed.states(listed.rest());
+    listed_.push_back(listed);
+  }
+  count_ = wide(runs);
+  slots_ = wide(slots) + 1;
+  sequence_list_.reserve(listed_.size());
+  tasks_.reserve(count_);
+  junctions_.reserve(count_);
+  final_slots_.reserve(listed_.size());
+}
+
+RunListing PassRuns::listing(const RunSequence* sequences) const {
+  return {sequences,
+          static_cast<int>(listed_.size()),
+          static_cast<int>(count_),
+          direction_ == Direction::kBackward ? 1 : 0,
+          given_ ? given_slot() : -1,
+          warmup_};
+}
+
+void PassRuns::list(cudaStream_t stream) {
+  sequence_list_.upload(listed_, stream);
+  list_runs(listing(sequence_list_.get()), tasks_.get(), junctions_.get(), final_slots_.get(), stream);
+}
+
+void PassRuns::list_again(const std::vector<RunTask>& tasks, const std::vector<Junction>& junctions,
+                          cudaStream_t stream) {
+  tasks_.upload(tasks, stream);
+  junctions_.upload(junctions, stream);
+}
+
+RunTask PassRuns::task(std::size_t i) const {
+  const int s = outcomes_[i].sequence;
+  return listed_run(listing(listed_.data()), s, static_cast<int>(i) - listed_[wide(s)].first_run);
+}
+
+void PassRuns::make_outcomes() {
+  outcomes_.clear();
+  outcomes_.reserve(count_);
+  last_runs_.clear();
+  const RunListing listing_here = listing(listed_.data());
+  for (const RunSequence& sequence : listed_) {
+    const std::int64_t rounded = ceil_div<std::int64_t>(sequence.length, kBlock) * kBlock;
+    const int s = static_cast<int>(&sequence - listed_.data());
+    for (int n = 0; n < sequence.runs; ++n) {
+      const RunTask task = listed_run(listing_here, s, n);
+      RunOutcome& outcome = outcomes_.emplace_back();
+      outcome.range = direction_ == Direction::kForward
+                          ? PositionRange{task.begin, task.end}
+                          : PositionRange{rounded - task.end, rounded - task.begin};
+      outcome.sequence = s;
+      outcome.first_state = task.first_state;
+      outcome.last_state = task.first_state + sequence.states(outcome.range.size()) - 1;
+      outcome.report_slot = static_cast<int>(outcomes_.size()) - 1;
+    }
+    last_runs_.push_back(outcomes_.size() - 1);
+  }
+}
+
+}  // namespace semicrf::cuda

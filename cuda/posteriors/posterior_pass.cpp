@@ -1,0 +1,246 @@
+#include "cuda/posteriors/posterior_pass.h"
+
+#include <algorithm>
+
+#include "core/sizes.h"
+
+namespace semicrf::cuda {
+namespace {
+
+std::size_t pieces_of(const SequenceLayout& layout) {
+  return wide(ceil_div<std::int64_t>(layout.longest_mark(), kCombineBlocks * kBlock));
+}
+
+}  // namespace
+
+bool PosteriorWork::wants(double* PosteriorArrays::*array) const {
+  return std::any_of(out.begin(), out.end(),
+                     [array](const PosteriorArrays& arrays) { return arrays.*array != nullptr; });
+}
+
+template <class Real>
+auto PosteriorPass<Real>::backward() -> Sweep& {
+  if (!backward_) backward_ = std::make_unique<Sweep>(context_, Direction::kBackward);
+  return *backward_;
+}
+
+template <class Real>
+void PosteriorPass<Real>::begin_sweeps(const PosteriorWork& work, const BoundaryState* left,
+                                       const BoundaryState* right) {
+  const cudaStream_t stream = context_.stream.get();
+  const ChainModel& model = context_.model;
+  const SequenceLayout& layout = work.input.layout;
+  const bool counts = work.counts != nullptr;
+  MessageBuffers<Real>& forward_messages = forward_.messages();
+  forward_messages.reserve(layout.tokens, {model.num_labels, counts && model.has_tail(), counts});
+  backward_messages_.reserve(layout.tokens, {model.num_labels, false, false});
+  // Blocks that the ends of sequences cut are exact.
+  for (MessageBuffers<Real>* messages : {&forward_messages, &backward_messages_})
+    messages->reserve_pool(layout.sequences.size() + messages->blocks() / 16);
+  Sweep& forward = forward_.sweep();
+  anchors_.prepare(forward.chain().host(), stream);
+  if (counts) {
+    work.counts->shape_for(model);
+    if (!counts_) counts_ = std::make_unique<CountsPass<Real>>(forward.chain(), model, stream);
+  }
+  Sweep& back = backward();
+  scores_ready_.record(stream);
+  scores_ready_.make_wait(context_.backward_stream.get());
+  const SequenceView* const sequences = work.input.scores->on_device();
+  forward.begin(layout, sequences, left, &forward_messages);
+  back.begin(layout, sequences, right, &backward_messages_);
+  backward_done_.record(context_.backward_stream.get());
+  backward_done_.make_wait(stream);
+}
+
+template <class Real>
+void PosteriorPass<Real>::finish_sweeps() {
+  forward_.sweep().finish();
+  backward().finish();
+}
+
+template <class Real>
+void PosteriorPass<Real>::find_anchors(const PosteriorWork& work) {
+  anchors_.find(work.input.layout, forward_.sweep(), backward(), context_.stream.get());
+}
+
+template <class Real>
+void PosteriorPass<Real>::combine(const PosteriorWork& work) {
+  const cudaStream_t stream = context_.stream.get();
+  const SequenceLayout& layout = work.input.layout;
+  const std::size_t labels = wide(context_.model.num_labels);
+  const std::size_t blocks = forward_.messages().blocks();
+  const std::size_t tasks = anchors_.tasks().size();
+  const std::size_t pieces = pieces_of(layout);
+  CombineParameters<Real> p{};
+  p.forward = forward_.messages().view();
+  p.backward = backward_messages_.view();
+  const AnchorParameters& anchors = anchors_.on_device();
+  p.tasks = anchors.tasks;
+  p.crossing = anchors.crossing;
+  p.z_whole = anchors.z_whole;
+  p.z_offset = anchors.z_offset;
+  p.labels = context_.model.num_labels;
+  p.num_tasks = static_cast<int>(tasks);
+  if (work.counts != nullptr) {
+    norm_log_.reserve(blocks);
+    p.norm_log = norm_log_.get();
+  }
+  p.pieces = static_cast<int>(pieces);
+  if (pieces > 1) piece_sums_.reserve(tasks * pieces * labels);
+  p.piece_sums = piece_sums_.get();
+  sums_.reserve(tasks * pieces * 4);
+  sums_.clear(tasks * pieces * 4, stream);
+  p.sums = sums_.get();
+  const auto room = [&](bool needed, DeviceBuffer<Real>& buffer, std::size_t columns) -> Real* {
+    if (!needed) return nullptr;
+    const std::size_t count = blocks * kBlock * columns;
+    buffer.reserve(count);
+    // Rows between the sequences of a batch are copied to the host with the others.
+    if (!layout.alone()) buffer.clear(count, stream);
+    return buffer.get();
+  };
+  const HeadRequest& heads = work.heads;
+  p.boundary = room(work.wants(&PosteriorArrays::boundary), rows_.boundary, 1);
+  p.label_rows = room(work.wants(&PosteriorArrays::labels) || !heads.targets.empty(), rows_.labels, labels);
+  p.starts = room(work.wants(&PosteriorArrays::starts) || heads.wants(&ExpectedFeatures::start), rows_.starts,
+                  labels);
+  p.ends =
+      room(work.wants(&PosteriorArrays::ends) || heads.wants(&ExpectedFeatures::finish), rows_.ends, labels);
+  combine_messages(p, stream);
+  host_sums_.reserve(tasks * pieces * 4);
+  sums_.download(host_sums_.get(), 0, tasks * pieces * 4, stream);
+  anchors_.download_fallbacks(stream);
+}
+
+template <class Real>
+void PosteriorPass<Real>::count(const PosteriorWork& work) {
+  if (work.counts == nullptr) return;
+  const std::vector<AnchorTask>& tasks = anchors_.tasks();
+  const AnchorParameters& anchors = anchors_.on_device();
+  CountsWork<Real> counts;
+  CountsParameters<Real>& p = counts.parameters;
+  p.forward = forward_.messages().view();
+  p.backward = backward_messages_.view();
+  p.forward_states = forward_.sweep().states();
+  p.backward_states = backward().states();
+  p.sequences = work.input.scores->on_device();
+  p.tasks = anchors.tasks;
+  p.z_whole = anchors.z_whole;
+  p.z_offset = anchors.z_offset;
+  p.z_log = anchors.z_log;
+  p.norm_log = norm_log_.get();
+  counts.num_tasks = tasks.size();
+  counts.rows = static_cast<std::int64_t>(forward_.messages().blocks()) * kBlock;
+  counts.mark = work.input.layout.longest_mark();
+  counts.subtract_position_max = work.input.scores->view().subtract_position_max != 0;
+  // Windows and sequences begin with a chunk.
+  for (std::size_t i = 0; i < tasks.size(); ++i)
+    if (tasks[i].begin % context_.grid.chunk == 0)
+      counts.chunk_begins.push_back(static_cast<std::int64_t>(i));
+  counts.chunk_begins.push_back(static_cast<std::int64_t>(tasks.size()));
+  counts_->begin(counts, *work.counts);
+}
+
+template <class Real>
+void PosteriorPass<Real>::sum_heads(const PosteriorWork& work) {
+  if (work.heads.targets.empty()) return;
+  head_sums_.begin(work.heads, work.input.layout, context_.grid.chunk,
+                   {rows_.labels.get(), rows_.starts.get(), rows_.ends.get()}, context_.model.num_labels,
+                   context_.stream.get());
+}
+
+template <class Real>
+void PosteriorPass<Real>::use_messages(const PosteriorWork& work) {
+  find_anchors(work);
+  combine(work);
+  count(work);
+  sum_heads(work);
+}
+
+template <class Real>
+DeviceContext::Reports PosteriorPass<Real>::run(const PosteriorWork& work, const BoundaryState* left,
+                                                const BoundaryState* right) {
+  begin_sweeps(work, left, right);
+  const bool used_ahead = !look_first_;
+  if (used_ahead) use_messages(work);
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(context_.stream.get()));
+  look_first_ = !(forward_.sweep().settled() && backward().settled());
+  finish_sweeps();
+  if (!used_ahead || look_first_) {
+    use_messages(work);
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(context_.stream.get()));
+  }
+  if (work.counts != nullptr) counts_->write_to(*work.counts);
+  if (!work.heads.targets.empty()) head_sums_.write_to_targets(work.heads, context_.model.num_labels);
+  return reports(work);
+}
+
+// Of the runs of both directions and of the intervals, by chunk of the grid.
+template <class Real>
+DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
+  const SequenceLayout& layout = work.input.layout;
+  DeviceContext::Reports reports =
+      context_.reports_of(layout, forward_.sweep().outcomes(), &backward().outcomes());
+  const std::size_t pieces = pieces_of(layout);
+  const std::vector<AnchorTask>& tasks = anchors_.tasks();
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const std::size_t sequence = wide(tasks[i].sequence);
+    ChunkReport& chunk =
+        reports[sequence][context_.chunk_of(tasks[i].begin, layout.sequences[sequence].range)];
+    chunk.fallbacks += anchors_.fallbacks()[i];
+    const double* const sums = host_sums_.get() + 4 * pieces * i;
+    for (const double* of = sums; of < sums + 4 * pieces; of += 4) {
+      chunk.label_entropy += of[0];
+      chunk.boundary_mass += of[1];
+      chunk.boundary_plogp += of[2];
+      if (!(of[3] <= chunk.max_normalization_error)) chunk.max_normalization_error = of[3];
+    }
+  }
+  return reports;
+}
+
+template <class Real>
+void PosteriorPass<Real>::download_rows(const PosteriorWork& work) {
+  rows_.download(work.input.layout, wide(context_.model.num_labels), work.out, context_.stream.get());
+}
+
+template <class Real>
+PosteriorWindow PosteriorPass<Real>::window(const PosteriorWork& work, const BoundaryState* left,
+                                            const BoundaryState* right) {
+  DeviceContext::Reports reports = run(work, left, right);
+  PosteriorWindow result;
+  result.chunks = std::move(reports.front());
+  result.right_forward = forward_.sweep().state_at_end();
+  result.left_backward = backward().state_at_end();
+  const PlacedSequence& sequence = work.input.layout.sequences.front();
+  result.right_warmed.boundary = sequence.range.end;
+  // A run that was repaired has overwritten nothing but its own marks behind the first; the warmed state is
+  // only asked for where the right one was not known.
+  if (sequence.range.end != sequence.length && right == nullptr)
+    result.right_warmed = backward().state_at_begin();
+  download_rows(work);
+  return result;
+}
+
+template <class Real>
+std::vector<SequenceResult> PosteriorPass<Real>::sequences(const PosteriorWork& work) {
+  DeviceContext::Reports reports = run(work, nullptr, nullptr);
+  std::vector<SequenceResult> results;
+  for (std::size_t i = 0; i < reports.size(); ++i)
+    results.push_back({log_sum(forward_.sweep().state_at_end(i)), std::move(reports[i])});
+  download_rows(work);
+  return results;
+}
+
+template <class Real>
+bool PosteriorPass<Real>::join(PosteriorWindow& window, const BoundaryState& left) {
+  if (!forward_.sweep().join(left)) return false;
+  window.right_forward = forward_.sweep().state_at_end();
+  return true;
+}
+
+template class PosteriorPass<float>;
+template class PosteriorPass<double>;
+
+}  // namespace semicrf::cuda

@@ -1,0 +1,76 @@
+// Posteriors: both directions in the log semiring beside each other, what meets at marks, and the two
+// combined; then, where they are wanted, expected counts and the gradients of linear heads.
+//
+// The room: posteriors/ has the anchors, the kernels that combine messages, and the rows on their way to the
+// host. It includes passes/, counts/, heads/ and what these include.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "cuda/counts/counts_pass.h"
+#include "cuda/heads/head_sums.h"
+#include "cuda/passes/forward_pass.h"
+#include "cuda/posteriors/anchors.h"
+#include "cuda/posteriors/posterior_rows.h"
+
+namespace semicrf::cuda {
+
+struct PosteriorWork {
+  PassInput input;
+  std::span<const PosteriorArrays> out;  // what is wanted of every sequence, but for its counts
+  ExpectedCounts* counts = nullptr;      // to which those of all sequences are added; null: not wanted
+  HeadRequest heads;                     // with its features
+
+  bool wants(double* PosteriorArrays::*array) const;
+};
+
+template <class Real>
+class PosteriorPass {
+ public:
+  using Sweep = ChunkPass<Real, LogSemiring>;
+
+  // `forward` is the pass whose sweep and messages this one uses.
+  PosteriorPass(DeviceContext& context, ForwardPass<Real>& forward) : context_(context), forward_(forward) {}
+
+  // See Engine::posteriors and Engine::posteriors_of.
+  PosteriorWindow window(const PosteriorWork& work, const BoundaryState* left, const BoundaryState* right);
+  std::vector<SequenceResult> sequences(const PosteriorWork& work);
+  // Puts the window that was computed last, within its sequence and without the state at its left edge, on
+  // the scale of that state. False where that is not what was warmed up: then it must be computed again.
+  bool join(PosteriorWindow& window, const BoundaryState& left);
+
+  // Everything but the rows, which stay on the device. What follows the sweeps is given to the device before
+  // the host has looked at them, and again when they were not right: then the next pass looks first.
+  DeviceContext::Reports run(const PosteriorWork& work, const BoundaryState* left,
+                             const BoundaryState* right);
+  // The steps of run(); all but finish_sweeps() are asynchronous.
+  void begin_sweeps(const PosteriorWork& work, const BoundaryState* left, const BoundaryState* right);
+  void finish_sweeps();  // after the stream was waited for
+  void find_anchors(const PosteriorWork& work);
+  void combine(const PosteriorWork& work);
+  void count(const PosteriorWork& work);
+  void sum_heads(const PosteriorWork& work);
+
+ private:
+  Sweep& backward();
+  void use_messages(const PosteriorWork& work);
+  void download_rows(const PosteriorWork& work);
+  DeviceContext::Reports reports(const PosteriorWork& work);
+
+  DeviceContext& context_;
+  ForwardPass<Real>& forward_;
+  std::unique_ptr<Sweep> backward_;
+  MessageBuffers<Real> backward_messages_;
+  Event scores_ready_, backward_done_;
+  bool look_first_ = false;  // runs of the last pass had to be repaired: the next is judged before it is used
+  Anchors<Real> anchors_;
+  DeviceBuffer<double> norm_log_, piece_sums_, sums_;  // see CombineParameters
+  PinnedBuffer<double> host_sums_;
+  PosteriorRows<Real> rows_;
+  std::unique_ptr<CountsPass<Real>> counts_;
+  HeadSums<Real> head_sums_;
+};
+
+}  // namespace semicrf::cuda
