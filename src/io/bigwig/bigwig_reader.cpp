@@ -55,8 +55,7 @@ struct BigWigFile::State {
     if (holder != decoders.end() && holder != decoders.begin()) std::swap(*holder, decoders.front());
   }
 
-  template <typename Sink>
-  void fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, Sink sink, int threads);
+  void fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, SumSink sink, int threads);
   BinWindow window(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, std::size_t bins) const;
 
   MappedFile file;
@@ -82,9 +81,8 @@ BinWindow BigWigFile::State::window(std::size_t chrom, std::int64_t first_bin, s
           static_cast<std::uint64_t>(std::min((first_bin + count) * size, length))};
 }
 
-template <typename Sink>
-void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, Sink sink,
-                                  int threads) {
+void BigWigFile::State::fill_bins(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size,
+                                  SumSink sink, int threads) {
   const BinWindow bins = window(chrom, first_bin, bin_size, sink.bins());
   sink.clear();
   if (sink.bins() == 0) return;
@@ -189,11 +187,6 @@ void BigWigFile::bin_sums(std::size_t chrom, std::int64_t first_bin, std::int64_
                           int threads) {
   if (out.sum.size() != out.covered.size()) throw std::logic_error("bigWig bins: spans of different size");
   state_->fill_bins(chrom, first_bin, bin_size, SumSink(out), threads);
-}
-
-void BigWigFile::bin_means(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size,
-                           std::span<float> means, int threads) {
-  state_->fill_bins(chrom, first_bin, bin_size, MeanSink(means), threads);
 }
 
 }  // namespace semicrf

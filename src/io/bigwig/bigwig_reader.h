@@ -86,10 +86,6 @@ class BigWigFile {
   void bin_sums(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, BinSums out,
                 int threads = 1);
 
-  // Likewise the mean over the bases with a value, rounded once from double; NaN for a bin without one.
-  void bin_means(std::size_t chrom, std::int64_t first_bin, std::int64_t bin_size, std::span<float> means,
-                 int threads = 1);
-
  private:
   struct State;
   explicit BigWigFile(std::unique_ptr<State> state);

@@ -6,8 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstring>
-#include <limits>
 
 #include "io/bigwig/bigwig_section.h"
 #include "io/files/byte_view.h"
@@ -25,7 +23,7 @@ struct BlockEdges {
   int count = 0;
 };
 
-// A sink stores finished bins. Bins count from the window's first one.
+// Stores finished bins. Bins count from the window's first one.
 class SumSink {
  public:
   explicit SumSink(BinSums out) : out_(out) {}
@@ -58,30 +56,6 @@ class SumSink {
   BinSums out_;
 };
 
-class MeanSink {
- public:
-  explicit MeanSink(std::span<float> means) : means_(means) {}
-  std::size_t bins() const { return means_.size(); }
-  void clear() { std::fill(means_.begin(), means_.end(), std::numeric_limits<float>::quiet_NaN()); }
-  void store(std::size_t bin, double sum, std::uint32_t covered) {
-    means_[bin] = static_cast<float>(sum / static_cast<double>(covered));
-  }
-  void fill(std::size_t bin, std::size_t count, float value, std::uint64_t) {
-    std::fill_n(means_.data() + bin, count, value);
-  }
-  template <bool kSwap>
-  void copy(std::size_t bin, std::size_t count, const std::uint8_t* values, std::uint64_t) {
-    if constexpr (kSwap) {
-      for (std::size_t i = 0; i < count; ++i) means_[bin + i] = load_number<float, true>(values + 4 * i);
-    } else {
-      std::memcpy(means_.data() + bin, values, 4 * count);
-    }
-  }
-
- private:
-  std::span<float> means_;
-};
-
 // The bins to fill, and the bases they cover.
 struct BinWindow {
   std::uint64_t first_bin = 0;
@@ -90,10 +64,9 @@ struct BinWindow {
   std::uint64_t end = 0;
 };
 
-template <typename Sink>
 class BinSweep {
  public:
-  BinSweep(Sink& sink, const BinWindow& window, const BigWigBlock& block)
+  BinSweep(SumSink& sink, const BinWindow& window, const BigWigBlock& block)
       : sink_(sink),
         window_(window),
         bin_size_(window.bin_size),
@@ -163,7 +136,7 @@ class BinSweep {
     covered_ = 0;
   }
 
-  Sink& sink_;
+  SumSink& sink_;
   const BinWindow& window_;
   std::uint64_t bin_size_;
   std::uint64_t own_begin_;  // bins [own_begin_, own_end_) lie wholly in the block's range
@@ -190,9 +163,9 @@ bool all_finite(const std::uint8_t* values, std::size_t count) {
 
 // A fixedStep section without gaps whose intervals are one or several whole bins, all finite, is stored
 // without checking each. False: it is not one.
-template <bool kSwap, typename Sink>
+template <bool kSwap>
 bool store_whole_bins(const BlockContext& context, const BigWigSection& section, const BinWindow& window,
-                      Sink& sink) {
+                      SumSink& sink) {
   const std::uint64_t size = window.bin_size;
   const std::uint64_t span = section.span;
   if (section.type != SectionType::kFixedStep || section.step != span || span == 0) return false;
@@ -205,9 +178,8 @@ bool store_whole_bins(const BlockContext& context, const BigWigSection& section,
   const std::uint64_t first = std::max(section_bin, window.first_bin);
   const std::uint64_t last = std::min(section_bin + section.count * bins, window.first_bin + sink.bins());
   if (bins == 1 && first < last) {
-    sink.template copy<kSwap>(static_cast<std::size_t>(first - window.first_bin),
-                              static_cast<std::size_t>(last - first),
-                              section.items + 4 * (first - section_bin), size);
+    sink.copy<kSwap>(static_cast<std::size_t>(first - window.first_bin),
+                     static_cast<std::size_t>(last - first), section.items + 4 * (first - section_bin), size);
     return true;
   }
   std::uint64_t bin = first;
@@ -221,11 +193,11 @@ bool store_whole_bins(const BlockContext& context, const BigWigSection& section,
 }
 
 // Sweeps one section into the window's bins.
-template <bool kSwap, typename Sink>
+template <bool kSwap>
 BlockEdges sweep_section(const BlockContext& context, const BigWigSection& section, const BinWindow& window,
-                         Sink& sink) {
+                         SumSink& sink) {
   if (store_whole_bins<kSwap>(context, section, window, sink)) return {};
-  BinSweep<Sink> sweep(sink, window, context.block);
+  BinSweep sweep(sink, window, context.block);
   visit_intervals<kSwap>(context, section, [&](std::uint64_t begin, std::uint64_t end, float value) {
     begin = std::max(begin, window.begin);
     end = std::min(end, window.end);
