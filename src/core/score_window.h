@@ -28,18 +28,21 @@ inline double position_maximum(const ScoreArray& emissions, std::size_t first, s
   return largest == kNegativeInfinity ? 0.0 : largest;
 }
 
-// One linear head as data: score[t,c] = bias[c] + sum over j of weights[j C + c] x_j, x_j the features of positions t + first .. t + last one after the
-// other; those outside of the sequence are left out. Summed in double in this order, without fused multiply-adds.
+// One linear head: score[t,c] = bias[c] + sum over j of weights[j C + c] x_j, x_j the features of positions
+// t + first .. t + last one after the other; those outside the sequence are left out. Summed in double in
+// this order, without fused multiply-adds. Made by make_head_table (model/linear_heads.h).
 struct HeadTable {
   std::vector<double> weights;  // (inputs, C); empty: no inputs
   std::vector<double> bias;     // (C)
   int first = 0;
   int last = 0;
+  std::vector<double> grouped;  // bias and weights as the host reads them, 4 labels at a time
 };
 
 // Features, and the heads that make the scores of a window of them.
 struct FeatureRows {
-  ScoreArray rows;         // (end - begin, tracks): all that the heads want of the window's positions, as far as the sequence has it
+  ScoreArray
+      rows;  // (end - begin, tracks): all that the heads want of the window, as far as the sequence has it
   std::int64_t begin = 0;
   std::int64_t end = 0;
   int tracks = 0;
@@ -52,58 +55,24 @@ struct FeatureRows {
   const int* true_labels = nullptr;  // (end - begin); null: nothing is taken
 
   bool empty() const { return emission == nullptr; }
-
-  // A head's score of position t of a sequence of `length`, which the rows cover; `labels` = C.
-  double score(const HeadTable& head, std::int64_t t, std::int64_t length, std::size_t c, std::size_t labels) const {
-    double sum = head.bias[c];
-    std::size_t input = 0;
-    const auto columns = static_cast<std::size_t>(tracks);
-    for (std::int64_t p = t + head.first; p <= t + head.last && !head.weights.empty(); ++p, input += columns) {
-      if (p < 0 || p >= length) continue;
-      const std::size_t row = static_cast<std::size_t>(p - begin) * columns;
-      for (std::size_t j = 0; j < columns; ++j) sum += rows.at(row + j) * head.weights[(input + j) * labels + c];
-    }
-    return rounded(sum);
-  }
-  // Less the margin.
-  double emission_score(std::int64_t t, std::int64_t length, std::size_t c, std::size_t labels) const {
-    return less_margin(score(*emission, t, length, c, labels), t, c);
-  }
-  // Of all labels.
-  void emission_scores(std::int64_t t, std::int64_t length, std::span<double> scores) const {
-    const std::size_t labels = scores.size();
-    const auto columns = static_cast<std::size_t>(tracks);
-    std::copy(emission->bias.begin(), emission->bias.end(), scores.begin());
-    const double* weights = emission->weights.data();
-    for (std::int64_t p = t + emission->first; p <= t + emission->last && !emission->weights.empty(); ++p) {
-      for (std::size_t j = 0; j < columns; ++j, weights += labels) {
-        if (p < 0 || p >= length) continue;
-        const double x = rows.at(static_cast<std::size_t>(p - begin) * columns + j);
-        for (std::size_t c = 0; c < labels; ++c) scores[c] += x * weights[c];
-      }
-    }
-    for (std::size_t c = 0; c < labels; ++c) scores[c] = less_margin(rounded(scores[c]), t, c);
-  }
-  double less_margin(double score_of_label, std::int64_t t, std::size_t c) const {
-    if (true_labels == nullptr || static_cast<std::size_t>(true_labels[t - begin]) != c) return score_of_label;
-    return rounded(score_of_label - rounded(margin));
-  }
-  double rounded(double value) const { return wide ? value : static_cast<double>(static_cast<float>(value)); }
 };
 
 // Positions [begin, end) of a sequence of `length` positions. Scores are log-scale, finite or -inf.
-// Engines centre on the fly, in double: fbar[t,c] = f[t,c] - baseline[c] - (subtract_position_max ? max_c f[t,c] : 0).
+// Engines centre on the fly, in double:
+// fbar[t,c] = f[t,c] - baseline[c] - (subtract_position_max ? max_c f[t,c] : 0).
 struct ScoreWindow {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::int64_t length = 0;            // T of the whole sequence (piece)
-  ScoreArray emissions;               // f, (end-begin, C)
-  ScoreArray start_scores;            // Ps, (end-begin, C) or absent (0); without pi_start, which engines add
-  ScoreArray end_scores;              // Pe, likewise; without pi_end
-  FeatureRows features;               // not empty: in place of the three arrays, for engines that project (Engine::projects)
-  std::span<const double> baseline;   // nu, (C) or empty (0)
-  bool subtract_position_max = false; // position-max centring; a position whose scores are all -inf is left as is
-  // Windows with the same number (not 0) hold the same scores wherever they cover the same positions, so that an engine may keep them.
+  std::int64_t length = 0;           // T of the whole sequence (piece)
+  ScoreArray emissions;              // f, (end-begin, C)
+  ScoreArray start_scores;           // Ps, (end-begin, C) or absent (0); without pi_start, which engines add
+  ScoreArray end_scores;             // Pe, (end-begin, C) or absent (0); without pi_end, which engines add
+  FeatureRows features;              // not empty: stands in place of the three arrays (Engine::projects)
+  std::span<const double> baseline;  // nu, (C) or empty (0)
+  bool subtract_position_max =
+      false;  // position-max centring; a position whose scores are all -inf stays as is
+  // Windows with the same number (not 0) hold the same scores wherever they cover the same positions, so that
+  // an engine may keep them.
   std::uint64_t sequence = 0;
 };
 

@@ -9,32 +9,39 @@
 
 namespace semicrf {
 
+// Memory that rows of numbers are read into; reused from read to read.
+struct RowBuffer {
+  std::vector<float> f32;
+  std::vector<double> f64;
+  std::vector<std::uint8_t> missing;  // (n), 1: a track of policy `skip` has no value there (its row is
+                                      // unspecified); empty: no bin can be missing
+};
+
 // Owns the memory behind a ScoreWindow; reused from window to window.
 struct ScoreBuffers {
-  std::vector<float> emissions32, start32, end32;
-  std::vector<double> emissions64, start64, end64;
+  RowBuffer emissions;  // or features
+  RowBuffer start, end;
 };
 
 class ScoreSource {
  public:
   virtual ~ScoreSource() = default;
   virtual std::int64_t length() const = 0;  // T
-  virtual int num_labels() const = 0;       // C
-  // Bytes of `buffers` per position after a read.
+  // Bytes of `buffers` per position after a read, or after HostProjection::read, whichever takes more.
   virtual std::size_t bytes_per_position() const = 0;
-  // Bytes of scores per position, wherever they lie.
+  // Bytes of scores per position, wherever they lie, and of features where heads make the scores.
   virtual std::size_t score_bytes() const = 0;
+  // Threads for making scores of what read() gives; 0: it gives scores.
+  virtual int projection_threads() const { return 0; }
   // The whole sequence, not checked, where it lies in memory as scores and outlives the source's windows.
   virtual std::optional<ScoreWindow> in_place() const { return std::nullopt; }
-  // Scores of positions [begin, end) of in_place() were found sound by somebody else: reading need not check them.
+  // Scores of positions [begin, end) of in_place() were found sound by somebody else: reading need not check
+  // them.
   virtual void assume_checked(std::int64_t /*begin*/, std::int64_t /*end*/) {}
-  // Scores of positions [begin, end), 0 <= begin < end <= length(). The window points into `buffers` (or into memory
-  // the source owns) and stays valid until the buffers are used again. May be called for any window, in any order.
+  // Positions [begin, end), 0 <= begin < end <= length(): scores, or features where linear heads make the
+  // scores. The window points into `buffers` (or into memory the source owns) and stays valid until the
+  // buffers are used again. May be called for any window, in any order.
   virtual ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) = 0;
-  // The same for engines that project: with features in place of scores where heads make these.
-  virtual ScoreWindow read_for_projection(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
-    return read(begin, end, buffers);
-  }
 };
 
 // A sequence that lies in memory as a whole; the arrays must outlive the source.
@@ -43,7 +50,6 @@ class MemoryScoreSource : public ScoreSource {
   // `whole` covers [0, length).
   MemoryScoreSource(const ScoreWindow& whole, int num_labels) : whole_(whole), num_labels_(num_labels) {}
   std::int64_t length() const override { return whole_.length; }
-  int num_labels() const override { return num_labels_; }
   std::size_t bytes_per_position() const override { return 0; }
   std::size_t score_bytes() const override {
     std::size_t bytes = 0;

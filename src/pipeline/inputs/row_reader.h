@@ -9,20 +9,13 @@
 
 #include "core/score_window.h"
 #include "engine/engine.h"
-#include "io/bigwig/bigwig_reader.h"
 #include "io/arrays/npy_reader.h"
+#include "io/bigwig/bigwig_reader.h"
 #include "model/parameters.h"
+#include "model/score_source.h"
 #include "pipeline/inputs/random_stream.h"
 
 namespace semicrf {
-
-// Memory that rows are read into; reused from read to read.
-struct RowBuffer {
-  std::vector<float> f32;
-  std::vector<double> f64;
-  std::vector<std::uint8_t> missing;  // (n), 1: a track of policy `skip` has no value there (its row is
-                                      // unspecified); empty: no bin can be missing
-};
 
 // Not thread-safe.
 class RowReader {

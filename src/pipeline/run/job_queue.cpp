@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/batch.h"
+#include "model/host_projection.h"
 
 namespace semicrf {
 namespace {
@@ -86,8 +87,8 @@ void JobQueue::read_into(Batch& batch, Piece& piece, ScoreSource& source, bool t
   auto item = std::make_unique<ShortPiece>();
   const std::int64_t length = source.length();
   item->scores = timed(report_.read, [&] {
-    return to_project ? source.read_for_projection(0, length, item->buffers)
-                      : source.read(0, length, item->buffers);
+    return to_project ? source.read(0, length, item->buffers)
+                      : HostProjection(source).read(0, length, item->buffers);
   });
   item->piece = std::move(piece);
   item->plan = std::move(plan);

@@ -48,9 +48,9 @@ class TimedSource : public ScoreSource {
   TimedSource(ScoreSource& source, StopWatch& watch, std::mutex& mutex)
       : source_(source), watch_(watch), mutex_(mutex) {}
   std::int64_t length() const override { return source_.length(); }
-  int num_labels() const override { return source_.num_labels(); }
   std::size_t bytes_per_position() const override { return source_.bytes_per_position(); }
   std::size_t score_bytes() const override { return source_.score_bytes(); }
+  int projection_threads() const override { return source_.projection_threads(); }
   std::optional<ScoreWindow> in_place() const override { return source_.in_place(); }
   void assume_checked(std::int64_t begin, std::int64_t end) override {
     const std::lock_guard lock(mutex_);
@@ -59,10 +59,6 @@ class TimedSource : public ScoreSource {
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     const std::lock_guard lock(mutex_);
     return timed(watch_, [&] { return source_.read(begin, end, buffers); });
-  }
-  ScoreWindow read_for_projection(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
-    const std::lock_guard lock(mutex_);
-    return timed(watch_, [&] { return source_.read_for_projection(begin, end, buffers); });
   }
 
  private:

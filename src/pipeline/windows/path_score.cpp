@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "core/parallel.h"
-#include "pipeline/windows/centred_scores.h"
 
 namespace semicrf {
 namespace {
@@ -18,7 +17,7 @@ constexpr std::int64_t kCell = 65536;  // and cells end there
 void PathScore::close_cell() {
   cell_.sum.add(cell_.content);
   sum_.add(cell_.sum);
-  cell_ = {};
+  cell_ = Cell();
 }
 
 // The cell of a position, which is that of the last one or left of it.
@@ -30,70 +29,19 @@ PathScore::Cell& PathScore::cell_at(std::int64_t position) {
 }
 
 // Positions of one cell.
-inline void PathScore::add_content_to(Cell& cell, const ScoreWindow& scores, std::int64_t begin,
-                                      std::int64_t end, int label, std::size_t labels) {
-  const auto c = static_cast<std::size_t>(label);
-  const double baseline = scores.baseline.empty() ? 0 : scores.baseline[c];
-  // `score_of`: of a position and a label. `most_of`: the largest of a position.
-  const auto walk = [&](const auto& score_of, const auto& most_of) {
+inline void PathScore::add_content_to(Cell& cell, const CentredScores& scores, std::int64_t begin,
+                                      std::int64_t end, int label) {
+  scores.of_label(label, [&](const auto& score) {
     double content = cell.content;
     for (std::int64_t t = end - 1; t >= begin; --t) {
-      const double centre = scores.subtract_position_max ? baseline + most_of(t) : baseline;
-      content += score_of(t, c) - centre;
+      content += score(t);
       if (t % kPart == 0) {
         cell.sum.add(content);
         content = 0;
       }
     }
     cell.content = content;
-  };
-  const auto row_of = [&](std::int64_t t) { return static_cast<std::size_t>(t - scores.begin) * labels; };
-  const auto most_of_row = [&](std::int64_t t) {
-    return position_maximum(scores.emissions, row_of(t), labels);
-  };
-  if (!scores.features.empty()) {
-    const FeatureRows& features = scores.features;
-    const auto score_of = [&](std::int64_t t, std::size_t label_of) {
-      return features.emission_score(t, scores.length, label_of, labels);
-    };
-    std::vector<double> row(scores.subtract_position_max ? labels : 0);
-    walk(score_of, [&](std::int64_t t) {
-      features.emission_scores(t, scores.length, row);
-      return position_maximum({nullptr, row.data()}, 0, labels);
-    });
-  } else if (scores.emissions.f32 != nullptr) {
-    walk(
-        [&](std::int64_t t, std::size_t) { return static_cast<double>(scores.emissions.f32[row_of(t) + c]); },
-        most_of_row);
-  } else {
-    walk([&](std::int64_t t, std::size_t) { return scores.emissions.f64[row_of(t) + c]; }, most_of_row);
-  }
-}
-
-inline double PathScore::end_score(const ScoreWindow& scores, std::int64_t position, int label) const {
-  const auto c = static_cast<std::size_t>(label);
-  const auto labels = static_cast<std::size_t>(model_->num_labels);
-  double score = 0;
-  if (position == length_ - 1 && !model_->end_scores.empty()) score += model_->end_scores[c];
-  if (scores.features.finish != nullptr) {
-    score += scores.features.score(*scores.features.finish, position, scores.length, c, labels);
-  } else if (!scores.end_scores.empty()) {
-    score += scores.end_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
-  }
-  return score;
-}
-
-inline double PathScore::start_score(const ScoreWindow& scores, std::int64_t position, int label) const {
-  const auto c = static_cast<std::size_t>(label);
-  const auto labels = static_cast<std::size_t>(model_->num_labels);
-  double score = 0;
-  if (scores.features.start != nullptr) {
-    score += scores.features.score(*scores.features.start, position, scores.length, c, labels);
-  } else if (!scores.start_scores.empty()) {
-    score += scores.start_scores.at(static_cast<std::size_t>(position - scores.begin) * labels + c);
-  }
-  if (position == 0 && !model_->start_scores.empty()) score += model_->start_scores[c];
-  return score;
+  });
 }
 
 inline double PathScore::chain_score(const Segment& segment, int right_label) const {
@@ -103,19 +51,20 @@ inline double PathScore::chain_score(const Segment& segment, int right_label) co
 }
 
 void PathScore::add_content(const ScoreWindow& scores, std::int64_t begin, std::int64_t end, int label) {
+  const CentredScores centred(*model_, scores);
   while (begin < end) {
     const std::int64_t first = std::max(begin, (end - 1) / kCell * kCell);
-    add_content_to(cell_at(end - 1), scores, first, end, label, static_cast<std::size_t>(model_->num_labels));
+    add_content_to(cell_at(end - 1), centred, first, end, label);
     end = first;
   }
 }
 
 void PathScore::add_end(const ScoreWindow& scores, std::int64_t position, int label) {
-  cell_at(position).content += end_score(scores, position, label);
+  cell_at(position).content += CentredScores(*model_, scores).end(position, label);
 }
 
 void PathScore::add_start(const ScoreWindow& scores, std::int64_t position, int label) {
-  cell_at(position).content += start_score(scores, position, label);
+  cell_at(position).content += CentredScores(*model_, scores).start(position, label);
 }
 
 void PathScore::add_segment(const Segment& segment) {
@@ -128,16 +77,16 @@ void PathScore::add_segment(const Segment& segment) {
 // What of the segments lies in [begin, end), a part of one cell. `right_label`: of the segment right of them.
 void PathScore::add_part(Cell& into, const ScoreWindow& scores, std::span<const Segment> reversed,
                          int right_label, std::int64_t begin, std::int64_t end) const {
+  const CentredScores centred(*model_, scores);
   Cell cell = into;
   const auto first = std::partition_point(reversed.begin(), reversed.end(),
                                           [&](const Segment& segment) { return segment.begin >= end; });
   if (first != reversed.begin()) right_label = (first - 1)->label;
   for (auto at = first; at != reversed.end() && at->end > begin; ++at) {
-    if (at->end <= end) cell.content += end_score(scores, at->end - 1, at->label);
-    add_content_to(cell, scores, std::max(begin, at->begin), std::min(end, at->end), at->label,
-                   static_cast<std::size_t>(model_->num_labels));
+    if (at->end <= end) cell.content += centred.end(at->end - 1, at->label);
+    add_content_to(cell, centred, std::max(begin, at->begin), std::min(end, at->end), at->label);
     if (at->begin >= begin) {
-      cell.content += start_score(scores, at->begin, at->label);
+      cell.content += centred.start(at->begin, at->label);
       cell.sum.add(cell.content + chain_score(*at, right_label));
       cell.content = 0;
     }

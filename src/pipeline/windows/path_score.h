@@ -9,6 +9,7 @@
 #include "core/compensated_sum.h"
 #include "core/score_window.h"
 #include "core/segment.h"
+#include "model/centred_scores.h"
 
 namespace semicrf {
 
@@ -49,10 +50,8 @@ class PathScore {
   double finish();
 
  private:
-  static void add_content_to(Cell& cell, const ScoreWindow& scores, std::int64_t begin, std::int64_t end,
-                             int label, std::size_t labels);
-  double end_score(const ScoreWindow& scores, std::int64_t position, int label) const;
-  double start_score(const ScoreWindow& scores, std::int64_t position, int label) const;
+  static void add_content_to(Cell& cell, const CentredScores& scores, std::int64_t begin, std::int64_t end,
+                             int label);
   double chain_score(const Segment& segment, int right_label) const;
   void add_part(Cell& into, const ScoreWindow& scores, std::span<const Segment> reversed, int right_label,
                 std::int64_t begin, std::int64_t end) const;

@@ -8,6 +8,7 @@
 
 #include "engine/device_memory.h"
 #include "engine/engine.h"
+#include "model/host_projection.h"
 #include "model/score_source.h"
 #include "pipeline/windows/window_plan.h"
 
@@ -26,6 +27,7 @@ class WindowReader {
   WindowReader(Engine& engine, ScoreSource& source, const WindowPlan& plan, Scores scores)
       : engine_(engine),
         source_(source),
+        projected_(source),
         plan_(plan),
         for_forward_(scores == Scores::kNoFeatures),
         reads_ahead_(!for_forward_ && reads_ahead(engine, source)) {}
@@ -41,8 +43,9 @@ class WindowReader {
     if (const std::optional<ScoreWindow> whole = source_.in_place())
       prefetch_ = engine_.own_memory()->prefetch(*whole);
   }
-  // Scores of window n with its halos, for viterbi() or posteriors() of the engine; valid until the next but
-  // one is read, or the next, where none is read ahead.
+  // Window n with its halos, for viterbi() or posteriors() of the engine: features where heads make the
+  // scores and the engine projects, else scores. Valid until the next but one is read, or the next, where
+  // none is read ahead.
   ScoreWindow read(std::int64_t n) {
     if (ahead_.valid()) {
       const ScoreWindow scores = ahead_.get();
@@ -63,12 +66,13 @@ class WindowReader {
     if (prefetch_ && prefetch_->sound(range.end)) source_.assume_checked(range.begin, range.end);
     if (reads_ahead_) turn_ = 1 - turn_;
     ScoreBuffers& buffers = buffers_[turn_];
-    return engine_.projects() && !for_forward_ ? source_.read_for_projection(range.begin, range.end, buffers)
-                                               : source_.read(range.begin, range.end, buffers);
+    return engine_.projects() && !for_forward_ ? source_.read(range.begin, range.end, buffers)
+                                               : projected_.read(range.begin, range.end, buffers);
   }
 
   Engine& engine_;
   ScoreSource& source_;
+  HostProjection projected_;  // for engines that do not project, and for forward()
   const WindowPlan& plan_;
   const bool for_forward_;
   const bool reads_ahead_;

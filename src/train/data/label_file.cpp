@@ -7,10 +7,10 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "io/text/bed_reader.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/params_json.h"
+#include "io/text/bed_reader.h"
 
 namespace semicrf {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "core/error.h"
-#include "io/text/chrom_sizes.h"
-#include "io/json/json_document.h"
 #include "io/arrays/npz_reader.h"
+#include "io/json/json_document.h"
+#include "io/text/chrom_sizes.h"
 #include "model/bin_labels.h"
 #include "pipeline/inputs/input_argument.h"
 #include "pipeline/inputs/input_set.h"

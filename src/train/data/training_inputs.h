@@ -10,8 +10,8 @@
 #include "io/json/stats_json.h"
 #include "model/parameters.h"
 #include "train/data/label_file.h"
-#include "train/train_options.h"
 #include "train/data/training_data.h"
+#include "train/train_options.h"
 
 namespace semicrf {
 

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <span>
 #include <vector>
 
 #include "core/compensated_sum.h"
 #include "core/parallel.h"
 #include "io/json/json_document.h"
+#include "model/centred_scores.h"
 
 namespace semicrf {
 namespace {
@@ -30,96 +30,21 @@ double initial_term(const ChainModel& model, int to, std::vector<double>* shares
   return best + std::log(sum);
 }
 
-// Scores of a window that covers its sequence: what it holds, or what heads make of its features.
-class SequenceScores {
- public:
-  SequenceScores(const ScoreWindow& window, std::size_t labels) : window_(window), labels_(labels) {
-    if (features().empty()) return;
-    const std::vector<double>& weights = features().emission->weights;
-    inputs_ = weights.size() / labels;
-    for (std::size_t i = 0; i < weights.size(); ++i)
-      weights_of_label_.push_back(weights[i % inputs_ * labels + i / inputs_]);
-  }
-
-  // Centred scores of the segment's positions, added up. `row`: (C) to work on.
-  double content(const Segment& segment, std::span<double> row) const {
-    if (window_.subtract_position_max) return content_below_maximum(segment, row);
-    const std::size_t c = at(segment.label);
-    if (features().empty())
-      return add_up(segment, [&](std::int64_t t) { return window_.emissions.at(index(t, c)); });
-    const auto projected = [&](const auto* rows) {
-      return add_up(segment, [&](std::int64_t t) { return projection(rows, t, c); });
-    };
-    return features().rows.f32 != nullptr ? projected(features().rows.f32) : projected(features().rows.f64);
-  }
-  // Whether there are start scores; and the one of a position.
-  bool has_starts() const { return features().start != nullptr || !window_.start_scores.empty(); }
-  double start(std::int64_t t, std::size_t c) const {
-    return boundary(features().start, window_.start_scores, t, c);
-  }
-  bool has_ends() const { return features().finish != nullptr || !window_.end_scores.empty(); }
-  double end(std::int64_t t, std::size_t c) const {
-    return boundary(features().finish, window_.end_scores, t, c);
-  }
-
- private:
-  const FeatureRows& features() const { return window_.features; }
-  std::size_t index(std::int64_t t, std::size_t c) const { return static_cast<std::size_t>(t) * labels_ + c; }
-  double baseline(std::size_t c) const { return window_.baseline.empty() ? 0 : window_.baseline[c]; }
-
-  template <class ScoreAt>
-  double add_up(const Segment& segment, ScoreAt score_at) const {
-    const double centre = baseline(at(segment.label));
-    double sum = 0;
-    for (std::int64_t t = segment.begin; t < segment.end; ++t) sum += score_at(t) - centre;
-    return sum;
-  }
-  double content_below_maximum(const Segment& segment, std::span<double> row) const {
-    const std::size_t c = at(segment.label);
-    double sum = 0;
-    for (std::int64_t t = segment.begin; t < segment.end; ++t) {
-      emissions(t, row);
-      sum += row[c] - (baseline(c) + position_maximum({nullptr, row.data()}, 0, labels_));
-    }
-    return sum;
-  }
-
-  void emissions(std::int64_t t, std::span<double> row) const {
-    if (!features().empty()) return features().emission_scores(t, window_.length, row);
-    for (std::size_t c = 0; c < labels_; ++c) row[c] = window_.emissions.at(index(t, c));
-  }
-  // FeatureRows::emission_score, several times as fast, as the label's weights lie side by side.
-  template <class Feature>
-  double projection(const Feature* rows, std::int64_t t, std::size_t c) const {
-    const HeadTable& head = *features().emission;
-    if (t + head.first < 0 || t + head.last >= window_.length)
-      return features().emission_score(t, window_.length, c, labels_);
-    const Feature* const x = rows + (t + head.first - features().begin) * features().tracks;
-    const double* const weights = weights_of_label_.data() + c * inputs_;
-    double sum = head.bias[c];
-    for (std::size_t j = 0; j < inputs_; ++j) sum += static_cast<double>(x[j]) * weights[j];
-    return features().less_margin(features().rounded(sum), t, c);
-  }
-  double boundary(const HeadTable* head, const ScoreArray& scores, std::int64_t t, std::size_t c) const {
-    return head != nullptr ? features().score(*head, t, window_.length, c, labels_) : scores.at(index(t, c));
-  }
-
-  const ScoreWindow& window_;
-  std::size_t labels_, inputs_ = 0;
-  std::vector<double> weights_of_label_;  // (C, inputs) of the emissions
-};
-
 // What positions give to the scores of all segments.
-std::vector<double> contents(const SequenceScores& scores, const TrainingPiece& piece, std::size_t labels,
-                             int threads) {
+std::vector<double> contents(const CentredScores& scores, const TrainingPiece& piece, int threads) {
   constexpr std::size_t kTasks = 64;  // per piece
   const std::size_t count = piece.segments.size();
   const std::size_t per_task = count / kTasks + 1;
   std::vector<double> sums(count);
   parallel_for(threads, (count + per_task - 1) / per_task, [&](std::size_t task, int) {
-    std::vector<double> row(labels);
-    for (std::size_t i = task * per_task; i < std::min(count, (task + 1) * per_task); ++i)
-      sums[i] = scores.content(piece.segments[i], row);
+    for (std::size_t i = task * per_task; i < std::min(count, (task + 1) * per_task); ++i) {
+      const Segment& segment = piece.segments[i];
+      sums[i] = scores.of_label(segment.label, [&](const auto& score) {
+        double sum = 0;
+        for (std::int64_t t = segment.begin; t < segment.end; ++t) sum += score(t);
+        return sum;
+      });
+    }
   });
   return sums;
 }
@@ -128,22 +53,20 @@ std::vector<double> contents(const SequenceScores& scores, const TrainingPiece& 
 
 double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
                   int threads) {
-  const auto labels = at(model.num_labels);
-  const SequenceScores scores(window, labels);
-  const std::vector<double> inside = contents(scores, piece, labels, threads);
+  const CentredScores scores(model, window);
+  const std::vector<double> inside = contents(scores, piece, threads);
   CompensatedSum sum;
   int before = -1;
   for (std::size_t i = 0; i < piece.segments.size(); ++i) {
     const Segment& segment = piece.segments[i];
-    const std::size_t c = at(segment.label);
     if (before >= 0) {
       sum.add(model.transition_at(before, segment.label));
     } else if (model.initial == InitialTerm::kUniform) {
       sum.add(initial_term(model, segment.label, nullptr));
     }
     sum.add(model.duration_score(segment.end - segment.begin, segment.label));
-    if (scores.has_starts()) sum.add(scores.start(segment.begin, c));
-    if (scores.has_ends()) sum.add(scores.end(segment.end - 1, c));
+    sum.add(scores.start_score(segment.begin, segment.label));
+    sum.add(scores.end_score(segment.end - 1, segment.label));
     sum.add(inside[i]);
     before = segment.label;
   }

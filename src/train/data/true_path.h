@@ -5,8 +5,8 @@
 
 #include "core/chain_model.h"
 #include "core/score_window.h"
-#include "train/objective/parameter_gradient.h"
 #include "train/data/training_data.h"
+#include "train/objective/parameter_gradient.h"
 
 namespace semicrf {
 

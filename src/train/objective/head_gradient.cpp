@@ -6,6 +6,7 @@
 #include <span>
 
 #include "core/parallel.h"
+#include "model/linear_heads.h"
 
 #define SEMICRF_INLINE __attribute__((always_inline)) inline
 
@@ -38,30 +39,20 @@ struct HeadJob {
   double* bias;
 };
 
-// What a head sees of the features at a position: `count` of them, from input `skip` on.
-struct SeenFeatures {
-  const float* x;
-  std::size_t count, skip;
-};
-SEMICRF_INLINE SeenFeatures seen_at(const HeadJob& job, std::int64_t t) {
-  const std::int64_t low = std::max<std::int64_t>(t + job.first, 0);
-  const std::int64_t high = std::min<std::int64_t>(t + job.last, job.piece->length - 1);
-  const std::size_t skip =
-      static_cast<std::size_t>(std::max<std::int64_t>(0, low - t - job.first)) * job.tracks;
-  const std::size_t count = high < low ? 0 : static_cast<std::size_t>(high - low + 1) * job.tracks;
-  return {job.piece->features.data() + static_cast<std::size_t>(low) * job.tracks, count, skip};
+SEMICRF_INLINE SeenFeatures seen_by(const HeadJob& job, std::int64_t t) {
+  return seen_at(t, job.first, job.last, job.piece->length, 0, job.tracks);
 }
 
 SEMICRF_INLINE void add_position(const HeadJob& job, const SeenFeatures& seen, std::size_t inputs,
                                  std::size_t c, double factor) {
   job.bias[c] += factor;
   if (job.weights != nullptr && seen.count > 0)
-    add_row(factor, seen.x, seen.count, job.weights + c * inputs + seen.skip);
+    add_row(factor, job.piece->features.data() + seen.from, seen.count, job.weights + c * inputs + seen.skip);
 }
 
 SEMICRF_INLINE void sum_derivatives(const HeadJob& job, std::size_t inputs) {
   for (std::int64_t t = job.begin; t < job.end; ++t) {
-    const SeenFeatures seen = seen_at(job, t);
+    const SeenFeatures seen = seen_by(job, t);
     const double* row = job.derivatives + static_cast<std::size_t>(t) * job.labels;
     for (std::size_t c = 0; c < job.labels; ++c)
       if (!(std::fabs(row[c]) < kNegligible)) add_position(job, seen, inputs, c, row[c]);
@@ -77,7 +68,7 @@ SEMICRF_INLINE void sum_truth(const HeadJob& job, std::size_t inputs) {
     const std::int64_t first = job.truth == Truth::kEnds ? segment->end - 1 : segment->begin;
     const std::int64_t last = job.truth == Truth::kStarts ? segment->begin : segment->end - 1;
     for (std::int64_t t = std::max(first, job.begin); t <= std::min(last, job.end - 1); ++t)
-      add_position(job, seen_at(job, t), inputs, c, -1);
+      add_position(job, seen_by(job, t), inputs, c, -1);
   }
 }
 

@@ -5,8 +5,8 @@
 
 #include "engine/engine.h"
 #include "model/parameters.h"
-#include "train/objective/parameter_gradient.h"
 #include "train/data/training_data.h"
+#include "train/objective/parameter_gradient.h"
 
 namespace semicrf {
 
@@ -19,8 +19,8 @@ struct ScoreDerivatives {
 
 // Adds the derivatives by the heads' weights and biases: by weights[c][f] the sum over t of the derivative at
 // (t, c) times feature f at t (less its mean over the sequence under `mean` centring). The boundary heads get
-// the same sum for every offset of their window; bins outside the piece count as 0. Sums run in double over fixed
-// stretches that are added in order: the result does not depend on `threads`.
+// the same sum for every offset of their window; bins outside the piece count as 0. Sums run in double over
+// fixed stretches that are added in order: the result does not depend on `threads`.
 void add_head_gradient(const Parameters& parameters, const TrainingPiece& piece,
                        const ScoreDerivatives& derivatives, int threads, ParameterGradient& gradient);
 

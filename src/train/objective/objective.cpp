@@ -134,50 +134,36 @@ class Evaluator {
 
   // The pieces of all shards in one call of the engine.
   void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
-    const BatchSetup setup = set_up(shards, engine.precision(), sums.front().gradient.has_value());
-    const std::size_t count = setup.pieces.size();
-    const std::unique_ptr<PieceBatch> batch = objective_.project && engine.projects()
-                                                  ? batch_with_device_heads(setup)
-                                                  : batch_with_host_heads(setup);
-    std::vector<double> truths(count);
-    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(count, 1024)));
-    parallel_for(threads, count, [&](std::size_t i, int) {
-      batch->prepare(i, inside);
-      truths[i] = true_score(parameters_.chain, batch->window(i), *setup.pieces[i], inside);
-    });
-    ExpectedCounts counts;
-    const std::vector<SequenceResult> results =
-        ask(engine, *batch, count, setup.with_gradient ? &counts : nullptr);
-    for (std::size_t i = 0; i < count; ++i)
-      if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition)) refuse(*setup.pieces[i]);
-    if (setup.with_gradient) add_counts(counts, *sums.front().gradient);
-    const int share = std::max(1, threads / static_cast<int>(shards.size()));
-    parallel_for(threads, shards.size(), [&](std::size_t shard, int) {
-      for (std::size_t i = setup.shard_begin(shard); i < setup.shard_ends[shard]; ++i)
-        sums[shard].value += results[i].log_partition - truths[i];
-      if (setup.with_gradient) batch->add_gradient(shard, share, *sums[shard].gradient);
-    });
-  }
-
-  BatchSetup set_up(const Shards& shards, Precision precision, bool with_gradient) const {
-    BatchSetup setup{parameters_, heads_, objective_, precision, with_gradient, {}, {}};
+    PieceBatch::Setup setup{parameters_,
+                            heads_,
+                            objective_,
+                            engine.precision(),
+                            objective_.project && engine.projects(),
+                            sums.front().gradient.has_value(),
+                            {},
+                            {}};
     for (const std::vector<std::size_t>& shard : shards) {
       for (const std::size_t i : shard) setup.pieces.push_back(&data_.pieces[i]);
       setup.shard_ends.push_back(setup.pieces.size());
     }
-    return setup;
-  }
-
-  static std::vector<SequenceResult> ask(Engine& engine, PieceBatch& batch, std::size_t count,
-                                         ExpectedCounts* counts) {
-    std::vector<ScoreWindow> windows;
-    std::vector<PosteriorArrays> out;
-    for (std::size_t i = 0; i < count; ++i) {
-      windows.push_back(batch.window(i));
-      if (counts != nullptr) out.push_back(batch.wanted(i));
-    }
-    return counts == nullptr ? engine.batches().log_partitions(windows)
-                             : engine.batches().posteriors_of(windows, out, counts);
+    PieceBatch batch(std::move(setup));
+    const std::vector<const TrainingPiece*>& pieces = batch.setup().pieces;
+    const std::size_t count = pieces.size();
+    std::vector<double> truths(count);
+    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(count, 1024)));
+    parallel_for(threads, count, [&](std::size_t i, int) { truths[i] = batch.prepare(i, inside); });
+    ExpectedCounts counts;
+    const std::vector<SequenceResult> results = batch.ask(engine, counts);
+    for (std::size_t i = 0; i < count; ++i)
+      if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition)) refuse(*pieces[i]);
+    const bool with_gradient = batch.setup().with_gradient;
+    if (with_gradient) add_counts(counts, *sums.front().gradient);
+    const int share = std::max(1, threads / static_cast<int>(shards.size()));
+    parallel_for(threads, shards.size(), [&](std::size_t shard, int) {
+      for (std::size_t i = batch.setup().shard_begin(shard); i < batch.setup().shard_ends[shard]; ++i)
+        sums[shard].value += results[i].log_partition - truths[i];
+      if (with_gradient) batch.add_gradient(shard, share, *sums[shard].gradient);
+    });
   }
 
   static void add_counts(const ExpectedCounts& counts, ParameterGradient& gradient) {

@@ -1,45 +1,72 @@
-// Pieces on their way through an engine: what it is given of each, and what becomes of its answer. Linear
-// heads are applied on the host, or by the engine.
+// Pieces on their way through an engine: what it is given of each, and what becomes of its answer.
+//
+// An engine that projects (Engine::projects) is given features, and gives sums of features over positions. To
+// the other engines go scores that the host made of the features (model/host_projection), and the posteriors
+// of every position come back.
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <span>
 #include <vector>
 
-#include "engine/engine.h"
+#include "engine/batch.h"
 #include "model/linear_heads.h"
+#include "model/score_source.h"
+#include "train/objective/head_gradient.h"
 #include "train/objective/objective.h"
 
 namespace semicrf {
 
 class PieceBatch {
  public:
-  virtual ~PieceBatch() = default;
+  struct Setup {
+    const Parameters& parameters;
+    const LinearHeads& heads;  // of them
+    const ObjectiveOptions& options;
+    Precision precision = Precision::kFloat;  // of scores
+    bool project = false;                     // whether the engine projects
+    bool with_gradient = false;
+    std::vector<const TrainingPiece*> pieces;
+    std::vector<std::size_t> shard_ends;  // shards are runs of pieces, with sums of their own
+
+    std::size_t shard_begin(std::size_t shard) const { return shard == 0 ? 0 : shard_ends[shard - 1]; }
+  };
+  explicit PieceBatch(Setup setup);
+
+  const Setup& setup() const { return setup_; }
   // Makes piece i ready for the engine, on several threads; several pieces may be made ready side by side.
-  virtual void prepare(std::size_t i, int threads) = 0;
-  // Of a piece that is ready. Valid as long as the batch lives.
-  virtual const ScoreWindow& window(std::size_t i) const = 0;
-  // What is wanted of it for the gradient, without counts.
-  virtual PosteriorArrays wanted(std::size_t i) = 0;
-  // Adds the derivatives of a shard, after the engine gave what was wanted: all but those by expected counts.
-  virtual void add_gradient(std::size_t shard, int threads, ParameterGradient& gradient) = 0;
+  // Returns the score of its true segments.
+  double prepare(std::size_t i, int threads);
+  // Asks the engine about all pieces, which are ready. `counts` are added to where there is a gradient.
+  std::vector<SequenceResult> ask(Engine& engine, ExpectedCounts& counts);
+  // Adds the derivatives of a shard, after the engine was asked: all but those by expected counts.
+  void add_gradient(std::size_t shard, int threads, ParameterGradient& gradient);
+
+ private:
+  struct Work {
+    std::vector<double> baseline;
+    std::vector<int> true_labels;  // (T)
+    ScoreBuffers scores;           // of engines that do not project
+    ScoreWindow window;
+    std::vector<double> cover, starts, ends;  // (T, C) posteriors, of engines that do not project
+    std::size_t group = 0;                    // of engines that project
+  };
+  // Consecutive pieces of a shard with the same mean of the features: what centring takes from a feature is
+  // the same for all of them.
+  struct Group {
+    ExpectedFeatures sums;
+    const std::vector<double>* feature_mean;
+  };
+  bool is_centred() const { return setup_.parameters.centering == Centering::kMean; }
+  WantedHeads wanted_heads() const;
+  void make_groups();
+  PosteriorArrays wanted(Work& work);
+  void add_posteriors(const TrainingPiece& piece, Work& work, int threads, ParameterGradient& gradient) const;
+  void add_sums(const Group& group, ParameterGradient& gradient) const;
+
+  Setup setup_;
+  std::vector<Work> works_;
+  std::vector<Group> groups_;
 };
-
-struct BatchSetup {
-  const Parameters& parameters;
-  const LinearHeads& heads;  // of them
-  const ObjectiveOptions& options;
-  Precision precision = Precision::kFloat;  // of scores
-  bool with_gradient = false;
-  std::vector<const TrainingPiece*> pieces;
-  std::vector<std::size_t> shard_ends;  // shards are runs of pieces, with sums of their own
-
-  std::size_t shard_begin(std::size_t shard) const { return shard == 0 ? 0 : shard_ends[shard - 1]; }
-};
-
-// Scores go to the engine, and posteriors of every position come back.
-std::unique_ptr<PieceBatch> batch_with_host_heads(BatchSetup setup);
-// Features go to the engine, which projects (Engine::projects), and sums over positions come back.
-std::unique_ptr<PieceBatch> batch_with_device_heads(BatchSetup setup);
 
 }  // namespace semicrf

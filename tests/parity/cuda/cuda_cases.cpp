@@ -10,6 +10,7 @@
 
 #include "cuda/tables/tile_config.h"
 #include "engine/batch.h"
+#include "model/centred_scores.h"
 #include "model/linear_heads.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
@@ -502,12 +503,20 @@ std::vector<std::string> check_projection_of(const MakeEngine& make, Precision p
   std::normal_distribution<Value> normal;
   std::vector<Value> features(static_cast<std::size_t>(kLength) * 3);
   for (Value& value : features) value = normal(random);
-  const FeatureWindow<Value> all{features.data(), 0, kLength, kLength};
   const std::size_t count = static_cast<std::size_t>(kLength) * labels;
   std::vector<Value> emissions(count), starts(count), ends(count);
-  heads.emissions(all, 0, kLength, emissions.data());
-  heads.start_scores(all, 0, kLength, starts.data());
-  heads.end_scores(all, 0, kLength, ends.data());
+  const auto point = [&](ScoreArray& array, const Value* values) {
+    if constexpr (sizeof(Value) == sizeof(float)) {
+      array.f32 = values;
+    } else {
+      array.f64 = values;
+    }
+  };
+  FeatureRows all = heads.rows_for(0, kLength, kLength);
+  point(all.rows, features.data());
+  project_head(all, *all.emission, 0, kLength, kLength, emissions.data());
+  project_head(all, *all.start, 0, kLength, kLength, starts.data());
+  project_head(all, *all.finish, 0, kLength, kLength, ends.data());
 
   // Both kinds of windows, of a sequence that stays on the device.
   const auto window = [&](bool projected, std::int64_t begin, std::int64_t end) {
@@ -517,23 +526,11 @@ std::vector<std::string> check_projection_of(const MakeEngine& make, Precision p
     scores.length = kLength;
     scores.subtract_position_max = true;
     scores.sequence = 7;
-    const auto point = [&](ScoreArray& array, const Value* values) {
-      if constexpr (sizeof(Value) == sizeof(float)) {
-        array.f32 = values;
-      } else {
-        array.f64 = values;
-      }
-    };
     if (projected) {
       FeatureRows& rows = scores.features;
-      rows.begin = std::max<std::int64_t>(0, begin - heads.halo_before());
-      rows.end = std::min(kLength, end + heads.halo_after());
+      rows = heads.rows_for(begin, end, kLength);
       point(rows.rows, features.data() + rows.begin * 3);
-      rows.tracks = 3;
       rows.wide = sizeof(Value) == sizeof(double);
-      rows.emission = heads.emission_table();
-      rows.start = heads.start_table();
-      rows.finish = heads.end_table();
     } else {
       const std::size_t skip = static_cast<std::size_t>(begin) * labels;
       point(scores.emissions, emissions.data() + skip);
@@ -574,13 +571,18 @@ std::vector<std::string> check_projection_of(const MakeEngine& make, Precision p
     problems.push_back(name + "another state");
   if (!same_numbers(found.boundary, expected.boundary)) problems.push_back(name + "other posteriors");
   // What the host says of single positions.
-  const FeatureRows& rows = window(true, 0, kLength).features;
+  const ScoreWindow whole = window(true, 0, kLength);
+  const CentredScores scores(sample.model, whole);
   for (std::int64_t t = 0; t < kLength; t = t < 10 || t > kLength - 12 ? t + 1 : t + 97) {
+    const auto row = static_cast<std::size_t>(t) * labels;
+    const Value most = *std::max_element(emissions.begin() + t * sample.model.num_labels,
+                                         emissions.begin() + (t + 1) * sample.model.num_labels);
     for (std::size_t c = 0; c < labels; ++c) {
-      const std::size_t at = static_cast<std::size_t>(t) * labels + c;
-      if (rows.score(*rows.emission, t, kLength, c, labels) != static_cast<double>(emissions[at]) ||
-          rows.score(*rows.start, t, kLength, c, labels) != static_cast<double>(starts[at]) ||
-          rows.score(*rows.finish, t, kLength, c, labels) != static_cast<double>(ends[at]))
+      const int label = static_cast<int>(c);
+      const double centred = static_cast<double>(emissions[row + c]) - static_cast<double>(most);
+      if (scores.emission(t, label) != centred ||
+          scores.start_score(t, label) != static_cast<double>(starts[row + c]) ||
+          scores.end_score(t, label) != static_cast<double>(ends[row + c]))
         problems.push_back(name + "another score at " + std::to_string(t));
     }
   }

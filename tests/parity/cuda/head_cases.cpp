@@ -76,23 +76,19 @@ class HeadCase {
     const Sequence<Score>& sequence = sequences_[i];
     ScoreWindow window = bare(begin, end, sequence.length);
     FeatureRows& rows = window.features;
-    rows.begin = std::max<std::int64_t>(0, begin - heads_->halo_before());
-    rows.end = std::min(sequence.length, end + heads_->halo_after());
-    rows.tracks = shape_.tracks;
+    rows = heads_->rows_for(begin, end, sequence.length);
     rows.rows.f32 = sequence.features.data() + rows.begin * shape_.tracks;
     rows.wide = sizeof(Score) == sizeof(double);
-    rows.emission = heads_->emission_table();
-    rows.start = heads_->start_table();
-    rows.finish = heads_->end_table();
     rows.margin = shape_.margin;
     if (shape_.margin != 0) rows.true_labels = sequence.true_labels.data() + rows.begin;
     return window;
   }
   ExpectedFeatures no_sums() const {
     ExpectedFeatures sums;
-    sums.emission.shape_for(*heads_->emission_table());
-    sums.start.shape_for(*heads_->start_table());
-    sums.finish.shape_for(*heads_->end_table());
+    const FeatureRows tables = heads_->rows_for(0, 0, 0);
+    sums.emission.shape_for(*tables.emission);
+    sums.start.shape_for(*tables.start);
+    sums.finish.shape_for(*tables.finish);
     sums.first.resize(static_cast<std::size_t>(shape_.labels));
     sums.last = sums.first;
     return sums;
@@ -123,10 +119,11 @@ class HeadCase {
     const auto labels = static_cast<std::size_t>(shape_.labels);
     const std::size_t count = static_cast<std::size_t>(length) * labels;
     for (auto* scores : {&sequence.emissions, &sequence.starts, &sequence.ends}) scores->resize(count);
-    const FeatureWindow<float> all{sequence.features.data(), 0, length, length};
-    heads_->emissions(all, 0, length, sequence.emissions.data());
-    heads_->start_scores(all, 0, length, sequence.starts.data());
-    heads_->end_scores(all, 0, length, sequence.ends.data());
+    FeatureRows all = heads_->rows_for(0, length, length);
+    all.rows.f32 = sequence.features.data();
+    project_head(all, *all.emission, 0, length, length, sequence.emissions.data());
+    project_head(all, *all.start, 0, length, length, sequence.starts.data());
+    project_head(all, *all.finish, 0, length, length, sequence.ends.data());
     for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t)
       sequence.emissions[t * labels + static_cast<std::size_t>(sequence.true_labels[t])] -=
           static_cast<Score>(shape_.margin);
@@ -203,9 +200,10 @@ void add_to(ExpectedFeatures& sums, const HeadCase<Score>& sample, std::size_t i
     }
   };
   const std::vector<double>& cover = outcome.rows[3 * i];
-  add(sums.emission, *sample.heads().emission_table(), cover);
-  add(sums.start, *sample.heads().start_table(), outcome.rows[3 * i + 1]);
-  add(sums.finish, *sample.heads().end_table(), outcome.rows[3 * i + 2]);
+  const FeatureRows tables = sample.heads().rows_for(0, 0, 0);
+  add(sums.emission, *tables.emission, cover);
+  add(sums.start, *tables.start, outcome.rows[3 * i + 1]);
+  add(sums.finish, *tables.finish, outcome.rows[3 * i + 2]);
   for (std::size_t c = 0; c < labels; ++c) {
     sums.first[c] += cover[c];
     sums.last[c] += cover[cover.size() - labels + c];

@@ -1,9 +1,11 @@
 #include "model/linear_heads.h"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <random>
 
+#include "model/centred_scores.h"
+#include "model/host_projection.h"
 #include "support/catch.h"
 
 using namespace semicrf;
@@ -75,14 +77,13 @@ TEST_CASE("linear heads follow their formulas in any window") {
     const std::vector<float> x(drawn.begin(), drawn.end());
     REQUIRE(heads.has_start());
     REQUIRE(heads.has_end());
-    CHECK(heads.halo_before() == std::max(0, -shape.first));
-    CHECK(heads.halo_after() == std::max(0, shape.last));
-
-    const FeatureWindow<float> whole{x.data(), 0, shape.length, shape.length};
+    FeatureRows whole = heads.rows_for(0, shape.length, shape.length);
+    whole.rows.f32 = x.data();
+    CHECK(whole.tracks == shape.tracks);
     std::vector<double> f(length * labels), starts(f), ends(f);
-    heads.emissions(whole, 0, shape.length, f.data());
-    heads.start_scores(whole, 0, shape.length, starts.data());
-    heads.end_scores(whole, 0, shape.length, ends.data());
+    project_head(whole, *whole.emission, 0, shape.length, shape.length, f.data());
+    project_head(whole, *whole.start, 0, shape.length, shape.length, starts.data());
+    project_head(whole, *whole.finish, 0, shape.length, shape.length, ends.data());
     for (std::int64_t t = 0; t < shape.length; ++t) {
       for (int c = 0; c < shape.labels; ++c) {
         const auto i = static_cast<std::size_t>(t) * labels + static_cast<std::size_t>(c);
@@ -99,31 +100,42 @@ TEST_CASE("linear heads follow their formulas in any window") {
       }
     }
 
-    // Windows with just the halo they need give the same bits, in double and rounded to float.
+    // Windows with just the features they need give the same bits, in double and rounded to float, at single
+    // positions too.
+    ChainModel model;
+    model.num_labels = shape.labels;
     for (std::int64_t begin = 0; begin < shape.length; begin += 5) {
-      const std::int64_t end = std::min(shape.length, begin + 5);
-      const std::int64_t from = std::max<std::int64_t>(0, begin - heads.halo_before());
-      const std::int64_t to = std::min(shape.length, end + heads.halo_after());
-      const FeatureWindow<float> window{x.data() + static_cast<std::size_t>(from) * tracks, from, to,
-                                        shape.length};
-      std::vector<double> part(static_cast<std::size_t>(end - begin) * labels);
-      std::vector<float> narrow(part.size());
-      const auto same = [&](const std::vector<double>& all) {
-        const std::size_t skip = static_cast<std::size_t>(begin) * labels;
-        for (std::size_t i = 0; i < part.size(); ++i) {
-          REQUIRE(part[i] == all[skip + i]);
-          REQUIRE(narrow[i] == static_cast<float>(all[skip + i]));
+      ScoreWindow window;
+      window.begin = begin;
+      window.end = std::min(shape.length, begin + 5);
+      window.length = shape.length;
+      FeatureRows& features = window.features;
+      features = heads.rows_for(begin, window.end, shape.length);
+      CHECK(features.begin == std::max<std::int64_t>(0, begin + std::min(0, shape.first)));
+      CHECK(features.end == std::min(shape.length, window.end + std::max(0, shape.last)));
+      features.rows.f32 = x.data() + static_cast<std::size_t>(features.begin) * tracks;
+      for (const bool wide : {true, false}) {
+        features.wide = wide;
+        ScoreBuffers buffers;
+        const ScoreWindow scores = project_on_host(window, 2, buffers);
+        CHECK(scores.features.empty());
+        CHECK((scores.emissions.f64 != nullptr) == wide);
+        const CentredScores single(model, window);
+        std::size_t i = static_cast<std::size_t>(begin) * labels;
+        for (std::size_t at = 0; at < static_cast<std::size_t>(window.end - begin) * labels; ++at, ++i) {
+          const auto t = begin + static_cast<std::int64_t>(at / labels);
+          const auto c = static_cast<int>(at % labels);
+          const auto rounded = [&](double score) {
+            return wide ? score : static_cast<double>(static_cast<float>(score));
+          };
+          REQUIRE(scores.emissions.at(at) == rounded(f[i]));
+          REQUIRE(scores.start_scores.at(at) == rounded(starts[i]));
+          REQUIRE(scores.end_scores.at(at) == rounded(ends[i]));
+          REQUIRE(single.emission(t, c) == rounded(f[i]));
+          REQUIRE(single.start_score(t, c) == rounded(starts[i]));
+          REQUIRE(single.end_score(t, c) == rounded(ends[i]));
         }
-      };
-      heads.emissions(window, begin, end, part.data());
-      heads.emissions(window, begin, end, narrow.data());
-      same(f);
-      heads.start_scores(window, begin, end, part.data());
-      heads.start_scores(window, begin, end, narrow.data());
-      same(starts);
-      heads.end_scores(window, begin, end, part.data());
-      heads.end_scores(window, begin, end, narrow.data());
-      same(ends);
+      }
     }
 
     // The mean of the scores is the projection of the mean features.
@@ -149,22 +161,78 @@ TEST_CASE("a boundary head may be a bias alone, or absent") {
   const LinearHeads heads(parameters);
   CHECK(!heads.has_start());
   REQUIRE(heads.has_end());
-  CHECK(heads.halo_before() == 0);
   const std::vector<double> x{1, 2, 3};
+  FeatureRows rows = heads.rows_for(1, 3, 3);
+  CHECK(rows.begin == 1);
+  CHECK(rows.end == 3);
+  rows.rows.f64 = x.data() + 1;
   std::vector<double> out(4);
-  heads.end_scores(FeatureWindow<double>{x.data(), 0, 3, 3}, 1, 3, out.data());
+  project_head(rows, *rows.finish, 1, 3, 3, out.data());
   CHECK(out == std::vector<double>{0.5, -0.5, 0.5, -0.5});
 }
 
-TEST_CASE("numbers that are no scores are found") {
-  constexpr double infinity = std::numeric_limits<double>::infinity();
-  std::vector<double> scores(3000, 1.0);
-  CHECK(!first_bad_score(std::span<const double>(scores), false));
-  scores[2500] = -infinity;
-  CHECK(!first_bad_score(std::span<const double>(scores), true));
-  CHECK(first_bad_score(std::span<const double>(scores), false) == std::optional<std::size_t>(2500));
-  scores[2000] = std::numeric_limits<double>::quiet_NaN();
-  CHECK(first_bad_score(std::span<const double>(scores), true) == std::optional<std::size_t>(2000));
-  const std::vector<float> narrow{0, std::numeric_limits<float>::infinity()};
-  CHECK(first_bad_score(std::span<const float>(narrow), true) == std::optional<std::size_t>(1));
+TEST_CASE("the host takes margins from the scores of true labels, and projects slab by slab") {
+  // A source of features of 300,000 positions, which is more than the host projects at a time.
+  struct Features final : ScoreSource {
+    explicit Features(const LinearHeads& linear_heads) : heads(linear_heads) {
+      std::mt19937 random(7);
+      for (float& value : x) value = static_cast<float>(random() % 100);
+      for (int& label : truth) label = static_cast<int>(random() % 3);
+    }
+    std::int64_t length() const override { return 300'000; }
+    std::size_t bytes_per_position() const override { return 0; }
+    std::size_t score_bytes() const override { return 0; }
+    int projection_threads() const override { return 2; }
+    ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers&) override {
+      ScoreWindow window;
+      window.begin = begin;
+      window.end = end;
+      window.length = length();
+      window.features = heads.rows_for(begin, end, length());
+      window.features.rows.f32 = x.data() + window.features.begin * 2;
+      window.features.margin = 0.1;
+      window.features.true_labels = truth.data() + window.features.begin;
+      return window;
+    }
+    const LinearHeads& heads;
+    std::vector<float> x = std::vector<float>(600'000);
+    std::vector<int> truth = std::vector<int>(300'000);
+  };
+  Parameters parameters;
+  parameters.labels.resize(3);
+  parameters.tracks.resize(2);
+  parameters.emission = EmissionHead{{1, 2, 0.1, 0.3, -1, 0}, {0, 0, 1}};
+  BoundaryHead head;
+  head.first = -1;
+  head.last = 1;
+  head.start_weights.assign(18, 0.7);
+  parameters.boundary = head;
+  const LinearHeads heads(parameters);
+  Features source(heads);
+  ScoreBuffers buffers, all;
+  HostProjection projection(source);
+  const ScoreWindow part = projection.read(10, 299'990, buffers);
+  ScoreBuffers none;
+  const ScoreWindow whole = project_on_host(source.read(0, source.length(), none), 1, all);
+  CHECK(part.begin == 10);
+  CHECK(part.end == 299'990);
+  CHECK(part.end_scores.empty());
+  ChainModel model;
+  model.num_labels = 3;
+  const ScoreWindow features = source.read(0, source.length(), none);
+  const CentredScores single(model, features);
+  for (std::size_t i = 0; i < 299'980 * 3; ++i) {
+    REQUIRE(part.emissions.at(i) == whole.emissions.at(i + 30));
+    REQUIRE(part.start_scores.at(i) == whole.start_scores.at(i + 30));
+    const std::size_t t = i / 3 + 10, c = i % 3;
+    double sum = parameters.emission->bias[c];
+    for (std::size_t f = 0; f < 2; ++f)
+      sum += static_cast<double>(source.x[2 * t + f]) * parameters.emission->weights[2 * c + f];
+    float expected = static_cast<float>(sum);
+    if (source.truth[t] == static_cast<int>(c)) expected -= 0.1F;
+    REQUIRE(part.emissions.f32[i] == expected);
+    if (i % 1000 < 3)
+      REQUIRE(single.emission(static_cast<std::int64_t>(t), static_cast<int>(c)) ==
+              static_cast<double>(expected));
+  }
 }

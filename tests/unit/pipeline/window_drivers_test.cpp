@@ -224,12 +224,12 @@ TEST_CASE("scores added up ahead are the same") {
 class MadeSource : public MemoryScoreSource {
  public:
   MadeSource(const ScoreWindow& whole, int num_labels, std::int64_t bad)
-      : MemoryScoreSource(whole, num_labels), bad_(bad) {}
+      : MemoryScoreSource(whole, num_labels), num_labels_(num_labels), bad_(bad) {}
   std::size_t bytes_per_position() const override { return score_bytes(); }
   ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
     if (reading_.exchange(true)) overlapped = true;
     ScoreWindow window = MemoryScoreSource::read(begin, end, buffers);
-    const auto values = static_cast<std::size_t>((end - begin) * num_labels());
+    const auto values = static_cast<std::size_t>((end - begin) * num_labels_);
     const auto copy = [&](ScoreArray& array, std::vector<float>& f32, std::vector<double>& f64) {
       if (array.f32 != nullptr) {
         f32.assign(array.f32, array.f32 + values);
@@ -239,9 +239,9 @@ class MadeSource : public MemoryScoreSource {
         array.f64 = f64.data();
       }
     };
-    copy(window.emissions, buffers.emissions32, buffers.emissions64);
-    copy(window.start_scores, buffers.start32, buffers.start64);
-    copy(window.end_scores, buffers.end32, buffers.end64);
+    copy(window.emissions, buffers.emissions.f32, buffers.emissions.f64);
+    copy(window.start_scores, buffers.start.f32, buffers.start.f64);
+    copy(window.end_scores, buffers.end.f32, buffers.end.f64);
     reading_ = false;
     if (end > bad_) throw InputError({"", "", "a bad score", ""});
     return window;
@@ -249,6 +249,7 @@ class MadeSource : public MemoryScoreSource {
   std::atomic<bool> overlapped{false};
 
  private:
+  int num_labels_;
   std::int64_t bad_;
   std::atomic<bool> reading_{false};
 };

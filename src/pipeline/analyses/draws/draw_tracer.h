@@ -9,7 +9,7 @@
 #include "core/compensated_sum.h"
 #include "core/segment.h"
 #include "engine/engine.h"
-#include "pipeline/windows/centred_scores.h"
+#include "model/centred_scores.h"
 #include "pipeline/analyses/draws/forward_rows.h"
 #include "pipeline/inputs/random_stream.h"
 

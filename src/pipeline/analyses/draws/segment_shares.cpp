@@ -5,8 +5,8 @@
 
 #include "core/compensated_sum.h"
 #include "engine/device_memory.h"
+#include "model/centred_scores.h"
 #include "pipeline/analyses/draws/forward_rows.h"
-#include "pipeline/windows/centred_scores.h"
 
 namespace semicrf {
 namespace {
