@@ -3,6 +3,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <memory>
@@ -56,9 +57,22 @@ double parse_margin(const std::string& text) {
   return margin;
 }
 
-DurationKind parse_duration(std::string name) {
-  if (name == "negative-binomial") name = "negative_binomial";
-  return duration_kind_from_name(name).value();  // checked when it was read
+// Names of the kinds of durations, each also with - in place of _.
+std::vector<std::string> duration_names() {
+  std::vector<std::string> names;
+  for (const DurationKind* kind : duration_kinds()) {
+    const std::string name(kind->name());
+    std::string hyphened = name;
+    std::replace(hyphened.begin(), hyphened.end(), '_', '-');
+    names.push_back(hyphened);
+    if (name != hyphened) names.push_back(name);
+  }
+  return names;
+}
+
+const DurationKind* parse_duration(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return find_duration_kind(name);  // the name was checked when it was read
 }
 
 TrainOptions train_options(const TrainArguments& arguments) {
@@ -140,7 +154,7 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
   command.add_flag("--tail", options.tail, "with --max-duration: allow longer segments, by a geometric tail");
   add_choice(command, "--duration", arguments.duration,
              "kind of duration scores: table (default), geometric, negative-binomial, poisson or uniform",
-             {"table", "geometric", "negative-binomial", "negative_binomial", "poisson", "uniform"});
+             duration_names());
   command
       .add_option(
           "--boundary-window", arguments.boundary_window,

@@ -99,7 +99,7 @@ std::string describe_parameters(const Parameters& parameters) {
        << (parameters.bin_size_given ? "\n" : " (default, not in the file; --bin-size may set another)\n")
        << "centering: " << centering_name(parameters.centering) << "\n"
        << "initial: " << (chain.initial == InitialTerm::kUniform ? "uniform" : "none") << "\n"
-       << "duration kind: " << duration_kind_name(parameters.duration.kind) << "\n"
+       << "duration kind: " << parameters.duration.kind->name() << "\n"
        << "forbidden transitions: " << forbidden << " of " << chain.transition.size() << "\n"
        << head_text(parameters) << "\n"
        << label_table(parameters);

@@ -61,7 +61,7 @@ struct Parameters {
   bool bin_size_given = false;  // the file says so; otherwise a run may choose another
   Centering centering = Centering::kMean;
   ChainModel chain;  // transition, duration table (any kind resolved to K rows), tail, start, end, initial
-  DurationSpec duration;      // how the table and the tail were given; see set_duration_table
+  DurationSpec duration;      // how the table and the tail were given
   std::vector<Track> tracks;  // F; empty when the inputs are label scores
   std::optional<EmissionHead> emission;
   std::optional<BoundaryHead> boundary;  // only together with an emission head
@@ -71,9 +71,5 @@ struct Parameters {
   int num_labels() const { return static_cast<int>(labels.size()); }
   int num_tracks() const { return static_cast<int>(tracks.size()); }
 };
-
-// Replaces the durations by a table: (K, C) row-major log scores and q of the tails ((C), 0: none; or empty).
-// Keeps `chain` and `duration` in step.
-void set_duration_table(Parameters& parameters, std::vector<double> bias, std::vector<double> tail);
 
 }  // namespace semicrf

@@ -71,7 +71,7 @@ std::string short_number(double value) {
 std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   const Parameters& first = setup.first;
   std::string text = plural(first.num_labels(), "label") + ", " + plural(first.num_tracks(), "track") +
-                     ", durations " + std::string(duration_kind_name(first.duration.kind)) + " up to " +
+                     ", durations " + std::string(first.duration.kind->name()) + " up to " +
                      std::to_string(first.chain.max_duration) +
                      (first.chain.has_tail() ? " bins and a tail" : " bins");
   if (first.boundary)

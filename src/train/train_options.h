@@ -46,8 +46,8 @@ struct TrainOptions {
   std::optional<std::pair<int, int>> boundary_window;
   bool no_boundary = false;
   std::optional<Centering> centering;
-  std::optional<DurationKind> duration;
-  std::optional<Transform> transform;  // absent: chosen for every track
+  const DurationKind* duration = nullptr;  // null: absent
+  std::optional<Transform> transform;      // absent: chosen for every track
   MissingPolicy missing = MissingPolicy::kZero;
 
   std::vector<std::string> freeze;  // names of parts, parameter_space.h

@@ -1,5 +1,6 @@
 #include <algorithm>
-#include <array>
+#include <string>
+#include <vector>
 
 #include "io/params/params_sections.h"
 #include "model/duration.h"
@@ -12,36 +13,53 @@ constexpr const char* kPerLabel = "one per label";
 constexpr NumberRule kTailRule{0, 1, true, false,
                                "a number between 0 and 1 (both excluded), null or \"continue\""};
 
-// Keys of each kind besides "kind" and "tail".
-std::vector<std::string_view> keys_of(DurationKind kind) {
-  std::vector<std::string_view> keys{"kind", "tail"};
-  switch (kind) {
-    case DurationKind::kTable:
-      keys.push_back("bias");
-      break;
-    case DurationKind::kGeometric:
-      keys.push_back("p");
-      break;
-    case DurationKind::kNegativeBinomial:
-      keys.insert(keys.end(), {"r", "p"});
-      break;
-    case DurationKind::kPoisson:
-      keys.push_back("lambda");
-      break;
-    case DurationKind::kUniform:
-      break;
+// `names` in quotes, as a list in English: "a", "b" or "c".
+std::string choices(const std::vector<std::string_view>& names) {
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += i + 1 < names.size() ? ", " : " or ";
+    text += in_quotes(names[i]);
   }
-  return keys;
+  return text;
+}
+
+const DurationKind& read_kind(const JsonNode& node) {
+  std::vector<std::string_view> names;
+  for (const DurationKind* kind : duration_kinds()) names.push_back(kind->name());
+  const std::string expected = choices(names);
+  if (const DurationKind* kind = find_duration_kind(node.text(expected.c_str()))) return *kind;
+  node.fail_expected(expected);
+}
+
+// Refuses keys that no kind has, then those that this one does not have.
+void check_keys(const JsonNode& node) {
+  std::vector<std::string_view> keys{"kind", "tail", "bias"};
+  const auto is_among = [](const std::vector<std::string_view>& list, std::string_view key) {
+    return std::find(list.begin(), list.end(), key) != list.end();
+  };
+  for (const DurationKind* kind : duration_kinds())
+    for (const DurationKind::Parameter& parameter : kind->parameters())
+      if (!is_among(keys, parameter.name)) keys.push_back(parameter.name);
+  node.expect_object(keys);
+  const DurationKind& kind = read_kind(node.at("kind"));
+  std::vector<std::string_view> own{"kind", "tail"};
+  if (kind.is_table()) own.push_back("bias");
+  for (const DurationKind::Parameter& parameter : kind.parameters()) own.push_back(parameter.name);
+  for (const std::string_view key : keys) {
+    const auto extra = node.find(key);
+    if (!extra || is_among(own, key)) continue;
+    extra->fail(in_quotes(key) + " has no meaning for durations of kind " + in_quotes(kind.name()),
+                "remove it or change the kind");
+  }
 }
 
 // q of one label, 0 for none.
 double read_tail_entry(const JsonNode& node, const DurationSpec& spec, std::size_t label) {
   if (node.is_null()) return 0;
   if (node.is_string() && node.text() == "continue") {
-    if (spec.kind != DurationKind::kGeometric) {
-      node.fail("\"continue\" is for geometric durations only", "give q, a number between 0 and 1");
-    }
-    return continued_tail(spec.p[label]);
+    if (!spec.kind->is_table())
+      if (const auto tail = spec.kind->continued_tail(spec.values[label])) return tail->q;
+    node.fail("\"continue\" is for geometric durations only", "give q, a number between 0 and 1");
   }
   return node.number(kTailRule);
 }
@@ -70,32 +88,19 @@ void read_tail(const JsonNode& node, DurationSpec& spec, const ChainModel& chain
 }  // namespace
 
 void read_durations(const JsonNode& node, DurationSpec& spec, ChainModel& chain) {
-  constexpr std::array<std::string_view, 6> kAllKeys{"kind", "tail", "bias", "p", "r", "lambda"};
-  node.expect_object(kAllKeys);
-  spec.kind = read_choice(node.at("kind"), duration_kind_from_name,
-                          "\"table\", \"geometric\", \"negative_binomial\", \"poisson\" or \"uniform\"");
-  const std::vector<std::string_view> keys = keys_of(spec.kind);
-  for (const std::string_view key : kAllKeys) {
-    const auto extra = node.find(key);
-    if (extra && std::find(keys.begin(), keys.end(), key) == keys.end()) {
-      std::string what = in_quotes(key);
-      what += " has no meaning for durations of kind " + in_quotes(duration_kind_name(spec.kind));
-      extra->fail(what, "remove it or change the kind");
-    }
-  }
-
+  check_keys(node);
+  spec.kind = &read_kind(node.at("kind"));
   const auto labels = static_cast<std::size_t>(chain.num_labels);
   const auto durations = static_cast<std::size_t>(chain.max_duration);
-  if (spec.kind == DurationKind::kTable) {
+  if (spec.kind->is_table()) {
     chain.duration_bias =
         node.at("bias").matrix(durations, "one per duration 1..max_duration", labels, kPerLabel, kScoreRule);
   } else {
-    if (const auto p = node.find("p")) spec.p = p->numbers(labels, kPerLabel, kProbabilityRule);
-    if (const auto r = node.find("r")) spec.r = r->numbers(labels, kPerLabel, kPositiveRule);
-    if (const auto lambda = node.find("lambda"))
-      spec.lambda = lambda->numbers(labels, kPerLabel, kPositiveRule);
-    for (const std::string_view key : keys) {
-      if (key != "tail") static_cast<void>(node.at(key));
+    spec.values.resize(labels);
+    for (const DurationKind::Parameter& parameter : spec.kind->parameters()) {
+      const NumberRule& rule = parameter.is_probability ? kProbabilityRule : kPositiveRule;
+      const std::vector<double> values = node.at(parameter.name).numbers(labels, kPerLabel, rule);
+      for (std::size_t c = 0; c < labels; ++c) spec.values[c].push_back(values[c]);
     }
     chain.duration_bias = duration_table(spec, chain.max_duration, chain.num_labels);
   }

@@ -109,8 +109,7 @@ std::string tail_text(const DurationSpec& spec) {
   return list_text(spec.tail.size(), [&](std::size_t c) -> std::string {
     const double q = spec.tail[c];
     if (q == 0) return "null";
-    if (spec.kind == DurationKind::kGeometric && q == continued_tail(spec.p[c])) return "\"continue\"";
-    return number_text(q);
+    return spec.continued_tail(c) ? "\"continue\"" : number_text(q);
   });
 }
 
@@ -118,14 +117,15 @@ std::string duration_text(const Parameters& parameters) {
   const DurationSpec& spec = parameters.duration;
   const std::size_t labels = parameters.labels.size();
   ObjectText object("  ");
-  object.add("kind", json_string(duration_kind_name(spec.kind)));
-  if (spec.kind == DurationKind::kTable) {
+  object.add("kind", json_string(spec.kind->name()));
+  if (spec.kind->is_table()) {
     object.add("bias", matrix_text(parameters.chain.duration_bias,
                                    static_cast<std::size_t>(parameters.chain.max_duration), labels, "    "));
   }
-  if (!spec.r.empty()) object.add("r", row_text(spec.r, labels));
-  if (!spec.p.empty()) object.add("p", row_text(spec.p, labels));
-  if (!spec.lambda.empty()) object.add("lambda", row_text(spec.lambda, labels));
+  const auto formula = spec.kind->parameters();
+  for (std::size_t i = 0; i < formula.size(); ++i)
+    object.add(formula[i].name,
+               list_text(labels, [&](std::size_t c) { return number_text(spec.values[c][i]); }));
   if (!spec.tail.empty()) object.add("tail", tail_text(spec));
   return object.text();
 }
@@ -251,9 +251,10 @@ std::string params_template(std::span<const std::string> labels, std::span<const
   chain.max_duration = 100;
   chain.transition.assign(count * count, 0.0);
   for (std::size_t c = 0; c < count && count > 1; ++c) chain.transition[c * count + c] = kNegativeInfinity;
-  parameters.duration.kind = DurationKind::kGeometric;
-  parameters.duration.p.assign(count, 0.05);
-  parameters.duration.tail.assign(count, continued_tail(0.05));
+  DurationSpec& durations = parameters.duration;
+  durations.kind = find_duration_kind("geometric");
+  durations.values.assign(count, {0.05});
+  durations.tail.assign(count, durations.kind->continued_tail(durations.values.front())->q);
   chain.start_scores.assign(count, 0.0);
   chain.end_scores.assign(count, 0.0);
   for (const std::string& name : tracks) parameters.tracks.push_back({.name = name});

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
-#include "io/json/json_document.h"
 #include "io/files/mapped_file.h"
+#include "io/json/json_document.h"
 #include "io/text/sha256.h"
 
 namespace semicrf {

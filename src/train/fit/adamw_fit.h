@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "train/fit/fit_state.h"
-#include "train/train_options.h"
 #include "train/fit/training_problem.h"
+#include "train/train_options.h"
 
 namespace semicrf {
 

@@ -14,7 +14,7 @@ double mean_nll(const TrainingData& data, const Parameters& parameters, const En
          static_cast<double>(data.positions());
 }
 
-bool is_scalable(const Parameters& parameters) { return parameters.duration.kind == DurationKind::kTable; }
+bool is_scalable(const Parameters& parameters) { return parameters.duration.kind->is_table(); }
 
 Parameters scaled(Parameters parameters, double factor) {
   const auto scale = [factor](std::vector<double>& scores) {

@@ -75,7 +75,8 @@ ParameterSpace::ParameterSpace(const Parameters& first, const std::set<Part>& fr
                                const PathCounts& counts, const PenaltyOptions& penalty)
     : first_(first), frozen_(frozen) {
   if (first.centering == Centering::kMean) frozen_.insert(Part::kBias);
-  if (first.duration.kind == DurationKind::kUniform) frozen_.insert(Part::kDuration);
+  if (!first.duration.kind->is_table() && first.duration.kind->parameters().empty())
+    frozen_.insert(Part::kDuration);
   add_scores(counts, penalty);
   add_durations(counts, penalty);
 }
@@ -142,35 +143,26 @@ void ParameterSpace::add_scores(const PathCounts& counts, const PenaltyOptions& 
 
 void ParameterSpace::add_durations(const PathCounts& counts, const PenaltyOptions& penalty) {
   const std::size_t labels = first_.labels.size();
-  const DurationKind kind = first_.duration.kind;
   if (is_free(Part::kDuration)) {
-    if (kind == DurationKind::kTable) {
+    if (first_.duration.kind->is_table()) {
       stretches_ = table_stretches(first_.chain.duration_bias, labels, seen_durations(counts, first_.chain),
                                    penalty.smoothness);
       for (const TableStretch& stretch : stretches_) size_ += stretch.size();
     } else {
-      formula_ = true;
       for (std::size_t c = 0; c < labels; ++c)
         formula_scale_.push_back(1 / std::sqrt(counts.segments[c] + 1));
-      size_ += labels * (kind == DurationKind::kNegativeBinomial ? 2 : 1);
+      size_ += labels * first_.duration.kind->parameters().size();
     }
   }
   if (!is_free(Part::kTail) || !first_.chain.has_tail()) return;
   for (std::size_t c = 0; c < labels; ++c) {
-    if (first_.duration.tail[c] == 0 || tail_is_tied(c)) continue;
+    if (first_.duration.tail[c] == 0 || first_.duration.continued_tail(c)) continue;
     free_tails_.push_back(c);
     double beyond = 0;
     for (const std::int64_t d : counts.durations[c]) beyond += d > first_.chain.max_duration ? 1 : 0;
     tail_scale_.push_back(1 / std::sqrt(beyond + 1));
   }
   size_ += free_tails_.size();
-}
-
-// A geometric tail that continues its table moves with p.
-bool ParameterSpace::tail_is_tied(std::size_t label) const {
-  const DurationSpec& spec = first_.duration;
-  return spec.kind == DurationKind::kGeometric && !spec.tail.empty() &&
-         spec.tail[label] == continued_tail(spec.p[label]);
 }
 
 std::vector<double> ParameterSpace::pack(const Parameters& parameters) const {
@@ -186,14 +178,12 @@ std::vector<double> ParameterSpace::pack(const Parameters& parameters) const {
     x.resize(x.size() + stretch.size());
     stretch.pack(parameters.chain.duration_bias, std::span(x).last(stretch.size()));
   }
-  if (formula_) {
-    const DurationSpec& spec = parameters.duration;
-    for (std::size_t c = 0; c < formula_scale_.size(); ++c) {
-      if (!spec.p.empty()) x.push_back(log_odds(spec.p[c]) / formula_scale_[c]);
-      if (!spec.r.empty()) x.push_back(std::log(spec.r[c]) / formula_scale_[c]);
-      if (!spec.lambda.empty()) x.push_back(std::log(spec.lambda[c]) / formula_scale_[c]);
+  const auto formula = first_.duration.kind->parameters();
+  for (std::size_t c = 0; c < formula_scale_.size(); ++c)
+    for (std::size_t i = formula.size(); i-- > 0;) {
+      const double value = parameters.duration.values[c][i];
+      x.push_back((formula[i].is_probability ? log_odds(value) : std::log(value)) / formula_scale_[c]);
     }
-  }
   for (std::size_t i = 0; i < free_tails_.size(); ++i)
     x.push_back(log_odds(parameters.duration.tail[free_tails_[i]]) / tail_scale_[i]);
   return x;
@@ -211,45 +201,22 @@ Parameters ParameterSpace::unpack(std::span<const double> coordinates) const {
     x += stretch.size();
   }
   DurationSpec& spec = parameters.duration;
-  if (formula_) {
-    for (std::size_t c = 0; c < formula_scale_.size(); ++c) {
-      if (!spec.p.empty()) spec.p[c] = from_log_odds(*x++ * formula_scale_[c]);
-      if (!spec.r.empty()) spec.r[c] = std::exp(*x++ * formula_scale_[c]);
-      if (!spec.lambda.empty()) spec.lambda[c] = std::exp(*x++ * formula_scale_[c]);
-      if (tail_is_tied(c)) spec.tail[c] = continued_tail(spec.p[c]);
+  const auto formula = spec.kind->parameters();
+  for (std::size_t c = 0; c < formula_scale_.size(); ++c) {
+    const bool tied = first_.duration.continued_tail(c).has_value();
+    for (std::size_t i = formula.size(); i-- > 0;) {
+      const double coordinate = *x++ * formula_scale_[c];
+      spec.values[c][i] = formula[i].is_probability ? from_log_odds(coordinate) : std::exp(coordinate);
     }
+    if (tied) spec.tail[c] = spec.kind->continued_tail(spec.values[c])->q;
+  }
+  if (!formula_scale_.empty())
     parameters.chain.duration_bias =
         duration_table(spec, parameters.chain.max_duration, parameters.chain.num_labels);
-  }
   for (std::size_t i = 0; i < free_tails_.size(); ++i)
     spec.tail[free_tails_[i]] = from_log_odds(*x++ * tail_scale_[i]);
   parameters.chain.log_tail = tail_scores(spec);
   return parameters;
-}
-
-// The derivative by the log odds of p (and of a tail tied to it), or by log r or log lambda, of label `c`.
-double ParameterSpace::formula_gradient(const Parameters& parameters, const ParameterGradient& gradient,
-                                        std::size_t c, bool of_p) const {
-  const DurationSpec& spec = parameters.duration;
-  const std::size_t labels = parameters.labels.size();
-  double sum = 0;
-  double harmonic = 0;  // digamma(k+r-1) - digamma(r)
-  double k = 1;
-  for (std::size_t i = c; i < gradient.duration.size(); i += labels, k += 1) {
-    double slope = 0;
-    if (spec.kind == DurationKind::kPoisson) {
-      slope = k - spec.lambda[c];
-    } else if (of_p) {
-      const double successes = spec.kind == DurationKind::kNegativeBinomial ? spec.r[c] : 1;
-      slope = successes * log_slope(spec.p[c]) - (k - 1) * spec.p[c];
-    } else {
-      if (k > 1) harmonic += 1 / (spec.r[c] + (k - 2));
-      slope = spec.r[c] * (harmonic + std::log(spec.p[c]));
-    }
-    sum += gradient.duration[i] * slope;
-  }
-  if (of_p && tail_is_tied(c)) sum -= gradient.tail[c] * spec.p[c];  // log q = log(1 - p)
-  return sum;
 }
 
 std::vector<double> ParameterSpace::chain(const Parameters& parameters,
@@ -266,11 +233,16 @@ std::vector<double> ParameterSpace::chain(const Parameters& parameters,
     stretch.chain(gradient.duration, std::span(g).last(stretch.size()));
   }
   const DurationSpec& spec = parameters.duration;
+  const std::size_t labels = parameters.labels.size();
   for (std::size_t c = 0; c < formula_scale_.size(); ++c) {
-    const double scale = formula_scale_[c];
-    if (!spec.p.empty()) g.push_back(formula_gradient(parameters, gradient, c, true) * scale);
-    if (spec.p.empty() || !spec.r.empty())
-      g.push_back(formula_gradient(parameters, gradient, c, false) * scale);
+    const DurationColumn<const double> by_scores{gradient.duration.data() + c, labels,
+                                                 gradient.duration.size() / labels};
+    for (std::size_t i = spec.values[c].size(); i-- > 0;) {
+      double sum = spec.kind->derivative(spec.values[c], i, by_scores);
+      if (i == 0 && first_.duration.continued_tail(c))  // the tail moves with the parameter
+        sum += gradient.tail[c] * spec.kind->continued_tail(spec.values[c])->slope;
+      g.push_back(sum * formula_scale_[c]);
+    }
   }
   for (std::size_t i = 0; i < free_tails_.size(); ++i)
     g.push_back(gradient.tail[free_tails_[i]] * log_slope(spec.tail[free_tails_[i]]) * tail_scale_[i]);

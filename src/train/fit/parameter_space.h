@@ -1,9 +1,9 @@
 // Parameters as the free coordinates that an optimiser moves.
 //
 // Every finite score and every parameter of the durations has a coordinate, unless its part is frozen; what
-// is forbidden (-inf) stays so. Bounded parameters are unconstrained in their coordinate: p and q as log
-// odds, r and lambda as logarithms. Coordinates are scaled so that the likelihood bends about equally along
-// each.
+// is forbidden (-inf) stays so. Bounded parameters are unconstrained in their coordinate: probabilities
+// as log odds, other parameters of formulas as logarithms, from the last to the first. Coordinates are scaled
+// so that the likelihood bends about equally along each.
 #pragma once
 
 #include <functional>
@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "model/parameters.h"
-#include "train/objective/parameter_gradient.h"
-#include "train/fit/table_coordinates.h"
-#include "train/train_options.h"
 #include "train/data/training_data.h"
+#include "train/fit/table_coordinates.h"
+#include "train/objective/parameter_gradient.h"
+#include "train/train_options.h"
 
 namespace semicrf {
 
@@ -56,16 +56,12 @@ class ParameterSpace {
                  const std::function<double(std::size_t)>& scale);
   void add_scores(const PathCounts& counts, const PenaltyOptions& penalty);
   void add_durations(const PathCounts& counts, const PenaltyOptions& penalty);
-  bool tail_is_tied(std::size_t label) const;
-  double formula_gradient(const Parameters& parameters, const ParameterGradient& gradient, std::size_t label,
-                          bool of_p) const;
 
   Parameters first_;
   std::set<Part> frozen_;
   std::vector<Plain> plain_;
   std::vector<TableStretch> stretches_;  // of a free table
-  bool formula_ = false;                 // the parameters of a formula are free
-  std::vector<double> formula_scale_;    // (C)
+  std::vector<double> formula_scale_;    // (C) where the parameters of a formula are free, else empty
   std::vector<std::size_t> free_tails_;  // labels whose log odds of q have a coordinate of their own
   std::vector<double> tail_scale_;       // like free_tails_
   std::size_t size_ = 0;

@@ -41,7 +41,7 @@ double roughness(double weight, const ChainModel& chain, std::vector<double>* gr
 }
 
 // As if every label had one segment more whose excess over K is the mean one of its first q. Tails that
-// continue a geometric table have no parameter of their own.
+// continue a formula have no parameter of their own.
 double tail_prior(double weight, const Parameters& parameters, const std::vector<double>& first,
                   std::vector<double>* gradient) {
   double sum = 0;
@@ -49,8 +49,7 @@ double tail_prior(double weight, const Parameters& parameters, const std::vector
     const double log_q = parameters.chain.log_tail[c];
     if (log_q == kNegativeInfinity) continue;
     const double q = parameters.duration.tail[c];
-    if (parameters.duration.kind == DurationKind::kGeometric && q == continued_tail(parameters.duration.p[c]))
-      continue;
+    if (parameters.duration.continued_tail(c)) continue;
     const double excess = first[c] / (1 - first[c]);
     sum -= excess * log_q + std::log1p(-q);
     if (gradient != nullptr) (*gradient)[c] -= weight * (excess - q / (1 - q));
@@ -82,7 +81,7 @@ double Penalties::value(const Parameters& parameters, ParameterGradient* gradien
   sum += squares(options_.l2_transition, chain.transition, {}, part(&ParameterGradient::transition));
   sum += squares(options_.l2_transition, chain.start_scores, start_, part(&ParameterGradient::start));
   sum += squares(options_.l2_transition, chain.end_scores, end_, part(&ParameterGradient::end));
-  if (parameters.duration.kind == DurationKind::kTable && options_.smoothness > 0)
+  if (parameters.duration.kind->is_table() && options_.smoothness > 0)
     sum += roughness(options_.smoothness, chain, part(&ParameterGradient::duration));
   if (options_.smoothness > 0)
     sum += tail_prior(options_.smoothness, parameters, tail_, part(&ParameterGradient::tail));

@@ -102,7 +102,7 @@ void solve(const std::vector<double>& factor, std::size_t n, double* x) {
 DurationShape settle_durations(const TrainOptions& options, const TrainingData& training,
                                const TrainingData& validation) {
   DurationShape shape;
-  shape.kind = options.duration.value_or(DurationKind::kTable);
+  if (options.duration != nullptr) shape.kind = options.duration;
   shape.tail = options.tail || !options.max_duration;
   const std::int64_t most = kMaxDurationEntries / std::max(1, training.num_labels);
   if (options.max_duration) {

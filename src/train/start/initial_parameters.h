@@ -6,14 +6,14 @@
 #include "core/warning.h"
 #include "model/parameters.h"
 #include "train/data/label_file.h"
-#include "train/train_options.h"
 #include "train/data/training_data.h"
+#include "train/train_options.h"
 
 namespace semicrf {
 
 // The shape of the durations, settled from the options and the training segments before anything else.
 struct DurationShape {
-  DurationKind kind = DurationKind::kTable;
+  const DurationKind* kind = &table_durations();
   int max_duration = 1;
   bool tail = false;
 };

@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
     add("boundary-window", std::to_string(options.boundary_window->first) + "," +
                                std::to_string(options.boundary_window->second));
   if (options.centering) add("centering", std::string(centering_name(*options.centering)));
-  if (options.duration) add("duration", std::string(duration_kind_name(*options.duration)));
+  if (options.duration) add("duration", std::string(options.duration->name()));
   if (options.transform) add("transform", std::string(transform_name(*options.transform)));
   add("missing", std::string(missing_policy_name(options.missing)));
   add("l2", number(options.penalty.l2));
@@ -138,7 +138,7 @@ void add_boundary_head(std::pair<int, int> window, Parameters& parameters) {
   parameters.boundary = head;
 }
 
-// What is chosen where nothing is said (docs/training.md).
+// The boundary head and the margin of a model whose shape is chosen (docs/training.md).
 constexpr std::pair<int, int> kChosenWindow{-2, 2};
 constexpr double kChosenMargin = 16;  // log units, for all bins of a segment of mean duration
 
@@ -149,7 +149,7 @@ Parameters adapt_init(const TrainOptions& options, Parameters parameters, Traini
   if (options.centering) parameters.centering = *options.centering;
   const bool reshape = options.max_duration || options.tail || options.duration;
   DurationShape shape;
-  shape.kind = options.duration.value_or(parameters.duration.kind);
+  shape.kind = options.duration != nullptr ? options.duration : parameters.duration.kind;
   shape.max_duration = options.max_duration.value_or(parameters.chain.max_duration);
   shape.tail = options.tail || (parameters.chain.has_tail() && !options.max_duration);
   const bool chain = reshape ? shape.max_duration == 1 && !shape.tail : is_linear_chain(parameters.chain);

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "io/params/training_record.h"
-#include "train/start/initial_parameters.h"
-#include "train/fit/parameter_space.h"
-#include "train/train_options.h"
 #include "train/data/training_inputs.h"
+#include "train/fit/parameter_space.h"
+#include "train/start/initial_parameters.h"
+#include "train/train_options.h"
 
 namespace semicrf {
 

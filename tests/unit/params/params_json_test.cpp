@@ -90,7 +90,7 @@ TEST_CASE("a parameter file becomes numbers") {
   CHECK(chain.log_tail == std::vector<double>{kNegativeInfinity, std::log(0.5)});
   CHECK(chain.start_scores == std::vector<double>{0, 0});
   CHECK(chain.end_scores == std::vector<double>{0, -1});
-  CHECK(parameters.duration.kind == DurationKind::kTable);
+  CHECK(parameters.duration.kind->is_table());
   CHECK(parameters.tracks.empty());
   CHECK(!parameters.emission);
   CHECK(!parameters.boundary);

@@ -41,9 +41,11 @@ Parameters random_parameters(unsigned seed) {
   chain.start_scores = numbers(labels);
   chain.end_scores = numbers(labels);
   chain.initial = seed % 2 == 0 ? InitialTerm::kNone : InitialTerm::kUniform;
-  std::vector<double> tail(labels, 0.0);
-  tail[labels - 1] = 0.75;
-  set_duration_table(parameters, numbers(labels * (1 + seed % 5)), tail);
+  parameters.duration.tail.assign(labels, 0.0);
+  parameters.duration.tail[labels - 1] = 0.75;
+  chain.max_duration = static_cast<int>(1 + seed % 5);
+  chain.duration_bias = numbers(labels * (1 + seed % 5));
+  chain.log_tail = tail_scores(parameters.duration);
   for (std::size_t f = 0; f < tracks; ++f) {
     parameters.tracks.push_back({"track" + std::to_string(f), static_cast<Transform>(f % 3), normal(random),
                                  0.5, MissingPolicy::kSkip});
@@ -116,8 +118,7 @@ TEST_CASE("numbers are written so that they read back as themselves") {
 
 TEST_CASE("formula durations are written as formulas") {
   Parameters parameters = random_parameters(1);
-  parameters.duration = DurationSpec{DurationKind::kGeometric, {0.1, 1e-20}, {}, {}, {}};
-  parameters.duration.tail = {0.25, continued_tail(1e-20)};
+  parameters.duration = {find_duration_kind("geometric"), {{0.1}, {1e-20}}, {0.25, 1 - 1e-20}};
   parameters.chain.max_duration = 1000;
   parameters.chain.duration_bias = duration_table(parameters.duration, 1000, 2);
   parameters.chain.log_tail = tail_scores(parameters.duration);
@@ -137,7 +138,6 @@ TEST_CASE("parameters that no file can hold are our own mistake") {
   parameters.chain.duration_bias.push_back(0);
   parameters.chain.max_duration = 2;
   CHECK_THROWS_AS(write_params_json(parameters), std::logic_error);
-  CHECK_THROWS_AS(set_duration_table(parameters, {1, 2}, {}), std::logic_error);
 }
 
 TEST_CASE("the template is a valid starting file") {

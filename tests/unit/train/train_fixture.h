@@ -56,7 +56,7 @@ struct ModelShape {
   int labels = 3;
   int tracks = 2;
   int max_duration = 5;
-  DurationKind kind = DurationKind::kTable;
+  std::string kind = "table";  // of durations
   bool tail = false;
   bool boundary = false;
   int first = -1, last = 2;  // of the boundary heads
@@ -91,20 +91,23 @@ inline Parameters random_parameters(const ModelShape& shape, std::mt19937_64& ra
   chain.start_scores = random_numbers(labels, 0.5, random);
   chain.end_scores = random_numbers(labels, 0.5, random);
   DurationSpec& spec = parameters.duration;
-  spec.kind = shape.kind;
-  if (shape.kind == DurationKind::kTable)
+  spec.kind = find_duration_kind(shape.kind);
+  if (spec.kind->is_table())
     chain.duration_bias = random_numbers(static_cast<std::size_t>(shape.max_duration) * labels, 0.5, random);
   for (std::size_t c = 0; c < labels; ++c) {
-    if (shape.kind == DurationKind::kGeometric || shape.kind == DurationKind::kNegativeBinomial)
-      spec.p.push_back(uniform(0.1, 0.6));
-    if (shape.kind == DurationKind::kNegativeBinomial) spec.r.push_back(uniform(0.5, 3));
-    if (shape.kind == DurationKind::kPoisson) spec.lambda.push_back(uniform(1, 6));
+    std::vector<double> values;
+    for (const DurationKind::Parameter& parameter : spec.kind->parameters())
+      values.push_back(parameter.is_probability ? uniform(0.1, 0.6) : uniform(0.5, 6));
+    spec.values.push_back(values);
     if (!shape.tail) continue;
-    const bool tied = shape.kind == DurationKind::kGeometric && c % 2 == 0;
-    spec.tail.push_back(tied ? continued_tail(spec.p[c]) : uniform(0.2, 0.8));
+    const auto continued = c % 2 == 0 ? spec.kind->continued_tail(values) : std::nullopt;
+    spec.tail.push_back(continued ? continued->q : uniform(0.2, 0.8));
   }
-  if (shape.kind != DurationKind::kTable)
+  if (spec.kind->is_table()) {
+    spec.values.clear();
+  } else {
     chain.duration_bias = duration_table(spec, shape.max_duration, shape.labels);
+  }
   chain.log_tail = tail_scores(spec);
   parameters.emission =
       EmissionHead{random_numbers(labels * tracks, 0.5, random), random_numbers(labels, 0.3, random)};
