@@ -7,7 +7,7 @@
 // block is counted, in double), so are the states at the marks, then every thread counts one group of one
 // label over an interval and over the mark at its right end.
 #include "cuda/counts/counts_messages.cuh"
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -108,14 +108,14 @@ __device__ inline void count_within(const CountsParameters<Real>& p, const Block
       end[slot] = exp(end[slot] - most_end);
     }
   }
-  for (int k = 0; k < kBlock && k < p.duration; ++k) {
-    const double bias = p.bias[static_cast<std::int64_t>(k) * p.width + c];
+  for (int k = 0; k < kBlock && k < p.tables.duration; ++k) {
+    const double bias = p.tables.bias[static_cast<std::int64_t>(k) * p.tables.width + c];
     double sum = 0;
     for (int first = 0; first + k < kBlock; ++first) {
       if (logs.forbidden[first + k] != (first > 0 ? logs.forbidden[first - 1] : 0)) continue;
       sum += products ? start[first] * end[first + k] : exp(start[first] + end[first + k] + bias);
     }
-    within[k] += products ? sum * p.weight[k * p.labels + c] : sum;
+    within[k] += products ? sum * p.weight[k * p.tables.labels + c] : sum;
   }
 }
 
@@ -128,11 +128,11 @@ __device__ SEMICRF_NOINLINE void prepare_logs(const CountsParameters<Real>& p, i
   count_within(p, logs, c, within);
   double edge[kBlock];
   for (int slot = 0; slot < kBlock; ++slot) edge[slot] = end_at_edge(logs, slot);
-  store_logs(p.ends, block_index(p.ends, index, block), p.labels, c, edge, -sum->high, -sum->low,
+  store_logs(p.ends, block_index(p.ends, index, block), p.tables.labels, c, edge, -sum->high, -sum->low,
              sum->forbidden);
   for (int slot = 0; slot < kBlock; ++slot) edge[slot] = start_at_edge(logs, slot);
   sum->add(logs.forbidden[kBlock - 1] != 0 ? kNone : logs.content[kBlock - 1]);
-  store_logs(p.starts, block_index(p.starts, index, block), p.labels, c, edge, sum->high, sum->low,
+  store_logs(p.starts, block_index(p.starts, index, block), p.tables.labels, c, edge, sum->high, sum->low,
              sum->forbidden);
 }
 
@@ -149,7 +149,7 @@ __device__ __forceinline__ NumbersScale numbers_scale(double scale, double most,
   return {top.number * power_of_two(-exponent, double()), {top.power + exponent, forbidden, 0}};
 }
 
-// The same of a plain block, relative to its left edge throughout. `sums` (16, threads) lack the weights of
+// Starts and ends of a plain block as numbers, relative to its left edge throughout. `sums` (16, threads) lack the weights of
 // the durations. False when numbers leave the range where nothing can be lost.
 template <class Real>
 __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& interval, int index, int block,
@@ -157,13 +157,13 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
   const CountsParameters<Real>& p = interval.p;
   constexpr double kWidest = 1e80;
   const std::int64_t row = interval.first_row + static_cast<std::int64_t>(block) * kBlock;
-  const std::int64_t at = row * p.labels + c;
-  const std::int64_t scale_at = row / kBlock * p.labels + c;
+  const std::int64_t at = row * p.tables.labels + c;
+  const std::int64_t scale_at = row / kBlock * p.tables.labels + c;
   Real starts[kBlock], ends[kBlock], content[kBlock];
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) {
-    starts[slot] = p.forward.start[at + slot * p.labels];
-    ends[slot] = p.backward.start[at + slot * p.labels];
+    starts[slot] = p.forward.gamma.numbers[at + slot * p.tables.labels];
+    ends[slot] = p.backward.gamma.numbers[at + slot * p.tables.labels];
   }
   bool good = content_numbers(interval, row, c, content);
   // Starts are formed where they are needed, which takes fewer registers than keeping them.
@@ -180,8 +180,8 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
     most_end = fmax(most_end, end[slot]);
   }
   good = good && most_start <= kWidest && most_end <= kWidest;
-  const double start_scale = p.forward.start_scale[scale_at] + interval.forward_level(row / kBlock);
-  const double end_scale = p.backward.start_scale[scale_at] + interval.backward_level(row / kBlock);
+  const double start_scale = p.forward.gamma.scale[scale_at] + interval.forward_level(row / kBlock);
+  const double end_scale = p.backward.gamma.scale[scale_at] + interval.backward_level(row / kBlock);
   const double within = start_scale + end_scale + bias_power * kLog2;
   good = good && within <= 300;
   if (!good) return false;
@@ -190,11 +190,11 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
   const NumbersScale of_ends = numbers_scale(end_scale, most_end, -sum->high, -sum->low, sum->forbidden);
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(end[slot] * of_ends.by);
-  store_numbers(p.ends, block_index(p.ends, index, block), p.labels, c, numbers, of_ends.scale);
+  store_numbers(p.ends, block_index(p.ends, index, block), p.tables.labels, c, numbers, of_ends.scale);
   const NumbersScale of_starts = numbers_scale(start_scale, most_start, sum->high, sum->low, sum->forbidden);
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(start_at(slot) * of_starts.by);
-  store_numbers(p.starts, block_index(p.starts, index, block), p.labels, c, numbers, of_starts.scale);
+  store_numbers(p.starts, block_index(p.starts, index, block), p.tables.labels, c, numbers, of_starts.scale);
 
   const double factor = within > -690 ? exp(within) : 0.0;
 #pragma unroll
@@ -223,9 +223,9 @@ __global__ void __launch_bounds__(kThreads, 4)
     prepare_kernel(const __grid_constant__ CountsParameters<Real> p) {
   __shared__ double all_sums[kBlock * kThreads];  // of a thread each, to spare its registers
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const std::int64_t teams = i / p.labels;
+  const std::int64_t teams = i / p.tables.labels;
   if (teams >= static_cast<std::int64_t>(p.num_tasks) * p.pieces) return;
-  const int c = static_cast<int>(i % p.labels);
+  const int c = static_cast<int>(i % p.tables.labels);
   const int piece = static_cast<int>(teams % p.pieces);
   const int index = static_cast<int>(teams / p.pieces);
   const IntervalMessages<Real> interval(p, index);
@@ -245,11 +245,11 @@ __global__ void __launch_bounds__(kThreads, 4)
     if (!interval.is_plain(block) || !prepare_numbers(interval, index, block, c, known_power, &sum, sums))
       prepare_logs(p, index, block, c, &sum, within);
   }
-  double* out = p.within + teams * kBlock * p.labels + c;
+  double* out = p.within + teams * kBlock * p.tables.labels + c;
 #pragma unroll
   for (int k = 0; k < kBlock; ++k)
-    out[static_cast<std::int64_t>(k) * p.labels] =
-        fma(sums[k * kThreads], p.weight[k * p.labels + c], within[k]);
+    out[static_cast<std::int64_t>(k) * p.tables.labels] =
+        fma(sums[k * kThreads], p.weight[k * p.tables.labels + c], within[k]);
 }
 
 // States at the marks: starts left of it at the blocks of virtual positions 0 .. 16 blocks - 1, the mark at
@@ -258,8 +258,8 @@ template <class Real>
 __global__ void __launch_bounds__(kThreads)
     prepare_marks_kernel(const __grid_constant__ CountsParameters<Real> p) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const int c = static_cast<int>(i % p.labels);
-  const std::int64_t teams = i / p.labels;
+  const int c = static_cast<int>(i % p.tables.labels);
+  const std::int64_t teams = i / p.tables.labels;
   const int sides = 2 * p.before.blocks;
   const int block = static_cast<int>(teams % sides) / 2;
   const int index = static_cast<int>(teams / sides);
@@ -271,12 +271,13 @@ __global__ void __launch_bounds__(kThreads)
   for (int slot = 0; slot < kBlock; ++slot) {
     const int position = block * kBlock + slot;
     const int distance = left ? p.before.blocks * kBlock - position : position + 1;
-    logs[slot] = distance < p.duration && !interval.task.at_sequence_end
-                     ? rows[static_cast<std::int64_t>(distance - 1) * p.labels + c]
+    logs[slot] = distance < p.tables.duration && !interval.task.at_sequence_end
+                     ? rows[static_cast<std::int64_t>(distance - 1) * p.tables.labels + c]
                      : kNone;
   }
   const BlockNumbers<Real>& to = left ? p.before : p.after;
-  store_logs(to, block_index(to, index, block), p.labels, c, logs, left ? interval.z_log : 0.0, 0.0, 0);
+  store_logs(to, block_index(to, index, block), p.tables.labels, c, logs, left ? interval.z_log : 0.0, 0.0,
+             0);
 }
 
 // --- the correlation ---
@@ -317,11 +318,11 @@ __device__ SEMICRF_NOINLINE void count_pair(const CountsParameters<Real>& p, Pai
     for (int slot = 0; slot < kBlock; ++slot) {
       const int left = (p.before.blocks - pair.start) * kBlock - slot;
       const int right = pair.end * kBlock + slot + 1;
-      start[slot] = left < p.duration
-                        ? interval.before()[static_cast<std::int64_t>(left - 1) * p.labels + pair.c]
+      start[slot] = left < p.tables.duration
+                        ? interval.before()[static_cast<std::int64_t>(left - 1) * p.tables.labels + pair.c]
                         : kNone;
-      end[slot] = right < p.duration
-                      ? interval.after()[static_cast<std::int64_t>(right - 1) * p.labels + pair.c]
+      end[slot] = right < p.tables.duration
+                      ? interval.after()[static_cast<std::int64_t>(right - 1) * p.tables.labels + pair.c]
                       : kNone;
     }
     between = -interval.z_log;
@@ -335,8 +336,8 @@ __device__ SEMICRF_NOINLINE void count_pair(const CountsParameters<Real>& p, Pai
   }
   for (int j = 0; j < kBlock; ++j) {
     const int k = pair.group * kBlock + j + 1;
-    if (k > p.duration) break;
-    const double bias = p.bias[static_cast<std::int64_t>(k - 1) * p.width + pair.c];
+    if (k > p.tables.duration) break;
+    const double bias = p.tables.bias[static_cast<std::int64_t>(k - 1) * p.tables.width + pair.c];
     if (bias == kNone) continue;
     for (int slot = 0; slot < kBlock; ++slot) {
       const int last = slot + k - 1 - distance * kBlock;
@@ -373,13 +374,13 @@ template <class Real>
 __device__ SEMICRF_NOINLINE void count_wide_pairs(const CountsParameters<Real>& p, Walk w, double* counts) {
   const BlockNumbers<Real>& starts = w.crossing ? p.before : p.starts;
   const BlockNumbers<Real>& ends = w.crossing ? p.after : p.ends;
-  const int bias_power = p.bias_power[w.group * p.labels + w.c];
+  const int bias_power = p.bias_power[w.group * p.tables.labels + w.c];
   for (int b = w.from; b < w.to; ++b) {
     for (int end = b + w.shift; end <= b + w.shift + 1; ++end) {
       if (end < 0 || end >= w.ends || (!w.crossing && end == b)) continue;
       bool wide = false;
-      factor_of<Real>(starts.scale[block_index(starts, w.index, b) * p.labels + w.c],
-                      ends.scale[block_index(ends, w.index, end) * p.labels + w.c], bias_power, &wide);
+      factor_of<Real>(starts.scale[block_index(starts, w.index, b) * p.tables.labels + w.c],
+                      ends.scale[block_index(ends, w.index, end) * p.tables.labels + w.c], bias_power, &wide);
       if (wide) count_pair(p, PairOfBlocks{w.index, w.c, w.group, b, end, w.crossing}, counts);
     }
   }
@@ -395,7 +396,7 @@ class GroupCounter {
         index_(index),
         group_(group),
         c_(c),
-        bias_power_(p.bias_power[group * p.labels + c]),
+        bias_power_(p.bias_power[group * p.tables.labels + c]),
         sums_(sums) {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
@@ -415,22 +416,24 @@ class GroupCounter {
     const bool wide_inside = walk(p_.starts, p_.ends, inside);
     const bool wide_across = walk(p_.before, p_.after, across);
     double* out =
-        p_.parts + index_ * p_.entries + static_cast<std::int64_t>(group_) * kBlock * p_.labels + c_;
-    const double* weight = p_.weight + static_cast<std::int64_t>(group_) * kBlock * p_.labels + c_;
+        p_.parts + index_ * p_.entries + static_cast<std::int64_t>(group_) * kBlock * p_.tables.labels + c_;
+    const double* weight = p_.weight + static_cast<std::int64_t>(group_) * kBlock * p_.tables.labels + c_;
 #pragma unroll
-    for (int j = 0; j < kBlock; ++j) out[j * p_.labels] = sums_[j * kThreads].value() * weight[j * p_.labels];
+    for (int j = 0; j < kBlock; ++j)
+      out[j * p_.tables.labels] = sums_[j * kThreads].value() * weight[j * p_.tables.labels];
     if (wide_inside || wide_across) {
       double counts[kBlock];
       for (int j = 0; j < kBlock; ++j) counts[j] = 0;
       if (wide_inside) count_wide_pairs(p_, inside, counts);
       if (wide_across) count_wide_pairs(p_, across, counts);
-      for (int j = 0; j < kBlock; ++j) out[j * p_.labels] += counts[j];
+      for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] += counts[j];
     }
     if (group_ != 0) return;
     for (int piece = 0; piece < p_.pieces; ++piece) {
       const double* within =
-          p_.within + (static_cast<std::int64_t>(index_) * p_.pieces + piece) * kBlock * p_.labels + c_;
-      for (int j = 0; j < kBlock; ++j) out[j * p_.labels] += within[j * p_.labels];
+          p_.within + (static_cast<std::int64_t>(index_) * p_.pieces + piece) * kBlock * p_.tables.labels +
+          c_;
+      for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] += within[j * p_.tables.labels];
     }
   }
 
@@ -455,14 +458,14 @@ class GroupCounter {
     find_end(ends, first_end, w.from + w.shift, w.ends, one);
     const auto step = [&](int b, EndBlock& near, EndBlock& far) {
       find_end(ends, first_end, b + w.shift + 1, w.ends, far);
-      const BlockScale scale = starts.scale[(first_start + b) * p_.labels + c_];
+      const BlockScale scale = starts.scale[(first_start + b) * p_.tables.labels + c_];
       // Segments within a block were counted before.
       const bool same = !w.crossing && w.shift == 0;
       const Real first = same ? Real(0) : factor_of<Real>(scale, near.scale, bias_power_, &wide);
       const Real second = factor_of<Real>(scale, far.scale, bias_power_, &wide);
       if (first > Real(0) || second > Real(0)) {
         Real start[kBlock];
-        load_numbers(starts, first_start + b, p_.labels, c_, start);
+        load_numbers(starts, first_start + b, p_.tables.labels, c_, start);
         load_end(ends, first_end, b + w.shift + 1, w.ends, far);
         if (!near.loaded) load_end(ends, first_end, b + w.shift, w.ends, near);
         correlate(start, first, second, near.numbers, far.numbers, parts_);
@@ -479,13 +482,13 @@ class GroupCounter {
   __device__ __forceinline__ void find_end(const BlockNumbers<Real>& ends, std::int64_t first, int block,
                                            int count, EndBlock& to) const {
     to.loaded = false;
-    to.scale = block >= 0 && block < count ? ends.scale[(first + block) * p_.labels + c_] : no_scale();
+    to.scale = block >= 0 && block < count ? ends.scale[(first + block) * p_.tables.labels + c_] : no_scale();
   }
   __device__ __forceinline__ void load_end(const BlockNumbers<Real>& ends, std::int64_t first, int block,
                                            int count, EndBlock& to) const {
     to.loaded = true;
     if (block >= 0 && block < count) {
-      load_numbers(ends, first + block, p_.labels, c_, to.numbers);
+      load_numbers(ends, first + block, p_.tables.labels, c_, to.numbers);
     } else {
 #pragma unroll
       for (int j = 0; j < kBlock; ++j) to.numbers[j] = Real(0);
@@ -512,21 +515,11 @@ __global__ void __launch_bounds__(kThreads, 4)
     count_kernel(const __grid_constant__ CountsParameters<Real> p) {
   __shared__ Wide<Real> all_sums[kBlock * kThreads];
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
-  const int c = static_cast<int>(i % p.labels);
-  const std::int64_t teams = i / p.labels;
+  const int c = static_cast<int>(i % p.tables.labels);
+  const std::int64_t teams = i / p.tables.labels;
   const int group = static_cast<int>(teams % p.groups);
   const int index = static_cast<int>(teams / p.groups);
   if (index < p.num_tasks) GroupCounter<Real>(p, index, group, c, all_sums + threadIdx.x).run();
-}
-
-template <class Kernel, class... Arguments>
-void launch(Kernel kernel, std::int64_t threads, cudaStream_t stream, const Arguments&... arguments) {
-  if (threads == 0) return;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>((threads + kThreads - 1) / kThreads));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, arguments...));
 }
 
 template <class Real>
@@ -540,8 +533,8 @@ __global__ void __launch_bounds__(kThreads)
   const SequenceView& s = p.sequences[task.sequence];
   const std::int64_t row = task.first_row + i % mark;
   double most = kNone;
-  for (int c = 0; c < p.labels; ++c)
-    most = fmax(most, score_at(s.emissions, (token - s.begin) * p.labels + c));
+  for (int c = 0; c < p.tables.labels; ++c)
+    most = fmax(most, score_at(s.emissions, (token - s.begin) * p.tables.labels + c));
   level[row] = p.forward.shift[row] + (most == kNone ? 0.0 : most);
 }
 
@@ -565,20 +558,25 @@ __global__ void __launch_bounds__(kThreads)
 template <class Real>
 void find_levels(const CountsParameters<Real>& parameters, std::int64_t mark, double* level,
                  cudaStream_t stream) {
-  launch(level_kernel<Real>, parameters.num_tasks * mark, stream, parameters, mark, level);
+  const LaunchShape shape = shape_for(parameters.num_tasks * mark, kThreads);
+  SEMICRF_CUDA_CHECK(launch(level_kernel<Real>, shape, stream, parameters, mark, level));
 }
 
 template <class Real>
 void count_durations(const CountsParameters<Real>& parameters, cudaStream_t stream) {
-  const std::int64_t lanes = static_cast<std::int64_t>(parameters.num_tasks) * parameters.labels;
-  launch(prepare_kernel<Real>, lanes * parameters.pieces, stream, parameters);
-  launch(prepare_marks_kernel<Real>, lanes * 2 * parameters.before.blocks, stream, parameters);
-  launch(count_kernel<Real>, lanes * parameters.groups, stream, parameters);
+  const auto run = [&](auto kernel, int threads) {  // per interval and label
+    const std::int64_t lanes = static_cast<std::int64_t>(parameters.num_tasks) * parameters.tables.labels;
+    SEMICRF_CUDA_CHECK(launch(kernel, shape_for(lanes * threads, kThreads), stream, parameters));
+  };
+  run(prepare_kernel<Real>, parameters.pieces);
+  run(prepare_marks_kernel<Real>, 2 * parameters.before.blocks);
+  run(count_kernel<Real>, parameters.groups);
 }
 
 void add_rows(const RowGroups& groups, const double* rows, std::int64_t entries, double* sums,
               cudaStream_t stream) {
-  launch(add_kernel, groups.sums * entries, stream, groups, rows, entries, sums);
+  const LaunchShape shape = shape_for(groups.sums * entries, kThreads);
+  SEMICRF_CUDA_CHECK(launch(add_kernel, shape, stream, groups, rows, entries, sums));
 }
 
 template void find_levels<float>(const CountsParameters<float>&, std::int64_t, double*, cudaStream_t);

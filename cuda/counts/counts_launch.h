@@ -24,24 +24,22 @@ struct BlockNumbers {
 // mark it crosses; marks are more than K apart.
 template <class Real>
 struct CountsParameters {
+  LogTables tables;  // forward
   MessageStore<Real> forward, backward;
   StateStore forward_states, backward_states;
   const SequenceView* sequences;
-  const AnchorTask* tasks;                   // of the batch
-  const double *z_whole, *z_offset, *z_log;  // of their anchors
-  const double* norm_log;                    // (blocks) log of what the labels of a block sum to
-  const double *bias, *transition_log, *transition_bound, *source_bound, *log_tail, *last_bias, *first_scores,
-      *last_scores;       // forward tables
-  const double* level;    // (rows) what is subtracted from all labels of a position
-  const int* bias_power;  // (groups, C) power of two below the largest bias of 16 durations, or kNoPower
-  const double* weight;   // (16 groups, C) exp(bias) over that power
+  const AnchorTask* tasks;  // of the batch
+  LocalLogZ z;              // of their anchors
+  const double* norm_log;   // (blocks) log of what the labels of a block sum to
+  const double* level;      // (rows) what is subtracted from all labels of a position
+  const int* bias_power;    // (groups, C) power of two below the largest bias of 16 durations, or kNoPower
+  const double* weight;     // (16 groups, C) exp(bias) over that power
   // Workspace: starts and ends of the intervals; those near the marks at their right ends.
   BlockNumbers<Real> starts, ends, before, after;
   double* within;  // (tasks, pieces, 16, C) segments inside of one block
   double* parts;   // (tasks, entries): durations (16 groups, C), transitions (C, C), tails (C)
   std::int64_t entries;
   int num_tasks, pieces, groups;
-  int labels, width, duration, tail, uniform;
 };
 
 inline constexpr int kNoPower = -1 << 30;

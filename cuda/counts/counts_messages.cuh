@@ -4,7 +4,7 @@
 
 #include "cuda/counts/counts_launch.h"
 #include "cuda/recursion/block/exact_block.cuh"
-#include "cuda/tables/numbers.cuh"
+#include "cuda/recursion/stored_message.cuh"
 
 namespace semicrf::cuda {
 
@@ -72,14 +72,14 @@ struct IntervalMessages {
         first_row(task.first_row),
         rows(task.end - task.begin),
         blocks(static_cast<int>((rows + kBlock - 1) / kBlock)),
-        z_whole(p.z_whole[index]),
-        z_offset(p.z_offset[index]),
-        z_log(p.z_log[index]) {}
+        z_whole(p.z.whole[index]),
+        z_offset(p.z.offset[index]),
+        z_log(p.z.log[index]) {}
 
   __device__ bool at_sequence_begin() const { return task.begin == 0; }
   __device__ std::int64_t token_of(std::int64_t row) const { return task.begin + (row - first_row); }
   __device__ std::int64_t score_index(std::int64_t row, int c) const {
-    return (token_of(row) - sequence.begin) * p.labels + c;
+    return (token_of(row) - sequence.begin) * p.tables.labels + c;
   }
   __device__ const double* before() const {
     return p.forward_states.entries + task.forward_state * p.forward_states.stride;
@@ -88,14 +88,9 @@ struct IntervalMessages {
     return p.backward_states.entries + task.backward_state * p.backward_states.stride;
   }
 
-  __device__ double stored(const MessageStore<Real>& store, const Real* numbers, const double* scale,
-                           const double* pool, std::int64_t row, int c) const {
-    const std::int64_t block = row / kBlock;
-    const int exact = store.exact[block];
-    if (exact > store.pool_slots) return kNone;  // found no room: the pass will be run again
-    if (exact != 0)
-      return pool[((exact - 1) * static_cast<std::int64_t>(kBlock) + row % kBlock) * p.labels + c];
-    return to_log<Real, LogSemiring>(numbers[row * p.labels + c]) + scale[block * p.labels + c];
+  __device__ double stored(const MessageStore<Real>& store, const MessageView<Real>& message,
+                           std::int64_t row, int c) const {
+    return stored_log(store, message, row, c, p.tables.labels);
   }
   // Level of the forward messages of a block less log Z, and of the backward ones. Positions are divided by
   // the sum of their label posteriors, as these are.
@@ -110,28 +105,25 @@ struct IntervalMessages {
     return x;
   }
   __device__ double start_log(std::int64_t row, int c) const {
-    double start = stored(p.forward, p.forward.start, p.forward.start_scale, p.forward.pool_start, row, c) +
-                   score_at(sequence.starts, score_index(row, c));
-    if (token_of(row) == 0) start += p.first_scores[c];
+    double start =
+        stored(p.forward, p.forward.gamma, row, c) + score_at(sequence.starts, score_index(row, c));
+    if (token_of(row) == 0) start += p.tables.first_scores[c];
     return start + forward_level(row / kBlock);
   }
   __device__ double end_log(std::int64_t row, int c) const {
-    double end = stored(p.backward, p.backward.start, p.backward.start_scale, p.backward.pool_start, row, c) +
-                 score_at(sequence.ends, score_index(row, c));
-    if (token_of(row) + 1 == sequence.length) end += p.last_scores[c];
+    double end = stored(p.backward, p.backward.gamma, row, c) + score_at(sequence.ends, score_index(row, c));
+    if (token_of(row) + 1 == sequence.length) end += p.tables.last_scores[c];
     return end + backward_level(row / kBlock);
   }
   // At the position's right boundary; and what follows a start there.
   __device__ double alpha_log(std::int64_t row, int c) const {
-    return stored(p.forward, p.forward.alpha, p.forward.alpha_scale, p.forward.pool_alpha, row, c) +
-           forward_level(row / kBlock);
+    return stored(p.forward, p.forward.alpha, row, c) + forward_level(row / kBlock);
   }
   __device__ double delta_log(std::int64_t row, int c) const {
-    return stored(p.backward, p.backward.alpha, p.backward.alpha_scale, p.backward.pool_alpha, row, c) +
-           backward_level(row / kBlock);
+    return stored(p.backward, p.backward.alpha, row, c) + backward_level(row / kBlock);
   }
   __device__ double content_of(int block, int c) const {
-    return p.forward.content[(first_row / kBlock + block) * p.labels + c];
+    return p.forward.content[(first_row / kBlock + block) * p.tables.labels + c];
   }
 
   // Whether all of a block lies inside, both directions did it fast, and nothing but emissions is on it.
@@ -183,7 +175,7 @@ __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& in
                                                 int c, Real (&number)[kBlock]) {
   constexpr double kWidest = 80;
   const SequenceView& s = interval.sequence;
-  const std::int64_t labels = interval.p.labels;
+  const std::int64_t labels = interval.p.tables.labels;
   const std::int64_t at = interval.score_index(row, c);
   const double baseline = s.baseline != nullptr ? s.baseline[c] : 0.0;
   double value[kBlock];

@@ -55,27 +55,14 @@ BlockNumbers<Real> CountsPass<Real>::numbers_of(int which, std::size_t tasks, in
 
 template <class Real>
 CountsParameters<Real> CountsPass<Real>::parameters(const CountsWork<Real>& work, std::size_t batch) {
-  const TablesView<Real> tables = chain_.view();
   CountsParameters<Real> p = work.parameters;
-  p.bias = tables.bias;
-  p.transition_log = tables.transition_log;
-  p.transition_bound = tables.transition_bound;
-  p.source_bound = tables.source_bound;
-  p.log_tail = tables.log_tail;
-  p.last_bias = tables.last_bias;
-  p.first_scores = tables.first_scores;
-  p.last_scores = tables.last_scores;
+  p.tables = chain_.view();
   p.bias_power = bias_power_.get();
   p.weight = weight_.get();
   p.entries = static_cast<std::int64_t>(entries_);
   p.groups = static_cast<int>(groups_);
-  p.labels = model_.num_labels;
-  p.width = tables.width;
-  p.duration = model_.max_duration;
-  p.tail = model_.has_tail() ? 1 : 0;
-  p.uniform = model_.initial == InitialTerm::kUniform ? 1 : 0;
   const auto blocks = static_cast<int>(ceil_div<std::int64_t>(work.mark, kBlock));
-  const int at_marks = (p.duration - 1 + kBlock - 1) / kBlock;
+  const int at_marks = (p.tables.duration - 1 + kBlock - 1) / kBlock;
   p.pieces = ceil_div(blocks, kPieceBlocks);
   p.starts = numbers_of(0, batch, blocks);
   p.ends = numbers_of(1, batch, blocks);
@@ -112,9 +99,8 @@ void CountsPass<Real>::begin(const CountsWork<Real>& work, const ExpectedCounts&
   start_with(counts);
   for (std::size_t first = 0; first < work.num_tasks; first += batch) {
     p.tasks = work.parameters.tasks + first;
-    p.z_whole = work.parameters.z_whole + first;
-    p.z_offset = work.parameters.z_offset + first;
-    p.z_log = work.parameters.z_log + first;
+    const LocalLogZ& z = work.parameters.z;
+    p.z = {z.whole + first, z.offset + first, z.log + first};
     p.num_tasks = static_cast<int>(std::min(batch, work.num_tasks - first));
     count_durations(p, stream_);
     count_transitions(p, stream_);

@@ -4,7 +4,7 @@
 // every lane finds what its block adds, a scan over the lanes what reaches it from the right, and then it
 // counts.
 #include "cuda/counts/counts_messages.cuh"
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/tables/warp_scan.cuh"
 
 namespace semicrf::cuda {
@@ -16,7 +16,7 @@ template <class Real>
 class TailCounter {
  public:
   __device__ TailCounter(const CountsParameters<Real>& p, int index, int c)
-      : p_(p), interval_(p, index), index_(index), c_(c), log_q_(p.log_tail[c]), q_(exp(log_q_)) {}
+      : p_(p), interval_(p, index), index_(index), c_(c), log_q_(p.tables.log_tail[c]), q_(exp(log_q_)) {}
 
   // The warp together.
   __device__ void run(double* last_duration, double* positions) {
@@ -38,10 +38,8 @@ class TailCounter {
       if (block >= 0) count(block, lane == 0 ? right : from_right, true);
       right = __shfl_sync(kAllLanes, reached, 31);
     }
-    for (int step = 16; step > 0; step /= 2) {
-      ending_ += __shfl_xor_sync(kAllLanes, ending_, step);
-      open_ += __shfl_xor_sync(kAllLanes, open_, step);
-    }
+    ending_ = warp_sum(ending_);
+    open_ = warp_sum(open_);
     if (lane != 0) return;
     *last_duration += ending_;
     *positions = open_;
@@ -64,19 +62,19 @@ class TailCounter {
   __device__ __forceinline__ bool count_numbers(int block) {
     constexpr double kWidest = 1e80;
     const std::int64_t row = interval_.first_row + static_cast<std::int64_t>(block) * kBlock;
-    const std::int64_t at = row * p_.labels + c_;
-    const std::int64_t scale_at = row / kBlock * p_.labels + c_;
+    const std::int64_t at = row * p_.tables.labels + c_;
+    const std::int64_t scale_at = row / kBlock * p_.tables.labels + c_;
     Real tails[kBlock], ends[kBlock], content[kBlock];
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
-      tails[slot] = p_.forward.tail[at + slot * p_.labels];
-      ends[slot] = p_.backward.start[at + slot * p_.labels];
+      tails[slot] = p_.forward.tail.numbers[at + slot * p_.tables.labels];
+      ends[slot] = p_.backward.gamma.numbers[at + slot * p_.tables.labels];
     }
     if (!content_numbers(interval_, row, c_, content)) return false;
-    const double end_scale = p_.backward.start_scale[scale_at] + interval_.backward_level(row / kBlock);
+    const double end_scale = p_.backward.gamma.scale[scale_at] + interval_.backward_level(row / kBlock);
     const double right = beyond_ + interval_.content_of(block, c_);
     const double scale = fmax(end_scale, right);
-    const double tail_scale = p_.forward.tail_scale[scale_at] + interval_.forward_level(row / kBlock);
+    const double tail_scale = p_.forward.tail.scale[scale_at] + interval_.forward_level(row / kBlock);
     if (scale == kNone) return true;
     const double whole = tail_scale + scale;
     if (!(whole <= 300)) return false;
@@ -110,8 +108,7 @@ class TailCounter {
       const std::int64_t i = static_cast<std::int64_t>(block) * kBlock + slot;
       if (i >= interval_.rows) continue;
       // The tail's share at the position's right boundary; a fast block's lacks the content since its first.
-      double tail = interval_.stored(p_.forward, p_.forward.tail, p_.forward.tail_scale, p_.forward.pool_tail,
-                                     interval_.first_row + i, c_) +
+      double tail = interval_.stored(p_.forward, p_.forward.tail, interval_.first_row + i, c_) +
                     interval_.forward_level(at);
       if (fast) tail += logs.content[slot];
       const double reach = log_add(logs.end[slot], beyond_);
@@ -124,16 +121,18 @@ class TailCounter {
   // Ends right of the interval's last boundary, as the stored backward messages are scaled.
   __device__ double beyond_mark(int lane) const {
     const double* after = interval_.after() + c_;
-    const std::int64_t labels = p_.labels;
-    double tail = after[(p_.duration + 1) * labels];
-    if (tail > kNone) tail += p_.duration * log_q_ - p_.last_bias[c_];
+    const std::int64_t labels = p_.tables.labels;
+    double tail = after[(p_.tables.duration + 1) * labels];
+    if (tail > kNone) tail += p_.tables.duration * log_q_ - p_.tables.last_bias[c_];
     double most = tail;
-    for (int d = 1 + lane; d <= p_.duration; d += 32) most = fmax(most, after[(d - 1) * labels] + d * log_q_);
-    for (int step = 16; step > 0; step /= 2) most = fmax(most, __shfl_xor_sync(kAllLanes, most, step));
+    for (int d = 1 + lane; d <= p_.tables.duration; d += 32)
+      most = fmax(most, after[(d - 1) * labels] + d * log_q_);
+    most = warp_most(most);
     if (most == kNone) return kNone;
     double sum = lane == 0 ? exp(tail - most) : 0.0;
-    for (int d = 1 + lane; d <= p_.duration; d += 32) sum += exp(after[(d - 1) * labels] + d * log_q_ - most);
-    for (int step = 16; step > 0; step /= 2) sum += __shfl_xor_sync(kAllLanes, sum, step);
+    for (int d = 1 + lane; d <= p_.tables.duration; d += 32)
+      sum += exp(after[(d - 1) * labels] + d * log_q_ - most);
+    sum = warp_sum(sum);
     const AnchorTask& task = interval_.task;
     const std::int64_t block = (interval_.first_row + interval_.rows - 1) / kBlock;
     const double whole = p_.backward_states.whole[task.backward_state] - p_.backward.mass[block];
@@ -152,15 +151,15 @@ class TailCounter {
 template <class Real>
 __global__ void __launch_bounds__(kWarps * 32) tail_kernel(const __grid_constant__ CountsParameters<Real> p) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kWarps + threadIdx.x / 32;
-  const int c = static_cast<int>(i % p.labels);
-  const int index = static_cast<int>(i / p.labels);
+  const int c = static_cast<int>(i % p.tables.labels);
+  const int index = static_cast<int>(i / p.tables.labels);
   if (index >= p.num_tasks) return;
   double* part = p.parts + index * p.entries;
-  const std::int64_t transitions = static_cast<std::int64_t>(p.groups) * kBlock * p.labels;
-  double* positions = part + transitions + static_cast<std::int64_t>(p.labels) * p.labels + c;
-  if (p.tail != 0 && p.log_tail[c] != kNone) {
+  const std::int64_t transitions = static_cast<std::int64_t>(p.groups) * kBlock * p.tables.labels;
+  double* positions = part + transitions + static_cast<std::int64_t>(p.tables.labels) * p.tables.labels + c;
+  if (p.tables.tail != 0 && p.tables.log_tail[c] != kNone) {
     TailCounter<Real>(p, index, c)
-        .run(part + static_cast<std::int64_t>(p.duration - 1) * p.labels + c, positions);
+        .run(part + static_cast<std::int64_t>(p.tables.duration - 1) * p.tables.labels + c, positions);
   } else if (threadIdx.x % 32 == 0) {
     *positions = 0;
   }
@@ -170,12 +169,8 @@ __global__ void __launch_bounds__(kWarps * 32) tail_kernel(const __grid_constant
 
 template <class Real>
 void count_tails(const CountsParameters<Real>& parameters, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  const std::int64_t warps = static_cast<std::int64_t>(parameters.num_tasks) * parameters.labels;
-  config.gridDim = dim3(static_cast<unsigned>((warps + kWarps - 1) / kWarps));
-  config.blockDim = dim3(kWarps * 32);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, tail_kernel<Real>, parameters));
+  const std::int64_t warps = static_cast<std::int64_t>(parameters.num_tasks) * parameters.tables.labels;
+  SEMICRF_CUDA_CHECK(launch(tail_kernel<Real>, shape_for(32 * warps, 32 * kWarps), stream, parameters));
 }
 
 template void count_tails<float>(const CountsParameters<float>&, cudaStream_t);

@@ -6,7 +6,7 @@
 // left over share the positions) beyond. Positions whose numbers leave their range are counted over
 // logarithms.
 #include "cuda/counts/counts_messages.cuh"
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/recursion/lanes.cuh"
 
 namespace semicrf::cuda {
@@ -53,12 +53,12 @@ struct RowOfTile {
 template <int kFrom, int kTo, class Real>
 __device__ SEMICRF_NOINLINE void count_row(const CountsParameters<Real>& p, RowOfTile at, double* counts) {
   const IntervalMessages<Real> interval(p, at.index);
-  const std::int64_t of_state = static_cast<std::int64_t>(p.duration) * p.labels;
+  const std::int64_t of_state = static_cast<std::int64_t>(p.tables.duration) * p.tables.labels;
   for (int i = 0; i < kFrom * kTo; ++i) {
     const int from = at.from + i / kTo;
     const int to = at.to + i % kTo;
-    if (from >= p.labels || to >= p.labels) continue;
-    const double score = p.transition_log[static_cast<std::int64_t>(from) * p.width + to];
+    if (from >= p.tables.labels || to >= p.tables.labels) continue;
+    const double score = p.tables.transition_log[static_cast<std::int64_t>(from) * p.tables.width + to];
     if (score == kNone) continue;
     double left = 0, right = 0;
     if (at.kind == RowKind::kInside) {
@@ -78,9 +78,9 @@ __device__ SEMICRF_NOINLINE void count_row(const CountsParameters<Real>& p, RowO
 // exp(score of a transition) over the bounds of its labels.
 template <class Real>
 __device__ inline double weight_of(const CountsParameters<Real>& p, int from, int to) {
-  if (from >= p.labels || to >= p.labels) return 0;
-  const double score = p.transition_log[static_cast<std::int64_t>(from) * p.width + to];
-  return score == kNone ? 0.0 : exp(score - (p.source_bound[from] + p.transition_bound[to]));
+  if (from >= p.tables.labels || to >= p.tables.labels) return 0;
+  const double score = p.tables.transition_log[static_cast<std::int64_t>(from) * p.tables.width + to];
+  return score == kNone ? 0.0 : exp(score - (p.tables.source_bound[from] + p.tables.transition_bound[to]));
 }
 
 // --- up to 32 labels: a warp by itself ---
@@ -106,7 +106,7 @@ template <class Real>
 __device__ __forceinline__ Parts<Real> parts_of_log(double x) {
   if (!(x > -1e8)) return {Real(1), kZero};
   const int n = near_int(x * (1 / kLog2));
-  return {from_log<Real, LogSemiring>(fma(static_cast<double>(-n), kLog2, x)), n};
+  return {Ops<Real, LogSemiring>::from_log(fma(static_cast<double>(-n), kLog2, x)), n};
 }
 
 // The lanes of a warp are kStep rows of kGroup labels when they take positions in, and 4 x 8 tiles when they
@@ -157,7 +157,8 @@ class WarpCounter {
   // The boundary at the mark, and before the first position.
   __device__ void count_edges() {
     const RowOfTile at{RowKind::kFirst, index_, from_, to_, interval_.first_row};
-    if (interval_.at_sequence_begin() && p_.uniform != 0) count_row<kFrom, kTo>(p_, at, exact_);
+    if (interval_.at_sequence_begin() && p_.tables.initial_transition != 0)
+      count_row<kFrom, kTo>(p_, at, exact_);
     if (interval_.task.at_sequence_end) return;
     count_row<kFrom, kTo>(p_, RowOfTile{RowKind::kMark, index_, from_, to_, 0}, exact_);
   }
@@ -176,7 +177,7 @@ class WarpCounter {
   __device__ __forceinline__ unsigned load_rows(int block) {
     const std::int64_t at = interval_.first_row / kBlock + block;
     const bool next = block + 1 < interval_.blocks;
-    const bool has_label = label_ < p_.labels;
+    const bool has_label = label_ < p_.tables.labels;
     const std::int64_t c = has_label ? label_ : 0;
     const std::int64_t left = interval_.rows - 1 - static_cast<std::int64_t>(block) * kBlock;
     const int count = left < kBlock ? static_cast<int>(left) : kBlock;  // rows inside
@@ -184,17 +185,18 @@ class WarpCounter {
         p_.forward.exact[at] != 0 || p_.backward.exact[at] != 0 || (next && p_.backward.exact[at + 1] != 0);
     const unsigned all = (1u << count) - 1;
     Real alpha[kSteps], delta[kSteps];
-    const std::int64_t first = (at * kBlock + first_row_) * p_.labels + c;
+    const std::int64_t first = (at * kBlock + first_row_) * p_.tables.labels + c;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       const bool inside = has_label && !exact && first_row_ + i * kStep < count;
-      alpha[i] = inside ? p_.forward.alpha[first + i * kStep * p_.labels] : Real(0);
-      delta[i] = inside ? p_.backward.alpha[first + (i * kStep + 1) * p_.labels] : Real(0);
+      alpha[i] = inside ? p_.forward.alpha.numbers[first + i * kStep * p_.tables.labels] : Real(0);
+      delta[i] = inside ? p_.backward.alpha.numbers[first + (i * kStep + 1) * p_.tables.labels] : Real(0);
     }
-    const std::int64_t scale = at * p_.labels + c;
+    const std::int64_t scale = at * p_.tables.labels + c;
     // Powers of two are relative to the alpha of one label, that of the largest scale: it is never far below
     // the largest. Labels that nothing leads to have zeros throughout.
-    const double mine = alpha[0] > Real(0) ? p_.forward.alpha_scale[scale] + p_.source_bound[c] : kNone;
+    const double mine =
+        alpha[0] > Real(0) ? p_.forward.alpha.scale[scale] + p_.tables.source_bound[c] : kNone;
     double top = mine;
 #pragma unroll
     for (int step = kGroup / 2; step > 0; step /= 2) top = fmax(top, __shfl_xor_sync(kAllLanes, top, step));
@@ -203,10 +205,10 @@ class WarpCounter {
     Parts<Real> by_alpha{Real(1), kZero}, by_delta = by_alpha, by_next = by_alpha;
     if (mine > kNone) by_alpha = parts_of_log<Real>(mine - top);
     if (top > kNone) {
-      const double level = p_.transition_bound[c] + top + interval_.forward_level(at);
-      by_delta = parts_of_log<Real>(p_.backward.alpha_scale[scale] + interval_.backward_level(at) + level);
+      const double level = p_.tables.transition_bound[c] + top + interval_.forward_level(at);
+      by_delta = parts_of_log<Real>(p_.backward.alpha.scale[scale] + interval_.backward_level(at) + level);
       if (next) {
-        by_next = parts_of_log<Real>(p_.backward.alpha_scale[scale + p_.labels] +
+        by_next = parts_of_log<Real>(p_.backward.alpha.scale[scale + p_.tables.labels] +
                                      interval_.backward_level(at + 1) + level);
       }
     }
@@ -300,9 +302,11 @@ __global__ void __launch_bounds__(kMostWarps * 32)
     if (turn == warp) counter.add_to(totals);
   }
   __syncthreads();
-  double* counts = p.parts + index * p.entries + static_cast<std::int64_t>(p.groups) * kBlock * p.labels;
-  for (int i = static_cast<int>(threadIdx.x); i < p.labels * p.labels; i += static_cast<int>(blockDim.x))
-    counts[i] = totals[i / p.labels * kWidth + i % p.labels];
+  double* counts =
+      p.parts + index * p.entries + static_cast<std::int64_t>(p.groups) * kBlock * p.tables.labels;
+  for (int i = static_cast<int>(threadIdx.x); i < p.tables.labels * p.tables.labels;
+       i += static_cast<int>(blockDim.x))
+    counts[i] = totals[i / p.tables.labels * kWidth + i % p.tables.labels];
 }
 
 // --- more labels: a block of threads together ---
@@ -312,7 +316,7 @@ class TransitionCounter {
  public:
   // exact: (16) of the caller, so that the sums themselves stay in registers
   __device__ TransitionCounter(const CountsParameters<Real>& p, int index, int group, double* exact)
-      : p_(p), interval_(p, index), index_(index), width_(padded(p.labels)), exact_(exact) {
+      : p_(p), interval_(p, index), index_(index), width_(padded(p.tables.labels)), exact_(exact) {
     double* doubles = reinterpret_cast<double*>(shared_memory);
     alpha_factor_ = doubles;
     delta_factor_ = doubles + width_;  // of this block, of the next
@@ -321,8 +325,8 @@ class TransitionCounter {
     alpha_ = reals;
     delta_ = reals + kBlock * width_;
     wide_ = reinterpret_cast<int*>(delta_ + kBlock * width_);
-    const int tiles = tiles_of(p.labels);
-    const int splits = splits_of(p.labels);
+    const int tiles = tiles_of(p.tables.labels);
+    const int splits = splits_of(p.tables.labels);
     const int shared_tiles = tiles < kThreads ? tiles : kThreads;
     slot_ = static_cast<int>(threadIdx.x) % shared_tiles;
     const int tile = group * kThreads + slot_;
@@ -331,7 +335,7 @@ class TransitionCounter {
     from_ = tile / (width_ / kTile) * kTile;
     to_ = tile % (width_ / kTile) * kTile;
     group_lanes_ = 32;
-    while (group_lanes_ > 2 && group_lanes_ / 2 >= p.labels) group_lanes_ /= 2;  // 16 rows at most
+    while (group_lanes_ > 2 && group_lanes_ / 2 >= p.tables.labels) group_lanes_ /= 2;  // 16 rows at most
     for (int i = static_cast<int>(threadIdx.x); i < kBlock * width_; i += kThreads)
       alpha_[i] = delta_[i] = Real(0);
   }
@@ -354,7 +358,8 @@ class TransitionCounter {
     }
     flush();
     if (split_ == 0 && works_) {
-      if (interval_.at_sequence_begin() && p_.uniform != 0) add_exact(RowKind::kFirst, interval_.first_row);
+      if (interval_.at_sequence_begin() && p_.tables.initial_transition != 0)
+        add_exact(RowKind::kFirst, interval_.first_row);
       if (!interval_.task.at_sequence_end) add_exact(RowKind::kMark, 0);
     }
     write(counts);
@@ -380,19 +385,20 @@ class TransitionCounter {
     top_ = 0;
     if (exact_alpha_) return;
     const int lane = static_cast<int>(threadIdx.x % 32);
-    const double* scale = p_.forward.alpha_scale + at * p_.labels;
+    const double* scale = p_.forward.alpha.scale + at * p_.tables.labels;
     double top = kNone;
-    for (int c = lane; c < p_.labels; c += 32) top = fmax(top, scale[c] + p_.source_bound[c]);
+    for (int c = lane; c < p_.tables.labels; c += 32) top = fmax(top, scale[c] + p_.tables.source_bound[c]);
 #pragma unroll
     for (int step = 16; step > 0; step /= 2) top = fmax(top, __shfl_xor_sync(0xffffffffu, top, step));
     top_ = top;
     if (!(top > kNone)) return;
-    for (int c = static_cast<int>(threadIdx.x); c < p_.labels; c += kThreads) {
-      alpha_factor_[c] = exp(scale[c] + p_.source_bound[c] - top);
+    for (int c = static_cast<int>(threadIdx.x); c < p_.tables.labels; c += kThreads) {
+      alpha_factor_[c] = exp(scale[c] + p_.tables.source_bound[c] - top);
       for (int later = 0; later < 2; ++later) {
         double factor = 0;
         if ((later == 0 || next) && !(later == 0 ? exact_delta_ : exact_next_)) {
-          factor = exp(p_.backward.alpha_scale[(at + later) * p_.labels + c] + p_.transition_bound[c] +
+          factor = exp(p_.backward.alpha.scale[(at + later) * p_.tables.labels + c] +
+                       p_.tables.transition_bound[c] +
                        ((top + interval_.forward_level(at)) + interval_.backward_level(at + later)));
         }
         delta_factor_[later * width_ + c] = factor;
@@ -416,12 +422,13 @@ class TransitionCounter {
     // A power of two near the largest alpha, in the numbers' scale or as a logarithm.
     int exponent = -2000;
     double top = kNone;
-    for (int c = first_label; inside && c < p_.labels; c += group_lanes_) {
+    for (int c = first_label; inside && c < p_.tables.labels; c += group_lanes_) {
       if (logs) {
-        top = fmax(top, interval_.alpha_log(row_of(block, r), c) + p_.source_bound[c]);
+        top = fmax(top, interval_.alpha_log(row_of(block, r), c) + p_.tables.source_bound[c]);
       } else if (top_ > kNone) {
         const double number =
-            static_cast<double>(p_.forward.alpha[row_of(block, r) * p_.labels + c]) * alpha_factor_[c];
+            static_cast<double>(p_.forward.alpha.numbers[row_of(block, r) * p_.tables.labels + c]) *
+            alpha_factor_[c];
         exponent = number > 0 && exponent_of(number) > exponent ? exponent_of(number) : exponent;
       }
     }
@@ -434,15 +441,17 @@ class TransitionCounter {
     const double up = logs || !some ? 0.0 : power_of_two(exponent, double());
     const double down = logs || !some ? 0.0 : power_of_two(-exponent, double());
     bool wide = false;
-    for (int c = first_label; c < p_.labels; c += group_lanes_) {
+    for (int c = first_label; c < p_.tables.labels; c += group_lanes_) {
       double alpha = 0, delta = 0;
       if (inside && some && logs) {
-        alpha = exp(interval_.alpha_log(row_of(block, r), c) + p_.source_bound[c] - top);
-        delta = exp(interval_.delta_log(row_of(block, r + 1), c) + p_.transition_bound[c] + top);
+        alpha = exp(interval_.alpha_log(row_of(block, r), c) + p_.tables.source_bound[c] - top);
+        delta = exp(interval_.delta_log(row_of(block, r + 1), c) + p_.tables.transition_bound[c] + top);
       } else if (inside && some) {
-        alpha = static_cast<double>(p_.forward.alpha[row_of(block, r) * p_.labels + c]) * alpha_factor_[c];
+        alpha = static_cast<double>(p_.forward.alpha.numbers[row_of(block, r) * p_.tables.labels + c]) *
+                alpha_factor_[c];
         alpha *= down;
-        delta = static_cast<double>(p_.backward.alpha[row_of(block, r + 1) * p_.labels + c]) * up;
+        delta =
+            static_cast<double>(p_.backward.alpha.numbers[row_of(block, r + 1) * p_.tables.labels + c]) * up;
         delta *= delta_factor_[later * width_ + c];
       }
       alpha_[r * width_ + c] = static_cast<Real>(alpha);
@@ -457,7 +466,7 @@ class TransitionCounter {
 
   __device__ __forceinline__ void multiply(int block) {
     if (!works_) return;
-    const int splits = splits_of(p_.labels);
+    const int splits = splits_of(p_.tables.labels);
     for (int r = split_; r < kBlock; r += splits) {
       if (wide_[r] != 0) {
         add_exact(RowKind::kInside, row_of(block, r));
@@ -491,7 +500,7 @@ class TransitionCounter {
 
   // Adds up the threads of a tile in their order.
   __device__ void write(double* counts) {
-    for (int s = 0; s < splits_of(p_.labels); ++s) {
+    for (int s = 0; s < splits_of(p_.tables.labels); ++s) {
       if (works_ && split_ == s) {
 #pragma unroll
         for (int i = 0; i < kTileEntries; ++i) {
@@ -507,8 +516,8 @@ class TransitionCounter {
     for (int i = 0; i < kTileEntries; ++i) {
       const int from = from_ + i / kTile;
       const int to = to_ + i % kTile;
-      if (from < p_.labels && to < p_.labels)
-        counts[static_cast<std::int64_t>(from) * p_.labels + to] = totals_[i * kThreads + slot_];
+      if (from < p_.tables.labels && to < p_.tables.labels)
+        counts[static_cast<std::int64_t>(from) * p_.tables.labels + to] = totals_[i * kThreads + slot_];
     }
   }
   const CountsParameters<Real>& p_;
@@ -528,9 +537,10 @@ class TransitionCounter {
 template <class Real>
 __global__ void __launch_bounds__(kThreads, 4)
     transition_kernel(const __grid_constant__ CountsParameters<Real> p) {
-  const int groups = tile_groups(p.labels);
+  const int groups = tile_groups(p.tables.labels);
   const int index = static_cast<int>(blockIdx.x) / groups;
-  double* counts = p.parts + index * p.entries + static_cast<std::int64_t>(p.groups) * kBlock * p.labels;
+  double* counts =
+      p.parts + index * p.entries + static_cast<std::int64_t>(p.groups) * kBlock * p.tables.labels;
   double exact[kTileEntries];
   for (int i = 0; i < kTileEntries; ++i) exact[i] = 0;
   TransitionCounter<Real>(p, index, static_cast<int>(blockIdx.x) % groups, exact).run(counts);
@@ -538,46 +548,35 @@ __global__ void __launch_bounds__(kThreads, 4)
 
 template <class Real>
 void launch_blocks(const CountsParameters<Real>& parameters, cudaStream_t stream) {
-  const auto width = static_cast<std::size_t>(padded(parameters.labels));
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(parameters.num_tasks * tile_groups(parameters.labels)));
-  config.blockDim = dim3(kThreads);
-  config.dynamicSmemBytes = (3 * width + kThreads * kTileEntries) * sizeof(double) +
-                            2 * kBlock * width * sizeof(Real) + kBlock * sizeof(int);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(transition_kernel<Real>,
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(config.dynamicSmemBytes)));
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, transition_kernel<Real>, parameters));
+  const auto width = static_cast<std::size_t>(padded(parameters.tables.labels));
+  const std::size_t shared = (3 * width + kThreads * kTileEntries) * sizeof(double) +
+                             2 * kBlock * width * sizeof(Real) + kBlock * sizeof(int);
+  const std::int64_t blocks =
+      static_cast<std::int64_t>(parameters.num_tasks) * tile_groups(parameters.tables.labels);
+  SEMICRF_CUDA_CHECK(launch(transition_kernel<Real>, {blocks, kThreads, shared}, stream, parameters));
 }
 
 template <class Real, int kWidth>
 void launch_warps(const CountsParameters<Real>& parameters, cudaStream_t stream) {
   // A warp should have a dozen blocks to itself.
   const int warps = warps_along(parameters.starts.blocks);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(parameters.num_tasks));
-  config.blockDim = dim3(static_cast<unsigned>(warps * 32));
-  config.dynamicSmemBytes =
+  const std::size_t shared =
       kWidth * kWidth * sizeof(double) + static_cast<std::size_t>(warps) * 2 * kBlock * kWidth * sizeof(Real);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(warp_kernel<Real, kWidth>,
-                                          cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(config.dynamicSmemBytes)));
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, warp_kernel<Real, kWidth>, parameters));
+  const LaunchShape shape{parameters.num_tasks, warps * 32, shared};
+  SEMICRF_CUDA_CHECK(launch(warp_kernel<Real, kWidth>, shape, stream, parameters));
 }
 
 }  // namespace
 
 template <class Real>
 void count_transitions(const CountsParameters<Real>& parameters, cudaStream_t stream) {
-  if (parameters.labels <= 8) {
+  if (parameters.tables.labels <= 8) {
     launch_warps<Real, 8>(parameters, stream);
-  } else if (parameters.labels <= 16) {
+  } else if (parameters.tables.labels <= 16) {
     launch_warps<Real, 16>(parameters, stream);
-  } else if (parameters.labels <= 24) {
+  } else if (parameters.tables.labels <= 24) {
     launch_warps<Real, 24>(parameters, stream);
-  } else if (parameters.labels <= 32) {
+  } else if (parameters.tables.labels <= 32) {
     launch_warps<Real, 32>(parameters, stream);
   } else {
     launch_blocks(parameters, stream);

@@ -2,8 +2,7 @@
 // features (n, inputs). A thread has two labels and four inputs of one stretch in registers and walks along
 // it; what the threads of a stretch read is the same few lines at a time, which the first cache holds. In
 // double: a float times a float is exact in it.
-#include "core/sizes.h"
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/heads/head_sums_launch.h"
 
 namespace semicrf::cuda {
@@ -92,29 +91,20 @@ __global__ void __launch_bounds__(kThreads) ends_kernel(const __grid_constant__ 
 
 template <class Real>
 void sum_head(const HeadSumsJob<Real>& job, cudaStream_t stream) {
-  if (job.num_stretches == 0) return;
   const Shares shares = shares_of(job.labels, job.inputs);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(job.num_stretches) * static_cast<unsigned>(shares.blocks));
-  config.blockDim = dim3(static_cast<unsigned>(shares.threads));
-  config.stream = stream;
+  const LaunchShape shape{static_cast<std::int64_t>(job.num_stretches) * shares.blocks, shares.threads};
   const DeviceScores rows = job.features.rows;
   if (rows.f64 == nullptr) {
-    SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, sum_kernel<Real, float>, job, rows.f32));
+    SEMICRF_CUDA_CHECK(launch(sum_kernel<Real, float>, shape, stream, job, rows.f32));
   } else {
-    SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, sum_kernel<Real, double>, job, rows.f64));
+    SEMICRF_CUDA_CHECK(launch(sum_kernel<Real, double>, shape, stream, job, rows.f64));
   }
 }
 
 template <class Real>
 void copy_ends(const HeadSumsJob<Real>& job, cudaStream_t stream) {
-  if (job.num_stretches == 0) return;
-  cudaLaunchConfig_t config{};
-  const std::int64_t threads = static_cast<std::int64_t>(job.num_stretches) * job.labels;
-  config.gridDim = dim3(static_cast<unsigned>(ceil_div<std::int64_t>(threads, kThreads)));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, ends_kernel<Real>, job));
+  const LaunchShape shape = shape_for(static_cast<std::int64_t>(job.num_stretches) * job.labels, kThreads);
+  SEMICRF_CUDA_CHECK(launch(ends_kernel<Real>, shape, stream, job));
 }
 
 template void sum_head<float>(const HeadSumsJob<float>&, cudaStream_t);

@@ -1,7 +1,7 @@
 // One block of threads per state, or per junction of two; sums in a fixed order.
+#include "cuda/device/launch.h"
 #include "cuda/passes/agreement.h"
-#include "cuda/device/cuda_check.h"
-#include "cuda/recursion/lanes.cuh"
+#include "cuda/tables/warp_scan.cuh"
 
 namespace semicrf::cuda {
 
@@ -9,24 +9,25 @@ extern __shared__ unsigned char shared_memory[];
 
 namespace {
 
-inline constexpr int kAgreementThreads = 128;
+constexpr int kThreads = 128;
+constexpr int kWarps = kThreads / 32;
 
-__global__ void __launch_bounds__(kAgreementThreads) normalize(const StateStore states) {
+__global__ void __launch_bounds__(kThreads) normalize(const StateStore states) {
   double* const parts = reinterpret_cast<double*>(shared_memory);
   double* const entries = states.entries + blockIdx.x * states.stride;
   const auto begin = static_cast<std::int64_t>(threadIdx.x);
   double largest = kNone;
-  for (std::int64_t i = begin; i < states.stride; i += kAgreementThreads) largest = fmax(largest, entries[i]);
-  largest = most_of_group(largest, 32);
+  for (std::int64_t i = begin; i < states.stride; i += kThreads) largest = fmax(largest, entries[i]);
+  largest = warp_most(largest);
   parts[threadIdx.x / 32] = largest;
   __syncthreads();
-  for (int i = 0; i < kAgreementThreads / 32; ++i) largest = fmax(largest, parts[i]);
+  for (int i = 0; i < kWarps; ++i) largest = fmax(largest, parts[i]);
   if (largest == kNone || largest == 0) return;
-  for (std::int64_t i = begin; i < states.stride; i += kAgreementThreads) entries[i] -= largest;
+  for (std::int64_t i = begin; i < states.stride; i += kThreads) entries[i] -= largest;
   if (threadIdx.x == 0) states.offset[blockIdx.x] += largest;
 }
 
-__global__ void __launch_bounds__(kAgreementThreads)
+__global__ void __launch_bounds__(kThreads)
     compare(const StateStore states, const Junction* junctions, JunctionResult* results, double tolerance,
             double epsilon) {
   double* const parts = reinterpret_cast<double*>(shared_memory);
@@ -34,7 +35,7 @@ __global__ void __launch_bounds__(kAgreementThreads)
   const double* truth = states.entries + at.truth * states.stride;
   const double* warmed = states.entries + at.warmed * states.stride;
   double low = -kNone, high = kNone, largest = 0, weight = 0, weighted = 0;
-  for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kAgreementThreads) {
+  for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kThreads) {
     const double a = truth[i];
     const double b = warmed[i];
     if (a == kNone && b == kNone) continue;
@@ -50,14 +51,11 @@ __global__ void __launch_bounds__(kAgreementThreads)
     weight += mass;
     weighted += mass * difference;
   }
-  for (int step = 16; step > 0; step /= 2) {
-    low = fmin(low, __shfl_xor_sync(kAllLanes, low, step));
-    high = fmax(high, __shfl_xor_sync(kAllLanes, high, step));
-    largest = fmax(largest, __shfl_xor_sync(kAllLanes, largest, step));
-    weight += __shfl_xor_sync(kAllLanes, weight, step);
-    weighted += __shfl_xor_sync(kAllLanes, weighted, step);
-  }
-  constexpr int kWarps = kAgreementThreads / 32;
+  low = -warp_most(-low);
+  high = warp_most(high);
+  largest = warp_most(largest);
+  weight = warp_sum(weight);
+  weighted = warp_sum(weighted);
   if (threadIdx.x % 32 == 0) {
     double* mine = parts + threadIdx.x / 32;
     mine[0] = low;
@@ -85,9 +83,9 @@ __global__ void __launch_bounds__(kAgreementThreads)
   results[blockIdx.x] = result;
 }
 
-__global__ void __launch_bounds__(kAgreementThreads)
+__global__ void __launch_bounds__(kThreads)
     gather(const StateStore states, int duration, int labels, const int* slots, int count, double* messages) {
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kAgreementThreads + threadIdx.x;
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   if (i >= static_cast<std::int64_t>(count) * labels) return;
   const std::int64_t row = static_cast<std::int64_t>(duration) * labels;
   messages[i] = states.entries[slots[i / labels] * states.stride + row + i % labels];
@@ -96,33 +94,21 @@ __global__ void __launch_bounds__(kAgreementThreads)
 }  // namespace
 
 void normalize_states(const StateStore& states, int count, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(count));
-  config.blockDim = dim3(kAgreementThreads);
-  config.dynamicSmemBytes = kAgreementThreads / 32 * sizeof(double);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, normalize, states));
+  const std::size_t shared = kWarps * sizeof(double);
+  SEMICRF_CUDA_CHECK(launch(normalize, {count, kThreads, shared}, stream, states));
 }
 
 void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
                     double epsilon, JunctionResult* results, cudaStream_t stream) {
-  if (count == 0) return;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(count));
-  config.blockDim = dim3(kAgreementThreads);
-  config.dynamicSmemBytes = 5 * kAgreementThreads / 32 * sizeof(double);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, compare, states, junctions, results, tolerance, epsilon));
+  const std::size_t shared = 5 * kWarps * sizeof(double);
+  SEMICRF_CUDA_CHECK(
+      launch(compare, {count, kThreads, shared}, stream, states, junctions, results, tolerance, epsilon));
 }
 
 void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,
                      double* messages, cudaStream_t stream) {
-  const std::int64_t entries = static_cast<std::int64_t>(count) * labels;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>((entries + kAgreementThreads - 1) / kAgreementThreads));
-  config.blockDim = dim3(kAgreementThreads);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, gather, states, duration, labels, slots, count, messages));
+  const LaunchShape shape = shape_for(static_cast<std::int64_t>(count) * labels, kThreads);
+  SEMICRF_CUDA_CHECK(launch(gather, shape, stream, states, duration, labels, slots, count, messages));
 }
 
 }  // namespace semicrf::cuda

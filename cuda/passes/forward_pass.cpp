@@ -62,7 +62,8 @@ class MessageWriter {
       const std::size_t from = in_slab * labels_ + c;
       const std::size_t scale = b * labels_ + c;
       if (out_.starts != nullptr) {
-        double value = exact ? kept.pool_start[pool + c] : log_of(kept.start[from]) + kept.start_scale[scale];
+        double value =
+            exact ? kept.gamma.pool[pool + c] : log_of(kept.gamma.numbers[from]) + kept.gamma.scale[scale];
         if (!scores_.start_scores.empty()) value += scores_.start_scores.at(in_window * labels_ + c);
         if (range_.begin + static_cast<std::int64_t>(row) == 0 && !model_.start_scores.empty())
           value += model_.start_scores[c];
@@ -70,7 +71,7 @@ class MessageWriter {
       }
       if (out_.ends != nullptr) {
         const double value =
-            exact ? kept.pool_alpha[pool + c] : log_of(kept.alpha[from]) + kept.alpha_scale[scale];
+            exact ? kept.alpha.pool[pool + c] : log_of(kept.alpha.numbers[from]) + kept.alpha.scale[scale];
         out_.ends[at] = (value + offset) + end_level;
       }
       if (out_.tails == nullptr) continue;
@@ -81,8 +82,8 @@ class MessageWriter {
       content[c] += score;
       double value = kNegativeInfinity;
       if (model_.has_tail()) {
-        value =
-            exact ? kept.pool_tail[pool + c] : log_of(kept.tail[from]) + kept.tail_scale[scale] + content[c];
+        value = exact ? kept.tail.pool[pool + c]
+                      : log_of(kept.tail.numbers[from]) + kept.tail.scale[scale] + content[c];
       }
       out_.tails[at] = (value + offset) + end_level;
     }

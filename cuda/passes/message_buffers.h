@@ -87,8 +87,8 @@ class MessageBuffers {
                cudaMemcpyKind kind, cudaStream_t stream) const {
     for_each_array<Real>(shape_, part, [&, own = view()](auto array, std::size_t entries) {
       if (count == 0) return;
-      SEMICRF_CUDA_CHECK(cudaMemcpyAsync(to.*array, own.*array + first * entries,
-                                         count * entries * sizeof(*(own.*array)), kind, stream));
+      SEMICRF_CUDA_CHECK(cudaMemcpyAsync(array(to), array(own) + first * entries,
+                                         count * entries * sizeof(*array(own)), kind, stream));
     });
   }
 

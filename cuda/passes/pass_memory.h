@@ -28,28 +28,37 @@ inline std::size_t first_pool_slots(std::size_t blocks) { return std::max<std::s
 // Messages of fast blocks lie side by side; those of exact blocks in a pool, slot by slot, as logarithms.
 enum class MessagePart { kBlocks, kPool };
 
-// Calls visit(member of MessageStore, entries per block or slot) for every array of a part that is kept.
+// Calls visit(array, entries per block or slot) for every array of a part that is kept: array(store) is where
+// a store has it.
 template <class Real, class Visit>
 void for_each_array(const MessageShape& shape, MessagePart part, Visit visit) {
   using Store = MessageStore<Real>;
+  using View = MessageView<Real>;
   const std::size_t labels = wide(shape.labels);
-  if (part == MessagePart::kPool) {
-    visit(&Store::pool_alpha, kBlock * labels);
-    visit(&Store::pool_start, kBlock * labels);
-    if (shape.tail) visit(&Store::pool_tail, kBlock * labels);
-    return;
+  for (const auto message : {&Store::alpha, &Store::gamma, &Store::tail}) {
+    if (message == &Store::tail && !shape.tail) continue;
+    const auto of_message = [&](auto array, std::size_t entries) {
+      visit(
+          [=](auto& store) -> auto& { return (store.*message).*array; }, entries);
+    };
+    if (part == MessagePart::kPool) {
+      of_message(&View::pool, kBlock * labels);
+    } else {
+      of_message(&View::numbers, kBlock * labels);
+      of_message(&View::scale, labels);
+    }
   }
-  visit(&Store::alpha, kBlock * labels);
-  visit(&Store::start, kBlock * labels);
-  if (shape.tail) visit(&Store::tail, kBlock * labels);
-  if (shape.tail) visit(&Store::tail_scale, labels);
-  for (const auto per_label :
-       {&Store::alpha_scale, &Store::start_scale, &Store::content, &Store::start_bound})
-    visit(per_label, labels);
-  visit(&Store::base, std::size_t{1});
-  visit(&Store::mass, std::size_t{1});
-  visit(&Store::exact, std::size_t{1});
-  if (shape.shifts) visit(&Store::shift, std::size_t{kBlock});
+  if (part == MessagePart::kPool) return;
+  const auto of_store = [&](auto array, std::size_t entries) {
+    visit(
+        [=](auto& store) -> auto& { return store.*array; }, entries);
+  };
+  of_store(&Store::content, labels);
+  of_store(&Store::gamma_bound, labels);
+  of_store(&Store::base, 1);
+  of_store(&Store::mass, 1);
+  of_store(&Store::exact, 1);
+  if (shape.shifts) of_store(&Store::shift, kBlock);
 }
 
 // Bytes of a part of so many blocks or slots; `store` gets its arrays.
@@ -58,8 +67,8 @@ std::size_t slice_messages(const MessageShape& shape, MessagePart part, std::siz
                            MessageStore<Real>& store) {
   Slices slices(memory);
   for_each_array<Real>(shape, part, [&](auto array, std::size_t entries) {
-    store.*array =
-        slices.add<std::remove_pointer_t<std::remove_cvref_t<decltype(store.*array)>>>(count * entries);
+    auto*& slice = array(store);
+    slice = slices.add<std::remove_pointer_t<std::remove_cvref_t<decltype(slice)>>>(count * entries);
   });
   return slices.bytes();
 }

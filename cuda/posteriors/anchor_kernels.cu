@@ -3,7 +3,7 @@
 // [s, e) with s < b < e are a sum over K^2 / 2 pairs of numbers relative to the largest of each factor, each
 // lane with some starts whose durations slide past the ends. Where that could lose something all labels are
 // summed over logarithms.
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/posteriors/posterior_launch.h"
 #include "cuda/tables/numbers.cuh"
 #include "cuda/tables/warp_scan.cuh"
@@ -21,23 +21,6 @@ constexpr int kManyStarts = 16;
 constexpr int kLongDuration = 512;
 constexpr std::size_t kMostShared = std::size_t(64) << 10;
 
-__device__ __forceinline__ double warp_sum(double x) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x += __shfl_xor_sync(kAllLanes, x, step);
-  return x;
-}
-__device__ __forceinline__ double warp_most(double x) {
-#pragma unroll
-  for (int step = 16; step > 0; step /= 2) x = fmax(x, __shfl_xor_sync(kAllLanes, x, step));
-  return x;
-}
-// log of the sum of the lanes' exp(x).
-__device__ __forceinline__ double warp_log_sum(double x) {
-  const double most = warp_most(x);
-  const double sum = warp_sum(most > kNone ? exp(x - most) : 0.0);
-  return most > kNone ? most + log(sum) : kNone;
-}
-
 // One label at one mark, the lanes of a warp together. States are (K + 2, C): row d - 1 at distance d.
 struct LabelAtMark {
   const AnchorParameters& p;
@@ -45,16 +28,16 @@ struct LabelAtMark {
   int c, lane;
 
   __device__ double start(int distance) const {
-    return before[static_cast<std::int64_t>(distance - 1) * p.labels + c];
+    return before[static_cast<std::int64_t>(distance - 1) * p.tables.labels + c];
   }
   __device__ double end(int distance) const {
-    return after[static_cast<std::int64_t>(distance - 1) * p.labels + c];
+    return after[static_cast<std::int64_t>(distance - 1) * p.tables.labels + c];
   }
 
   // Log of the sum, relative to the scales of both states; `lost`: of what may have vanished.
   template <int kStarts>
   __device__ double crossing(double* starts, double* ends, double* lost) const {
-    const int longest = p.duration;
+    const int longest = p.tables.duration;
     double most_before = kNone, most_after = kNone;
     for (int d = 1 + lane; d <= longest; d += 32) {
       most_before = fmax(most_before, start(d));
@@ -62,7 +45,7 @@ struct LabelAtMark {
     }
     most_before = warp_most(most_before);
     most_after = warp_most(most_after);
-    const double scale = most_before + most_after + p.largest_bias[c];
+    const double scale = most_before + most_after + p.tables.largest_bias[c];
     *lost = kNone;
     if (!(scale > kNone)) return kNone;
     __syncwarp();
@@ -104,17 +87,18 @@ struct LabelAtMark {
 
   __device__ double crossing_in_logs() const {
     const auto term = [&](int left, int right) {
-      return start(left) + end(right) + p.bias[static_cast<std::int64_t>(left + right - 1) * p.width + c];
+      return start(left) + end(right) +
+             p.tables.bias[static_cast<std::int64_t>(left + right - 1) * p.tables.width + c];
     };
     double most = kNone;
-    for (int left = 1 + lane; left < p.duration; left += 32) {
-      for (int right = 1; left + right <= p.duration; ++right) most = fmax(most, term(left, right));
+    for (int left = 1 + lane; left < p.tables.duration; left += 32) {
+      for (int right = 1; left + right <= p.tables.duration; ++right) most = fmax(most, term(left, right));
     }
     most = warp_most(most);
     if (most == kNone) return kNone;
     double sum = 0;
-    for (int left = 1 + lane; left < p.duration; left += 32) {
-      for (int right = 1; left + right <= p.duration; ++right) sum += exp(term(left, right) - most);
+    for (int left = 1 + lane; left < p.tables.duration; left += 32) {
+      for (int right = 1; left + right <= p.tables.duration; ++right) sum += exp(term(left, right) - most);
     }
     return most + log(warp_sum(sum));
   }
@@ -122,16 +106,16 @@ struct LabelAtMark {
   // Segments longer than K that cross the boundary. A lane takes a stretch of distances; what the stretches
   // before it hand on comes from a scan over the lanes.
   __device__ double tail_crossing() const {
-    const double log_q = p.log_tail[c];
+    const double log_q = p.tables.log_tail[c];
     if (log_q == kNone) return kNone;
-    const double last = p.last_bias[c];
-    const double behind = after[static_cast<std::int64_t>(p.duration + 1) * p.labels + c];
-    const int each = (p.duration + 31) / 32;
-    const int first = 1 + lane * each < p.duration + 1 ? 1 + lane * each : p.duration + 1;
-    const int end_of = first + each < p.duration + 1 ? first + each : p.duration + 1;
+    const double last = p.tables.last_bias[c];
+    const double behind = after[static_cast<std::int64_t>(p.tables.duration + 1) * p.tables.labels + c];
+    const int each = (p.tables.duration + 31) / 32;
+    const int first = 1 + lane * each < p.tables.duration + 1 ? 1 + lane * each : p.tables.duration + 1;
+    const int end_of = first + each < p.tables.duration + 1 ? first + each : p.tables.duration + 1;
     // Starts within K of the boundary whose segment is longer than K: tail_d = (tail_{d-1} + end) q.
     const auto next = [&](double tail, int d) {
-      return log_add(tail, end(p.duration - d + 1) + last) + log_q;
+      return log_add(tail, end(p.tables.duration - d + 1) + last) + log_q;
     };
     double mine = kNone;
     for (int d = first; d < end_of; ++d) mine = next(mine, d);
@@ -148,9 +132,9 @@ struct LabelAtMark {
     // Starts more than K before it: the forward tail, and any end beyond.
     double beyond = kNone;
     for (int d = first; d < end_of; ++d) beyond = log_add(beyond, end(d) + d * log_q);
-    if (lane == 0 && behind > kNone) beyond = log_add(beyond, behind - last + p.duration * log_q);
+    if (lane == 0 && behind > kNone) beyond = log_add(beyond, behind - last + p.tables.duration * log_q);
     beyond = warp_log_sum(beyond);
-    const double open = before[static_cast<std::int64_t>(p.duration + 1) * p.labels + c];
+    const double open = before[static_cast<std::int64_t>(p.tables.duration + 1) * p.tables.labels + c];
     return log_add(warp_log_sum(sum), open + beyond);
   }
 };
@@ -159,15 +143,15 @@ struct LabelAtMark {
 __device__ inline double ending_at(const AnchorParameters& p, const AnchorTask& task, const double* alpha,
                                    const double* delta, int lane) {
   double ending = kNone;
-  for (int from = lane; from < p.labels; from += 32) {
+  for (int from = lane; from < p.tables.labels; from += 32) {
     double beta = task.at_sequence_end ? 0.0 : kNone;
     if (!task.at_sequence_end) {
       double most = kNone;
-      const double* row = p.transition_log + static_cast<std::int64_t>(from) * p.width;
-      for (int to = 0; to < p.labels; ++to) most = fmax(most, row[to] + delta[to]);
+      const double* row = p.tables.transition_log + static_cast<std::int64_t>(from) * p.tables.width;
+      for (int to = 0; to < p.tables.labels; ++to) most = fmax(most, row[to] + delta[to]);
       if (most > kNone) {
         double sum = 0;
-        for (int to = 0; to < p.labels; ++to) sum += exp(row[to] + delta[to] - most);
+        for (int to = 0; to < p.tables.labels; ++to) sum += exp(row[to] + delta[to] - most);
         beta = most + log(sum);
       }
     }
@@ -190,9 +174,9 @@ __device__ inline void write_anchor(const AnchorParameters& p, const AnchorTask&
     offset += p.backward.offset[task.backward_state];
     mass += b.mass_before;
   }
-  p.z_whole[index] = whole - mass;
-  p.z_offset[index] = offset + log_z;
-  p.z_log[index] = log_z;
+  p.z.whole[index] = whole - mass;
+  p.z.offset[index] = offset + log_z;
+  p.z.log[index] = log_z;
   p.fallbacks[index] = exact;
 }
 
@@ -207,21 +191,22 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
   const int lane = static_cast<int>(threadIdx.x % 32);
   double* numbers =
       p.numbers == nullptr
-          ? lost + p.labels + warp * 2 * p.duration
-          : p.numbers + (static_cast<std::int64_t>(blockIdx.x) * kAnchorWarps + warp) * 2 * p.duration;
+          ? lost + p.tables.labels + warp * 2 * p.tables.duration
+          : p.numbers + (static_cast<std::int64_t>(blockIdx.x) * kAnchorWarps + warp) * 2 * p.tables.duration;
   for (int index = static_cast<int>(blockIdx.x); index < p.num_tasks; index += static_cast<int>(gridDim.x)) {
     const AnchorTask task = p.tasks[index];
     const double* before = p.forward.entries + task.forward_state * p.forward.stride;
     const double* after = p.backward.entries + task.backward_state * p.backward.stride;
-    double* crossing = p.crossing + static_cast<std::int64_t>(index) * p.labels;
+    double* crossing = p.crossing + static_cast<std::int64_t>(index) * p.tables.labels;
     for (int attempt = 0; attempt < 2; ++attempt) {
-      for (int c = warp; c < p.labels; c += kAnchorWarps) {
+      for (int c = warp; c < p.tables.labels; c += kAnchorWarps) {
         const LabelAtMark label{p, before, after, c, lane};
         double mine = kNone, lost_here = kNone;
         if (!task.at_sequence_end) {
-          mine = attempt == 0 ? label.template crossing<kStarts>(numbers, numbers + p.duration, &lost_here)
-                              : label.crossing_in_logs();
-          if (p.tail) mine = log_add(mine, label.tail_crossing());
+          mine = attempt == 0
+                     ? label.template crossing<kStarts>(numbers, numbers + p.tables.duration, &lost_here)
+                     : label.crossing_in_logs();
+          if (p.tables.tail) mine = log_add(mine, label.tail_crossing());
         }
         if (lane == 0) {
           crossing[c] = mine;
@@ -230,10 +215,10 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
       }
       __syncthreads();
       if (warp == 0) {
-        const std::int64_t row = static_cast<std::int64_t>(p.duration) * p.labels;
+        const std::int64_t row = static_cast<std::int64_t>(p.tables.duration) * p.tables.labels;
         const double ending = ending_at(p, task, before + row, after + row, lane);
         double all = kNone, worst = kNone;
-        for (int c = lane; c < p.labels; c += 32) {
+        for (int c = lane; c < p.tables.labels; c += 32) {
           all = log_add(all, crossing[c]);
           worst = fmax(worst, lost[c]);
         }
@@ -249,7 +234,7 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
       if (verdict[1] != 0) break;
     }
     const double log_z = verdict[0];
-    for (int c = static_cast<int>(threadIdx.x); c < p.labels; c += kThreads) {
+    for (int c = static_cast<int>(threadIdx.x); c < p.tables.labels; c += kThreads) {
       crossing[c] = task.at_sequence_end || log_z == kNone ? 0.0 : exp(crossing[c] - log_z);
     }
     __syncthreads();
@@ -267,17 +252,12 @@ std::size_t anchor_workspace(int duration) {
 }
 
 void find_anchors(const AnchorParameters& parameters, int blocks, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(kThreads);
-  config.dynamicSmemBytes = (2 + static_cast<std::size_t>(parameters.labels)) * sizeof(double) +
-                            (parameters.numbers == nullptr ? bytes_of_numbers(parameters.duration) : 0);
-  config.stream = stream;
+  const std::size_t shared =
+      (2 + static_cast<std::size_t>(parameters.tables.labels)) * sizeof(double) +
+      (parameters.numbers == nullptr ? bytes_of_numbers(parameters.tables.duration) : 0);
   const auto kernel =
-      parameters.duration < kLongDuration ? anchor_kernel<kFewStarts> : anchor_kernel<kManyStarts>;
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(config.dynamicSmemBytes)));
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters));
+      parameters.tables.duration < kLongDuration ? anchor_kernel<kFewStarts> : anchor_kernel<kManyStarts>;
+  SEMICRF_CUDA_CHECK(launch(kernel, {blocks, kThreads, shared}, stream, parameters));
 }
 
 }  // namespace semicrf::cuda

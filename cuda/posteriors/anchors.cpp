@@ -18,16 +18,14 @@ void Anchors<Real>::prepare(const ChainTables<Real, LogSemiring>& tables, cudaSt
   if (bias_linear_.size() != 0) return;
   const std::size_t labels = wide(tables.labels);
   const std::size_t longest = wide(tables.duration);
-  std::vector<double> largest(labels, kNegativeInfinity);
   std::vector<double> linear(labels * longest, 0.0);
   for (std::size_t c = 0; c < labels; ++c) {
-    const auto bias = [&](std::size_t k) { return tables.bias[k * wide(tables.width) + c]; };
-    for (std::size_t k = 0; k < longest; ++k) largest[c] = std::max(largest[c], bias(k));
-    if (largest[c] == kNegativeInfinity) continue;
-    for (std::size_t k = 0; k < longest; ++k) linear[c * longest + k] = std::exp(bias(k) - largest[c]);
+    const double largest = tables.largest_bias[c];
+    if (largest == kNegativeInfinity) continue;
+    for (std::size_t k = 0; k < longest; ++k)
+      linear[c * longest + k] = std::exp(tables.bias[k * wide(tables.width) + c] - largest);
   }
   bias_linear_.upload(linear, stream);
-  largest_bias_.upload(largest, stream);
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
 }
 
@@ -84,7 +82,7 @@ void Anchors<Real>::find(const SequenceLayout& layout, const Sweep& forward, con
     Slices slices(memory);
     p.numbers = workspace == 0 ? nullptr : slices.add<double>(wide(blocks) * workspace);
     p.crossing = slices.add<double>(count * wide(tables.labels));
-    for (double** const per_task : {&p.z_whole, &p.z_offset, &p.z_log}) *per_task = slices.add<double>(count);
+    for (double** const per_task : {&p.z.whole, &p.z.offset, &p.z.log}) *per_task = slices.add<double>(count);
     p.fallbacks = slices.add<int>(count);
     return slices.bytes();
   };
@@ -95,16 +93,8 @@ void Anchors<Real>::find(const SequenceLayout& layout, const Sweep& forward, con
   p.forward_reports = forward.reports();
   p.backward_reports = backward.reports();
   p.tasks = device_tasks_.get();
-  p.bias = tables.bias;
-  p.transition_log = tables.transition_log;
-  p.log_tail = tables.log_tail;
-  p.last_bias = tables.last_bias;
+  p.tables = tables;
   p.bias_linear = bias_linear_.get();
-  p.largest_bias = largest_bias_.get();
-  p.labels = tables.labels;
-  p.width = tables.width;
-  p.duration = tables.duration;
-  p.tail = tables.tail;
   p.num_tasks = static_cast<int>(count);
   parameters_ = p;
   find_anchors(p, blocks, stream);

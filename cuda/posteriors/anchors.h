@@ -28,7 +28,7 @@ class Anchors {
  private:
   void list_tasks(const SequenceLayout& layout, const Sweep& forward, const Sweep& backward);
 
-  DeviceBuffer<double> bias_linear_, largest_bias_;  // (C, K) exp(bias - largest), (C)
+  DeviceBuffer<double> bias_linear_;  // (C, K) exp(bias - the label's largest)
   std::vector<AnchorTask> tasks_;
   AnchorParameters parameters_{};
   DeviceBuffer<unsigned char> memory_;  // for workspace and results

@@ -5,10 +5,9 @@
 // pieces of intervals at once, with many a block of threads takes one. Sums over labels of 16 positions are
 // reduced together, so that every lane ends up with those of one position or two. Long intervals are cut into
 // pieces: what a piece adds to the crossing mass is summed first.
-#include "cuda/device/cuda_check.h"
-#include "cuda/recursion/lanes.cuh"
-#include "cuda/tables/numbers.cuh"
+#include "cuda/device/launch.h"
 #include "cuda/posteriors/posterior_launch.h"
+#include "cuda/recursion/stored_message.cuh"
 
 namespace semicrf::cuda {
 
@@ -35,16 +34,6 @@ __device__ __forceinline__ void split_factor(double x, Real* first, Real* rest) 
   *rest = power_of_two(n - half, Real());
 }
 
-template <class Real>
-__device__ __forceinline__ double stored_log(const MessageStore<Real>& store, const Real* numbers,
-                                             const double* scale, const double* pool, std::int64_t row, int c,
-                                             int labels) {
-  const std::int64_t block = row / kBlock;
-  const int exact = store.exact[block];
-  if (exact > store.pool_slots) return kNone;  // found no room: the pass will be run again
-  if (exact != 0) return pool[(static_cast<std::int64_t>(exact - 1) * kBlock + row % kBlock) * labels + c];
-  return to_log<Real, LogSemiring>(numbers[row * labels + c]) + scale[block * labels + c];
-}
 struct StartAndEnd {
   double start, end;
 };
@@ -52,12 +41,10 @@ struct StartAndEnd {
 template <class Real>
 __device__ SEMICRF_NOINLINE StartAndEnd from_logs(const CombineParameters<Real>& p, std::int64_t row, int c,
                                                   double log_z) {
-  const MessageStore<Real>& f = p.forward;
-  const MessageStore<Real>& b = p.backward;
-  const double start = stored_log(f, f.start, f.start_scale, f.pool_start, row, c, p.labels) +
-                       stored_log(b, b.alpha, b.alpha_scale, b.pool_alpha, row, c, p.labels);
-  const double end = stored_log(f, f.alpha, f.alpha_scale, f.pool_alpha, row, c, p.labels) +
-                     stored_log(b, b.start, b.start_scale, b.pool_start, row, c, p.labels);
+  const double start = stored_log(p.forward, p.forward.gamma, row, c, p.labels) +
+                       stored_log(p.backward, p.backward.alpha, row, c, p.labels);
+  const double end = stored_log(p.forward, p.forward.alpha, row, c, p.labels) +
+                     stored_log(p.backward, p.backward.gamma, row, c, p.labels);
   return {exp(start - log_z), exp(end - log_z)};
 }
 
@@ -95,24 +82,24 @@ __device__ __forceinline__ void load_block(const CombineParameters<Real>& p, con
                                            std::int64_t block, Real (&start)[kBlock], Real (&end)[kBlock]) {
   const std::int64_t labels = p.labels;
   const double log_z =
-      p.z_offset[at.index] + (p.z_whole[at.index] - (p.forward.base[block] + p.backward.base[block]));
+      p.z.offset[at.index] + (p.z.whole[at.index] - (p.forward.base[block] + p.backward.base[block]));
   const bool fast = p.forward.exact[block] == 0 && p.backward.exact[block] == 0;
   if (fast) {
     const std::int64_t first = block * kBlock * labels + at.c;
     Real delta[kBlock], beta[kBlock];
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
-      start[slot] = p.forward.start[first + slot * labels];
-      delta[slot] = p.backward.alpha[first + slot * labels];
-      end[slot] = p.forward.alpha[first + slot * labels];
-      beta[slot] = p.backward.start[first + slot * labels];
+      start[slot] = p.forward.gamma.numbers[first + slot * labels];
+      delta[slot] = p.backward.alpha.numbers[first + slot * labels];
+      end[slot] = p.forward.alpha.numbers[first + slot * labels];
+      beta[slot] = p.backward.gamma.numbers[first + slot * labels];
     }
     const std::int64_t i = block * labels + at.c;
     Real one, other;
-    split_factor(p.forward.start_scale[i] + p.backward.alpha_scale[i] - log_z, &one, &other);
+    split_factor(p.forward.gamma.scale[i] + p.backward.alpha.scale[i] - log_z, &one, &other);
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) start[slot] = (start[slot] * one) * (delta[slot] * other);
-    split_factor(p.forward.alpha_scale[i] + p.backward.start_scale[i] - log_z, &one, &other);
+    split_factor(p.forward.alpha.scale[i] + p.backward.gamma.scale[i] - log_z, &one, &other);
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) end[slot] = (end[slot] * one) * (beta[slot] * other);
   } else {
@@ -338,37 +325,26 @@ __global__ void __launch_bounds__(kWarps * 32)
   p.piece_sums[(static_cast<std::int64_t>(at.index) * p.pieces + at.piece) * p.labels + at.c] = sum;
 }
 
-template <class Real>
-void launch(void (*kernel)(CombineParameters<Real>), std::int64_t blocks, int threads, std::size_t shared,
-            const CombineParameters<Real>& parameters, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.dynamicSmemBytes = shared;
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters));
-}
-
 }  // namespace
 
 template <class Real>
 void combine_messages(const CombineParameters<Real>& parameters, cudaStream_t stream) {
-  constexpr int kThreads = kWarps * 32;
   const std::int64_t pieces = static_cast<std::int64_t>(parameters.num_tasks) * parameters.pieces;
-  const auto blocks_for = [&](std::int64_t lanes) { return (pieces * lanes + kThreads - 1) / kThreads; };
-  if (parameters.pieces > 1)
-    launch<Real>(piece_kernel<Real>, blocks_for(parameters.labels), kThreads, 0, parameters, stream);
+  const auto run = [&](auto kernel, std::int64_t lanes) {
+    SEMICRF_CUDA_CHECK(launch(kernel, shape_for(pieces * lanes, kWarps * 32), stream, parameters));
+  };
+  if (parameters.pieces > 1) run(piece_kernel<Real>, parameters.labels);
   if (parameters.labels <= 8) {
-    launch<Real>(combine_kernel<Real, 8>, blocks_for(8), kThreads, 0, parameters, stream);
+    run(combine_kernel<Real, 8>, 8);
   } else if (parameters.labels <= 16) {
-    launch<Real>(combine_kernel<Real, 16>, blocks_for(16), kThreads, 0, parameters, stream);
+    run(combine_kernel<Real, 16>, 16);
   } else if (parameters.labels <= 32) {
-    launch<Real>(combine_kernel<Real, 32>, blocks_for(32), kThreads, 0, parameters, stream);
+    run(combine_kernel<Real, 32>, 32);
   } else {
     const int warps = (parameters.labels + 31) / 32;
     const auto shared = static_cast<std::size_t>(2 * 3 * warps * kBlock) * sizeof(Real);
-    launch<Real>(warps <= 8 ? combine_many_kernel<Real, 256> : combine_many_kernel<Real, 1024>, pieces,
-                 warps * 32, shared, parameters, stream);
+    const auto kernel = warps <= 8 ? combine_many_kernel<Real, 256> : combine_many_kernel<Real, 1024>;
+    SEMICRF_CUDA_CHECK(launch(kernel, {pieces, warps * 32, shared}, stream, parameters));
   }
 }
 

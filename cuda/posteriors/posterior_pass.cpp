@@ -78,8 +78,7 @@ void PosteriorPass<Real>::combine(const PosteriorWork& work) {
   const AnchorParameters& anchors = anchors_.on_device();
   p.tasks = anchors.tasks;
   p.crossing = anchors.crossing;
-  p.z_whole = anchors.z_whole;
-  p.z_offset = anchors.z_offset;
+  p.z = anchors.z;
   p.labels = context_.model.num_labels;
   p.num_tasks = static_cast<int>(tasks);
   if (work.counts != nullptr) {
@@ -126,9 +125,7 @@ void PosteriorPass<Real>::count(const PosteriorWork& work) {
   p.backward_states = backward().states();
   p.sequences = work.input.scores->on_device();
   p.tasks = anchors.tasks;
-  p.z_whole = anchors.z_whole;
-  p.z_offset = anchors.z_offset;
-  p.z_log = anchors.z_log;
+  p.z = anchors.z;
   p.norm_log = norm_log_.get();
   counts.num_tasks = tasks.size();
   counts.rows = static_cast<std::int64_t>(forward_.messages().blocks()) * kBlock;

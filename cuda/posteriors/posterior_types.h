@@ -17,17 +17,23 @@ struct AnchorTask {
   int at_sequence_end;
 };
 
+// Log Z of every task, by the messages on both sides of its right end.
+struct LocalLogZ {
+  double *whole, *offset;  // (tasks) their sum is relative to the bases of both stores
+  double* log;             // (tasks) relative to both states
+};
+
 struct AnchorParameters {
+  LogTables tables;  // forward
   StateStore forward, backward;
   const RunReport *forward_reports, *backward_reports;
   const AnchorTask* tasks;
-  const double *bias, *transition_log, *log_tail, *last_bias;  // forward tables
-  const double *bias_linear, *largest_bias;                    // (C, K) exp(B - largest), (C)
-  double* numbers;                     // workspace (blocks, anchor_workspace(K)), or null
-  double* crossing;                    // (tasks, C) mass that crosses the right end, of log Z
-  double *z_whole, *z_offset, *z_log;  // (tasks) log Z relative to the bases of both stores; to the states
-  int* fallbacks;                      // (tasks)
-  int labels, width, duration, tail, num_tasks;
+  const double* bias_linear;  // (C, K) exp(B - the label's largest)
+  double* numbers;            // workspace (blocks, anchor_workspace(K)), or null
+  double* crossing;           // (tasks, C) mass that crosses the right end, of log Z
+  LocalLogZ z;
+  int* fallbacks;  // (tasks)
+  int num_tasks;
 };
 
 inline constexpr int kCombineBlocks = 64;  // blocks of 16 positions in a piece of an interval
@@ -36,7 +42,8 @@ template <class Real>
 struct CombineParameters {
   MessageStore<Real> forward, backward;
   const AnchorTask* tasks;
-  const double *crossing, *z_whole, *z_offset;
+  const double* crossing;
+  LocalLogZ z;
   Real *boundary, *label_rows, *starts, *ends;  // (rows), (rows, C); null: not wanted
   double* norm_log;    // (blocks) log of the sum of the labels at a block's first position; null: not wanted
   double* piece_sums;  // (tasks, pieces, C) ends less starts; where there is more than one piece

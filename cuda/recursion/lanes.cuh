@@ -73,7 +73,7 @@ struct WarpLanes {
   }
   // Of all lanes that run together.
   __device__ __forceinline__ bool any_team(bool p) const { return __any_sync(kAllLanes, p) != 0; }
-  // Likewise, of what is the same for all lanes of a team.
+  // Of all lanes that run together, for a condition that is the same for all lanes of a team.
   __device__ __forceinline__ bool some_team(bool p) const { return any_team(p); }
   template <class T>
   __device__ __forceinline__ T most(T value) const {

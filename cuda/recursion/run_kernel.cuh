@@ -66,7 +66,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   m.team = team;
   __syncthreads();
   RunAside aside;
-  BlockRun<Real, Semiring, Lanes, kRows> run(p, p_aside, lanes, m, aside);
+  BlockRun<RunConfig<Real, Semiring, Lanes, kRows>> run(p, p_aside, lanes, m, aside);
   const int first = team - lanes.group;
   for (int index = first; index < p.num_tasks; index += p.teams) {
     const bool active = index + lanes.group < p.num_tasks;
@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   m.team = team;
   __syncthreads();
   RunAside aside;
-  BlockRun<Real, Semiring, Lanes, kRows> run(p, p_aside, lanes, m, aside);
+  BlockRun<RunConfig<Real, Semiring, Lanes, kRows>> run(p, p_aside, lanes, m, aside);
   for (int index = team; index < p.num_tasks; index += p.teams) run.run(index, true);
 }
 

@@ -7,7 +7,7 @@
 
 namespace semicrf::cuda {
 
-// The same parameters twice: see BlockRun.
+// The parameters are given twice: see BlockRun.
 template <class Real>
 using RunKernel = void (*)(RunParameters<Real>, RunParameters<Real>);
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/recursion/run_kernels.h"
 #include "cuda/recursion/run_launch.h"
 
@@ -47,25 +47,17 @@ void launch_runs(const TileConfig& tile, int blocks, const RunParameters<Real>& 
                  cudaStream_t stream) {
   const RunKernel<Real> kernel = kernel_of<Real, Semiring>(tile);
   set_shared_memory(kernel, tile);
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(tile.warps * 32));
-  config.dynamicSmemBytes = tile.shared_bytes;
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters, parameters));
+  SEMICRF_CUDA_CHECK(
+      launch(kernel, {blocks, tile.warps * 32, tile.shared_bytes}, stream, parameters, parameters));
 }
 
-template int resident_blocks<float, LogSemiring>(const TileConfig&);
-template int resident_blocks<float, MaxSemiring>(const TileConfig&);
-template int resident_blocks<double, LogSemiring>(const TileConfig&);
-template int resident_blocks<double, MaxSemiring>(const TileConfig&);
-template void launch_runs<float, LogSemiring>(const TileConfig&, int, const RunParameters<float>&,
-                                              cudaStream_t);
-template void launch_runs<float, MaxSemiring>(const TileConfig&, int, const RunParameters<float>&,
-                                              cudaStream_t);
-template void launch_runs<double, LogSemiring>(const TileConfig&, int, const RunParameters<double>&,
-                                               cudaStream_t);
-template void launch_runs<double, MaxSemiring>(const TileConfig&, int, const RunParameters<double>&,
-                                               cudaStream_t);
+#define SEMICRF_INSTANTIATE(Real, Semiring)                        \
+  template int resident_blocks<Real, Semiring>(const TileConfig&); \
+  template void launch_runs<Real, Semiring>(const TileConfig&, int, const RunParameters<Real>&, cudaStream_t);
+SEMICRF_INSTANTIATE(float, LogSemiring)
+SEMICRF_INSTANTIATE(float, MaxSemiring)
+SEMICRF_INSTANTIATE(double, LogSemiring)
+SEMICRF_INSTANTIATE(double, MaxSemiring)
+#undef SEMICRF_INSTANTIATE
 
 }  // namespace semicrf::cuda

@@ -1,5 +1,5 @@
 // A thread per run.
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/recursion/run_list.h"
 
 namespace semicrf::cuda {
@@ -33,11 +33,8 @@ __global__ void __launch_bounds__(kThreads)
 
 void list_runs(const RunListing& listing, RunTask* tasks, Junction* junctions, int* final_slots,
                cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>((listing.runs + kThreads - 1) / kThreads));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, list, listing, tasks, junctions, final_slots));
+  SEMICRF_CUDA_CHECK(
+      launch(list, shape_for(listing.runs, kThreads), stream, listing, tasks, junctions, final_slots));
 }
 
 }  // namespace semicrf::cuda

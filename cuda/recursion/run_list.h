@@ -1,12 +1,12 @@
 // The runs of a pass, one after the other: which positions each takes, how it starts, and where its states
-// lie. The same for the host, which judges them, and for the device, which lists them for itself.
+// lie. Host and device share the definitions: the host judges the runs, the device lists them for itself.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include "cuda/passes/agreement.h"
-#include "cuda/tables/limits.h"
 #include "cuda/recursion/run_types.h"
+#include "cuda/tables/limits.h"
 
 namespace semicrf::cuda {
 

@@ -58,56 +58,6 @@ struct RunState {
   double base;  // units taken out of all scales
 };
 
-// Scales far below are kept as doubles. `gauge` and `rest`: see BlockRun.
-template <class Real>
-__device__ inline double units_of_ring(const ExactMemory<Real>& e, int block) {
-  const int scale = e.ring.scale(block);
-  return is_far_below(scale) ? e.far_scale(block) : static_cast<double>(scale);
-}
-template <class Real>
-__device__ inline void set_units_of_ring(const ExactMemory<Real>& e, int block, double units) {
-  const bool far = units < -kWidestScale;
-  e.ring.scale(block) = far ? kFarBelow : static_cast<int>(fmin(units, static_cast<double>(kWidestScale)));
-  if (far) e.far_scale(block) = units;
-}
-// A ring block's scale as a logarithm: what its numbers have as a factor at the boundary reached.
-template <class Real, class Semiring>
-__device__ inline double ring_log_scale(const ExactMemory<Real>& e, int block, int gauge, double rest) {
-  if (is_empty(e.ring.scale(block))) return kNone;
-  return (units_of_ring(e, block) + gauge) * Semiring::kUnit + rest;
-}
-// The start of a segment at one place of the ring, at the boundary reached.
-template <class Real, class Semiring>
-__device__ inline double ring_log(const ExactMemory<Real>& e, int block, int slot, int gauge, double rest) {
-  const double scale = ring_log_scale<Real, Semiring>(e, block, gauge, rest);
-  if (scale == kNone) return kNone;
-  return scale + (e.has_log[block] ? e.log_at(block, slot) : to_log<Real, Semiring>(e.ring.at(block, slot)));
-}
-// 16 starts, given as logarithms at the boundary reached, into a block of the ring.
-template <class Real, class Semiring, class Start>
-__device__ inline void keep_starts(const ExactMemory<Real>& e, int block, int gauge, double rest,
-                                   Start start) {
-  double largest = kNone;
-  for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, start(slot));
-  if (largest == kNone) {
-    e.ring.scale(block) = kEmpty;
-  } else {
-    set_units_of_ring(e, block, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
-  }
-  const double scale = ring_log_scale<Real, Semiring>(e, block, gauge, rest);
-  for (int slot = 0; slot < kBlock; ++slot) {
-    const double value = largest == kNone ? kNone : start(slot) - scale;
-    e.log_at(block, slot) = value;
-    Real number = Ops<Real, Semiring>::zero();
-    if constexpr (Semiring::kIsLog) {
-      if (value > Limits<Semiring, Real>::kIgnore) number = static_cast<Real>(exp(value));
-    } else {
-      number = static_cast<Real>(value);
-    }
-    e.ring.at(block, slot) = number;
-  }
-}
-
 // The logarithm of a ring's number to the accuracy of the number. Without branches: 16 of them are found at a
 // time.
 __device__ inline double log_of_number(float x) {
@@ -123,9 +73,9 @@ template <class Real>
 struct StartNumbers {
   Real start[kBlock];
 };
-template <class Real>
-__device__ SEMICRF_NOINLINE void keep_logs(ExactMemory<Real> e, int block, const StartNumbers<Real>& numbers,
-                                           int up) {
+template <class Real, class Semiring>
+__device__ SEMICRF_NOINLINE void keep_logs(ExactMemory<Real, Semiring> e, int block,
+                                           const StartNumbers<Real>& numbers, int up) {
   for (int slot = 0; slot < kBlock; ++slot)
     e.log_at(block, slot) = log_of_number(numbers.start[slot]) - up * LogSemiring::kUnit;
 }
@@ -135,13 +85,13 @@ struct Messages {
   double alpha, tail;
 };
 template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, ExactMemory<Real> e, int slot,
-                                                int c) {
+__device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, ExactMemory<Real, Semiring> e,
+                                                int slot, int c) {
   const TablesView<Real>& t = p.tables;
   const double* entries = p.states.entries + slot * p.states.stride + c;
   for (int distance = 1; distance <= t.ring_blocks; ++distance) {
     const int block = t.ring_blocks - distance;
-    keep_starts<Real, Semiring>(e, block, 0, 0.0, [&](int slot_at) {
+    e.keep_starts(block, 0, 0.0, [&](int slot_at) {
       const int d = kBlock * distance - slot_at;
       return d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
     });
@@ -159,8 +109,8 @@ struct Boundary {
 // Rows of the ring of a state, newest first: of every `step`th block, from the `first`th on. Returns whether
 // one of them is possible. What it needs of memory is read before its stores, so that these delay nothing.
 template <class Real, class Semiring>
-__device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<Real>& e, const Boundary& at,
-                                  double* out, int first, int step) {
+__device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<Real, Semiring>& e,
+                                  const Boundary& at, double* out, int first, int step) {
   const int blocks = t.ring_blocks, duration = t.duration;
   const std::int64_t labels = t.labels;
   const Ring<Real, false> ring = e.ring;
@@ -168,7 +118,7 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
   for (int distance = first; distance < blocks; distance += step) {
     const int index = at.head - 1 - distance;
     const int block = index < 0 ? index + blocks : index;
-    const double scale = at.with_ring ? ring_log_scale<Real, Semiring>(e, block, at.gauge, at.rest) : kNone;
+    const double scale = at.with_ring ? e.log_scale(block, at.gauge, at.rest) : kNone;
     const int rows = smaller(kBlock, duration - kBlock * distance);
     double* to = out + kBlock * distance * labels;
     if (scale == kNone) {
@@ -201,8 +151,8 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
   return possible;
 }
 template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, ExactMemory<Real> e, Lanes lanes,
-                                             Boundary at) {
+__device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, ExactMemory<Real, Semiring> e,
+                                             Lanes lanes, Boundary at) {
   const TablesView<Real>& t = p.tables;
   lanes.sync();
   double* out = p.states.entries + at.slot * p.states.stride + lanes.c;
@@ -218,7 +168,7 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
       at.rest = __shfl_sync(kAllLanes, at.rest, lanes.c);
     }
   }
-  bool here = writes && write_ring<Real, Semiring>(t, e, at, out, first, step);
+  bool here = writes && write_ring(t, e, at, out, first, step);
   if (at.mine && lanes.valid) {
     out[static_cast<std::int64_t>(t.duration) * t.labels] = at.alpha;
     out[static_cast<std::int64_t>(t.duration + 1) * t.labels] = at.tail;
@@ -231,15 +181,15 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
 }
 
 // Moves the ring by whole units, all but the block `fresh`; or empties it.
-template <class Real>
-__device__ SEMICRF_NOINLINE void move_ring(ExactMemory<Real> e, int blocks, int fresh, double units,
+template <class Real, class Semiring>
+__device__ SEMICRF_NOINLINE void move_ring(ExactMemory<Real, Semiring> e, int blocks, int fresh, double units,
                                            bool forbidden) {
   for (int j = 0; j < blocks; ++j) {
     if (j == fresh || is_empty(e.ring.scale(j))) continue;
     if (forbidden) {
       e.ring.scale(j) = kEmpty;
     } else {
-      set_units_of_ring(e, j, units_of_ring(e, j) + units);
+      e.set_units(j, e.units(j) + units);
     }
   }
 }

@@ -1,5 +1,5 @@
 // What the host hands to the kernels: plain structs of device pointers. Letters are those of
-// docs/algorithm.md.
+// docs/algorithm.md, section 2.
 //
 // Run coordinates r: forward r = t; backward r = R - t with R = T rounded up to whole blocks, so that the
 // blocks of both directions cover the same positions. Run position r (between boundaries r and r+1) is token
@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "cuda/tables/limits.h"
+#include "cuda/tables/tables_view.h"
 
 namespace semicrf::cuda {
 
@@ -24,17 +25,6 @@ struct SequenceView {
   std::int64_t begin, rows, length;
   int subtract_position_max;
   std::int64_t first_row;  // row of token 0 among those that the sequences of a batch share; else 0
-};
-
-template <class Real>
-struct TablesView {
-  int labels, width, duration, offsets, ring_blocks, rows;
-  int tail, initial_transition, near_vanished, transition_vanished, too_large;
-  Real least_total, least_start;
-  const Real *duration_table, *near_table, *transition, *tail_factor;
-  const double *bias, *transition_log, *log_tail, *last_bias, *tail_correction, *first_scores, *last_scores,
-      *transition_bound, *source_bound;
-  const int *duration_bound, *transition_units, *source_units;
 };
 
 enum class StartKind : int { kEdge, kWarm, kState };
@@ -64,26 +54,37 @@ struct StateStore {
   std::int64_t stride;  // doubles per slot
 };
 
-// Messages of a window, by token: row = first_row of the sequence + token - first_token, which is a whole
-// block. Values of a fast block are relative to its scales; those of an exact one lie in slot exact[block] -
-// 1 of the pool, as logarithms. Forward: alpha of row t is alpha_{t+1}, start the sum over sources for a
-// segment that starts at t (log semiring) or gamma with content up to the block's first boundary (max).
-// Backward: alpha is delta_t, start is beta_{t+1}.
+// One message of a window, by token: row = first_row of the sequence + token - first_token of the store. Of a
+// block on the fast path: numbers, by the scale of their block; of an exact block: logarithms, in the block's
+// slot of the pool. Both are relative to the block's base.
+template <class Real>
+struct MessageView {
+  Real* numbers;  // (rows, C), or null: the message is not kept
+  double* scale;  // (blocks, C) logarithms
+  double* pool;   // (slots, 16, C) logarithms
+};
+
+// What a run leaves behind. A backward run is the forward recursion of the mirrored sequence, so that its
+// messages at token t are what docs/algorithm.md calls
+//
+//   message   of a forward run                           of a backward run
+//   alpha     alpha_{t+1}, with token t's end score      delta_t: all from t on, without t's start score
+//   gamma     log: G_t, the sum over sources             beta_{t+1}: all right of t, after a segment's end
+//             max: gamma_t, with the start score and the content up to the block's first boundary
+//   tail      what of alpha_{t+1} is longer than K       not kept
+//
+// In an exact block gamma has the start score (max) but no content of the block taken out.
 template <class Real>
 struct MessageStore {
-  Real *alpha, *start, *tail;         // (rows, C); null: nothing is kept; tail may be null by itself
-  double *alpha_scale, *start_scale;  // (blocks, C)
-  double* tail_scale;                 // (blocks, C); null where tail is
-  double* content;                    // (blocks, C) sum of the block's centred emissions
-  double* start_bound;                // (blocks, C) the largest start of a fast block, with its scale
+  MessageView<Real> alpha, gamma, tail;  // all null: nothing is kept
+  double* content;                       // (blocks, C) sum of the block's centred emissions
+  double* gamma_bound;                   // (blocks, C) logarithm of the largest gamma of a fast block
   double *base, *mass;  // (blocks) whole numbers: what scales and logarithms are relative to; shifts so far
   double* shift;        // (rows) whole numbers taken out of all labels of a position; may be null
   int* exact;           // (blocks) 0: fast, else slot + 1
-  double *pool_alpha, *pool_start,
-      *pool_tail;  // (slots, 16, C); start: with start scores and not less content in max
   int* pool_used;
   int pool_slots;
-  std::int64_t first_token;
+  std::int64_t first_token;  // a whole block
 };
 
 template <class Real>
@@ -101,7 +102,7 @@ struct RunParameters {
   double* exact_rows;  // (teams, kExactRows, C): see ExactMemory
   int* ring_has_log;   // (teams, ring_blocks)
   Real* ring;          // (teams, ring_blocks, C, 16) where it is not in shared memory
-  int* ring_scale;     // (teams, ring_blocks, C) likewise
+  int* ring_scale;     // (teams, ring_blocks, C) where the ring is not in shared memory
   int teams;
   int panels, parts;  // team kernel: warps of labels, and parts of the ring that come to each
   int table_in_shared, ring_in_shared, transitions_in_shared;

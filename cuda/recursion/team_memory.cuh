@@ -4,8 +4,8 @@
 #include <type_traits>
 
 #include "cuda/recursion/lanes.cuh"
-#include "cuda/tables/numbers.cuh"
 #include "cuda/recursion/run_types.h"
+#include "cuda/tables/numbers.cuh"
 
 namespace semicrf::cuda {
 
@@ -41,9 +41,11 @@ struct Ring {
   __device__ __forceinline__ int& scale(int j) const { return static_cast<int*>(scales)[j * width]; }
 };
 
-// The same with what only rare paths look at. Pointers are offset to the label, but those of all labels.
-template <class Real>
+// The ring with what only rare paths look at. Pointers are offset to the label, but those of all labels. A
+// ring block's numbers are relative to its scale, `gauge` and `rest`: see BlockRun.
+template <class Real, class Semiring>
 struct ExactMemory {
+  using O = Ops<Real, Semiring>;
   Ring<Real, false> ring;
   double* logs;        // (blocks, 17, C) starts relative to the block's scale, then a scale that is far below
   int* has_log;        // (blocks) whether a block's starts are there
@@ -55,7 +57,51 @@ struct ExactMemory {
   __device__ double& log_at(int j, int slot) const {
     return logs[(static_cast<std::int64_t>(j) * (kBlock + 1) + slot) * labels];
   }
+  // Scales far below are kept as doubles.
   __device__ double& far_scale(int j) const { return log_at(j, kBlock); }
+  __device__ inline double units(int j) const {
+    const int scale = ring.scale(j);
+    return is_far_below(scale) ? far_scale(j) : static_cast<double>(scale);
+  }
+  __device__ inline void set_units(int j, double units) const {
+    const bool far_below = units < -kWidestScale;
+    ring.scale(j) = far_below ? kFarBelow : static_cast<int>(fmin(units, static_cast<double>(kWidestScale)));
+    if (far_below) far_scale(j) = units;
+  }
+  // A ring block's scale as a logarithm: what its numbers have as a factor at the boundary reached.
+  __device__ inline double log_scale(int j, int gauge, double rest) const {
+    if (is_empty(ring.scale(j))) return kNone;
+    return (units(j) + gauge) * Semiring::kUnit + rest;
+  }
+  // The start of a segment at one place of the ring, as a logarithm at the boundary reached.
+  __device__ inline double start_log(int j, int slot, int gauge, double rest) const {
+    const double scale = log_scale(j, gauge, rest);
+    if (scale == kNone) return kNone;
+    return scale + (has_log[j] ? log_at(j, slot) : O::to_log(ring.at(j, slot)));
+  }
+  // 16 starts, given as logarithms at the boundary reached, into a block of the ring.
+  template <class Start>
+  __device__ inline void keep_starts(int j, int gauge, double rest, Start start) const {
+    double largest = kNone;
+    for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, start(slot));
+    if (largest == kNone) {
+      ring.scale(j) = kEmpty;
+    } else {
+      set_units(j, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
+    }
+    const double scale = log_scale(j, gauge, rest);
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const double value = largest == kNone ? kNone : start(slot) - scale;
+      log_at(j, slot) = value;
+      Real number = O::zero();
+      if constexpr (Semiring::kIsLog) {
+        if (value > Limits<Semiring, Real>::kIgnore) number = static_cast<Real>(exp(value));
+      } else {
+        number = static_cast<Real>(value);
+      }
+      ring.at(j, slot) = number;
+    }
+  }
 };
 
 // Four entries of a table.
@@ -92,16 +138,32 @@ struct TeamMemory {
   int team;
 };
 
-template <class Real, MemoryPlace kPlace>
-__device__ __forceinline__ ExactMemory<Real> exact_memory(const RunParameters<Real>& p,
-                                                          const TeamMemory<Real, kPlace>& m, int c) {
-  const TablesView<Real>& t = p.tables;
+// What a copy of the recursion is compiled for. kRows: labels that its sums over sources are unrolled for; 0:
+// any number of them.
+template <class RealType, class SemiringType, class LanesType, int kUnrolledRows>
+struct RunConfig {
+  using Real = RealType;
+  using Semiring = SemiringType;
+  using Lanes = LanesType;
+  using O = Ops<Real, Semiring>;
+  using L = Limits<Semiring, Real>;
+  using Memory = TeamMemory<Real, Lanes::kPlace>;
+  using Exact = ExactMemory<Real, Semiring>;
+  static constexpr int kRows = kUnrolledRows;
+  // Of functions out of line: transitions are read from memory, to be quicker to compile.
+  using OutOfLine = RunConfig<Real, Semiring, Lanes, 0>;
+};
+
+template <class Config>
+__device__ __forceinline__ typename Config::Exact exact_memory(const RunParameters<typename Config::Real>& p,
+                                                               const typename Config::Memory& m, int c) {
+  const auto& t = p.tables;
   const int label = c < t.labels ? c : t.labels - 1;
   const std::int64_t labels = t.labels;
   const std::int64_t blocks = static_cast<std::int64_t>(m.team) * t.ring_blocks;
   double* rows = p.exact_rows + static_cast<std::int64_t>(m.team) * kExactRows * labels;
-  ExactMemory<Real> e;
-  e.ring = {static_cast<Real*>(m.ring.numbers), static_cast<int*>(m.ring.scales), m.ring.width, m.ring.turn};
+  typename Config::Exact e;
+  e.ring = {m.ring.numbers, m.ring.scales, m.ring.width, m.ring.turn};
   e.logs = p.exact_logs + blocks * (kBlock + 1) * labels + label;
   e.has_log = p.ring_has_log + blocks;
   e.near = rows + label;

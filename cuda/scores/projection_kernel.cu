@@ -1,5 +1,5 @@
 #include "core/sizes.h"
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/scores/projection_launch.h"
 
 namespace semicrf::cuda {
@@ -76,17 +76,12 @@ __global__ void __launch_bounds__(kThreads) project_kernel(const __grid_constant
 }
 
 template <class Feature, class Score>
-void launch(const Projection& p, cudaStream_t stream) {
+void project(const Projection& p, cudaStream_t stream) {
   const bool alone = p.num_sequences == 1;
   const std::int64_t rows = p.last_row - p.first_row;
   const std::int64_t threads = (alone ? rows : ceil_div<std::int64_t>(rows, kBlock)) * p.labels;
-  if (threads <= 0) return;
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(ceil_div<std::int64_t>(threads, kThreads)));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
   const auto kernel = alone ? project_kernel<Feature, Score, 1> : project_kernel<Feature, Score, kBlock>;
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, p));
+  SEMICRF_CUDA_CHECK(launch(kernel, shape_for(threads, kThreads), stream, p));
 }
 
 }  // namespace
@@ -94,9 +89,9 @@ void launch(const Projection& p, cudaStream_t stream) {
 void project_features(const Projection& projection, cudaStream_t stream) {
   const bool single = projection.features.rows.f64 == nullptr;
   if (projection.out.f32 != nullptr) {
-    single ? launch<float, float>(projection, stream) : launch<double, float>(projection, stream);
+    single ? project<float, float>(projection, stream) : project<double, float>(projection, stream);
   } else {
-    single ? launch<float, double>(projection, stream) : launch<double, double>(projection, stream);
+    single ? project<float, double>(projection, stream) : project<double, double>(projection, stream);
   }
 }
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "core/block_sums.h"
-#include "cuda/device/cuda_check.h"
-#include "cuda/tables/numbers.cuh"
+#include "cuda/device/launch.h"
 #include "cuda/scores/score_checks.h"
+#include "cuda/tables/numbers.cuh"
 
 namespace semicrf::cuda {
 namespace {
@@ -57,38 +57,28 @@ __global__ void __launch_bounds__(kThreads)
   out.forbidden[block * columns + column] = forbidden;
 }
 
-cudaLaunchConfig_t threads_for(std::int64_t blocks, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(kThreads);
-  config.stream = stream;
-  return config;
-}
-
 }  // namespace
 
 void check_scores(const DeviceScores& scores, std::int64_t first, std::int64_t last, int* bad,
                   cudaStream_t stream) {
   constexpr std::int64_t kPerBlock = kThreads * kPerThread;
-  if (first >= last) return;
-  const cudaLaunchConfig_t config = threads_for((last - first + kPerBlock - 1) / kPerBlock, stream);
+  const LaunchShape shape{(last - first + kPerBlock - 1) / kPerBlock, kThreads};
   if (scores.f32 != nullptr)
-    SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, check<float>, scores.f32, first, last, bad));
+    SEMICRF_CUDA_CHECK(launch(check<float>, shape, stream, scores.f32, first, last, bad));
   if (scores.f64 != nullptr)
-    SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, check<double>, scores.f64, first, last, bad));
+    SEMICRF_CUDA_CHECK(launch(check<double>, shape, stream, scores.f64, first, last, bad));
 }
 
 void sum_blocks(const DeviceScores& scores, std::int64_t rows, int columns, std::int64_t first,
                 std::int64_t last, double mask, const BlockSumsView& out, cudaStream_t stream) {
   const std::int64_t count = (last - first) * columns;
-  if (count <= 0) return;
-  const cudaLaunchConfig_t config = threads_for((count + kThreads - 1) / kThreads, stream);
+  const LaunchShape shape = shape_for(count, kThreads);
   if (scores.f32 != nullptr)
-    SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, sum<float>, scores.f32, rows, columns, first, count,
-                                          static_cast<float>(mask), out));
+    SEMICRF_CUDA_CHECK(launch(sum<float>, shape, stream, scores.f32, rows, columns, first, count,
+                              static_cast<float>(mask), out));
   if (scores.f64 != nullptr)
     SEMICRF_CUDA_CHECK(
-        cudaLaunchKernelEx(&config, sum<double>, scores.f64, rows, columns, first, count, mask, out));
+        launch(sum<double>, shape, stream, scores.f64, rows, columns, first, count, mask, out));
 }
 
 }  // namespace semicrf::cuda

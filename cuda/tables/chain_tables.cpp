@@ -26,14 +26,18 @@ std::vector<double> padded(const std::vector<double>& values, int width, double 
 template <class Real, class Semiring>
 ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction direction, int row_width,
                                          int transition_rows, DurationLayout layout)
-    : labels(model.num_labels),
-      width(row_width),
-      duration(model.max_duration),
-      offsets((duration + kBlock - 2) / kBlock),
-      ring_blocks((duration + kBlock - 1) / kBlock),
-      rows(std::max(transition_rows, labels)),
-      tail(model.has_tail()),
-      initial_transition(direction == Direction::kForward && model.initial == InitialTerm::kUniform),
+    : ChainShape{.labels = model.num_labels,
+                 .width = row_width,
+                 .duration = model.max_duration,
+                 .offsets = (model.max_duration + kBlock - 2) / kBlock,
+                 .ring_blocks = (model.max_duration + kBlock - 1) / kBlock,
+                 .rows = std::max(transition_rows, model.num_labels),
+                 .tail = model.has_tail(),
+                 .initial_transition =
+                     direction == Direction::kForward && model.initial == InitialTerm::kUniform,
+                 .near_vanished = 0,
+                 .transition_vanished = 0,
+                 .too_large = 0},
       least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),
       least_start(least_certified<Semiring::kIsLog, Real>(labels)) {
   build_durations(model, layout);
@@ -57,11 +61,11 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
 }
 
 template <class Real, class Semiring>
-Real ChainTables<Real, Semiring>::relative(double value, double bound, bool* vanished) const {
+Real ChainTables<Real, Semiring>::relative(double value, double bound, int* vanished) const {
   if (value == kNone) return zero<Real, Semiring>();
   if constexpr (Semiring::kIsLog) {
     if (value - bound < Limits<Semiring, Real>::kIgnore) {
-      *vanished = true;
+      *vanished = 1;
       return Real(0);
     }
     return static_cast<Real>(std::exp(value - bound));
@@ -87,7 +91,7 @@ void ChainTables<Real, Semiring>::round_scores(std::vector<double>& scores) cons
 template <class Real, class Semiring>
 int ChainTables<Real, Semiring>::scale_of(double bound) {
   const double widest = kWidestScale * Semiring::kUnit;
-  if (bound > widest) too_large = true;
+  if (bound > widest) too_large = 1;
   return units_of<Semiring>(std::min(bound, widest));
 }
 
@@ -102,6 +106,7 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
   for (int k = 0; k < duration; ++k) {
     for (int c = 0; c < labels; ++c) bias[at(k, width, c)] = model.duration_bias[at(k, labels, c)];
   }
+  largest_bias.assign(static_cast<std::size_t>(width), kNone);
   duration_bound.assign(at(offsets + 1, width, 0), kEmpty);
   const bool by_group = layout == DurationLayout::kByGroup;
   duration_table.assign(
@@ -109,7 +114,11 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
       zero<Real, Semiring>());
   near_table.assign(at(kBlock, width, 0), zero<Real, Semiring>());
   round_scores(bias);
-  bool far_vanished = false;  // harmless: numbers of earlier blocks are at most about 1
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    double& largest = largest_bias[i % largest_bias.size()];
+    largest = std::max(largest, bias[i]);
+  }
+  int far_vanished = 0;  // harmless: numbers of earlier blocks are at most about 1
   for (int row = 0; row <= offsets; ++row) {
     const bool distance = row > 0 && !by_group;
     const int first = kBlock * row + (distance ? 2 - kBlock : 1);

@@ -8,6 +8,7 @@
 #include "core/chain_model.h"
 #include "core/direction.h"
 #include "cuda/tables/limits.h"
+#include "cuda/tables/tables_view.h"
 
 namespace semicrf::cuda {
 
@@ -17,26 +18,23 @@ namespace semicrf::cuda {
 // which a distance wants groups o - 1 (but for its first) and o. The first 16 are the same in both.
 enum class DurationLayout { kByDistance, kByGroup };
 template <class Real, class Semiring>
-struct ChainTables {
+struct ChainTables : ChainShape {
   ChainTables(const ChainModel& model, Direction direction, int row_width, int transition_rows,
               DurationLayout layout);
 
-  int labels, width, duration, offsets, ring_blocks, rows;
-  bool tail, initial_transition;
-  bool near_vanished = false, transition_vanished = false;  // a finite score became zero in a table
-  bool too_large = false;                                   // a bound is beyond what scales can say
   double least_total, least_start;
   // Relative to its bound. By distance: (offsets, width, kDistanceRow), from distance 1 on; by group:
   // (offsets + 1, width, 16), in the order of turned().
   std::vector<Real> duration_table;
   std::vector<Real> near_table;  // (width, 16): entry k-1 is duration k, relative to row 0 of the bounds
   std::vector<int>
-      duration_bound;            // (offsets + 1, width): largest bias at a distance or of a group, in units
-  std::vector<double> bias;      // (K, width)
-  std::vector<Real> transition;  // (rows, width) relative to source_bound[from] + transition_bound[to]
-  std::vector<double> transition_log;                  // (labels, width)
+      duration_bound;        // (offsets + 1, width): largest bias at a distance or of a group, in units
+  std::vector<double> bias;  // (K, width)
+  std::vector<double> largest_bias;    // (width) over all durations
+  std::vector<Real> transition;        // (rows, width) relative to source_bound[from] + transition_bound[to]
+  std::vector<double> transition_log;  // (labels, width)
   std::vector<double> transition_bound, source_bound;  // (width): of the scores into, out of the label
-  std::vector<int> transition_units, source_units;     // (width): the same in units
+  std::vector<int> transition_units, source_units;     // (width): these bounds in units
   std::vector<double> log_tail, last_bias;             // (width)
   std::vector<double> first_scores, last_scores;       // (width) of the run's first and last position
   std::vector<double> tail_correction;                 // (width) what 16 rounded tail factors lack
@@ -48,7 +46,7 @@ struct ChainTables {
   void build_transitions(const ChainModel& model, Direction direction);
   void round_scores(std::vector<double>& scores) const;
   double bias_or_forbidden(int k, int c) const;
-  Real relative(double value, double bound, bool* vanished) const;
+  Real relative(double value, double bound, int* vanished) const;
   int scale_of(double bound);
 };
 

@@ -3,9 +3,8 @@
 
 #include <vector>
 
-#include "cuda/tables/chain_tables.h"
 #include "cuda/device/device_buffer.h"
-#include "cuda/recursion/run_types.h"
+#include "cuda/tables/chain_tables.h"
 #include "cuda/tables/tile_config.h"
 
 namespace semicrf::cuda {
@@ -16,63 +15,40 @@ class DeviceChain {
   DeviceChain(const ChainModel& model, Direction direction, const TileConfig& tile, cudaStream_t stream)
       : host_(model, direction, tile.table_width, tile.block_team ? model.num_labels : tile.rows,
               tile.block_team ? DurationLayout::kByGroup : DurationLayout::kByDistance) {
-    for (const auto& [from, to] : {std::pair{&host_.duration_table, &duration_table_},
-                                   {&host_.near_table, &near_table_},
-                                   {&host_.transition, &transition_},
-                                   {&host_.tail_factor, &tail_factor_}}) {
-      to->upload(*from, stream);
-    }
-    const std::vector<const std::vector<double>*> doubles{
-        &host_.bias,         &host_.transition_log, &host_.log_tail,        &host_.last_bias,
-        &host_.first_scores, &host_.last_scores,    &host_.tail_correction, &host_.transition_bound,
-        &host_.source_bound};
-    doubles_.resize(doubles.size());
-    for (std::size_t i = 0; i < doubles.size(); ++i) doubles_[i].upload(*doubles[i], stream);
-    const std::vector<const std::vector<int>*> ints{&host_.duration_bound, &host_.transition_units,
-                                                    &host_.source_units};
-    ints_.resize(ints.size());
-    for (std::size_t i = 0; i < ints.size(); ++i) ints_[i].upload(*ints[i], stream);
+    const auto upload = [&](auto& buffers, const auto& table) {
+      buffers.emplace_back().upload(table, stream);
+      return buffers.back().get();
+    };
+    static_cast<ChainShape&>(view_) = host_;
+    view_.least_total = static_cast<Real>(host_.least_total);
+    view_.least_start = static_cast<Real>(host_.least_start);
+    view_.duration_table = upload(reals_, host_.duration_table);
+    view_.near_table = upload(reals_, host_.near_table);
+    view_.transition = upload(reals_, host_.transition);
+    view_.tail_factor = upload(reals_, host_.tail_factor);
+    view_.bias = upload(doubles_, host_.bias);
+    view_.largest_bias = upload(doubles_, host_.largest_bias);
+    view_.transition_log = upload(doubles_, host_.transition_log);
+    view_.transition_bound = upload(doubles_, host_.transition_bound);
+    view_.source_bound = upload(doubles_, host_.source_bound);
+    view_.log_tail = upload(doubles_, host_.log_tail);
+    view_.last_bias = upload(doubles_, host_.last_bias);
+    view_.tail_correction = upload(doubles_, host_.tail_correction);
+    view_.first_scores = upload(doubles_, host_.first_scores);
+    view_.last_scores = upload(doubles_, host_.last_scores);
+    view_.duration_bound = upload(ints_, host_.duration_bound);
+    view_.transition_units = upload(ints_, host_.transition_units);
+    view_.source_units = upload(ints_, host_.source_units);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 
   const ChainTables<Real, Semiring>& host() const { return host_; }
-  TablesView<Real> view() const {
-    TablesView<Real> v{};
-    v.labels = host_.labels;
-    v.width = host_.width;
-    v.duration = host_.duration;
-    v.offsets = host_.offsets;
-    v.ring_blocks = host_.ring_blocks;
-    v.rows = host_.rows;
-    v.tail = host_.tail;
-    v.initial_transition = host_.initial_transition;
-    v.near_vanished = host_.near_vanished;
-    v.transition_vanished = host_.transition_vanished;
-    v.too_large = host_.too_large;
-    v.least_total = static_cast<Real>(host_.least_total);
-    v.least_start = static_cast<Real>(host_.least_start);
-    v.duration_table = duration_table_.get();
-    v.near_table = near_table_.get();
-    v.transition = transition_.get();
-    v.tail_factor = tail_factor_.get();
-    v.bias = doubles_[0].get();
-    v.transition_log = doubles_[1].get();
-    v.log_tail = doubles_[2].get();
-    v.last_bias = doubles_[3].get();
-    v.first_scores = doubles_[4].get();
-    v.last_scores = doubles_[5].get();
-    v.tail_correction = doubles_[6].get();
-    v.duration_bound = ints_[0].get();
-    v.transition_units = ints_[1].get();
-    v.source_units = ints_[2].get();
-    v.transition_bound = doubles_[7].get();
-    v.source_bound = doubles_[8].get();
-    return v;
-  }
+  const TablesView<Real>& view() const { return view_; }
 
  private:
   ChainTables<Real, Semiring> host_;
-  DeviceBuffer<Real> duration_table_, near_table_, transition_, tail_factor_;
+  TablesView<Real> view_{};
+  std::vector<DeviceBuffer<Real>> reals_;
   std::vector<DeviceBuffer<double>> doubles_;
   std::vector<DeviceBuffer<int>> ints_;
 };

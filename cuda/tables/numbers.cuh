@@ -30,31 +30,12 @@ __device__ __forceinline__ float reciprocal(float x) {
 }
 __device__ __forceinline__ double reciprocal(double x) { return 1.0 / x; }
 
-template <class Real, class Semiring>
-struct Ops;
-template <class Real>
-struct Ops<Real, LogSemiring> {
-  static __device__ __forceinline__ Real zero() { return Real(0); }
-  static __device__ __forceinline__ Real one() { return Real(1); }
-  static __device__ __forceinline__ Real times(Real a, Real b) { return a * b; }
-  static __device__ __forceinline__ Real plus(Real a, Real b) { return a + b; }
-  static __device__ __forceinline__ Real times_plus(Real a, Real b, Real sum) { return fused(a, b, sum); }
-};
-template <class Real>
-struct Ops<Real, MaxSemiring> {
-  static __device__ __forceinline__ Real zero() { return static_cast<Real>(kNone); }
-  static __device__ __forceinline__ Real one() { return Real(0); }
-  static __device__ __forceinline__ Real times(Real a, Real b) { return a + b; }
-  static __device__ __forceinline__ Real plus(Real a, Real b) { return larger(a, b); }
-  static __device__ __forceinline__ Real times_plus(Real a, Real b, Real sum) { return larger(sum, a + b); }
-};
-
 // Four numbers that lie at a multiple of 16 bytes.
 __device__ __forceinline__ void load4(const float* from, float* to) {
   const float4 x = *reinterpret_cast<const float4*>(from);
   to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
 }
-// Likewise, from memory that no kernel writes.
+// Four numbers at a multiple of 16 bytes in memory that no kernel writes.
 __device__ __forceinline__ void load4_constant(const float* from, float* to) {
   const float4 x = __ldg(reinterpret_cast<const float4*>(from));
   to[0] = x.x, to[1] = x.y, to[2] = x.z, to[3] = x.w;
@@ -84,63 +65,11 @@ __device__ __forceinline__ float power_of_two(int n, float) {
 __device__ __forceinline__ double power_of_two(int n, double) {
   return n < -1022 ? 0.0 : __longlong_as_double(static_cast<long long>((n > 1023 ? 1023 : n) + 1023) << 52);
 }
-// The number of a whole number of units, which may be one of the scales that stand for nothing.
-template <class Real, class Semiring>
-__device__ __forceinline__ Real number_of_units(int units) {
-  if constexpr (Semiring::kIsLog) {
-    return power_of_two(units, Real());
-  } else {
-    return is_far_below(units) ? static_cast<Real>(kNone) : static_cast<Real>(units);
-  }
-}
-// Whole units in a number that is not zero; and the number less so many.
-template <class Real, class Semiring>
-__device__ __forceinline__ int units_in(Real x) {
-  if constexpr (Semiring::kIsLog) {
-    return exponent_of(x);
-  } else {
-    return static_cast<int>(floor(x));
-  }
-}
-template <class Real, class Semiring>
-__device__ __forceinline__ Real less_units(Real x, int units) {
-  if constexpr (Semiring::kIsLog) {
-    return x * power_of_two(-units, Real());
-  } else {
-    return x - static_cast<Real>(units);
-  }
-}
-
 // A double as an int, for exponents: far out of range stays far out of range.
 __device__ __forceinline__ int near_int(double x) {
   return static_cast<int>(rint(x < -1e8 ? -1e8 : (x > 1e8 ? 1e8 : x)));
 }
 
-// The number whose logarithm is x, for x in double. Log semiring: x = n log 2 + rest; the rest is split so
-// that its rounding to Real does not show; exact where x is a multiple of log 2.
-template <class Real, class Semiring>
-__device__ __forceinline__ Real from_log(double x) {
-  if constexpr (!Semiring::kIsLog) {
-    return static_cast<Real>(x);
-  } else {
-    if (!(x > -1e8)) return Real(0);
-    const int n = near_int(x * (1 / kLog2));
-    const double rest = fma(static_cast<double>(-n), kLog2, x);
-    const Real high = static_cast<Real>(rest);
-    Real e = exponential(high);
-    if constexpr (sizeof(Real) == sizeof(float))
-      e = fused(e, static_cast<Real>(rest - static_cast<double>(high)), e);
-    return e * power_of_two(n, Real());
-  }
-}
-template <class Real, class Semiring>
-__device__ __forceinline__ double to_log(Real x) {
-  if constexpr (Semiring::kIsLog) {
-    return x > Real(0) ? log(static_cast<double>(x)) : kNone;
-  } else {
-    return static_cast<double>(x);
-  }
-}
 // Units as a logarithm; nothing where there is none.
 template <class Semiring>
 __device__ __forceinline__ double log_of_units(int units) {
@@ -160,11 +89,7 @@ __device__ __forceinline__ double log_add(double a, double b) {
 }
 template <class Semiring>
 __device__ __forceinline__ double combined(double a, double b) {
-  if constexpr (Semiring::kIsLog) {
-    return log_add(a, b);
-  } else {
-    return fmax(a, b);
-  }
+  return Semiring::kIsLog ? log_add(a, b) : fmax(a, b);
 }
 
 // A sum in about twice the precision of float: what the sums within a block are kept in, so that they cost no
@@ -217,16 +142,74 @@ __device__ __forceinline__ float exponential_sum(float high, float low) {
   return static_cast<float>(std::exp(static_cast<double>(high) + static_cast<double>(low)));
 #endif
 }
+
+// Numbers of a semiring: how they are combined, and how they relate to logarithms, which are doubles, and to
+// whole numbers of the semiring's units.
 template <class Real, class Semiring>
-__device__ __forceinline__ Real number_of(Wide<Real> x) {
-  if constexpr (!Semiring::kIsLog) {
-    return static_cast<Real>(x.value());
-  } else if constexpr (sizeof(Real) == sizeof(double)) {
-    return exp(x.high);
-  } else {
-    const float e = expf(x.high);
-    return fmaf(e, x.low, e);
+struct Ops {
+  static constexpr bool kIsLog = Semiring::kIsLog;
+
+  static __device__ __forceinline__ Real zero() { return kIsLog ? Real(0) : static_cast<Real>(kNone); }
+  static __device__ __forceinline__ Real one() { return kIsLog ? Real(1) : Real(0); }
+  static __device__ __forceinline__ Real times(Real a, Real b) { return kIsLog ? a * b : a + b; }
+  static __device__ __forceinline__ Real plus(Real a, Real b) { return kIsLog ? a + b : larger(a, b); }
+  static __device__ __forceinline__ Real times_plus(Real a, Real b, Real sum) {
+    return kIsLog ? fused(a, b, sum) : larger(sum, a + b);
   }
-}
+
+  // The number of a whole number of units, which may be one of the scales that stand for nothing.
+  static __device__ __forceinline__ Real of_units(int units) {
+    if constexpr (kIsLog) {
+      return power_of_two(units, Real());
+    } else {
+      return is_far_below(units) ? static_cast<Real>(kNone) : static_cast<Real>(units);
+    }
+  }
+  // Whole units in a number that is not zero; and the number less so many.
+  static __device__ __forceinline__ int units_in(Real x) {
+    if constexpr (kIsLog) {
+      return exponent_of(x);
+    } else {
+      return static_cast<int>(floor(x));
+    }
+  }
+  static __device__ __forceinline__ Real less_units(Real x, int units) {
+    return kIsLog ? x * power_of_two(-units, Real()) : x - static_cast<Real>(units);
+  }
+
+  // The number whose logarithm is x. Log semiring: x = n log 2 + rest; the rest is split so that its rounding
+  // to Real does not show; exact where x is a multiple of log 2.
+  static __device__ __forceinline__ Real from_log(double x) {
+    if constexpr (!kIsLog) {
+      return static_cast<Real>(x);
+    } else {
+      if (!(x > -1e8)) return Real(0);
+      const int n = near_int(x * (1 / kLog2));
+      const double rest = fma(static_cast<double>(-n), kLog2, x);
+      const Real high = static_cast<Real>(rest);
+      Real e = exponential(high);
+      if constexpr (sizeof(Real) == sizeof(float))
+        e = fused(e, static_cast<Real>(rest - static_cast<double>(high)), e);
+      return e * power_of_two(n, Real());
+    }
+  }
+  static __device__ __forceinline__ Real from_log(Wide<Real> x) {
+    if constexpr (!kIsLog) {
+      return static_cast<Real>(x.value());
+    } else if constexpr (sizeof(Real) == sizeof(double)) {
+      return exp(x.high);
+    } else {
+      const float e = expf(x.high);
+      return fmaf(e, x.low, e);
+    }
+  }
+  static __device__ __forceinline__ double to_log(Real x) {
+    if constexpr (kIsLog) {
+      return x > Real(0) ? log(static_cast<double>(x)) : kNone;
+    } else {
+      return static_cast<double>(x);
+    }
+  }
+};
 
 }  // namespace semicrf::cuda

@@ -49,7 +49,7 @@ SEMICRF_BOTH inline std::size_t alpha_bytes(int width, std::size_t real) {
 SEMICRF_BOTH constexpr int block_threads(int rows) { return rows == 0 ? 512 : 256; }
 
 TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit);
-// The same with fewer warps per block where there are too few tasks for full blocks on every multiprocessor.
+// The tile with fewer warps per block where there are too few tasks for full blocks on every multiprocessor.
 TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors);
 
 // Positions between cuts: a sequence is cut into runs of `unit` x 2^j positions. All multiples of 16.

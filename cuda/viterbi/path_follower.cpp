@@ -15,11 +15,10 @@ bool same_state(const TraceState& a, const TraceState& b) {
 }  // namespace
 
 std::int64_t unpack(std::span<const TraceRecord> records, std::int64_t end, std::vector<Segment>& reversed) {
-  constexpr TraceRecord kLabels = (TraceRecord{1} << kRecordLabelBits) - 1;
   reversed.reserve(reversed.size() + records.size());
   for (const TraceRecord record : records) {
-    const std::int64_t begin = end - static_cast<std::int64_t>(record >> kRecordLabelBits);
-    reversed.push_back({begin, end, static_cast<int>(record & kLabels)});
+    const std::int64_t begin = end - packed_length(record);
+    reversed.push_back({begin, end, packed_label(record)});
     end = begin;
   }
   return end;

@@ -16,7 +16,6 @@ namespace semicrf::cuda {
 
 // Memory and streams of tracebacks, for one at a time.
 struct TraceBuffers {
-  DeviceBuffer<double> largest_bias;  // (C), filled once
   DeviceBuffer<TracePiece> pieces, again;
   DeviceBuffer<TraceResult> results;
   DeviceBuffer<TraceRecord> records, path;

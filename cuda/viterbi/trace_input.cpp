@@ -24,15 +24,6 @@ std::vector<BlockOrigin> run_origins(const std::vector<RunOutcome>& outcomes) {
   return runs;
 }
 
-template <class Real>
-std::vector<double> largest_bias(const ChainTables<Real, MaxSemiring>& tables) {
-  std::vector<double> largest(wide(tables.labels), kNegativeInfinity);
-  for (int k = 0; k < tables.duration; ++k)
-    for (std::size_t c = 0; c < largest.size(); ++c)
-      largest[c] = std::max(largest[c], tables.bias[wide(k) * wide(tables.width) + c]);
-  return largest;
-}
-
 }  // namespace
 
 template <class Real>
@@ -53,9 +44,6 @@ TraceInput<Real>::TraceInput(const Sweep& sweep, const PassInput& input,
   places_->blocks.reserve(blocks);
   places_->links.reserve(blocks);
   places_->far_key.reserve(blocks * wide(tables_.labels));
-  // Once for all tracebacks of a model.
-  if (buffers_->largest_bias.size() == 0)
-    buffers_->largest_bias.upload(largest_bias(sweep.chain().host()), stream_);
   place(sweep.outcomes(), left);
 }
 
@@ -117,7 +105,6 @@ TraceParameters<Real> TraceInput<Real>::parameters() const {
   p.blocks = places_->blocks.get();
   p.links = places_->links.get();
   p.far_key = places_->far_key.get();
-  p.largest_bias = buffers_->largest_bias.get();
   p.range_begin = range_.begin;
   p.range_end = range_.end;
   p.run = several_ ? kBlock : run_;

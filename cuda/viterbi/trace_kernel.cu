@@ -8,7 +8,7 @@
 // shared memory before it gets there (trace_ring.cuh), a lane is one of the newest 32 starts, then a source,
 // and one number per block and label says that nothing older can win. Positions are relative to the window's
 // first one.
-#include "cuda/device/cuda_check.h"
+#include "cuda/device/launch.h"
 #include "cuda/viterbi/trace_launch.h"
 #include "cuda/viterbi/trace_ring.cuh"
 
@@ -55,7 +55,7 @@ class Tracer {
       if (entered) {
         if (writes)
           p_.records[piece.out + records] =
-              static_cast<TraceRecord>(length) << kRecordLabelBits | static_cast<TraceRecord>(label_);
+              static_cast<TraceRecord>(length) << kPackedLabelBits | static_cast<TraceRecord>(label_);
         ++records;
       }
       if (at_ <= (entered ? left : right)) {
@@ -176,7 +176,7 @@ __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__
     before += p.store.content[entry(p, block, c)] + p.links[block + 1].shift;
     note(before);
     if (block < first - 1 && p.links[block].exact == 0) {
-      const double start = p.store.start_bound[entry(p, block, c)];
+      const double start = p.store.gamma_bound[entry(p, block, c)];
       note(start);
       most = fmax(most, start + before);
     }
@@ -188,7 +188,7 @@ __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__
       size = 0;
     } else if (block > first) {
       if (block > 1 && p.links[block - 1].before != 0 && p.links[block - 2].exact == 0) {
-        const double start = p.store.start_bound[entry(p, block - 2, c)];
+        const double start = p.store.gamma_bound[entry(p, block - 2, c)];
         note(start);
         most = fmax(most, start + p.store.content[entry(p, block - 2, c)] + p.links[block - 1].shift);
       }
@@ -200,8 +200,8 @@ __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__
     if (p.links[block].exact != 0) last_exact = block;
     const bool unknown =
         (last_exact >= 0 && block - last_exact <= reach + 1) || (p.left_state != nullptr && block <= reach);
-    double bound = most + p.largest_bias[c];
-    if (bound > kNone) bound += 1e-6 + 1e-12 * (size + fabs(p.largest_bias[c]));
+    double bound = most + p.tables.largest_bias[c];
+    if (bound > kNone) bound += 1e-6 + 1e-12 * (size + fabs(p.tables.largest_bias[c]));
     p.far_key[entry(p, block, c)] = unknown ? 2147483647 : upper_key(reach < 2 ? kNone : bound);
   }
 }
@@ -213,34 +213,21 @@ __global__ void gather_kernel(const TraceRecord* from, const GatherTask* tasks, 
     to[task.to + i] = from[task.from + i];
 }
 
-cudaLaunchConfig_t shape_of(std::int64_t blocks, int threads, cudaStream_t stream) {
-  cudaLaunchConfig_t config{};
-  config.gridDim = dim3(static_cast<unsigned>(blocks));
-  config.blockDim = dim3(static_cast<unsigned>(threads));
-  config.stream = stream;
-  return config;
-}
-
 }  // namespace
 
 template <class Real>
 void place_blocks(const TraceParameters<Real>& parameters, cudaStream_t stream) {
   const std::int64_t blocks = (parameters.range_end - parameters.range_begin + kBlock - 1) / kBlock;
-  cudaLaunchConfig_t config = shape_of((blocks + kThreads - 1) / kThreads, kThreads, stream);
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, place_kernel<Real>, parameters));
+  SEMICRF_CUDA_CHECK(launch(place_kernel<Real>, shape_for(blocks, kThreads), stream, parameters));
   const std::int64_t threads = (blocks + kStretch - 1) / kStretch * parameters.tables.labels;
-  config = shape_of((threads + kThreads - 1) / kThreads, kThreads, stream);
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, bound_kernel<Real>, parameters));
+  SEMICRF_CUDA_CHECK(launch(bound_kernel<Real>, shape_for(threads, kThreads), stream, parameters));
 }
 template <class Real>
 void trace_pieces(const TraceParameters<Real>& parameters, int first, int pieces, cudaStream_t stream) {
   const auto kernel = parameters.tables.labels <= 32 ? trace_kernel<Real, true> : trace_kernel<Real, false>;
   const int warps = parameters.shape.warps;
-  cudaLaunchConfig_t config = shape_of((pieces + warps - 1) / warps, warps * 32, stream);
-  config.dynamicSmemBytes = parameters.shape.shared_bytes;
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(config.dynamicSmemBytes)));
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, kernel, parameters, first, pieces));
+  const LaunchShape shape{(pieces + warps - 1) / warps, warps * 32, parameters.shape.shared_bytes};
+  SEMICRF_CUDA_CHECK(launch(kernel, shape, stream, parameters, first, pieces));
 }
 template void place_blocks<float>(const TraceParameters<float>&, cudaStream_t);
 template void place_blocks<double>(const TraceParameters<double>&, cudaStream_t);
@@ -249,8 +236,7 @@ template void trace_pieces<double>(const TraceParameters<double>&, int, int, cud
 
 void gather_records(const TraceRecord* from, const GatherTask* tasks, int count, TraceRecord* to,
                     cudaStream_t stream) {
-  const cudaLaunchConfig_t config = shape_of(count, kThreads, stream);
-  SEMICRF_CUDA_CHECK(cudaLaunchKernelEx(&config, gather_kernel, from, tasks, to));
+  SEMICRF_CUDA_CHECK(launch(gather_kernel, {count, kThreads}, stream, from, tasks, to));
 }
 
 }  // namespace semicrf::cuda

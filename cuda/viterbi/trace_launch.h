@@ -3,6 +3,7 @@
 
 #include <cuda_runtime.h>
 
+#include "core/packed_segment.h"
 #include "cuda/recursion/run_types.h"
 #include "cuda/viterbi/trace_shape.h"
 
@@ -22,9 +23,7 @@ struct TracePiece {
   int result;        // index of its result
   std::int64_t out;  // index of its first record
 };
-// A segment of a path: its length << kRecordLabelBits | its label. Segments follow each other without gaps.
-using TraceRecord = std::uint64_t;
-inline constexpr int kRecordLabelBits = 16;
+using TraceRecord = PackedSegment;
 struct TraceResult {
   TraceState entry, exit;  // the first states at or left of `right` and of `left`
   int records;
@@ -50,13 +49,12 @@ struct TraceParameters {
   const SequenceView* batch;
   const int* sequence_of;
   MessageStore<Real> store;
-  const double* left_state;    // entries of the state at range_begin, or null
-  BlockOrigin left;            // what they are relative to
-  const BlockOrigin* runs;     // per run of `run` positions: what its values are relative to
-  BlockOrigin* blocks;         // (blocks) the same per block, with the block's own base
-  BlockLink* links;            // (blocks)
-  int* far_key;                // (blocks, C), see bound_kernel
-  const double* largest_bias;  // (C)
+  const double* left_state;  // entries of the state at range_begin, or null
+  BlockOrigin left;          // what they are relative to
+  const BlockOrigin* runs;   // per run of `run` positions: what its values are relative to
+  BlockOrigin* blocks;       // (blocks) what values of a block are relative to, its base included
+  BlockLink* links;          // (blocks)
+  int* far_key;              // (blocks, C), see bound_kernel
   std::int64_t range_begin, range_end, run;
   TraceShape shape;
   const TracePiece* pieces;

@@ -50,12 +50,12 @@ __device__ std::int64_t pool_entry(const TraceParameters<Real>& p, int slot, int
 }
 // A message on the scale of its block.
 template <class Real>
-__device__ double value_of(const TraceParameters<Real>& p, const Real* numbers, const double* pool,
-                           const double* scale, int position, int c) {
+__device__ double value_of(const TraceParameters<Real>& p, const MessageView<Real>& message, int position,
+                           int c) {
   const int block = position / kBlock;
   const int exact = p.store.exact[block];
-  if (exact != 0) return pool[pool_entry(p, exact, position, c)];
-  return static_cast<double>(numbers[entry(p, position, c)]) + scale[entry(p, block, c)];
+  if (exact != 0) return message.pool[pool_entry(p, exact, position, c)];
+  return static_cast<double>(message.numbers[entry(p, position, c)]) + message.scale[entry(p, block, c)];
 }
 
 // --- out of line: rare where there are neither tails nor exact blocks ---
@@ -84,7 +84,7 @@ __device__ SEMICRF_NOINLINE double content_sum(const TraceParameters<Real>& p, i
 template <class Real>
 __device__ SEMICRF_NOINLINE double exact_start(const TraceParameters<Real>& p, int slot, int start, int stop,
                                                int c) {
-  return p.store.pool_start[pool_entry(p, slot, start, c)] + content(p, start, stop, c);
+  return p.store.gamma.pool[pool_entry(p, slot, start, c)] + content(p, start, stop, c);
 }
 // An entry of the state at the window's left edge.
 template <class Real>
@@ -95,10 +95,9 @@ __device__ double left_entry(const TraceParameters<Real>& p, const BlockOrigin& 
 // block's first boundary on. Not at the window's left edge.
 template <class Real>
 __device__ double tail_share(const TraceParameters<Real>& p, const BlockOrigin& origin, int boundary, int c) {
-  return value_of(p, p.store.tail, p.store.pool_tail, p.store.tail_scale, boundary - 1, c) +
-         shift(p.blocks[(boundary - 1) / kBlock], origin);
+  return value_of(p, p.store.tail, boundary - 1, c) + shift(p.blocks[(boundary - 1) / kBlock], origin);
 }
-// The same with all content up to the boundary.
+// The tail's share of alpha with all content up to the boundary.
 template <class Real>
 __device__ SEMICRF_NOINLINE double tail(const TraceParameters<Real>& p, BlockOrigin origin, int boundary,
                                         int c) {
@@ -115,8 +114,7 @@ __device__ SEMICRF_NOINLINE double started(const TraceParameters<Real>& p, Block
                                            int c) {
   if (boundary < 0) return left_entry(p, origin, -boundary - 1, c);
   const int block = boundary / kBlock;
-  const double value = value_of(p, p.store.start, p.store.pool_start, p.store.start_scale, boundary, c) +
-                       shift(p.blocks[block], origin);
+  const double value = value_of(p, p.store.gamma, boundary, c) + shift(p.blocks[block], origin);
   if (p.store.exact[block] != 0) return value;
   return value + content(p, block * kBlock, boundary, c);
 }

@@ -41,7 +41,8 @@ __device__ SEMICRF_NOINLINE void copy_block(const TraceParameters<Real>& p, int 
     const std::int64_t first = entry(p, block * kBlock, 0);
 #pragma unroll 1
     for (int kind = 0; kind < (p.tables.tail != 0 ? 3 : 2); ++kind) {
-      const Real* const rows = kind == 0 ? p.store.start : (kind == 1 ? p.store.alpha : p.store.tail);
+      const Real* const rows =
+          kind == 0 ? p.store.gamma.numbers : (kind == 1 ? p.store.alpha.numbers : p.store.tail.numbers);
       const unsigned char* const from = reinterpret_cast<const unsigned char*>(rows + first);
 #pragma unroll 1
       for (unsigned i = lane * 16; i < row_bytes; i += 32 * 16) copy_async<16>(to + i, from + i);
@@ -50,10 +51,10 @@ __device__ SEMICRF_NOINLINE void copy_block(const TraceParameters<Real>& p, int 
     const std::int64_t at = entry(p, block, 0);
 #pragma unroll 1
     for (unsigned c = lane; c < labels; c += 32) {
-      copy_async<8>(to + c * 8, p.store.alpha_scale + at + c);
-      copy_async<8>(to + (labels + c) * 8, p.store.start_scale + at + c);
+      copy_async<8>(to + c * 8, p.store.alpha.scale + at + c);
+      copy_async<8>(to + (labels + c) * 8, p.store.gamma.scale + at + c);
       copy_async<8>(to + (2 * labels + c) * 8, p.store.content + at + c);
-      if (p.tables.tail != 0) copy_async<8>(to + (3 * labels + c) * 8, p.store.tail_scale + at + c);
+      if (p.tables.tail != 0) copy_async<8>(to + (3 * labels + c) * 8, p.store.tail.scale + at + c);
       copy_async<4>(to + labels * 32 + c * 4, p.far_key + at + c);
     }
     if (lane < 2)
@@ -139,7 +140,8 @@ class TraceRing {
     return decided ? first_of(largest.lanes) + 1 : kNotHere;
   }
 
-  // The first label with the largest alpha at the boundary plus transition into `to`, likewise. A lane is a
+  // The first label with the largest alpha at the boundary plus transition into `to`; kNotHere when
+  // that takes more than what is here. A lane is a
   // label.
   __device__ __forceinline__ int find_source(int boundary, unsigned to) const {
     if ((boundary - 1) >> 4 != block_ || before_ < 0) return kNotHere;

@@ -27,7 +27,7 @@ struct StartBlock {
   int exact;      // slot of the pool + 1, or 0
   double shift;   // puts it on the scale of the last block
   double before;  // content from its first boundary to the last block's (an exact last block: to the end)
-  double after;   // the same from its right edge
+  double after;   // content from its right edge to the last block's first boundary (exact: to the end)
 };
 
 // A later block is taken first and an earlier start must be strictly better: equal scores go to the shorter
@@ -51,8 +51,8 @@ __device__ void take_starts(const TraceParameters<Real>& p, const StartBlock& bl
   if (lane < kBlock && duration >= 1 && duration <= t.duration) {
     const double bias = t.bias[static_cast<std::int64_t>(duration - 1) * t.width + c];
     if (block.exact == 0) {
-      score = static_cast<double>(p.store.start[entry(p, start, c)]) + bias;
-      score += block.shift + p.store.start_scale[entry(p, block.index, c)] + block.before;
+      score = static_cast<double>(p.store.gamma.numbers[entry(p, start, c)]) + bias;
+      score += block.shift + p.store.gamma.scale[entry(p, block.index, c)] + block.before;
     } else {
       // Every start with its own content, so that huge scores that do not concern a segment do not touch it.
       const int stop = first + kBlock < end ? first + kBlock : end;
@@ -116,14 +116,14 @@ __device__ SEMICRF_NOINLINE int find_start(const TraceParameters<Real>& p, int e
     const std::int64_t at = entry(p, asked ? mine : 0, c);
     const int exact = asked ? p.store.exact[mine] : 0;
     const double moved = asked ? shift(p.blocks[mine], origin) : 0.0;
-    const double start_bound = asked ? p.store.start_bound[at] : kNone;
+    const double start_bound = asked ? p.store.gamma_bound[at] : kNone;
     double before = asked ? p.store.content[at] : 0.0;
     for (int step = 1; step < 32; step *= 2) {
       const double more = __shfl_up_sync(kAllLanes, before, static_cast<unsigned>(step));
       if (lane >= step) before += more;
     }
     before += after;
-    const double bound = exact != 0 ? -kNone : moved + start_bound + before + p.largest_bias[c];
+    const double bound = exact != 0 ? -kNone : moved + start_bound + before + t.largest_bias[c];
     unsigned open = __ballot_sync(kAllLanes, asked && may_win(bound, best.score));
 #pragma unroll 1
     while (open != 0) {
@@ -157,10 +157,10 @@ __device__ bool enters_tail(const TraceParameters<Real>& p, BlockOrigin origin, 
   }
   // Content within the last block is part of both.
   const double start =
-      static_cast<double>(p.store.start[entry(p, begin, c)]) +
-      (p.store.start_scale[entry(p, begin / kBlock, c)] + shift(p.blocks[begin / kBlock], origin));
-  const double longer = static_cast<double>(p.store.tail[entry(p, before - 1, c)]) +
-                        (p.store.tail_scale[entry(p, block, c)] + shift(p.blocks[block], origin));
+      static_cast<double>(p.store.gamma.numbers[entry(p, begin, c)]) +
+      (p.store.gamma.scale[entry(p, begin / kBlock, c)] + shift(p.blocks[begin / kBlock], origin));
+  const double longer = static_cast<double>(p.store.tail.numbers[entry(p, before - 1, c)]) +
+                        (p.store.tail.scale[entry(p, block, c)] + shift(p.blocks[block], origin));
   return start + between + last_bias >= longer;
 }
 
@@ -216,9 +216,8 @@ __device__ SEMICRF_NOINLINE int find_source(const TraceParameters<Real>& p, int 
   int label = t.labels;
 #pragma unroll 1
   for (int c = lane_of_warp(); c < t.labels; c += 32) {
-    double value = boundary == 0
-                       ? p.left_state[entry(p, t.duration, c)]
-                       : value_of(p, p.store.alpha, p.store.pool_alpha, p.store.alpha_scale, boundary - 1, c);
+    double value =
+        boundary == 0 ? p.left_state[entry(p, t.duration, c)] : value_of(p, p.store.alpha, boundary - 1, c);
     if (to >= 0) value += t.transition_log[static_cast<std::int64_t>(c) * t.width + to];
     if (value > most) {
       most = value;

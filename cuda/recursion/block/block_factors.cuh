@@ -53,13 +53,14 @@ struct FactorSource {
 template <class Real, class Semiring, class Lanes>
 __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
                                                FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
+  using O = Ops<Real, Semiring>;
   const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
   const DeviceScores first = source.backward ? sequence.ends : sequence.starts;
   const DeviceScores last = source.backward ? sequence.starts : sequence.ends;
   FactorRange<Real>& range = out->range;
   range.clear();
   Wide<Real> sum = Wide<Real>::of(source.rest);
-  Real alpha_factor = number_of<Real, Semiring>(sum);
+  Real alpha_factor = O::from_log(sum);
 #pragma unroll 1
   for (int slot = 0; slot < kBlock; ++slot) {
     const bool inside = slot >= source.first && slot < source.last;
@@ -80,7 +81,7 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
       start.add(Wide<Real>::of(score_at(first, at) +
                                (source.first_here && slot == source.first ? t.first_scores[label] : 0.0)));
       range.include_start(start.high);
-      out->start[slot] = number_of<Real, Semiring>(start);
+      out->start[slot] = O::from_log(start);
     } else {
       out->start[slot] = Semiring::kIsLog ? reciprocal(alpha_factor) : -alpha_factor;
     }
@@ -91,7 +92,7 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
                                (source.last_here && slot == source.last - 1 ? t.last_scores[label] : 0.0)));
     }
     range.include(alpha.high, sum.high, !source.edges && slot + 1 < kBlock);
-    alpha_factor = number_of<Real, Semiring>(alpha);
+    alpha_factor = O::from_log(alpha);
     out->alpha[slot] = alpha_factor;
   }
   range.sum = sum.value();

@@ -8,12 +8,13 @@
 
 namespace semicrf::cuda {
 
-template <class Real, class Semiring, class Lanes>
+template <class Config>
 class FarPart {
  public:
-  using O = Ops<Real, Semiring>;
-
-  using Memory = TeamMemory<Real, Lanes::kPlace>;
+  using Real = typename Config::Real;
+  using Lanes = typename Config::Lanes;
+  using Memory = typename Config::Memory;
+  using O = typename Config::O;
 
   __device__ __forceinline__ FarPart(const TablesView<Real>& t, const Memory& m)
       : t_(t), m_(m), last_(in_register(t.ring_blocks - 1)) {}
@@ -71,8 +72,7 @@ class FarPart {
     for (int step = 16; step >= lanes.group(); step /= 2)
       common = larger(common, __shfl_xor_sync(kAllLanes, common, step));
     if (lanes.group() < 32) {
-      const Real by =
-          is_far_below(reference) ? O::zero() : number_of_units<Real, Semiring>(reference - common);
+      const Real by = is_far_below(reference) ? O::zero() : O::of_units(reference - common);
 #pragma unroll
       for (int i = 0; i < kBlock; ++i) {
         sums[i] = O::times(sums[i], by);
@@ -99,8 +99,7 @@ class FarPart {
     for (int s = 0; s < lanes.parts / (32 / lanes.group()); ++s) {
       const int slot = s * t_.labels + lanes.c;
       const int reference = part_bounds(parity)[slot];
-      const Real by =
-          is_far_below(reference) ? O::zero() : number_of_units<Real, Semiring>(reference - bound);
+      const Real by = is_far_below(reference) ? O::zero() : O::of_units(reference - bound);
       const Real* in = part_sums(parity) + slot * kBlock;
 #pragma unroll
       for (int i = 0; i < kBlock; i += 4) {
@@ -122,7 +121,7 @@ class FarPart {
   // Entry i + n of the table joins boundary i to the start n positions before the block's last; four starts
   // at a time. Only starts from `first` on are within K of a boundary.
   __device__ __forceinline__ void add_distance(Real (&sums)[kBlock], int j, int o, int bound) const {
-    const Real factor = number_of_units<Real, Semiring>(scale(j) + row_bound(o) - bound);
+    const Real factor = O::of_units(scale(j) + row_bound(o) - bound);
     const Real* table = static_cast<const Real*>(m_.duration_table) + (o - 1) * table_width() * kDistanceRow;
     const int first = kBlock * o + 1 - t_.duration;
     if (first <= 0) {
@@ -169,8 +168,8 @@ class FarPart {
       Real next[kBlock];
       load_group(table, next);
       const int relative = scale(j) - bound;
-      const Real to_shorter = number_of_units<Real, Semiring>(relative + row_bound(o - 1));
-      const Real to_longer = number_of_units<Real, Semiring>(relative + row_bound(o));
+      const Real to_shorter = O::of_units(relative + row_bound(o - 1));
+      const Real to_longer = O::of_units(relative + row_bound(o));
       const Real* source = starts_of(j);
 #pragma unroll
       for (int n = 0; n < kBlock; n += 4) {

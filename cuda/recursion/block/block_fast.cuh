@@ -9,13 +9,14 @@
 namespace semicrf::cuda {
 
 // What a lane keeps of its label through a run; bounds in units.
-template <class Real, int kRows>
+template <class Config>
 struct LabelTables {
+  using Real = typename Config::Real;
   int label;
   int into, out_of;  // transitions
   int near_bound;    // durations within a block
   Real near[kBlock];
-  Real transition[kRows > 0 ? kRows : 1];
+  Real transition[Config::kRows > 0 ? Config::kRows : 1];
 };
 
 // What a block's numbers are relative to, in units.
@@ -46,7 +47,7 @@ struct BlockTail {
 
 template <class Real>
 struct BlockWindow {  // where messages go, by slot; null: nowhere
-  Real *alpha, *start;
+  Real *alpha, *gamma;
   int step;
 };
 
@@ -59,23 +60,26 @@ struct BlockCut {
 
 template <class Real>
 struct BlockResult {
-  Real start[kBlock];  // gamma
-  // Extremes of the numbers that the certificate looks at: sums over durations and over sources, starts, and
+  Real gamma[kBlock];
+  // Extremes of the numbers that the certificate looks at: sums over durations and over sources, gamma, and
   // alpha relative to the bound.
-  Real least_sum, least_source, least_start, most_start, least_stored, most_stored;
+  Real least_sum, least_source, least_gamma, most_gamma, least_stored, most_stored;
   Real stored;  // alpha at the block's end
 };
 
-template <class Real, class Semiring, class Lanes, int kRows>
+template <class Config>
 class FastBlock {
  public:
-  using O = Ops<Real, Semiring>;
-  using L = Limits<Semiring, Real>;
-
-  using Memory = TeamMemory<Real, Lanes::kPlace>;
+  using Real = typename Config::Real;
+  using Semiring = typename Config::Semiring;
+  using Lanes = typename Config::Lanes;
+  using Memory = typename Config::Memory;
+  using O = typename Config::O;
+  using L = typename Config::L;
+  static constexpr int kRows = Config::kRows;
 
   __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
-                                       const LabelTables<Real, kRows>& label)
+                                       const LabelTables<Config>& label)
       : t_(t), m_(m), lanes_(lanes), label_(label) {}
 
   // `sums`: the far part in, the sums over durations out. `start_factors`: null, or those of the long way.
@@ -86,8 +90,8 @@ class FastBlock {
                                       BlockWindow<Real> window, BlockTail<Real>* tail, Real (&sums)[kBlock],
                                       BlockResult<Real>* out) const {
     // Lanes without a label must add nothing to the others' sums.
-    const Real to_alpha = lanes_.valid ? number_of_units<Real, Semiring>(scales.to_alpha) : O::zero();
-    const Real to_near = number_of_units<Real, Semiring>(scales.to_near);
+    const Real to_alpha = lanes_.valid ? O::of_units(scales.to_alpha) : O::zero();
+    const Real to_near = O::of_units(scales.to_near);
     Real start_factor = first_factor;
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
@@ -97,19 +101,19 @@ class FastBlock {
       if (lanes_.has_alpha()) row[lanes_.c] = alpha;
       lanes_.sync();
       Real sum = sum_over_sources(row);
-      if (kCut && cut.bare && begins) sum = number_of_units<Real, Semiring>(-(scales.common + label_.into));
+      if (kCut && cut.bare && begins) sum = O::of_units(-(scales.common + label_.into));
       if (kCut && !inside) sum = O::zero();
       if (start_factors != nullptr) start_factor = start_factors[slot];
-      const Real start = O::times(sum, start_factor);
-      const Real near = O::times(start, to_near);
-      out->start[slot] = start;
+      const Real gamma = O::times(sum, start_factor);
+      const Real near = O::times(gamma, to_near);
+      out->gamma[slot] = gamma;
 #pragma unroll
       for (int i = slot; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - slot], sums[i]);
       if constexpr (kTail) sums[slot] = O::plus(sums[slot], next_tail(tail, slot, near, inside, begins));
       const Real stored = inside ? O::times(sums[slot], alpha_factor[slot]) : O::zero();
       if (kStores && window.alpha != nullptr) {
         window.alpha[slot * window.step] = stored;
-        window.start[slot * window.step] = Semiring::kIsLog ? sum : start;
+        window.gamma[slot * window.step] = Semiring::kIsLog ? sum : gamma;
       }
       if (kCut && !inside) {
         start_factor = Semiring::kIsLog ? reciprocal(alpha_factor[slot]) : -alpha_factor[slot];
@@ -118,8 +122,8 @@ class FastBlock {
       alpha = O::times(sums[slot], O::times(alpha_factor[slot], to_alpha));
       out->least_sum = begins ? sums[slot] : smaller(out->least_sum, sums[slot]);
       out->least_source = begins ? sum : smaller(out->least_source, sum);
-      out->least_start = begins ? start : smaller(out->least_start, start);
-      out->most_start = begins ? start : larger(out->most_start, start);
+      out->least_gamma = begins ? gamma : smaller(out->least_gamma, gamma);
+      out->most_gamma = begins ? gamma : larger(out->most_gamma, gamma);
       out->least_stored = begins ? stored : smaller(out->least_stored, stored);
       out->most_stored = begins ? stored : larger(out->most_stored, stored);
       out->stored = stored;
@@ -130,10 +134,10 @@ class FastBlock {
   // Whether all numbers of the block are what they should be; all lanes together.
   __device__ __forceinline__ bool certified(const BlockScales& scales, const FactorRange<Real>& range,
                                             const BlockResult<Real>& result) const {
-    const Real to_alpha = number_of_units<Real, Semiring>(scales.to_alpha);
-    const Real to_near = number_of_units<Real, Semiring>(scales.to_near);
+    const Real to_alpha = O::of_units(scales.to_alpha);
+    const Real to_near = O::of_units(scales.to_near);
     const Real most = larger(larger(result.most_stored, O::times(result.most_stored, to_alpha)),
-                             larger(result.most_start, O::times(result.most_start, to_near)));
+                             larger(result.most_gamma, O::times(result.most_gamma, to_near)));
     Real sum_limit = t_.least_total;
     Real source_limit = t_.least_start;
     if constexpr (Semiring::kIsLog) {
@@ -150,7 +154,7 @@ class FastBlock {
     // Sums that are zero because nothing leads there are known beforehand.
     constexpr Real kSmallest = static_cast<Real>(L::kSmallest);
     return (scales.idle_sums || (result.least_sum >= sum_limit && result.least_stored >= kSmallest)) &&
-           (scales.idle_starts || (result.least_source >= source_limit && result.least_start >= kSmallest)) &&
+           (scales.idle_starts || (result.least_source >= source_limit && result.least_gamma >= kSmallest)) &&
            most <= static_cast<Real>(L::kLargest) && factors_certified(scales, range);
   }
 
@@ -233,7 +237,7 @@ class FastBlock {
   const TablesView<Real>& t_;
   const Memory& m_;
   const Lanes& lanes_;
-  const LabelTables<Real, kRows>& label_;
+  const LabelTables<Config>& label_;
 };
 
 }  // namespace semicrf::cuda

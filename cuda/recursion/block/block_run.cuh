@@ -16,55 +16,327 @@
 // done from the beginning by slow_block, out of line: the same numbers where both can do it.
 #pragma once
 
-#include "cuda/recursion/block/block_parts.cuh"
+#include "cuda/recursion/block/block_slow.cuh"
 
 namespace semicrf::cuda {
 
-template <class Real, class Semiring, class Lanes, int kRows>
-class BlockRun : private BlockParts<Real, Semiring, Lanes, kRows> {
+template <class Config>
+class BlockRun : private BlockParts<Config> {
  public:
-  using Parts = BlockParts<Real, Semiring, Lanes, kRows>;
-  using O = Ops<Real, Semiring>;
-  using Memory = typename Parts::Memory;
+  using Parts = BlockParts<Config>;
+  using typename Parts::Real, typename Parts::Semiring, typename Parts::Lanes, typename Parts::O;
 
   // `p` and `p_aside`: the same parameters twice. The address of the second goes to functions out of line;
   // as none of the first's does, it stays in the constant bank, where instructions read it for nothing.
   __device__ __forceinline__ BlockRun(const RunParameters<Real>& p, const RunParameters<Real>& p_aside,
-                                      const Lanes& lanes, const Memory& memory, RunAside& aside)
+                                      const Lanes& lanes, const typename Parts::Memory& memory,
+                                      RunAside& aside)
       : Parts(p, lanes, memory, aside), p_aside_(p_aside) {}
 
   // One run; the whole team together. A team without a task (`active` false) keeps the others of its warp
   // company.
-  __device__ __forceinline__ void run(int index, bool active);
+  __device__ __forceinline__ void run(int index, bool active) {
+    aside_.active = active;
+    aside_.task = p_.tasks + index;
+    aside_.sequence = &p_.sequences[aside_.task->sequence];
+    aside_.rounded = (aside_.sequence->length + kBlock - 1) / kBlock * kBlock;
+    begin_run();
+    aside_.position = active ? aside_.task->from : aside_.task->end;
+    state_.left = 0;
+    // Helpers are one block ahead.
+    bool leading = !helped();
+    if (helped()) __syncthreads();
+    for (;;) {
+      if (leading && lanes_.some_team(state_.left == 0)) {
+        arrive(index, state_.left == 0);
+        if (state_.left == 0) next_place();
+        if (!lanes_.some_team(state_.kind != BlockKind::kIdle)) break;
+      }
+      help_or_lead(leading);
+      if (!leading) {
+        leading = true;
+        continue;
+      }
+      if (state_.kind != BlockKind::kIdle) {
+        state_.head = state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1;
+        if (scores_ != nullptr) scores_ += kBlock * direction_labels();
+      }
+      --state_.left;
+    }
+    if (!lanes_.leads) return;
+    export_state(active);
+    if (active && lanes_.valid && lanes_.c == 0) report(index);
+  }
 
  private:
-  using Parts::aside_;
-  using Parts::far_;
-  using Parts::label_;
-  using Parts::lanes_;
-  using Parts::m_;
-  using Parts::p_;
-  using Parts::t_;
+  using Parts::aside_, Parts::far_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
 
-  __device__ __forceinline__ void begin_run();
-  __device__ __forceinline__ void begin_from_state();
-  __device__ __forceinline__ std::int64_t mark_after(std::int64_t position) const;
-  __device__ __forceinline__ int state_slot() const;
-  __device__ __forceinline__ void export_state(bool mine);
-  __device__ __forceinline__ void report(int index) const;
-  __device__ __forceinline__ void arrive(int index, bool here);
-  __device__ __forceinline__ void next_place();
+  // --- the loop over the blocks ---
+
   // Whether other warps sum up parts of the ring for the leading ones.
   __device__ __forceinline__ bool helped() const {
     if constexpr (Lanes::kTeam) return lanes_.has_helpers();
     return false;
   }
-  // `leading`: a block of the run; else helpers alone, for the first block.
-  __device__ __forceinline__ void help_or_lead(bool leading);
-  __device__ __forceinline__ void step();
-  __device__ __forceinline__ void step_slowly();
-  __device__ __forceinline__ void prefetch_rows() const;
   __device__ __forceinline__ int direction_labels() const { return this->direction() * t_.labels; }
+
+  // What happens at the boundary where a stretch of blocks ends: the chunk begins, or its state is kept.
+  __device__ __forceinline__ void arrive(int index, bool here) {
+    const bool begins = aside_.position == aside_.task->begin;
+    const bool marked =
+        here && aside_.position < aside_.task->end && (begins || aside_.position == aside_.next_mark);
+    if (!lanes_.some_team(marked)) return;
+    if (lanes_.leads) export_state(marked);
+    if (!marked) return;
+    aside_.next_mark = mark_after(aside_.position);
+    if (!begins || !lanes_.leads) return;
+    if (lanes_.valid && lanes_.c == 0) p_.reports[index].mass_before = aside_.mass;
+    aside_.fallbacks = 0;
+  }
+
+  // `leading`: a block of the run; else helpers alone, for the first block.
+  __device__ __forceinline__ void help_or_lead(bool leading) {
+    if constexpr (!Lanes::kTeam) {
+      step();
+    } else {
+      const int next = leading ? (state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1) : state_.head;
+      for (bool again = false;; again = true) {
+        if (!lanes_.leads) {
+          far_.help(lanes_, next, parity_ ^ 1);
+        } else if (leading && !again) {
+          step();
+        }
+        if (!lanes_.has_helpers()) return;
+        __syncthreads();
+        if (this->regauge(parity_) == 0) break;
+        // The scales are to change under the helpers: their sums are made again.
+        __syncthreads();
+        if (lanes_.leads && aside_.move_wanted) {
+          move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden);
+          aside_.move_wanted = false;
+        }
+        // Not all lanes had something to move: a barrier of the block wants whole warps.
+        __syncwarp();
+        if (threadIdx.x == 0) this->regauge(parity_) = 0;
+        __syncwarp();
+        __syncthreads();
+      }
+      parity_ ^= 1;
+    }
+  }
+
+  // The blocks from the boundary reached: one that the run or the sequence cuts or ends with, or all that are
+  // like the first until something is to be done between them.
+  __device__ __forceinline__ void next_place() {
+    Place& at = aside_.place;
+    const RunTask& task = *aside_.task;
+    const SequenceView& sequence = *aside_.sequence;
+    const std::int64_t position = aside_.position;
+    at.running = position < task.end;
+    const std::int64_t begin = position / kBlock * kBlock;
+    std::int64_t end = position < task.begin ? task.begin : task.end;
+    if (position >= task.begin && aside_.next_mark < end) end = aside_.next_mark;
+    const std::int64_t first = p_.backward ? aside_.rounded - sequence.length : 0;
+    const std::int64_t last = p_.backward ? aside_.rounded : sequence.length;
+    at.first = static_cast<int>(position - begin);
+    at.first_here = position == first;
+    // The sequence's last block is by itself, as is a block that is cut.
+    if (at.first != 0 || at.first_here || end - begin < kBlock) {
+      end = end - begin < kBlock ? end : begin + kBlock;
+    } else {
+      const std::int64_t last_block = (last - 1) / kBlock * kBlock;
+      if (end > last_block && position < last_block) end = last_block;
+      if (position < last_block || end - begin >= kBlock) end = begin + (end - begin) / kBlock * kBlock;
+    }
+    at.last = end - begin < kBlock ? static_cast<int>(end - begin) : kBlock;
+    at.whole = at.first == 0 && at.last == kBlock;
+    at.last_here = end == last;
+    at.blocks = at.running ? static_cast<int>((end - begin + kBlock - 1) / kBlock) : 1 << 30;
+    at.storing = at.running && position >= task.begin && p_.store.alpha.numbers != nullptr;
+    at.plain_start = position != task.from || task.start != StartKind::kEdge || t_.initial_transition;
+    at.first_of_sequence = position == task.from && task.start == StartKind::kEdge;
+    at.edges = at.first_here || at.last_here || sequence.starts.f32 != nullptr ||
+               sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr || sequence.ends.f64 != nullptr;
+    at.row = (p_.backward ? aside_.rounded - 1 - begin : begin) - sequence.begin;
+    at.store_row = 0;
+    if (at.storing)
+      at.store_row =
+          sequence.first_row + this->boundary_of(begin) - (p_.backward ? kBlock : 0) - p_.store.first_token;
+    at.scores = at.whole && !at.edges && !sequence.subtract_position_max ? sequence.emissions.f32 : nullptr;
+    if (at.running) aside_.position = end;
+    state_.left = at.blocks;
+    state_.kind = BlockKind::kIdle;
+    scores_ = nullptr;
+    if (!at.running) return;
+    if (at.scores != nullptr) scores_ = at.scores + at.row * t_.labels + label_.label;
+    state_.kind = scores_ != nullptr ? BlockKind::kPlain : BlockKind::kLong;
+    if (!at.whole || !at.plain_start) state_.kind = BlockKind::kSlow;
+  }
+
+  __device__ __forceinline__ void begin_run() {
+    state_ = RunState<Real>{};
+    state_.kind = BlockKind::kIdle;
+    state_.growth = Parts::kFirstGrowth;
+    parity_ = 0;
+    aside_.place.running = false;
+    aside_.mass = 0;
+    aside_.fallbacks = 0;
+    aside_.next_mark = -1;
+    aside_.centred = aside_.sequence->baseline != nullptr;
+    aside_.baseline = aside_.centred ? aside_.sequence->baseline[label_.label] : 0.0;
+    aside_.move_wanted = false;
+    aside_.tail_log = kNone;
+    if (!lanes_.leads) return;
+    const bool warm = aside_.task->start == StartKind::kWarm;
+    if (lanes_.valid && lanes_.c == 0) {
+      int* has_log = this->exact().has_log;
+      for (int block = 0; block < t_.ring_blocks; ++block) has_log[block] = 0;
+    }
+    if (lanes_.has_memory()) {
+      const bool open = warm && lanes_.valid;
+      const Real number = open ? O::one() : O::zero();
+      for (int block = 0; block < t_.ring_blocks; ++block) {
+        for (int part = 0; part < kBlock; part += 4)
+          store4(m_.ring.block(block) + part, number, number, number, number);
+        m_.ring.scale(block) = open ? 0 : kEmpty;
+      }
+    }
+    if (Lanes::kTeam && threadIdx.x == 0) this->regauge(0) = this->regauge(1) = 0;
+    state_.carry = lanes_.valid ? O::one() : O::zero();
+    state_.carry_scale = lanes_.valid ? 0 : kEmpty;
+    if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
+    if (lanes_.some_team(aside_.active && aside_.task->start == StartKind::kState)) begin_from_state();
+    lanes_.sync();
+  }
+
+  __device__ __forceinline__ void begin_from_state() {
+    const bool mine = aside_.active && aside_.task->start == StartKind::kState;
+    double alpha = kNone;
+    if (mine && lanes_.valid) {
+      const Messages messages = read_state(p_aside_, this->exact(), aside_.task->start_state, lanes_.c);
+      alpha = messages.alpha;
+      aside_.tail_log = messages.tail;
+    }
+    this->take_alpha(state_, alpha, mine);
+    if (!mine) return;
+    state_.logs_left = t_.ring_blocks;
+    state_.growth = Parts::kFirstGrowth;
+    if (lanes_.valid && state_.base != 0) move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false);
+  }
+
+  // The next position whose boundary is a multiple of the mark.
+  __device__ __forceinline__ std::int64_t mark_after(std::int64_t position) const {
+    const std::int64_t mark = aside_.task->mark;
+    const std::int64_t beyond = this->boundary_of(position) % mark;
+    if (!p_.backward) return position + mark - beyond;
+    return position + (beyond == 0 ? mark : beyond);
+  }
+  // Slot of the state at the boundary reached.
+  __device__ __forceinline__ int state_slot() const {
+    const RunTask& task = *aside_.task;
+    if (aside_.position == task.begin) return task.first_state;
+    const std::int64_t mark = task.mark;
+    const std::int64_t here = this->boundary_of(aside_.position);
+    const std::int64_t first = this->boundary_of(task.begin);
+    const std::int64_t marks = p_.backward ? ((first + mark - 1) / mark * mark - here) / mark
+                                           : (here - first / mark * mark + mark - 1) / mark;
+    return task.first_state + static_cast<int>(marks);
+  }
+  __device__ __forceinline__ void export_state(bool mine) {
+    Boundary at;
+    at.mine = mine;
+    // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it.
+    at.with_ring = aside_.position % kBlock == 0;
+    at.slot = state_slot();
+    at.head = state_.head;
+    at.gauge = state_.gauge;
+    at.rest = state_.rest;
+    at.alpha = this->alpha_log(state_);
+    at.tail = aside_.tail_log;
+    at.whole = whole_nats<Semiring>(state_.base, &at.offset) + aside_.mass;
+    write_state(p_aside_, this->exact(), lanes_, at);
+  }
+  __device__ __forceinline__ void report(int index) const {
+    RunReport& report = p_.reports[index];
+    report.mass_inside = aside_.mass - report.mass_before;
+    report.fallbacks = aside_.fallbacks;
+  }
+
+  // --- one block with everything in registers ---
+
+  __device__ __forceinline__ void step() {
+    const bool mine = state_.kind != BlockKind::kIdle;
+    if (lanes_.some_team(state_.kind == BlockKind::kSlow)) [[unlikely]] {
+      step_slowly();
+      return;
+    }
+    const bool long_way = state_.kind == BlockKind::kLong;
+    // Needed after the far part; asked for before it.
+    Real x[kBlock];
+    if (scores_ != nullptr) {
+      load_scores(scores_, direction_labels(), x);
+    } else {
+#pragma unroll
+      for (int slot = 0; slot < kBlock; ++slot) x[slot] = Real(0);
+    }
+    const int ring = this->ring_bound(state_, parity_);
+    const BlockScales scales = this->scales_of(state_, ring, long_way && aside_.place.edges);
+    Real sums[kBlock];
+    this->sum_far(state_, parity_, sums, scales.bound);
+
+    FactorRange<Real> range;
+    Real alpha_factor[kBlock];
+    const bool small =
+        plain_factors<Real, Semiring>(x, aside_.centred, aside_.baseline, state_.rest, alpha_factor, &range);
+    prefetch_rows();
+    BlockFactors<Real> factors;
+    const Real* const start_factors = this->long_factors(
+        p_aside_.tables, state_, mine, mine && (long_way || !small), alpha_factor, &range, &factors);
+
+    BlockTail<Real> tail;
+    BlockResult<Real> result;
+    this->template recur<false>(state_, scales, alpha_factor, start_factors, &tail, sums, &result);
+    const bool good = this->certified(state_, scales, ring, range, tail, result);
+    const BlockMove<Real> move = this->move_of(state_, scales, range, result, mine);
+    const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
+    if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) [[unlikely]] {
+      step_slowly();
+      return;
+    }
+    const bool vanished =
+        Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
+    if (mine) {
+      if (lanes_.valid) this->keep_starts_of(state_, scales, result, move, -state_.gauge);
+      if (vanished || state_.logs_left > 0) [[unlikely]]
+        this->keep_logs_of(state_, result, move, vanished);
+      if (p_.store.alpha.numbers != nullptr && aside_.place.storing)
+        this->store_scales(state_, scales, range, tail, result);
+      if (start_factors != nullptr) aside_.mass += range.mass;
+      this->move_on(state_, scales, range, tail, result, move);
+    }
+    lanes_.sync();
+  }
+
+  __device__ __forceinline__ void step_slowly() {
+    // A copy: the address of state_ would put it into memory.
+    RunState<Real> state = state_;
+    bool may_ask = true;
+    while (slow_block<typename Config::OutOfLine>(p_aside_, lanes_, m_, aside_, state, parity_, may_ask))
+      may_ask = false;
+    state_ = state;
+    this->load_label();
+  }
+
+  // Asks for the rows of the next block.
+  __device__ __forceinline__ void prefetch_rows() const {
+#if defined(__CUDA_ARCH__)
+    constexpr int kLine = 128 / sizeof(float);
+    const int lane = lanes_.c * kLine;
+    if (scores_ == nullptr || state_.left <= 1 || lane >= kBlock * t_.labels) return;
+    const int from = (p_.backward ? 1 - 2 * kBlock : kBlock) * t_.labels - label_.label;
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(scores_ + from + lane));
+#endif
+  }
 
   const RunParameters<Real>& p_aside_;
   RunState<Real> state_;
@@ -73,6 +345,3 @@ class BlockRun : private BlockParts<Real, Semiring, Lanes, kRows> {
 };
 
 }  // namespace semicrf::cuda
-
-#include "cuda/recursion/block/block_edges.cuh"
-#include "cuda/recursion/block/block_step.cuh"

@@ -7,18 +7,18 @@
 
 namespace semicrf::cuda {
 
-// Transitions are read from memory, to be quicker to compile.
-template <class Real, class Semiring, class Lanes>
-class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
+template <class Config>
+class SlowBlock : private BlockParts<Config> {
  public:
-  using Parts = BlockParts<Real, Semiring, Lanes, 0>;
-  using O = Ops<Real, Semiring>;
+  using Parts = BlockParts<Config>;
+  using typename Parts::Real, typename Parts::Semiring, typename Parts::Lanes, typename Parts::O;
 
   __device__ SlowBlock(const RunParameters<Real>& p, const Lanes& lanes, const typename Parts::Memory& memory,
                        RunAside& aside, RunState<Real>& state, int parity)
       : Parts(p, lanes, memory, aside), s_(state), parity_(parity) {}
 
-  // True: nothing was done yet but a better guess of the growth made, if `may_ask`; the same for all lanes.
+  // Returns true, for all lanes, if only the guess of alpha's growth was improved: call again, without
+  // `may_ask`.
   __device__ bool run(bool may_ask) {
     const Place& at = aside_.place;
     const int ring = this->ring_bound(s_, parity_);
@@ -37,20 +37,8 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
       for (int slot = 0; slot < kBlock; ++slot) alpha_factor[slot] = O::one();
     }
     BlockFactors<Real> factors;
-    const Real* start_factors = nullptr;
-    const bool longer = at.running && !small;
-    if (lanes_.any_team(longer)) {
-      block_factors<Real, Semiring, Lanes>(t_, *aside_.sequence, this->factor_source(s_, at.running), lanes_,
-                                           &factors);
-      if (lanes_.any(longer)) {
-        range = factors.range;
-        start_factors = factors.start;
-        for (int slot = 0; slot < kBlock; ++slot) alpha_factor[slot] = factors.alpha[slot];
-      }
-    } else if (p_.store.shift != nullptr && at.storing && lanes_.valid && lanes_.c == 0) {
-      double* shift = p_.store.shift + this->store_row(s_);
-      for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
-    }
+    const Real* const start_factors =
+        this->long_factors(t_, s_, at.running, at.running && !small, alpha_factor, &range, &factors);
 
     const BlockScales scales = this->scales_of(s_, ring, at.edges);
     Real sums[kBlock];
@@ -80,22 +68,17 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
   }
 
  private:
-  using Parts::aside_;
-  using Parts::label_;
-  using Parts::lanes_;
-  using Parts::m_;
-  using Parts::p_;
-  using Parts::t_;
+  using Parts::aside_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
 
   // By how much the growth must have been more, for the numbers of a block to lie on both sides of 1 alike.
   __device__ int missed_growth(const BlockResult<Real>& result) const {
     int most = kEmpty, least = kEmpty;  // and the negative of the least
     const auto include = [&](Real lowest, Real highest) {
       if (!lanes_.valid || !(lowest > O::zero())) return;
-      most = larger(most, units_in<Real, Semiring>(highest));
-      least = larger(least, -units_in<Real, Semiring>(lowest));
+      most = larger(most, O::units_in(highest));
+      least = larger(least, -O::units_in(lowest));
     };
-    include(result.least_start, result.most_start);
+    include(result.least_gamma, result.most_gamma);
     include(result.least_stored, result.most_stored);
     most = lanes_.most(most);
     least = lanes_.most(least);
@@ -135,13 +118,13 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
     if (keeps && lanes_.valid) {
       // Not used, but copied with those of other blocks.
       const std::int64_t to = store_row / kBlock * t_.labels + lanes_.c;
-      p_.store.alpha_scale[to] = p_.store.start_scale[to] = 0;
-      if (p_.store.tail != nullptr) p_.store.tail_scale[to] = 0;
+      p_.store.alpha.scale[to] = p_.store.gamma.scale[to] = 0;
+      if (p_.store.tail.numbers != nullptr) p_.store.tail.scale[to] = 0;
     }
     pool = lanes_.most(pool);
     const bool has_room = keeps && pool >= 0 && pool < p_.store.pool_slots;
     const std::int64_t pool_at = static_cast<std::int64_t>(pool) * kBlock * t_.labels + lanes_.c;
-    ExactBlock<Real> x;
+    ExactBlock<Config> x;
     x.sequence = aside_.sequence;
     x.aside = &aside_;
     x.memory = this->exact();
@@ -167,11 +150,11 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
     x.tail = aside_.tail_log;
     x.content_sum = 0;
     x.mass = 0;
-    x.out_alpha = has_room ? p_.store.pool_alpha + pool_at : nullptr;
-    x.out_start = has_room ? p_.store.pool_start + pool_at : nullptr;
-    x.out_tail = has_room && p_.store.pool_tail != nullptr ? p_.store.pool_tail + pool_at : nullptr;
+    x.out_alpha = has_room ? p_.store.alpha.pool + pool_at : nullptr;
+    x.out_gamma = has_room ? p_.store.gamma.pool + pool_at : nullptr;
+    x.out_tail = has_room && p_.store.tail.pool != nullptr ? p_.store.tail.pool + pool_at : nullptr;
     x.shift = keeps && p_.store.shift != nullptr ? p_.store.shift + store_row : nullptr;
-    ExactPath<Real, Semiring, Lanes>{t_, lanes_, x}.run();
+    ExactPath<Config>{t_, lanes_, x}.run();
     if (keeps && lanes_.valid) p_.store.content[store_row / kBlock * t_.labels + lanes_.c] = x.content_sum;
     finish_exact(x.alpha, x.content_sum, mine);
   }
@@ -194,10 +177,9 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
     } else {
       s_.gauge = static_cast<int>(gauge);
     }
-    const ExactMemory<Real> memory = this->exact();
-    keep_starts<Real, Semiring>(memory, s_.head, s_.gauge, s_.rest, [&](int slot) {
-      return memory.near[slot * t_.labels] - shift * Semiring::kUnit;
-    });
+    const typename Config::Exact memory = this->exact();
+    memory.keep_starts(s_.head, s_.gauge, s_.rest,
+                       [&](int slot) { return memory.near[slot * t_.labels] - shift * Semiring::kUnit; });
     if (lanes_.c == 0) memory.has_log[s_.head] = 1;
   }
 
@@ -221,11 +203,12 @@ class SlowBlock : private BlockParts<Real, Semiring, Lanes, 0> {
   const int parity_;
 };
 
-template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE bool slow_block(const RunParameters<Real>& p, Lanes lanes,
-                                            TeamMemory<Real, Lanes::kPlace> memory, RunAside& aside,
-                                            RunState<Real>& state, int parity, bool may_ask) {
-  return SlowBlock<Real, Semiring, Lanes>(p, lanes, memory, aside, state, parity).run(may_ask);
+template <class Config>
+__device__ SEMICRF_NOINLINE bool slow_block(const RunParameters<typename Config::Real>& p,
+                                            typename Config::Lanes lanes, typename Config::Memory memory,
+                                            RunAside& aside, RunState<typename Config::Real>& state,
+                                            int parity, bool may_ask) {
+  return SlowBlock<Config>(p, lanes, memory, aside, state, parity).run(may_ask);
 }
 
 }  // namespace semicrf::cuda

@@ -35,7 +35,7 @@ __device__ __forceinline__ double score_at(const DeviceScores& scores, std::int6
   return scores.f64 != nullptr ? scores.f64[at] : 0.0;
 }
 
-// The same as the fast path sums it.
+// The centred score in the precision in which the fast path sums it.
 template <class Real, class Lanes>
 __device__ inline Wide<Real> centred_wide(const SequenceView& sequence, std::int64_t row, int labels,
                                           const Lanes& lanes) {
@@ -58,11 +58,11 @@ __device__ __forceinline__ double shift_for(double most) {
 }
 
 // What the exact path reads and writes of a run; pointers are this lane's own.
-template <class Real>
+template <class Config>
 struct ExactBlock {
   const SequenceView* sequence;
   RunAside* aside;
-  ExactMemory<Real> memory;  // far: numbers relative to `bound`
+  typename Config::Exact memory;  // far: numbers relative to `bound`
   int gauge;
   double rest;
   int head, backward;
@@ -74,20 +74,23 @@ struct ExactBlock {
   double base_rest;                                  // of logarithms over what is written out
   double alpha, tail;                                // logarithms, in and out
   double content_sum, mass;                          // out
-  double *out_alpha, *out_start, *out_tail, *shift;  // rows of the pool and of the window, or null
+  double *out_alpha, *out_gamma, *out_tail, *shift;  // rows of the pool and of the window, or null
 };
 
-template <class Real, class Semiring, class Lanes>
+template <class Config>
 struct ExactPath {
+  using Real = typename Config::Real;
+  using Semiring = typename Config::Semiring;
+
   const TablesView<Real>& t;
-  const Lanes lanes;
-  ExactBlock<Real>& x;
+  const typename Config::Lanes lanes;
+  ExactBlock<Config>& x;
 
   __device__ int ring_index(int distance) const {
     return (x.head - distance + 2 * t.ring_blocks) % t.ring_blocks;
   }
   __device__ double ring_log(int block, int slot) const {
-    return cuda::ring_log<Real, Semiring>(x.memory, block, slot, x.gauge, x.rest);
+    return x.memory.start_log(block, slot, x.gauge, x.rest);
   }
 
   // e^x of a term's distance from the largest; what thirty thousand of them would not change is nothing.
@@ -233,13 +236,14 @@ struct ExactPath {
       const double start = bare ? 0.0 : sum_over_sources(most_source);
       const double started = start + first_score;
       x.memory.near[slot * t.labels] = started;
-      if (x.out_start != nullptr)
-        x.out_start[out_slot * t.labels] = (Semiring::kIsLog ? start : started) + x.base_rest;
+      if (x.out_gamma != nullptr)
+        x.out_gamma[out_slot * t.labels] = (Semiring::kIsLog ? start : started) + x.base_rest;
       if (t.tail) advance_tail(slot);
       for (int s = x.first_slot; s <= slot; ++s) x.memory.near[s * t.labels] += content;
       x.content_sum += content;
       x.tail += content;
-      const double far = to_log<double, Semiring>(x.memory.far[slot * t.labels]) + x.bound + x.content_sum;
+      const double far =
+          Ops<double, Semiring>::to_log(x.memory.far[slot * t.labels]) + x.bound + x.content_sum;
       double sum = total(slot, far);
       const bool live = x.ring_bound > kNone && x.content_sum > kNone;
       if (live && (x.deep || sum < x.bound + x.content_sum + least)) {

@@ -1,0 +1,33 @@
+// Tables of one direction of a model as the kernels see them: plain structs of device pointers. What lies
+// behind them, and in which layout: see ChainTables.
+#pragma once
+
+namespace semicrf::cuda {
+
+// Sizes and properties of the tables, the same on the host and on the device.
+struct ChainShape {
+  int labels, width;  // C, and the entries of a row of a table
+  int duration;       // K
+  int offsets;        // blocks of 16 positions that a segment of at most K positions reaches back
+  int ring_blocks, rows;
+  // Yes or no.
+  int tail, initial_transition;
+  int near_vanished, transition_vanished;  // a finite score became zero in a table
+  int too_large;                           // a bound is beyond what scales can say
+};
+
+// Scores as logarithms in double.
+struct LogTables : ChainShape {
+  const double *bias, *largest_bias, *transition_log, *transition_bound, *source_bound;
+  const double *log_tail, *last_bias, *tail_correction, *first_scores, *last_scores;
+};
+
+// What the recursion reads besides: numbers, bounds in units, and the least sums that are certified.
+template <class Real>
+struct TablesView : LogTables {
+  Real least_total, least_start;
+  const Real *duration_table, *near_table, *transition, *tail_factor;
+  const int *duration_bound, *transition_units, *source_units;
+};
+
+}  // namespace semicrf::cuda
