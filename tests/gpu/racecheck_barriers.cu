@@ -1,6 +1,6 @@
 // What compute-sanitizer's racecheck says of a kernel without a race: the leading warps of a block of threads
 // synchronise by a named barrier of their own any number of times, then write what helpers read; block
-// barriers lie before and after the writes. This is how the recursion moves its ring (cuda/block_edges.cuh,
+// barriers lie before and after the writes. This is how the recursion moves its ring (block_run.cuh,
 // help_or_lead). measure.sh runs it beside the sanitizers: hazards that are reported here are not ours.
 #include <cstdio>
 
