@@ -90,6 +90,7 @@ struct ExactMemory {
       set_units(j, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
     }
     const double scale = log_scale(j, gauge, rest);
+#pragma unroll 4
     for (int slot = 0; slot < kBlock; ++slot) {
       const double value = largest == kNone ? kNone : start(slot) - scale;
       log_at(j, slot) = value;

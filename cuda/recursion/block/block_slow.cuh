@@ -41,8 +41,9 @@ class SlowBlock : private BlockParts<Config> {
         this->long_factors(t_, s_, at.running, at.running && !small, alpha_factor, &range, &factors);
 
     const BlockScales scales = this->scales_of(s_, ring, at.edges);
-    Real sums[kBlock];
-    this->sum_far(s_, parity_, sums, scales.bound);
+    Real far[kBlock], sums[kBlock];
+    this->sum_far(s_, parity_, far, scales.bound);
+    for (int slot = 0; slot < kBlock; ++slot) sums[slot] = far[slot];
     BlockTail<Real> tail;
     BlockResult<Real> result;
     this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
@@ -56,10 +57,8 @@ class SlowBlock : private BlockParts<Config> {
       if (exact) s_.growth += more;
       return true;
     }
-    // In an exact block the recursion's sums are made again: they have been added to.
     if (lanes_.any_team(exact)) {
-      this->sum_far(s_, parity_, sums, scales.bound);
-      run_exact(scales, ring, sums, exact);
+      run_exact(scales, ring, far, exact);
       if (exact) ++aside_.fallbacks;
     }
     finish(scales, range, tail, result, at.running && !exact);
@@ -102,7 +101,7 @@ class SlowBlock : private BlockParts<Config> {
     if (lanes_.valid && moves) request_move(move.gauge, false);
   }
 
-  __device__ void run_exact(const BlockScales& scales, int ring, const Real (&sums)[kBlock], bool mine) {
+  __device__ void run_exact(const BlockScales& scales, int ring, const Real (&far)[kBlock], bool mine) {
     const Place& at = aside_.place;
     const std::int64_t row = this->row(s_), store_row = this->store_row(s_);
     int pool = -1;
@@ -129,7 +128,7 @@ class SlowBlock : private BlockParts<Config> {
     x.aside = &aside_;
     x.memory = this->exact();
     if (mine && lanes_.valid) {
-      for (int i = 0; i < kBlock; ++i) x.memory.far[i * t_.labels] = static_cast<double>(sums[i]);
+      for (int i = 0; i < kBlock; ++i) x.memory.far[i * t_.labels] = static_cast<double>(far[i]);
     }
     x.gauge = s_.gauge;
     x.rest = s_.rest;
