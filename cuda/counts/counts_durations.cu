@@ -14,25 +14,7 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// --- vectors of 16 bytes ---
-
-template <class Real>
-inline constexpr int kVectors = kBlock* static_cast<int>(sizeof(Real)) / 16;  // of the numbers of a block
-
-__device__ __forceinline__ void load_vector(const float* from, float* to) {
-  const float4 v = *reinterpret_cast<const float4*>(from);
-  to[0] = v.x, to[1] = v.y, to[2] = v.z, to[3] = v.w;
-}
-__device__ __forceinline__ void load_vector(const double* from, double* to) {
-  const double2 v = *reinterpret_cast<const double2*>(from);
-  to[0] = v.x, to[1] = v.y;
-}
-__device__ __forceinline__ void store_vector(const float* from, float* to) {
-  *reinterpret_cast<float4*>(to) = float4{from[0], from[1], from[2], from[3]};
-}
-__device__ __forceinline__ void store_vector(const double* from, double* to) {
-  *reinterpret_cast<double2*>(to) = double2{from[0], from[1]};
-}
+// --- numbers of a block, in vectors of four ---
 
 // Index of a block and label among the blocks of all tasks.
 template <class Real>
@@ -43,20 +25,18 @@ __device__ __forceinline__ std::int64_t block_index(const BlockNumbers<Real>& b,
 template <class Real>
 __device__ __forceinline__ void load_numbers(const BlockNumbers<Real>& b, std::int64_t block, int labels,
                                              int c, Real (&out)[kBlock]) {
-  constexpr int kEach = 16 / static_cast<int>(sizeof(Real));
-  const Real* from = b.numbers + (block * kVectors<Real> * labels + c) * kEach;
+  const Real* from = b.numbers + block * kBlock * labels + 4 * c;
 #pragma unroll
-  for (int v = 0; v < kVectors<Real>; ++v)
-    load_vector(from + static_cast<std::int64_t>(v) * labels * kEach, out + v * kEach);
+  for (int i = 0; i < kBlock; i += 4) load4(from + static_cast<std::int64_t>(i) * labels, out + i);
 }
 template <class Real>
 __device__ __forceinline__ void store_numbers(const BlockNumbers<Real>& b, std::int64_t block, int labels,
                                               int c, const Real (&numbers)[kBlock], BlockScale scale) {
-  constexpr int kEach = 16 / static_cast<int>(sizeof(Real));
-  Real* to = b.numbers + (block * kVectors<Real> * labels + c) * kEach;
+  Real* to = b.numbers + block * kBlock * labels + 4 * c;
 #pragma unroll
-  for (int v = 0; v < kVectors<Real>; ++v)
-    store_vector(numbers + v * kEach, to + static_cast<std::int64_t>(v) * labels * kEach);
+  for (int i = 0; i < kBlock; i += 4)
+    store4(to + static_cast<std::int64_t>(i) * labels, numbers[i], numbers[i + 1], numbers[i + 2],
+           numbers[i + 3]);
   b.scale[block * labels + c] = scale;
 }
 
@@ -149,8 +129,8 @@ __device__ __forceinline__ NumbersScale numbers_scale(double scale, double most,
   return {top.number * power_of_two(-exponent, double()), {top.power + exponent, forbidden, 0}};
 }
 
-// Starts and ends of a plain block as numbers, relative to its left edge throughout. `sums` (16, threads) lack the weights of
-// the durations. False when numbers leave the range where nothing can be lost.
+// Starts and ends of a plain block as numbers, relative to its left edge throughout. `sums` (16, threads)
+// lack the weights of the durations. False when numbers leave the range where nothing can be lost.
 template <class Real>
 __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& interval, int index, int block,
                                                 int c, int bias_power, CarriedContent* sum, double* sums) {

@@ -5,8 +5,8 @@
 
 namespace semicrf::cuda {
 
-// Numbers of blocks of 16 positions relative to a power of two per block and label, in vectors of 16 bytes:
-// (tasks, blocks, 16 / entries of a vector, C) vectors. `forbidden` counts blocks that no segment crosses, up
+// Numbers of blocks of 16 positions relative to a power of two per block and label, in vectors of four:
+// (tasks, blocks, 4, C) vectors. `forbidden` counts blocks that no segment crosses, up
 // to where the numbers are seen from: a start and an end belong together when it is the same for both.
 struct BlockScale {
   long long power;
