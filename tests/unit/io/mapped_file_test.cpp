@@ -50,7 +50,7 @@ TEST_CASE("what cannot be mapped is a ReadError that says why") {
   CHECK(error_of("/nonexistent/file.bw") ==
         "/nonexistent/file.bw: cannot be opened (No such file or directory); check the path");
   const std::string folder = std::filesystem::temp_directory_path().string();
-  CHECK(error_of(folder) == folder + ": is a folder; name a file");
+  CHECK(error_of(folder) == folder + ": is a folder; give the name of a file");
   const ScratchFile scratch;
   const std::string pipe = scratch.path() + ".pipe";
   REQUIRE(::mkfifo(pipe.c_str(), 0600) == 0);
