@@ -41,7 +41,10 @@ void block_barrier();
 unsigned char* exchange(int lane);
 void next_exchange();
 
-void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel);
+constexpr std::size_t kSharedBytes = 256 * 1024;
+// `shared_bytes`: of the dynamic shared memory that the kernel may use.
+void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel,
+              std::size_t shared_bytes = kSharedBytes);
 
 inline int lane() { return static_cast<int>(threadIdx.x % 32); }
 
@@ -193,17 +196,18 @@ struct cudaLaunchConfig_t {
 inline const char* cudaGetErrorName(cudaError_t) { return "cudaError"; }
 inline const char* cudaGetErrorString(cudaError_t) { return "an emulated error"; }
 inline cudaError_t cudaGetLastError() { return cudaSuccess; }
-inline cudaError_t cudaMalloc(void** p, std::size_t n) {
+// Counted, and made to fail on demand: device_counters.h.
+cudaError_t cudaMalloc(void** p, std::size_t n);
+cudaError_t cudaFree(void* p);
+inline cudaError_t cudaMallocHost(void** p, std::size_t n) {
   *p = std::malloc(n);
-  if (*p != nullptr) std::memset(*p, 0xA5, n);  // what a kernel does not write must not look right
+  if (*p != nullptr) std::memset(*p, 0xA5, n);
   return *p != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
-inline cudaError_t cudaFree(void* p) {
+inline cudaError_t cudaFreeHost(void* p) {
   std::free(p);
   return cudaSuccess;
 }
-inline cudaError_t cudaMallocHost(void** p, std::size_t n) { return cudaMalloc(p, n); }
-inline cudaError_t cudaFreeHost(void* p) { return cudaFree(p); }
 inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t n, cudaMemcpyKind, cudaStream_t) {
   std::memcpy(to, from, n);
   return cudaSuccess;
@@ -274,7 +278,8 @@ cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int) {
 template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
-  emulation::run_grid(config->gridDim, config->blockDim, [&] { kernel(arguments...); });
+  emulation::run_grid(
+      config->gridDim, config->blockDim, [&] { kernel(arguments...); }, config->dynamicSmemBytes);
   return cudaSuccess;
 }
 inline cudaError_t cudaGetDevice(int* device) {

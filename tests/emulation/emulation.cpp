@@ -1,17 +1,24 @@
 // Fibers for the threads of a block, and the barriers they meet at.
 #include <ucontext.h>
 
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "device_counters.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
 
 // The dynamic shared memory of the one block that runs.
 namespace semicrf::cuda {
-extern unsigned char shared_memory[256 * 1024];
-alignas(16) unsigned char shared_memory[256 * 1024];
+extern unsigned char shared_memory[emulation::kSharedBytes];
+alignas(16) unsigned char shared_memory[emulation::kSharedBytes];
 }  // namespace semicrf::cuda
 
 dim3 threadIdx, blockIdx, blockDim, gridDim;
@@ -34,7 +41,31 @@ struct Fiber {
   unsigned generation = 0;  // of that barrier when it began to wait
   unsigned exchanges = 0;
   std::vector<unsigned char> stack;
+  void* fake_stack = nullptr;  // of the address sanitizer, while another stack runs
 };
+
+// Tells the address sanitizer, where there is one, that the stack changes: before the jump, and after it on
+// the other stack. `fake_stack`: where that of the stack which is left is kept; null when it is not needed
+// again.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr std::size_t kStack = 512 * 1024;  // of a fiber, room between variables included
+void leave_stack(void** fake_stack, const void* bottom, std::size_t size) {
+  __sanitizer_start_switch_fiber(fake_stack, bottom, size);
+}
+void enter_stack(void* fake_stack, const void** bottom_left, std::size_t* size_left) {
+  __sanitizer_finish_switch_fiber(fake_stack, bottom_left, size_left);
+}
+// What lies beyond the first `bytes` of the shared memory is an error to touch.
+void allow_shared_memory(std::size_t bytes) {
+  __asan_unpoison_memory_region(semicrf::cuda::shared_memory, bytes);
+  __asan_poison_memory_region(semicrf::cuda::shared_memory + bytes, kSharedBytes - bytes);
+}
+#else
+constexpr std::size_t kStack = 128 * 1024;
+void leave_stack(void**, const void*, std::size_t) {}
+void enter_stack(void*, const void**, std::size_t*) {}
+void allow_shared_memory(std::size_t) {}
+#endif
 
 std::vector<Fiber> fibers;
 struct WarpBarriers {
@@ -46,11 +77,18 @@ std::vector<Barrier> named_barriers;
 Barrier whole_block;
 std::vector<unsigned char> slots;  // (warps, 2, 32) of 8 bytes
 std::jmp_buf scheduler;
+// The stack of the scheduler.
+void* scheduler_fake_stack = nullptr;
+const void* scheduler_bottom = nullptr;
+std::size_t scheduler_size = 0;
 const std::function<void()>* body = nullptr;
+std::atomic<std::size_t> launch_count{0};
 
 void fiber_main() {
+  enter_stack(nullptr, &scheduler_bottom, &scheduler_size);
   (*body)();
   fibers[threadIdx.x].finished = true;
+  leave_stack(nullptr, scheduler_bottom, scheduler_size);
   _longjmp(scheduler, 1);
 }
 
@@ -63,13 +101,21 @@ void wait_at(Barrier& barrier, int count) {
   }
   fiber.waits_for = &barrier;
   fiber.generation = barrier.generation;
-  if (_setjmp(fiber.resume) == 0) _longjmp(scheduler, 1);
+  if (_setjmp(fiber.resume) == 0) {
+    leave_stack(&fiber.fake_stack, scheduler_bottom, scheduler_size);
+    _longjmp(scheduler, 1);
+  }
+  enter_stack(fiber.fake_stack, &scheduler_bottom, &scheduler_size);
 }
 
 void run_fiber(unsigned index) {
   Fiber& fiber = fibers[index];
   threadIdx.x = index;
-  if (_setjmp(scheduler) != 0) return;
+  if (_setjmp(scheduler) != 0) {
+    enter_stack(scheduler_fake_stack, nullptr, nullptr);
+    return;
+  }
+  leave_stack(&scheduler_fake_stack, fiber.stack.data(), fiber.stack.size());
   if (fiber.started) _longjmp(fiber.resume, 1);
   fiber.started = true;
   setcontext(&fiber.start);
@@ -90,11 +136,13 @@ unsigned char* exchange(int lane) {
 }
 void next_exchange() { ++fibers[threadIdx.x].exchanges; }
 
-void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
+std::size_t launches() { return launch_count; }
+
+void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel, std::size_t shared_bytes) {
+  ++launch_count;
   if (block.x % 32 != 0) throw std::logic_error("emulated blocks are whole warps");
   static std::mutex alone;  // engines may have threads of their own
   const std::lock_guard lock(alone);
-  constexpr std::size_t kStack = 128 * 1024;
   gridDim = grid;
   blockDim = block;
   body = &kernel;
@@ -116,7 +164,9 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel) {
       fiber.start.uc_link = nullptr;
       makecontext(&fiber.start, fiber_main, 0);
     }
-    std::memset(semicrf::cuda::shared_memory, 0xA5, sizeof(semicrf::cuda::shared_memory));
+    allow_shared_memory(kSharedBytes);
+    std::memset(semicrf::cuda::shared_memory, 0xA5, kSharedBytes);
+    allow_shared_memory(shared_bytes);
     unsigned left = block.x;
     while (left > 0) {
       bool moved = false;

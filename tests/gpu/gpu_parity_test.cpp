@@ -3,10 +3,15 @@
 #include <string>
 
 #include "cuda/engine/cuda_engine.h"
-#include "parity/cuda/cuda_cases.h"
+#include "parity/cuda/cuda_checks.h"
+#include "parity/cuda/device_models.h"
 #include "parity/cuda/head_cases.h"
 #include "parity/cuda/make_spread.h"
 #include "parity/cuda/prefetch_cases.h"
+#include "parity/cuda/projection_cases.h"
+#include "parity/cuda/small_grid.h"
+#include "parity/cuda/window_cases.h"
+#include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
 
@@ -19,27 +24,6 @@ bool has_gpu() {
   const std::string obstacle = cuda_obstacle();
   if (!obstacle.empty()) std::cout << "skipped: no GPU: " << obstacle << std::endl;
   return obstacle.empty();
-}
-
-std::unique_ptr<Engine> make(ChainModel model, Precision precision) {
-  return make_cuda_engine(std::move(model), precision, {});
-}
-void check(const ModelCase& sample) {
-  for (const std::string& problem : check_case(make, sample)) FAIL_CHECK(problem);
-  SUCCEED(sample.description);
-}
-void check_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths) {
-  for (const std::string& problem : check_batch(make, sample, lengths)) FAIL_CHECK(problem);
-  SUCCEED(sample.description);
-}
-void check_paths_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths,
-                          bool forbidden = false) {
-  for (const std::string& problem : check_batch_paths(make, sample, lengths, forbidden)) FAIL_CHECK(problem);
-  SUCCEED(sample.description);
-}
-void check_counts(const ModelCase& sample) {
-  for (const std::string& problem : check_gradient(make, sample)) FAIL_CHECK(problem);
-  SUCCEED(sample.description);
 }
 
 }  // namespace
@@ -81,16 +65,14 @@ TEST_CASE("the cuda engine and its likes give windows over several devices the d
   const std::int64_t length = 3 * 8192 + 700;
   for (const ModelCase& sample :
        {make_case(CaseKind::kTails, {length, 3, 3}, 821), silent_case(length, 2 * 8192, 822)}) {
-    for (const std::string& problem : check_spread(make, make_spread, sample)) FAIL_CHECK(problem);
-    SUCCEED(sample.description);
+    expect_none(check_spread(make_cuda, make_spread, sample));
   }
 }
 
 TEST_CASE("edges of windows of the cuda engine have the path of the window") {
   if (!has_gpu()) return;
-  for (const std::string& problem : check_joined_windows(make)) FAIL_CHECK(problem);
-  for (const std::string& problem : check_long_segments_path(make)) FAIL_CHECK(problem);
-  SUCCEED();
+  expect_none(check_joined_windows(make_cuda));
+  expect_none(check_long_segments_path(make_cuda));
 }
 
 // Hundreds of pieces of a path at a time, long and short segments, in batches.
@@ -176,20 +158,17 @@ TEST_CASE("the cuda engine gives the same digits again") {
 
 TEST_CASE("the cuda engine makes the scores of linear heads as the host does") {
   if (!has_gpu()) return;
-  for (const std::string& problem : check_projection(make)) FAIL_CHECK(problem);
-  SUCCEED();
+  expect_none(check_projection(make_cuda));
 }
 
 TEST_CASE("the cuda engine takes features of sequences and adds them up as the host does") {
   if (!has_gpu()) return;
-  for (const std::string& problem : check_heads(make)) FAIL_CHECK(problem);
-  SUCCEED();
+  expect_none(check_heads(make_cuda));
 }
 
 TEST_CASE("the cuda engine checks scores and adds them up as the host does") {
   if (!has_gpu()) return;
-  for (const std::string& problem : check_prefetch(make)) FAIL_CHECK(problem);
-  SUCCEED();
+  expect_none(check_prefetch(make_cuda));
 }
 
 TEST_CASE("the cuda engine repairs several runs at a time") {
@@ -198,15 +177,8 @@ TEST_CASE("the cuda engine repairs several runs at a time") {
     check(late_repair_case(real_bytes, 302));
 }
 
-// Few and small: compute-sanitizer runs this one a hundred times slower.
+// compute-sanitizer runs this one a hundred times slower.
 TEST_CASE("a small grid for the sanitizers") {
   if (!has_gpu()) return;
-  std::uint64_t seed = 701;
-  for (const CaseShape& shape : {CaseShape{100, 20, 5}, CaseShape{70, 17, 24}, CaseShape{50, 40, 33}}) {
-    for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kMasks, CaseKind::kDyadic})
-      check(make_case(kind, shape, seed++));
-  }
-  check_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
-  check_paths_together(make_case(CaseKind::kEverything, {200, 20, 5}, seed), {100, 1, 30, 16});
-  for (const std::string& problem : check_few_heads(make)) FAIL_CHECK(problem);
+  check_small_grid();
 }

@@ -1,50 +1,75 @@
-// One case against every engine that can run here.
+// One case against every engine that can run here: the reference, the cpu engine in all its forms, and the
+// CUDA engine where its emulation is linked ahead of make_engine (tests/emulation).
 #pragma once
 
 #include <vector>
 
+#include "cuda/engine/cuda_engine.h"
 #include "engine/engine.h"
 #include "engine/options.h"
+#include "parity/check_case.h"
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
 
 namespace semicrf::testing {
 
+inline EngineOptions engine_options(EngineOptions::Backend backend, Precision precision) {
+  EngineOptions options;
+  options.backend = backend;
+  options.precision = precision;
+  return options;
+}
+
 // The cpu engine in all its forms.
 inline std::vector<EngineOptions> cpu_engines() {
   std::vector<EngineOptions> engines;
   for (const std::string& instruction_set : available_instruction_sets()) {
     for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
-      EngineOptions options;
-      options.backend = EngineOptions::Backend::kCpu;
-      options.precision = precision;
-      options.instruction_set = instruction_set;
-      engines.push_back(options);
+      engines.push_back(engine_options(EngineOptions::Backend::kCpu, precision));
+      engines.back().instruction_set = instruction_set;
     }
   }
   return engines;
 }
 
-// The reference itself, then cpu_engines().
-inline std::vector<EngineOptions> all_engines() {
+inline std::vector<EngineOptions> cuda_engines() {
+  if (!cuda_obstacle().empty()) return {};
+  return {engine_options(EngineOptions::Backend::kCuda, Precision::kFloat),
+          engine_options(EngineOptions::Backend::kCuda, Precision::kDouble)};
+}
+
+// All but the reference.
+inline std::vector<EngineOptions> fast_engines() {
   std::vector<EngineOptions> engines = cpu_engines();
-  engines.insert(engines.begin(), EngineOptions());
-  engines.front().backend = EngineOptions::Backend::kReference;
+  for (const EngineOptions& options : cuda_engines()) engines.push_back(options);
   return engines;
+}
+
+inline std::vector<EngineOptions> all_engines() {
+  std::vector<EngineOptions> engines = fast_engines();
+  engines.insert(engines.begin(), engine_options(EngineOptions::Backend::kReference, Precision::kDouble));
+  return engines;
+}
+
+// Threads of the emulated device run one by one: cases of much work are left to the others.
+inline bool can_afford(const EngineOptions& options, const ModelCase& sample) {
+  constexpr std::int64_t kMostCells = 2500;
+  return options.backend != EngineOptions::Backend::kCuda ||
+         sample.length * (sample.model.num_labels + 3) <= kMostCells;
+}
+
+inline void check_these_engines(const std::vector<EngineOptions>& engines, const ModelCase& sample,
+                                Examined examined) {
+  std::vector<MakeOne> makers;
+  for (const EngineOptions& options : engines)
+    if (can_afford(options, sample))
+      makers.push_back([options](const ChainModel& model) { return make_engine(options, model); });
+  expect_none(check_engines(makers, sample, examined), sample.description);
 }
 
 inline void check_all_engines(const ModelCase& sample) {
-  const auto reference = make_reference_engine(sample.model);
-  const ExpectedCase expected = expected_case(*reference, sample);
-  for (const EngineOptions& options : all_engines()) {
-    const auto candidate = make_engine(options, sample.model);
-    for (const std::string& problem :
-         compare_with(expected, *candidate, sample, tolerances_of(candidate->precision()))) {
-      FAIL_CHECK(problem);
-    }
-  }
-  SUCCEED(sample.description);
+  check_these_engines(all_engines(), sample, {.inference = true, .gradient = false});
 }
 
 }  // namespace semicrf::testing

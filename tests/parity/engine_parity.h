@@ -7,6 +7,7 @@
 
 #include "core/segment.h"
 #include "engine/engine.h"
+#include "support/follow_path.h"
 #include "support/random_models.h"
 
 namespace semicrf::testing {

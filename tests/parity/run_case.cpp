@@ -151,8 +151,7 @@ DecodedCase decode_case(Engine& engine, const ModelCase& sample, const std::vect
     states.resize(w);
     const OwnedWindow scores = owned(range);
     const ViterbiWindow window = viterbi_window(engine, scores, range, states, true);
-    while (window.messages->trace(cursor, out.path)) {
-    }
+    follow(*window.messages, cursor, out.path);
   }
   if (cursor.phase != TraceCursor::Phase::kDone) {
     throw std::logic_error("the traceback did not reach the start of: " + sample.description);

@@ -2,140 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <random>
+#include <span>
 
 #include "engine/batch.h"
-#include "model/linear_heads.h"
+#include "parity/cuda/head_sequences.h"
 
 namespace semicrf::testing {
 namespace {
-
-struct HeadShape {
-  int labels, tracks;
-  double margin;
-  bool subtract_position_max;
-  std::vector<std::int64_t> lengths;
-  bool start_weights = true;  // else the head of starts is a bias
-  int max_duration = 5;
-};
-
-Parameters random_heads(const HeadShape& shape, std::mt19937_64& random) {
-  constexpr int kFirst = -2, kLast = 3;
-  std::normal_distribution<double> normal;
-  const auto numbers = [&](int count, double size) {
-    std::vector<double> values(static_cast<std::size_t>(count));
-    for (double& value : values) value = size * normal(random);
-    return values;
-  };
-  const int labels = shape.labels, inputs = shape.tracks * (kLast - kFirst + 1);
-  Parameters parameters;
-  parameters.labels.resize(static_cast<std::size_t>(labels));
-  parameters.tracks.resize(static_cast<std::size_t>(shape.tracks));
-  parameters.emission = EmissionHead{numbers(labels * shape.tracks, 0.3), numbers(labels, 0.2)};
-  parameters.boundary =
-      BoundaryHead{kFirst, kLast, {}, numbers(labels * inputs, 0.1), numbers(labels, 0.1), {}};
-  if (shape.start_weights) parameters.boundary->start_weights = numbers(labels * inputs, 0.1);
-  return parameters;
-}
-
-// One sequence: features, true labels, and the scores that the host makes of them.
-template <class Score>
-struct Sequence {
-  std::int64_t length = 0;
-  std::vector<float> features;
-  std::vector<int> true_labels;
-  std::vector<Score> emissions, starts, ends;
-};
-
-template <class Score>
-class HeadCase {
- public:
-  HeadCase(const HeadShape& shape, std::uint64_t seed) : shape_(shape), random_(seed) {
-    const Parameters parameters = random_heads(shape, random_);
-    heads_.emplace(parameters);
-    model_ = make_case(CaseKind::kPlain, {10, shape.max_duration, shape.labels}, seed).model;
-    for (const std::int64_t length : shape.lengths) add(length);
-    baseline_.assign(static_cast<std::size_t>(shape.labels), 0.125);
-  }
-
-  const ChainModel& model() const { return model_; }
-  const std::vector<Sequence<Score>>& sequences() const { return sequences_; }
-  const LinearHeads& heads() const { return *heads_; }
-  const HeadShape& shape() const { return shape_; }
-
-  ScoreWindow stored(std::size_t i) const {
-    const Sequence<Score>& sequence = sequences_[i];
-    ScoreWindow window = bare(0, sequence.length, sequence.length);
-    point(window.emissions, sequence.emissions);
-    point(window.start_scores, sequence.starts);
-    point(window.end_scores, sequence.ends);
-    return window;
-  }
-  ScoreWindow projected(std::size_t i) const { return projected(i, 0, sequences_[i].length); }
-  ScoreWindow projected(std::size_t i, std::int64_t begin, std::int64_t end) const {
-    const Sequence<Score>& sequence = sequences_[i];
-    ScoreWindow window = bare(begin, end, sequence.length);
-    FeatureRows& rows = window.features;
-    rows = heads_->rows_for(begin, end, sequence.length);
-    rows.rows.f32 = sequence.features.data() + rows.begin * shape_.tracks;
-    rows.wide = sizeof(Score) == sizeof(double);
-    rows.margin = shape_.margin;
-    if (shape_.margin != 0) rows.true_labels = sequence.true_labels.data() + rows.begin;
-    return window;
-  }
-  ExpectedFeatures no_sums() const {
-    ExpectedFeatures sums;
-    const FeatureRows tables = heads_->rows_for(0, 0, 0);
-    sums.emission.shape_for(*tables.emission);
-    sums.start.shape_for(*tables.start);
-    sums.finish.shape_for(*tables.finish);
-    sums.first.resize(static_cast<std::size_t>(shape_.labels));
-    sums.last = sums.first;
-    return sums;
-  }
-
- private:
-  ScoreWindow bare(std::int64_t begin, std::int64_t end, std::int64_t length) const {
-    ScoreWindow window;
-    window.begin = begin;
-    window.end = end;
-    window.length = length;
-    window.baseline = baseline_;
-    window.subtract_position_max = shape_.subtract_position_max;
-    return window;
-  }
-  static void point(ScoreArray& array, const std::vector<float>& values) { array.f32 = values.data(); }
-  static void point(ScoreArray& array, const std::vector<double>& values) { array.f64 = values.data(); }
-
-  void add(std::int64_t length) {
-    std::normal_distribution<float> normal;
-    Sequence<Score>& sequence = sequences_.emplace_back();
-    sequence.length = length;
-    sequence.features.resize(static_cast<std::size_t>(length * shape_.tracks));
-    // What leaks from one sequence into the next is not small.
-    for (float& x : sequence.features) x = normal(random_) + static_cast<float>(sequences_.size() % 3);
-    for (std::int64_t t = 0; t < length; ++t)
-      sequence.true_labels.push_back(static_cast<int>(random_() % static_cast<std::uint64_t>(shape_.labels)));
-    const auto labels = static_cast<std::size_t>(shape_.labels);
-    const std::size_t count = static_cast<std::size_t>(length) * labels;
-    for (auto* scores : {&sequence.emissions, &sequence.starts, &sequence.ends}) scores->resize(count);
-    FeatureRows all = heads_->rows_for(0, length, length);
-    all.rows.f32 = sequence.features.data();
-    project_head(all, *all.emission, 0, length, length, sequence.emissions.data());
-    project_head(all, *all.start, 0, length, length, sequence.starts.data());
-    project_head(all, *all.finish, 0, length, length, sequence.ends.data());
-    for (std::size_t t = 0; t < static_cast<std::size_t>(length); ++t)
-      sequence.emissions[t * labels + static_cast<std::size_t>(sequence.true_labels[t])] -=
-          static_cast<Score>(shape_.margin);
-  }
-
-  HeadShape shape_;
-  std::mt19937_64 random_;
-  std::optional<LinearHeads> heads_;
-  ChainModel model_;
-  std::vector<Sequence<Score>> sequences_;
-  std::vector<double> baseline_;
-};
 
 struct Outcome {
   std::vector<double> log_partitions;     // of posteriors_of(), then of log_partitions()
@@ -179,7 +52,7 @@ Outcome compute(Engine& engine, const std::vector<ScoreWindow>& sequences, std::
 // The sums of a sequence, of its posteriors.
 template <class Score>
 void add_to(ExpectedFeatures& sums, const HeadCase<Score>& sample, std::size_t i, const Outcome& outcome) {
-  const Sequence<Score>& sequence = sample.sequences()[i];
+  const auto& sequence = sample.sequences()[i];
   const auto labels = static_cast<std::size_t>(sample.shape().labels);
   const auto tracks = static_cast<std::size_t>(sample.shape().tracks);
   const auto add = [&](ExpectedFeatures::Head& head, const HeadTable& table,
@@ -313,22 +186,15 @@ class HeadCheck {
   std::vector<std::string> problems_;
 };
 
-}  // namespace
-
-namespace {
-
 const std::vector<std::int64_t> kShortOnes{40, 1, 2, 15, 16, 17, 100, 1, 33, 64};
 
 std::vector<std::string> check_shapes(const MakeEngine& make, const std::vector<HeadShape>& shapes) {
   std::vector<std::string> problems;
   std::uint64_t seed = 871;
-  const auto add = [&](std::vector<std::string> found) {
-    for (std::string& problem : found) problems.push_back(std::move(problem));
-  };
   for (const HeadShape& shape : shapes) {
     ++seed;
-    add(HeadCheck<float>(make, shape, seed).run());
-    add(HeadCheck<double>(make, shape, seed).run());
+    append(problems, HeadCheck<float>(make, shape, seed).run());
+    append(problems, HeadCheck<double>(make, shape, seed).run());
   }
   return problems;
 }

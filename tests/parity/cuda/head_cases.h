@@ -1,7 +1,7 @@
 // Linear heads that an engine applies to features, and the sums of features that it brings back.
 #pragma once
 
-#include "parity/cuda/cuda_cases.h"
+#include "parity/engine_maker.h"
 
 namespace semicrf::testing {
 

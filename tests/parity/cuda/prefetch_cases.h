@@ -1,7 +1,7 @@
 // What an engine says of scores that it copied to its device ahead of their use.
 #pragma once
 
-#include "parity/cuda/cuda_cases.h"
+#include "parity/engine_maker.h"
 
 namespace semicrf::testing {
 

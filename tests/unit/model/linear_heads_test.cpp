@@ -7,8 +7,10 @@
 #include "model/centred_scores.h"
 #include "model/host_projection.h"
 #include "support/catch.h"
+#include "support/random_heads.h"
 
 using namespace semicrf;
+using testing::random_heads;
 
 namespace {
 
@@ -22,24 +24,6 @@ std::vector<double> random_numbers(std::mt19937& random, std::size_t count) {
   std::vector<double> values(count);
   for (double& value : values) value = normal(random);
   return values;
-}
-
-Parameters random_heads(std::mt19937& random, const Shape& shape) {
-  Parameters parameters;
-  const auto labels = static_cast<std::size_t>(shape.labels);
-  const auto tracks = static_cast<std::size_t>(shape.tracks);
-  parameters.labels.resize(labels);
-  parameters.tracks.resize(tracks);
-  parameters.emission = EmissionHead{random_numbers(random, labels * tracks), random_numbers(random, labels)};
-  BoundaryHead head;
-  head.first = shape.first;
-  head.last = shape.last;
-  const std::size_t inputs = tracks * static_cast<std::size_t>(shape.last - shape.first + 1);
-  head.start_weights = random_numbers(random, labels * inputs);
-  head.start_bias = random_numbers(random, labels);
-  head.end_weights = random_numbers(random, labels * inputs);
-  parameters.boundary = head;
-  return parameters;
 }
 
 // The formula of linear_heads.h, term by term.
@@ -68,7 +52,8 @@ TEST_CASE("linear heads follow their formulas in any window") {
        {Shape{1, 1, 0, 0, 1}, Shape{3, 2, -2, 1, 17}, Shape{4, 5, 1, 3, 9}, Shape{10, 10, -4, -2, 33},
         Shape{9, 3, -30, 30, 12}, Shape{2, 1, 40, 50, 20}, Shape{2, 1, -50, -40, 20}}) {
     INFO("C " << shape.labels << " F " << shape.tracks << " window " << shape.first << ".." << shape.last);
-    const Parameters parameters = random_heads(random, shape);
+    const Parameters parameters =
+        random_heads({shape.labels, shape.tracks, shape.first, shape.last, true, 1.0}, random);
     const LinearHeads heads(parameters);
     const auto labels = static_cast<std::size_t>(shape.labels);
     const auto tracks = static_cast<std::size_t>(shape.tracks);

@@ -12,6 +12,7 @@
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "support/catch.h"
+#include "support/follow_path.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
 #include "support/windowed.h"
@@ -44,8 +45,7 @@ class Edge : public ViterbiMessages {
     if (cursor.boundary <= begin_) return false;
     std::vector<Segment> path;
     TraceCursor end = cursor;
-    while (all_->trace(end, path)) {
-    }
+    follow(*all_, end, path);
     for (const Segment& segment : path) {
       if (cursor.boundary <= begin_) break;
       reversed.push_back(segment);
