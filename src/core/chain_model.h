@@ -23,9 +23,10 @@ struct ChainModel {
   int max_duration = 0;               // K >= 1, in positions
   std::vector<double> transition;     // (C, C) row-major, [from][to]
   std::vector<double> duration_bias;  // (K, C) row-major, row k-1 holds duration k
-  std::vector<double> log_tail;       // (C) log q < 0 of the geometric tail beyond K, -inf: none; empty: no label has one
-  std::vector<double> start_scores;   // (C) pi_start, added to the start score of position 0
-  std::vector<double> end_scores;     // (C) pi_end, added to the end score of position T-1
+  std::vector<double>
+      log_tail;  // (C) log q < 0 of the geometric tail beyond K, -inf: none; empty: no label has one
+  std::vector<double> start_scores;  // (C) pi_start, added to the start score of position 0
+  std::vector<double> end_scores;    // (C) pi_end, added to the end score of position T-1
   InitialTerm initial = InitialTerm::kUniform;
 
   bool has_tail() const { return !log_tail.empty(); }

@@ -10,13 +10,13 @@ namespace semicrf {
 // Exit codes of the program (docs/formats.md). Pipelines key their retries on them.
 enum class ExitCode : int {
   kOk = 0,
-  kUsage = 2,         // the command line is wrong
-  kBadInput = 3,      // data or parameters are wrong
-  kCannotRead = 4,    // an input cannot be opened or read
-  kCannotWrite = 5,   // an output cannot be written
-  kOutOfMemory = 6,   // host or device memory
-  kNoDevice = 7,      // a demanded device cannot run
-  kInternal = 70,     // a bug of ours
+  kUsage = 2,        // the command line is wrong
+  kBadInput = 3,     // data or parameters are wrong
+  kCannotRead = 4,   // an input cannot be opened or read
+  kCannotWrite = 5,  // an output cannot be written
+  kOutOfMemory = 6,  // host or device memory
+  kNoDevice = 7,     // a demanded device cannot run
+  kInternal = 70,    // a bug of ours
 };
 
 // What went wrong, for the user to act on.

@@ -7,8 +7,8 @@
 
 namespace semicrf {
 
-// "8G", "500M", "1.5g", "64k", "2T" or plain bytes; powers of 1024; an optional "B", "i" or "iB" may follow the
-// letter. UsageError, naming `option`: anything else, zero, or more than fits in 63 bits.
+// "8G", "500M", "1.5g", "64k", "2T" or plain bytes; powers of 1024; an optional "B", "i" or "iB" may follow
+// the letter. UsageError, naming `option`: anything else, zero, or more than fits in 63 bits.
 std::int64_t parse_memory_size(std::string_view text, std::string_view option);
 
 // "1.5 GiB", "640 MiB", "12 bytes", rounded to what a person wants to see.

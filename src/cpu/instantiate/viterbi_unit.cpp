@@ -14,9 +14,10 @@ HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
 std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiUnit(const ChainModel& model) {
-  return with_best_width<double>(model.num_labels, [&](auto tag) -> std::unique_ptr<KernelFactory<ViterbiKernel>> {
-    return unit_viterbi_factory<decltype(tag)>(model);
-  });
+  return with_best_width<double>(model.num_labels,
+                                 [&](auto tag) -> std::unique_ptr<KernelFactory<ViterbiKernel>> {
+                                   return unit_viterbi_factory<decltype(tag)>(model);
+                                 });
 }
 }  // namespace HWY_NAMESPACE
 }  // namespace semicrf::cpu

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <memory>
 
-#include "cpu/simd/counts/chunk_counts-inl.h"
 #include "cpu/simd/chunk_run-inl.h"
+#include "cpu/simd/counts/chunk_counts-inl.h"
 #include "cpu/simd/forward_rows-inl.h"
 #include "cpu/simd/forward_store-inl.h"
 

@@ -16,8 +16,9 @@ namespace HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-// Calls build(tag) with the vector width that needs the least work for C labels: the widest or half of it, which
-// costs little more than half as much where processors split the widest. Half of that again would save nothing.
+// Calls build(tag) with the vector width that needs the least work for C labels: the widest or half of it,
+// which costs little more than half as much where processors split the widest. Half of that again would save
+// nothing.
 template <class Real, class Build>
 auto with_best_width(int labels, Build build) {
   constexpr std::size_t kWidest = 64 / sizeof(Real);

@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "io/arrays/npy_reader.h"
 #include "io/files/byte_view.h"
 #include "io/files/input_kind.h"
-#include "io/arrays/npy_reader.h"
 
 namespace semicrf {
 namespace {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "io/text/bin_location.h"
 #include "io/files/output_file.h"
+#include "io/text/bin_location.h"
 #include "model/parameters.h"
 
 namespace semicrf {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
+#include "io/files/output_file.h"
 #include "io/text/bin_location.h"
 #include "io/text/fixed_decimal.h"
-#include "io/files/output_file.h"
 
 namespace semicrf {
 

@@ -1,10 +1,10 @@
 #include "pipeline/inputs/describe_input.h"
 
 #include "core/error.h"
-#include "io/bigwig/bigwig_reader.h"
-#include "io/files/input_kind.h"
 #include "io/arrays/npy_reader.h"
 #include "io/arrays/npz_reader.h"
+#include "io/bigwig/bigwig_reader.h"
+#include "io/files/input_kind.h"
 #include "io/params/params_json.h"
 #include "model/describe.h"
 

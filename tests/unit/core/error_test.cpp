@@ -5,8 +5,10 @@
 using namespace semicrf;
 
 TEST_CASE("an error is one line: file, place, what, advice") {
-  const InputError error({"tracks/a.bw", "4096", "block count 9 is more than the file can hold", "the file is damaged"});
-  CHECK(std::string(error.what()) == "tracks/a.bw:4096: block count 9 is more than the file can hold; the file is damaged");
+  const InputError error(
+      {"tracks/a.bw", "4096", "block count 9 is more than the file can hold", "the file is damaged"});
+  CHECK(std::string(error.what()) ==
+        "tracks/a.bw:4096: block count 9 is more than the file can hold; the file is damaged");
   CHECK(error.code() == ExitCode::kBadInput);
 }
 

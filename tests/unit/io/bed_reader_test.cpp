@@ -3,8 +3,8 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "io/text/chrom_sizes.h"
 #include "io/files/output_file.h"
+#include "io/text/chrom_sizes.h"
 #include "support/catch.h"
 #include "support/temp_folder.h"
 

@@ -153,8 +153,7 @@ TEST_CASE("NPY: malformed headers give the byte") {
   CHECK(contains(text_error("{'descr': '<f4', 'fortran_order': False, 'shape': (4,), 'x': 1}"),
                  "unknown key 'x'"));
   CHECK(contains(text_error("{'descr': '<f4', 'descr': '<f4'}"), "occurs twice"));
-  CHECK(
-      contains(text_error("{'descr': '<f4', 'fortran_order': 0, 'shape': (4,)}"), "must be True or False"));
+  CHECK(contains(text_error("{'descr': '<f4', 'fortran_order': 0, 'shape': (4,)}"), "must be True or False"));
   CHECK(contains(text_error("{'descr': '<f4', 'fortran_order': False, 'shape': (4,)} x"),
                  "text after the dictionary"));
   CHECK(contains(text_error("{'descr': '<f4"), "unterminated string"));

@@ -8,9 +8,9 @@
 #include "support/temp_folder.h"
 #include "train/fit/adamw_fit.h"
 #include "train/fit/checkpoint.h"
+#include "train/fit/lbfgs_fit.h"
 #include "train/start/fit_transforms.h"
 #include "train/start/initial_parameters.h"
-#include "train/fit/lbfgs_fit.h"
 #include "unit/train/train_fixture.h"
 
 namespace semicrf {
