@@ -215,7 +215,12 @@ TEST_CASE("scores added up ahead are the same") {
       const ViterbiResult joined = decode_viterbi(engine, source, plan, {}, 2);
       CHECK(joined.score == whole.score);
       CHECK(joined.segments.size() == static_cast<std::int64_t>(whole.path.size()));
-      CHECK(engine.windows == plan.count());
+      // Where no path exists, the pass ends at the window that shows it.
+      if (joined.feasible) {
+        CHECK(engine.windows == plan.count());
+      } else {
+        CHECK(engine.windows <= plan.count());
+      }
     }
   }
 }
@@ -294,7 +299,7 @@ TEST_CASE("windows whose paths are joined give the same path, and few are comput
         CHECK(joined.score == whole.score);
         CHECK(joined.path == whole.path);
         const std::int64_t windows = plan_in_windows(engine, sample.length, chunks).count();
-        CHECK(engine.windows >= windows);
+        if (joined.feasible) CHECK(engine.windows >= windows);
         if (sample.kind == CaseKind::kPlain) CHECK(engine.windows == windows);
         if (sample.kind == CaseKind::kPeriodicLate && windows > 2) CHECK(engine.windows > windows);
       }

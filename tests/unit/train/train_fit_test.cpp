@@ -167,7 +167,7 @@ TEST_CASE("damaged checkpoints are refused", "[train]") {
     CHECK(reads(flipped) != "nothing was thrown");
   }
   CHECK(test::holds(reads(text + "x"), "damaged"));
-  CHECK(test::holds(reads("a parameter file\n"), "no checkpoint"));
+  CHECK(test::holds(reads("a parameter file\n"), "not a checkpoint"));
   CHECK(test::holds(test::message_of([&] { read_checkpoint(folder.add("point", text), "other", 3); }),
                     "other data"));
   CHECK(test::holds(test::message_of([&] { read_checkpoint(folder.add("point", text), "print", 4); }),
