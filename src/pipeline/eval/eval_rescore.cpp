@@ -1,7 +1,5 @@
 #include "pipeline/eval/eval_rescore.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -12,6 +10,7 @@
 #include "eval/bin_segments.h"
 #include "eval/stretches.h"
 #include "pipeline/analyses/piece_work.h"
+#include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
 #include "pipeline/windows/path_score.h"
@@ -112,8 +111,8 @@ class Rescorer {
         progress_(progress),
         inputs_(InputSet::open(request.input, parameters.parameters)),
         engine_(make_engine(request.engine, parameters.parameters.chain)) {
-    spdlog::info("engine: {}", engine_->description());
-    for (const std::string& line : inputs_.binding()) spdlog::debug("input: {}", escape_control(line));
+    log_note("engine: " + engine_->description());
+    for (const std::string& line : inputs_.binding()) log_detail("input: " + line);
     result_.device = engine_->description();
     result_.params_sha256 = parameters.sha256;
     result_.bin_size = inputs_.bin_size();

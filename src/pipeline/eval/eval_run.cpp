@@ -1,7 +1,5 @@
 #include "pipeline/eval/eval_run.h"
 
-#include <spdlog/spdlog.h>
-
 #include <deque>
 #include <filesystem>
 
@@ -13,6 +11,7 @@
 #include "io/text/region.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {
@@ -68,7 +67,7 @@ class Run {
 
  private:
   void warn(const Warning& warning) {
-    spdlog::warn("{} [{}]", escape_control(warning.message), warning.code);
+    log_warning(warning);
     report_.warnings.push_back(warning);
   }
 

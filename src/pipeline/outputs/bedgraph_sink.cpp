@@ -1,8 +1,9 @@
 // One value per bin as bedGraph.
-#include <spdlog/spdlog.h>
+#include <cstdio>
 
 #include "io/text/bedgraph_writer.h"
 #include "pipeline/outputs/formats.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {
@@ -25,9 +26,11 @@ class BedGraphSink : public OutputSink {
   }
   void end_piece() override { writer_.end_piece(); }
   void finish() override {
-    if (output_.bedgraph.min_value > 0 && !output_.label)
-      spdlog::info("left out {} bins below --min-posterior, {:.6g} boundaries in all", writer_.dropped_bins(),
-                   writer_.dropped_mass());
+    if (output_.bedgraph.min_value <= 0 || output_.label) return;
+    char boundaries[32];
+    std::snprintf(boundaries, sizeof boundaries, "%.6g", writer_.dropped_mass());
+    log_note("left out " + std::to_string(writer_.dropped_bins()) + " bins below --min-posterior, " +
+             boundaries + " boundaries in all");
   }
 
  private:

@@ -1,7 +1,5 @@
 #include "pipeline/run/prepared_run.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 
 #include "core/error.h"
@@ -10,6 +8,7 @@
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
 #include "pipeline/outputs/formats.h"
+#include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
 
@@ -18,9 +17,8 @@ namespace {
 
 void log_binding(const std::vector<std::string>& binding) {
   constexpr std::size_t kShown = 50;
-  for (std::size_t i = 0; i < std::min(binding.size(), kShown); ++i)
-    spdlog::info("input: {}", escape_control(binding[i]));
-  if (binding.size() > kShown) spdlog::info("input: and {} more", binding.size() - kShown);
+  for (std::size_t i = 0; i < std::min(binding.size(), kShown); ++i) log_note("input: " + binding[i]);
+  if (binding.size() > kShown) log_note("input: and " + std::to_string(binding.size() - kShown) + " more");
 }
 
 // With the devices that share windows, where that pays.
@@ -47,7 +45,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       inputs_(InputSet::open(options.input, parameters_.parameters)),
       engines_(spread_over_devices(options.engine, inputs_), parameters_.parameters.chain) {
   times_.end("inputs opened and engines made");
-  spdlog::info("engine: {}", engines_.first().description());
+  log_note("engine: " + engines_.first().description());
   log_binding(inputs_.binding());
   settle_memory();
   times_.end("memory settled");

@@ -1,13 +1,12 @@
 #include "pipeline/run/run_report.h"
 
-#include <spdlog/spdlog.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "core/error.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {
@@ -65,7 +64,7 @@ void SequenceReport::finish() {
 }
 
 void RunReport::warn(const Warning& warning) {
-  spdlog::warn("{} [{}]", escape_control(warning.message), warning.code);
+  log_warning(warning);
   warnings_.push_back(warning);
 }
 

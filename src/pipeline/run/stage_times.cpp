@@ -1,16 +1,20 @@
 #include "pipeline/run/stage_times.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
+#include <cstdio>
+
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 
 StageTimes::~StageTimes() {
   std::string text;
-  for (const auto& [stage, seconds] : seconds_)
-    text += fmt::format("{}{} {:.4f} s", text.empty() ? "" : ", ", stage, seconds);
-  spdlog::debug("{}: {}", what_, text);
+  for (const auto& [stage, seconds] : seconds_) {
+    char number[32];
+    std::snprintf(number, sizeof number, " %.4f s", seconds);
+    text += (text.empty() ? "" : ", ") + stage + number;
+  }
+  log_detail(what_ + (": " + text));
 }
 
 void StageTimes::end(const char* stage) {
