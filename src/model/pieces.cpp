@@ -71,4 +71,10 @@ std::vector<BinRange> make_pieces(const PieceRequest& request) {
   return subtract(included, removed);
 }
 
+std::int64_t total_bins(const std::vector<BinRange>& ranges) {
+  std::int64_t bins = 0;
+  for (const BinRange& range : ranges) bins += range.size();
+  return bins;
+}
+
 }  // namespace semicrf

@@ -44,4 +44,7 @@ std::vector<BinRange> widen_to_bins(const std::vector<BaseRange>& ranges, std::i
 // bins cut pieces or remove them.
 std::vector<BinRange> make_pieces(const PieceRequest& request);
 
+// Bins of all `ranges`, each counted as often as it stands there.
+std::int64_t total_bins(const std::vector<BinRange>& ranges);
+
 }  // namespace semicrf

@@ -124,8 +124,7 @@ class Rescorer {
     };
     std::int64_t positions = 0;
     for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
-      if (is_wanted(inputs_.sequences()[i]))
-        for (const BinRange& piece : make_pieces(inputs_.piece_request(i))) positions += piece.size();
+      if (is_wanted(inputs_.sequences()[i])) positions += total_bins(make_pieces(inputs_.piece_request(i)));
     if (progress_ != nullptr) progress_->begin(positions);
     RunReport report;
     PieceStream pieces(

@@ -5,15 +5,6 @@
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
-namespace {
-
-std::int64_t total_size(const std::vector<BinRange>& ranges) {
-  std::int64_t size = 0;
-  for (const BinRange& range : ranges) size += range.size();
-  return size;
-}
-
-}  // namespace
 
 std::string Piece::place() const {
   return location.chromosome + ":" + std::to_string(location.begin_base(0) + 1) + "-" +
@@ -56,7 +47,7 @@ void PieceStream::open_sequence(Engine* engine) {
   sequence_ = opened_++;
   const Sequence& sequence = inputs_.sequences()[sequence_];
   PieceRequest request = inputs_.piece_request(sequence_);
-  const std::int64_t wanted = total_size(wanted_pieces(request));
+  const std::int64_t wanted = total_bins(wanted_pieces(request));
   pieces_.clear();
   next_piece_ = 0;
   SequenceStats& stats = report_.sequences().emplace_back().stats;
@@ -80,7 +71,7 @@ void PieceStream::open_sequence(Engine* engine) {
              ": no track has a value on this sequence; it is left out (--all-chromosomes includes it)"});
   }
   stats.pieces = static_cast<std::int64_t>(pieces_.size());
-  stats.covered = total_size(pieces_);
+  stats.covered = total_bins(pieces_);
   stats.missing = wanted - stats.covered;
 }
 

@@ -84,7 +84,7 @@ void PreparedRun::settle_memory() {
   window_budget_ = window_memory(options_.max_memory, fixed, modest, comfortable);
   for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource& source, std::size_t kept) {
     plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
-    for (const BinRange& piece : pieces) positions_ += piece.size();
+    positions_ += total_bins(pieces);
   });
 }
 
@@ -129,10 +129,8 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
   for_each_sequence(
       [&](const Sequence& sequence, const auto& pieces, const ScoreSource& source, std::size_t kept) {
-        std::int64_t bins = 0;
-        for (const BinRange& piece : pieces) bins += piece.size();
         text += "sequence\t" + escape_control(sequence.title) + "\t" + std::to_string(sequence.length) +
-                " bases\t" + std::to_string(bins) + " bins\t" + std::to_string(pieces.size()) +
+                " bases\t" + std::to_string(total_bins(pieces)) + " bins\t" + std::to_string(pieces.size()) +
                 (pieces.size() == 1 ? " piece" : " pieces");
         const PiecePlan windows =
             plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));

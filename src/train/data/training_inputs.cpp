@@ -103,12 +103,6 @@ void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
   }
 }
 
-std::int64_t total(const std::vector<BinRange>& ranges) {
-  std::int64_t sum = 0;
-  for (const BinRange& range : ranges) sum += range.size();
-  return sum;
-}
-
 class Reader {
  public:
   Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs)
@@ -139,7 +133,7 @@ class Reader {
     SequenceStats entry;
     entry.name = sequence.title;
     entry.length = sequence.length;
-    entry.missing = total(request.missing);
+    entry.missing = total_bins(request.missing);
     entry.segments = 0;
     for (const BinRange& bins : make_pieces(request)) {
       for (const std::vector<LabelledRun>& piece : pieces_within(runs, bins)) {
