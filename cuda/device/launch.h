@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "core/sizes.h"
 #include "cuda/device/cuda_check.h"
 
 namespace semicrf::cuda {
@@ -18,7 +19,7 @@ struct LaunchShape {
 };
 // As many blocks as `threads` threads need, so many per block.
 inline LaunchShape shape_for(std::int64_t threads, int per_block) {
-  return {(threads + per_block - 1) / per_block, per_block};
+  return {ceil_div<std::int64_t>(threads, per_block), per_block};
 }
 
 // Asynchronous.

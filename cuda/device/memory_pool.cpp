@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/sizes.h"
 #include "cuda/device/cuda_check.h"
 
 namespace semicrf::cuda {
@@ -22,7 +23,7 @@ constexpr std::size_t kMostIdlePinned = std::size_t{256} << 20;
 std::size_t rounded(std::size_t bytes) {
   std::size_t step = 256;
   while (step * 64 <= bytes) step *= 2;
-  return (bytes + step - 1) / step * step;
+  return round_up(bytes, step);
 }
 
 class Pool {

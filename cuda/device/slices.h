@@ -17,7 +17,7 @@ class Slices {
   template <class T>
   T* add(std::size_t count) {
     T* const slice = memory_ == nullptr ? nullptr : reinterpret_cast<T*>(memory_ + bytes_);
-    bytes_ += ceil_div(count * sizeof(T), kAlignment) * kAlignment;
+    bytes_ += round_up(count * sizeof(T), kAlignment);
     return slice;
   }
   std::size_t bytes() const { return bytes_; }

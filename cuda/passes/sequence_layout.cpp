@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/sizes.h"
 #include "cuda/tables/limits.h"
 
 namespace semicrf::cuda {
 
 SequenceLayout::SequenceLayout(std::vector<PlacedSequence> whole) : sequences(std::move(whole)) {
   for (PlacedSequence& sequence : sequences) {
-    sequence.first_row = (tokens.end + kBlock - 1) / kBlock * kBlock;
+    sequence.first_row = round_up<std::int64_t>(tokens.end, kBlock);
     tokens.end = sequence.first_row + sequence.length;
   }
 }

@@ -56,7 +56,7 @@ void ScoreUpload::begin(std::vector<UploadArray> arrays, std::int64_t rows) {
   rows_ = rows;
   slice_rows_ = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(kSliceBytes / std::max<std::size_t>(1, row_bytes_)));
-  slices_ = (rows + slice_rows_ - 1) / slice_rows_;
+  slices_ = ceil_div(rows, slice_rows_);
   next_ = 0;
   stopped_ = false;
   done_.assign(wide(slices_), 0);
@@ -109,7 +109,7 @@ void ScoreUpload::copy_slice(Worker& worker, std::int64_t slice) {
 }
 
 void ScoreUpload::wait(std::int64_t rows, cudaStream_t stream) {
-  const std::int64_t wanted = (std::min(rows, rows_) + slice_rows_ - 1) / slice_rows_;
+  const std::int64_t wanted = ceil_div(std::min(rows, rows_), slice_rows_);
   if (workers_[0]->thread.joinable()) {
     std::unique_lock<std::mutex> lock(mutex_);
     submitted_.wait(lock, [&] { return done_until_ >= wanted || error_ != nullptr; });
