@@ -25,7 +25,7 @@ using namespace semicrf::testing;
 namespace {
 
 constexpr std::array<std::int64_t, 12> kLengths{1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 257, 1000};
-constexpr std::array<int, 10> kDurations{1, 2, 3, 15, 16, 17, 31, 32, 33, 100};
+constexpr std::array<int, 11> kDurations{1, 2, 3, 15, 16, 17, 31, 32, 33, 100, 300};
 constexpr std::array<int, 16> kLabels{1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 24, 31, 32, 33, 40};
 
 // Walks through all values of each list in a random order, so that a small sample covers every value.
@@ -99,15 +99,22 @@ TEST_CASE("every engine equals the reference on every kind of model, easy and ha
       }
       check_all_engines(make_case(kind, {6, 4, 3}, 200));
       check_all_engines(make_case(kind, {700, 24, 6}, 201));
+      // One position into a block, K beyond T, the fewest and many labels.
+      check_all_engines(make_case(kind, {17, 300, 33}, 202));
+      check_all_engines(make_case(kind, {257, 300, 1}, 203));
+      check_all_engines(make_case(kind, {257, 60, 3}, 204));
+      check_all_engines(make_case(kind, {257, 300, 33}, 205));
     }
   }
 }
 
 // Long enough for several chunks and windows of any grid that is a small multiple of K.
 TEST_CASE("every engine equals the reference over many chunks and windows") {
-  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
-                              CaseKind::kMasks, CaseKind::kDyadic, CaseKind::kPeriodic,
-                              CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kRareSource}) {
+  for (const CaseKind kind :
+       {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail, CaseKind::kMasks,
+        CaseKind::kDyadic, CaseKind::kPeriodic, CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores,
+        CaseKind::kRareSource, CaseKind::kLargeScores, CaseKind::kMixedSizes, CaseKind::kLeftBehind,
+        CaseKind::kSteepTables, CaseKind::kMinimumDurationsMasked}) {
     DYNAMIC_SECTION(name_of(kind)) {
       std::int64_t chunk = 0;
       for (const EngineOptions& options : cpu_engines()) {

@@ -5,6 +5,8 @@
 #include <limits>
 #include <sstream>
 
+#include "support/resolution.h"
+
 namespace semicrf::testing {
 namespace {
 
@@ -21,24 +23,13 @@ double counts_tolerance(Precision precision, CaseKind kind) {
   return kind == CaseKind::kLongTail ? 3e-5 : 1e-5;
 }
 
-// As engine_parity.cpp: scores above 1e6 are known to their own ulp only.
-double resolution_of(const ModelCase& sample) {
-  double largest = 0;
-  for (const ScoreTable* table : {&sample.emissions, &sample.start_scores, &sample.end_scores}) {
-    for (const float score : table->f32) {
-      if (std::isfinite(score)) largest = std::max(largest, std::fabs(static_cast<double>(score)));
-    }
-    for (const double score : table->f64) {
-      if (std::isfinite(score)) largest = std::max(largest, std::fabs(score));
-    }
-  }
-  return largest > 1e6 ? 16 * largest * std::numeric_limits<double>::epsilon() : 0.0;
-}
-
 class GradientComparison {
  public:
   GradientComparison(const ExpectedGradient& expected, Engine& candidate, const ModelCase& sample)
-      : expected_(expected), candidate_(candidate), sample_(sample), resolution_(resolution_of(sample)) {}
+      : expected_(expected),
+        candidate_(candidate),
+        sample_(sample),
+        resolution_(resolution_of(sample, expected.best_path)) {}
 
   std::vector<std::string> run() {
     const auto whole = window_edges(candidate_, sample_.length, 0);
@@ -191,6 +182,7 @@ ExpectedGradient expected_gradient(Engine& reference, const ModelCase& sample) {
   ExpectedGradient out;
   out.counts = counts_case(reference, sample, whole);
   out.forward = forward_case(reference, sample, whole);
+  out.best_path = decode_case(reference, sample, whole).path;
   for (const double count : out.counts.duration) out.segments += count;
   return out;
 }

@@ -30,6 +30,7 @@ struct ExpectedGradient {
   ExpectedCounts counts;
   ForwardCase forward;
   double segments = 0;  // expected number
+  std::vector<Segment> best_path;
 };
 ExpectedGradient expected_gradient(Engine& reference, const ModelCase& sample);
 std::vector<std::string> compare_gradient(const ExpectedGradient& expected, Engine& candidate,

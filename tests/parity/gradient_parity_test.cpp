@@ -50,6 +50,9 @@ TEST_CASE("counts and forward messages equal the reference on every kind of mode
       check(make_case(kind, {700, 24, 6}, 201));
       check(make_case(kind, {333, 40, 9}, 202));
       check(make_case(kind, {90, 150, 3}, 203));
+      check(make_case(kind, {17, 300, 33}, 204));
+      check(make_case(kind, {257, 300, 1}, 205));
+      check(make_case(kind, {257, 300, 33}, 206));
     }
   }
 }
@@ -57,7 +60,8 @@ TEST_CASE("counts and forward messages equal the reference on every kind of mode
 TEST_CASE("counts and forward messages equal the reference over many chunks and windows") {
   for (const CaseKind kind :
        {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail, CaseKind::kMasks,
-        CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kSteps}) {
+        CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores, CaseKind::kSteps, CaseKind::kMixedSizes,
+        CaseKind::kLeftBehind, CaseKind::kSteepTables, CaseKind::kMinimumDurationsMasked}) {
     DYNAMIC_SECTION(name_of(kind)) {
       const CaseShape small{20, 5, 3};
       const std::int64_t chunk = chunk_of(cpu_engines().front(), make_case(kind, small, 301).model);

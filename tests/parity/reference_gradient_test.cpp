@@ -11,6 +11,7 @@
 #include "support/enumerate.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
+#include "support/resolution.h"
 #include "support/seeds.h"
 
 using namespace semicrf;
@@ -45,9 +46,10 @@ void check_counts(const ModelCase& sample) {
   INFO(sample.description);
   const Enumeration expected = enumerate_segmentations(sample);
   const ExpectedCounts found = gradients_of(sample).counts;
-  CHECK(largest_difference(found.transition, expected.transition) <= kTolerance);
-  CHECK(largest_difference(found.duration, expected.duration) <= kTolerance);
-  if (sample.model.has_tail()) CHECK(largest_difference(found.tail, expected.tail) <= kTolerance);
+  const double allowed = kTolerance + resolution_of(sample, expected.best_path);
+  CHECK(largest_difference(found.transition, expected.transition) <= allowed);
+  CHECK(largest_difference(found.duration, expected.duration) <= allowed);
+  if (sample.model.has_tail()) CHECK(largest_difference(found.tail, expected.tail) <= allowed);
   if (!sample.model.has_tail()) CHECK(found.tail.empty());
 }
 
@@ -112,7 +114,8 @@ class Differences {
 
 void check_differences(ModelCase sample) {
   INFO(sample.description);
-  if (log_partition(sample.model, sample.whole()) == kNegativeInfinity) return;
+  // The last digit of a large log Z swamps a difference.
+  if (!(std::fabs(log_partition(sample.model, sample.whole())) < 1e4)) return;
   Gradients gradients = gradients_of(sample);
   Differences differences(sample);
   differences.compare(sample.model.transition, gradients.counts.transition);
@@ -122,11 +125,6 @@ void check_differences(ModelCase sample) {
   differences.compare(sample.start_scores.f64, gradients.starts);
   differences.compare(sample.end_scores.f64, gradients.ends);
   differences.check();
-}
-
-// Kinds whose log Z is so large that its last digit swamps a difference.
-bool too_large(CaseKind kind) {
-  return kind == CaseKind::kSteps || kind == CaseKind::kMasks || kind == CaseKind::kWildDurations;
 }
 
 // log Z of the first `end` positions when a segment of `label` ends there.
@@ -202,7 +200,6 @@ TEST_CASE("expected counts equal the enumeration of all segmentations") {
 
 TEST_CASE("expected counts and posteriors are the derivatives of log Z") {
   for (const CaseKind kind : all_case_kinds()) {
-    if (too_large(kind)) continue;
     std::uint64_t seed = 1;
     for (const CaseShape& shape :
          {CaseShape{20, 5, 3}, CaseShape{6, 9, 2}, CaseShape{17, 1, 3}, CaseShape{25, 12, 1}}) {

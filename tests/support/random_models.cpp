@@ -12,8 +12,10 @@ namespace {
 
 constexpr double kMask = -1e9;
 constexpr double kStep = 1e4;
+constexpr std::array<double, 5> kSizes{3, 10, 30, 100, 1000};
+constexpr std::array<double, 4> kMixed{0.1, 1, 30, 1000};
 
-constexpr std::array<std::pair<CaseKind, const char*>, 22> kKinds{{
+constexpr std::array<std::pair<CaseKind, const char*>, 27> kKinds{{
     {CaseKind::kPlain, "plain"},
     {CaseKind::kEverything, "everything"},
     {CaseKind::kForbiddenTransitions, "forbidden transitions"},
@@ -36,6 +38,11 @@ constexpr std::array<std::pair<CaseKind, const char*>, 22> kKinds{{
     {CaseKind::kPeriodic, "periodic"},
     {CaseKind::kPeriodicLate, "periodic, phase fixed by the end"},
     {CaseKind::kPeriodicEndScores, "periodic, phase fixed by end scores"},
+    {CaseKind::kLargeScores, "large scores"},
+    {CaseKind::kMixedSizes, "scores of mixed sizes"},
+    {CaseKind::kLeftBehind, "a label left behind"},
+    {CaseKind::kSteepTables, "steep tables"},
+    {CaseKind::kMinimumDurationsMasked, "minimum durations of -1e9"},
 }};
 
 class CaseBuilder {
@@ -125,6 +132,24 @@ class CaseBuilder {
       case CaseKind::kPeriodicEndScores:
         make_cycle_of_equals();
         break;
+      case CaseKind::kLargeScores:
+        add_large_scores();
+        add_sized_options();
+        break;
+      case CaseKind::kMixedSizes:
+        add_mixed_sizes();
+        add_sized_options();
+        break;
+      case CaseKind::kLeftBehind:
+        leave_label_behind();
+        break;
+      case CaseKind::kSteepTables:
+        add_steep_tables();
+        break;
+      case CaseKind::kMinimumDurationsMasked:
+        add_minimum_durations(kMask);
+        add_boundary_scores();
+        break;
     }
     finish();
     return std::move(out_);
@@ -164,13 +189,22 @@ class CaseBuilder {
     if (coin(0.5)) add_tails();
     if (coin(0.6)) add_boundary_scores();
     if (coin(0.3)) forbid_positions();
+    if (coin(0.15)) add_minimum_durations(kMask);
+    if (coin(0.15)) add_steep_tables();
+    if (coin(0.2)) add_large_scores();
+    if (coin(0.2)) add_mixed_sizes();
+    if (coin(0.1)) leave_label_behind();
   }
 
-  void add_minimum_durations() {
+  // Durations below each label's shortest get `score`. What is only masked may be all there is, when no sum
+  // of longer durations is T.
+  void add_minimum_durations(double score = kNegativeInfinity) {
     std::vector<std::size_t> shortest(labels_);
-    for (std::size_t& value : shortest) value = 1 + up_to(std::min(durations_, length_) / 2);
+    const bool forbidden = score == kNegativeInfinity;
+    const std::size_t most = forbidden ? std::min(durations_, length_) / 2 : durations_ - 1;
+    for (std::size_t& value : shortest) value = 1 + up_to(most);
     for (std::size_t c = 0; c < labels_; ++c) {
-      for (std::size_t k = 1; k < shortest[c] && k <= durations_; ++k) duration(k, c) = kNegativeInfinity;
+      for (std::size_t k = 1; k < shortest[c] && k <= durations_; ++k) duration(k, c) = score;
     }
   }
 
@@ -194,7 +228,7 @@ class CaseBuilder {
   }
 
   void add_boundary_scores() {
-    const bool all = out_.kind == CaseKind::kBoundaryScores;
+    const bool all = out_.kind == CaseKind::kBoundaryScores || out_.kind == CaseKind::kMinimumDurationsMasked;
     if (all || coin(0.5)) starts_ = normals(length_ * labels_);
     if (all || coin(0.5)) ends_ = normals(length_ * labels_);
     if (all || coin(0.5)) model_.start_scores = normals(labels_);
@@ -351,6 +385,78 @@ class CaseBuilder {
   void make_scoreless() {
     std::fill(emissions_.begin(), emissions_.end(), 0.0);
     out_.exact_sums = true;
+  }
+
+  template <std::size_t N>
+  double one_of(const std::array<double, N>& values) {
+    return values[up_to(N - 1)];
+  }
+
+  void add_large_scores() {
+    const double size = one_of(kSizes);
+    for (double& score : emissions_) score *= size;
+  }
+
+  // A stretch has up to 48 positions: several to a block of an engine, or a few blocks.
+  void add_mixed_sizes() {
+    for (std::size_t t = 0; t < length_;) {
+      const double size = one_of(kMixed);
+      const std::size_t end = std::min(length_, t + 1 + up_to(47));
+      for (; t < end; ++t) {
+        for (std::size_t c = 0; c < labels_; ++c) emission(t, c) *= size;
+      }
+    }
+  }
+
+  // Tails, and scores of starts and ends, of which some are as large as emissions.
+  void add_sized_options() {
+    if (coin(0.3)) add_tails();
+    if (!coin(0.4)) return;
+    add_boundary_scores();
+    const double size = coin(0.5) ? 1.0 : one_of(kSizes);
+    for (auto* scores : {&starts_, &ends_}) {
+      for (double& score : *scores) score *= size;
+    }
+  }
+
+  // Sequences begin with any label, but no other label goes on to label 0. From a quarter of the sequence to
+  // its half label 0 falls behind. Then either it gets back what it lost, or the others lose as much and the
+  // way past them is label 1, which only label 0 leads to. What is lost and what comes back is about the
+  // same, so that sometimes both ways count.
+  void leave_label_behind() {
+    if (labels_ < 2) return;
+    const double depth = 1000.0 + 500.0 * static_cast<double>(up_to(6));
+    const double back = depth + 300.0 * uniform();
+    const double never = coin(0.5) ? kNegativeInfinity : -4 * depth;
+    for (std::size_t from = 1; from < labels_; ++from) transition(from, 0) = never;
+    const std::size_t fall = length_ / 4;
+    const std::size_t rise = std::max(fall + 1, length_ / 2);
+    const auto add_to = [&](std::size_t label, std::size_t begin, std::size_t longest, double total) {
+      const std::size_t end = std::min({length_, begin + longest, begin + (coin(0.5) ? 3 : longest)});
+      for (std::size_t t = begin; t < end; ++t)
+        emission(t, label) += total / static_cast<double>(end - begin);
+    };
+    add_to(0, fall, rise - fall, -depth);
+    if (labels_ == 2 || coin(0.5)) return add_to(0, rise, std::max<std::size_t>(1, rise - fall), back);
+    for (std::size_t from = 2; from < labels_; ++from) transition(from, 1) = never;
+    for (std::size_t t = 0; t < rise; ++t) emission(t, 1) -= 2 * depth;
+    for (std::size_t c = 2; c < labels_; ++c) add_to(c, rise, std::max<std::size_t>(1, rise - fall), -back);
+  }
+
+  // Durations rise or sink steadily, label by label, or jump; emissions are sometimes large enough to make
+  // the lowest entries count.
+  void add_steep_tables() {
+    constexpr double kSpread = 400.0;
+    for (double& score : model_.transition) score += kSpread * (uniform() - 0.5);
+    const bool jumps = coin(0.5);
+    for (std::size_t c = 0; c < labels_; ++c) {
+      const double slope = (coin(0.5) ? kSpread : -kSpread) / static_cast<double>(durations_);
+      for (std::size_t k = 1; k <= durations_; ++k) {
+        duration(k, c) += jumps ? kSpread * (uniform() - 0.5) : slope * static_cast<double>(k);
+      }
+    }
+    const double size = coin(0.5) ? 1.0 : 30.0;
+    for (double& score : emissions_) score *= size;
   }
 
   static ScoreTable rounded(std::vector<double> values, bool to_float) {

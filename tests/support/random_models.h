@@ -44,6 +44,11 @@ enum class CaseKind {
   kPeriodic,              // one duration p, a deterministic cycle of labels, faint emissions
   kPeriodicLate,          // the same with no emissions: the phase is fixed only by where the sequence ends
   kPeriodicEndScores,     // durations and labels cycle, and only pi_end tells the phases of the labels apart
+  kLargeScores,           // N(0, s^2) emissions, s one of 3, 10, 30, 100 and 1000; sometimes tails, Ps and Pe
+  kMixedSizes,            // stretches of N(0, s^2) emissions, s one of 0.1, 1, 30 and 1000
+  kLeftBehind,            // label 0 falls by e^-1000 or more behind the others and catches up with them
+  kSteepTables,           // transitions and durations spread over several hundred nats, none forbidden
+  kMinimumDurationsMasked,  // shortest durations written as -1e9, with Ps and Pe
 };
 std::vector<CaseKind> all_case_kinds();
 const char* name_of(CaseKind kind);
