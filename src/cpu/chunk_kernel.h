@@ -81,6 +81,8 @@ class KernelFactory {
   virtual std::size_t workspace_bytes(std::int64_t chunk) const = 0;
   // And what it needs besides when it counts.
   virtual std::size_t counts_bytes(std::int64_t) const { return 0; }
+  // Of what is kept of a chunk for the traceback.
+  virtual std::size_t path_bytes(std::int64_t) const { return 0; }
 };
 
 }  // namespace semicrf::cpu

@@ -84,7 +84,7 @@ class CpuEngine final : public Engine {
     const std::int64_t chunk = std::min(grid_.chunk, positions);
     const auto chunks = wide(ceil_div(positions, grid_.chunk));
     // A chunk that has to be computed again is held whole besides.
-    const std::size_t kept = keep_messages ? chunks * cpu::ChunkPath::bytes(model_, chunk, value_bytes()) +
+    const std::size_t kept = keep_messages ? chunks * viterbi_factory_->path_bytes(chunk) +
                                                  viterbi_factory_->workspace_bytes(chunk)
                                            : 0;
     const std::size_t workers = std::min(chunks, static_cast<std::size_t>(pool_.size()));
@@ -109,7 +109,6 @@ class CpuEngine final : public Engine {
                         const ForwardArrays& out) override;
 
  private:
-  std::size_t value_bytes() const { return precision_ == Precision::kFloat ? sizeof(float) : sizeof(double); }
   std::size_t states_bytes(std::int64_t positions, std::size_t states) const {
     const auto chunks = wide(ceil_div(positions, grid_.chunk));
     return chunks * states * (static_cast<std::size_t>(model_.max_duration) + 2) *
@@ -193,8 +192,8 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
       const RunStart start = state != nullptr ? RunStart{RunStart::Kind::kState, state} : RunStart();
       viterbi_kernel(0).messages(scores, chunk, grid_.warmup, start, all);
     };
-    result.messages = std::make_unique<cpu::CpuViterbiMessages>(
-        *trace_tables_, precision_ == Precision::kDouble, scores, std::move(kept), restore);
+    result.messages =
+        std::make_unique<cpu::CpuViterbiMessages>(*trace_tables_, scores, std::move(kept), restore);
   }
   result.right = std::move(states.back().exit);
   return result;

@@ -1,4 +1,4 @@
-// The Viterbi kernels in float, compiled for every instruction set.
+// The Viterbi kernels of single precision, in fixed point, compiled for every instruction set.
 #include "cpu/instantiate/factories.h"
 
 // Highway includes this file once per instruction set; the order of these lines matters.
@@ -13,7 +13,7 @@ HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
 std::unique_ptr<KernelFactory<ViterbiKernel>> ViterbiFloat(const TraceTables& tables) {
-  return viterbi_factory<float>(tables);
+  return viterbi_factory<std::int32_t>(tables);
 }
 }  // namespace HWY_NAMESPACE
 }  // namespace semicrf::cpu

@@ -8,11 +8,13 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "cpu/score_view.h"
-#include "cpu/simd/semiring-inl.h"
+#include "cpu/simd/real_vectors-inl.h"
 #include "engine/directed_model.h"
 #include "hwy/aligned_allocator.h"
 
@@ -48,6 +50,9 @@ inline constexpr int kOffsetEntries =
 // 16 o - 14 .. 16 o + 16; inside a block (o = 0) they are 1..16.
 template <class Real, class D, class Semiring>
 struct ChainTables {
+  using Vectors = RealVectors<Real, D, Semiring>;
+  using Whole = typename Vectors::Whole;
+
   explicit ChainTables(const DirectedModel& model)
       : lanes(static_cast<int>(hn::Lanes(D()))),
         labels(model.num_labels),
@@ -64,20 +69,25 @@ struct ChainTables {
     build_durations(model, width);
     build_transitions(model, width);
     log_tail = AlignedArray<double>(width, kNegativeInfinity);
-    tail_factor = AlignedArray<Real>(width, Semiring::template zero<Real>());
+    tail_number = AlignedArray<Real>(width, Semiring::template one<Real>());
+    tail_whole = AlignedArray<Whole>(width, kDead);
     last_bias = AlignedArray<double>(width, kNegativeInfinity);
+    last_number = AlignedArray<Real>(width, Semiring::template one<Real>());
+    last_whole = AlignedArray<Whole>(width, kDead);
     tail_drift = AlignedArray<double>(width, 0.0);
     for (int c = 0; c < labels; ++c) {
       const auto i = static_cast<std::size_t>(c);
       last_bias[i] = bias_or_forbidden(duration, c);
+      fits = fits && Vectors::split_value(last_bias[i], &last_number[i], &last_whole[i]);
       if (!tail) continue;
       log_tail[i] = model.log_tail[i];
-      tail_factor[i] = static_cast<Real>(Semiring::FromLogScalar(log_tail[i]));
-      if (Semiring::kIsLog && tail_factor[i] > Real(0))
-        tail_drift[i] = kBlock * (log_tail[i] - std::log(static_cast<double>(tail_factor[i])));
+      fits = fits && Vectors::split_value(log_tail[i], &tail_number[i], &tail_whole[i]);
+      if (log_tail[i] != kNegativeInfinity)
+        tail_drift[i] = kBlock * (log_tail[i] - Vectors::log_value(tail_number[i], tail_whole[i]));
     }
-    least_total = least_certified<Semiring::kIsLog, Real>(duration + kBlock);
-    least_start = least_certified<Semiring::kIsLog, Real>(labels);
+    least_total = least_certified<Semiring, Real>(duration + kBlock);
+    least_start = least_certified<Semiring, Real>(labels);
+    build_whole_bounds(width);
     if constexpr (Semiring::kIsLog)
       log_lost = std::log(static_cast<double>(duration + kBlock)) + Limits<Semiring, Real>::kLost;
   }
@@ -109,26 +119,63 @@ struct ChainTables {
       transition_linear;  // (labels, padded) exp(transition_log - transition_bound), log semiring only
   AlignedArray<double> transition_bound;  // (padded): of the scores into the label, -inf: none
   AlignedArray<double> source_bound;      // (padded): of the scores out of the label
+  // (padded) the bounds of near_table, of the scores into and out of a label in whole units. Impossible ones
+  // are kDead, but a label that nothing may follow has 0 for the scores out of it.
+  AlignedArray<Whole> near_whole, transition_whole, source_whole;
   AlignedArray<double> log_tail, last_bias;
-  AlignedArray<Real> tail_factor;
-  AlignedArray<double> tail_drift;  // (padded) what rounding the factor takes from a tail over a block
-  // Finite scores that are zero in a table: what they are multiplied with inside a block may be larger
-  // than 1.
-  bool near_vanished = false, transition_vanished = false;
-  Real least_total, least_start;
+  // (padded) log_tail and last_bias as numbers times whole units.
+  AlignedArray<Real> tail_number, last_number;
+  AlignedArray<Whole> tail_whole, last_whole;
+  AlignedArray<double> tail_drift;  // (padded) what rounding the number takes from a tail over a block
+  // (padded) The least start messages and sums that are certified; labels that nothing leads to, and the
+  // padding, are impossible by their units and have no limit.
+  AlignedArray<Real> least_start_numbers, least_total_numbers;
+  // (padded) 1: durations up to 16 are finite, but so low that near_table leaves them out.
+  AlignedArray<Whole> near_left_out;
+  bool fits = true;  // whole units reach all bounds
+  // A label's scores of neighbouring durations are so far apart that a start which vanished beside the
+  // largest of its block may count for some durations: forbidden ones, or steps of more than kSteep.
+  std::vector<bool> steep;
+  double least_total, least_start;  // logarithms of what the certificate accepts
   double log_lost = 0;
 
  private:
-  // `vanished` is set when a finite score becomes zero.
-  static Real relative(double value, double bound, bool* vanished) {
-    if (value == kNegativeInfinity) return Semiring::template zero<Real>();
-    if constexpr (Semiring::kIsLog) {
-      if (value - bound < Limits<Semiring, Real>::kIgnore) {
-        *vanished = true;
-        return Real(0);
-      }
+  static constexpr double kSteep = 40;
+
+  void build_whole_bounds(std::size_t width) {
+    near_whole = AlignedArray<Whole>(width, kDead);
+    near_left_out = AlignedArray<Whole>(width, 0);
+    transition_whole = AlignedArray<Whole>(width, kDead);
+    source_whole = AlignedArray<Whole>(width, kDead);
+    using Number = std::numeric_limits<Real>;
+    constexpr Real kNoLimit = Number::has_infinity ? -Number::infinity() : Number::lowest();
+    least_start_numbers = AlignedArray<Real>(width, kNoLimit);
+    least_total_numbers = AlignedArray<Real>(width, kNoLimit);
+    const auto whole = [&](double bound, AlignedArray<Whole>& to, std::size_t c) {
+      if (bound == kNegativeInfinity) return true;
+      const double n = std::round(bound / Semiring::kUnit);
+      if (!(std::fabs(n) <= kMostUnits)) return false;
+      to[c] = static_cast<Whole>(n);
+      return true;
+    };
+    for (std::size_t c = 0; c < static_cast<std::size_t>(labels); ++c) {
+      source_whole[c] = 0;
+      least_total_numbers[c] = Vectors::number_of(least_total);
+      if (transition_bound[c] != kNegativeInfinity) least_start_numbers[c] = Vectors::number_of(least_start);
+      fits = whole(transition_bound[c], transition_whole, c) && fits;
+      fits = whole(source_bound[c], source_whole, c) && fits;
+      if (!whole(offset_bound[c], near_whole, c)) near_left_out[c] = 1;
     }
-    return static_cast<Real>(Semiring::FromLogScalar(value - bound));
+    steep.assign(static_cast<std::size_t>(labels), false);
+    for (int c = 0; c < labels; ++c) {
+      double least = 0, most = kNegativeInfinity;
+      for (int k = 1; k <= duration; ++k) {
+        const double score = bias_or_forbidden(k, c);
+        least = k == 1 ? score : std::min(least, score);
+        most = std::max(most, score);
+      }
+      steep[static_cast<std::size_t>(c)] = !(most - least <= kSteep);
+    }
   }
 
   void build_durations(const DirectedModel& model, std::size_t width) {
@@ -143,7 +190,6 @@ struct ChainTables {
     offset_bound = AlignedArray<double>((static_cast<std::size_t>(offsets) + 1) * width, kNegativeInfinity);
     offset_table = AlignedArray<Real>(static_cast<std::size_t>(offsets) * kOffsetEntries * width,
                                       Semiring::template zero<Real>());
-    bool far_vanished = false;  // harmless: numbers of earlier blocks are at most about 1
     near_table = AlignedArray<Real>(kBlock * width, Semiring::template zero<Real>());
     for (int o = 0; o <= offsets; ++o) {
       const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
@@ -158,7 +204,7 @@ struct ChainTables {
                                    panel_index(c / lanes, 0, kOffsetEntries);
         for (int x = 0; x < entries; ++x) {
           table[static_cast<std::size_t>(x * lanes + c % lanes)] =
-              relative(bias_or_forbidden(first + x, c), bound, o == 0 ? &near_vanished : &far_vanished);
+              Vectors::relative_number(bias_or_forbidden(first + x, c) - bound);
         }
       }
     }
@@ -189,7 +235,7 @@ struct ChainTables {
         const double forward = model.direction == Direction::kForward
                                    ? (score - transition_bound[to]) - source_bound[from]
                                    : (score - source_bound[from]) - transition_bound[to];
-        transition[from * width + to] = relative(forward, 0.0, &transition_vanished);
+        transition[from * width + to] = Vectors::relative_number(forward);
         transition_log[from * width + to] = score;
         transition_linear[from * width + to] = std::exp(score - transition_bound[to]);
       }

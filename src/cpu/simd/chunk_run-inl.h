@@ -37,27 +37,27 @@ class FlushSubnormals {
 };
 
 // Messages nobody keeps.
-template <class Real>
+template <class Real, class Whole>
 class ScratchMessages {
  public:
   explicit ScratchMessages(std::size_t width)
-      : real_(3 * kBlock * width), scale_(2 * width), log_(3 * kBlock * width) {
+      : numbers_(3 * kBlock * width), tail_whole_(kBlock * width), logs_(3 * kBlock * width) {
     const std::size_t rows = kBlock * width;
-    messages_.alpha = real_.get();
-    messages_.start = real_.get() + rows;
-    messages_.tail = real_.get() + 2 * rows;
-    messages_.alpha_scale = scale_.get();
-    messages_.start_scale = scale_.get() + width;
-    messages_.alpha_log = log_.get();
-    messages_.start_log = log_.get() + rows;
-    messages_.tail_log = log_.get() + 2 * rows;
+    messages_.alpha = numbers_.get();
+    messages_.start = numbers_.get() + rows;
+    messages_.tail = numbers_.get() + 2 * rows;
+    messages_.tail_whole = tail_whole_.get();
+    messages_.alpha_log = logs_.get();
+    messages_.start_log = logs_.get() + rows;
+    messages_.tail_log = logs_.get() + 2 * rows;
   }
-  BlockMessages<Real>& get() { return messages_; }
+  BlockMessages<Real, Whole>& get() { return messages_; }
 
  private:
-  AlignedArray<Real> real_;
-  AlignedArray<double> scale_, log_;
-  BlockMessages<Real> messages_;
+  AlignedArray<Real> numbers_;
+  AlignedArray<Whole> tail_whole_;
+  AlignedArray<double> logs_;
+  BlockMessages<Real, Whole> messages_;
 };
 
 // Calls before(boundary) at the chunk's first run boundary and before every block, step() for every block,

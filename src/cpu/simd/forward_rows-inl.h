@@ -23,12 +23,15 @@ class ForwardRows : public RealVectors<Real, D, LogSemiring> {
   using Tables = ChainTables<Real, D, LogSemiring>;
   using Run = BlockRun<Real, D, LogSemiring>;
   using Vectors = RealVectors<Real, D, LogSemiring>;
+  using Messages = typename Run::Messages;
+  using Whole = typename Vectors::Whole;
   using typename Vectors::DD;
   using typename Vectors::VD;
 
   // `out` points at the chunk's first row.
   ForwardRows(const Tables& tables, const ForwardArrays& out)
-      : out_(out),
+      : t_(tables),
+        out_(out),
         width_(static_cast<std::size_t>(tables.padded)),
         labels_(static_cast<std::size_t>(tables.labels)),
         tail_(tables.tail),
@@ -39,7 +42,7 @@ class ForwardRows : public RealVectors<Real, D, LogSemiring> {
   void before(const Run& run) { mass_ = run.mass(); }
 
   // After block `block` of the run.
-  void write(const Run& run, PositionRange chunk, std::int64_t block, const BlockMessages<Real>& m) {
+  void write(const Run& run, PositionRange chunk, std::int64_t block, const Messages& m) {
     const std::int64_t begin = block * kBlock;
     const auto slots = static_cast<std::size_t>(std::min<std::int64_t>(kBlock, chunk.end - begin));
     std::fill_n(content_.get(), width_, 0.0);
@@ -48,13 +51,14 @@ class ForwardRows : public RealVectors<Real, D, LogSemiring> {
       const auto at = static_cast<std::size_t>(begin - chunk.begin) + j;
       if (out_.starts != nullptr) {
         const double* score = run.has_edge_scores() ? run.first_scores() + j * width_ : nullptr;
-        load(m.exact ? m.start_log : nullptr, m.start, m.start_scale, j, score);
+        m.load_starts(t_, j, row_.get());
+        for (std::size_t c = 0; score != nullptr && c < width_; ++c) row_[c] += score[c];
         store(out_.starts, out_.start_levels, at, level);
       }
       if (out_.start_levels != nullptr) out_.start_levels[at] = level;
       if (m.position_shift != nullptr) level += m.position_shift[j];
       if (out_.ends != nullptr) {
-        load(m.exact ? m.alpha_log : nullptr, m.alpha, m.alpha_scale, j, nullptr);
+        m.load_alpha(t_, j, row_.get());
         store(out_.ends, out_.end_levels, at, level);
       }
       if (out_.tails != nullptr) write_tails(run, m, j, at, level);
@@ -63,36 +67,33 @@ class ForwardRows : public RealVectors<Real, D, LogSemiring> {
   }
 
  private:
-  void write_tails(const Run& run, const BlockMessages<Real>& m, std::size_t j, std::size_t at,
-                   double level) {
+  void write_tails(const Run& run, const Messages& m, std::size_t j, std::size_t at, double level) {
     if (!tail_) {
       std::fill_n(out_.tails + at * labels_, labels_, kNegativeInfinity);
       return;
     }
     for (std::size_t c = 0; c < width_; ++c) content_[c] += run.content()[j * width_ + c];
     if (m.exact) {
-      load(m.tail_log, nullptr, nullptr, j, nullptr);
+      std::copy_n(m.tail_log + j * width_, width_, row_.get());
     } else {
-      load(nullptr, m.tail, m.tail_scale, j, content_.get());
+      load(m.tail + j * width_, m.tail_whole + j * width_, m.scale);
+      for (std::size_t c = 0; c < width_; ++c) row_[c] += content_[c];
     }
     store(out_.tails, out_.end_levels, at, level);
   }
 
-  // row_: row j of the logarithms if there are any, else of the numbers; plus `more`, which may be null.
-  void load(const double* logs, const Real* numbers, const double* scale, std::size_t j, const double* more) {
+  // row_: logarithms of numbers times whole units.
+  void load(const Real* numbers, const Whole* whole, double scale) {
     const DD dd;
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      VD x = logs != nullptr ? hn::LoadU(dd, logs + j * width_ + c)
-                             : hn::Add(Vectors::log_of(numbers + j * width_ + c), hn::LoadU(dd, scale + c));
-      if (more != nullptr) x = hn::Add(x, hn::LoadU(dd, more + c));
-      hn::Store(x, dd, row_.get() + c);
-    }
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd))
+      hn::Store(hn::Add(Vectors::log_of(numbers + c, whole + c), hn::Set(dd, scale)), dd, row_.get() + c);
   }
   void store(double* to, const double* levels, std::size_t at, double level) const {
     const double more = levels != nullptr ? 0.0 : level;
     for (std::size_t c = 0; c < labels_; ++c) to[at * labels_ + c] = row_[c] + more;
   }
 
+  const Tables& t_;
   const ForwardArrays out_;
   std::size_t width_, labels_;
   bool tail_;

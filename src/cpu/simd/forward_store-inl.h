@@ -16,88 +16,145 @@ HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
 
-template <class Real>
+template <class Real, class D>
 class ForwardStore {
  public:
-  explicit ForwardStore(std::size_t width) : width_(width), rows_(kBlock * width) {}
+  using Tables = ChainTables<Real, D, LogSemiring>;
+  using Vectors = RealVectors<Real, D, LogSemiring>;
+  using Whole = typename Vectors::Whole;
+  using Messages = BlockMessages<Real, Whole>;
+
+  explicit ForwardStore(const Tables& tables)
+      : t_(tables), width_(static_cast<std::size_t>(tables.padded)), rows_(kBlock * width_) {}
 
   static std::size_t bytes(std::size_t width, std::int64_t positions, bool tails) {
     const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
     const std::size_t arrays = tails ? 3 : 2;
-    return blocks * width * (arrays * kBlock * (sizeof(Real) + sizeof(double)) + 4 * sizeof(double));
+    const std::size_t row = arrays * (sizeof(Real) + sizeof(double)) + (tails ? sizeof(Whole) : 0);
+    return blocks * (width * (kBlock * row + sizeof(Real) + sizeof(Whole) + sizeof(double)) + sizeof(Block));
   }
 
   // `tails`: keep the tail of every position, for the expected counts.
   void reset(std::int64_t positions, bool tails) {
     const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
+    tails_ = tails;
     arrays_ = tails ? 3 : 2;
     if (blocks * arrays_ * rows_ > numbers_.size()) numbers_ = AlignedArray<Real>(blocks * arrays_ * rows_);
-    if (blocks * 4 * width_ > scales_.size()) scales_ = AlignedArray<double>(blocks * 4 * width_);
+    if (tails && blocks * rows_ > tail_whole_.size()) tail_whole_ = AlignedArray<Whole>(blocks * rows_);
+    if (blocks * width_ > tail_logs_.size()) {
+      tail_logs_ = AlignedArray<double>(blocks * width_);
+      last_alpha_ = AlignedArray<Real>(blocks * width_);
+      last_alpha_whole_ = AlignedArray<Whole>(blocks * width_);
+    }
     logs_.clear();
-    exact_.clear();
-    bases_.clear();
+    blocks_.clear();
   }
 
   // `tail_log` is the tail at the block's right boundary, content summed up to there, relative to
   // `tail_base`.
-  void append(const BlockMessages<Real>& m, const AlignedArray<double>& tail_log, double tail_base) {
-    const std::size_t block = exact_.size();
-    double* scales = scales_.get() + block * 4 * width_;
-    for (std::size_t c = 0; c < width_; ++c) scales[2 * width_ + c] = tail_log[c] + (tail_base - m.base);
-    bases_.push_back(m.base);
+  void append(const Messages& m, const AlignedArray<double>& tail_log, double tail_base) {
+    const std::size_t block = blocks_.size();
+    for (std::size_t c = 0; c < width_; ++c)
+      tail_logs_[block * width_ + c] = tail_log[c] + (tail_base - m.base);
+    blocks_.push_back({m.base, m.scale, m.exact ? static_cast<std::ptrdiff_t>(logs_.size()) : -1, m.units});
     if (m.exact) {
-      exact_.push_back(static_cast<std::ptrdiff_t>(logs_.size()));
       logs_.insert(logs_.end(), m.alpha_log, m.alpha_log + rows_);
       logs_.insert(logs_.end(), m.start_log, m.start_log + rows_);
-      if (arrays_ == 3) logs_.insert(logs_.end(), m.tail_log, m.tail_log + rows_);
+      if (tails_) logs_.insert(logs_.end(), m.tail_log, m.tail_log + rows_);
       return;
     }
-    exact_.push_back(-1);
+    const std::size_t last = (kBlock - 1) * width_;
+    std::copy_n(m.alpha_number + last, width_, last_alpha_.get() + block * width_);
+    std::copy_n(m.alpha_whole + last, width_, last_alpha_whole_.get() + block * width_);
     Real* numbers = numbers_.get() + block * arrays_ * rows_;
     std::copy_n(m.alpha, rows_, numbers);
     std::copy_n(m.start, rows_, numbers + rows_);
-    if (arrays_ == 3) std::copy_n(m.tail, rows_, numbers + 2 * rows_);
-    std::copy_n(m.alpha_scale, width_, scales);
-    std::copy_n(m.start_scale, width_, scales + width_);
-    if (arrays_ == 3) std::copy_n(m.tail_scale, width_, scales + 3 * width_);
+    if (!tails_) return;
+    std::copy_n(m.tail, rows_, numbers + 2 * rows_);
+    std::copy_n(m.tail_whole, rows_, tail_whole_.get() + block * rows_);
   }
 
-  // What a block's logarithms and scales are relative to, a whole number.
-  double base(std::size_t block) const { return bases_[block]; }
-  bool exact(std::size_t block) const { return exact_[block] >= 0; }
+  // What a block's logarithms and scale are relative to, a whole number.
+  double base(std::size_t block) const { return blocks_[block].base; }
+  bool exact(std::size_t block) const { return blocks_[block].logs >= 0; }
+  // As in BlockMessages.
+  double scale(std::size_t block) const { return blocks_[block].scale; }
+  const std::array<Whole, kBlock + 1>& units(std::size_t block) const { return blocks_[block].units; }
   const Real* alpha(std::size_t block) const { return numbers_.get() + block * arrays_ * rows_; }
   const Real* start(std::size_t block) const { return alpha(block) + rows_; }
-  const Real* tail(std::size_t block) const { return alpha(block) + 2 * rows_; }  // as in BlockMessages
-  const double* alpha_scale(std::size_t block) const { return scales_.get() + block * 4 * width_; }
-  const double* start_scale(std::size_t block) const { return alpha_scale(block) + width_; }
-  const double* tail_log(std::size_t block) const { return alpha_scale(block) + 2 * width_; }
-  const double* tail_scale(std::size_t block) const { return alpha_scale(block) + 3 * width_; }
-  const double* alpha_log(std::size_t block) const { return logs_.data() + exact_[block]; }
+  const Real* tail(std::size_t block) const { return alpha(block) + 2 * rows_; }
+  const Whole* tail_whole(std::size_t block) const { return tail_whole_.get() + block * rows_; }
+  // Alpha at the block's last boundary, as alpha_number and alpha_whole in BlockMessages: the start messages
+  // that are made of it, and certified, are those of the next block.
+  const Real* last_alpha(std::size_t block) const { return last_alpha_.get() + block * width_; }
+  const Whole* last_alpha_whole(std::size_t block) const { return last_alpha_whole_.get() + block * width_; }
+  const double* tail_log(std::size_t block) const { return tail_logs_.get() + block * width_; }
+  const double* alpha_log(std::size_t block) const { return logs_.data() + blocks_[block].logs; }
   const double* start_log(std::size_t block) const { return alpha_log(block) + rows_; }
   const double* tail_rows_log(std::size_t block) const { return alpha_log(block) + 2 * rows_; }
 
   // One value as a logarithm, either way.
   double alpha_value(std::size_t block, std::size_t slot, std::size_t c) const {
-    return exact(block) ? alpha_log(block)[slot * width_ + c]
-                        : log_value(alpha(block)[slot * width_ + c], alpha_scale(block)[c]);
+    if (exact(block)) return alpha_log(block)[slot * width_ + c];
+    const Block& b = blocks_[block];
+    if (slot == kBlock - 1) {
+      const double units = static_cast<double>(t_.source_whole[c]) * kLog2;
+      return Vectors::log_value(last_alpha(block)[c], last_alpha_whole(block)[c]) - units + b.scale;
+    }
+    return log_value(alpha(block)[slot * width_ + c], b.units[slot + 1] - t_.source_whole[c], b.scale);
   }
   double start_value(std::size_t block, std::size_t slot, std::size_t c) const {
-    return exact(block) ? start_log(block)[slot * width_ + c]
-                        : log_value(start(block)[slot * width_ + c], start_scale(block)[c]);
+    if (exact(block)) return start_log(block)[slot * width_ + c];
+    const Block& b = blocks_[block];
+    return log_value(start(block)[slot * width_ + c], b.units[slot] + t_.transition_whole[c], b.scale);
+  }
+
+  // Rows (padded) of logarithms, either way.
+  void load_alpha(std::size_t block, std::size_t slot, double* out) const {
+    if (exact(block)) {
+      std::copy_n(alpha_log(block) + slot * width_, width_, out);
+      return;
+    }
+    const Block& b = blocks_[block];
+    if (slot == kBlock - 1) {
+      for (std::size_t c = 0; c < width_; ++c) out[c] = alpha_value(block, slot, c);
+      return;
+    }
+    Vectors::log_row(alpha(block) + slot * width_, width_, b.units[slot + 1], t_.source_whole.get(), -1,
+                     b.scale, out);
+  }
+  void load_starts(std::size_t block, std::size_t slot, double* out) const {
+    if (exact(block)) {
+      std::copy_n(start_log(block) + slot * width_, width_, out);
+      return;
+    }
+    const Block& b = blocks_[block];
+    Vectors::log_row(start(block) + slot * width_, width_, b.units[slot], t_.transition_whole.get(), 1,
+                     b.scale, out);
   }
 
  private:
-  static double log_value(Real number, double scale) {
-    return number > Real(0) ? std::log(static_cast<double>(number)) + scale : kNegativeInfinity;
+  struct Block {
+    double base, scale;
+    std::ptrdiff_t logs;  // of its first logarithm, or -1
+    std::array<Whole, kBlock + 1> units;
+  };
+  static double log_value(Real number, Whole units, double scale) {
+    if (!(number > Real(0))) return kNegativeInfinity;
+    return std::log(static_cast<double>(number)) + static_cast<double>(units) * kLog2 + scale;
   }
 
+  const Tables& t_;
   std::size_t width_, rows_;
+  bool tails_ = false;
   std::size_t arrays_ = 2;
-  AlignedArray<Real> numbers_;   // per block: alpha (16, padded), start (16, padded), tail when kept
-  AlignedArray<double> scales_;  // per block: alpha, start, logarithm of the tail, tail (padded)
-  std::vector<double> logs_;     // per exact block: the same
-  std::vector<double> bases_;
-  std::vector<std::ptrdiff_t> exact_;  // offset into logs_, or -1
+  AlignedArray<Real> numbers_;  // per block: alpha (16, padded), start (16, padded), tail when kept
+  AlignedArray<Whole> tail_whole_;
+  AlignedArray<double> tail_logs_;  // (blocks, padded)
+  AlignedArray<Real> last_alpha_;   // (blocks, padded)
+  AlignedArray<Whole> last_alpha_whole_;
+  std::vector<double> logs_;  // per exact block: alpha, start, tail when kept
+  std::vector<Block> blocks_;
 };
 
 }  // namespace HWY_NAMESPACE

@@ -23,12 +23,12 @@ std::size_t bytes_of_tables(const Tables& t) {
          bytes(t.transition) + bytes(t.transition_log) + bytes(t.transition_linear);
 }
 
-// The ring, its scales and logarithms, and the block's workspace (about 24 rows of 16 in double).
+// The ring, its units and logarithms, and the block's workspace (about 24 rows of 16 in double).
 template <class Real, class Tables>
 std::size_t bytes_of_run(const Tables& t) {
   const auto width = static_cast<std::size_t>(t.padded);
   const auto ring = static_cast<std::size_t>(t.ring_blocks) * kBlock * width;
-  return ring * (sizeof(Real) + 2 * sizeof(double)) + 24 * kBlock * width * sizeof(double);
+  return ring * (2 * sizeof(Real) + 2 * sizeof(double)) + 24 * kBlock * width * sizeof(double);
 }
 
 inline std::size_t bytes_of_state(int duration, int labels) {
@@ -46,9 +46,11 @@ class ViterbiFactory final : public KernelFactory<ViterbiKernel> {
   std::size_t table_bytes() const override { return bytes_of_tables(*tables_); }
   std::size_t workspace_bytes(std::int64_t chunk) const override {
     const auto blocks = static_cast<std::size_t>(chunk) / kBlock + 1;
-    return bytes_of_run<Real>(*tables_) +
-           blocks * ViterbiChunk::bytes_per_block(tables_->labels, tables_->tail, sizeof(Real)) +
+    return bytes_of_run<Real>(*tables_) + blocks * ViterbiChunk::bytes_per_block(Kernel::shape(*tables_)) +
            static_cast<std::size_t>(chunk) * sizeof(Segment);
+  }
+  std::size_t path_bytes(std::int64_t chunk) const override {
+    return ChunkPath::bytes(*trace_.model, chunk, Kernel::shape(*tables_));
   }
 
  private:
@@ -71,12 +73,12 @@ class PosteriorFactory final : public KernelFactory<PosteriorKernel> {
   }
   std::size_t workspace_bytes(std::int64_t chunk) const override {
     const auto width = static_cast<std::size_t>(forward_->padded);
-    return 2 * bytes_of_run<Real>(*forward_) + ForwardStore<Real>::bytes(width, chunk, false) +
+    return 2 * bytes_of_run<Real>(*forward_) + ForwardStore<Real, D>::bytes(width, chunk, false) +
            2 * bytes_of_state(forward_->duration, forward_->labels);
   }
   std::size_t counts_bytes(std::int64_t chunk) const override {
     const auto width = static_cast<std::size_t>(forward_->padded);
-    const auto store = [&](bool tails) { return ForwardStore<Real>::bytes(width, chunk, tails); };
+    const auto store = [&](bool tails) { return ForwardStore<Real, D>::bytes(width, chunk, tails); };
     return ChunkCounts<Real, D>::bytes(*forward_) + store(forward_->tail) - store(false);
   }
 

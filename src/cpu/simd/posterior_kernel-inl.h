@@ -8,6 +8,8 @@
 #endif
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -29,6 +31,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   using V = hn::Vec<D>;
   using DD = typename Run::DD;
   using VD = hn::Vec<DD>;
+  using I = typename Run::I;
+  using Messages = typename Run::Messages;
 
   PosteriorKernelImpl(std::shared_ptr<const Tables> forward, std::shared_ptr<const Tables> backward)
       : forward_tables_(std::move(forward)),
@@ -38,7 +42,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         width_(static_cast<std::size_t>(forward_tables_->padded)),
         labels_(static_cast<std::size_t>(forward_tables_->labels)),
         scratch_(width_),
-        store_(width_),
+        store_(*forward_tables_),
         start_(kBlock * width_),
         end_(kBlock * width_),
         crossing_(width_),
@@ -47,6 +51,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         delta_(width_),
         gauge_(width_),
         bound_(width_),
+        left_(width_),
+        right_(width_),
         weights_(kBlock * width_) {}
 
   RunStates sweep(Direction direction, const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
@@ -55,8 +61,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const ScoreView view(scores, direction);
     Run& run = direction == Direction::kForward ? forward_ : backward_;
     return run_chunk(
-        run, view, chunk, warmup, start, scratch_, [](std::int64_t) {},
-        [](std::int64_t, const BlockMessages<Real>&) {});
+        run, view, chunk, warmup, start, scratch_, [](std::int64_t) {}, [](std::int64_t, const Messages&) {});
   }
 
   RunStates forward(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
@@ -66,7 +71,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     ForwardRows<Real, D> rows(*forward_tables_, out);
     return run_chunk(
         forward_, view, chunk, warmup, start, scratch_, [&](std::int64_t) { rows.before(forward_); },
-        [&](std::int64_t block, const BlockMessages<Real>& m) { rows.write(forward_, chunk, block, m); });
+        [&](std::int64_t block, const Messages& m) { rows.write(forward_, chunk, block, m); });
   }
 
   Result posteriors(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
@@ -83,9 +88,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         [&](std::int64_t boundary) {
           if (counting && boundary == chunk.begin) counts_->start_left(forward_);
         },
-        [&](std::int64_t, const BlockMessages<Real>& m) {
-          store_.append(m, forward_.tail_log(), forward_.base());
-        });
+        [&](std::int64_t, const Messages& m) { store_.append(m, forward_.tail_log(), forward_.base()); });
     const ScoreView back(scores, Direction::kBackward);
     chunk_ = chunk;
     out_ = out;
@@ -100,9 +103,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         anchor(back, boundary);
       }
     };
-    const auto after = [&](std::int64_t run_block, const BlockMessages<Real>& m) {
-      combine(back, run_block, m);
-    };
+    const auto after = [&](std::int64_t run_block, const Messages& m) { combine(back, run_block, m); };
     result.backward = run_chunk(backward_, back, chunk, warmup, backward, scratch_, before, after);
     report_.fallbacks += result.forward.fallbacks + result.backward.fallbacks;
     result.report = report_;
@@ -115,7 +116,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
 
   // Run block `run_block` of the backward direction covers the same positions as one forward block; forward
   // slot j meets backward slot 15 - j.
-  void combine(const ScoreView& view, std::int64_t run_block, const BlockMessages<Real>& back) {
+  void combine(const ScoreView& view, std::int64_t run_block, const Messages& back) {
     const std::int64_t begin = view.boundary_of((run_block + 1) * kBlock);
     const auto block = static_cast<std::size_t>((begin - chunk_.begin) / kBlock);
     const int slots = static_cast<int>(std::min<std::int64_t>(kBlock, chunk_.end - begin));
@@ -131,90 +132,85 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     }
   }
 
-  // start_[j] = p_start(begin + j), end_[j] = p_end(begin + j): both products are split evenly so that
-  // neither factor leaves the range of Real.
-  void fast_products(std::size_t block, double log_z_here, const BlockMessages<Real>& back) {
+  // start_[j] = p_start(begin + j), end_[j] = p_end(begin + j). A start message lacks the bound of the
+  // transitions into its label, and the alpha of the other direction has it, so that what they are multiplied
+  // with is the same for all labels: e^(both scales - log Z) and the units of both at the boundary. It is
+  // split evenly so that neither partner leaves the range of Real before they meet.
+  void fast_products(std::size_t block, double log_z, const Messages& back) {
     const D d;
-    const DD dd;
-    HWY_ALIGN Real start_parts[3 * hn::MaxLanes(D())];
-    HWY_ALIGN Real end_parts[3 * hn::MaxLanes(D())];
-    const VD log_z = hn::Set(dd, log_z_here);
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
-      for (std::size_t l = 0; l < hn::Lanes(d); l += hn::Lanes(dd)) {
-        const VD starts =
-            hn::Add(hn::Load(dd, store_.start_scale(block) + c + l), hn::Load(dd, back.alpha_scale + c + l));
-        const VD ends =
-            hn::Add(hn::Load(dd, store_.alpha_scale(block) + c + l), hn::Load(dd, back.start_scale + c + l));
-        split_factor(hn::Sub(starts, log_z), start_parts + l);
-        split_factor(hn::Sub(ends, log_z), end_parts + l);
-      }
-      const V by_start = first_factor(start_parts);
-      const V rest_start = Run::two_to(hn::Load(d, start_parts + 2 * hn::Lanes(d)));
-      const V by_end = first_factor(end_parts);
-      const V rest_end = Run::two_to(hn::Load(d, end_parts + 2 * hn::Lanes(d)));
-      const Real* alpha = store_.alpha(block) + c;
-      const Real* start = store_.start(block) + c;
-      for (std::size_t j = 0; j < kBlock; ++j) {
-        const std::size_t mine = j * width_;
-        const std::size_t theirs = (kBlock - 1 - j) * width_ + c;
-        const V starts = hn::Mul(hn::Mul(hn::Load(d, start + mine), by_start),
-                                 hn::Mul(hn::Load(d, back.alpha + theirs), rest_start));
-        const V ends = hn::Mul(hn::Mul(hn::Load(d, alpha + mine), by_end),
-                               hn::Mul(hn::Load(d, back.start + theirs), rest_end));
+    const auto& units = store_.units(block);
+    const double scales = store_.scale(block) + back.scale - log_z;
+    const double whole = std::round(scales / kLog2);
+    const auto rest = static_cast<Real>(std::exp(scales - whole * kLog2));
+    for (std::size_t j = 0; j < kBlock; ++j) {
+      const std::size_t mine = j * width_;
+      const std::size_t theirs = (kBlock - 1 - j) * width_;
+      const Halves start(whole, units[j], back.units[kBlock - j], rest);
+      const Halves end(whole, units[j + 1], back.units[kBlock - 1 - j], rest);
+      for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
+        const V starts = hn::Mul(hn::Mul(hn::Load(d, store_.start(block) + mine + c), start.first),
+                                 hn::Mul(hn::Load(d, back.alpha + theirs + c), start.second));
+        const V ends = hn::Mul(hn::Mul(hn::Load(d, store_.alpha(block) + mine + c), end.first),
+                               hn::Mul(hn::Load(d, back.start + theirs + c), end.second));
         hn::Store(starts, d, start_.get() + mine + c);
         hn::Store(ends, d, end_.get() + mine + c);
       }
     }
+    // An alpha at the run's last boundary is certified by a block that neither run has looked at yet.
+    const std::size_t last = (kBlock - 1) * width_;
+    edge_products(back.alpha_number + last, back.alpha_whole + last, store_.start(block), whole,
+                  static_cast<double>(units[0]), rest, start_.get());
+    edge_products(store_.last_alpha(block), store_.last_alpha_whole(block), back.start, whole,
+                  static_cast<double>(back.units[0]), rest, end_.get() + last);
   }
-
-  // exp(x) as two factors: (power of two) x (number in [0.7, 1.5), rounded once), and a power of two. A
-  // factor serves 16 positions whose posteriors are summed, so its rounding would add up.
-  static void split_factor(VD x, Real* parts) {
-    const DD dd;
-    const std::size_t lanes = hn::Lanes(D());
-    const VD n = hn::Round(hn::Mul(x, hn::Set(dd, 1 / kLog2)));
-    const VD half = hn::Floor(hn::Mul(n, hn::Set(dd, 0.5)));
-    const VD rest = hn::Exp(dd, hn::NegMulAdd(n, hn::Set(dd, kLog2), x));
-    const auto some = hn::Gt(x, hn::Set(dd, kNegativeInfinity));
-    Run::store_real(hn::IfThenElseZero(some, rest), parts);
-    Run::store_real(half, parts + lanes);
-    Run::store_real(hn::IfThenElseZero(some, hn::Sub(n, half)), parts + 2 * lanes);
-  }
-  static V first_factor(const Real* parts) {
+  // The same of a row of alpha as numbers times whole units.
+  void edge_products(const Real* alpha, const typename Run::Whole* alpha_whole, const Real* start,
+                     double whole, double start_units, Real rest, Real* out) const {
     const D d;
-    return hn::Mul(hn::Load(d, parts), Run::two_to(hn::Load(d, parts + hn::Lanes(d))));
+    const typename Run::DI di;
+    const double bounded = std::clamp<double>(whole + start_units, kLeastWhole, -kLeastWhole);
+    const I common = hn::Set(di, static_cast<typename Run::Whole>(bounded));
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
+      const I units = hn::Add(hn::Load(di, alpha_whole + c), common);
+      const I half = hn::ShiftRight<1>(units);
+      const V first = Run::moved(hn::Mul(hn::Load(d, alpha + c), hn::Set(d, rest)), half);
+      const V second = Run::moved(hn::Load(d, start + c), hn::Sub(units, half));
+      hn::Store(hn::Mul(first, second), d, out + c);
+    }
   }
+  // rest x 2^(whole + a + b) as two factors of about half the size.
+  struct Halves {
+    HWY_INLINE Halves(double whole, typename Run::Whole a, typename Run::Whole b, Real rest) {
+      const typename Run::DI di;
+      constexpr double kRange = 2.0 * std::numeric_limits<Real>::max_exponent - 4;
+      const double units = std::clamp(whole + static_cast<double>(a + b), -2 * kRange, kRange);
+      const double half = std::floor(units / 2);
+      first =
+          hn::Mul(Run::factor_of(hn::Set(di, static_cast<typename Run::Whole>(half))), hn::Set(D(), rest));
+      second = Run::factor_of(hn::Set(di, static_cast<typename Run::Whole>(units - half)));
+    }
+    V first, second;
+  };
 
-  static VD log_message(const Real* numbers, const double* logs, const double* scale, bool exact,
-                        std::size_t row, std::size_t c) {
-    const DD dd;
-    if (exact) return hn::LoadU(dd, logs + row + c);
-    return hn::Add(Run::log_of(numbers + row + c), hn::Load(dd, scale + c));
-  }
-
-  void exact_products(std::size_t block, int slots, double log_z_here, const BlockMessages<Real>& back) {
-    const DD dd;
-    const bool mine_exact = store_.exact(block);
-    const double* alpha_log = mine_exact ? store_.alpha_log(block) : nullptr;
-    const double* start_log = mine_exact ? store_.start_log(block) : nullptr;
-    const VD log_z = hn::Set(dd, log_z_here);
+  void exact_products(std::size_t block, int slots, double log_z, const Messages& back) {
     for (std::size_t j = 0; j < static_cast<std::size_t>(slots); ++j) {
       const std::size_t mine = j * width_;
-      const std::size_t theirs = (kBlock - 1 - j) * width_;
-      for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-        const VD alpha =
-            log_message(store_.alpha(block), alpha_log, store_.alpha_scale(block), mine_exact, mine, c);
-        const VD start =
-            log_message(store_.start(block), start_log, store_.start_scale(block), mine_exact, mine, c);
-        const VD delta = log_message(back.alpha, back.alpha_log, back.alpha_scale, back.exact, theirs, c);
-        const VD beta = log_message(back.start, back.start_log, back.start_scale, back.exact, theirs, c);
-        Run::store_real(hn::Exp(dd, hn::Sub(hn::Add(start, delta), log_z)), start_.get() + mine + c);
-        Run::store_real(hn::Exp(dd, hn::Sub(hn::Add(alpha, beta), log_z)), end_.get() + mine + c);
-      }
+      store_.load_starts(block, j, left_.get());
+      back.load_alpha(*backward_tables_, kBlock - 1 - j, right_.get());
+      multiply(log_z, start_.get() + mine);
+      store_.load_alpha(block, j, left_.get());
+      back.load_starts(*backward_tables_, kBlock - 1 - j, right_.get());
+      multiply(log_z, end_.get() + mine);
     }
-    for (std::size_t j = 0; j < static_cast<std::size_t>(slots); ++j) {
-      for (std::size_t c = labels_; c < width_; ++c) start_[j * width_ + c] = end_[j * width_ + c] = Real(0);
+  }
+  // exp(left_ + right_ - log_z), 0 in the padding.
+  void multiply(double log_z, Real* to) const {
+    const DD dd;
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const VD both = hn::Add(hn::Load(dd, left_.get() + c), hn::Load(dd, right_.get() + c));
+      Run::store_real(hn::Exp(dd, hn::Sub(both, hn::Set(dd, log_z))), to + c);
     }
+    std::fill(to + labels_, to + width_, Real(0));
   }
 
   // Right to left: P(c|t) = mass that crosses the boundary t+1 + mass that ends there; what does not start at
@@ -334,44 +330,72 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         return std::numeric_limits<double>::infinity();
       }
       for (std::size_t c = 0; c < labels_; ++c) {
-        double scale = 0;
-        double weight = 0;  // sum of G * factor: what a lost term would have been multiplied with
-        const double sum = meet(block, c, &scale, &weight);
-        scale += store_.base(block) - store_.base(last);
-        if (sum > 0) crossing_log_[c] = log_add(crossing_log_[c], std::log(sum) + scale + bound_[c]);
-        if (weight > 0 && bound_[c] != kNegativeInfinity) {
-          lost = log_add(lost, std::log(weight) + scale + bound_[c] + backward_tables_->log_lost);
-        }
+        if (bound_[c] == kNegativeInfinity) continue;
+        const Crossing crossing = meet(block, c);
+        const double scale = store_.base(block) - store_.base(last) + bound_[c];
+        crossing_log_[c] = log_add(crossing_log_[c], crossing.mass + scale);
+        lost = log_add(lost, crossing.weight + scale + backward_tables_->log_lost);
       }
-      for (std::size_t c = 0; c < width_; ++c) gauge_[c] += backward_.block_sum()[c];
+      for (std::size_t c = 0; c < width_; ++c) {
+        const bool cut = backward_.factors().first_cut(c) < kBlock;
+        gauge_[c] = cut ? kNegativeInfinity : gauge_[c] + backward_.factors().sum()[c];
+      }
     }
     if (forward_tables_->tail) crossing_exact(view, b, false);
     return lost;
   }
 
-  // Sum over the block's positions of G x far x factor for one label, relative to exp(scale).
-  double meet(std::size_t block, std::size_t c, double* scale, double* weight) const {
-    const std::size_t lanes = static_cast<std::size_t>(backward_tables_->lanes);
-    const std::size_t panel_at = c % lanes;
-    const Real* far = backward_.far_panel(static_cast<int>(c / lanes)) + panel_at;
-    const Real* factor = backward_.alpha_factor_panel(static_cast<int>(c / lanes)) + panel_at;
-    const bool exact = store_.exact(block);
-    const double* logs = exact ? store_.start_log(block) + c : nullptr;
-    *scale = exact ? kNegativeInfinity : store_.start_scale(block)[c];
-    if (exact) {
-      for (std::size_t j = 0; j < kBlock; ++j) *scale = std::max(*scale, logs[j * width_]);
+  // Logarithms of what one block adds to the mass of a label that crosses the anchor.
+  struct Crossing {
+    double mass = kNegativeInfinity;
+    double weight =
+        kNegativeInfinity;  // the sum of G x factor: what a lost term would have been multiplied with
+  };
+  // Sum over the block's positions of G x far x factor.
+  Crossing meet(std::size_t block, std::size_t c) const {
+    const auto lanes = static_cast<std::size_t>(backward_tables_->lanes);
+    const std::size_t at = backward_tables_->panel_index(static_cast<int>(c / lanes), 0, kBlock) + c % lanes;
+    const auto& factors = backward_.factors();
+    // A forbidden position is crossed by nothing that starts left of it.
+    const std::size_t first = kBlock - static_cast<std::size_t>(factors.first_cut(c));
+    if (store_.exact(block)) return meet_logs(block, c, first, at);
+    // In double, relative to the largest units.
+    const auto& units = store_.units(block);
+    std::array<std::int64_t, kBlock> powers{};
+    std::int64_t most = kDead;
+    for (std::size_t j = first; j < kBlock; ++j) {
+      powers[j] = std::int64_t{units[j]} + factors.alpha_whole()[at + (kBlock - 1 - j) * lanes];
+      most = std::max(most, powers[j]);
     }
-    if (*scale == kNegativeInfinity) return 0;
-    double sum = 0;
-    for (std::size_t j = 0; j < kBlock; ++j) {
-      const double g = exact ? std::exp(logs[j * width_] - *scale)
-                             : static_cast<double>(store_.start(block)[j * width_ + c]);
-      const std::size_t theirs = (kBlock - 1 - j) * lanes;
-      const double by = g * static_cast<double>(factor[theirs]);
-      sum += by * static_cast<double>(far[theirs]);
-      *weight += by;
+    double sum = 0, weight = 0;
+    for (std::size_t j = first; j < kBlock; ++j) {
+      if (powers[j] < most - 1000) continue;
+      const std::size_t theirs = at + (kBlock - 1 - j) * lanes;
+      const double power = std::bit_cast<double>(static_cast<std::uint64_t>(powers[j] - most + 1023) << 52);
+      const double by = static_cast<double>(store_.start(block)[j * width_ + c]) *
+                        static_cast<double>(factors.alpha()[theirs]) * power;
+      sum += by * static_cast<double>(backward_.far().sums()[theirs]);
+      weight += by;
     }
-    return sum;
+    const double scale =
+        static_cast<double>(most + forward_tables_->transition_whole[c]) * kLog2 + store_.scale(block);
+    const auto log = [&](double x) { return x > 0 ? std::log(x) + scale : kNegativeInfinity; };
+    return {log(sum), log(weight)};
+  }
+  // The same of a block of logarithms.
+  Crossing meet_logs(std::size_t block, std::size_t c, std::size_t first, std::size_t at) const {
+    const auto lanes = static_cast<std::size_t>(backward_tables_->lanes);
+    const auto& factors = backward_.factors();
+    Crossing out;
+    for (std::size_t j = first; j < kBlock; ++j) {
+      const std::size_t theirs = at + (kBlock - 1 - j) * lanes;
+      const double by = store_.start_value(block, j, c) +
+                        Run::log_value(factors.alpha()[theirs], factors.alpha_whole()[theirs]);
+      const double far = static_cast<double>(backward_.far().sums()[theirs]);
+      if (far > 0) out.mass = log_add(out.mass, by + std::log(far));
+      out.weight = log_add(out.weight, by);
+    }
+    return out;
   }
 
   // The same in double logarithms: segments of at most K positions (when `body`), and those with a tail.
@@ -485,8 +509,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   std::shared_ptr<const Tables> forward_tables_, backward_tables_;
   Run forward_, backward_;
   std::size_t width_, labels_;
-  ScratchMessages<Real> scratch_;
-  ForwardStore<Real> store_;
+  ScratchMessages<Real, typename Run::Whole> scratch_;
+  ForwardStore<Real, D> store_;
   std::unique_ptr<Counts> counts_;  // once they were asked for
 
   PositionRange chunk_;
@@ -497,7 +521,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   AlignedArray<Real> start_, end_;  // (16, padded) p_start, p_end of the block
   AlignedArray<Real> crossing_;     // (padded) mass that crosses the boundary reached
   AlignedArray<double> crossing_log_, beta_, delta_, gauge_, bound_;
-  AlignedArray<Real> weights_;                                   // (16, padded) label posteriors of the block
+  AlignedArray<double> left_, right_;  // (padded) logarithms of the messages on both sides of a boundary
+  AlignedArray<Real> weights_;         // (16, padded) label posteriors of the block
   std::vector<double> starts_log_, ends_log_;                    // (K, C) exact anchors only
   std::vector<double> column_ends_, column_bias_, column_rows_;  // of one label
 };

@@ -1,6 +1,6 @@
-// The two semirings as vector operations, in the representation of the fast path: linear numbers relative to
-// a scale for the log semiring, logarithms relative to a scale for the max semiring. Included once per
-// instruction set.
+// The two semirings as vector operations, in the representation of the fast path. Log semiring: linear
+// numbers (float, double) relative to a power of two. Max semiring: logarithms relative to a whole number, in
+// fixed point (int32, for single precision) or in double. Included once per instruction set.
 #if defined(SEMICRF_CPU_SIMD_SEMIRING_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEMICRF_CPU_SIMD_SEMIRING_INL_H_
 #undef SEMICRF_CPU_SIMD_SEMIRING_INL_H_
@@ -9,9 +9,10 @@
 #endif
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
+#include <type_traits>
 
-#include "engine/certificate_limits.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
@@ -31,8 +32,15 @@ HWY_INLINE V LogOrMinusInfinity(D d, V x) {
 
 inline constexpr double kLog2 = 0.69314718055994530942;
 
+// Fixed point of the max semiring: 22 bits after the point. Sums of three numbers, each clamped to
+// kFixedFloor or more, stay inside the range of +-512. Additions are exact.
+inline constexpr int kFixedBits = 22;
+inline constexpr double kFixedUnit = 1 << kFixedBits;
+inline constexpr int kFixedFloor = -120;
+
 struct LogSemiring {
   static constexpr bool kIsLog = true;
+  static constexpr double kUnit = kLog2;  // scales are whole numbers of this
 
   template <class T>
   static constexpr T zero() {
@@ -71,10 +79,16 @@ struct LogSemiring {
 
 struct MaxSemiring {
   static constexpr bool kIsLog = false;
+  static constexpr double kUnit = 1;
 
+  // What is at or below it counts as impossible.
   template <class T>
   static constexpr T zero() {
-    return -std::numeric_limits<T>::infinity();
+    if constexpr (std::is_same_v<T, std::int32_t>) {
+      return kFixedFloor * (1 << kFixedBits);
+    } else {
+      return -std::numeric_limits<T>::infinity();
+    }
   }
   template <class T>
   static constexpr T one() {
@@ -104,8 +118,48 @@ struct MaxSemiring {
   static double FromLogScalar(double x) { return x; }
 };
 
+// What the fast path may trust (docs/algorithm.md, "The certificate").
 template <class Semiring, class Real>
-using Limits = CertificateLimits<Semiring::kIsLog, Real>;
+struct Limits;
+
+template <>
+struct Limits<LogSemiring, float> {
+  static constexpr double kLost =
+      -80;  // log of what one term that vanished may have been, relative to its bound
+  static constexpr double kMargin = 16.1181;  // log 1e7: how far above the lost mass a sum must lie
+  static constexpr double kIgnore = -87;      // numbers below e^this are zero
+  static constexpr float kSmallest = 1e-30F;  // numbers below this have lost bits
+};
+template <>
+struct Limits<LogSemiring, double> {
+  static constexpr double kLost = -690;
+  static constexpr double kMargin = 32.2362;  // log 1e14
+  static constexpr double kIgnore = -700;
+  static constexpr double kSmallest = 1e-290;
+};
+// Nothing is lost but what lies so far below its bound that fixed point does not reach it, or that a double
+// has few digits left.
+template <>
+struct Limits<MaxSemiring, std::int32_t> {
+  static constexpr double kTotal = -100;
+  static constexpr double kIgnore = kFixedFloor;
+};
+template <>
+struct Limits<MaxSemiring, double> {
+  static constexpr double kTotal = -65536;
+  static constexpr double kIgnore = -std::numeric_limits<double>::infinity();
+};
+
+// Logarithm of the least sum of `terms` products, relative to the bound of each, that the fast path accepts.
+template <class Semiring, class Real>
+double least_certified(int terms) {
+  using L = Limits<Semiring, Real>;
+  if constexpr (Semiring::kIsLog) {
+    return std::log(static_cast<double>(terms)) + L::kLost + L::kMargin;
+  } else {
+    return L::kTotal;
+  }
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace semicrf::cpu

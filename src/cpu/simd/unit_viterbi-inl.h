@@ -442,14 +442,12 @@ class UnitViterbiKernel final : public ViterbiKernel {
   // position has but one start: rows keep their own scale, starts are 0.
   ViterbiChunk messages_of(const ScoreWindow& scores, PositionRange chunk, std::size_t first,
                            std::size_t count) {
-    const std::size_t values = ViterbiChunk::values_per_block(t_->model->num_labels, false);
+    const ViterbiChunk::Shape shape{t_->model->num_labels, 1, false, false};
+    const std::size_t values = shape.exact_values();
     ViterbiChunk out;
-    out.reset(chunk.begin + kBlock * static_cast<std::int64_t>(first), count, t_->model->num_labels, false,
-              0);
-
+    out.reset(chunk.begin + kBlock * static_cast<std::int64_t>(first), count, shape);
     out.extra.assign(count * values, 0.0);
-    std::fill_n(out.start_scale, count * t_->labels, std::numeric_limits<double>::infinity());
-    std::fill_n(out.alpha_scale, count * t_->labels, 0.0);
+    std::fill_n(out.start_bound, count * t_->labels, std::numeric_limits<double>::infinity());
     std::fill_n(out.content, count * t_->labels, 0.0);
     for (std::size_t b = 0; b < count; ++b) {
       out.blocks.push_back({true, false, b * values});
@@ -481,6 +479,9 @@ class UnitViterbiFactory final : public KernelFactory<ViterbiKernel> {
   std::size_t table_bytes() const override { return tables_->bytes(); }
   std::size_t workspace_bytes(std::int64_t chunk) const override {
     return UnitViterbiKernel<D, kVectors>::workspace_bytes(*tables_, chunk);
+  }
+  std::size_t path_bytes(std::int64_t chunk) const override {
+    return ChunkPath::bytes(*tables_->model, chunk, {tables_->model->num_labels, 1, false, false});
   }
 
  private:

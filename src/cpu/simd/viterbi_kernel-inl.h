@@ -19,13 +19,20 @@ template <class Real, class D>
 class ViterbiKernelImpl final : public ViterbiKernel {
  public:
   using Tables = ChainTables<Real, D, MaxSemiring>;
-  using V = hn::Vec<D>;
+  using Run = BlockRun<Real, D, MaxSemiring>;
+  using Messages = typename Run::Messages;
+  using DD = typename Run::DD;
+  using VD = typename Run::VD;
+
+  static ViterbiChunk::Shape shape(const Tables& t) {
+    return {t.labels, t.lanes, t.tail, sizeof(Real) == sizeof(double)};
+  }
 
   ViterbiKernelImpl(std::shared_ptr<const Tables> tables, const TraceTables& trace)
       : tables_(std::move(tables)),
         run_(*tables_),
         scratch_(static_cast<std::size_t>(tables_->padded)),
-        follower_(trace, sizeof(Real) == sizeof(double)) {}
+        follower_(trace) {}
 
   RunStates run(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
                 ChunkPath* path) override {
@@ -47,9 +54,11 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     const ScoreView view(scores, Direction::kForward);
     if (keep != nullptr) {
       const auto blocks = static_cast<std::size_t>((chunk.size() + kBlock - 1) / kBlock);
-      keep->reset(chunk.begin, blocks, tables_->labels, tables_->tail, sizeof(Real));
+      keep->reset(chunk.begin, blocks, shape(*tables_));
+      for (std::size_t c = 0; c < static_cast<std::size_t>(tables_->labels); ++c)
+        keep->source_offset[c] = -static_cast<double>(tables_->source_whole[c]);
     }
-    const auto store = [&](std::int64_t, const BlockMessages<Real>& messages) {
+    const auto store = [&](std::int64_t, const Messages& messages) {
       if (keep != nullptr) append(messages, *keep);
     };
     RunStates states = run_chunk(
@@ -61,59 +70,7 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     return states;
   }
 
-  // (16, padded) as (16, C).
-  template <class In, class Out>
-  Out* put_rows(const In* rows, Out* to) const {
-    const auto labels = static_cast<std::size_t>(tables_->labels);
-    const auto padded = static_cast<std::size_t>(tables_->padded);
-    if (labels == padded) return std::copy_n(rows, kBlock * labels, to);
-    for (std::size_t slot = 0; slot < kBlock; ++slot) to = std::copy_n(rows + slot * padded, labels, to);
-    return to;
-  }
-  // Panels (panels, 16, lanes) as (C, 16).
-  Real* put_gamma(const Real* panels, Real* to) const {
-    const int lanes = tables_->lanes;
-    for (int c = 0; c < tables_->labels; c += lanes) {
-      transpose_panel(panels + tables_->panel_index(c / lanes, 0, kBlock),
-                      std::min(lanes, tables_->labels - c), to);
-      to += std::min(lanes, tables_->labels - c) * kBlock;
-    }
-    return to;
-  }
-  // (16, lanes) as (lanes, 16), of which the first `rows`. A 128-bit part of a vector is taken as a small
-  // square and turned.
-  static void transpose_panel(const Real* panel, int rows, Real* to) {
-#if HWY_TARGET == HWY_SCALAR
-    for (int slot = 0; slot < kBlock; ++slot)
-      for (int c = 0; c < rows; ++c) to[c * kBlock + slot] = panel[slot + c];
-#else
-    constexpr int kSquare = static_cast<int>(16 / sizeof(Real));
-    const D d;
-    const int lanes = static_cast<int>(hn::Lanes(d));
-    HWY_ALIGN Real turned[kSquare * hn::MaxLanes(D())];
-    for (int slot = 0; slot < kBlock; slot += kSquare) {
-      const Real* from = panel + slot * lanes;
-      if constexpr (kSquare == 4) {
-        const V r0 = hn::Load(d, from), r1 = hn::Load(d, from + lanes), r2 = hn::Load(d, from + 2 * lanes),
-                r3 = hn::Load(d, from + 3 * lanes);
-        const V even_low = hn::InterleaveLower(d, r0, r2), even_high = hn::InterleaveUpper(d, r0, r2);
-        const V odd_low = hn::InterleaveLower(d, r1, r3), odd_high = hn::InterleaveUpper(d, r1, r3);
-        hn::Store(hn::InterleaveLower(d, even_low, odd_low), d, turned);
-        hn::Store(hn::InterleaveUpper(d, even_low, odd_low), d, turned + lanes);
-        hn::Store(hn::InterleaveLower(d, even_high, odd_high), d, turned + 2 * lanes);
-        hn::Store(hn::InterleaveUpper(d, even_high, odd_high), d, turned + 3 * lanes);
-      } else {
-        const V r0 = hn::Load(d, from), r1 = hn::Load(d, from + lanes);
-        hn::Store(hn::InterleaveLower(d, r0, r1), d, turned);
-        hn::Store(hn::InterleaveUpper(d, r0, r1), d, turned + lanes);
-      }
-      for (int c = 0; c < rows; ++c)
-        std::copy_n(turned + c % kSquare * lanes + c / kSquare * kSquare, kSquare, to + c * kBlock + slot);
-    }
-#endif
-  }
-
-  void append(const BlockMessages<Real>& m, ViterbiChunk& keep) const {
+  void append(const Messages& m, ViterbiChunk& keep) const {
     const auto labels = static_cast<std::size_t>(tables_->labels);
     const std::size_t index = keep.blocks.size();
     ViterbiChunk::Block block;
@@ -122,35 +79,56 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     block.extra = keep.extra.size();
     for (std::size_t c = 0; c < labels; ++c) {
       keep.content[c * keep.capacity + index] = m.content[c];
-      keep.start_scale[c * keep.capacity + index] =
-          m.exact ? std::numeric_limits<double>::infinity() : m.gamma_scale[c] + m.base;
+      // Numbers are at most 1/2 above their units.
+      keep.start_bound[c * keep.capacity + index] =
+          m.exact ? std::numeric_limits<double>::infinity() : m.gamma_scale[c] + m.base + 0.5;
     }
-    const std::size_t values = ViterbiChunk::values_per_block(tables_->labels, tables_->tail);
     if (m.exact) {
-      keep.extra.resize(block.extra + values);
-      double* to = put_rows(m.alpha_log, keep.extra.data() + block.extra);
-      for (std::size_t c = 0; c < labels; ++c) {
-        for (std::size_t slot = 0; slot < kBlock; ++slot)
-          *to++ = m.started_log[slot * static_cast<std::size_t>(tables_->padded) + c];
-      }
-      if (tables_->tail) put_rows(m.tail_log, to);
-      for (std::size_t i = 0; i < values; ++i) keep.extra[block.extra + i] += m.base;
+      append_logs(m, keep);
     } else {
-      Real* to = put_rows(m.alpha, static_cast<Real*>(keep.values) + index * values);
-      to = put_gamma(m.gamma, to);
-      if (tables_->tail) put_rows(m.tail, to);
-      for (std::size_t c = 0; c < labels; ++c)
-        keep.alpha_scale[index * labels + c] = m.alpha_scale[c] + m.base;
-      for (std::size_t c = 0; tables_->tail && c < labels; ++c)
-        keep.tail_scale[index * labels + c] = m.tail_scale[c] + m.base;
+      append_numbers(m, index, keep);
     }
     if (block.shifted) keep.extra.insert(keep.extra.end(), m.position_shift, m.position_shift + kBlock);
     keep.blocks.push_back(block);
   }
+  void append_numbers(const Messages& m, std::size_t index, ViterbiChunk& keep) const {
+    const DD dd;
+    const std::size_t rows = keep.shape().rows();
+    const auto padded = static_cast<std::size_t>(tables_->padded),
+               lanes = static_cast<std::size_t>(tables_->lanes);
+    std::copy_n(m.alpha, rows, static_cast<Real*>(keep.alpha) + index * rows);
+    double* starts = keep.starts + index * rows;
+    for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
+      const VD scale = hn::Add(hn::LoadU(dd, m.gamma_scale + c), hn::Set(dd, m.base));
+      const std::size_t first = c / lanes * lanes * kBlock + c % lanes;
+      for (std::size_t i = first; i < first + kBlock * lanes; i += lanes)
+        hn::StoreU(hn::Add(Run::log_of(m.gamma_start + i, m.gamma_whole + i), scale), dd, starts + i);
+    }
+    if (!tables_->tail) return;
+    const VD scale = hn::Set(dd, m.scale + m.base);
+    for (std::size_t i = 0; i < rows; i += hn::Lanes(dd))
+      hn::StoreU(hn::Add(Run::log_of(m.tail + i, m.tail_whole + i), scale), dd,
+                 keep.tails + index * rows + i);
+  }
+  void append_logs(const Messages& m, ViterbiChunk& keep) const {
+    const auto labels = static_cast<std::size_t>(tables_->labels);
+    const auto padded = static_cast<std::size_t>(tables_->padded);
+    const auto put = [&](double value) { keep.extra.push_back(value + m.base); };
+    const auto put_rows = [&](const double* rows) {
+      for (std::size_t slot = 0; slot < kBlock; ++slot) {
+        for (std::size_t c = 0; c < labels; ++c) put(rows[slot * padded + c]);
+      }
+    };
+    put_rows(m.alpha_log);
+    for (std::size_t c = 0; c < labels; ++c) {
+      for (std::size_t slot = 0; slot < kBlock; ++slot) put(m.started_log[slot * padded + c]);
+    }
+    if (tables_->tail) put_rows(m.tail_log);
+  }
 
   std::shared_ptr<const Tables> tables_;
-  BlockRun<Real, D, MaxSemiring> run_;
-  ScratchMessages<Real> scratch_;
+  Run run_;
+  ScratchMessages<Real, typename Run::Whole> scratch_;
   ViterbiChunk all_;  // messages of the chunk at work
   ChunkFollower follower_;
 };

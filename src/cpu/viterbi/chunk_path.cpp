@@ -33,15 +33,16 @@ ChunkPath::Kept ChunkPath::kept_blocks(const ChainModel& model, std::size_t bloc
   return model.has_tail() || kept.head + kept.tail >= blocks ? Kept{blocks, 0} : kept;
 }
 
-std::size_t ChunkPath::bytes(const ChainModel& model, std::int64_t positions, std::size_t value_bytes) {
+std::size_t ChunkPath::bytes(const ChainModel& model, std::int64_t positions,
+                             const ViterbiChunk::Shape& shape) {
   const Kept blocks = kept_blocks(model, blocks_of(positions));
   const std::size_t kept = blocks.head + blocks.tail;
-  return kept * ViterbiChunk::bytes_per_block(model.num_labels, model.has_tail(), value_bytes) +
-         static_cast<std::size_t>(positions) * sizeof(Piece) + sizeof(ChunkPath);
+  return kept * ViterbiChunk::bytes_per_block(shape) + static_cast<std::size_t>(positions) * sizeof(Piece) +
+         sizeof(ChunkPath);
 }
 
-ChunkFollower::ChunkFollower(const TraceTables& tables, bool wide)
-    : tables_(tables), wide_(wide), tracer_(tables, wide), sums_(tables.labels + kBlock) {}
+ChunkFollower::ChunkFollower(const TraceTables& tables)
+    : tables_(tables), tracer_(tables), sums_(tables.labels + kBlock) {}
 
 // Sends off the walks: the rightmost from `label`, the others from the best label where they begin.
 void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label) {
@@ -57,14 +58,16 @@ void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label
     walk.label = w == 0 || !walk.walking ? label : tracer_.best_label(chunk.begin + walk.boundary);
     walk_begins_[static_cast<std::size_t>(w)] = walk.boundary;
   }
-  const auto run = [&](const auto& scans, const auto* values) {
-    FastMessages<std::remove_cvref_t<decltype(*values)>> messages;
-    messages.values = values;
-    messages.alpha_scale = all.alpha_scale;
-    messages.start_scale = all.start_scale;
+  const auto run = [&](const auto& scans, const auto* alpha) {
+    FastMessages<std::remove_cvref_t<decltype(*alpha)>> messages;
+    messages.alpha = alpha;
+    messages.starts = all.starts;
+    messages.start_bound = all.start_bound;
     messages.content = all.content;
+    messages.source_offset = all.source_offset.data();
     messages.capacity = all.capacity;
-    messages.values_per_block = all.values_per_block();
+    messages.padded = all.shape().padded();
+    messages.lanes = static_cast<std::size_t>(all.shape().lanes);
     messages.reversed_bias = tables_.reversed_bias.data() + kBlock;
     messages.largest_bias = tables_.largest_bias.data();
     messages.into = tables_.into.data();
@@ -73,10 +76,10 @@ void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label
     messages.first_chunk = chunk.begin == 0;
     scans.follow(messages, walks_.data(), kWalks, sums_.data());
   };
-  if (wide_) {
-    run(tables_.scans.wide, static_cast<const double*>(all.values));
+  if (all.shape().wide) {
+    run(tables_.scans.wide, static_cast<const double*>(all.alpha));
   } else {
-    run(tables_.scans.single, static_cast<const float*>(all.values));
+    run(tables_.scans.single, static_cast<const std::int32_t*>(all.alpha));
   }
 }
 

@@ -38,12 +38,12 @@ struct ChunkPath {
   };
   static Kept kept_blocks(const ChainModel& model, std::size_t blocks);
   // Largest size of a chunk of this many positions.
-  static std::size_t bytes(const ChainModel& model, std::int64_t positions, std::size_t value_bytes);
+  static std::size_t bytes(const ChainModel& model, std::int64_t positions, const ViterbiChunk::Shape& shape);
 };
 
 class ChunkFollower {
  public:
-  ChunkFollower(const TraceTables& tables, bool wide);
+  explicit ChunkFollower(const TraceTables& tables);
 
   // Follows the path from `label` at the right edge of `chunk`, whose messages are `all`; keeps what is
   // needed.
@@ -59,7 +59,6 @@ class ChunkFollower {
   void begin_walk(int walk);
 
   const TraceTables& tables_;
-  bool wide_;
   PathTracer tracer_;
   std::vector<Segment> reversed_;
   std::vector<Walk::Piece> pieces_;

@@ -40,8 +40,8 @@ TraceTables::TraceTables(const ChainModel& chain)
   }
 }
 
-PathTracer::PathTracer(const TraceTables& tables, bool wide)
-    : t_(tables), wide_(wide), source_scores_(2 * round_up_to_vector(tables.labels)) {}
+PathTracer::PathTracer(const TraceTables& tables)
+    : t_(tables), source_scores_(2 * round_up_to_vector(tables.labels)) {}
 
 void PathTracer::look_at(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                          Locate locate) {
@@ -73,14 +73,20 @@ double PathTracer::left_shift(const Origin& origin) const {
   return (left_->whole - origin.whole) + (left_->offset - origin.offset);
 }
 
-// The value at `index` of a block; `scale` counts for a fast one.
-double PathTracer::scaled(const Place& at, std::size_t index, double scale, const Origin& origin) const {
-  const double base = shift(*at.chunk, origin);
-  if ((*at).exact) return at.chunk->extra[(*at).extra + index] + base;
-  const std::size_t i = at.block * at.chunk->values_per_block() + index;
-  const double value = wide_ ? static_cast<const double*>(at.chunk->values)[i]
-                             : static_cast<double>(static_cast<const float*>(at.chunk->values)[i]);
-  return value + base + scale;
+// The value at `index` of an exact block.
+double PathTracer::exact(const Place& at, std::size_t index, const Origin& origin) const {
+  return at.chunk->extra[(*at).extra + index] + shift(*at.chunk, origin);
+}
+
+// Of a block that is not exact: less what all labels of the boundary share.
+double PathTracer::alpha(const Place& at, std::size_t slot, std::size_t label, const Origin& origin) const {
+  if ((*at).exact) return exact(at, slot * t_.labels + label, origin);
+  const ViterbiChunk& chunk = *at.chunk;
+  const std::size_t i = (at.block * kBlock + slot) * chunk.shape().padded() + label;
+  const double number = chunk.shape().wide
+                            ? static_cast<const double*>(chunk.alpha)[i]
+                            : static_cast<const std::int32_t*>(chunk.alpha)[i] / (1.0 * (1 << 22));
+  return number + chunk.source_offset[label];
 }
 
 PathTracer::Origin PathTracer::origin_at(std::int64_t boundary) {
@@ -94,9 +100,10 @@ double PathTracer::tail(std::int64_t boundary, std::size_t label, const Origin& 
   if (boundary == range_.begin)
     return left_ != nullptr ? left_->tail[label] + left_shift(origin) : kNegativeInfinity;
   const Place at = place(boundary - 1);
-  const std::size_t index = (2 * kBlock + size(boundary - 1 - at.begin)) * t_.labels + label;
-  const double share = scaled(at, index, at.chunk->tail_scale[at.block * t_.labels + label], origin);
-  return (*at).exact ? share : share + content(at, at.begin, boundary, label);
+  const std::size_t slot = size(boundary - 1 - at.begin);
+  if ((*at).exact) return exact(at, (2 * kBlock + slot) * t_.labels + label, origin);
+  const std::size_t row = (at.block * kBlock + slot) * at.chunk->shape().padded();
+  return at.chunk->tails[row + label] + shift(*at.chunk, origin) + content(at, at.begin, boundary, label);
 }
 
 // Centred emissions of positions [begin, end) of one block, without the positions' shifts.
@@ -106,7 +113,7 @@ double PathTracer::content(const Place& at, std::int64_t begin, std::int64_t end
   const ViterbiChunk::Block& block = *at;
   const double* shifts = nullptr;
   if (block.shifted)
-    shifts = at.chunk->extra.data() + block.extra + (block.exact ? at.chunk->values_per_block() : 0);
+    shifts = at.chunk->extra.data() + block.extra + (block.exact ? at.chunk->shape().exact_values() : 0);
   double sum = 0;
   for (std::int64_t t = begin; t < end; ++t) {
     const std::size_t row = size(t - scores_->begin) * t_.labels;
@@ -136,21 +143,23 @@ double PathTracer::started(std::int64_t boundary, std::size_t label, const Origi
   if (boundary < range_.begin)
     return left_->ring[size(range_.begin - boundary - 1) * t_.labels + label] + left_shift(origin);
   const Place at = place(boundary);
-  const double value = scaled(at, kBlock * t_.labels + label * kBlock + size(boundary - at.begin),
-                              at.chunk->start_scale[label * at.chunk->capacity + at.block], origin);
-  return (*at).exact ? value : value + content(at, at.begin, boundary, label);
+  const std::size_t slot = size(boundary - at.begin);
+  if ((*at).exact) return exact(at, kBlock * t_.labels + label * kBlock + slot, origin);
+  const ViterbiChunk::Shape& shape = at.chunk->shape();
+  const std::size_t i =
+      at.block * shape.rows() + shape.first_start(label) + slot * static_cast<std::size_t>(shape.lanes);
+  return at.chunk->starts[i] + shift(*at.chunk, origin) + content(at, at.begin, boundary, label);
 }
 
 int PathTracer::best_label(std::int64_t boundary) {
   const Place at = place(boundary - 1);
-  const std::size_t row = size(boundary - 1 - at.begin) * t_.labels;
   const Origin origin{at.chunk->whole, at.chunk->offset};
   double best = kNegativeInfinity;
   int label = 0;
   for (std::size_t c = 0; c < t_.labels; ++c) {
-    const double alpha = scaled(at, row + c, at.chunk->alpha_scale[at.block * t_.labels + c], origin);
-    if (alpha > best) {
-      best = alpha;
+    const double score = alpha(at, size(boundary - 1 - at.begin), c, origin);
+    if (score > best) {
+      best = score;
       label = static_cast<int>(c);
     }
   }
@@ -183,7 +192,6 @@ void PathTracer::scan_block(const Place& at, std::int64_t end, std::size_t label
   // Entry K - k of the reversed scores belongs to start end - k: slot + (at.begin - end) + K.
   const double* bias =
       t_.reversed_bias.data() + kBlock + label * size(t_.longest) + (at.begin - end + t_.longest);
-  const std::size_t starts = kBlock * t_.labels + label * kBlock;
   double scale = shift(chunk, origin);
   double score = 0;
   int slot = 0;
@@ -193,17 +201,16 @@ void PathTracer::scan_block(const Place& at, std::int64_t end, std::size_t label
     double content_here = ends_here ? 0.0 : content_after;
     for (int s = last - 1; s >= first; --s) {
       content_here += content(at, at.begin + s, at.begin + s + 1, label);
-      sums[size(s)] = chunk.extra[here.extra + starts + size(s)] + content_here;
+      const std::size_t index = (kBlock * t_.labels) + label * kBlock + size(s);
+      sums[size(s)] = chunk.extra[here.extra + index] + content_here;
     }
-    slot = t_.scans.wide.best_slot(sums.data(), bias, first, last, &score);
+    slot = t_.scans.wide.best_slot(sums.data(), 1, bias, first, last, &score);
   } else {
-    scale += chunk.start_scale[label * chunk.capacity + at.block] + content_after;
+    scale += content_after;
     if (!ends_here) scale += at.content(label);
-    const std::size_t index = at.block * chunk.values_per_block() + starts;
-    slot = wide_ ? t_.scans.wide.best_slot(static_cast<const double*>(chunk.values) + index, bias, first,
-                                           last, &score)
-                 : t_.scans.single.best_slot(static_cast<const float*>(chunk.values) + index, bias, first,
-                                             last, &score);
+    const ViterbiChunk::Shape& shape = chunk.shape();
+    const double* starts = chunk.starts + at.block * shape.rows() + shape.first_start(label);
+    slot = t_.scans.wide.best_slot(starts, static_cast<std::size_t>(shape.lanes), bias, first, last, &score);
   }
   score += scale;
   if (score > best.score) best = {score, end - (at.begin + slot)};
@@ -238,9 +245,9 @@ bool PathTracer::find_start(TraceCursor& cursor, std::vector<Segment>& reversed)
   while (at.begin > leftmost) {
     at = left_of(at);
     const double content_before = content_after + at.content(label);
-    // The largest start of a fast block is 0 on its scale; an exact block is always looked at.
+    // An exact block is always looked at.
     const double bound = shift(*at.chunk, origin) +
-                         at.chunk->start_scale[label * at.chunk->capacity + at.block] + content_before +
+                         at.chunk->start_bound[label * at.chunk->capacity + at.block] + content_before +
                          t_.largest_bias[label];
     if (!(bound <= best.score)) scan_block(at, end, label, content_after, origin, best);
     content_after = content_before;
@@ -289,20 +296,20 @@ bool PathTracer::find_source(TraceCursor& cursor) {
     return false;
   }
   const Place at = place(boundary - 1);
-  const std::size_t row = size(boundary - 1 - at.begin) * t_.labels;
+  const std::size_t slot = size(boundary - 1 - at.begin);
   const ViterbiChunk& chunk = *at.chunk;
-  const std::size_t index = at.block * chunk.values_per_block() + row;
-  const double* scale = chunk.alpha_scale + at.block * t_.labels;
-  const TraceScans<double>& wide = t_.scans.wide;
   if ((*at).exact) {
-    cursor.label = wide.best_source(chunk.extra.data() + (*at).extra + row, nullptr, into, labels, sums);
-  } else if (wide_) {
-    cursor.label =
-        wide.best_source(static_cast<const double*>(chunk.values) + index, scale, into, labels, sums);
-  } else {
-    cursor.label = t_.scans.single.best_source(static_cast<const float*>(chunk.values) + index, scale, into,
-                                               labels, sums);
+    const double* row = chunk.extra.data() + (*at).extra + slot * t_.labels;
+    cursor.label = t_.scans.wide.best_source(row, nullptr, into, labels, sums);
+    return true;
   }
+  const std::size_t row = (at.block * kBlock + slot) * chunk.shape().padded();
+  const double* offset = chunk.source_offset.data();
+  cursor.label = chunk.shape().wide
+                     ? t_.scans.wide.best_source(static_cast<const double*>(chunk.alpha) + row, offset, into,
+                                                 labels, sums)
+                     : t_.scans.single.best_source(static_cast<const std::int32_t*>(chunk.alpha) + row,
+                                                   offset, into, labels, sums);
   return true;
 }
 

@@ -33,8 +33,7 @@ class PathTracer {
   // The messages that cover a position; they stay where they are until the next call.
   using Locate = std::function<const ViterbiChunk&(std::int64_t position)>;
 
-  // wide: fast blocks keep doubles.
-  PathTracer(const TraceTables& tables, bool wide);
+  explicit PathTracer(const TraceTables& tables);
 
   // What the steps below read. `left` is the true state at range.begin, null where the sequence begins or
   // where it is not known: then nothing left of range.begin can be followed. All must outlive the steps.
@@ -72,7 +71,8 @@ class PathTracer {
 
   Place place(std::int64_t position);
   Place left_of(const Place& at);
-  double scaled(const Place& at, std::size_t index, double scale, const Origin& origin) const;
+  double exact(const Place& at, std::size_t index, const Origin& origin) const;
+  double alpha(const Place& at, std::size_t slot, std::size_t label, const Origin& origin) const;
   Origin origin_at(std::int64_t boundary);
   static double shift(const ViterbiChunk& chunk, const Origin& origin);
   double left_shift(const Origin& origin) const;
@@ -90,7 +90,6 @@ class PathTracer {
   bool find_source(TraceCursor& cursor);
 
   const TraceTables& t_;
-  bool wide_;
   const ScoreWindow* scores_ = nullptr;
   PositionRange range_;
   const BoundaryState* left_ = nullptr;

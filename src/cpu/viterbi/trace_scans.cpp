@@ -22,7 +22,10 @@ using D = hn::CappedTag<double, 8>;
 using V = hn::Vec<D>;
 
 HWY_INLINE V load(const double* from) { return hn::LoadU(D(), from); }
-HWY_INLINE V load(const float* from) { return hn::PromoteTo(D(), hn::LoadU(hn::Rebind<float, D>(), from)); }
+HWY_INLINE V load(const std::int32_t* from) {
+  constexpr double kUnit = 1.0 / (1 << 22);
+  return hn::Mul(hn::PromoteTo(D(), hn::LoadU(hn::Rebind<std::int32_t, D>(), from)), hn::Set(D(), kUnit));
+}
 
 constexpr int kSlots = 16;
 
@@ -33,9 +36,11 @@ HWY_INLINE std::uint64_t bits_of(Mask mask) {
   return bits[0];
 }
 
-template <class Number>
-HWY_INLINE int BestSlot(const Number* starts, const double* bias, int first, int last, double* score) {
+HWY_INLINE int BestSlot(const double* from, std::size_t stride, const double* bias, int first, int last,
+                        double* score) {
   const D d;
+  double starts[kSlots];
+  for (std::size_t slot = 0; slot < kSlots; ++slot) starts[slot] = from[slot * stride];
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   const V none = hn::Set(d, -std::numeric_limits<double>::infinity());
   const V low = hn::Set(d, static_cast<double>(first)), high = hn::Set(d, static_cast<double>(last));
@@ -57,7 +62,7 @@ HWY_INLINE int BestSlot(const Number* starts, const double* bias, int first, int
 }
 
 template <class Number>
-HWY_INLINE int BestSource(const Number* alpha, const double* scale, const double* into, int labels,
+HWY_INLINE int BestSource(const Number* alpha, const double* offset, const double* into, int labels,
                           double* sums) {
   const D d;
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
@@ -65,7 +70,7 @@ HWY_INLINE int BestSource(const Number* alpha, const double* scale, const double
   V most = none;
   for (int i = 0; i < labels; i += kLanes) {
     V sum = load(alpha + i);
-    if (scale != nullptr) sum = hn::Add(sum, hn::LoadU(d, scale + i));
+    if (offset != nullptr) sum = hn::Add(sum, hn::LoadU(d, offset + i));
     sum = hn::Add(sum, hn::LoadU(d, into + i));
     sum = hn::IfThenElse(hn::FirstN(d, static_cast<std::size_t>(labels - i)), sum, none);
     hn::StoreU(sum, d, sums + i);
@@ -89,30 +94,30 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
   if (walk.find_start) {
     if (end < m.longest && !m.first_chunk) return false;
     const auto label = static_cast<std::size_t>(walk.label);
-    const double* scales = m.start_scale + label * m.capacity;
+    const double* bounds = m.start_bound + label * m.capacity;
     const double* contents = m.content + label * m.capacity;
     const double* bias = m.reversed_bias + static_cast<std::ptrdiff_t>(label) * m.longest + (m.longest - end);
-    const Number* starts = m.values + (static_cast<std::size_t>(m.labels) + label) * kSlots;
+    const double* starts = m.starts + label / m.lanes * m.lanes * kSlots + label % m.lanes;
     const std::int64_t leftmost = end > m.longest ? end - m.longest : 0;
     std::int64_t block = (end - 1) / kSlots;
-    const auto scan = [&](double scale, int last, double& score) {
+    const auto scan = [&](double content, int last, double& score) {
       const int first = static_cast<int>(leftmost > block * kSlots ? leftmost - block * kSlots : 0);
-      const int slot = BestSlot(starts + static_cast<std::size_t>(block) * m.values_per_block,
+      const int slot = BestSlot(starts + static_cast<std::size_t>(block) * m.padded * kSlots, m.lanes,
                                 bias + block * kSlots, first, last, &score);
-      score += scale;
+      score += content;
       return end - (block * kSlots + slot);
     };
-    if (scales[block] == std::numeric_limits<double>::infinity()) return false;
+    if (bounds[block] == std::numeric_limits<double>::infinity()) return false;
     double best = 0;
-    std::int64_t duration = scan(scales[block], static_cast<int>(end - block * kSlots), best);
+    std::int64_t duration = scan(0, static_cast<int>(end - block * kSlots), best);
     double content_after = 0;
     while (block * kSlots > leftmost) {
       --block;
       const double content_before = content_after + contents[block];
-      if (!(scales[block] + content_before + m.largest_bias[label] <= best)) {
-        if (scales[block] == std::numeric_limits<double>::infinity()) return false;
+      if (!(bounds[block] + content_before + m.largest_bias[label] <= best)) {
+        if (bounds[block] == std::numeric_limits<double>::infinity()) return false;
         double score = 0;
-        const std::int64_t candidate = scan(scales[block] + content_after + contents[block], kSlots, score);
+        const std::int64_t candidate = scan(content_before, kSlots, score);
         if (score > best) {
           best = score;
           duration = candidate;
@@ -127,11 +132,10 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
   if (walk.boundary <= walk.stop) return false;
   const std::int64_t before = walk.boundary - 1;
   const auto block = static_cast<std::size_t>(before / kSlots);
-  if (m.start_scale[block] == std::numeric_limits<double>::infinity()) return false;
-  const auto labels = static_cast<std::size_t>(m.labels);
-  walk.label = BestSource(
-      m.values + block * m.values_per_block + static_cast<std::size_t>(before % kSlots) * labels,
-      m.alpha_scale + block * labels, m.into + static_cast<std::size_t>(walk.label) * labels, m.labels, sums);
+  if (m.start_bound[block] == std::numeric_limits<double>::infinity()) return false;
+  const double* into = m.into + static_cast<std::size_t>(walk.label) * static_cast<std::size_t>(m.labels);
+  walk.label = BestSource(m.alpha + static_cast<std::size_t>(before) * m.padded, m.source_offset, into,
+                          m.labels, sums);
   walk.find_start = true;
   return true;
 }
@@ -150,8 +154,8 @@ void Follow(const FastMessages<Number>& messages, Walk* walks, int count, double
 }
 
 AllTraceScans Scans() {
-  return {{&BestSlot<float>, &BestSource<float>, &Follow<float>},
-          {&BestSlot<double>, &BestSource<double>, &Follow<double>}};
+  return {{&BestSlot, &BestSource<std::int32_t>, &Follow<std::int32_t>},
+          {&BestSlot, &BestSource<double>, &Follow<double>}};
 }
 
 }  // namespace HWY_NAMESPACE

@@ -10,12 +10,14 @@ namespace semicrf::cpu {
 // Messages of the blocks of one chunk as cpu/viterbi_chunk.h keeps them, and the scores of cpu/path_tracer.h.
 template <class Number>
 struct FastMessages {
-  const Number* values = nullptr;
-  const double* alpha_scale = nullptr;
-  const double* start_scale = nullptr;
+  const Number* alpha = nullptr;
+  const double* starts = nullptr;
+  const double* start_bound = nullptr;
   const double* content = nullptr;
+  const double* source_offset = nullptr;
   std::size_t capacity = 0;
-  std::size_t values_per_block = 0;
+  std::size_t padded = 0;
+  std::size_t lanes = 1;
   const double* reversed_bias = nullptr;  // (C, K)
   const double* largest_bias = nullptr;
   const double* into = nullptr;
@@ -38,16 +40,17 @@ struct Walk {
   std::vector<Piece> pieces;  // right to left
 };
 
-// Number: float or double as the messages keep it. Sums are formed in double, the same on every instruction
-// set.
+// Number: alpha as the messages keep it, int32 (units of 2^-22) or double. Sums are formed in double, the
+// same on every instruction set.
 template <class Number>
 struct TraceScans {
-  // Of starts[slot] + bias[slot] over slots [first, last) of a block: the largest, into *score, and the last
-  // slot that has it, the shortest duration. Reads all 16 of both.
-  int (*best_slot)(const Number* starts, const double* bias, int first, int last, double* score) = nullptr;
-  // The first of `labels` with the largest alpha + scale + into; scale null: none. All may be read up to the
-  // next multiple of 8; sums: (labels rounded up to a multiple of 8) scratch.
-  int (*best_source)(const Number* alpha, const double* scale, const double* into, int labels,
+  // Of starts[slot * stride] + bias[slot] over slots [first, last) of a block: the largest, into *score, and
+  // the last slot that has it, the shortest duration. Reads all 16 of both.
+  int (*best_slot)(const double* starts, std::size_t stride, const double* bias, int first, int last,
+                   double* score) = nullptr;
+  // The first of `labels` with the largest alpha + offset + into; offset null: none. All may be read up to
+  // the next multiple of 8; sums: (labels rounded up to a multiple of 8) scratch.
+  int (*best_source)(const Number* alpha, const double* offset, const double* into, int labels,
                      double* sums) = nullptr;
   // Follows the walks side by side, which hides the latency of each, until they reach their stop or a block
   // that is exact or lies left of the chunk. Models without a tail.
@@ -55,7 +58,7 @@ struct TraceScans {
 };
 
 struct AllTraceScans {
-  TraceScans<float> single;
+  TraceScans<std::int32_t> single;
   TraceScans<double> wide;
 };
 

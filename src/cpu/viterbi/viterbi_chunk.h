@@ -10,15 +10,18 @@
 
 namespace semicrf::cpu {
 
-// Values of a block, C labels. Fast blocks lie in `values`, one after the other, exact ones in `extra`.
+// Of a block, C labels:
 //   alpha   (16, C)  of boundaries begin+1..begin+16
 //   starts  (C, 16)  of boundaries begin..begin+15: the best score of everything before a segment that starts
-//                    there plus its start score. Fast: less the content of the block up to there, and the
-//                    largest is 0.
-//   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16. Fast:
-//                    content up to the block's first boundary only.
-// Values are relative to whole + offset of the chunk, fast ones besides to a scale of their label. Position
-// shifts of the chunk are left out everywhere.
+//                    there plus its start score, less the content of the block up to there
+//   tail    (16, C)  with a tail only: its share of alpha without the end score, at begin+1..begin+16,
+//   content
+//                    up to the block's first boundary only
+// Blocks that hold logarithms alone (`exact`) have all of them in `extra`, the tail with the content up to
+// its boundary and the starts without any content. Of others `starts` and `tails` are logarithms, in the
+// vectors' layout; alpha is a number of the kernel relative to the largest of its boundary and to
+// `source_offset` of its label. Logarithms are relative to whole + offset of the chunk. Position shifts of
+// the chunk are left out everywhere.
 struct ViterbiChunk {
   struct Block {
     bool exact = false;
@@ -32,32 +35,48 @@ struct ViterbiChunk {
   std::vector<double> extra;
   // Room for `capacity` blocks.
   std::size_t capacity = 0;
-  void* values = nullptr;         // float or double as the kernel computes
-  double* alpha_scale = nullptr;  // (blocks, C)
-  double* start_scale = nullptr;  // (C, capacity) of starts; +inf for an exact block
-  double* content = nullptr;      // (C, capacity) of the whole block
-  double* tail_scale = nullptr;   // (blocks, C); null without a tail
+  void* alpha = nullptr;              // (blocks, 16, padded) int32 in units of 2^-22, or double
+  double* starts = nullptr;           // (blocks, panels, 16, lanes)
+  double* tails = nullptr;            // (blocks, 16, padded); null without a tail
+  double* start_bound = nullptr;      // (C, capacity) no start is larger; +inf for an exact block
+  double* content = nullptr;          // (C, capacity) of the whole block
+  std::vector<double> source_offset;  // (C), and room up to the next multiple of 8
 
+  struct Shape {
+    int labels = 0;
+    int lanes = 1;  // labels lie in vectors of this many
+    bool tail = false;
+    bool wide = false;  // alpha in double
+
+    std::size_t padded() const { return static_cast<std::size_t>((labels + lanes - 1) / lanes * lanes); }
+    std::size_t rows() const { return kBlock * padded(); }
+    std::size_t alpha_bytes() const { return rows() * (wide ? sizeof(double) : sizeof(std::int32_t)); }
+    std::size_t block_doubles() const {
+      return rows() * (tail ? 2 : 1) + 2 * static_cast<std::size_t>(labels);
+    }
+    // Of an exact block in `extra`, without shifts.
+    std::size_t exact_values() const { return static_cast<std::size_t>(labels) * (tail ? 3 : 2) * kBlock; }
+    // Index of a label's first start in the block; its slots are `lanes` apart.
+    std::size_t first_start(std::size_t label) const {
+      const auto n = static_cast<std::size_t>(lanes);
+      return label / n * n * kBlock + label % n;
+    }
+  };
+  const Shape& shape() const { return shape_; }
   bool empty() const { return blocks.empty(); }
   bool covers(std::int64_t position) const {
     return position >= begin && position < begin + kBlock * static_cast<std::int64_t>(blocks.size());
   }
-  std::size_t values_per_block() const { return values_per_block(labels_, tail_); }
-  static std::size_t values_per_block(int labels, bool tail) {
-    return static_cast<std::size_t>(labels) * (tail ? 3 : 2) * kBlock;
-  }
-  // Of one block, an exact one when that is more.
-  static std::size_t bytes_per_block(int labels, bool tail, std::size_t value_bytes);
+  // Of one block, whether it is exact or not.
+  static std::size_t bytes_per_block(const Shape& shape);
 
-  // Forgets the blocks and makes room for `count`; values take `value_bytes` each.
-  void reset(std::int64_t first_boundary, std::size_t count, int labels, bool tail, std::size_t value_bytes);
+  // Forgets the blocks and makes room for `count`.
+  void reset(std::int64_t first_boundary, std::size_t count, const Shape& shape);
   // Blocks [first, first + count) alone, in room of their own.
   ViterbiChunk part(std::size_t first, std::size_t count) const;
 
  private:
-  int labels_ = 0;
-  bool tail_ = false;
-  std::size_t value_bytes_ = 0;
+  Shape shape_;
   std::size_t room_ = 0;
   std::unique_ptr<std::byte[]> memory_;
 };

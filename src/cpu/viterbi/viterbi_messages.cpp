@@ -5,10 +5,10 @@
 
 namespace semicrf::cpu {
 
-CpuViterbiMessages::CpuViterbiMessages(const TraceTables& tables, bool wide, const ScoreWindow& scores,
+CpuViterbiMessages::CpuViterbiMessages(const TraceTables& tables, const ScoreWindow& scores,
                                        std::vector<Chunk> chunks, Restore restore)
     : tables_(tables),
-      tracer_(tables, wide),
+      tracer_(tables),
       scores_(scores),
       chunks_(std::move(chunks)),
       restore_(std::move(restore)),

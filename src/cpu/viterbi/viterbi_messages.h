@@ -25,8 +25,8 @@ class CpuViterbiMessages final : public ViterbiMessages {
     ChunkPath path;
   };
 
-  CpuViterbiMessages(const TraceTables& tables, bool wide, const ScoreWindow& scores,
-                     std::vector<Chunk> chunks, Restore restore);
+  CpuViterbiMessages(const TraceTables& tables, const ScoreWindow& scores, std::vector<Chunk> chunks,
+                     Restore restore);
   CpuViterbiMessages(const CpuViterbiMessages&) = delete;
   CpuViterbiMessages& operator=(const CpuViterbiMessages&) = delete;
 

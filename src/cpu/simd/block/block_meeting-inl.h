@@ -23,14 +23,16 @@ template <class Real, class D>
 struct BlockMeeting {
   using Run = BlockRun<Real, D, LogSemiring>;
 
-  const ForwardStore<Real>& store;
+  const ForwardStore<Real, D>& store;
   std::size_t block;  // of the store
-  const BlockMessages<Real>& back;
+  const typename Run::Messages& back;
   Run& run;
   int slots;     // positions of the block that exist
   double log_z;  // local log Z, relative to the bases of both
 
   bool exact() const { return store.exact(block) || back.exact; }
+  // What the products of numbers of both at a boundary are multiplied with besides their units there.
+  double log_scale() const { return store.scale(block) + back.scale - log_z; }
   // The first slot of the run that exists.
   std::size_t first_slot() const { return kBlock - static_cast<std::size_t>(slots); }
   // Whole numbers: by how much the logarithms of the run became smaller in this block.
@@ -81,6 +83,16 @@ struct CountVectors : RealVectors<Real, D, LogSemiring> {
       const VD number = Base::load_double(parts + l);
       hn::Store(hn::MulAdd(number, hn::Load(dd, factor + l), hn::Load(dd, sums + l)), dd, sums + l);
     }
+  }
+  // 2^n of whole numbers; 0 below the range of normal numbers, the largest power above it.
+  static HWY_INLINE VD power(VD n) {
+    const DD dd;
+    const hn::RebindToUnsigned<DD> du;
+    constexpr double kBias = 1023;
+    const VD kept = hn::Min(hn::Max(n, hn::Set(dd, -kBias)), hn::Set(dd, kBias));
+    // Rounded to whole numbers there, a double above 2^52 has them in its last bits.
+    const VD shifted = hn::Add(kept, hn::Set(dd, 4503599627370496.0 + kBias));
+    return hn::BitCast(dd, hn::ShiftLeft<52>(hn::BitCast(du, shifted)));
   }
   // 0 far below anything that counts, where exp would do more than vanish.
   static VD exp_or_zero(VD x) {

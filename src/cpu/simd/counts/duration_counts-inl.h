@@ -33,6 +33,7 @@ class DurationCounts : public CountVectors<Real, D> {
   using typename Vectors::DD;
   using typename Vectors::V;
   using typename Vectors::VD;
+  using typename Vectors::Whole;
 
   explicit DurationCounts(const Tables& tables)
       : t_(tables),
@@ -43,6 +44,8 @@ class DurationCounts : public CountVectors<Real, D> {
         distances_(static_cast<std::size_t>(tables.offsets) + 1),
         capacity_(static_cast<std::size_t>(tables.offsets) + kBatch),
         ends_(capacity_ * rows_),
+        end_starts_(capacity_ * rows_),
+        end_whole_(capacity_ * rows_, kDead),
         end_logs_(capacity_ * rows_, kNegativeInfinity),
         end_scale_(capacity_ * width_, kNegativeInfinity),
         has_logs_(capacity_, 0),
@@ -66,7 +69,7 @@ class DurationCounts : public CountVectors<Real, D> {
   static std::size_t bytes(const Tables& t) {
     const auto width = static_cast<std::size_t>(t.padded);
     const std::size_t blocks = static_cast<std::size_t>(t.offsets) + kBatch + 1;
-    const std::size_t ends = kBlock * (sizeof(Real) + sizeof(double)) + sizeof(double);
+    const std::size_t ends = kBlock * (2 * sizeof(Real) + sizeof(Whole) + sizeof(double)) + sizeof(double);
     const std::size_t factors = 2 * kBatch * sizeof(Real);
     const std::size_t sums = 2 * kBlock * sizeof(double);
     return blocks * width * (ends + factors + sums) + 4 * kBatch * kBlock * width * sizeof(double);
@@ -117,8 +120,8 @@ class DurationCounts : public CountVectors<Real, D> {
     }
   }
 
-  // Numbers of the last block's starts in slots of the run, panels of (16, lanes), relative to start_scale().
-  const Real* starts() const { return starts_.get() + last_ * rows_; }
+  // The last block's starts (16, padded) in slots of the run, relative to start_scale(), if it was not exact.
+  const double* starts() const { return wide_starts_.get(); }
   const double* start_scale() const { return start_scale_.get(); }
 
  private:
@@ -148,37 +151,44 @@ class DurationCounts : public CountVectors<Real, D> {
 
   void take_starts(const Meeting& meeting) {
     has_start_logs_ = meeting.exact();
-    last_ = pending_;
     Real* out = starts_.get() + pending_ * rows_;
     if (has_start_logs_) {
       meeting.start_logs(width_, start_logs_.get());
       normalize(start_logs_.get(), start_scale_.get(), out);
       return;
     }
-    // In double: G and the factors of contents often grow and shrink against each other.
     const DD dd;
     const Real* start = meeting.store.start(meeting.block);
-    const double* scale = meeting.store.start_scale(meeting.block);
+    const auto& units = meeting.store.units(meeting.block);
+    const auto& factors = meeting.run.factors();
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const int panel = static_cast<int>(c / lanes_);
-      const Real* factor = meeting.run.alpha_factor_panel(panel) + c % lanes_;
-      VD product[kBlock];
+      const std::size_t panel = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
+      VD product[kBlock], whole[kBlock];
+      VD most = hn::Set(dd, static_cast<double>(kDead));
+      for (std::size_t p = 0; p < kBlock; ++p) {
+        const std::size_t slot = kBlock - 1 - p;
+        product[p] = hn::Mul(Vectors::load_double(start + slot * width_ + c),
+                             Vectors::load_double(factors.alpha() + panel + p * lanes_));
+        whole[p] = hn::Add(Vectors::load_whole(factors.alpha_whole() + panel + p * lanes_),
+                           hn::Set(dd, static_cast<double>(units[slot])));
+        most = hn::Max(most, hn::IfThenElse(hn::Gt(product[p], hn::Zero(dd)), whole[p], most));
+      }
       VD largest = hn::Zero(dd);
       for (std::size_t p = 0; p < kBlock; ++p) {
-        product[p] = hn::Mul(Vectors::load_double(start + (kBlock - 1 - p) * width_ + c),
-                             Vectors::load_double(factor + p * lanes_));
+        product[p] = hn::Mul(product[p], Vectors::power(hn::Sub(whole[p], most)));
         largest = hn::Max(largest, product[p]);
       }
       const auto some = hn::Gt(largest, hn::Zero(dd));
       const VD inverse = hn::Div(hn::Set(dd, 1.0), hn::IfThenElse(some, largest, hn::Set(dd, 1.0)));
-      Real* to = out + t_.panel_index(panel, 0, kBlock) + c % lanes_;
       for (std::size_t p = 0; p < kBlock; ++p) {
         const VD number = hn::Mul(product[p], inverse);
-        Vectors::store_real(number, to + p * lanes_);
+        Vectors::store_real(number, out + panel + p * lanes_);
         hn::Store(number, dd, wide_starts_.get() + p * width_ + c);
       }
-      hn::Store(hn::Add(LogOrMinusInfinity(dd, largest), hn::Load(dd, scale + c)), dd,
-                start_scale_.get() + c);
+      // The bound of the transitions into a label is that of those out of it in the run's direction.
+      const VD label = hn::Add(most, Vectors::load_whole(t_.source_whole.get() + c));
+      const VD scale = hn::MulAdd(label, hn::Set(dd, kLog2), hn::Set(dd, meeting.store.scale(meeting.block)));
+      hn::Store(hn::Add(LogOrMinusInfinity(dd, largest), scale), dd, start_scale_.get() + c);
     }
   }
 
@@ -191,8 +201,7 @@ class DurationCounts : public CountVectors<Real, D> {
       Real* to = numbers + t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
       for (std::size_t p = 0; p < kBlock; ++p) {
         const double log = logs[p * width_ + c];
-        to[p * lanes_] =
-            static_cast<Real>(log == kNegativeInfinity ? 0.0 : Vectors::relative_number(log - largest));
+        to[p * lanes_] = log == kNegativeInfinity ? Real(0) : Vectors::relative_number(log - largest);
       }
     }
   }
@@ -219,7 +228,7 @@ class DurationCounts : public CountVectors<Real, D> {
   // Moves the gauge over the block, and takes its own ends in.
   void take_ends(const Meeting& meeting) {
     const DD dd;
-    const BlockMessages<Real>& back = meeting.back;
+    const typename Run::Messages& back = meeting.back;
     const double shift = meeting.base_shift();
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const VD change = hn::Sub(hn::Load(dd, back.content + c), hn::Set(dd, shift));
@@ -238,10 +247,10 @@ class DurationCounts : public CountVectors<Real, D> {
       return;
     }
     std::copy_n(back.gamma, rows_, numbers);
+    std::copy_n(back.gamma_start, rows_, end_starts_.get() + newest_ * rows_);
+    std::copy_n(back.gamma_whole, rows_, end_whole_.get() + newest_ * rows_);
     for (std::size_t c = 0; c < width_; ++c) scale[c] = back.gamma_scale[c] + (back.content[c] - shift);
-    const bool lost = vanished(numbers);
-    if (lost || has_start_logs_ || !count_within(meeting, numbers)) {
-      if (lost) take_logs(meeting.run, 1, newest_);
+    if (has_start_logs_ || !count_within(meeting)) {
       for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c)
         count_exact(meeting, 0, c, scale[c] - (back.content[c] - shift));
     }
@@ -250,7 +259,7 @@ class DurationCounts : public CountVectors<Real, D> {
   // Segments within the block. Starts and ends in any order meet here, also ends before starts, whose
   // products would be out of all range: in double, and only those in order. False when a factor is out of
   // range even so.
-  bool count_within(const Meeting& meeting, const Real* ends) {
+  bool count_within(const Meeting& meeting) {
     const DD dd;
     const std::size_t longest = std::min<std::size_t>(kBlock, bias_rows());
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
@@ -261,11 +270,15 @@ class DurationCounts : public CountVectors<Real, D> {
       hn::Store(Vectors::exp_or_zero(x), dd, within_factor_.get() + c);
     }
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const Real* end = ends + t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
+      const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
       const double* start = wide_starts_.get() + c;
       const VD factor = hn::Load(dd, within_factor_.get() + c);
       VD e[kBlock];
-      for (std::size_t q = 0; q < kBlock; ++q) e[q] = hn::Mul(Vectors::load_double(end + q * lanes_), factor);
+      for (std::size_t q = 0; q < kBlock; ++q) {
+        const VD end = Vectors::load_double(meeting.back.gamma_start + at + q * lanes_);
+        const VD power = Vectors::power(Vectors::load_whole(meeting.back.gamma_whole + at + q * lanes_));
+        e[q] = hn::Mul(hn::Mul(end, power), factor);
+      }
       for (std::size_t d = 0; d < longest; ++d) {
         double* to = within_sums_.get() + d * width_ + c;
         VD sum = hn::Load(dd, to);
@@ -275,23 +288,6 @@ class DurationCounts : public CountVectors<Real, D> {
       }
     }
     return true;
-  }
-
-  // Whether a number of a block was so far below the largest of its label that it vanished.
-  bool vanished(const Real* numbers) const {
-    const D d;
-    const V least = hn::Set(d, std::numeric_limits<Real>::min());
-    for (int panel = 0; panel < t_.panels; ++panel) {
-      const Real* rows = numbers + t_.panel_index(panel, 0, kBlock);
-      V smallest = hn::Load(d, rows);
-      V largest = smallest;
-      for (std::size_t q = 1; q < kBlock; ++q) {
-        smallest = hn::Min(smallest, hn::Load(d, rows + q * lanes_));
-        largest = hn::Max(largest, hn::Load(d, rows + q * lanes_));
-      }
-      if (!hn::AllFalse(d, hn::And(hn::Gt(largest, hn::Zero(d)), hn::Lt(smallest, least)))) return true;
-    }
-    return false;
   }
 
   // --- one factor per pair of blocks and label ---
@@ -341,11 +337,12 @@ class DurationCounts : public CountVectors<Real, D> {
     if (!has_start_logs_) meeting.start_logs(width_, start_logs_.get());
     has_start_logs_ = true;
     const std::size_t at = distance == 0 ? newest_ : end_block(distance);
-    const Real* numbers =
-        ends_.get() + at * rows_ + t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
+    const std::size_t first =
+        at * rows_ + t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
     for (std::size_t q = 0; q < kBlock; ++q) {
-      const double end = has_logs_[at] ? end_logs_[at * rows_ + q * width_ + c]
-                                       : std::log(static_cast<double>(numbers[q * lanes_]));
+      const double end =
+          has_logs_[at] ? end_logs_[at * rows_ + q * width_ + c]
+                        : Vectors::log_value(end_starts_[first + q * lanes_], end_whole_[first + q * lanes_]);
       for (std::size_t p = 0; p < kBlock; ++p) {
         const std::size_t k = kBlock * distance + 1 + p;  // less q
         if (k <= q || k - q > bias_rows()) continue;
@@ -477,11 +474,14 @@ class DurationCounts : public CountVectors<Real, D> {
   std::size_t groups_, distances_, capacity_;
   std::size_t newest_ = 0;   // block of ends_ that was taken in last
   std::size_t pending_ = 0;  // blocks of starts that wait for their products
-  std::size_t last_ = 0;     // the one that came last
   bool has_start_logs_ = false;
 
-  AlignedArray<Real> ends_;         // (capacity, panels, 16, lanes) relative to end_scale
-  AlignedArray<double> end_logs_;   // (capacity, 16, padded) relative to end_scale, where has_logs
+  AlignedArray<Real> ends_;  // (capacity, panels, 16, lanes) relative to end_scale
+  // The same with nothing lost: numbers near 1 times whole units, or logarithms (capacity, 16, padded) where
+  // has_logs.
+  AlignedArray<Real> end_starts_;
+  AlignedArray<Whole> end_whole_;
+  AlignedArray<double> end_logs_;
   AlignedArray<double> end_scale_;  // (capacity, padded) in the gauge of the boundary reached
   std::vector<char> has_logs_;
   AlignedArray<Real> starts_;  // (batch, panels, 16, lanes)

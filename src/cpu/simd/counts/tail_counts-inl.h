@@ -34,17 +34,20 @@ class TailCounts : public CountVectors<Real, D> {
         lanes_(static_cast<std::size_t>(tables.lanes)),
         labels_(static_cast<std::size_t>(tables.labels)),
         beyond_(width_, kNegativeInfinity),
-        scale_(width_),
         logs_(width_),
-        factor_(width_),
-        by_ends_(width_),
-        sums_(width_),
-        beyond_now_(width_),
+        decay_(width_, 1.0),
+        decay_whole_(width_, 0.0),
         positions_(width_, 0.0),
-        segments_(width_, 0.0) {}
+        segments_(width_, 0.0) {
+    for (std::size_t c = 0; c < labels_; ++c) {
+      if (t_.log_tail[c] == kNegativeInfinity) continue;
+      decay_whole_[c] = std::floor(t_.log_tail[c] / kLog2);
+      decay_[c] = std::exp(t_.log_tail[c] - decay_whole_[c] * kLog2);
+    }
+  }
 
   static std::size_t bytes(const Tables& t) {
-    return static_cast<std::size_t>(t.padded) * 12 * sizeof(double);
+    return static_cast<std::size_t>(t.padded) * 6 * sizeof(double);
   }
 
   // The backward run stands at the chunk's right edge; `ring`: it has blocks behind it.
@@ -65,9 +68,16 @@ class TailCounts : public CountVectors<Real, D> {
   }
 
   // `starts`, `start_scale` of the block as DurationCounts has them.
-  void add(const Meeting& meeting, const Real* starts, const double* start_scale) {
-    if (meeting.exact() || !add_segments(meeting, starts, start_scale)) add_segments_exact(meeting);
-    if (meeting.exact() || !add_positions(meeting)) add_positions_exact(meeting);
+  void add(const Meeting& meeting, const double* starts, const double* start_scale) {
+    if (meeting.exact()) {
+      add_segments_exact(meeting);
+      add_positions_exact(meeting);
+    } else {
+      for (std::size_t c = 0; c < width_; c += hn::Lanes(DD())) {
+        add_segments(meeting, starts, start_scale, c);
+        add_positions(meeting, c);
+      }
+    }
     const double shift = meeting.base_shift();
     for (std::size_t c = 0; c < labels_; ++c) beyond_[c] -= shift;
   }
@@ -81,31 +91,34 @@ class TailCounts : public CountVectors<Real, D> {
   }
 
  private:
-  // factor_: exp(x) for the labels from c on. False when it is out of range.
-  bool factor_of(std::size_t c, VD x) {
+  // A logarithm as number x 2^whole; the number is 0 for -inf.
+  struct Parts {
+    VD number, whole;
+  };
+  static HWY_INLINE Parts parts_of(VD log) {
     const DD dd;
-    hn::Store(Vectors::exp_or_zero(x), dd, factor_.get() + c);
-    return hn::AllTrue(dd, hn::Le(x, hn::Set(dd, kLargestFactor<Real>)));
+    const auto some = hn::Gt(log, hn::Set(dd, kNegativeInfinity));
+    const VD whole = hn::IfThenElseZero(some, hn::Round(hn::Mul(log, hn::Set(dd, 1 / kLog2))));
+    const VD number = hn::IfThenElseZero(some, hn::Exp(dd, hn::NegMulAdd(whole, hn::Set(dd, kLog2), log)));
+    return {number, hn::IfThenElse(some, whole, hn::Set(dd, static_cast<double>(kDead)))};
   }
 
-  // Segments longer than K, where they start.
-  bool add_segments(const Meeting& meeting, const Real* starts, const double* start_scale) {
-    const D d;
+  // Segments longer than K of the labels from c on, where they start. Each term is a probability.
+  HWY_INLINE void add_segments(const Meeting& meeting, const double* starts, const double* start_scale,
+                               std::size_t c) {
     const DD dd;
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const VD both = hn::Add(hn::LoadU(dd, start_scale + c), hn::LoadU(dd, meeting.back.tail_scale + c));
-      if (!factor_of(c, hn::Sub(both, hn::Set(dd, meeting.log_z)))) return false;
+    const VD log = hn::Add(hn::LoadU(dd, start_scale + c), hn::Set(dd, meeting.back.scale - meeting.log_z));
+    const Parts factor = parts_of(log);
+    VD sum = hn::Zero(dd);
+    for (std::size_t p = 0; p < kBlock; ++p) {
+      const std::size_t at = p * width_ + c;
+      const VD tail = Vectors::load_double(meeting.back.tail + at);
+      const VD power =
+          Vectors::power(hn::Add(factor.whole, Vectors::load_whole(meeting.back.tail_whole + at)));
+      sum = hn::MulAdd(hn::Mul(hn::Load(dd, starts + at), tail), power, sum);
     }
-    for (std::size_t c = 0; c < width_; c += lanes_) {
-      V sum = hn::Zero(d);
-      const Real* start = starts + kBlock * c;
-      for (std::size_t p = 0; p < kBlock; ++p) {
-        const V tail = hn::Load(d, meeting.back.tail + p * width_ + c);
-        sum = hn::MulAdd(hn::Load(d, start + p * lanes_), tail, sum);
-      }
-      Vectors::add_scaled(sum, factor_.get() + c, segments_.get() + c);
-    }
-    return true;
+    double* to = segments_.get() + c;
+    hn::Store(hn::MulAdd(sum, factor.number, hn::Load(dd, to)), dd, to);
   }
   void add_segments_exact(const Meeting& meeting) {
     for (std::size_t c = 0; c < labels_; ++c) {
@@ -116,66 +129,51 @@ class TailCounts : public CountVectors<Real, D> {
         // Logarithms of a run hold the content up to the boundary, its numbers lack that of the block.
         const double tail = meeting.back.exact
                                 ? meeting.back.tail_log[at]
-                                : log_of_number(meeting.back.tail[at]) + meeting.back.tail_scale[c] + content;
+                                : Vectors::log_value(meeting.back.tail[at], meeting.back.tail_whole[at]) +
+                                      meeting.back.scale + content;
         const double log = meeting.start_log(p, c) + tail - meeting.log_z;
         if (log > kSmallestFactor) segments_[c] += std::exp(log);
       }
     }
   }
-  static double log_of_number(Real number) {
-    return number > Real(0) ? std::log(static_cast<double>(number)) : kNegativeInfinity;
-  }
 
-  // Positions beyond K: the forward tail at each boundary times all ends there and further right. beyond_ is
-  // the sum of the latter, with their decay, in the gauge of the boundary right of the block.
-  bool add_positions(const Meeting& meeting) {
-    const D d;
+  // Positions beyond K of the labels from c on: the forward tail at each boundary times all ends there and
+  // further right, which beyond_ sums up, with their decay, in the gauge of the boundary right of the block.
+  HWY_INLINE void add_positions(const Meeting& meeting, std::size_t c) {
     const DD dd;
-    const BlockMessages<Real>& back = meeting.back;
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const VD ends = hn::LoadU(dd, back.gamma_scale + c);
-      const VD beyond = hn::Load(dd, beyond_.get() + c);
-      const VD scale = Vectors::finite_or_zero(hn::Max(ends, beyond));
-      hn::Store(scale, dd, scale_.get() + c);
-      Vectors::store_real(hn::Exp(dd, hn::Sub(ends, scale)), by_ends_.get() + c);
-      Vectors::store_real(hn::Exp(dd, hn::Sub(beyond, scale)), beyond_now_.get() + c);
-      const VD tail = hn::LoadU(dd, meeting.store.tail_scale(meeting.block) + c);
-      const VD whole = hn::Add(scale, hn::LoadU(dd, back.content + c));
-      if (!factor_of(c, hn::Sub(hn::Add(tail, whole), hn::Set(dd, meeting.log_z)))) return false;
+    const typename Run::Messages& back = meeting.back;
+    const std::size_t panel = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
+    const VD decay = hn::Load(dd, decay_.get() + c);
+    const VD decay_whole = hn::Load(dd, decay_whole_.get() + c);
+    const Parts ends = parts_of(hn::LoadU(dd, back.gamma_scale + c));
+    const double scale = meeting.store.scale(meeting.block) - meeting.log_z;
+    const Parts factor = parts_of(hn::Add(hn::LoadU(dd, back.content + c), hn::Set(dd, scale)));
+    Parts reach = parts_of(hn::Load(dd, beyond_.get() + c));
+    VD sum = hn::Zero(dd);
+    for (std::size_t q = 0; q < kBlock; ++q) {
+      const std::size_t i = panel + q * lanes_;
+      const VD end_whole = hn::Add(ends.whole, Vectors::load_whole(back.gamma_whole + i));
+      const VD end = hn::Mul(ends.number, Vectors::load_double(back.gamma_start + i));
+      const VD whole = hn::Max(reach.whole, end_whole);
+      reach.number = hn::MulAdd(end, Vectors::power(hn::Sub(end_whole, whole)),
+                                hn::Mul(reach.number, Vectors::power(hn::Sub(reach.whole, whole))));
+      reach.whole = whole;
+      const std::size_t at = (kBlock - 1 - q) * width_ + c;
+      const VD tail_whole = Vectors::load_whole(meeting.store.tail_whole(meeting.block) + at);
+      const VD power = Vectors::power(hn::Add(hn::Add(whole, tail_whole), factor.whole));
+      const VD tail = Vectors::load_double(meeting.store.tail(meeting.block) + at);
+      sum = hn::MulAdd(hn::Mul(reach.number, tail), power, sum);
+      reach.number = hn::Mul(reach.number, decay);
+      reach.whole = hn::Add(reach.whole, decay_whole);
     }
-    V least = hn::Set(d, Real(1));
-    for (std::size_t c = 0; c < width_; c += lanes_) {
-      const V decay = hn::Load(d, t_.tail_factor.get() + c);
-      const V factor = hn::Load(d, by_ends_.get() + c);
-      V beyond = hn::Load(d, beyond_now_.get() + c);
-      const auto idle = hn::Eq(hn::Add(factor, beyond), hn::Zero(d));
-      V sum = hn::Zero(d);
-      for (std::size_t q = 0; q < kBlock; ++q) {
-        const V ends = hn::Load(d, back.gamma + kBlock * c + q * lanes_);
-        const V reach = hn::MulAdd(ends, factor, beyond);
-        sum = hn::MulAdd(reach,
-                         hn::Load(d, meeting.store.tail(meeting.block) + (kBlock - 1 - q) * width_ + c), sum);
-        beyond = hn::Mul(reach, decay);
-      }
-      hn::Store(beyond, d, beyond_now_.get() + c);
-      hn::Store(sum, d, sums_.get() + c);
-      const auto none = hn::Or(hn::Eq(decay, hn::Zero(d)), idle);
-      least = hn::Min(least, hn::IfThenElse(none, hn::Set(d, Real(1)), beyond));
-    }
-    if (!hn::AllTrue(d, hn::Ge(least, hn::Set(d, Limits<LogSemiring, Real>::kSmallest)))) return false;
-    for (std::size_t c = 0; c < width_; c += lanes_) {
-      Vectors::add_scaled(hn::Load(d, sums_.get() + c), factor_.get() + c, positions_.get() + c);
-    }
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const VD whole = hn::Add(hn::Add(hn::Load(dd, scale_.get() + c), hn::LoadU(dd, back.content + c)),
-                               hn::Load(dd, t_.tail_drift.get() + c));
-      hn::Store(hn::Add(Vectors::log_of(beyond_now_.get() + c), whole), dd, beyond_.get() + c);
-    }
-    return true;
+    double* to = positions_.get() + c;
+    hn::Store(hn::MulAdd(sum, factor.number, hn::Load(dd, to)), dd, to);
+    const VD log = hn::MulAdd(reach.whole, hn::Set(dd, kLog2), LogOrMinusInfinity(dd, reach.number));
+    hn::Store(hn::Add(log, hn::LoadU(dd, back.content + c)), dd, beyond_.get() + c);
   }
 
   void add_positions_exact(const Meeting& meeting) {
-    const BlockMessages<Real>& back = meeting.back;
+    const typename Run::Messages& back = meeting.back;
     for (std::size_t c = 0; c < labels_; ++c) {
       if (t_.log_tail[c] == kNegativeInfinity) continue;
       double right = 0;  // content from the boundary to the block's right end
@@ -190,26 +188,28 @@ class TailCounts : public CountVectors<Real, D> {
     }
   }
   // Logarithm of the ends in slot q, content right of them left out.
-  double end_log(const BlockMessages<Real>& back, std::size_t q, std::size_t c, double content) const {
+  double end_log(const typename Run::Messages& back, std::size_t q, std::size_t c, double content) const {
     if (back.exact) return back.started_log[q * width_ + c];
     const std::size_t at = kBlock * (c / lanes_ * lanes_) + q * lanes_ + c % lanes_;
-    return log_of_number(back.gamma[at]) + back.gamma_scale[c] + content;
+    return Vectors::log_value(back.gamma_start[at], back.gamma_whole[at]) + back.gamma_scale[c] + content;
   }
   // Logarithm of the forward tail right of slot j, content up to there.
   double tail_log(const Meeting& meeting, std::size_t j, std::size_t c) const {
-    const ForwardStore<Real>& store = meeting.store;
+    const auto& store = meeting.store;
     if (store.exact(meeting.block)) return store.tail_rows_log(meeting.block)[j * width_ + c];
     double content = 0;
     for (std::size_t i = 0; i <= j; ++i) content += meeting.run.content()[(kBlock - 1 - i) * width_ + c];
-    const double number = log_of_number(store.tail(meeting.block)[j * width_ + c]);
-    return number + store.tail_scale(meeting.block)[c] + content;
+    const std::size_t at = j * width_ + c;
+    const double number =
+        Vectors::log_value(store.tail(meeting.block)[at], store.tail_whole(meeting.block)[at]);
+    return number + store.scale(meeting.block) + content;
   }
 
   const Tables& t_;
   std::size_t width_, lanes_, labels_;
   AlignedArray<double> beyond_;  // (padded) ends right of the boundary reached, with their decay
-  AlignedArray<double> scale_, logs_, factor_;
-  AlignedArray<Real> by_ends_, sums_, beyond_now_;
+  AlignedArray<double> logs_;
+  AlignedArray<double> decay_, decay_whole_;   // (padded) q as a number times 2^whole
   AlignedArray<double> positions_, segments_;  // (padded) probabilities
 };
 

@@ -34,7 +34,6 @@ class TransitionCounts : public CountVectors<Real, D> {
         lanes_(static_cast<std::size_t>(tables.lanes)),
         labels_(static_cast<std::size_t>(tables.labels)),
         first_alpha_(width_, kNegativeInfinity),
-        factor_(width_, 0.0),
         row_(width_, 0.0),
         from_(kBlock * width_),
         to_(kBlock * width_),
@@ -94,65 +93,39 @@ class TransitionCounts : public CountVectors<Real, D> {
   // label. False when a number leaves its range.
   bool fill_rows(const Meeting& meeting) {
     const DD dd;
-    double top = kNegativeInfinity;
-    const double* scale = meeting.store.alpha_scale(meeting.block);
-    for (std::size_t c = 0; c < labels_; ++c) top = std::max(top, scale[c] + t_.source_bound[c]);
-    if (top == kNegativeInfinity) return false;
+    const auto& units = meeting.store.units(meeting.block);
+    const double scale = meeting.log_scale();
+    // alpha left of the block belongs to the block before.
     for (std::size_t c = 0; c < labels_; ++c) {
-      const double first = alpha_before(meeting, 0, c) + t_.source_bound[c] - top;
-      if (first > kWidestFactor) return false;
-      row_[c] = std::exp(first);
+      const double source = static_cast<double>(t_.source_whole[c]) * kLog2;
+      const double first =
+          static_cast<double>(units[0]) * kLog2 + meeting.store.scale(meeting.block) - source;
+      row_[c] = alpha_before(meeting, 0, c) - first;
+      if (row_[c] > kLargestFactor<Real>) return false;
+      row_[c] = std::exp(row_[c]);
     }
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const VD bound = hn::Load(dd, t_.source_bound.get() + c);
-      hn::Store(Vectors::exp_or_zero(hn::Sub(hn::Add(hn::LoadU(dd, scale + c), bound), hn::Set(dd, top))), dd,
-                factor_.get() + c);
-    }
-    double powers[kBlock];
-    for (std::size_t j = 0; j < kBlock; ++j) {
-      if (j > 0) load_row(meeting.store.alpha(meeting.block) + (j - 1) * width_);
-      powers[j] = store_from_row(j);
-    }
-    VD largest = hn::Set(dd, kNegativeInfinity);
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const VD bound = hn::Load(dd, t_.transition_bound.get() + c);
-      const VD x = hn::Add(hn::Add(hn::LoadU(dd, meeting.back.alpha_scale + c), bound),
-                           hn::Set(dd, top - meeting.log_z));
-      largest = hn::Max(largest, x);
-      hn::Store(Vectors::exp_or_zero(x), dd, factor_.get() + c);
-    }
-    if (!hn::AllTrue(dd, hn::Le(largest, hn::Set(dd, kWidestFactor)))) return false;
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd))
+      Vectors::store_real(hn::Load(dd, row_.get() + c), from_.get() + c);
+    const Real* alpha = meeting.store.alpha(meeting.block);
+    std::copy_n(alpha, (kBlock - 1) * width_, from_.get() + width_);
     VD most = hn::Zero(dd);
     for (std::size_t j = 0; j < kBlock; ++j) {
-      load_row(meeting.back.alpha + (kBlock - 1 - j) * width_);
+      const std::size_t theirs = kBlock - 1 - j;
+      const double factor = static_cast<double>(units[j] + meeting.back.units[theirs + 1]) * kLog2 + scale;
+      if (factor > kWidestFactor) return false;
+      const VD by = hn::Set(dd, std::exp(factor));
+      const Real* alpha_number = meeting.back.alpha_number + theirs * width_;
+      const auto* alpha_whole = meeting.back.alpha_whole + theirs * width_;
+      const VD units_taken = hn::Set(dd, static_cast<double>(meeting.back.units[theirs + 1]));
       for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-        const VD number = hn::Mul(hn::Load(dd, row_.get() + c), hn::Set(dd, powers[j]));
+        // Of the run's last boundary nobody has certified yet what may vanish.
+        const VD power = Vectors::power(hn::Sub(Vectors::load_whole(alpha_whole + c), units_taken));
+        const VD number = hn::Mul(hn::Mul(Vectors::load_double(alpha_number + c), power), by);
         most = hn::Max(most, number);
         Vectors::store_real(number, to_.get() + j * width_ + c);
       }
     }
     return hn::AllTrue(dd, hn::Le(most, hn::Set(dd, std::exp(kLargestFactor<Real>))));
-  }
-  // row_ = numbers x factor_
-  void load_row(const Real* numbers) {
-    const DD dd;
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      hn::Store(hn::Mul(Vectors::load_double(numbers + c), hn::Load(dd, factor_.get() + c)), dd,
-                row_.get() + c);
-    }
-  }
-  // Returns the power of two that was taken out.
-  double store_from_row(std::size_t j) {
-    const DD dd;
-    VD largest = hn::Zero(dd);
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd))
-      largest = hn::Max(largest, hn::Load(dd, row_.get() + c));
-    const double most = hn::GetLane(hn::MaxOfLanes(dd, largest));
-    const double power = most > 0 ? std::ldexp(1.0, exponent_of(most)) : 1.0;
-    const VD inverse = hn::Set(dd, 1 / power);
-    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd))
-      Vectors::store_real(hn::Mul(hn::Load(dd, row_.get() + c), inverse), from_.get() + j * width_ + c);
-    return power;
   }
 
   // The block's product, four sources at a time; up to 16 terms are added up in Real.
@@ -189,16 +162,13 @@ class TransitionCounts : public CountVectors<Real, D> {
 
   void add_exact(const Meeting& meeting, std::size_t first) {
     const DD dd;
-    const BlockMessages<Real>& back = meeting.back;
     for (std::size_t j = first; j < static_cast<std::size_t>(meeting.slots); ++j) {
-      const std::size_t theirs = (kBlock - 1 - j) * width_;
+      meeting.back.load_alpha(meeting.run.tables(), kBlock - 1 - j, row_.get());
       for (std::size_t from = 0; from < labels_; ++from) {
         const VD alpha = hn::Set(dd, alpha_before(meeting, j, from) - meeting.log_z);
         for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-          const VD after = back.exact ? hn::LoadU(dd, back.alpha_log + theirs + c)
-                                      : hn::Add(Vectors::log_of(back.alpha + theirs + c),
-                                                hn::LoadU(dd, back.alpha_scale + c));
           const std::size_t at = from * width_ + c;
+          const VD after = hn::Load(dd, row_.get() + c);
           const VD x = hn::Add(hn::Add(alpha, after), hn::Load(dd, t_.transition_log.get() + at));
           hn::Store(hn::Add(hn::Load(dd, exact_sums_.get() + at), Vectors::exp_or_zero(x)), dd,
                     exact_sums_.get() + at);
@@ -210,7 +180,7 @@ class TransitionCounts : public CountVectors<Real, D> {
   const Tables& t_;
   std::size_t width_, lanes_, labels_;
   AlignedArray<double> first_alpha_;  // (padded) logarithms at the chunk's left edge
-  AlignedArray<double> factor_, row_;
+  AlignedArray<double> row_;
   AlignedArray<Real> from_, to_;     // (16, padded)
   AlignedArray<double> sums_;        // (C, padded) relative to the bounds of both labels
   AlignedArray<double> exact_sums_;  // (C, padded) probabilities

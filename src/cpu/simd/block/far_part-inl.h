@@ -1,0 +1,133 @@
+// What segments that began in earlier blocks contribute to a block: the Toeplitz product of ring and
+// durations, relative to a bound per label. Included once per instruction set.
+#if defined(SEMICRF_CPU_SIMD_BLOCK_FAR_PART_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMICRF_CPU_SIMD_BLOCK_FAR_PART_INL_H_
+#undef SEMICRF_CPU_SIMD_BLOCK_FAR_PART_INL_H_
+#else
+#define SEMICRF_CPU_SIMD_BLOCK_FAR_PART_INL_H_
+#endif
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "cpu/simd/block/ring-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace semicrf::cpu {
+namespace HWY_NAMESPACE {
+
+template <class Real, class D, class Semiring>
+class FarPart : public RealVectors<Real, D, Semiring> {
+ public:
+  using Tables = ChainTables<Real, D, Semiring>;
+  using RunRing = Ring<Real, D, Semiring>;
+  using Vectors = RealVectors<Real, D, Semiring>;
+  using typename Vectors::DD;
+  using typename Vectors::S;
+  using typename Vectors::V;
+  using typename Vectors::VD;
+
+  explicit FarPart(const Tables& tables)
+      : t_(tables),
+        width_(static_cast<std::size_t>(tables.padded)),
+        lanes_(static_cast<std::size_t>(tables.lanes)),
+        sums_(kBlock * width_),
+        factor_(static_cast<std::size_t>(std::max(tables.ring_blocks, tables.offsets) + 1) * lanes_),
+        low_(2 * lanes_),
+        active_(static_cast<std::size_t>(tables.offsets) + 1) {}
+
+  // The sums at the 16 boundaries right of the positions of the block that lies `ahead` blocks beyond the
+  // boundary reached, without the content of that block, relative to `bound` (padded, finite), which must not
+  // lie below Ring::bound. `gauge` (padded) is the content up to the block; null: 0.
+  void gather(const RunRing& ring, int ahead, const double* gauge, const double* bound) {
+    for (int panel = 0; panel < t_.panels; ++panel) gather_panel(ring, panel, ahead, gauge, bound);
+  }
+  // (panels, 16, lanes)
+  const Real* sums() const { return sums_.get(); }
+  const Real* panel(int panel) const { return sums_.get() + t_.panel_index(panel, 0, kBlock); }
+
+ private:
+  static constexpr int kStarts = 4;  // read at a time
+  // As many sums as registers hold beside the starts and an entry.
+  static constexpr int kSumsAtOnce = HWY_TARGET <= HWY_AVX3 ? kBlock : kBlock / 2;
+
+  void gather_panel(const RunRing& ring, int panel, int ahead, const double* gauge, const double* bound) {
+    const DD dd;
+    const D d;
+    const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
+    int active = 0;
+    const VD least = hn::Set(dd, Limits<S, Real>::kIgnore);
+    for (int o = 1; o + ahead <= t_.offsets; ++o) {
+      const double* scale = ring.scale(o) + c0;
+      const double* bias = t_.offset_bound.get() + static_cast<std::size_t>(o + ahead) * width_ + c0;
+      Real* factor = factor_.get() + static_cast<std::size_t>(active) * lanes_;
+      bool any = false;
+      for (std::size_t l = 0; l < lanes_; l += hn::Lanes(dd)) {
+        VD x =
+            hn::Sub(hn::Add(hn::Load(dd, scale + l), hn::Load(dd, bias + l)), hn::Load(dd, bound + c0 + l));
+        if (gauge != nullptr) x = hn::Add(x, hn::Load(dd, gauge + c0 + l));
+        any = any || !hn::AllFalse(dd, hn::Gt(x, least));
+        this->split_power(x, factor + l, low_.get() + l, low_.get() + lanes_ + l);
+      }
+      if (!any) continue;
+      hn::Store(this->from_split_power(factor, low_.get(), low_.get() + lanes_), d, factor);
+      active_[static_cast<std::size_t>(active)] = o;
+      ++active;
+    }
+    toeplitz<0, kSumsAtOnce>(ring, panel, ahead, active);
+    if constexpr (kSumsAtOnce < kBlock) toeplitz<kSumsAtOnce, kSumsAtOnce>(ring, panel, ahead, active);
+  }
+
+  // kSums boundaries against all active blocks; the sums stay in registers. Four starts at a time: every
+  // table entry that is loaded serves four sums.
+  template <int kFirst, int kSums>
+  HWY_INLINE void toeplitz(const RunRing& ring, int panel, int ahead, int active) {
+    const D d;
+    const std::size_t n = hn::Lanes(d);
+    V sums[kSums];
+    for (int i = 0; i < kSums; ++i) sums[i] = hn::Set(d, S::template zero<Real>());
+    for (int index = 0; index < active; ++index) {
+      const int o = active_[static_cast<std::size_t>(index)];
+      const V factor = hn::Load(d, factor_.get() + static_cast<std::size_t>(index) * n);
+      const Real* source = ring.numbers(o) + t_.panel_index(panel, 0, kBlock);
+      // Entry x of the table is duration 16 o - 14 + x: that of start q and boundary j is j - q + 15.
+      const Real* table = t_.offset_panel(o + ahead, panel) + static_cast<std::size_t>(kFirst) * n;
+      const int first = std::max(0, kBlock * (o + ahead) + 1 + kFirst - t_.duration) / kStarts * kStarts;
+      for (int q = first; q < kBlock; q += kStarts) {
+        V g[kStarts];
+        for (int i = 0; i < kStarts; ++i)
+          g[i] = S::Times(hn::Load(d, source + static_cast<std::size_t>(q + i) * n), factor);
+        const Real* e = table + static_cast<std::size_t>(kBlock - kStarts - q) * n;
+        [&]<int... kEntry>(std::integer_sequence<int, kEntry...>) HWY_ATTR {
+          (add_entry<kEntry>(g, hn::Load(d, e + static_cast<std::size_t>(kEntry) * n), sums), ...);
+        }
+        (std::make_integer_sequence<int, kSums + kStarts - 1>());
+      }
+    }
+    Real* out = sums_.get() + t_.panel_index(panel, kFirst, kBlock);
+    for (int i = 0; i < kSums; ++i) hn::Store(sums[i], d, out + static_cast<std::size_t>(i) * n);
+  }
+  template <int kEntry, int kSums>
+  static HWY_INLINE void add_entry(const V (&starts)[kStarts], V entry, V (&sums)[kSums]) {
+    if constexpr (kEntry >= 3 && kEntry - 3 < kSums)
+      sums[kEntry - 3] = S::TimesPlus(starts[0], entry, sums[kEntry - 3]);
+    if constexpr (kEntry >= 2 && kEntry - 2 < kSums)
+      sums[kEntry - 2] = S::TimesPlus(starts[1], entry, sums[kEntry - 2]);
+    if constexpr (kEntry >= 1 && kEntry - 1 < kSums)
+      sums[kEntry - 1] = S::TimesPlus(starts[2], entry, sums[kEntry - 1]);
+    if constexpr (kEntry < kSums) sums[kEntry] = S::TimesPlus(starts[3], entry, sums[kEntry]);
+  }
+
+  const Tables& t_;
+  std::size_t width_, lanes_;
+  AlignedArray<Real> sums_;
+  AlignedArray<Real> factor_, low_;  // of the active blocks
+  std::vector<int> active_;
+};
+
+}  // namespace HWY_NAMESPACE
+}  // namespace semicrf::cpu
+HWY_AFTER_NAMESPACE();
+
+#endif
