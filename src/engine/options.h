@@ -26,4 +26,7 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 
 std::vector<std::string> available_instruction_sets();
 
+// Why no GPU can be used here, or empty when one can. Starts the driver, which takes its time.
+std::string gpu_obstacle();
+
 }  // namespace semicrf

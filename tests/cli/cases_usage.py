@@ -75,6 +75,12 @@ def test_bench_draws_workloads_like_real_ones(box):
     box.fails("bench --score-scale 0", 2, "--score-scale")
 
 
+def test_auto_says_what_it_expects(box):
+    line = box.ok("decode -v -p scores.params.json -o out.bed scores.npy").stderr
+    check("device auto: cpu; the cpu is expected to compute for" in line and "a GPU for 0.25 s" in line, line)
+    check("device auto" not in box.ok("decode -v -x cpu -p scores.params.json -o out.bed scores.npy").stderr, "-x cpu")
+
+
 def test_unknown_command(box):
     box.fails("segment scores.npy", 2, "segment", "semicrf --help")
     box.fails("decod -p scores.params.json scores.npy", 2, "'decod'", "did you mean decode?")
