@@ -22,9 +22,17 @@ void log_binding(const std::vector<std::string>& binding) {
   if (binding.size() > kShown) log_note("input: and " + std::to_string(binding.size() - kShown) + " more");
 }
 
+// A device that was asked for is started on a thread of its own. A device of `auto` waits until the inputs
+// have told whether one pays.
+std::future<void> started(const EngineOptions& options) {
+  if (options.backend != EngineOptions::Backend::kCuda) return {};
+  return std::async(std::launch::async, [options] { warm_up(options); });
+}
+
 // The engine that `--device auto` stands for, and the devices that share windows, where that pays.
 EngineOptions settled_engine(EngineOptions options, const Analysis& analysis, const InputSet& inputs,
-                             const Parameters& parameters) {
+                             const Parameters& parameters, std::future<void>& device_start) {
+  if (device_start.valid()) device_start.get();
   std::vector<std::int64_t> lengths;
   for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
     for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
@@ -56,9 +64,10 @@ std::int64_t longest(const std::vector<BinRange>& pieces) {
 PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
     : options_(options),
       analysis_(analysis),
+      device_start_(started(options.engine)),
       parameters_(read_params_json(options.input.parameters)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
-      engines_(settled_engine(options.engine, analysis, inputs_, parameters_.parameters),
+      engines_(settled_engine(options.engine, analysis, inputs_, parameters_.parameters, device_start_),
                parameters_.parameters.chain) {
   times_.end("inputs opened and engines made");
   log_note("engine: " + engines_.first().description());
