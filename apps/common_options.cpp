@@ -86,8 +86,10 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments) {
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   command
-      .add_option("-x,--device", arguments.device,
-                  "auto (a GPU if there is one, else cpu), cpu, cuda, reference, or a list of GPUs: cuda:0,2")
+      .add_option(
+          "-x,--device", arguments.device,
+          "auto (a GPU if there is one and the work is worth its start, else cpu), cpu, cuda, reference,\n"
+          "or a list of GPUs: cuda:0,2")
       ->capture_default_str();
   add_choice(command, "--precision", arguments.precision, "float or double", {"float", "double"});
   command

@@ -113,6 +113,15 @@ std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, 
                                         : make_engine_of<double>(model, options);
 }
 
+void warm_up_device(const std::vector<int>& devices) {
+  const std::vector<int> wanted = devices.empty() ? std::vector<int>{0} : devices;
+  for (const int device : wanted) {
+    // The error stays with this thread, which asks for nothing else.
+    if (cudaSetDevice(device) == cudaSuccess) cudaFree(nullptr);
+    cudaGetLastError();
+  }
+}
+
 double cuda_copy_seconds(std::span<const unsigned char> bytes, const CudaOptions& options) {
   cudaDeviceProp properties{};
   const int device = usable_device(options.devices, &properties);

@@ -10,6 +10,8 @@ std::unique_ptr<Engine> make_cuda_engine(ChainModel, Precision, const CudaOption
   throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
 }
 
+void warm_up_device(const std::vector<int>&) {}
+
 double cuda_copy_seconds(std::span<const unsigned char>, const CudaOptions&) {
   throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
 }

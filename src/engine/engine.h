@@ -44,6 +44,9 @@ struct ChunkGrid {
   double tolerance = 0;  // junction states agree within this (log units), besides rounding of large entries
 };
 
+// Positions of a block, the unit of arithmetic of the fast engines, in which they count fallbacks.
+inline constexpr std::int64_t kBlockPositions = 16;
+
 // Sums over one chunk, for the caller to add up in chunk order (so that windows do not change a digit).
 struct ChunkReport {
   std::int64_t fallbacks = 0;  // blocks or entries recomputed in the log domain, in the runs that counted

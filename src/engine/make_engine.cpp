@@ -42,6 +42,12 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 
 std::vector<std::string> available_instruction_sets() { return cpu_instruction_sets(); }
 
+void warm_up(const EngineOptions& options) {
+  if (options.backend == EngineOptions::Backend::kCuda) warm_up_device(options.devices);
+}
+
+std::string gpu_obstacle() { return cuda_obstacle(); }
+
 double measure_copy_seconds(const EngineOptions& options, std::span<const unsigned char> bytes) {
   if (takes_gpu(options)) return cuda_copy_seconds(bytes, cuda_options(options));
   const auto begin = std::chrono::steady_clock::now();

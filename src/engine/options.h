@@ -26,4 +26,11 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 
 std::vector<std::string> available_instruction_sets();
 
+// Starts the devices that make_engine() will take for a backend that is not kAuto, to be done beside other
+// work; nothing where that is the host. Throws nothing: make_engine() says what is wrong.
+void warm_up(const EngineOptions& options);
+
+// Why no GPU can be used here, or empty when one can. Starts the driver, which takes its time.
+std::string gpu_obstacle();
+
 }  // namespace semicrf

@@ -9,7 +9,7 @@ import oracle
 from harness import VALUE_TOLERANCE, bed_rows, bedgraph_steps, check
 
 ENTRY_KEYS = {"name", "length", "covered", "missing", "pieces", "baseline", "log_partition", "boundary_entropy",
-              "position_entropy", "max_normalization_error", "fallbacks", "repaired_chunks"}
+              "position_entropy", "max_normalization_error", "blocks", "fallbacks", "repaired_chunks"}
 
 
 def per_bin(text, bin_size=10):

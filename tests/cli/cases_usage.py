@@ -47,6 +47,40 @@ def test_bench_compares_a_run_with_its_input(box):
     check(box.path("out.bed").exists(), "no out.bed")
 
 
+def bench_lines(box, arguments):
+    return [json.loads(line) for line in box.ok("bench -x cpu --repeats 1 " + arguments).stdout.splitlines()]
+
+
+def test_bench_says_how_many_blocks_left_the_fast_path(box):
+    lines = bench_lines(box, "-T 1600 -K 5 -C 3 --score-scale 30")
+    check([line["operation"] for line in lines] == ["viterbi_sweep", "viterbi", "posterior", "gradient"], "%s" % lines)
+    for line in lines:
+        blocks = 100 * (1 if line["operation"].startswith("viterbi") else 2)
+        check(line["workload"] == "normal" and line["score_scale"] == 30, "%s" % line)
+        check(abs(line["fallbacks_per_block"] - line["fallbacks"] / blocks) < 1e-5, "%s" % line)
+        check(line["repaired_chunks"] >= 0, "%s" % line)
+
+
+def test_bench_draws_workloads_like_real_ones(box):
+    for name, length, shape in (("chr11", 1000, (500, 10, 1)), ("yeast", 1000, (2463, 8, 1)), ("speech", 40, (30, 39, 32))):
+        lines = bench_lines(box, "--workload %s -T %d" % (name, length))
+        check(len(lines) == (3 if name == "speech" else 4), "%s" % lines)  # no sweep alone of several sequences
+        for line in lines:
+            check(line["workload"] == name and line["T"] == length, "%s" % line)
+            check((line["K"], line["C"], line["sequences"]) == shape, "%s" % line)
+            check("fallbacks_per_block" in line and "repaired_chunks" in line, "%s" % line)
+    box.fails("bench --workload chr11 -K 5", 2, "chr11", "only -T")
+    box.fails("bench --workload yeast --score-scale 2", 2, "yeast", "only -T")
+    box.fails("bench --workload genome", 2, "genome", "chr11")
+    box.fails("bench --score-scale 0", 2, "--score-scale")
+
+
+def test_auto_says_what_it_expects(box):
+    line = box.ok("decode -v -p scores.params.json -o out.bed scores.npy").stderr
+    check("device auto: cpu; the cpu is expected to compute for" in line and "a GPU for 0.25 s" in line, line)
+    check("device auto" not in box.ok("decode -v -x cpu -p scores.params.json -o out.bed scores.npy").stderr, "-x cpu")
+
+
 def test_unknown_command(box):
     box.fails("segment scores.npy", 2, "segment", "semicrf --help")
     box.fails("decod -p scores.params.json scores.npy", 2, "'decod'", "did you mean decode?")

@@ -29,6 +29,7 @@ Json sequence_json(const SequenceStats& sequence) {
   put_optional(object, "boundary_entropy", sequence.boundary_entropy);
   put_optional(object, "position_entropy", sequence.position_entropy);
   put_optional(object, "max_normalization_error", sequence.max_normalization_error);
+  put_optional(object, "blocks", sequence.blocks);
   put_optional(object, "fallbacks", sequence.fallbacks);
   put_optional(object, "repaired_chunks", sequence.repaired_chunks);
   return object;

@@ -26,6 +26,7 @@ struct SequenceStats {
   std::optional<double> boundary_entropy;             // nats
   std::optional<double> position_entropy;             // nats
   std::optional<double> max_normalization_error;
+  std::optional<std::int64_t> blocks;  // of 16 positions, in every pass and direction
   std::optional<std::int64_t> fallbacks;
   std::optional<std::int64_t> repaired_chunks;
 };

@@ -6,50 +6,14 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/error.h"
 #include "engine/measure.h"
 #include "engine/options.h"
-#include "model/score_source.h"
-#include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "pipeline/bench/json_line.h"
+#include "pipeline/bench/sequence_passes.h"
 #include "pipeline/bench/timing.h"
 
 namespace semicrf {
 namespace {
-
-struct PosteriorRun {
-  double log_partition = 0;
-  double max_normalization_error = 0;
-  ChunkTotals totals;
-  std::vector<double> boundary, labels;
-};
-
-// Boundary and label posteriors of the whole sequence into the memory of `run`, and the expected counts when
-// asked for; starts and ends are computed on the way.
-void posteriors_of(Engine& engine, const ScoreWindow& whole, PosteriorRun& run,
-                   ExpectedCounts* counts = nullptr) {
-  const auto length = static_cast<std::size_t>(whole.length);
-  run.boundary.resize(length);
-  run.labels.resize(length * static_cast<std::size_t>(engine.model().num_labels));
-  PosteriorArrays arrays;
-  arrays.boundary = run.boundary.data();
-  arrays.labels = run.labels.data();
-  arrays.counts = counts;
-  const PosteriorWindow window = engine.posteriors(whole, {0, whole.length}, nullptr, nullptr, arrays);
-  run.log_partition = log_sum(window.right_forward);
-  run.totals = {};
-  run.totals.add(window.chunks);
-  run.max_normalization_error = 0;
-  for (const ChunkReport& chunk : window.chunks)
-    run.max_normalization_error = std::max(run.max_normalization_error, chunk.max_normalization_error);
-}
-
-ViterbiResult path_of(Engine& engine, const ScoreWindow& whole, int threads = 1) {
-  MemoryScoreSource source(whole, engine.model().num_labels);
-  WindowPlan plan;
-  plan.length = plan.window = whole.length;
-  return decode_viterbi(engine, source, plan, {}, threads);
-}
 
 std::int64_t peak_memory() {
   rusage usage{};
@@ -82,15 +46,15 @@ class Bench {
   void run(const BenchWorkload& workload) {
     workload_ = workload;
     sample_ = make_sample(workload, options_.seed);
-    whole_ = sample_.window(0, workload.length);
+    sequences_.clear();
+    for (int i = 0; i < workload.sequences; ++i)
+      sequences_.push_back(sample_.window(i * workload.length, workload.length));
     for (const int threads : thread_counts()) {
-      EngineOptions engine_options = options_.engine;
-      engine_options.threads = threads;
-      const std::unique_ptr<Engine> engine = make_engine(engine_options, sample_.model);
-      if (options_.viterbi) run_viterbi_sweep(*engine, threads);
-      if (options_.viterbi) run_viterbi(*engine, threads);
-      if (options_.posterior) run_posterior(*engine, threads);
-      if (options_.gradient) run_gradient(*engine, threads);
+      const SequencePasses passes(options_.engine, sample_.model, threads, sequences_);
+      if (options_.viterbi && sequences_.size() == 1) run_viterbi_sweep(passes);
+      if (options_.viterbi) run_viterbi(passes);
+      if (options_.posterior) run_posterior(passes);
+      if (options_.gradient) run_gradient(passes);
     }
   }
 
@@ -100,19 +64,31 @@ class Bench {
   }
 
   // `peak`: pairs per second of one thread; the share counts `passes` over the sequence and no warm-up.
-  JsonLine line(const Engine& engine, const char* operation, int threads, double passes, double seconds,
+  JsonLine line(const SequencePasses& engines, const char* operation, double passes, double seconds,
                 double peak) const {
+    const double positions = static_cast<double>(workload_.positions());
     JsonLine json;
-    json.add("operation", operation).add("device", engine.description());
+    json.add("operation", operation).add("device", engines.engine().description());
+    json.add("workload", name_of(workload_.kind));
     json.add("T", workload_.length).add("K", std::int64_t{workload_.max_duration});
-    json.add("C", std::int64_t{workload_.num_labels});
+    json.add("C", std::int64_t{workload_.num_labels}).add("sequences", std::int64_t{workload_.sequences});
+    if (workload_.kind == WorkloadKind::kNormal) json.add("score_scale", workload_.score_scale);
     if (workload_.log_tail < 0) json.add("log_tail", workload_.log_tail);
-    json.add("threads", std::int64_t{threads});
+    json.add("threads", std::int64_t{engines.threads()});
     json.add("median_seconds", seconds);
-    json.add("positions_per_second", static_cast<double>(workload_.length) / seconds);
+    json.add("positions_per_second", positions / seconds);
     json.add("pairs_per_second", passes * workload_.pairs() / seconds).add("peak_pairs_per_second", peak);
-    json.add("share_of_peak", passes * workload_.pairs() / seconds / (peak * threads));
+    json.add("share_of_peak", passes * workload_.pairs() / seconds / (peak * engines.threads()));
     return json;
+  }
+
+  // `directions`: over which the fallbacks were counted.
+  void add_totals(JsonLine& json, const ChunkTotals& totals, std::int64_t directions) const {
+    const std::int64_t blocks = (workload_.length - 1) / kBlockPositions + 1;
+    const auto all = static_cast<double>(blocks * directions * workload_.sequences);
+    json.add("fallbacks", totals.fallbacks);
+    json.add("fallbacks_per_block", static_cast<double>(totals.fallbacks) / all);
+    json.add("repaired_chunks", totals.repaired_chunks);
   }
 
   void finish(JsonLine& json, std::size_t engine_bytes) const {
@@ -120,71 +96,73 @@ class Bench {
     print_(json.text());
   }
 
-  std::unique_ptr<Engine> reference() const {
+  SequencePasses reference() const {
     EngineOptions engine;
     engine.backend = EngineOptions::Backend::kReference;
-    return make_engine(engine, sample_.model);
+    return SequencePasses(engine, sample_.model, 1, sequences_);
   }
 
   // The sweep alone: what the traceback reads is kept, but no path is followed.
-  void run_viterbi_sweep(Engine& engine, int threads) {
+  void run_viterbi_sweep(const SequencePasses& passes) {
+    ChunkTotals totals;
     const double seconds = median_seconds(options_.repeats, [&] {
-      engine.viterbi(whole_, {0, workload_.length}, nullptr, true);
+      totals = {};
+      totals.add(passes.engine().viterbi(sequences_.front(), {0, workload_.length}, nullptr, true).chunks);
     });
-    print_(line(engine, "viterbi_sweep", threads, 1, seconds, peaks_.add_max).text());
+    JsonLine json = line(passes, "viterbi_sweep", 1, seconds, peaks_.add_max);
+    add_totals(json, totals, 1);
+    print_(json.text());
   }
 
-  void run_viterbi(Engine& engine, int threads) {
-    ViterbiResult result;
-    const double seconds =
-        median_seconds(options_.repeats, [&] { result = path_of(engine, whole_, threads); });
-    JsonLine json = line(engine, "viterbi", threads, 1, seconds, peaks_.add_max);
-    json.add("score", result.score).add("segments", result.segments.size());
-    json.add("fallbacks", result.fallbacks).add("repaired_chunks", result.repaired_chunks);
-    if (options_.check)
-      json.add("score_error", relative_error(result.score, path_of(*reference(), whole_).score));
-    finish(json, engine.viterbi_bytes(workload_.length, true));
+  void run_viterbi(const SequencePasses& passes) {
+    PathsRun run;
+    const double seconds = median_seconds(options_.repeats, [&] { run = passes.paths(); });
+    JsonLine json = line(passes, "viterbi", 1, seconds, peaks_.add_max);
+    json.add("score", run.score).add("segments", run.segments);
+    add_totals(json, run.totals, 1);
+    if (options_.check) json.add("score_error", relative_error(run.score, reference().paths().score));
+    finish(json, passes.engine().viterbi_bytes(workload_.length, true));
   }
 
-  void run_posterior(Engine& engine, int threads) {
+  void run_posterior(const SequencePasses& passes) {
     PosteriorRun run;
-    const double seconds = median_seconds(options_.repeats, [&] { posteriors_of(engine, whole_, run); });
-    JsonLine json = line(engine, "posterior", threads, 2, seconds, peaks_.multiply_add);
+    const double seconds = median_seconds(options_.repeats, [&] { passes.posteriors(run, nullptr); });
+    JsonLine json = line(passes, "posterior", 2, seconds, peaks_.multiply_add);
     json.add("log_partition", run.log_partition);
     json.add("max_normalization_error", run.max_normalization_error);
-    json.add("fallbacks", run.totals.fallbacks).add("repaired_chunks", run.totals.repaired_chunks);
+    add_totals(json, run.totals, 2);
     if (options_.check) {
       PosteriorRun exact;
-      posteriors_of(*reference(), whole_, exact);
+      reference().posteriors(exact, nullptr);
       json.add("log_partition_error", relative_error(run.log_partition, exact.log_partition));
       json.add("posterior_error", std::max(largest_error(run.labels, exact.labels),
                                            largest_error(run.boundary, exact.boundary)));
     }
-    finish(json, engine.posterior_bytes(workload_.length));
+    finish(json, passes.engine().posterior_bytes(workload_.length));
   }
 
   // Everything training asks of a sequence: label posteriors and the expected counts.
-  void run_gradient(Engine& engine, int threads) {
+  void run_gradient(const SequencePasses& passes) {
     PosteriorRun run;
     ExpectedCounts counts;
     const double seconds = median_seconds(options_.repeats, [&] {
       counts = {};
-      posteriors_of(engine, whole_, run, &counts);
+      passes.posteriors(run, &counts);
     });
-    JsonLine json = line(engine, "gradient", threads, 3, seconds, peaks_.multiply_add);
+    JsonLine json = line(passes, "gradient", 3, seconds, peaks_.multiply_add);
     json.add("log_partition", run.log_partition);
     json.add("segments", std::accumulate(counts.duration.begin(), counts.duration.end(), 0.0));
-    json.add("fallbacks", run.totals.fallbacks).add("repaired_chunks", run.totals.repaired_chunks);
+    add_totals(json, run.totals, 2);
     if (options_.check) {
       PosteriorRun exact;
       ExpectedCounts expected;
-      posteriors_of(*reference(), whole_, exact, &expected);
+      reference().posteriors(exact, &expected);
       json.add("log_partition_error", relative_error(run.log_partition, exact.log_partition));
       json.add("emission_error", largest_share(run.labels, exact.labels));
       json.add("transition_error", largest_share(counts.transition, expected.transition));
       json.add("duration_error", largest_share(counts.duration, expected.duration));
     }
-    finish(json, engine.posterior_bytes(workload_.length, true));
+    finish(json, passes.engine().posterior_bytes(workload_.length, true));
   }
 
   const BenchOptions& options_;
@@ -192,7 +170,7 @@ class Bench {
   ArithmeticPeaks peaks_;
   BenchWorkload workload_;
   BenchSample sample_;
-  ScoreWindow whole_;
+  std::vector<ScoreWindow> sequences_;
 };
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include <cstddef>
 #include <random>
+#include <stdexcept>
+
+#include "pipeline/bench/real_workloads.h"
 
 namespace semicrf {
 namespace {
@@ -14,6 +17,41 @@ std::vector<double> normal_values(std::size_t count, std::mt19937_64& random) {
 }
 
 }  // namespace
+
+const char* name_of(WorkloadKind kind) {
+  switch (kind) {
+    case WorkloadKind::kNormal:
+      return "normal";
+    case WorkloadKind::kChr11:
+      return "chr11";
+    case WorkloadKind::kYeast:
+      return "yeast";
+    case WorkloadKind::kSpeech:
+      return "speech";
+  }
+  return "";
+}
+
+BenchWorkload real_workload(const std::string& name) {
+  BenchWorkload workload;
+  const auto set = [&](WorkloadKind kind, std::int64_t length, int max_duration, int num_labels) {
+    workload.kind = kind;
+    workload.length = length;
+    workload.max_duration = max_duration;
+    workload.num_labels = num_labels;
+  };
+  if (name == "chr11") {
+    set(WorkloadKind::kChr11, 672'261, 500, 10);  // the whole chromosome
+  } else if (name == "yeast") {
+    set(WorkloadKind::kYeast, 271'061, 2463, 8);  // chromosome II
+  } else if (name == "speech") {
+    set(WorkloadKind::kSpeech, 300, 30, 39);
+    workload.sequences = 32;
+  } else {
+    throw std::logic_error("no workload is called " + name);
+  }
+  return workload;
+}
 
 std::vector<BenchWorkload> standard_workloads() {
   return {
@@ -28,6 +66,7 @@ ScoreWindow BenchSample::window(std::int64_t begin, std::int64_t length) const {
 }
 
 BenchSample make_sample(const BenchWorkload& workload, std::uint64_t seed) {
+  if (workload.kind != WorkloadKind::kNormal) return make_real_sample(workload, seed);
   std::mt19937_64 random(seed);
   BenchSample sample;
   const auto labels = static_cast<std::size_t>(workload.num_labels);

@@ -1,13 +1,18 @@
-// Random models and scores to measure engines with.
+// Models and scores to measure engines with.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "core/chain_model.h"
 #include "core/score_window.h"
 
 namespace semicrf {
+
+// Normal numbers for scores and tables, or the statistics of a real task (real_workloads.h).
+enum class WorkloadKind { kNormal, kChr11, kYeast, kSpeech };
+const char* name_of(WorkloadKind kind);
 
 struct BenchWorkload {
   std::int64_t length = 0;       // T
@@ -18,6 +23,8 @@ struct BenchWorkload {
   double transition_offset = 0;  // added to every transition; less than 0: long segments
   std::int64_t distinct = 0;     // emissions that are drawn before they repeat; 0: all are
   int sequences = 1;             // of that length
+  // The numbers between length and sequences are for kNormal.
+  WorkloadKind kind = WorkloadKind::kNormal;
 
   std::int64_t positions() const { return length * sequences; }
   // Duration and transition candidates of one pass over the sequences.
@@ -27,12 +34,14 @@ struct BenchWorkload {
   }
 };
 
-// The shapes that docs/performance.md reports.
+// The shapes of N(0,1) scores that docs/performance.md reports.
 std::vector<BenchWorkload> standard_workloads();
+// The shape of the real task "chr11", "yeast" or "speech".
+BenchWorkload real_workload(const std::string& name);
 
 struct BenchSample {
-  ChainModel model;              // N(0,1) transitions and duration scores
-  std::vector<float> emissions;  // (positions, C), N(0, score_scale)
+  ChainModel model;              // kNormal: N(0,1) transitions and duration scores
+  std::vector<float> emissions;  // (positions, C); kNormal: N(0, score_scale^2)
 
   // The sequence of `length` positions from `begin` on.
   ScoreWindow window(std::int64_t begin, std::int64_t length) const;

@@ -10,6 +10,7 @@
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "engine/options.h"
+#include "pipeline/run/check_posteriors.h"
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
@@ -147,6 +148,7 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
     timed(report_.write, [&] {
       if (!finished.begun) outputs_.begin_piece(piece.location, so_far, true);
       finished.begun = true;
+      check_posteriors(block, piece.location);
       outputs_.add_block(block);
     });
   };
@@ -214,7 +216,10 @@ void PieceRunner::write(const Finished& finished) {
   timed(report_.write, [&] {
     if (!finished.begun)
       outputs_.begin_piece(finished.piece.location, finished.result, finished.block.has_value());
-    if (finished.block) outputs_.add_block(finished.block->view());
+    if (finished.block) {
+      check_posteriors(finished.block->view(), finished.piece.location);
+      outputs_.add_block(finished.block->view());
+    }
     outputs_.end_piece();
   });
   record(finished.piece, finished.result);

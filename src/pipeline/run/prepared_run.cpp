@@ -8,6 +8,7 @@
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
 #include "pipeline/outputs/formats.h"
+#include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
@@ -21,12 +22,34 @@ void log_binding(const std::vector<std::string>& binding) {
   if (binding.size() > kShown) log_note("input: and " + std::to_string(binding.size() - kShown) + " more");
 }
 
-// With the devices that share windows, where that pays.
-EngineOptions spread_over_devices(EngineOptions options, const InputSet& inputs) {
+// A device that was asked for is started on a thread of its own. A device of `auto` waits until the inputs
+// have told whether one pays.
+std::future<void> started(const EngineOptions& options) {
+  if (options.backend != EngineOptions::Backend::kCuda) return {};
+  return std::async(std::launch::async, [options] { warm_up(options); });
+}
+
+// The engine that `--device auto` stands for, and the devices that share windows, where that pays.
+EngineOptions settled_engine(EngineOptions options, const Analysis& analysis, const InputSet& inputs,
+                             const Parameters& parameters, std::future<void>& device_start) {
+  if (device_start.valid()) device_start.get();
   std::vector<std::int64_t> lengths;
   for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
     for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
   options.spread_windows = windows_pay(lengths, options.devices.size());
+  WorkSize work;
+  for (const std::int64_t length : lengths) {
+    work.positions += length;
+    work.longest = std::max(work.longest, length);
+  }
+  work.max_duration = parameters.chain.max_duration;
+  work.num_labels = parameters.num_labels();
+  work.inputs = parameters.emission ? parameters.num_tracks() : parameters.num_labels();
+  work.sweeps = (analysis.viterbi ? 1 : 0) + (analysis.posteriors ? 2 : 0) + (analysis.path_edges ? 1 : 0) +
+                (analysis.draws > 0 ? 1 : 0);
+  const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
+  if (!choice.reason.empty()) log_detail(choice.reason);
+  options.backend = choice.backend;
   return options;
 }
 
@@ -41,9 +64,11 @@ std::int64_t longest(const std::vector<BinRange>& pieces) {
 PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
     : options_(options),
       analysis_(analysis),
+      device_start_(started(options.engine)),
       parameters_(read_params_json(options.input.parameters)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
-      engines_(spread_over_devices(options.engine, inputs_), parameters_.parameters.chain) {
+      engines_(settled_engine(options.engine, analysis, inputs_, parameters_.parameters, device_start_),
+               parameters_.parameters.chain) {
   times_.end("inputs opened and engines made");
   log_note("engine: " + engines_.first().description());
   log_binding(inputs_.binding());
@@ -155,6 +180,7 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
   PieceRunner({analysis_, window_budget_, options_.infeasible}, engines_, pieces, outputs, report_, progress)
       .run();
   times_.end("pieces");
+  report_.warn_of_exact_blocks();
   if (progress != nullptr) progress->end();
   outputs.finish(report_.write);
   times_.end("outputs synchronised");

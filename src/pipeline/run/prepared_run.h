@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <future>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,6 +48,7 @@ class PreparedRun {
   StageTimes times_{"run"};  // begins before all that follows
   RunOptions options_;
   Analysis analysis_;
+  std::future<void> device_start_;  // beside the opening of the inputs
   ParameterFile parameters_;
   InputSet inputs_;
   EnginePool engines_;

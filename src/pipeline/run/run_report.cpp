@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
+#include "engine/engine.h"
 #include "pipeline/run/log.h"
 
 namespace semicrf {
@@ -18,17 +20,35 @@ void accumulate(std::optional<Value>& total, Value value) {
 
 }  // namespace
 
+std::int64_t blocks_of(std::int64_t positions) { return (positions + kBlockPositions - 1) / kBlockPositions; }
+
+std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t blocks) {
+  constexpr std::int64_t kFewest = 1000;  // less is computed in no time on either path
+  constexpr std::int64_t kShare = 10;     // a tenth
+  if (blocks < kFewest || fallbacks * kShare <= blocks) return std::nullopt;
+  char share[32];
+  std::snprintf(share, sizeof share, "%.2g", static_cast<double>(fallbacks) / static_cast<double>(blocks));
+  return Warning{"exact-blocks",
+                 std::to_string(fallbacks) + " fallbacks in " + std::to_string(blocks) + " blocks (" + share +
+                     " per block): scores, transitions or durations differ by more than fast arithmetic can "
+                     "hold, and were computed in double logarithms; the results are right, but this is slow. "
+                     "Write -inf where -1e9 or the like means impossible, leave out positions that mean "
+                     "nothing (--exclude), or try --precision double"};
+}
+
 void SequenceReport::add(const PieceResult& result, std::int64_t positions) {
-  const auto add_totals = [&](const ChunkTotals& totals) {
+  // `directions` in which the pass went over the piece.
+  const auto add_totals = [&](const ChunkTotals& totals, std::int64_t directions) {
+    accumulate(stats.blocks, directions * blocks_of(positions));
     accumulate(stats.fallbacks, totals.fallbacks);
     accumulate(stats.repaired_chunks, totals.repaired_chunks);
   };
   if (result.viterbi) {
     accumulate(stats.segments, result.viterbi->segments.size());
     accumulate(stats.viterbi_score, result.viterbi->score);
-    add_totals(*result.viterbi);
+    add_totals(*result.viterbi, 1);
   }
-  if (result.shares) add_totals(*result.shares);
+  if (result.shares) add_totals(*result.shares, 1);
   if (result.posteriors) {
     const PosteriorResult& posteriors = *result.posteriors;
     accumulate(stats.log_partition, posteriors.log_partition);
@@ -38,7 +58,7 @@ void SequenceReport::add(const PieceResult& result, std::int64_t positions) {
     boundary_plogp_ += posteriors.boundary_plogp;
     label_entropy_ += posteriors.label_entropy;
     positions_ += positions;
-    add_totals(posteriors);
+    add_totals(posteriors, 2);
   }
   if (!result.draws) return;
   const std::vector<Draw>& draws = result.draws->draws;
@@ -48,7 +68,7 @@ void SequenceReport::add(const PieceResult& result, std::int64_t positions) {
     (*stats.log_likelihood)[i] += draws[i].log_likelihood;
     accumulate(stats.segments, draws[i].segments.size());
   }
-  add_totals(*result.draws);
+  add_totals(*result.draws, 1);
 }
 
 void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {
@@ -66,6 +86,15 @@ void SequenceReport::finish() {
 void RunReport::warn(const Warning& warning) {
   log_warning(warning);
   warnings_.push_back(warning);
+}
+
+void RunReport::warn_of_exact_blocks() {
+  std::int64_t fallbacks = 0, blocks = 0;
+  for (const SequenceReport& sequence : sequences_) {
+    fallbacks += sequence.stats.fallbacks.value_or(0);
+    blocks += sequence.stats.blocks.value_or(0);
+  }
+  if (const std::optional<Warning> warning = exact_blocks_warning(fallbacks, blocks)) warn(*warning);
 }
 
 Stats RunReport::finish(const std::string& version, const std::string& device) {

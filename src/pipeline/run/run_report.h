@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,12 @@ class SequenceReport {
   std::int64_t positions_ = 0;
 };
 
+// Blocks of 16 positions that so many positions of a piece are computed in.
+std::int64_t blocks_of(std::int64_t positions);
+
+// What a user should know when more than a tenth of the blocks took the exact path.
+std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t blocks);
+
 // Not thread-safe.
 class RunReport {
  public:
@@ -37,6 +44,8 @@ class RunReport {
 
   // Logs the warning and keeps it.
   void warn(const Warning& warning);
+  // Warns when so many blocks of all sequences took the exact path that it made the run slow.
+  void warn_of_exact_blocks();
   std::vector<SequenceReport>& sequences() { return sequences_; }
   // The whole document; ends the clock.
   Stats finish(const std::string& version, const std::string& device);

@@ -34,6 +34,7 @@ Stats example() {
   full.boundary_entropy = 1;
   full.position_entropy = 2;
   full.max_normalization_error = 1e-9;
+  full.blocks = 126;
   full.fallbacks = 0;
   full.repaired_chunks = 3;
   SequenceStats bare;
@@ -62,6 +63,7 @@ TEST_CASE("the statistics document has every field, in order and to the last dig
   CHECK(full["log_partition"].get<double>() == -12345.678901234567);
   CHECK(full["viterbi_score"].is_null());
   CHECK(full["max_normalization_error"].get<double>() == 1e-9);
+  CHECK(full["blocks"] == 126);
   CHECK(full["fallbacks"] == 0);
   CHECK(full["repaired_chunks"] == 3);
   CHECK(stats_text(example()).find("\"format\"") < stats_text(example()).find("\"sequences\""));

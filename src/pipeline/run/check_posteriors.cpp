@@ -1,0 +1,36 @@
+#include "pipeline/run/check_posteriors.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace semicrf {
+namespace {
+
+// x - x is 0 for numbers, NaN for NaN and infinities; a sum of them takes a fraction of the time that it
+// takes to print one value.
+bool all_finite(std::span<const double> values) {
+  double sum = 0;
+  for (const double value : values) sum += value - value;
+  return sum == 0;
+}
+
+}  // namespace
+
+void check_posteriors(const PosteriorBlock& block, const BinLocation& location) {
+  for (const std::span<const double>& values :
+       {block.boundary, block.labels, block.path_label, block.path_start, block.path_end}) {
+    if (all_finite(values)) continue;
+    const auto bad = std::find_if(values.begin(), values.end(), [](double p) { return !std::isfinite(p); });
+    const auto width = static_cast<std::int64_t>(values.size()) / block.range.size();
+    const std::int64_t t = block.range.begin + (bad - values.begin()) / width;
+    // Counted from 1, as on the command line.
+    throw std::logic_error(location.chromosome + ":" + std::to_string(location.begin_base(t) + 1) + "-" +
+                           std::to_string(location.end_base(t + 1)) + ": a posterior is " +
+                           std::to_string(*bad) + " where it should be a probability");
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,38 @@
+// Which engine `--device auto` takes: the one that is expected to finish first.
+//
+// Both are predicted from the size of the work alone, before a driver is asked for anything: to start a
+// device takes longer than many whole runs.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "engine/options.h"
+
+namespace semicrf {
+
+struct WorkSize {
+  std::int64_t positions = 0;  // of all pieces
+  std::int64_t longest = 0;    // piece
+  int max_duration = 1;        // K
+  int num_labels = 1;          // C
+  int inputs = 1;              // numbers per position: tracks, or scores of labels
+  int sweeps = 1;              // over all positions: 1 for a path, exact segments or draws, 2 for posteriors
+};
+
+// Seconds, without reading inputs and writing outputs, which are the same for both.
+double expected_cpu_seconds(const WorkSize& work, int threads);
+double expected_gpu_seconds(const WorkSize& work);  // of one GPU, its start included
+
+struct DeviceChoice {
+  EngineOptions::Backend backend = EngineOptions::Backend::kCpu;
+  std::string reason;  // a line for the log; empty: nothing was chosen
+};
+
+// For Backend::kAuto kCpu or kCuda, any other as it is. `gpu_obstacle` says why no GPU can be used, or
+// nothing; it is called only where a GPU would be faster, as it starts the driver.
+DeviceChoice choose_device(const EngineOptions& options, const WorkSize& work,
+                           const std::function<std::string()>& gpu_obstacle);
+
+}  // namespace semicrf
