@@ -63,7 +63,8 @@ class MessageWriter {
       const std::size_t scale = b * labels_ + c;
       if (out_.starts != nullptr) {
         double value =
-            exact ? kept.gamma.pool[pool + c] : log_of(kept.gamma.numbers[from]) + kept.gamma.scale[scale];
+            exact ? kept.gamma.pool[pool + c]
+                  : log_of(kept.gamma.numbers[from]) + (kept.gamma.scale[scale] + kept.gamma.level[in_slab] * kLog2);
         if (!scores_.start_scores.empty()) value += scores_.start_scores.at(in_window * labels_ + c);
         if (range_.begin + static_cast<std::int64_t>(row) == 0 && !model_.start_scores.empty())
           value += model_.start_scores[c];
@@ -71,7 +72,8 @@ class MessageWriter {
       }
       if (out_.ends != nullptr) {
         const double value =
-            exact ? kept.alpha.pool[pool + c] : log_of(kept.alpha.numbers[from]) + kept.alpha.scale[scale];
+            exact ? kept.alpha.pool[pool + c]
+                  : log_of(kept.alpha.numbers[from]) + (kept.alpha.scale[scale] + kept.alpha.level[in_slab] * kLog2);
         out_.ends[at] = (value + offset) + end_level;
       }
       if (out_.tails == nullptr) continue;

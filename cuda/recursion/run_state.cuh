@@ -52,7 +52,7 @@ struct RunState {
   // alpha at the boundary reached: a number (in [1, 2); below 1, max) and a scale, relative to the base.
   int carry_scale;
   Real carry;
-  int gauge, growth;
+  int gauge;
   bool impossible;  // no label has an alpha
   double rest;
   double base;  // units taken out of all scales
@@ -67,18 +67,6 @@ __device__ inline double log_of_number(float x) {
   return x > 0.0f ? value : kNone;
 }
 __device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
-
-// Starts of a block that are so far apart that some have vanished as numbers, relative to 2^up.
-template <class Real>
-struct StartNumbers {
-  Real start[kBlock];
-};
-template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE void keep_logs(ExactMemory<Real, Semiring> e, int block,
-                                           const StartNumbers<Real>& numbers, int up) {
-  for (int slot = 0; slot < kBlock; ++slot)
-    e.log_at(block, slot) = log_of_number(numbers.start[slot]) - up * LogSemiring::kUnit;
-}
 
 // The message and the tail of a state; its ring goes into the team's.
 struct Messages {
@@ -95,7 +83,7 @@ __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, Ex
       const int d = kBlock * distance - slot_at;
       return d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
     });
-    if (c == 0) e.has_log[block] = 1;
+    if (c == 0) e.has_log[block] = kHasLogs;
   }
   return {entries[static_cast<std::int64_t>(t.duration) * t.labels],
           t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
@@ -132,7 +120,7 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
       double values[4];
       if (logs) {
 #pragma unroll
-        for (int k = 0; k < 4; ++k) values[k] = e.log_at(block, kBlock - 1 - n - k);
+        for (int k = 0; k < 4; ++k) values[k] = e.row_log(block, kBlock - 1 - n - k);
       } else {
         Real four[4];
         load4(numbers + ring.part(3 - n / 4), four);

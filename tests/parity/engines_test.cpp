@@ -219,7 +219,10 @@ TEST_CASE("hard scores reach the log domain of the fast engines") {
   for (const CaseKind kind :
        {CaseKind::kSteps, CaseKind::kMasks, CaseKind::kWildDurations, CaseKind::kRareSource}) {
     for (const EngineOptions& options : fast_engines()) {
-      const std::int64_t length = options.backend == EngineOptions::Backend::kCuda ? 100 : 300;
+      const bool cuda = options.backend == EngineOptions::Backend::kCuda;
+      // Of these it is the size alone that is hard, which the CUDA engine does not mind.
+      if (cuda && (kind == CaseKind::kSteps || kind == CaseKind::kRareSource)) continue;
+      const std::int64_t length = cuda ? 100 : 300;
       std::int64_t fallbacks = 0;
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         const ModelCase sample = make_case(kind, {length, 30, 6}, seed);
