@@ -218,7 +218,8 @@ __global__ void __launch_bounds__(kThreads, 4)
   const int index = static_cast<int>(teams / p.pieces);
   const IntervalMessages<Real> interval(p, index);
   const int first = piece * kPieceBlocks;
-  const int last = first + kPieceBlocks < interval.blocks ? first + kPieceBlocks : interval.blocks;
+  const int blocks = interval.is_feasible() ? interval.blocks : 0;
+  const int last = first + kPieceBlocks < blocks ? first + kPieceBlocks : blocks;
   CarriedContent sum;
   if (first < last) {
     for (int block = 0; block < first; ++block) sum.add(interval.content_of(block, c));
@@ -400,7 +401,7 @@ class GroupCounter {
     const int marks = interval.task.at_sequence_end ? 0 : p_.before.blocks;
     const int first = marks - group_ - 1 > 0 ? marks - group_ - 1 : 0;
     Walk across{index_, group_, c_, first, marks, group_ - marks, marks, true};
-    if (bias_power_ == kNoPower) inside.to = across.to = 0;
+    if (bias_power_ == kNoPower || !interval.is_feasible()) inside.to = across.to = 0;
     const bool wide_inside = walk(p_.starts, p_.ends, inside);
     const bool wide_across = walk(p_.before, p_.after, across);
     double* out =

@@ -76,6 +76,8 @@ struct IntervalMessages {
         z_offset(p.z.offset[index]),
         z_log(p.z.log[index]) {}
 
+  // Nothing is counted where no segmentation has a finite score.
+  __device__ bool is_feasible() const { return z_log > kNone; }
   __device__ bool at_sequence_begin() const { return task.begin == 0; }
   __device__ std::int64_t token_of(std::int64_t row) const { return task.begin + (row - first_row); }
   __device__ std::int64_t score_index(std::int64_t row, int c) const {

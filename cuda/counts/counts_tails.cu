@@ -168,7 +168,7 @@ __global__ void __launch_bounds__(kWarps * 32) tail_kernel(const __grid_constant
   double* part = p.parts + index * p.entries;
   const std::int64_t transitions = static_cast<std::int64_t>(p.groups) * kBlock * p.tables.labels;
   double* positions = part + transitions + static_cast<std::int64_t>(p.tables.labels) * p.tables.labels + c;
-  if (p.tables.tail != 0 && p.tables.log_tail[c] != kNone) {
+  if (p.tables.tail != 0 && p.tables.log_tail[c] != kNone && p.z.log[index] > kNone) {
     TailCounter<Real>(p, index, c)
         .run(part + static_cast<std::int64_t>(p.tables.duration - 1) * p.tables.labels + c, positions);
   } else if (threadIdx.x % 32 == 0) {

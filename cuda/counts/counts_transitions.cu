@@ -276,8 +276,9 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   const int working = warps_along(blocks);
   const int each = (blocks + working - 1) / working;
   const int begin = warp * each;
-  counter.run(begin, begin + each < blocks ? begin + each : blocks);
-  if (warp == 0) counter.count_edges();
+  const bool feasible = p.z.log[index] > kNone;
+  counter.run(begin, !feasible ? begin : (begin + each < blocks ? begin + each : blocks));
+  if (warp == 0 && feasible) counter.count_edges();
   for (int turn = 0; turn < warps; ++turn) {
     __syncthreads();
     if (turn == warp) counter.add_to(totals);

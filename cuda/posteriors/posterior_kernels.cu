@@ -293,6 +293,7 @@ class PieceCombiner {
     }
     if (lane() != 0 || (kMany && threadIdx.x != 0) || at_.last_block < at_.first_block) return;
     double* out = p_.sums + (static_cast<std::int64_t>(at_.index) * p_.pieces + at_.piece) * 4;
+    if (!(p_.z.log[at_.index] > kNone)) sums_ = Statistics();  // there are no posteriors
     out[0] = sums_.entropy;
     out[1] = sums_.mass;
     out[2] = sums_.plogp;

@@ -35,6 +35,7 @@ struct RunAside {
   double tail_log;
   double baseline;  // taken out of every score
   int fallbacks;
+  int far_above;  // blocks until the ring has none whose scale is beyond what the fast path knows
   bool active, centred;
   // A move of the ring that waits for the helpers.
   bool move_wanted, move_forbidden;
@@ -168,18 +169,21 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
   p.states.offset[at.slot] = possible ? at.offset : 0.0;
 }
 
-// Moves the ring by whole units, all but the block `fresh`; or empties it.
+// Moves the ring by whole units, all but the block `fresh`; or empties it. Returns whether a scale is now far
+// above.
 template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE void move_ring(ExactMemory<Real, Semiring> e, int blocks, int fresh, double units,
+__device__ SEMICRF_NOINLINE bool move_ring(ExactMemory<Real, Semiring> e, int blocks, int fresh, double units,
                                            bool forbidden) {
+  bool far_above = false;
   for (int j = 0; j < blocks; ++j) {
     if (j == fresh || is_empty(e.ring.scale(j))) continue;
     if (forbidden) {
       e.ring.scale(j) = kEmpty;
     } else {
-      e.set_units(j, e.units(j) + units);
+      far_above = e.set_units(j, e.units(j) + units) || far_above;
     }
   }
+  return far_above;
 }
 
 }  // namespace semicrf::cuda

@@ -60,7 +60,7 @@ template <class Real, class Semiring>
 struct ExactMemory {
   using O = Ops<Real, Semiring>;
   Ring<Real, false> ring;
-  double* logs;        // (blocks, 17, C) starts relative to the block's scale, then a scale that is far below
+  double* logs;        // (blocks, 17, C) starts relative to the block's scale, then a scale that is far away
   int* has_log;        // (blocks) what of a block's starts is there
   double *near, *far;  // (16, C)
   double *alpha_row, *weights;  // (C) of all labels: logarithms; numbers relative to the largest
@@ -70,16 +70,18 @@ struct ExactMemory {
   __device__ double& log_at(int j, int slot) const {
     return logs[(static_cast<std::int64_t>(j) * (kBlock + 1) + slot) * labels];
   }
-  // Scales far below are kept as doubles.
+  // Scales far below are kept as doubles, and so are those far above, which look as if they were far below:
+  // who puts one there, and is told so, lets no fast path see the ring.
   __device__ double& far_scale(int j) const { return log_at(j, kBlock); }
   __device__ inline double units(int j) const {
     const int scale = ring.scale(j);
     return is_far_below(scale) ? far_scale(j) : static_cast<double>(scale);
   }
-  __device__ inline void set_units(int j, double units) const {
-    const bool far_below = units < -kWidestScale;
-    ring.scale(j) = far_below ? kFarBelow : static_cast<int>(fmin(units, static_cast<double>(kWidestScale)));
-    if (far_below) far_scale(j) = units;
+  __device__ inline bool set_units(int j, double units) const {
+    const bool far = fabs(units) > kWidestScale;
+    ring.scale(j) = far ? kFarBelow : static_cast<int>(units);
+    if (far) far_scale(j) = units;
+    return units > kWidestScale;
   }
   // A ring block's scale as a logarithm: what its numbers have as a factor at the boundary reached.
   __device__ inline double log_scale(int j, int gauge, double rest) const {
@@ -118,15 +120,17 @@ struct ExactMemory {
     }
   }
   static constexpr int kLowNumber = sizeof(Real) == sizeof(double) ? -900 : -90;
-  // 16 starts, given as logarithms at the boundary reached, into a block of the ring.
+  // 16 starts, given as logarithms at the boundary reached, into a block of the ring. Returns whether its
+  // scale is far above.
   template <class Start>
-  __device__ inline void keep_starts(int j, int gauge, double rest, Start start) const {
+  __device__ inline bool keep_starts(int j, int gauge, double rest, Start start) const {
     double largest = kNone;
+    bool far_above = false;
     for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, start(slot));
     if (largest == kNone) {
       ring.scale(j) = kEmpty;
     } else {
-      set_units(j, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
+      far_above = set_units(j, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
     }
     const double scale = log_scale(j, gauge, rest);
 #pragma unroll 4
@@ -141,6 +145,7 @@ struct ExactMemory {
       }
       ring.at(j, slot) = number;
     }
+    return far_above;
   }
 };
 

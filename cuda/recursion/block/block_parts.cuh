@@ -67,6 +67,10 @@ class BlockParts {
   }
 
   __device__ __forceinline__ Exact exact() const { return exact_memory<Config>(p_, m_, lanes_.c); }
+  // Until the block in question has left the ring.
+  __device__ __forceinline__ void note_far_above(bool far_above) const {
+    if (far_above) aside_.far_above = t_.ring_blocks;
+  }
   __device__ __forceinline__ int direction() const { return p_.backward ? -1 : 1; }
   __device__ __forceinline__ std::int64_t boundary_of(std::int64_t r) const {
     return p_.backward ? aside_.rounded - r : r;
@@ -305,7 +309,8 @@ class BlockParts {
                                             const BlockTail<Real>& tail,
                                             const BlockResult<Real>& result) const {
     bool good = result.good && (content.factors == nullptr || content.factors->good) && !s.impossible &&
-                !t_.too_large && (!is_far_below(ring) || is_empty(ring));
+                !t_.too_large && (!is_far_below(ring) || is_empty(ring)) &&
+                (s.logs_left == 0 || aside_.far_above == 0);
     if (t_.tail) good = good && tail_certified(s, tail);
     return good;
   }

@@ -112,7 +112,8 @@ class BlockRun : private BlockParts<Config> {
         // The scales are to change under the helpers: their sums are made again.
         __syncthreads();
         if (lanes_.leads && aside_.move_wanted) {
-          move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden);
+          this->note_far_above(
+              move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden));
           aside_.move_wanted = false;
         }
         // Not all lanes had something to move: a barrier of the block wants whole warps.
@@ -180,6 +181,7 @@ class BlockRun : private BlockParts<Config> {
     aside_.place.running = false;
     aside_.mass = 0;
     aside_.fallbacks = 0;
+    aside_.far_above = 0;
     aside_.next_mark = -1;
     aside_.centred = aside_.sequence->baseline != nullptr;
     aside_.baseline = aside_.centred ? aside_.sequence->baseline[label_.label] : 0.0;
@@ -219,7 +221,8 @@ class BlockRun : private BlockParts<Config> {
     this->take_alpha(state_, alpha, mine);
     if (!mine) return;
     state_.logs_left = t_.ring_blocks;
-    if (lanes_.valid && state_.base != 0) move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false);
+    if (lanes_.valid && state_.base != 0)
+      this->note_far_above(move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false));
   }
 
   // The next position whose boundary is a multiple of the mark.

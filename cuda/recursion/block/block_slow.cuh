@@ -114,7 +114,7 @@ class SlowBlock : private BlockParts<Config> {
     x.last_slot = at.last;
     x.active = mine;
     x.first_of_sequence = at.first_of_sequence;
-    x.deep = is_far_below(ring);
+    x.deep = is_far_below(ring) || aside_.far_above > 0;
     x.bound = (is_empty(reference) ? 0 : reference) * Semiring::kUnit + s_.rest;
     x.ring_bound = log_of_units<Semiring>(ring);
     x.base_rest = nats_rest;
@@ -136,6 +136,7 @@ class SlowBlock : private BlockParts<Config> {
     const double base = s_.base;
     this->take_alpha(s_, alpha, mine);
     if (!mine) return;
+    if (aside_.far_above > 0) --aside_.far_above;
     s_.logs_left = t_.ring_blocks;
     if (!lanes_.valid) return;
     const double shift = s_.base - base;
@@ -150,8 +151,9 @@ class SlowBlock : private BlockParts<Config> {
       s_.gauge = static_cast<int>(gauge);
     }
     const typename Config::Exact memory = this->exact();
-    memory.keep_starts(s_.head, s_.gauge, s_.rest,
-                       [&](int slot) { return memory.near[slot * t_.labels] - shift * Semiring::kUnit; });
+    this->note_far_above(memory.keep_starts(s_.head, s_.gauge, s_.rest, [&](int slot) {
+      return memory.near[slot * t_.labels] - shift * Semiring::kUnit;
+    }));
     if (lanes_.c == 0) memory.has_log[s_.head] = kHasLogs;
   }
 
@@ -168,7 +170,7 @@ class SlowBlock : private BlockParts<Config> {
         return;
       }
     }
-    move_ring(this->exact(), t_.ring_blocks, s_.head, units, forbidden);
+    this->note_far_above(move_ring(this->exact(), t_.ring_blocks, s_.head, units, forbidden));
   }
 
   RunState<Real>& s_;
