@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/sizes.h"
 
@@ -43,8 +44,9 @@ class MessageWriter {
   }
 
  private:
+  // What has lost digits beside the largest of its position is nothing.
   static double log_of(Real number) {
-    return number > Real(0) ? std::log(static_cast<double>(number)) : kNegativeInfinity;
+    return number >= std::numeric_limits<Real>::min() ? std::log(static_cast<double>(number)) : kNegativeInfinity;
   }
 
   // `content`: of the block up to this position, which is added.

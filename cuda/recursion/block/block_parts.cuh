@@ -206,7 +206,8 @@ class BlockParts {
     const double open = aside_.tail_log - s.rest;
     int units = units_of<Semiring>(open);
     if (lanes_.has_memory()) {
-      for (int slot = 0; slot < kBlock && slot < t_.duration; ++slot) {
+      const int last_slot = smaller(aside_.place.last, t_.duration);
+      for (int slot = aside_.place.first; slot < last_slot; ++slot) {
         const bool newer = slot >= tail->first_new;
         const Real number = m_.ring.at(newer ? tail->new_block : tail->old_block, (slot - t_.duration) & (kBlock - 1));
         const int block_units = newer ? new_units : old_units;
@@ -240,7 +241,8 @@ class BlockParts {
     const double last = t_.last_bias[label];
     const bool enters = last > kNone;
     if (enters && (last < kLowestTail || lost(old_scale) || lost(new_scale))) return false;
-    if (t_.duration < kBlock) return true;
+    // Nothing comes after the sequence's end.
+    if (t_.duration < kBlock || aside_.place.last_here) return true;
     const bool old_empty = !enters || is_empty(old_scale);
     const bool new_empty = !enters || is_empty(new_scale) || tail.first_new >= kBlock;
     if (aside_.tail_log == kNone && old_empty && new_empty) return true;
