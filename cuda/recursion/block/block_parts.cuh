@@ -244,8 +244,7 @@ class BlockParts {
     // Nothing comes after the sequence's end.
     if (t_.duration < kBlock || aside_.place.last_here) return true;
     const bool old_empty = !enters || is_empty(old_scale);
-    const bool new_empty = !enters || is_empty(new_scale) || tail.first_new >= kBlock;
-    if (aside_.tail_log == kNone && old_empty && new_empty) return true;
+    if (aside_.tail_log == kNone && old_empty) return true;
     const int above =
         old_empty ? 0 : old_scale + s.gauge + O::scaled_from_log(last).units - tail.units;
     Real least = static_cast<Real>(L::kSmallest);
