@@ -157,7 +157,8 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
     }
     ends[slot] *= content[slot];
     end_power[slot] += content_power[slot];
-    if (starts[slot] > Real(0)) most_start = larger(most_start, start_power[slot] + exponent_of(starts[slot]));
+    if (starts[slot] > Real(0))
+      most_start = larger(most_start, start_power[slot] + exponent_of(starts[slot]));
     if (ends[slot] > Real(0)) most_end = larger(most_end, end_power[slot] + exponent_of(ends[slot]));
   }
   const double start_scale = p.forward.gamma.scale[scale_at] + interval.forward_level(row / kBlock);

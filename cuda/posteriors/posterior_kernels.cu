@@ -103,7 +103,7 @@ __device__ __forceinline__ void load_block(const CombineParameters<Real>& p, con
     }
     const std::int64_t i = block * labels + at.c;
     const auto multiply = [&](const MessageView<Real>& left, const MessageView<Real>& right,
-                              const Real (&more)[kBlock], Real (&numbers)[kBlock]) {
+                              const Real(&more)[kBlock], Real(&numbers)[kBlock]) {
       int levels[kBlock];
       load_levels(left.level, right.level, block, levels);
       const Scaled<Real> factor =

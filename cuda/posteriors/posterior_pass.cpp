@@ -193,7 +193,8 @@ DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
     for (const double* of = sums; of < sums + 4 * pieces; of += 4) {
       if (!std::all_of(of, of + 4, [](double x) { return std::isfinite(x); }))
         throw std::logic_error("posteriors of positions " + std::to_string(tasks[i].begin) + " to " +
-                               std::to_string(tasks[i].end) + " of a sequence are no numbers; please report this");
+                               std::to_string(tasks[i].end) +
+                               " of a sequence are no numbers; please report this");
       chunk.label_entropy += of[0];
       chunk.boundary_mass += of[1];
       chunk.boundary_plogp += of[2];

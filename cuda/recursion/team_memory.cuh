@@ -159,7 +159,8 @@ __device__ __forceinline__ void load_entries(const Real* from, Real* to) {
   }
 }
 
-// Memory of one team. Pointers but `alpha`, `levels`, `transitions` and `part*` are offset to the lane's label.
+// Memory of one team. Pointers but `alpha`, `levels`, `transitions` and `part*` are offset to the lane's
+// label.
 template <class Real, MemoryPlace kPlace>
 struct TeamMemory {
   static constexpr bool kTablesShared = kPlace == MemoryPlace::kAllShared;
@@ -174,7 +175,7 @@ struct TeamMemory {
   SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
   int alpha_width;
   SharedPointer<int> levels;  // (2, warps): of the alphas that each of several leading warps wrote there
-  const Real* transitions;  // (C, width), for whom they are not in registers
+  const Real* transitions;    // (C, width), for whom they are not in registers
   // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
   // on another gauge after it (2).
   int parts;                      // per label, after the lanes of a warp have put theirs together

@@ -37,7 +37,7 @@ inline constexpr int kDistanceRow = 36;
 // four banks.
 SEMICRF_BOTH constexpr int turn_of(int lane) { return lane / 2 % 4; }
 SEMICRF_BOTH constexpr int turned(int entry, int turn) { return ((entry / 4) ^ turn) * 4 + entry % 4; }
-inline constexpr int kMostPanels = 32;  // leading warps of a block of threads
+inline constexpr int kMostPanels = 32;             // leading warps of a block of threads
 inline constexpr int kExactRows = 2 * kBlock + 3;  // doubles per label that the exact path works on
 inline constexpr double kLog2 = 0.69314718055994530942;
 inline constexpr double kLog2Rest = 2.3190468138462996e-17;  // log 2 less that

@@ -1,6 +1,7 @@
 // Speed of the CUDA engine on scores that lie on the device, as JSON lines; the work of uploading them and of
-// bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches", "large"
-// (scores of tens of nats), "one T K C OPERATIONS", or "training", which measures whole passes of it (note: threads).
+// bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches",
+// "large" (scores of tens of nats), "one T K C OPERATIONS", or "training", which measures whole passes of it
+// (note: threads).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -18,11 +18,11 @@ template <class Config>
 struct LabelTables {
   using Real = typename Config::Real;
   int label;
-  int into, level;   // transitions into the label; see ChainTables
-  int near_bound;    // durations within a block
-  bool has_near;     // of which there are some
-  bool far_below;    // one of these bounds is so low that only the exact path knows it
-  Real to_source;    // what takes an alpha relative to the level to where the transitions expect it
+  int into, level;  // transitions into the label; see ChainTables
+  int near_bound;   // durations within a block
+  bool has_near;    // of which there are some
+  bool far_below;   // one of these bounds is so low that only the exact path knows it
+  Real to_source;   // what takes an alpha relative to the level to where the transitions expect it
   Real near[kBlock];
   Real transition[Config::kRows > 0 ? Config::kRows : 1];
 };
@@ -53,8 +53,8 @@ struct BlockWindow {  // where messages go, by slot; null: nowhere
   int step, direction;
 };
 
-// Positions of a block that are of the sequence, [first, last), whether the sequence's first segments begin at
-// `first` without a transition, and whether it ends at `last`, so that nothing begins there.
+// Positions of a block that are of the sequence, [first, last), whether the sequence's first segments begin
+// at `first` without a transition, and whether it ends at `last`, so that nothing begins there.
 struct BlockCut {
   int first = 0, last = kBlock;
   bool bare = false, ends = false;
@@ -113,7 +113,8 @@ class FastBlock {
       out->units[slot] = units;
       good = good && (sum >= start_limit || (kCut && !inside));
       // Sums and what is added to them must have one reference before they are added.
-      const int top = gamma > O::zero() && label_.has_near ? units + label_.near_bound + O::units_in(gamma) : kEmpty;
+      const int top =
+          gamma > O::zero() && label_.has_near ? units + label_.near_bound + O::units_in(gamma) : kEmpty;
       const bool rises = top > reference + rise;
       if (lanes_.any_here(rises)) {
         const Real down = rises ? O::of_units(reference - top) : O::one();
@@ -232,8 +233,7 @@ class FastBlock {
       // Into the sums where an unrolled kernel has them: not a digit may differ.
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        if (from + k < end)
-          sums[k] = O::times_plus(alpha[from + k], column[(from + k) * t_.width], sums[k]);
+        if (from + k < end) sums[k] = O::times_plus(alpha[from + k], column[(from + k) * t_.width], sums[k]);
       }
     }
     return O::plus(O::plus(sums[0], sums[1]), O::plus(sums[2], sums[3]));
@@ -251,7 +251,8 @@ class FastBlock {
     }
     if (t_.duration < kBlock) {
       if (!lanes_.valid) return O::zero();
-      const double log = next_tail_log(logs, t_.duration, t_.labels, slot, start, {source, tail->units}, inside);
+      const double log =
+          next_tail_log(logs, t_.duration, t_.labels, slot, start, {source, tail->units}, inside);
       return inside ? O::from_log(log - reference * Semiring::kUnit) : O::zero();
     }
     const Real number = O::times(O::plus(tail->number, source), tail->decay);
@@ -262,14 +263,15 @@ class FastBlock {
     return O::times(number, O::of_units(tail->units - reference));
   }
   // Static: who is given the address of this object puts all of it into memory.
-  __device__ SEMICRF_NOINLINE static double next_tail_log(BlockTailLogs* logs, int duration, int labels, int slot,
-                                                          Scaled<Real> start, Scaled<Real> older,
+  __device__ SEMICRF_NOINLINE static double next_tail_log(BlockTailLogs* logs, int duration, int labels,
+                                                          int slot, Scaled<Real> start, Scaled<Real> older,
                                                           bool inside) {
     const auto log_of = [](Scaled<Real> x) {
       return x.number > O::zero() ? O::to_log(x.number) + x.units * Semiring::kUnit : kNone;
     };
     logs->here[slot * labels] = log_of(start);
-    const double source = slot >= duration ? logs->here[(slot - duration) * labels] + logs->last_bias : log_of(older);
+    const double source =
+        slot >= duration ? logs->here[(slot - duration) * labels] + logs->last_bias : log_of(older);
     const double log = combined<Semiring>(logs->tail, source) + logs->decay;
     logs->kept[slot * labels] = inside ? log : kNone;
     if (inside) logs->tail = log;

@@ -209,9 +209,11 @@ class BlockParts {
       const int last_slot = smaller(aside_.place.last, t_.duration);
       for (int slot = aside_.place.first; slot < last_slot; ++slot) {
         const bool newer = slot >= tail->first_new;
-        const Real number = m_.ring.at(newer ? tail->new_block : tail->old_block, (slot - t_.duration) & (kBlock - 1));
+        const Real number =
+            m_.ring.at(newer ? tail->new_block : tail->old_block, (slot - t_.duration) & (kBlock - 1));
         const int block_units = newer ? new_units : old_units;
-        if (number > O::zero() && !is_empty(block_units)) units = larger(units, block_units + O::units_in(number));
+        if (number > O::zero() && !is_empty(block_units))
+          units = larger(units, block_units + O::units_in(number));
       }
     }
     tail->units = is_far_below(units) ? 0 : units;
@@ -245,8 +247,7 @@ class BlockParts {
     if (t_.duration < kBlock || aside_.place.last_here) return true;
     const bool old_empty = !enters || is_empty(old_scale);
     if (aside_.tail_log == kNone && old_empty) return true;
-    const int above =
-        old_empty ? 0 : old_scale + s.gauge + O::scaled_from_log(last).units - tail.units;
+    const int above = old_empty ? 0 : old_scale + s.gauge + O::scaled_from_log(last).units - tail.units;
     Real least = static_cast<Real>(L::kSmallest);
     if (above > 0) least = O::times(least, O::of_units(above));
     return tail.number >= least && tail.number <= static_cast<Real>(L::kLargest);
@@ -258,7 +259,8 @@ class BlockParts {
     return O::to_log(tail.number) + tail.units * Semiring::kUnit + t_.tail_correction[label_.label];
   }
   // K < 16: the tails of the block as numbers, and what they are relative to.
-  __device__ SEMICRF_NOINLINE static int store_tails(const double* kept, int labels, Real* out, int step, Real factor) {
+  __device__ SEMICRF_NOINLINE static int store_tails(const double* kept, int labels, Real* out, int step,
+                                                     Real factor) {
     double most = kNone;
     for (int slot = 0; slot < kBlock; ++slot) most = fmax(most, kept[slot * labels]);
     const int units = most > kNone ? units_of<Semiring>(most) : 0;
@@ -275,7 +277,8 @@ class BlockParts {
                                         BlockTailLogs* logs, Real (&sums)[kBlock],
                                         BlockResult<Real>* result) const {
     if (t_.tail) fill_tail(s, tail, logs);
-    BlockWindow<Real> window{nullptr, nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels, direction()};
+    BlockWindow<Real> window{nullptr,    nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels,
+                             direction()};
     if (p_.store.alpha.numbers != nullptr && aside_.place.storing && lanes_.valid) {
       const std::int64_t row = store_row(s) + (p_.backward ? kBlock - 1 : 0);
       const std::int64_t first = row * t_.labels + lanes_.c;

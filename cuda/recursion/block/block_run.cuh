@@ -112,8 +112,8 @@ class BlockRun : private BlockParts<Config> {
         // The scales are to change under the helpers: their sums are made again.
         __syncthreads();
         if (lanes_.leads && aside_.move_wanted) {
-          this->note_far_above(
-              move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden));
+          this->note_far_above(move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units,
+                                         aside_.move_forbidden));
           aside_.move_wanted = false;
         }
         // Not all lanes had something to move: a barrier of the block wants whole warps.

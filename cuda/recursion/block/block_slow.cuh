@@ -65,8 +65,7 @@ class SlowBlock : private BlockParts<Config> {
     const bool keep =
         Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
     if (!mine) return;
-    if (lanes_.valid)
-      this->keep_starts_of(s_, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
+    if (lanes_.valid) this->keep_starts_of(s_, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
     if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
     if (aside_.place.storing) this->store_scales(s_, total, tail, logs, move);
     if (content.factors != nullptr) aside_.mass += content.factors->mass;

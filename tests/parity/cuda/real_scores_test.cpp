@@ -135,8 +135,14 @@ TEST_CASE("emulated kernels take shortest durations with boundary scores") {
     int shortest;
   };
   std::uint64_t seed = 702;
-  for (const Shape& shape : {Shape{{17, 69, 7}, 14}, {{17, 14, 1}, 14}, {{33, 14, 1}, 14}, {{49, 20, 3}, 9},
-                             {{257, 60, 2}, 25}, {{257, 16, 5}, 16}, {{113, 300, 2}, 40}, {{65, 2, 33}, 2},
+  for (const Shape& shape : {Shape{{17, 69, 7}, 14},
+                             {{17, 14, 1}, 14},
+                             {{33, 14, 1}, 14},
+                             {{49, 20, 3}, 9},
+                             {{257, 60, 2}, 25},
+                             {{257, 16, 5}, 16},
+                             {{113, 300, 2}, 40},
+                             {{65, 2, 33}, 2},
                              {{145, 70, 3}, 33}}) {
     for (const double score : {kNegativeInfinity, -1e5, -1e9}) {
       for (const std::uint64_t centring : {0, 1, 2, 3}) {
