@@ -144,25 +144,25 @@ TEST_CASE("emulated kernels take shortest durations with boundary scores") {
                              {{113, 300, 2}, 40},
                              {{65, 2, 33}, 2},
                              {{145, 70, 3}, 33}}) {
-    for (const double score : {kNegativeInfinity, -1e5, -1e9}) {
-      for (const std::uint64_t centring : {0, 1, 2, 3}) {
-        ModelCase sample = make_case(CaseKind::kBoundaryScores, shape.of, seed + 100 * centring);
-        for (std::size_t k = 1; k < static_cast<std::size_t>(shape.shortest); ++k)
-          for (std::size_t c = 0; c < static_cast<std::size_t>(shape.of.num_labels); ++c)
-            duration(sample, k, c) = score;
-        if (shape.of.max_duration == 14) duration(sample, 14, 0) = -2.14;
-        DYNAMIC_SECTION(sample.description << " shortest " << shape.shortest << " score " << score) {
-          // A path through such a mask is known to 1e-7 only, which is more than doubles are held to.
-          if (score > -1e9 || score == kNegativeInfinity) {
-            check(sample);
-          } else {
-            expect_none(check_engines(
-                {[](const ChainModel& model) { return make_cuda(model, Precision::kFloat); }}, sample));
-          }
+    for (const double score : {kNegativeInfinity, -1e4, -1e5, -1e9}) {
+      ModelCase sample = make_case(CaseKind::kBoundaryScores, shape.of, seed);
+      seed += 100;  // other centrings
+      for (std::size_t k = 1; k < static_cast<std::size_t>(shape.shortest); ++k)
+        for (std::size_t c = 0; c < static_cast<std::size_t>(shape.of.num_labels); ++c)
+          duration(sample, k, c) = score;
+      if (shape.of.max_duration == 14) duration(sample, 14, 0) = -2.14;
+      DYNAMIC_SECTION(sample.description << " shortest " << shape.shortest << " score " << score) {
+        // What passes through larger masks is known to an ulp of the mask, which is more than doubles are
+        // held to.
+        if (score == -1e4 || score == kNegativeInfinity) {
+          check(sample);
+        } else {
+          expect_none(check_engines(
+              {[](const ChainModel& model) { return make_cuda(model, Precision::kFloat); }}, sample));
         }
       }
     }
-    ++seed;
+    seed -= 399;
   }
 }
 
