@@ -116,17 +116,17 @@ __device__ SEMICRF_NOINLINE void prepare_logs(const CountsParameters<Real>& p, i
              sum->forbidden);
 }
 
-// What numbers up to `most`, relative to exp(scale), are multiplied with, and what they are relative to then.
+// What numbers below two, relative to exp(scale) and a power of two, are multiplied with, and what they are
+// relative to then. kEmpty: all are zero.
 struct NumbersScale {
   double by;
   BlockScale scale;
 };
-__device__ __forceinline__ NumbersScale numbers_scale(double scale, double most, double high, double low,
+__device__ __forceinline__ NumbersScale numbers_scale(double scale, int power, double high, double low,
                                                       int forbidden) {
-  if (!(most > 0) || scale == kNone) return {0.0, {kNoNumber, forbidden, 0}};
+  if (is_empty(power) || scale == kNone) return {0.0, {kNoNumber, forbidden, 0}};
   const PowerAndNumber top = split_power(scale, high, low);
-  const int exponent = exponent_of(most);
-  return {top.number * power_of_two(-exponent, double()), {top.power + exponent, forbidden, 0}};
+  return {top.number, {top.power + power, forbidden, 0}};
 }
 
 // Starts and ends of a plain block as numbers, relative to its left edge throughout. `sums` (16, threads)
@@ -135,41 +135,50 @@ template <class Real>
 __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& interval, int index, int block,
                                                 int c, int bias_power, CarriedContent* sum, double* sums) {
   const CountsParameters<Real>& p = interval.p;
-  constexpr double kWidest = 1e80;
   const std::int64_t row = interval.first_row + static_cast<std::int64_t>(block) * kBlock;
   const std::int64_t at = row * p.tables.labels + c;
   const std::int64_t scale_at = row / kBlock * p.tables.labels + c;
   Real starts[kBlock], ends[kBlock], content[kBlock];
+  int start_power[kBlock], end_power[kBlock], content_power[kBlock];
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) {
     starts[slot] = p.forward.gamma.numbers[at + slot * p.tables.labels];
     ends[slot] = p.backward.gamma.numbers[at + slot * p.tables.labels];
   }
-  bool good = content_numbers(interval, row, c, content);
-  // Starts are formed where they are needed, which takes fewer registers than keeping them.
-  const auto start_at = [&](int slot) {
-    const double by = slot > 0 ? static_cast<double>(reciprocal(content[slot - 1])) : 1.0;
-    return static_cast<double>(starts[slot]) * by;
-  };
-  double end[kBlock];
-  double most_start = 0, most_end = 0;
+  block_levels(p.forward.gamma.level, row, start_power);
+  block_levels(p.backward.gamma.level, row, end_power);
+  if (!content_numbers(interval, row, c, content, content_power)) return false;
+  int most_start = kEmpty, most_end = kEmpty;
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) {
-    end[slot] = static_cast<double>(ends[slot]) * static_cast<double>(content[slot]);
-    most_start = fmax(most_start, start_at(slot));
-    most_end = fmax(most_end, end[slot]);
+    if (slot > 0) {
+      starts[slot] *= reciprocal(content[slot - 1]);
+      start_power[slot] -= content_power[slot - 1];
+    }
+    ends[slot] *= content[slot];
+    end_power[slot] += content_power[slot];
+    if (starts[slot] > Real(0))
+      most_start = larger(most_start, start_power[slot] + exponent_of(starts[slot]));
+    if (ends[slot] > Real(0)) most_end = larger(most_end, end_power[slot] + exponent_of(ends[slot]));
   }
-  good = good && most_start <= kWidest && most_end <= kWidest;
   const double start_scale = p.forward.gamma.scale[scale_at] + interval.forward_level(row / kBlock);
   const double end_scale = p.backward.gamma.scale[scale_at] + interval.backward_level(row / kBlock);
-  const double within = start_scale + end_scale + bias_power * kLog2;
-  good = good && within <= 300;
-  if (!good) return false;
+  double within = kNone;
+  if (!is_empty(most_start) && !is_empty(most_end))
+    within = start_scale + end_scale + (static_cast<double>(most_start) + most_end + bias_power) * kLog2;
+  if (!(within <= 600)) return false;
 
+  // Both below two, in double, which their products need.
+  const auto start_at = [&](int slot) {
+    return static_cast<double>(starts[slot]) * power_of_two(start_power[slot] - most_start, double());
+  };
+  const auto end_at = [&](int slot) {
+    return static_cast<double>(ends[slot]) * power_of_two(end_power[slot] - most_end, double());
+  };
   Real numbers[kBlock];
   const NumbersScale of_ends = numbers_scale(end_scale, most_end, -sum->high, -sum->low, sum->forbidden);
 #pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(end[slot] * of_ends.by);
+  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(end_at(slot) * of_ends.by);
   store_numbers(p.ends, block_index(p.ends, index, block), p.tables.labels, c, numbers, of_ends.scale);
   const NumbersScale of_starts = numbers_scale(start_scale, most_start, sum->high, sum->low, sum->forbidden);
 #pragma unroll
@@ -187,7 +196,7 @@ __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& in
       const double start = start_at(slot) * factor;
 #pragma unroll
       for (int k = 0; k < kBlock / 2; ++k) {
-        if (slot + half + k < kBlock) part[k] = fma(start, end[(slot + half + k) % kBlock], part[k]);
+        if (slot + half + k < kBlock) part[k] = fma(start, end_at((slot + half + k) % kBlock), part[k]);
       }
     }
 #pragma unroll
@@ -210,7 +219,8 @@ __global__ void __launch_bounds__(kThreads, 4)
   const int index = static_cast<int>(teams / p.pieces);
   const IntervalMessages<Real> interval(p, index);
   const int first = piece * kPieceBlocks;
-  const int last = first + kPieceBlocks < interval.blocks ? first + kPieceBlocks : interval.blocks;
+  const int blocks = interval.is_feasible() ? interval.blocks : 0;
+  const int last = first + kPieceBlocks < blocks ? first + kPieceBlocks : blocks;
   CarriedContent sum;
   if (first < last) {
     for (int block = 0; block < first; ++block) sum.add(interval.content_of(block, c));
@@ -392,7 +402,7 @@ class GroupCounter {
     const int marks = interval.task.at_sequence_end ? 0 : p_.before.blocks;
     const int first = marks - group_ - 1 > 0 ? marks - group_ - 1 : 0;
     Walk across{index_, group_, c_, first, marks, group_ - marks, marks, true};
-    if (bias_power_ == kNoPower) inside.to = across.to = 0;
+    if (bias_power_ == kNoPower || !interval.is_feasible()) inside.to = across.to = 0;
     const bool wide_inside = walk(p_.starts, p_.ends, inside);
     const bool wide_across = walk(p_.before, p_.after, across);
     double* out =

@@ -76,6 +76,8 @@ struct IntervalMessages {
         z_offset(p.z.offset[index]),
         z_log(p.z.log[index]) {}
 
+  // Nothing is counted where no segmentation has a finite score.
+  __device__ bool is_feasible() const { return z_log > kNone; }
   __device__ bool at_sequence_begin() const { return task.begin == 0; }
   __device__ std::int64_t token_of(std::int64_t row) const { return task.begin + (row - first_row); }
   __device__ std::int64_t score_index(std::int64_t row, int c) const {
@@ -168,12 +170,11 @@ __device__ inline double end_at_edge(const BlockLogs& logs, int slot) {
   return logs.forbidden[slot] != 0 ? kNone : logs.end[slot] + logs.content[slot];
 }
 
-// Contents up to and with each slot of a plain block as numbers. False when one is too far from 1 for
-// products of them.
+// Contents up to and with each slot of a plain block as numbers near one and powers of two. False when one
+// has no such form.
 template <class Real>
 __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& interval, std::int64_t row,
-                                                int c, Real (&number)[kBlock]) {
-  constexpr double kWidest = 80;
+                                                int c, Real (&number)[kBlock], int (&power)[kBlock]) {
   const SequenceView& s = interval.sequence;
   const std::int64_t labels = interval.p.tables.labels;
   const std::int64_t at = interval.score_index(row, c);
@@ -187,17 +188,21 @@ __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& in
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) value[slot] = s.emissions.f64[at + slot * labels];
   }
-  double sum = 0, lowest = 0, highest = 0;
+  double sum = 0, size = 0;
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) {
     sum += value[slot] - interval.p.level[row + slot] - baseline;
-    lowest = fmin(lowest, sum);
-    highest = fmax(highest, sum);
-    const Real high = static_cast<Real>(sum);
-    const Real e = exponential(high);
-    number[slot] = fused(e, static_cast<Real>(sum - static_cast<double>(high)), e);
+    size = fmax(size, fabs(sum));
+    const Scaled<Real> content = Ops<Real, LogSemiring>::scaled_from_log(sum);
+    number[slot] = content.number;
+    power[slot] = content.units;
   }
-  return lowest >= -kWidest && highest <= kWidest;
+  return size <= kMostContent * kLog2;
+}
+// The levels of a message in one block.
+__device__ __forceinline__ void block_levels(const int* level, std::int64_t row, int (&levels)[kBlock]) {
+#pragma unroll
+  for (int slot = 0; slot < kBlock; slot += 4) load4(level + row + slot, levels + slot);
 }
 
 }  // namespace semicrf::cuda

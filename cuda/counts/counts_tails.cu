@@ -65,13 +65,23 @@ class TailCounter {
     const std::int64_t at = row * p_.tables.labels + c_;
     const std::int64_t scale_at = row / kBlock * p_.tables.labels + c_;
     Real tails[kBlock], ends[kBlock], content[kBlock];
+    int power[kBlock], content_power[kBlock];
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
       tails[slot] = p_.forward.tail.numbers[at + slot * p_.tables.labels];
       ends[slot] = p_.backward.gamma.numbers[at + slot * p_.tables.labels];
     }
-    if (!content_numbers(interval_, row, c_, content)) return false;
-    const double end_scale = p_.backward.gamma.scale[scale_at] + interval_.backward_level(row / kBlock);
+    if (!content_numbers(interval_, row, c_, content, content_power)) return false;
+    block_levels(p_.backward.gamma.level, row, power);
+    int most_end = kEmpty;
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot) {
+      ends[slot] *= content[slot];
+      power[slot] += content_power[slot];
+      if (ends[slot] > Real(0)) most_end = larger(most_end, power[slot] + exponent_of(ends[slot]));
+    }
+    const double end_scale = p_.backward.gamma.scale[scale_at] + interval_.backward_level(row / kBlock) +
+                             (is_empty(most_end) ? 0.0 : most_end * kLog2);
     const double right = beyond_ + interval_.content_of(block, c_);
     const double scale = fmax(end_scale, right);
     const double tail_scale = p_.forward.tail.scale[scale_at] + interval_.forward_level(row / kBlock);
@@ -83,7 +93,8 @@ class TailCounter {
     double most = 0, ending = 0, open = 0;
 #pragma unroll
     for (int slot = kBlock - 1; slot >= 0; --slot) {
-      const double end = static_cast<double>(ends[slot]) * static_cast<double>(content[slot]) * by_ends;
+      const double end =
+          static_cast<double>(ends[slot]) * power_of_two(power[slot] - most_end, double()) * by_ends;
       reach += end;
       const double tail = static_cast<double>(tails[slot]);
       ending = fma(tail, end, ending);
@@ -157,7 +168,7 @@ __global__ void __launch_bounds__(kWarps * 32) tail_kernel(const __grid_constant
   double* part = p.parts + index * p.entries;
   const std::int64_t transitions = static_cast<std::int64_t>(p.groups) * kBlock * p.tables.labels;
   double* positions = part + transitions + static_cast<std::int64_t>(p.tables.labels) * p.tables.labels + c;
-  if (p.tables.tail != 0 && p.tables.log_tail[c] != kNone) {
+  if (p.tables.tail != 0 && p.tables.log_tail[c] != kNone && p.z.log[index] > kNone) {
     TailCounter<Real>(p, index, c)
         .run(part + static_cast<std::int64_t>(p.tables.duration - 1) * p.tables.labels + c, positions);
   } else if (threadIdx.x % 32 == 0) {

@@ -177,20 +177,13 @@ class WarpCounter {
       alpha[i] = inside && is_source ? alphas[i * kStep * labels] : Real(0);
       delta[i] = inside && is_target ? deltas[i * kStep * labels] : Real(0);
     }
-    // Powers of two are relative to the alpha of one label, that of the largest scale: it is never far below
-    // the largest. Labels that nothing leads to have zeros throughout.
-    const double mine = alpha[0] > Real(0)
-                            ? p_.forward.alpha.scale[at * labels + source] + p_.tables.source_bound[source]
-                            : kNone;
-    double top = mine;
-#pragma unroll
-    for (int step = kGroup / 2; step > 0; step /= 2) top = fmax(top, __shfl_xor_sync(kAllLanes, top, step));
-    const unsigned tops = __ballot_sync(kAllLanes, mine == top) >> (first_row_ * kGroup);
-    const int reference = __ffs(static_cast<int>(tops)) - 1;
+    // Alpha is relative to the level of its row, and to what all labels have in common; all else goes with
+    // delta.
     Parts<Real> by_alpha{Real(1), kZero}, by_delta = by_alpha, by_next = by_alpha;
-    if (mine > kNone) by_alpha = parts_of_log<Real>(mine - top);
-    if (top > kNone) {
-      const double level = p_.tables.transition_bound[target] + top + interval_.forward_level(at);
+    if (!exact) {
+      const double* const own = p_.forward.alpha.scale + at * labels;
+      const double level = own[0] + interval_.forward_level(at) + p_.tables.transition_bound[target];
+      by_alpha = parts_of_log<Real>(own[source] + p_.tables.source_bound[source] - own[0]);
       const double* const scale = p_.backward.alpha.scale + at * labels + target;
       by_delta = parts_of_log<Real>(scale[0] + interval_.backward_level(at) + level);
       if (next) by_next = parts_of_log<Real>(scale[labels] + interval_.backward_level(at + 1) + level);
@@ -202,17 +195,16 @@ class WarpCounter {
       const Parts<Real> from = parts_of(alpha[i]);
       const Parts<Real> to = parts_of(delta[i]);
       const Parts<Real>& by = i == kSteps - 1 && r == kBlock - 1 ? by_next : by_delta;
-      const int exponent = from.exponent + by_alpha.exponent;
-      const int base = __shfl_sync(kAllLanes, exponent, reference, kGroup);
-      const int power = to.exponent + by.exponent + base;
-      const bool some = base > kZero / 2;
-      bad = bad || power > kMostPower<Real> || exponent - base > kMostPower<Real> ||
-            (!some && exponent > kZero / 2);
+      int power = to.exponent + by.exponent;
+      if (!exact && r < count && (next || r + 1 < kBlock)) {
+        const std::int64_t row = at * kBlock + r;
+        power += p_.forward.alpha.level[row] + p_.backward.alpha.level[row + 1];
+      }
+      bad = bad || power > kMostPower<Real>;
       if (label_ < kWidth) {
         alpha_[r * kWidth + label_] =
-            some ? from.mantissa * by_alpha.mantissa * power_of_two(exponent - base, Real()) : Real(0);
-        delta_[r * kWidth + label_] =
-            some ? to.mantissa * by.mantissa * power_of_two(power, Real()) : Real(0);
+            from.mantissa * by_alpha.mantissa * power_of_two(from.exponent + by_alpha.exponent, Real());
+        delta_[r * kWidth + label_] = to.mantissa * by.mantissa * power_of_two(power, Real());
       }
     }
     if (!__any_sync(kAllLanes, bad)) return exact ? all : 0;
@@ -284,8 +276,9 @@ __global__ void __launch_bounds__(kMostWarps * 32)
   const int working = warps_along(blocks);
   const int each = (blocks + working - 1) / working;
   const int begin = warp * each;
-  counter.run(begin, begin + each < blocks ? begin + each : blocks);
-  if (warp == 0) counter.count_edges();
+  const bool feasible = p.z.log[index] > kNone;
+  counter.run(begin, !feasible ? begin : (begin + each < blocks ? begin + each : blocks));
+  if (warp == 0 && feasible) counter.count_edges();
   for (int turn = 0; turn < warps; ++turn) {
     __syncthreads();
     if (turn == warp) counter.add_to(totals);

@@ -20,8 +20,9 @@ std::size_t bytes_of_messages(const MessageShape& shape, std::size_t blocks) {
   return message_bytes<Real>(shape, MessagePart::kBlocks, blocks) +
          message_bytes<Real>(shape, MessagePart::kPool, first_pool_slots(blocks));
 }
-std::size_t store_bytes(const ModelShape& model, std::int64_t positions, bool tail, bool shifts) {
-  const MessageShape shape{model.labels, tail, shifts};
+std::size_t store_bytes(const ModelShape& model, std::int64_t positions, bool tail, bool shifts,
+                        bool levels = true) {
+  const MessageShape shape{model.labels, tail, shifts, levels};
   const std::size_t blocks = message_blocks(positions);
   return model.real_bytes == sizeof(float) ? bytes_of_messages<float>(shape, blocks)
                                            : bytes_of_messages<double>(shape, blocks);
@@ -29,7 +30,7 @@ std::size_t store_bytes(const ModelShape& model, std::int64_t positions, bool ta
 
 // What tracebacks need of messages, which are all kept.
 std::size_t trace_bytes(const ModelShape& model, std::int64_t positions) {
-  return store_bytes(model, positions, model.tail, true) +
+  return store_bytes(model, positions, model.tail, true, false) +
          message_blocks(positions) * (kTracePlaceBytes + wide(model.labels) * sizeof(int));
 }
 // Records of the path twice, in pieces and in order; what is known of pieces, 64 positions or more each.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/sizes.h"
 
@@ -43,8 +44,10 @@ class MessageWriter {
   }
 
  private:
+  // What has lost digits beside the largest of its position is nothing.
   static double log_of(Real number) {
-    return number > Real(0) ? std::log(static_cast<double>(number)) : kNegativeInfinity;
+    return number >= std::numeric_limits<Real>::min() ? std::log(static_cast<double>(number))
+                                                      : kNegativeInfinity;
   }
 
   // `content`: of the block up to this position, which is added.
@@ -62,16 +65,18 @@ class MessageWriter {
       const std::size_t from = in_slab * labels_ + c;
       const std::size_t scale = b * labels_ + c;
       if (out_.starts != nullptr) {
-        double value =
-            exact ? kept.gamma.pool[pool + c] : log_of(kept.gamma.numbers[from]) + kept.gamma.scale[scale];
+        double value = exact ? kept.gamma.pool[pool + c]
+                             : log_of(kept.gamma.numbers[from]) +
+                                   (kept.gamma.scale[scale] + kept.gamma.level[in_slab] * kLog2);
         if (!scores_.start_scores.empty()) value += scores_.start_scores.at(in_window * labels_ + c);
         if (range_.begin + static_cast<std::int64_t>(row) == 0 && !model_.start_scores.empty())
           value += model_.start_scores[c];
         out_.starts[at] = (value + offset) + start_level;
       }
       if (out_.ends != nullptr) {
-        const double value =
-            exact ? kept.alpha.pool[pool + c] : log_of(kept.alpha.numbers[from]) + kept.alpha.scale[scale];
+        const double value = exact ? kept.alpha.pool[pool + c]
+                                   : log_of(kept.alpha.numbers[from]) +
+                                         (kept.alpha.scale[scale] + kept.alpha.level[in_slab] * kLog2);
         out_.ends[at] = (value + offset) + end_level;
       }
       if (out_.tails == nullptr) continue;

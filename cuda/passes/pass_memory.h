@@ -17,6 +17,7 @@ struct MessageShape {
   int labels = 0;
   bool tail = false;    // tails as well
   bool shifts = false;  // and what was taken out of every position
+  bool levels = true;   // alpha and gamma have them: log semiring
 };
 
 inline std::size_t message_blocks(std::int64_t positions) {
@@ -46,6 +47,7 @@ void for_each_array(const MessageShape& shape, MessagePart part, Visit visit) {
     } else {
       of_message(&View::numbers, kBlock * labels);
       of_message(&View::scale, labels);
+      if (shape.levels && message != &Store::tail) of_message(&View::level, kBlock);
     }
   }
   if (part == MessagePart::kPool) return;

@@ -20,18 +20,25 @@ constexpr int kWarps = 4;  // per block of threads, up to 32 labels
 __device__ __forceinline__ float logarithm(float x) { return logf(x); }
 __device__ __forceinline__ double logarithm(double x) { return log(x); }
 
-// exp(x) as (number in [0.7, 1.5), rounded once, times a power of two) and a power of two: neither leaves the
-// range.
+// The product of two stored numbers, a factor of their block and a power of two of their position: none of
+// these alone leaves the range, nor do the products of two.
 template <class Real>
-__device__ __forceinline__ void split_factor(double x, Real* first, Real* rest) {
-  if (!(x > -1e8)) {
-    *first = *rest = Real(0);
-    return;
+__device__ __forceinline__ Real scaled_product(Real one, Real other, Scaled<Real> factor, int level) {
+  const int power = factor.units + level;
+  const int half = power >> 1;
+  return (one * power_of_two(half, Real())) * (other * (factor.number * power_of_two(power - half, Real())));
+}
+// Levels of a block's positions in two messages, added up.
+__device__ __forceinline__ void load_levels(const int* one, const int* other, std::int64_t block,
+                                            int (&levels)[kBlock]) {
+#pragma unroll
+  for (int slot = 0; slot < kBlock; slot += 4) {
+    int more[4];
+    load4(one + block * kBlock + slot, levels + slot);
+    load4(other + block * kBlock + slot, more);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) levels[slot + k] += more[k];
   }
-  const int n = near_int(x * (1 / kLog2));
-  const int half = n >> 1;
-  *first = static_cast<Real>(exp(fma(static_cast<double>(-n), kLog2, x))) * power_of_two(half, Real());
-  *rest = power_of_two(n - half, Real());
 }
 
 struct StartAndEnd {
@@ -95,13 +102,18 @@ __device__ __forceinline__ void load_block(const CombineParameters<Real>& p, con
       beta[slot] = p.backward.gamma.numbers[first + slot * labels];
     }
     const std::int64_t i = block * labels + at.c;
-    Real one, other;
-    split_factor(p.forward.gamma.scale[i] + p.backward.alpha.scale[i] - log_z, &one, &other);
+    const auto multiply = [&](const MessageView<Real>& left, const MessageView<Real>& right,
+                              const Real(&more)[kBlock], Real(&numbers)[kBlock]) {
+      int levels[kBlock];
+      load_levels(left.level, right.level, block, levels);
+      const Scaled<Real> factor =
+          Ops<Real, LogSemiring>::scaled_from_log(left.scale[i] + right.scale[i] - log_z);
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) start[slot] = (start[slot] * one) * (delta[slot] * other);
-    split_factor(p.forward.alpha.scale[i] + p.backward.gamma.scale[i] - log_z, &one, &other);
-#pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) end[slot] = (end[slot] * one) * (beta[slot] * other);
+      for (int slot = 0; slot < kBlock; ++slot)
+        numbers[slot] = scaled_product(numbers[slot], more[slot], factor, levels[slot]);
+    };
+    multiply(p.forward.gamma, p.backward.alpha, delta, start);
+    multiply(p.forward.alpha, p.backward.gamma, beta, end);
   } else {
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot) {
@@ -281,6 +293,7 @@ class PieceCombiner {
     }
     if (lane() != 0 || (kMany && threadIdx.x != 0) || at_.last_block < at_.first_block) return;
     double* out = p_.sums + (static_cast<std::int64_t>(at_.index) * p_.pieces + at_.piece) * 4;
+    if (!(p_.z.log[at_.index] > kNone)) sums_ = Statistics();  // there are no posteriors
     out[0] = sums_.entropy;
     out[1] = sums_.mass;
     out[2] = sums_.plogp;

@@ -1,6 +1,9 @@
 #include "cuda/posteriors/posterior_pass.h"
 
 #include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
 
 #include "core/sizes.h"
 
@@ -188,6 +191,10 @@ DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
     chunk.fallbacks += anchors_.fallbacks()[i];
     const double* const sums = host_sums_.get() + 4 * pieces * i;
     for (const double* of = sums; of < sums + 4 * pieces; of += 4) {
+      if (!std::all_of(of, of + 4, [](double x) { return std::isfinite(x); }))
+        throw std::logic_error("posteriors of positions " + std::to_string(tasks[i].begin) + " to " +
+                               std::to_string(tasks[i].end) +
+                               " of a sequence are no numbers; please report this");
       chunk.label_entropy += of[0];
       chunk.boundary_mass += of[1];
       chunk.boundary_plogp += of[2];

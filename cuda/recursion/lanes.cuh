@@ -39,6 +39,15 @@ __device__ __forceinline__ T most_of_group(T value, int group) {
   return value;
 }
 
+inline constexpr int kLeastInt = -2147483647 - 1;
+#if defined(SEMICRF_EMULATED_CUDA) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
+__device__ __forceinline__ int most_of_warp(int value) { return __reduce_max_sync(kAllLanes, value); }
+__device__ __forceinline__ int least_of_warp(int value) { return __reduce_min_sync(kAllLanes, value); }
+#else
+__device__ __forceinline__ int most_of_warp(int value) { return most_of_group(value, 32); }
+__device__ __forceinline__ int least_of_warp(int value) { return -most_of_group(-value, 32); }
+#endif
+
 // Where the ring and the tables of durations lie: known when the kernel is compiled, or only when it runs.
 enum class MemoryPlace { kAllShared, kRingShared, kAnywhere };
 
@@ -82,12 +91,17 @@ struct WarpLanes {
       value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
     return value;
   }
+  // With few teams a reduction of the warp for each, in which the other teams' lanes do not count.
   __device__ __forceinline__ int most(int value) const {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if constexpr (kGroup == 32) return __reduce_max_sync(kAllLanes, value);
-#endif
-    return most<int>(value);
+    if constexpr (kGroups > 2) return most<int>(value);
+    if constexpr (kGroups == 1) return most_of_warp(value);
+    const int first = most_of_warp(group == 0 ? value : kLeastInt);
+    const int second = most_of_warp(group == 0 ? kLeastInt : value);
+    return group == 0 ? first : second;
   }
+  // Of the team's lanes that are in this warp: all of them.
+  __device__ __forceinline__ int most_here(int value) const { return most(value); }
+  __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
 };
 
 // One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
@@ -163,6 +177,9 @@ struct BlockLanes {
     const T here = most_of_group(value, 32);
     return panels() == 1 ? here : static_cast<T>(over_warps(static_cast<double>(here)));
   }
+  // Of the team's lanes that are in this warp.
+  __device__ __forceinline__ int most_here(int value) const { return most_of_warp(value); }
+  __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
 };
 
 }  // namespace semicrf::cuda

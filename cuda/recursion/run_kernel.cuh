@@ -89,6 +89,7 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   const Lanes lanes(t.labels, p.panels, exchange);
   TeamMemory<Real, Lanes::kPlace> m;
   m.regauge = slice<int>(at, 4);
+  m.levels = slice<int>(at, 2 * kMostPanels);
   m.parts = p.parts;
   m.part_bound = slice<int>(at, 2 * labels * parts);
   m.part_sum = slice<Real>(at, 2 * labels * parts * kBlock);

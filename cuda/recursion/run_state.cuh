@@ -35,6 +35,7 @@ struct RunAside {
   double tail_log;
   double baseline;  // taken out of every score
   int fallbacks;
+  int far_above;  // blocks until the ring has none whose scale is beyond what the fast path knows
   bool active, centred;
   // A move of the ring that waits for the helpers.
   bool move_wanted, move_forbidden;
@@ -52,7 +53,7 @@ struct RunState {
   // alpha at the boundary reached: a number (in [1, 2); below 1, max) and a scale, relative to the base.
   int carry_scale;
   Real carry;
-  int gauge, growth;
+  int gauge;
   bool impossible;  // no label has an alpha
   double rest;
   double base;  // units taken out of all scales
@@ -67,18 +68,6 @@ __device__ inline double log_of_number(float x) {
   return x > 0.0f ? value : kNone;
 }
 __device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
-
-// Starts of a block that are so far apart that some have vanished as numbers, relative to 2^up.
-template <class Real>
-struct StartNumbers {
-  Real start[kBlock];
-};
-template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE void keep_logs(ExactMemory<Real, Semiring> e, int block,
-                                           const StartNumbers<Real>& numbers, int up) {
-  for (int slot = 0; slot < kBlock; ++slot)
-    e.log_at(block, slot) = log_of_number(numbers.start[slot]) - up * LogSemiring::kUnit;
-}
 
 // The message and the tail of a state; its ring goes into the team's.
 struct Messages {
@@ -95,7 +84,7 @@ __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, Ex
       const int d = kBlock * distance - slot_at;
       return d <= t.duration ? entries[static_cast<std::int64_t>(d - 1) * t.labels] : kNone;
     });
-    if (c == 0) e.has_log[block] = 1;
+    if (c == 0) e.has_log[block] = kHasLogs;
   }
   return {entries[static_cast<std::int64_t>(t.duration) * t.labels],
           t.tail ? entries[static_cast<std::int64_t>(t.duration + 1) * t.labels] : kNone};
@@ -132,7 +121,7 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
       double values[4];
       if (logs) {
 #pragma unroll
-        for (int k = 0; k < 4; ++k) values[k] = e.log_at(block, kBlock - 1 - n - k);
+        for (int k = 0; k < 4; ++k) values[k] = e.row_log(block, kBlock - 1 - n - k);
       } else {
         Real four[4];
         load4(numbers + ring.part(3 - n / 4), four);
@@ -180,18 +169,21 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
   p.states.offset[at.slot] = possible ? at.offset : 0.0;
 }
 
-// Moves the ring by whole units, all but the block `fresh`; or empties it.
+// Moves the ring by whole units, all but the block `fresh`; or empties it. Returns whether a scale is now far
+// above.
 template <class Real, class Semiring>
-__device__ SEMICRF_NOINLINE void move_ring(ExactMemory<Real, Semiring> e, int blocks, int fresh, double units,
+__device__ SEMICRF_NOINLINE bool move_ring(ExactMemory<Real, Semiring> e, int blocks, int fresh, double units,
                                            bool forbidden) {
+  bool far_above = false;
   for (int j = 0; j < blocks; ++j) {
     if (j == fresh || is_empty(e.ring.scale(j))) continue;
     if (forbidden) {
       e.ring.scale(j) = kEmpty;
     } else {
-      e.set_units(j, e.units(j) + units);
+      far_above = e.set_units(j, e.units(j) + units) || far_above;
     }
   }
+  return far_above;
 }
 
 }  // namespace semicrf::cuda

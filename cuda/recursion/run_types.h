@@ -61,6 +61,7 @@ template <class Real>
 struct MessageView {
   Real* numbers;  // (rows, C), or null: the message is not kept
   double* scale;  // (blocks, C) logarithms
+  int* level;     // (rows) powers of two that are common to the labels; log semiring
   double* pool;   // (slots, 16, C) logarithms
 };
 

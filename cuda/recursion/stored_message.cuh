@@ -18,8 +18,9 @@ __device__ __forceinline__ double stored_log(const MessageStore<Real>& store,
   if (exact > store.pool_slots) return kNone;
   if (exact != 0)
     return message.pool[(static_cast<std::int64_t>(exact - 1) * kBlock + row % kBlock) * labels + c];
+  const double level = message.level != nullptr ? message.level[row] * kLog2 : 0.0;
   return Ops<Real, LogSemiring>::to_log(message.numbers[row * labels + c]) +
-         message.scale[block * labels + c];
+         (message.scale[block * labels + c] + level);
 }
 
 }  // namespace semicrf::cuda

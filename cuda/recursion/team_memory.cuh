@@ -41,14 +41,27 @@ struct Ring {
   __device__ __forceinline__ int& scale(int j) const { return static_cast<int*>(scales)[j * width]; }
 };
 
+// What a block's starts have besides the ring's numbers: nothing; logarithms; what is too small for a number
+// beside the block's largest.
+inline constexpr int kHasLogs = 1;
+inline constexpr int kHasVanished = 2;
+template <class Semiring, class Real>
+__host__ __device__ constexpr int most_spread() {
+  if constexpr (Semiring::kIsLog) {
+    return Limits<Semiring, Real>::kWidestRange;
+  } else {
+    return 1 << 30;
+  }
+}
+
 // The ring with what only rare paths look at. Pointers are offset to the label, but those of all labels. A
 // ring block's numbers are relative to its scale, `gauge` and `rest`: see BlockRun.
 template <class Real, class Semiring>
 struct ExactMemory {
   using O = Ops<Real, Semiring>;
   Ring<Real, false> ring;
-  double* logs;        // (blocks, 17, C) starts relative to the block's scale, then a scale that is far below
-  int* has_log;        // (blocks) whether a block's starts are there
+  double* logs;        // (blocks, 17, C) starts relative to the block's scale, then a scale that is far away
+  int* has_log;        // (blocks) what of a block's starts is there
   double *near, *far;  // (16, C)
   double *alpha_row, *weights;  // (C) of all labels: logarithms; numbers relative to the largest
   double* alpha;                // where it is far below
@@ -57,16 +70,18 @@ struct ExactMemory {
   __device__ double& log_at(int j, int slot) const {
     return logs[(static_cast<std::int64_t>(j) * (kBlock + 1) + slot) * labels];
   }
-  // Scales far below are kept as doubles.
+  // Scales far below are kept as doubles, and so are those far above, which look as if they were far below:
+  // who puts one there, and is told so, lets no fast path see the ring.
   __device__ double& far_scale(int j) const { return log_at(j, kBlock); }
   __device__ inline double units(int j) const {
     const int scale = ring.scale(j);
     return is_far_below(scale) ? far_scale(j) : static_cast<double>(scale);
   }
-  __device__ inline void set_units(int j, double units) const {
-    const bool far_below = units < -kWidestScale;
-    ring.scale(j) = far_below ? kFarBelow : static_cast<int>(fmin(units, static_cast<double>(kWidestScale)));
-    if (far_below) far_scale(j) = units;
+  __device__ inline bool set_units(int j, double units) const {
+    const bool far = fabs(units) > kWidestScale;
+    ring.scale(j) = far ? kFarBelow : static_cast<int>(units);
+    if (far) far_scale(j) = units;
+    return units > kWidestScale;
   }
   // A ring block's scale as a logarithm: what its numbers have as a factor at the boundary reached.
   __device__ inline double log_scale(int j, int gauge, double rest) const {
@@ -77,17 +92,45 @@ struct ExactMemory {
   __device__ inline double start_log(int j, int slot, int gauge, double rest) const {
     const double scale = log_scale(j, gauge, rest);
     if (scale == kNone) return kNone;
-    return scale + (has_log[j] ? log_at(j, slot) : O::to_log(ring.at(j, slot)));
+    return scale + row_log(j, slot);
   }
-  // 16 starts, given as logarithms at the boundary reached, into a block of the ring.
+  // The same relative to the block's scale.
+  __device__ inline double row_log(int j, int slot) const {
+    if (has_log[j] == kHasLogs) return log_at(j, slot);
+    const Real number = ring.at(j, slot);
+    if (has_log[j] == 0 || number >= power_of_two(kLowNumber - 10, Real())) return O::to_log(number);
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      return log_at(j, slot);
+    } else {
+      const long long kept = __double_as_longlong(log_at(j, slot));
+      const float low = __int_as_float(static_cast<int>(kept & 0xffffffffll));
+      return O::to_log(low) + static_cast<double>(static_cast<int>(kept >> 32)) * Semiring::kUnit;
+    }
+  }
+  // A start with its units relative to the block's scale, where as a number it would lose bits.
+  __device__ inline void keep_vanished(int j, int slot, Real number, int units) const {
+    const bool something = number > O::zero();
+    if (something && units + O::units_in(number) >= kLowNumber) return;
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      log_at(j, slot) = O::to_log(number) + units * Semiring::kUnit;
+    } else {
+      const auto low = static_cast<unsigned>(__float_as_int(number));
+      log_at(j, slot) = __longlong_as_double(static_cast<long long>(
+          static_cast<unsigned long long>(static_cast<unsigned>(something ? units : 0)) << 32 | low));
+    }
+  }
+  static constexpr int kLowNumber = sizeof(Real) == sizeof(double) ? -900 : -90;
+  // 16 starts, given as logarithms at the boundary reached, into a block of the ring. Returns whether its
+  // scale is far above.
   template <class Start>
-  __device__ inline void keep_starts(int j, int gauge, double rest, Start start) const {
+  __device__ inline bool keep_starts(int j, int gauge, double rest, Start start) const {
     double largest = kNone;
+    bool far_above = false;
     for (int slot = 0; slot < kBlock; ++slot) largest = fmax(largest, start(slot));
     if (largest == kNone) {
       ring.scale(j) = kEmpty;
     } else {
-      set_units(j, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
+      far_above = set_units(j, floor((largest - rest) * (1 / Semiring::kUnit)) - gauge);
     }
     const double scale = log_scale(j, gauge, rest);
 #pragma unroll 4
@@ -102,6 +145,7 @@ struct ExactMemory {
       }
       ring.at(j, slot) = number;
     }
+    return far_above;
   }
 };
 
@@ -115,7 +159,8 @@ __device__ __forceinline__ void load_entries(const Real* from, Real* to) {
   }
 }
 
-// Memory of one team. Pointers but `alpha`, `transitions` and `part*` are offset to the lane's label.
+// Memory of one team. Pointers but `alpha`, `levels`, `transitions` and `part*` are offset to the lane's
+// label.
 template <class Real, MemoryPlace kPlace>
 struct TeamMemory {
   static constexpr bool kTablesShared = kPlace == MemoryPlace::kAllShared;
@@ -129,7 +174,8 @@ struct TeamMemory {
   Ring<Real, kRingShared> ring;
   SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
   int alpha_width;
-  const Real* transitions;  // (C, width), for whom they are not in registers
+  SharedPointer<int> levels;  // (2, warps): of the alphas that each of several leading warps wrote there
+  const Real* transitions;    // (C, width), for whom they are not in registers
   // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
   // on another gauge after it (2).
   int parts;                      // per label, after the lanes of a warp have put theirs together

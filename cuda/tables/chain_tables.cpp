@@ -171,6 +171,11 @@ void ChainTables<Real, Semiring>::build_transitions(const ChainModel& model, Dir
     transition_bound[c] = quantized<Semiring>(transition_bound[c]);
     source_bound[c] = quantized<Semiring>(source_bound[c]);
   }
+  constexpr int kLowestLevel = 60;
+  const int most = *std::max_element(source_units.begin(), source_units.end());
+  if (is_far_below(most) && !is_empty(most)) too_large = 1;
+  for (const int units : source_units)
+    level_units.push_back(is_far_below(most) ? 0 : std::max(units, most - kLowestLevel));
   transition.assign(at(rows, width, 0), zero<Real, Semiring>());
   transition_log.assign(at(labels, width, 0), kNone);
   for (int from = 0; from < labels; ++from) {

@@ -35,10 +35,13 @@ struct ChainTables : ChainShape {
   std::vector<double> transition_log;  // (labels, width)
   std::vector<double> transition_bound, source_bound;  // (width): of the scores into, out of the label
   std::vector<int> transition_units, source_units;     // (width): these bounds in units
-  std::vector<double> log_tail, last_bias;             // (width)
-  std::vector<double> first_scores, last_scores;       // (width) of the run's first and last position
-  std::vector<double> tail_correction;                 // (width) what 16 rounded tail factors lack
-  std::vector<Real> tail_factor;                       // (width)
+  // (width): an alpha's share of the level that the alphas of a boundary are relative to; the bound of what
+  // leaves the label, but not so low that the alpha itself would leave the range.
+  std::vector<int> level_units;
+  std::vector<double> log_tail, last_bias;        // (width)
+  std::vector<double> first_scores, last_scores;  // (width) of the run's first and last position
+  std::vector<double> tail_correction;            // (width) what 16 rounded tail factors lack
+  std::vector<Real> tail_factor;                  // (width)
 
  private:
   void build_durations(const ChainModel& model, DurationLayout layout);

@@ -39,6 +39,7 @@ class DeviceChain {
     view_.duration_bound = upload(ints_, host_.duration_bound);
     view_.transition_units = upload(ints_, host_.transition_units);
     view_.source_units = upload(ints_, host_.source_units);
+    view_.level_units = upload(ints_, host_.level_units);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 

@@ -37,6 +37,7 @@ inline constexpr int kDistanceRow = 36;
 // four banks.
 SEMICRF_BOTH constexpr int turn_of(int lane) { return lane / 2 % 4; }
 SEMICRF_BOTH constexpr int turned(int entry, int turn) { return ((entry / 4) ^ turn) * 4 + entry % 4; }
+inline constexpr int kMostPanels = 32;             // leading warps of a block of threads
 inline constexpr int kExactRows = 2 * kBlock + 3;  // doubles per label that the exact path works on
 inline constexpr double kLog2 = 0.69314718055994530942;
 inline constexpr double kLog2Rest = 2.3190468138462996e-17;  // log 2 less that
@@ -71,6 +72,7 @@ SEMICRF_BOTH inline double quantized(double bound) {
 inline constexpr int kEmpty = -(3 << 28);
 inline constexpr int kFarBelow = -(1 << 28);
 inline constexpr int kWidestScale = 1 << 26;
+inline constexpr int kMostContent = 1 << 22;  // units of the content of a block, either way
 SEMICRF_BOTH inline bool is_empty(int scale) { return scale < kEmpty + (1 << 27); }
 SEMICRF_BOTH inline bool is_far_below(int scale) { return scale < kFarBelow / 2; }
 template <class Semiring>

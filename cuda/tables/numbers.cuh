@@ -45,6 +45,11 @@ __device__ __forceinline__ void load4(const double* from, double* to) {
   const double2 y = *reinterpret_cast<const double2*>(from + 2);
   to[0] = x.x, to[1] = x.y, to[2] = y.x, to[3] = y.y;
 }
+__device__ __forceinline__ void load4(const int* from, int* to) {
+  const float4 x = *reinterpret_cast<const float4*>(from);
+  to[0] = __float_as_int(x.x), to[1] = __float_as_int(x.y);
+  to[2] = __float_as_int(x.z), to[3] = __float_as_int(x.w);
+}
 __device__ __forceinline__ void store4(float* to, float a, float b, float c, float d) {
   *reinterpret_cast<float4*>(to) = float4{a, b, c, d};
 }
@@ -125,10 +130,17 @@ struct Wide<float> {
     return {high, static_cast<float>(x - static_cast<double>(high))};
   }
 };
-// e^(high + low) for |high| <= 88, high a multiple of 2^-15, low small: to the accuracy of expf.
-__device__ __forceinline__ float exponential_sum(float high, float low) {
-#if defined(__CUDA_ARCH__)
+// A number near one and whole units of its semiring: together they hold what is too large or too small for a
+// number.
+template <class Real>
+struct Scaled {
+  Real number;
+  int units;
+};
+// e^(high + low) for |high| < 2^20, high a multiple of 2^-9, low small: to the accuracy of expf.
+__device__ __forceinline__ Scaled<float> exponential_sum(float high, float low) {
   constexpr float kPerLog2 = 1.44269504f;
+#if defined(__CUDA_ARCH__)
   constexpr float kRound = 12582912.0f;        // 1.5 x 2^23: adding it rounds to a whole number
   constexpr float kHigh = 0.693145751953125f;  // log 2, so many bits that n times it is exact
   constexpr float kLow = 1.42860677e-06f;      // and its rest
@@ -137,9 +149,11 @@ __device__ __forceinline__ float exponential_sum(float high, float low) {
   const float rest = __fadd_rn(__fmaf_rn(n, -kLow, __fmaf_rn(n, -kHigh, high)), low);
   float power;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__fmul_rn(rest, kPerLog2)));
-  return __int_as_float(__float_as_int(power) + (__float_as_int(rounded) << 23));
+  return {power, __float_as_int(rounded) - __float_as_int(kRound)};
 #else
-  return static_cast<float>(std::exp(static_cast<double>(high) + static_cast<double>(low)));
+  const double n = std::rint(static_cast<double>(high * kPerLog2));
+  const double sum = static_cast<double>(high) + static_cast<double>(low);
+  return {static_cast<float>(std::exp(sum - n * kLog2)), static_cast<int>(n)};
 #endif
 }
 
@@ -193,15 +207,15 @@ struct Ops {
       return e * power_of_two(n, Real());
     }
   }
-  static __device__ __forceinline__ Real from_log(Wide<Real> x) {
-    if constexpr (!kIsLog) {
-      return static_cast<Real>(x.value());
-    } else if constexpr (sizeof(Real) == sizeof(double)) {
-      return exp(x.high);
-    } else {
-      const float e = expf(x.high);
-      return fmaf(e, x.low, e);
-    }
+  // The same with its whole units apart, for numbers of units that an int holds.
+  static __device__ __forceinline__ Scaled<Real> scaled_from_log(double x) {
+    if (!(x > kNone)) return {zero(), 0};
+    const int n = near_int(x * (1 / Semiring::kUnit));
+    const double rest = fma(static_cast<double>(-n), Semiring::kUnit, x);
+    return {from_log(rest), n};
+  }
+  static __device__ __forceinline__ Scaled<Real> inverse(Scaled<Real> x) {
+    return {kIsLog ? reciprocal(x.number) : -x.number, -x.units};
   }
   static __device__ __forceinline__ double to_log(Real x) {
     if constexpr (kIsLog) {

@@ -27,7 +27,7 @@ template <class Real>
 struct TablesView : LogTables {
   Real least_total, least_start;
   const Real *duration_table, *near_table, *transition, *tail_factor;
-  const int *duration_bound, *transition_units, *source_units;
+  const int *duration_bound, *transition_units, *source_units, *level_units;
 };
 
 }  // namespace semicrf::cuda

@@ -75,7 +75,7 @@ template <class Real>
 bool TraceInput<Real>::cut_right_edge(PositionRange range) {
   const std::size_t first = wide((range.begin - range_.begin) / kBlock);
   auto messages = std::make_shared<MessageBuffers<Real>>();
-  messages->reserve(range, {tables_.labels, tables_.tail != 0, true});
+  messages->reserve(range, {tables_.labels, tables_.tail != 0, true, false});
   if (!messages->copy_blocks(*messages_, first, stream_)) return false;
   auto places = std::make_shared<TracePlaces>();
   const std::size_t blocks = messages->blocks();

@@ -20,7 +20,7 @@ template <class Real>
 const std::vector<RunOutcome>& ViterbiPass<Real>::keep_messages(const PassInput& input,
                                                                 const BoundaryState* left) {
   MessageBuffers<Real>& messages = *unused(messages_);
-  messages.reserve(input.layout.tokens, {context_.model.num_labels, context_.model.has_tail(), true});
+  messages.reserve(input.layout.tokens, {context_.model.num_labels, context_.model.has_tail(), true, false});
   return sweep().run(input.layout, input.scores->on_device(), left, &messages);
 }
 

@@ -16,20 +16,6 @@ __device__ __forceinline__ int lower_key(double x) {
   return static_cast<int>(low ^ 0x80000000u);
 }
 
-#if defined(SEMICRF_EMULATED_CUDA) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
-__device__ __forceinline__ int most_of_warp(int value) { return __reduce_max_sync(kAllLanes, value); }
-__device__ __forceinline__ int least_of_warp(int value) { return __reduce_min_sync(kAllLanes, value); }
-#else
-__device__ __forceinline__ int most_of_warp(int value) {
-  for (int step = 16; step > 0; step /= 2) value = larger(value, __shfl_xor_sync(kAllLanes, value, step));
-  return value;
-}
-__device__ __forceinline__ int least_of_warp(int value) {
-  for (int step = 16; step > 0; step /= 2) value = smaller(value, __shfl_xor_sync(kAllLanes, value, step));
-  return value;
-}
-#endif
-
 __device__ __forceinline__ int first_of(unsigned lanes) { return __ffs(static_cast<int>(lanes)) - 1; }
 
 struct Largest {

@@ -1,6 +1,7 @@
 // Speed of the CUDA engine on scores that lie on the device, as JSON lines; the work of uploading them and of
-// bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches", "one T
-// K C OPERATIONS", or "training", which measures whole passes of it (note: threads).
+// bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches",
+// "large" (scores of tens of nats), "one T K C OPERATIONS", or "training", which measures whole passes of it
+// (note: threads).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -42,6 +43,19 @@ BenchWorkload shape_of(std::int64_t length, int max_duration, int num_labels, in
 // Segments of hundreds of positions: faint scores, few transitions, a tail.
 BenchWorkload with_long_segments(BenchWorkload shape) {
   shape.score_scale = 0.1;
+  shape.transition_offset = -8;
+  shape.log_tail = -0.01;
+  return shape;
+}
+
+// Scores as log-likelihoods have them: tens of nats between the labels of a position.
+BenchWorkload with_large_scores(BenchWorkload shape, double scale) {
+  shape.score_scale = scale;
+  return shape;
+}
+// Like a chromosome with ten labels: long runs of one label, and tails.
+BenchWorkload with_real_scores(BenchWorkload shape) {
+  shape = with_large_scores(shape, 10);
   shape.transition_offset = -8;
   shape.log_tail = -0.01;
   return shape;
@@ -239,6 +253,17 @@ void measure_training(const BenchWorkload& shape, int tracks) {
   }
 }
 
+// The note of "forward" counts the blocks that left the fast path.
+void measure_large_scores() {
+  for (const double scale : {10.0, 30.0}) {
+    std::printf("{\"scores\": \"N(0,%g^2)\"}\n", scale);
+    for (const std::int64_t length : {10000000, 20000000})
+      measure<float>(with_large_scores(shape_of(length, 100, 24), scale), "fvpg");
+  }
+  std::printf("{\"scores\": \"long runs, tails, N(0,10^2)\"}\n");
+  measure<float>(with_real_scores(shape_of(20000000, 500, 10)), "fvp");
+}
+
 void measure_trainings() {
   measure_training(shape_of(2000000, 100, 24), 6);
   measure_training(shape_of(10000, 100, 24, 200), 6);
@@ -275,6 +300,9 @@ int main(int count, char** arguments) {
     measure_short_paths();
     measure<float>(with_long_segments(shape_of(650899, 3000, 8)), "fpg");
     measure<double>(shape_of(2000000, 100, 24), "f");
+    measure_large_scores();
+  } else if (which == "large") {
+    measure_large_scores();
   } else {  // forward over labels and durations: no cliffs
     for (const int labels : {2, 4, 8, 9, 16, 17, 24, 25, 32, 33, 48, 64}) {
       for (const int duration : {1, 4, 16, 64, 256, 1024, 4096}) {

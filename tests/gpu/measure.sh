@@ -2,7 +2,7 @@
 # Checks and measures the CUDA engine on a machine with a GPU. From the root of the repository:
 #   tests/gpu/measure.sh [FOLDER] [LOGS] [steps]
 # FOLDER holds test_gpu, test_train_gpu and gpu_bench (default build/cuda/tests/gpu, built here when it is not there); logs go to LOGS
-# (default build/gpu-logs). Steps: parity sanitize table map training profile; default: parity sanitize table map.
+# (default build/gpu-logs). Steps: parity sanitize table map large training profile; default: parity sanitize table map.
 set -uo pipefail
 folder=${1:-build/cuda/tests/gpu}
 logs=${2:-build/gpu-logs}
@@ -30,7 +30,7 @@ for step in $steps; do
       # What racecheck reports of a kernel that has no race.
       nvcc -arch=native -o "$logs/racecheck_barriers" tests/gpu/racecheck_barriers.cu &&
         compute-sanitizer --tool racecheck "$logs/racecheck_barriers" 2>&1 | tail -n 1 ;;
-    table | map | training) "$folder/gpu_bench" $step | tee "$logs/$step.jsonl" || status=1 ;;
+    table | map | large | training) "$folder/gpu_bench" $step | tee "$logs/$step.jsonl" || status=1 ;;
     profile)
       ncu --clock-control none --set full -k regex:run_ -c 1 -s 1 "$folder/gpu_bench" one 20000000 100 24 f \
         >"$logs/ncu.txt" 2>&1

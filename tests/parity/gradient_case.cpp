@@ -79,7 +79,8 @@ class GradientComparison {
         const double difference = mine[i] - theirs[i] + (levels[t] - their_levels[t]);
         if (mine[i] == theirs[i] && mine[i] == kNegativeInfinity) continue;
         if (std::fabs(difference) <= allowed_at(message)) continue;
-        if (theirs.data() == expected.tails.data() && negligible(message, t)) continue;
+        const bool absent = theirs.data() == expected.ends.data() && mine[i] == kNegativeInfinity;
+        if ((absent || theirs.data() == expected.tails.data()) && negligible(message, t)) continue;
         return report(name, " of position ", t, ", label ", i % labels, " is off by ", difference, " at ",
                       message);
       }
@@ -96,7 +97,8 @@ class GradientComparison {
     const double scale = std::max({1.0, std::fabs(message), expected_.segments});
     return tolerances.posterior + resolution_ + tolerances.log_partition * scale;
   }
-  // Tails are not certified one by one: they may have lost digits where no sum can notice.
+  // Tails are not certified one by one: they may have lost digits where no sum can notice. An end that is no
+  // number of a float beside the largest of its position may be nothing at all.
   bool negligible(double message, std::size_t t) const {
     const auto labels = static_cast<std::size_t>(sample_.model.num_labels);
     double largest = kNegativeInfinity;

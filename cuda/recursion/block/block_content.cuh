@@ -1,13 +1,14 @@
 // The scores of a block and the factors made of them: exp(S), S from the block's first boundary and beginning
-// with the rest of the gauge. The way of most blocks: small scores in float, no boundary scores.
+// with the rest of the gauge, as a number near one and whole units, so that no size of the scores overflows.
+// The way of most blocks: scores of moderate size in float, no boundary scores.
 #pragma once
 
 #include "cuda/recursion/block/block_factors.cuh"
 
 namespace semicrf::cuda {
 
-// A sum of 16 small scores that loses nothing of what a float needs in an exponent: high parts are multiples
-// of 2^-12, so that they add up exactly; what they lack is small.
+// A sum of 16 scores up to kModerateScore that loses nothing of what a float needs in an exponent: high parts
+// are multiples of 2^-9, so that they add up exactly; what they lack is small.
 template <class Real>
 struct ExponentSum;
 template <>
@@ -23,7 +24,7 @@ struct ExponentSum<float> {
   float high, low;
   // Of a score.
   __device__ __forceinline__ static ExponentSum exactly(float x) {
-    constexpr float kRound = 3072.0f;  // 1.5 x 2^11
+    constexpr float kRound = 24576.0f;  // 1.5 x 2^14
     const float high = __fsub_rn(__fadd_rn(x, kRound), kRound);
     return {high, __fsub_rn(x, high)};
   }
@@ -40,13 +41,14 @@ struct ExponentSum<float> {
   }
 };
 template <class Real, class Semiring>
-__device__ __forceinline__ Real number_of(ExponentSum<Real> x) {
+__device__ __forceinline__ Scaled<Real> scaled(ExponentSum<Real> x) {
   if constexpr (sizeof(Real) == sizeof(double)) {
-    return Semiring::kIsLog ? exp(x.high) : x.high;
+    return Ops<Real, Semiring>::scaled_from_log(x.high);
   } else if constexpr (Semiring::kIsLog) {
     return exponential_sum(x.high, x.low);
   } else {
-    return x.high + x.low;
+    const float whole = rintf(x.high);
+    return {(x.high - whole) + x.low, static_cast<int>(whole)};
   }
 }
 
@@ -60,41 +62,42 @@ __device__ __forceinline__ void load_scores(const float* scores, int step, Real 
   }
 }
 
-// False where a score is large: then all labels' share goes out of it, which is not done here.
+// What a label's content does to alpha and to starts along a block: factors made from the scores as they are
+// asked for, or those of the long way.
 template <class Real, class Semiring>
-__device__ __forceinline__ bool plain_factors(const Real (&x)[kBlock], bool centred, double baseline,
-                                              double rest, Real (&alpha_factor)[kBlock],
-                                              FactorRange<Real>* range) {
+struct BlockContent {
+  using O = Ops<Real, Semiring>;
   using Sum = ExponentSum<Real>;
-  Sum sum = Sum::of(rest);
-  Real size = 0, highest = larger(Real(0), sum.high), lowest = smaller(Real(0), sum.high);
-  const auto include = [&](int slot, Sum content) {
-    size = larger(size, magnitude(content.high));
-    sum.add(content);
-    highest = larger(highest, sum.high);
-    lowest = smaller(lowest, sum.high);
-    alpha_factor[slot] = number_of<Real, Semiring>(sum);
-  };
-  if (centred) {
-    const Sum less = Sum::of(-baseline);
-#pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) {
-      Sum content = Sum::exactly(x[slot]);
-      content.add(less);
-      include(slot, content);
-    }
-  } else {
-#pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) include(slot, Sum::exactly(x[slot]));
+  Real x[kBlock];
+  Sum less;  // taken out of every score
+  Sum sum;
+  const BlockFactors<Real>* factors;  // null: of the scores
+
+  __device__ __forceinline__ void begin(bool centred, double baseline, double rest) {
+    less = Sum::of(centred ? -baseline : 0.0);
+    sum = Sum::of(rest);
+    factors = nullptr;
   }
-  // A start's exponent is the negative of the sum before it.
-  range->clear();
-  range->highest = larger(highest, -lowest);
-  range->lowest_alpha = lowest;
-  range->lowest_start = -highest;
-  range->sum = sum.value();
-  // Clearly small: where the exact path sees them they must be small, too.
-  return size <= static_cast<Real>(kSmallScore - 1.0 / 1024);
-}
+  // Whether no score is so large that all labels' share goes out of it, which is not done here.
+  __device__ __forceinline__ bool is_moderate() const {
+    Real size = 0;
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot) size = larger(size, magnitude(x[slot] + less.high));
+    return size <= static_cast<Real>(kModerateScore - 1);
+  }
+  __device__ __forceinline__ Scaled<Real> first_start() const {
+    return O::inverse(scaled<Real, Semiring>(sum));
+  }
+  // exp(S + last score) at the slot's right boundary.
+  __device__ __forceinline__ Scaled<Real> alpha_factor(int slot) {
+    if (factors != nullptr) return factors->alpha[slot];
+    Sum content = Sum::exactly(x[slot]);
+    content.add(less);
+    sum.add(content);
+    return scaled<Real, Semiring>(sum);
+  }
+  // The content with the rest before it; when all slots were asked for.
+  __device__ __forceinline__ double total() const { return factors != nullptr ? factors->sum : sum.value(); }
+};
 
 }  // namespace semicrf::cuda

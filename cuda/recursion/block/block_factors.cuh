@@ -9,35 +9,11 @@
 
 namespace semicrf::cuda {
 
-// The extremes of a block's exponents, their sum, and whether all are finite.
-template <class Real>
-struct FactorRange {
-  Real highest, lowest_start, lowest_alpha;
-  bool finite;
-  double sum, mass;  // sum: the last exponent without end scores
-  __device__ __forceinline__ void clear() {
-    highest = lowest_start = lowest_alpha = Real(0);
-    finite = true;
-    sum = mass = 0;
-  }
-  __device__ __forceinline__ void include_start(Real start) {
-    highest = larger(highest, start);
-    lowest_start = smaller(lowest_start, start);
-    finite = finite && start > static_cast<Real>(-1e30);
-  }
-  // alpha: an exponent; content: the sum whose negative is the exponent of the next start, if there is one.
-  __device__ __forceinline__ void include(Real alpha, Real content, bool has_start) {
-    highest = larger(highest, alpha);
-    lowest_alpha = smaller(lowest_alpha, alpha);
-    finite = finite && alpha > static_cast<Real>(-1e30);
-    if (has_start) include_start(-content);
-  }
-};
-
 template <class Real>
 struct BlockFactors {
-  Real alpha[kBlock], start[kBlock];
-  FactorRange<Real> range;
+  Scaled<Real> alpha[kBlock], start[kBlock];
+  bool good;         // the content is finite and its units are whole numbers that can be added up
+  double sum, mass;  // of the content, with the rest; of the position shifts
 };
 
 struct FactorSource {
@@ -54,13 +30,16 @@ template <class Real, class Semiring, class Lanes>
 __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
                                                FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
   using O = Ops<Real, Semiring>;
+  constexpr double kWidest = kMostContent * Semiring::kUnit;
   const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
   const DeviceScores first = source.backward ? sequence.ends : sequence.starts;
   const DeviceScores last = source.backward ? sequence.starts : sequence.ends;
-  FactorRange<Real>& range = out->range;
-  range.clear();
   Wide<Real> sum = Wide<Real>::of(source.rest);
-  Real alpha_factor = O::from_log(sum);
+  Scaled<Real> alpha = O::scaled_from_log(source.rest);
+  out->good = true;
+  out->mass = 0;
+  // Forbidden boundaries are zeros, which certificates need not know of.
+  const auto within = [](double x) { return x <= kWidest && (x >= -kWidest || x == kNone); };
 #pragma unroll 1
   for (int slot = 0; slot < kBlock; ++slot) {
     const bool inside = slot >= source.first && slot < source.last;
@@ -72,30 +51,32 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
     const double shift = inside ? shift_for(most) : 0.0;
     if (!inside) content = Wide<Real>::of(0);
     if (shift != 0) content.add(Wide<Real>::of(-shift));
-    range.mass += shift;
+    out->mass += shift;
     if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
       source.shift[source.backward ? kBlock - 1 - slot : slot] = shift;
     }
-    if (source.edges && inside) {
-      Wide<Real> start = sum.negated();
-      start.add(Wide<Real>::of(score_at(first, at) +
-                               (source.first_here && slot == source.first ? t.first_scores[label] : 0.0)));
-      range.include_start(start.high);
-      out->start[slot] = O::from_log(start);
-    } else {
-      out->start[slot] = Semiring::kIsLog ? reciprocal(alpha_factor) : -alpha_factor;
+    const bool at_edge = source.edges && inside;
+    out->start[slot] = O::inverse(alpha);
+    if (at_edge) {
+      const double start = score_at(first, at) +
+                           (source.first_here && slot == source.first ? t.first_scores[label] : 0.0) -
+                           sum.value();
+      out->good = out->good && within(start);
+      out->start[slot] = O::scaled_from_log(start);
     }
     sum.add(content);
-    Wide<Real> alpha = sum;
-    if (source.edges && inside) {
-      alpha.add(Wide<Real>::of(score_at(last, at) +
-                               (source.last_here && slot == source.last - 1 ? t.last_scores[label] : 0.0)));
+    const double here = sum.value();
+    out->good = out->good && fabs(here) <= kWidest;
+    alpha = O::scaled_from_log(here);
+    out->alpha[slot] = alpha;
+    if (at_edge) {
+      const double end = here + score_at(last, at) +
+                         (source.last_here && slot == source.last - 1 ? t.last_scores[label] : 0.0);
+      out->good = out->good && within(end);
+      out->alpha[slot] = O::scaled_from_log(end);
     }
-    range.include(alpha.high, sum.high, !source.edges && slot + 1 < kBlock);
-    alpha_factor = O::from_log(alpha);
-    out->alpha[slot] = alpha_factor;
   }
-  range.sum = sum.value();
+  out->sum = sum.value();
 }
 
 }  // namespace semicrf::cuda

@@ -1,5 +1,10 @@
 // The recursion over the 16 boundaries of a block on the fast path, and what certifies it (docs/algorithm.md,
 // "The certificate").
+//
+// Nothing here depends on the size of the scores. Alpha of a boundary is relative to a whole number of units
+// of that boundary, its level. A start has units of its own. The sums over durations of a label are relative
+// to a reference that only rises: when a start lies above it, the sums that are still to come are lowered to
+// the new one first.
 #pragma once
 
 #include "cuda/recursion/block/block_content.cuh"
@@ -13,58 +18,55 @@ template <class Config>
 struct LabelTables {
   using Real = typename Config::Real;
   int label;
-  int into, out_of;  // transitions
-  int near_bound;    // durations within a block
+  int into, level;  // transitions into the label; see ChainTables
+  int near_bound;   // durations within a block
+  bool has_near;    // of which there are some
+  bool far_below;   // one of these bounds is so low that only the exact path knows it
+  Real to_source;   // what takes an alpha relative to the level to where the transitions expect it
   Real near[kBlock];
   Real transition[Config::kRows > 0 ? Config::kRows : 1];
 };
 
-// What a block's numbers are relative to, in units.
-struct BlockScales {
-  int common;  // alpha inside the recursion
-  int bound;   // sums over durations
-  int to_alpha, to_near;
-  bool idle_sums, idle_starts;  // known to be zero, because nothing leads there
-};
-
-// The tail along a block: what was open longer than K, and gamma_{t-K-1} with B[K] on top.
+// The tail along a block: what was open longer than K, and gamma_{t-K-1} with B[K] on top. A number relative
+// to whole units. The sources lie in two blocks of the ring, from slot `first_new` on in the newer one.
+// Factors: what takes their numbers to the tail's units, B[K] included.
 template <class Real>
 struct BlockTail {
-  int bound;    // what it is relative to, in units
-  Real to_sum;  // takes it to the bound of the sums
-  Real number;
-  Real decay;
-  // The sources lie in two blocks of the ring, from slot `first_new` on in the newer one, or in this block.
-  // Factors: what takes their numbers to the tail's bound, B[K] included.
+  int units;
+  Real number, decay;
   int old_block, new_block, first_new;
-  Real old_factor, new_factor, here_factor;
-  double* here;  // this block's starts, when K is below the block's length
-  Real* out;     // of the block's first boundary, or null
+  Real old_factor, new_factor;
+  Real* out;  // of the block's first boundary, or null
   int out_step;
   Real out_factor;
-  Real least;
+};
+// The same where K < 16, so that starts of the block are sources, too: logarithms.
+struct BlockTailLogs {
+  double tail, decay, last_bias;
+  double *here, *kept;  // (16, C) the block's starts, and the tail at its boundaries
 };
 
 template <class Real>
 struct BlockWindow {  // where messages go, by slot; null: nowhere
   Real *alpha, *gamma;
-  int step;
+  int *alpha_level, *gamma_level;  // null but for the lane that writes them
+  int step, direction;
 };
 
-// Positions of a block that are of the sequence, [first, last), and whether the sequence's first segments
-// begin at `first` without a transition.
+// Positions of a block that are of the sequence, [first, last), whether the sequence's first segments begin
+// at `first` without a transition, and whether it ends at `last`, so that nothing begins there.
 struct BlockCut {
   int first = 0, last = kBlock;
-  bool bare = false;
+  bool bare = false, ends = false;
 };
 
 template <class Real>
 struct BlockResult {
-  Real gamma[kBlock];
-  // Extremes of the numbers that the certificate looks at: sums over durations and over sources, gamma, and
-  // alpha relative to the bound.
-  Real least_sum, least_source, least_gamma, most_gamma, least_stored, most_stored;
-  Real stored;  // alpha at the block's end
+  Real gamma[kBlock];  // starts, each with its units
+  int units[kBlock];
+  Scaled<Real> alpha;  // at the block's end
+  int level;           // of alpha there; kEmpty: no label has one
+  bool good;           // the label's numbers are certified
 };
 
 template <class Config>
@@ -76,95 +78,141 @@ class FastBlock {
   using Memory = typename Config::Memory;
   using O = typename Config::O;
   using L = typename Config::L;
+  using Content = BlockContent<Real, Semiring>;
   static constexpr int kRows = Config::kRows;
 
   __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
                                        const LabelTables<Config>& label)
       : t_(t), m_(m), lanes_(lanes), label_(label) {}
 
-  // `sums`: the far part in, the sums over durations out. `start_factors`: null, or those of the long way.
-  // Without kCut the block is whole, whatever `cut` says.
+  // `sums`: the far part in, the sums over durations out, relative to `reference` (kEmpty: they are zero).
+  // Without kCut the block is whole and begins like any other, whatever `cut` says. All lanes together.
   template <bool kTail, bool kStores, bool kCut>
-  __device__ __forceinline__ void run(Real alpha, Real first_factor, const Real (&alpha_factor)[kBlock],
-                                      const Real* start_factors, const BlockScales& scales, BlockCut cut,
-                                      BlockWindow<Real> window, BlockTail<Real>* tail, Real (&sums)[kBlock],
-                                      BlockResult<Real>* out) const {
-    // Lanes without a label must add nothing to the others' sums.
-    const Real to_alpha = lanes_.valid ? O::of_units(scales.to_alpha) : O::zero();
-    const Real to_near = O::of_units(scales.to_near);
-    Real start_factor = first_factor;
+  __device__ __forceinline__ void run(Scaled<Real> alpha, Content& content, int reference, BlockCut cut,
+                                      BlockWindow<Real> window, BlockTail<Real>* tail, BlockTailLogs* logs,
+                                      Real (&sums)[kBlock], BlockResult<Real>* out) const {
+    // A duration within the block that its table lacks, since it is too small, must be so beside the sums.
+    const int rise = Semiring::kIsLog && t_.near_vanished ? 4 : 30;
+    const Real start_limit = is_empty(label_.into) ? O::zero() : start_limit_of_table();
+    Real sum_limit = is_empty(reference) && !label_.far_below ? O::zero() : t_.least_total;
+    bool good = true;
+    Scaled<Real> start = content.first_start();
+    Scaled<Real> row = share(alpha, 0);
     // Straight code where arrays are to be registers; cut blocks are rare, and a loop is a tenth of the code.
 #pragma unroll(kCut ? 1 : kBlock)
     for (int slot = 0; slot < kBlock; ++slot) {
       const bool inside = !kCut || (slot >= cut.first && slot < cut.last);
-      const bool begins = kCut ? slot == cut.first : slot == 0;
-      Real* row = m_.alpha.from(slot % 2 * m_.alpha_width);
-      if (lanes_.has_alpha()) row[lanes_.c] = alpha;
-      lanes_.sync();
-      Real sum = sum_over_sources(row);
-      if (kCut && cut.bare && begins) sum = O::of_units(-(scales.common + label_.into));
+      const int level = is_empty(row.units) ? 0 : row.units;
+      Real sum = sum_over_sources(slot % 2, level);
+      if (kCut && cut.bare && slot == cut.first) sum = O::of_units(-(level + label_.into));
       if (kCut && !inside) sum = O::zero();
-      if (start_factors != nullptr) start_factor = start_factors[slot];
-      const Real gamma = O::times(sum, start_factor);
-      const Real near = O::times(gamma, to_near);
+      if (content.factors != nullptr) start = content.factors->start[slot];
+      const Real gamma = O::times(sum, start.number);
+      const int units = level + label_.into + start.units;
       out->gamma[slot] = gamma;
+      out->units[slot] = units;
+      good = good && (sum >= start_limit || (kCut && !inside));
+      // Sums and what is added to them must have one reference before they are added.
+      const int top =
+          gamma > O::zero() && label_.has_near ? units + label_.near_bound + O::units_in(gamma) : kEmpty;
+      const bool rises = top > reference + rise;
+      if (lanes_.any_here(rises)) {
+        const Real down = rises ? O::of_units(reference - top) : O::one();
+#pragma unroll(kCut ? 1 : kBlock)
+        for (int i = 0; i < kBlock; ++i) {
+          if (i >= slot) sums[i] = O::times(sums[i], down);
+        }
+        reference = rises ? top : reference;
+        sum_limit = rises ? t_.least_total : sum_limit;
+      }
+      const Real near = O::times(gamma, O::of_units(units + label_.near_bound - reference));
 #pragma unroll
       for (int i = slot; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - slot], sums[i]);
-      if constexpr (kTail) sums[slot] = O::plus(sums[slot], next_tail(tail, slot, near, inside, begins));
-      const Real stored = inside ? O::times(sums[slot], alpha_factor[slot]) : O::zero();
+      if constexpr (kTail)
+        sums[slot] = O::plus(sums[slot], next_tail(tail, logs, slot, {gamma, units}, reference, inside));
+      const Scaled<Real> factor = content.alpha_factor(slot);
+      start = O::inverse(factor);
+      if (!kCut || inside) {
+        alpha = {O::times(sums[slot], factor.number), factor.units + reference};
+        good = good && sums[slot] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
+      }
+      row = share(alpha, (slot + 1) % 2);
       if (kStores && window.alpha != nullptr) {
-        window.alpha[slot * window.step] = stored;
-        window.gamma[slot * window.step] = Semiring::kIsLog ? sum : gamma;
+        window.alpha[slot * window.step] = inside ? row.number : O::zero();
+        if constexpr (Semiring::kIsLog) {
+          window.gamma[slot * window.step] = sum;
+          if (window.alpha_level != nullptr) {
+            window.alpha_level[slot * window.direction] = is_empty(row.units) ? 0 : row.units;
+            window.gamma_level[slot * window.direction] = level;
+          }
+        }
       }
-      if (kCut && !inside) {
-        start_factor = Semiring::kIsLog ? reciprocal(alpha_factor[slot]) : -alpha_factor[slot];
-        continue;
-      }
-      alpha = O::times(sums[slot], O::times(alpha_factor[slot], to_alpha));
-      out->least_sum = begins ? sums[slot] : smaller(out->least_sum, sums[slot]);
-      out->least_source = begins ? sum : smaller(out->least_source, sum);
-      out->least_gamma = begins ? gamma : smaller(out->least_gamma, gamma);
-      out->most_gamma = begins ? gamma : larger(out->most_gamma, gamma);
-      out->least_stored = begins ? stored : smaller(out->least_stored, stored);
-      out->most_stored = begins ? stored : larger(out->most_stored, stored);
-      out->stored = stored;
-      start_factor = Semiring::kIsLog ? reciprocal(alpha_factor[slot]) : -alpha_factor[slot];
     }
-  }
-
-  // Whether all numbers of the block are what they should be; all lanes together.
-  __device__ __forceinline__ bool certified(const BlockScales& scales, const FactorRange<Real>& range,
-                                            const BlockResult<Real>& result) const {
-    const Real to_alpha = O::of_units(scales.to_alpha);
-    const Real to_near = O::of_units(scales.to_near);
-    const Real most = larger(larger(result.most_stored, O::times(result.most_stored, to_alpha)),
-                             larger(result.most_gamma, O::times(result.most_gamma, to_near)));
-    Real sum_limit = t_.least_total;
-    Real source_limit = t_.least_start;
-    if constexpr (Semiring::kIsLog) {
-      // What vanished in a table stood for less than e^kIgnore of the number it is multiplied with. Numbers
-      // of other labels count, too.
-      if (t_.near_vanished || t_.transition_vanished) {
-        const Real growth = larger(lanes_.most(lanes_.valid ? most : Real(1)), Real(1));
-        if (t_.near_vanished) sum_limit *= growth;
-        if (t_.transition_vanished) source_limit *= growth;
-      }
-    } else {
-      source_limit = static_cast<Real>(L::kSmallest);
-    }
-    // Sums that are zero because nothing leads there are known beforehand.
-    constexpr Real kSmallest = static_cast<Real>(L::kSmallest);
-    return (scales.idle_sums || (result.least_sum >= sum_limit && result.least_stored >= kSmallest)) &&
-           (scales.idle_starts || (result.least_source >= source_limit && result.least_gamma >= kSmallest)) &&
-           most <= static_cast<Real>(L::kLargest) && factors_certified(scales, range);
+    // An alpha that is no number beside the others is nothing where each label's sum over its sources stands
+    // without it. At the block's end too: there the alphas that are stored are this block's.
+    if (!cut.ends) good = good && sum_over_sources(0, row.units) >= start_limit;
+    out->alpha = alpha;
+    out->level = row.units;
+    out->good = good && !(label_.far_below && !is_empty(label_.into) && is_far_below(label_.into));
   }
 
  private:
-  __device__ __forceinline__ Real sum_over_sources(const Real* alpha) const {
+  __device__ __forceinline__ Real start_limit_of_table() const {
+    return Semiring::kIsLog ? t_.least_start : static_cast<Real>(L::kSmallest);
+  }
+
+  // Alpha of the label relative to the boundary's level, which comes with it; into the row that all labels
+  // read. Lanes without a label must add nothing to the others' sums.
+  __device__ __forceinline__ Scaled<Real> share(Scaled<Real> alpha, int parity) const {
+    const bool something = lanes_.valid && alpha.number > O::zero();
+    const int own = alpha.units + label_.level;
+    const int here = lanes_.most_here(something ? own + O::units_in(alpha.number) : kEmpty);
+    Real number = something ? O::times(alpha.number, O::of_units(own - here)) : O::zero();
+    if (lanes_.has_alpha()) {
+      Real* const row = m_.alpha.from(parity * m_.alpha_width);
+      row[lanes_.c] = O::times(number, label_.to_source);
+    }
+    int level = here;
+    if constexpr (Lanes::kTeam) {
+      // Each warp's labels have a level of their own until they are read.
+      if (lanes_.panels() > 1) {
+        int* const levels = m_.levels.from(parity * kMostPanels);
+        if (threadIdx.x % 32 == 0) levels[threadIdx.x / 32] = here;
+        lanes_.sync();
+        level = levels[0];
+        for (int panel = 1; panel < lanes_.panels(); ++panel) level = larger(level, levels[panel]);
+        number = O::times(number, O::of_units(here - level));
+        return {number, level};
+      }
+    }
+    lanes_.sync();
+    return {number, level};
+  }
+
+  __device__ __forceinline__ Real sum_over_sources(int parity, int level) const {
+    const Real* const alpha = m_.alpha.from(parity * m_.alpha_width);
+    if constexpr (Lanes::kTeam) {
+      if (lanes_.panels() > 1) {
+        const int* const levels = m_.levels.from(parity * kMostPanels);
+        Real sum = O::zero();
+#pragma unroll
+        for (int panel = 0; panel < lanes_.panels(); ++panel) {
+          const Real part = sum_over_panel(alpha, panel);
+          sum = O::plus(sum, O::times(part, O::of_units(levels[panel] - level)));
+        }
+        return sum;
+      }
+    }
+    return sum_over_panel(alpha, 0);
+  }
+  // Over the labels of a leading warp.
+  __device__ __forceinline__ Real sum_over_panel(const Real* alpha, int panel) const {
     Real sums[4] = {O::zero(), O::zero(), O::zero(), O::zero()};
     if constexpr (kRows > 0) {
 #pragma unroll
-      for (int from = 0; from < kRows; from += 4) {
+      for (int i = 0; i < 32; i += 4) {
+        const int from = panel * 32 + i;
+        if (from >= kRows) continue;
         Real values[4];
         load4(alpha + from, values);
 #pragma unroll
@@ -172,9 +220,10 @@ class FastBlock {
       }
     } else {
       const Real* column = m_.transitions + label_.label;
-      int from = 0;
+      int from = panel * 32;
+      const int end = t_.labels < from + 32 ? t_.labels : from + 32;
 #pragma unroll 2
-      for (; from + 3 < t_.labels; from += 4) {
+      for (; from + 3 < end; from += 4) {
         Real values[4];
         load4(alpha + from, values);
 #pragma unroll
@@ -184,55 +233,49 @@ class FastBlock {
       // Into the sums where an unrolled kernel has them: not a digit may differ.
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        if (from + k < t_.labels)
-          sums[k] = O::times_plus(alpha[from + k], column[(from + k) * t_.width], sums[k]);
+        if (from + k < end) sums[k] = O::times_plus(alpha[from + k], column[(from + k) * t_.width], sums[k]);
       }
     }
     return O::plus(O::plus(sums[0], sums[1]), O::plus(sums[2], sums[3]));
   }
 
-  // `inside`: the position is of the sequence; `begins`: the first that is.
-  __device__ __forceinline__ Real next_tail(BlockTail<Real>* tail, int slot, Real near, bool inside,
-                                            bool begins) const {
-    const bool within = t_.duration >= kBlock;
+  // `inside`: the position is of the sequence. Relative to the reference of the sums.
+  __device__ __forceinline__ Real next_tail(BlockTail<Real>* tail, BlockTailLogs* logs, int slot,
+                                            Scaled<Real> start, int reference, bool inside) const {
     Real source = O::zero();
-    if (!within && lanes_.valid) tail->here[slot * t_.labels] = static_cast<double>(near);
-    if (within || slot < t_.duration) {
+    if (lanes_.has_memory()) {
       const int from = (slot - t_.duration) & (kBlock - 1);
       const bool newer = slot >= tail->first_new;
-      if (lanes_.has_memory()) {
-        source = O::times(m_.ring.at(newer ? tail->new_block : tail->old_block, from),
-                          newer ? tail->new_factor : tail->old_factor);
-      }
-    } else if (lanes_.valid) {
-      source = O::times(static_cast<Real>(tail->here[(slot - t_.duration) * t_.labels]), tail->here_factor);
+      source = O::times(m_.ring.at(newer ? tail->new_block : tail->old_block, from),
+                        newer ? tail->new_factor : tail->old_factor);
+    }
+    if (t_.duration < kBlock) {
+      if (!lanes_.valid) return O::zero();
+      const double log =
+          next_tail_log(logs, t_.duration, t_.labels, slot, start, {source, tail->units}, inside);
+      return inside ? O::from_log(log - reference * Semiring::kUnit) : O::zero();
     }
     const Real number = O::times(O::plus(tail->number, source), tail->decay);
     if (tail->out != nullptr)
       tail->out[slot * tail->out_step] = inside ? O::times(number, tail->out_factor) : O::zero();
     if (!inside) return O::zero();
     tail->number = number;
-    tail->least = begins ? number : smaller(tail->least, number);
-    return O::times(number, tail->to_sum);
+    return O::times(number, O::of_units(tail->units - reference));
   }
-
-  __device__ __forceinline__ bool factors_certified(const BlockScales& scales,
-                                                    const FactorRange<Real>& range) const {
-    constexpr Real kUnit = static_cast<Real>(Semiring::kUnit);
-    constexpr Real kMost = static_cast<Real>(L::kExponent);
-    constexpr int kMostUnits = static_cast<int>(L::kExponent / Semiring::kUnit);
-    bool good = range.finite && range.highest <= kMost && -range.lowest_start <= kMost &&
-                -range.lowest_alpha <= kMost && larger(scales.to_alpha, scales.to_near) <= kMostUnits;
-    if constexpr (Semiring::kIsLog) {
-      // No product of two factors may vanish on its own: what it is multiplied with can be large. Zeros are
-      // exact.
-      constexpr Real kLeast = static_cast<Real>(L::kIgnore);
-      const Real alpha = static_cast<Real>(scales.to_alpha) * kUnit + range.lowest_alpha;
-      const Real near = static_cast<Real>(scales.to_near) * kUnit + range.lowest_start;
-      good = good &&
-             (label_.out_of == kEmpty || (alpha >= kLeast && (near >= kLeast || is_empty(scales.to_near))));
-    }
-    return good;
+  // Static: who is given the address of this object puts all of it into memory.
+  __device__ SEMICRF_NOINLINE static double next_tail_log(BlockTailLogs* logs, int duration, int labels,
+                                                          int slot, Scaled<Real> start, Scaled<Real> older,
+                                                          bool inside) {
+    const auto log_of = [](Scaled<Real> x) {
+      return x.number > O::zero() ? O::to_log(x.number) + x.units * Semiring::kUnit : kNone;
+    };
+    logs->here[slot * labels] = log_of(start);
+    const double source =
+        slot >= duration ? logs->here[(slot - duration) * labels] + logs->last_bias : log_of(older);
+    const double log = combined<Semiring>(logs->tail, source) + logs->decay;
+    logs->kept[slot * labels] = inside ? log : kNone;
+    if (inside) logs->tail = log;
+    return log;
   }
 
   const TablesView<Real>& t_;

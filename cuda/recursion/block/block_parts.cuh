@@ -9,20 +9,17 @@
 namespace semicrf::cuda {
 
 inline constexpr int kMostGauge = 1 << 24;
+inline constexpr double kLowestTail = -1e6;  // B[K] below it: only the exact path knows the tail
 
 // What a block hands on: alpha's scale at its last boundary, and how the ring's gauge moves.
 template <class Real>
 struct BlockMove {
-  bool something;  // alpha is not zero
-  int within;      // units in alpha's number
-  int scale;       // and its scale before the shift
-  int largest;     // scale of the team's labels; kEmpty: none has an alpha
+  Scaled<Real> alpha;  // number in [1, 2), or in [0, 1) (max), or zero
   int shift, gauge;
   double rest;
   // Starts in the ring: the largest becomes a number in [1, 2), or in [0, 1) (max).
-  bool has_starts, vanished;
-  int up;
-  Real by;
+  int starts;     // units of the largest; kEmpty: all are zero
+  bool vanished;  // beside it some become zero
 };
 
 template <class Config>
@@ -36,10 +33,8 @@ class BlockParts {
   using O = typename Config::O;
   using L = typename Config::L;
   static constexpr int kRows = Config::kRows;
-  static constexpr int kMostGrowth = static_cast<int>(100 / Semiring::kUnit);
-  // Of a run's first block, when nothing is known: alpha may then grow by 1e38 along it, or shrink by 1e-21.
-  // In the max semiring nothing overflows, and numbers near 0 have the most bits.
-  static constexpr int kFirstGrowth = Semiring::kIsLog ? 57 : 0;
+  // Powers of two between the starts of a block, beyond which some of them are no numbers.
+  static constexpr int kMostSpread = most_spread<Semiring, Real>();
 
   __device__ __forceinline__ BlockParts(const RunParameters<Real>& p, const Lanes& lanes,
                                         const Memory& memory, RunAside& aside)
@@ -53,10 +48,17 @@ class BlockParts {
     const int label = lanes_.c < t_.labels ? lanes_.c : t_.labels - 1;
     label_.label = label;
     label_.into = t_.transition_units[label];
-    label_.out_of = t_.source_units[label];
+    label_.level = t_.level_units[label];
+    label_.to_source = lanes_.valid ? O::of_units(t_.source_units[label] - label_.level) : O::zero();
     label_.near_bound = t_.duration_bound[label];
+    label_.has_near = !is_far_below(label_.near_bound);
+    const auto lost = [](int bound) { return is_far_below(bound) && !is_empty(bound); };
+    label_.far_below = lost(label_.into) || lost(label_.near_bound);
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) load4(t_.near_table + label * kBlock + i, label_.near + i);
+#pragma unroll
+    for (int i = 0; i < kBlock; ++i) label_.near[i] = label_.has_near ? label_.near[i] : O::zero();
+    if (!label_.has_near) label_.near_bound = kEmpty;
     if constexpr (kRows > 0) {
 #pragma unroll
       for (int from = 0; from < kRows; ++from)
@@ -65,6 +67,10 @@ class BlockParts {
   }
 
   __device__ __forceinline__ Exact exact() const { return exact_memory<Config>(p_, m_, lanes_.c); }
+  // Until the block in question has left the ring.
+  __device__ __forceinline__ void note_far_above(bool far_above) const {
+    if (far_above) aside_.far_above = t_.ring_blocks;
+  }
   __device__ __forceinline__ int direction() const { return p_.backward ? -1 : 1; }
   __device__ __forceinline__ std::int64_t boundary_of(std::int64_t r) const {
     return p_.backward ? aside_.rounded - r : r;
@@ -84,7 +90,7 @@ class BlockParts {
   }
   __device__ __forceinline__ BlockCut cut() const {
     const Place& at = aside_.place;
-    return {at.first, at.last, at.first_of_sequence && !t_.initial_transition};
+    return {at.first, at.last, at.first_of_sequence && !t_.initial_transition, at.last_here};
   }
   // Two flags in turn: who reads one late must not see the next block's.
   __device__ __forceinline__ int& regauge(int parity) const { return static_cast<int*>(m_.regauge)[parity]; }
@@ -123,32 +129,15 @@ class BlockParts {
     return enters ? larger(open, oldest + s.gauge + last) : open;
   }
 
-  __device__ __forceinline__ BlockScales scales_of(const RunState<Real>& s, int ring, bool edges) const {
-    BlockScales scales;
-    // The largest alpha typically grows along a block as it did along the last one.
-    scales.common = s.growth >> 1;
-    int start = scales.common + label_.into + label_.near_bound;
-    if (edges) {
-      const Place& at = aside_.place;
-      const std::int64_t first_row = at.running ? row(s) + direction() * at.first : 0;
-      const DeviceScores& scores = p_.backward ? aside_.sequence->ends : aside_.sequence->starts;
-      const double first = score_at(scores, first_row * t_.labels + label_.label) +
-                           (at.first_here ? t_.first_scores[label_.label] : 0.0);
-      const int units = units_of<Semiring>(first);
-      start = is_far_below(units) ? kEmpty : start + units;
-    }
-    int bound = larger(ring, start);
-    if (t_.tail) bound = larger(bound, tail_bound(s));
-    scales.idle_sums = is_empty(bound);
-    scales.idle_starts = is_empty(label_.into);
-    scales.bound = scales.idle_sums ? scales.common : bound;
-    scales.to_alpha = scales.bound - scales.common + label_.out_of;
-    scales.to_near = scales.common + label_.into + label_.near_bound - scales.bound;
-    return scales;
+  // What the sums over segments of earlier blocks are relative to; kEmpty: there are none.
+  __device__ __forceinline__ int reference_of(const RunState<Real>& s, int ring) const {
+    const int bound = t_.tail ? larger(ring, tail_bound(s)) : ring;
+    return is_empty(bound) ? kEmpty : bound;
   }
 
   __device__ __forceinline__ void sum_far(const RunState<Real>& s, int parity, Real (&sums)[kBlock],
-                                          int bound) const {
+                                          int reference) const {
+    const int bound = is_empty(reference) ? 0 : reference;
     far_.clear(sums);
     if constexpr (Lanes::kTeam) {
       if (!lanes_.valid) return;
@@ -177,23 +166,17 @@ class BlockParts {
     return source;
   }
 
-  // All lanes together. Where the team's block is a `longer` one its factors replace those that
-  // plain_factors() found, and its start factors are returned, else null. Blocks of teams that run `mine`
-  // have no position shifts where no team needs the long way. `tables`: those whose address functions out of
-  // line may have.
-  __device__ __forceinline__ const Real* long_factors(const TablesView<Real>& tables, const RunState<Real>& s,
-                                                      bool mine, bool longer, Real (&alpha_factor)[kBlock],
-                                                      FactorRange<Real>* range,
-                                                      BlockFactors<Real>* factors) const {
+  // All lanes together. Where the team's block is a `longer` one its factors are returned, else null. Blocks
+  // of teams that run `mine` have no position shifts where no team needs the long way. `tables`: those whose
+  // address functions out of line may have.
+  __device__ __forceinline__ const BlockFactors<Real>* long_factors(const TablesView<Real>& tables,
+                                                                    const RunState<Real>& s, bool mine,
+                                                                    bool longer,
+                                                                    BlockFactors<Real>* factors) const {
     if (lanes_.any_team(longer)) [[unlikely]] {
       block_factors<Real, Semiring, Lanes>(tables, *aside_.sequence, factor_source(s, mine), lanes_, factors);
       // What other teams need must not change a digit of this one's.
-      if (lanes_.any(longer)) {
-        *range = factors->range;
-#pragma unroll
-        for (int slot = 0; slot < kBlock; ++slot) alpha_factor[slot] = factors->alpha[slot];
-        return factors->start;
-      }
+      if (lanes_.any(longer)) return factors;
     } else if (p_.store.shift != nullptr && mine && aside_.place.storing && lanes_.valid && lanes_.c == 0) {
       double* shift = p_.store.shift + store_row(s);
       for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
@@ -203,65 +186,117 @@ class BlockParts {
 
   // --- tails ---
 
-  __device__ __forceinline__ void fill_tail(const RunState<Real>& s, int bound, BlockTail<Real>* tail) const {
+  // Units of a ring block's numbers with B[K] on top; kEmpty: there are none, or only the exact path knows.
+  __device__ __forceinline__ int entering_units(const RunState<Real>& s, int block, int last_units) const {
+    const int scale = lanes_.has_memory() ? m_.ring.scale(block) : kEmpty;
+    return is_far_below(scale) ? kEmpty : scale + s.gauge + last_units;
+  }
+  __device__ __forceinline__ void fill_tail(const RunState<Real>& s, BlockTail<Real>* tail,
+                                            BlockTailLogs* logs) const {
     const int label = label_.label;
-    // On a scale of its own: it may be far below the sums now, and count again when the ring forgets what
-    // outweighs it. With sources within the block on that of the sums.
-    tail->bound = t_.duration >= kBlock ? tail_bound(s) : bound;
-    if (is_far_below(tail->bound)) tail->bound = bound;
-    tail->to_sum = O::of_units(tail->bound - bound);
-    const double bound_log = tail->bound * Semiring::kUnit;
-    tail->number = O::from_log(aside_.tail_log - s.rest - bound_log);
-    tail->decay = t_.tail_factor[label];
+    const Scaled<Real> last = O::scaled_from_log(fmax(t_.last_bias[label], kLowestTail));
     tail->old_block = ring_before(s.head, t_.ring_blocks);
     tail->new_block = t_.ring_blocks > 1 ? ring_before(s.head, t_.ring_blocks - 1) : tail->old_block;
     tail->first_new = t_.duration - kBlock * (t_.ring_blocks - 1);
-    const auto factor = [&](int block) {
-      if (!lanes_.valid) return O::zero();
-      const double log = exact().log_scale(block, s.gauge, 0.0);
-      return O::from_log(log + t_.last_bias[label] - bound_log);
-    };
-    tail->old_factor = factor(tail->old_block);
-    tail->new_factor = factor(tail->new_block);
-    // Not from label_: an index that is not a constant would put all of this object into memory.
-    tail->here_factor = t_.duration <= kBlock ? t_.near_table[label * kBlock + t_.duration - 1] : O::zero();
-    tail->here = exact().near;
+    const bool enters = t_.last_bias[label] >= kLowestTail;
+    const int old_units = enters ? entering_units(s, tail->old_block, last.units) : kEmpty;
+    const int new_units = enters ? entering_units(s, tail->new_block, last.units) : kEmpty;
+    // On a scale of its own: it may be far below the sums now, and count again when the ring forgets what
+    // outweighs it. What will enter later may be far above it.
+    const double open = aside_.tail_log - s.rest;
+    int units = units_of<Semiring>(open);
+    if (lanes_.has_memory()) {
+      const int last_slot = smaller(aside_.place.last, t_.duration);
+      for (int slot = aside_.place.first; slot < last_slot; ++slot) {
+        const bool newer = slot >= tail->first_new;
+        const Real number =
+            m_.ring.at(newer ? tail->new_block : tail->old_block, (slot - t_.duration) & (kBlock - 1));
+        const int block_units = newer ? new_units : old_units;
+        if (number > O::zero() && !is_empty(block_units))
+          units = larger(units, block_units + O::units_in(number));
+      }
+    }
+    tail->units = is_far_below(units) ? 0 : units;
+    tail->number = O::from_log(open - tail->units * Semiring::kUnit);
+    tail->decay = t_.tail_factor[label];
+    tail->old_factor = O::times(last.number, O::of_units(old_units - tail->units));
+    tail->new_factor = O::times(last.number, O::of_units(new_units - tail->units));
+    if (is_empty(old_units)) tail->old_factor = O::zero();
+    if (is_empty(new_units)) tail->new_factor = O::zero();
     tail->out = nullptr;
     tail->out_step = p_.backward ? -t_.labels : t_.labels;
-    tail->out_factor = O::from_log(Wide<Real>::of(s.rest));
-    tail->least = O::one();
+    tail->out_factor = O::from_log(s.rest);
+    if (t_.duration >= kBlock) return;
+    logs->tail = open;
+    logs->decay = t_.log_tail[label];
+    logs->last_bias = t_.last_bias[label];
+    logs->here = exact().near;
+    logs->kept = exact().far;
   }
-  __device__ __forceinline__ bool tail_certified(const BlockTail<Real>& tail) const {
-    const bool idle = !lanes_.valid || t_.log_tail[label_.label] == kNone ||
-                      (t_.duration >= kBlock && aside_.tail_log == kNone &&
-                       is_empty(m_.ring.scale(tail.old_block)) && is_empty(m_.ring.scale(tail.new_block)));
-    return idle ||
-           (tail.least >= static_cast<Real>(L::kSmallest) && tail.number <= static_cast<Real>(L::kLargest));
+  // What a block of the ring had that a float has not is nothing beside its largest row. That one has entered
+  // from the older block; from the newer one it may be still to come, and outweigh all that is there.
+  __device__ __forceinline__ bool tail_certified(const RunState<Real>& s, const BlockTail<Real>& tail) const {
+    const int label = label_.label;
+    if (!lanes_.valid || t_.log_tail[label] == kNone) return true;
+    const int old_scale = m_.ring.scale(tail.old_block), new_scale = m_.ring.scale(tail.new_block);
+    const auto lost = [](int scale) { return is_far_below(scale) && !is_empty(scale); };
+    const double last = t_.last_bias[label];
+    const bool enters = last > kNone;
+    if (enters && (last < kLowestTail || lost(old_scale) || lost(new_scale))) return false;
+    // Nothing comes after the sequence's end.
+    if (t_.duration < kBlock || aside_.place.last_here) return true;
+    const bool old_empty = !enters || is_empty(old_scale);
+    if (aside_.tail_log == kNone && old_empty) return true;
+    const int above = old_empty ? 0 : old_scale + s.gauge + O::scaled_from_log(last).units - tail.units;
+    Real least = static_cast<Real>(L::kSmallest);
+    if (above > 0) least = O::times(least, O::of_units(above));
+    return tail.number >= least && tail.number <= static_cast<Real>(L::kLargest);
+  }
+  // The logarithm at the block's end, at its first boundary's content.
+  __device__ __forceinline__ double tail_after(const BlockTail<Real>& tail, const BlockTailLogs& logs) const {
+    if (t_.duration < kBlock) return logs.tail;
+    // The decay was rounded to a Real 16 times over.
+    return O::to_log(tail.number) + tail.units * Semiring::kUnit + t_.tail_correction[label_.label];
+  }
+  // K < 16: the tails of the block as numbers, and what they are relative to.
+  __device__ SEMICRF_NOINLINE static int store_tails(const double* kept, int labels, Real* out, int step,
+                                                     Real factor) {
+    double most = kNone;
+    for (int slot = 0; slot < kBlock; ++slot) most = fmax(most, kept[slot * labels]);
+    const int units = most > kNone ? units_of<Semiring>(most) : 0;
+    for (int slot = 0; slot < kBlock; ++slot)
+      out[slot * step] = O::times(O::from_log(kept[slot * labels] - units * Semiring::kUnit), factor);
+    return units;
   }
 
   // --- the recursion ---
 
   template <bool kCut>
-  __device__ __forceinline__ void recur(const RunState<Real>& s, const BlockScales& scales,
-                                        const Real (&alpha_factor)[kBlock], const Real* start_factors,
-                                        BlockTail<Real>* tail, Real (&sums)[kBlock],
+  __device__ __forceinline__ void recur(const RunState<Real>& s, int reference,
+                                        BlockContent<Real, Semiring>& content, BlockTail<Real>* tail,
+                                        BlockTailLogs* logs, Real (&sums)[kBlock],
                                         BlockResult<Real>* result) const {
-    if (t_.tail) fill_tail(s, scales.bound, tail);
-    BlockWindow<Real> window{nullptr, nullptr, p_.backward ? -t_.labels : t_.labels};
+    if (t_.tail) fill_tail(s, tail, logs);
+    BlockWindow<Real> window{nullptr,    nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels,
+                             direction()};
     if (p_.store.alpha.numbers != nullptr && aside_.place.storing && lanes_.valid) {
-      const std::int64_t first = (store_row(s) + (p_.backward ? kBlock - 1 : 0)) * t_.labels + lanes_.c;
+      const std::int64_t row = store_row(s) + (p_.backward ? kBlock - 1 : 0);
+      const std::int64_t first = row * t_.labels + lanes_.c;
       window.alpha = p_.store.alpha.numbers + first;
       window.gamma = p_.store.gamma.numbers + first;
+      if (Semiring::kIsLog && lanes_.c == 0) {
+        window.alpha_level = p_.store.alpha.level + row;
+        window.gamma_level = p_.store.gamma.level + row;
+      }
       if (t_.tail && p_.store.tail.numbers != nullptr) tail->out = p_.store.tail.numbers + first;
     }
-    const Real first_factor = O::from_log(Wide<Real>::of(s.rest).negated());
-    Real alpha = O::of_units(s.carry_scale - scales.common + label_.out_of);
-    alpha = lanes_.valid && !is_far_below(s.carry_scale) ? O::times(alpha, s.carry) : O::zero();
+    const bool known = lanes_.valid && !is_far_below(s.carry_scale);
+    const Scaled<Real> alpha{known ? s.carry : O::zero(), known ? s.carry_scale : 0};
     const FastBlock<Config> block(t_, m_, lanes_, label_);
-    const BlockCut cut = kCut ? this->cut() : BlockCut();
+    const BlockCut cut = this->cut();
     const auto recursion = [&](auto has_tail, auto stores) {
       block.template run<decltype(has_tail)::value, decltype(stores)::value, kCut>(
-          alpha, first_factor, alpha_factor, start_factors, scales, cut, window, tail, sums, result);
+          alpha, content, reference, cut, window, tail, logs, sums, result);
     };
     // What a model or a pass does without is not in the way of the others.
     if (t_.tail) {
@@ -273,101 +308,102 @@ class BlockParts {
     }
   }
 
-  __device__ __forceinline__ bool certified(const RunState<Real>& s, const BlockScales& scales, int ring,
-                                            const FactorRange<Real>& range, const BlockTail<Real>& tail,
+  __device__ __forceinline__ bool certified(const RunState<Real>& s, int ring,
+                                            const BlockContent<Real, Semiring>& content,
+                                            const BlockTail<Real>& tail,
                                             const BlockResult<Real>& result) const {
-    const FastBlock<Config> block(t_, m_, lanes_, label_);
-    bool good = block.certified(scales, range, result);
-    good = good && !s.impossible && !t_.too_large && (!is_far_below(ring) || is_empty(ring));
-    if (t_.tail) good = good && tail_certified(tail);
+    bool good = result.good && (content.factors == nullptr || content.factors->good) && !s.impossible &&
+                !t_.too_large && (!is_far_below(ring) || is_empty(ring)) &&
+                (s.logs_left == 0 || aside_.far_above == 0);
+    if (t_.tail) good = good && tail_certified(s, tail);
     return good;
   }
 
   // --- after the recursion ---
 
-  // All lanes together; `mine`: the team's block was fast.
-  __device__ __forceinline__ BlockMove<Real> move_of(const RunState<Real>& s, const BlockScales& scales,
-                                                     const FactorRange<Real>& range,
-                                                     const BlockResult<Real>& result, bool mine) const {
+  // `total`: the block's content, with the rest.
+  __device__ __forceinline__ BlockMove<Real> move_of(const RunState<Real>& s, double total,
+                                                     const BlockResult<Real>& result) const {
     BlockMove<Real> move;
-    move.something = lanes_.valid && result.stored > O::zero();
-    move.within = move.something ? O::units_in(result.stored) : 0;
-    move.scale = move.something ? scales.bound + move.within : kEmpty;
-    move.largest = lanes_.most(mine ? move.scale : kEmpty);
-    move.shift = is_empty(move.largest) ? 0 : move.largest;
+    const bool something = lanes_.valid && result.alpha.number > O::zero();
+    const int within = something ? O::units_in(result.alpha.number) : 0;
+    move.shift = is_empty(result.level) ? 0 : result.level;
+    move.alpha.number = something ? O::less_units(result.alpha.number, within) : O::zero();
+    move.alpha.units = something ? result.alpha.units + within - move.shift : kEmpty;
     // Moves of the content's whole units go into the gauge.
-    const double units = rint(range.sum * (1 / Semiring::kUnit));
-    move.rest = fma(-units, Semiring::kUnit, range.sum);
+    const double units = rint(total * (1 / Semiring::kUnit));
+    move.rest = fma(-units, Semiring::kUnit, total);
     move.gauge = s.gauge + static_cast<int>(units) - move.shift;
-    move.has_starts = lanes_.valid && result.most_gamma > O::zero();
-    move.vanished = false;
-    move.up = 0;
-    move.by = O::one();
-    if constexpr (Semiring::kIsLog) {
-      if (move.has_starts) {
-        move.up = exponent_of(result.most_gamma);
-        move.by = power_of_two(-move.up, Real());
-        move.vanished = move.up - (result.least_gamma > Real(0) ? exponent_of(result.least_gamma) : -100000) >
-                        L::kWidestRange;
-      }
-    } else if (move.has_starts) {
-      move.up = O::units_in(result.most_gamma);
-      move.by = -static_cast<Real>(move.up);
+    move.starts = kEmpty;
+    int least = -kEmpty;
+#pragma unroll
+    for (int i = 0; i < kBlock; ++i) {
+      if (!lanes_.valid || !(result.gamma[i] > O::zero())) continue;
+      const int own = result.units[i] + O::units_in(result.gamma[i]);
+      move.starts = larger(move.starts, own);
+      least = smaller(least, own);
     }
+    move.vanished = move.starts - least > kMostSpread;
     return move;
   }
 
   // Starts go into the ring. `gauge`: less that of the block's first boundary, to which their scales belong.
-  __device__ __forceinline__ void keep_starts_of(const RunState<Real>& s, const BlockScales& scales,
-                                                 const BlockResult<Real>& result, const BlockMove<Real>& move,
-                                                 int gauge) const {
-    m_.ring.scale(s.head) = move.has_starts ? scales.common + label_.into + move.up + gauge : kEmpty;
+  // Max semiring: also what is stored of them.
+  __device__ __forceinline__ void keep_starts_of(const RunState<Real>& s, const BlockResult<Real>& result,
+                                                 const BlockMove<Real>& move, int gauge) const {
+    m_.ring.scale(s.head) = is_empty(move.starts) ? kEmpty : move.starts + gauge;
     Real* to = m_.ring.block(s.head);
+    const bool stores = !Semiring::kIsLog && p_.store.gamma.numbers != nullptr && aside_.place.storing;
+    const int step = p_.backward ? -t_.labels : t_.labels;
+    Real* const out = stores ? p_.store.gamma.numbers +
+                                   ((store_row(s) + (p_.backward ? kBlock - 1 : 0)) * t_.labels + lanes_.c)
+                             : nullptr;
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) {
-      store4(to + m_.ring.part(i / 4), O::times(result.gamma[i], move.by),
-             O::times(result.gamma[i + 1], move.by), O::times(result.gamma[i + 2], move.by),
-             O::times(result.gamma[i + 3], move.by));
+      Real row[4];
+#pragma unroll
+      for (int k = 0; k < 4; ++k) {
+        row[k] = O::times(result.gamma[i + k], O::of_units(result.units[i + k] - move.starts));
+        if (!(result.gamma[i + k] > O::zero())) row[k] = O::zero();
+        if (stores) out[(i + k) * step] = row[k];
+      }
+      store4(to + m_.ring.part(i / 4), row[0], row[1], row[2], row[3]);
     }
   }
 
-  // The logarithms of the starts as well, where some have `vanished`; where not, those of an earlier block
-  // are not to be taken for them.
+  // Where some starts have `vanished` beside the block's largest, what the ring's numbers lack is kept aside;
+  // where not, that of an earlier block is not to be taken for it.
   __device__ __forceinline__ void keep_logs_of(RunState<Real>& s, const BlockResult<Real>& result,
                                                const BlockMove<Real>& move, bool vanished) const {
     s.logs_left = vanished ? t_.ring_blocks : s.logs_left - 1;
     if (!lanes_.valid) return;
     const Exact memory = exact();
-    if (lanes_.c == 0) memory.has_log[s.head] = vanished ? 1 : 0;
+    if (lanes_.c == 0) memory.has_log[s.head] = vanished ? kHasVanished : 0;
     if (!vanished) return;
-    // A copy: the address of `result` would put it into memory.
-    StartNumbers<Real> numbers;
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) numbers.start[slot] = result.gamma[slot];
-    keep_logs(memory, s.head, numbers, move.up);
+    for (int slot = 0; slot < kBlock; ++slot)
+      memory.keep_vanished(s.head, slot, result.gamma[slot], result.units[slot] - move.starts);
   }
 
   // What the messages of a fast block are relative to.
-  __device__ __forceinline__ void store_scales(const RunState<Real>& s, const BlockScales& scales,
-                                               const FactorRange<Real>& range, const BlockTail<Real>& tail,
-                                               const BlockResult<Real>& result) const {
+  __device__ __forceinline__ void store_scales(const RunState<Real>& s, double total, BlockTail<Real>& tail,
+                                               const BlockTailLogs& logs, const BlockMove<Real>& move) const {
     const std::int64_t block = store_row(s) / kBlock;
     double nats_rest;
     const double nats = whole_nats<Semiring>(s.base, &nats_rest);
     if (!lanes_.valid) return;
     const std::int64_t to = block * t_.labels + lanes_.c;
-    p_.store.alpha.scale[to] = scales.bound * Semiring::kUnit + nats_rest;
-    if (p_.store.tail.numbers != nullptr) p_.store.tail.scale[to] = tail.bound * Semiring::kUnit + nats_rest;
-    const int start = scales.common + label_.into;
-    p_.store.gamma.scale[to] = log_of_units<Semiring>(start) + nats_rest + (Semiring::kIsLog ? 0.0 : s.rest);
-    p_.store.content[to] = range.sum - s.rest;
-    double most = kNone;
-    if (result.most_gamma > O::zero()) {
-      most = (start + O::units_in(result.most_gamma)) * Semiring::kUnit + s.rest + nats_rest;
-      if (!Semiring::kIsLog)
-        most = start * Semiring::kUnit + static_cast<double>(result.most_gamma) + s.rest + nats_rest;
+    p_.store.alpha.scale[to] = nats_rest - label_.level * Semiring::kUnit;
+    if (p_.store.tail.numbers != nullptr) {
+      if (t_.duration < kBlock)
+        tail.units = store_tails(logs.kept, t_.labels, tail.out, tail.out_step, tail.out_factor);
+      p_.store.tail.scale[to] = tail.units * Semiring::kUnit + nats_rest;
     }
-    p_.store.gamma_bound[to] = most;
+    const double starts = log_of_units<Semiring>(move.starts) + nats_rest + s.rest;
+    p_.store.gamma.scale[to] = Semiring::kIsLog ? log_of_units<Semiring>(label_.into) + nats_rest : starts;
+    p_.store.content[to] = total - s.rest;
+    // The largest number is below one unit above its scale.
+    p_.store.gamma_bound[to] = starts + Semiring::kUnit;
     if (lanes_.c == 0) {
       p_.store.base[block] = nats;
       p_.store.mass[block] = aside_.mass;
@@ -376,19 +412,13 @@ class BlockParts {
   }
 
   // The next boundary is reached.
-  __device__ __forceinline__ void move_on(RunState<Real>& s, const BlockScales& scales,
-                                          const FactorRange<Real>& range, const BlockTail<Real>& tail,
-                                          const BlockResult<Real>& result,
+  __device__ __forceinline__ void move_on(RunState<Real>& s, double total, const BlockTail<Real>& tail,
+                                          const BlockTailLogs& logs, const BlockResult<Real>& result,
                                           const BlockMove<Real>& move) const {
-    if (t_.tail) {
-      // The decay was rounded to a Real 16 times over.
-      aside_.tail_log = O::to_log(tail.number) + (tail.bound - move.shift) * Semiring::kUnit + range.sum +
-                        t_.tail_correction[label_.label];
-    }
-    s.carry = move.something ? O::less_units(result.stored, move.within) : O::zero();
-    s.carry_scale = move.something ? move.scale - move.shift : kEmpty;
-    s.impossible = is_empty(move.largest);
-    s.growth = larger(-kMostGrowth, smaller(move.shift, kMostGrowth));
+    if (t_.tail) aside_.tail_log = tail_after(tail, logs) + total - move.shift * Semiring::kUnit;
+    s.carry = move.alpha.number;
+    s.carry_scale = move.alpha.units;
+    s.impossible = is_empty(result.level);
     s.base += move.shift;
     s.rest = move.rest;
     s.gauge = move.gauge;
@@ -401,9 +431,6 @@ class BlockParts {
     s.impossible = largest == kNone;
     const double shift = s.impossible ? 0.0 : floor(largest * (1 / Semiring::kUnit));
     s.base += shift;
-    const double bounded =
-        fmin(fmax(shift, static_cast<double>(-kMostGrowth)), static_cast<double>(kMostGrowth));
-    s.growth = static_cast<int>(bounded);
     alpha -= shift * Semiring::kUnit;
     aside_.tail_log -= shift * Semiring::kUnit;
     s.carry_scale = lanes_.valid ? units_of<Semiring>(alpha) : kEmpty;

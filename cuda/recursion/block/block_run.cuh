@@ -112,7 +112,8 @@ class BlockRun : private BlockParts<Config> {
         // The scales are to change under the helpers: their sums are made again.
         __syncthreads();
         if (lanes_.leads && aside_.move_wanted) {
-          move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden);
+          this->note_far_above(move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units,
+                                         aside_.move_forbidden));
           aside_.move_wanted = false;
         }
         // Not all lanes had something to move: a barrier of the block wants whole warps.
@@ -176,11 +177,11 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void begin_run() {
     state_ = RunState<Real>{};
     state_.kind = BlockKind::kIdle;
-    state_.growth = Parts::kFirstGrowth;
     parity_ = 0;
     aside_.place.running = false;
     aside_.mass = 0;
     aside_.fallbacks = 0;
+    aside_.far_above = 0;
     aside_.next_mark = -1;
     aside_.centred = aside_.sequence->baseline != nullptr;
     aside_.baseline = aside_.centred ? aside_.sequence->baseline[label_.label] : 0.0;
@@ -220,8 +221,8 @@ class BlockRun : private BlockParts<Config> {
     this->take_alpha(state_, alpha, mine);
     if (!mine) return;
     state_.logs_left = t_.ring_blocks;
-    state_.growth = Parts::kFirstGrowth;
-    if (lanes_.valid && state_.base != 0) move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false);
+    if (lanes_.valid && state_.base != 0)
+      this->note_far_above(move_ring(this->exact(), t_.ring_blocks, -1, -state_.base, false));
   }
 
   // The next position whose boundary is a multiple of the mark.
@@ -272,32 +273,31 @@ class BlockRun : private BlockParts<Config> {
     }
     const bool long_way = state_.kind == BlockKind::kLong;
     // Needed after the far part; asked for before it.
-    Real x[kBlock];
+    BlockContent<Real, Semiring> content;
+    content.begin(aside_.centred, aside_.baseline, state_.rest);
     if (scores_ != nullptr) {
-      load_scores(scores_, direction_labels(), x);
+      load_scores(scores_, direction_labels(), content.x);
     } else {
 #pragma unroll
-      for (int slot = 0; slot < kBlock; ++slot) x[slot] = Real(0);
+      for (int slot = 0; slot < kBlock; ++slot) content.x[slot] = Real(0);
     }
     const int ring = this->ring_bound(state_, parity_);
-    const BlockScales scales = this->scales_of(state_, ring, long_way && aside_.place.edges);
+    const int reference = this->reference_of(state_, ring);
     Real sums[kBlock];
-    this->sum_far(state_, parity_, sums, scales.bound);
+    this->sum_far(state_, parity_, sums, reference);
 
-    FactorRange<Real> range;
-    Real alpha_factor[kBlock];
-    const bool small =
-        plain_factors<Real, Semiring>(x, aside_.centred, aside_.baseline, state_.rest, alpha_factor, &range);
     prefetch_rows();
     BlockFactors<Real> factors;
-    const Real* const start_factors = this->long_factors(
-        p_aside_.tables, state_, mine, mine && (long_way || !small), alpha_factor, &range, &factors);
+    content.factors = this->long_factors(p_aside_.tables, state_, mine,
+                                         mine && (long_way || !content.is_moderate()), &factors);
 
     BlockTail<Real> tail;
+    BlockTailLogs logs;
     BlockResult<Real> result;
-    this->template recur<false>(state_, scales, alpha_factor, start_factors, &tail, sums, &result);
-    const bool good = this->certified(state_, scales, ring, range, tail, result);
-    const BlockMove<Real> move = this->move_of(state_, scales, range, result, mine);
+    this->template recur<false>(state_, reference, content, &tail, &logs, sums, &result);
+    const bool good = this->certified(state_, ring, content, tail, result);
+    const double total = content.total();
+    const BlockMove<Real> move = this->move_of(state_, total, result);
     const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
     if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) [[unlikely]] {
       step_slowly();
@@ -306,13 +306,13 @@ class BlockRun : private BlockParts<Config> {
     const bool vanished =
         Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
     if (mine) {
-      if (lanes_.valid) this->keep_starts_of(state_, scales, result, move, -state_.gauge);
+      if (lanes_.valid) this->keep_starts_of(state_, result, move, -state_.gauge);
       if (vanished || state_.logs_left > 0) [[unlikely]]
         this->keep_logs_of(state_, result, move, vanished);
       if (p_.store.alpha.numbers != nullptr && aside_.place.storing)
-        this->store_scales(state_, scales, range, tail, result);
-      if (start_factors != nullptr) aside_.mass += range.mass;
-      this->move_on(state_, scales, range, tail, result, move);
+        this->store_scales(state_, total, tail, logs, move);
+      if (content.factors != nullptr) aside_.mass += content.factors->mass;
+      this->move_on(state_, total, tail, logs, result, move);
     }
     lanes_.sync();
   }
@@ -320,9 +320,7 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void step_slowly() {
     // A copy: the address of state_ would put it into memory.
     RunState<Real> state = state_;
-    bool may_ask = true;
-    while (slow_block<typename Config::OutOfLine>(p_aside_, lanes_, m_, aside_, state, parity_, may_ask))
-      may_ask = false;
+    slow_block<typename Config::OutOfLine>(p_aside_, lanes_, m_, aside_, state, parity_);
     state_ = state;
     this->load_label();
   }

@@ -17,91 +17,63 @@ class SlowBlock : private BlockParts<Config> {
                        RunAside& aside, RunState<Real>& state, int parity)
       : Parts(p, lanes, memory, aside), s_(state), parity_(parity) {}
 
-  // Returns true, for all lanes, if only the guess of alpha's growth was improved: call again, without
-  // `may_ask`.
-  __device__ bool run(bool may_ask) {
+  __device__ void run() {
     const Place& at = aside_.place;
     const int ring = this->ring_bound(s_, parity_);
 
-    FactorRange<Real> range;
-    Real alpha_factor[kBlock];
-    bool small = at.running && at.scores != nullptr;
-    if (small) {
-      Real x[kBlock];
+    BlockContent<Real, Semiring> content;
+    content.begin(aside_.centred, aside_.baseline, s_.rest);
+    for (int slot = 0; slot < kBlock; ++slot) content.x[slot] = Real(0);
+    bool moderate = at.running && at.scores != nullptr;
+    if (moderate) {
       const std::int64_t first = this->row(s_) * t_.labels + label_.label;
-      load_scores(at.scores + first, this->direction() * t_.labels, x);
-      small =
-          plain_factors<Real, Semiring>(x, aside_.centred, aside_.baseline, s_.rest, alpha_factor, &range);
-    } else {
-      range.clear();
-      for (int slot = 0; slot < kBlock; ++slot) alpha_factor[slot] = O::one();
+      load_scores(at.scores + first, this->direction() * t_.labels, content.x);
+      moderate = content.is_moderate();
     }
     BlockFactors<Real> factors;
-    const Real* const start_factors =
-        this->long_factors(t_, s_, at.running, at.running && !small, alpha_factor, &range, &factors);
+    content.factors = this->long_factors(t_, s_, at.running, at.running && !moderate, &factors);
 
-    const BlockScales scales = this->scales_of(s_, ring, at.edges);
+    const int reference = this->reference_of(s_, ring);
     Real far[kBlock], sums[kBlock];
-    this->sum_far(s_, parity_, far, scales.bound);
+    this->sum_far(s_, parity_, far, reference);
     for (int slot = 0; slot < kBlock; ++slot) sums[slot] = far[slot];
     BlockTail<Real> tail;
+    BlockTailLogs logs;
     BlockResult<Real> result;
-    this->template recur<true>(s_, scales, alpha_factor, start_factors, &tail, sums, &result);
+    this->template recur<true>(s_, reference, content, &tail, &logs, sums, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
-    const bool good = !lost && this->certified(s_, scales, ring, range, tail, result);
+    const bool good = !lost && this->certified(s_, ring, content, tail, result);
     const bool exact = lanes_.any(lanes_.valid && !good) && at.running;
-    if (may_ask && lanes_.any_team(exact)) {
-      // It may be that alpha grows in another way than it was expected to.
-      const int more = missed_growth(result);
-      if (exact) s_.growth += more;
-      return true;
-    }
     if (lanes_.any_team(exact)) {
-      run_exact(scales, ring, far, exact);
+      run_exact(reference, ring, far, exact);
       if (exact) ++aside_.fallbacks;
     }
-    finish(scales, range, tail, result, at.running && !exact);
+    finish(content, tail, logs, result, at.running && !exact);
     lanes_.sync();
-    return false;
   }
 
  private:
   using Parts::aside_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
 
-  // By how much the growth must have been more, for the numbers of a block to lie on both sides of 1 alike.
-  __device__ int missed_growth(const BlockResult<Real>& result) const {
-    int most = kEmpty, least = kEmpty;  // and the negative of the least
-    const auto include = [&](Real lowest, Real highest) {
-      if (!lanes_.valid || !(lowest > O::zero())) return;
-      most = larger(most, O::units_in(highest));
-      least = larger(least, -O::units_in(lowest));
-    };
-    include(result.least_gamma, result.most_gamma);
-    include(result.least_stored, result.most_stored);
-    most = lanes_.most(most);
-    least = lanes_.most(least);
-    return is_empty(most) ? 0 : larger(-kMostGauge, smaller(most - least, kMostGauge));
-  }
-
   // What of the teams' blocks were fast moves on to the next boundary; all lanes together.
-  __device__ void finish(const BlockScales& scales, const FactorRange<Real>& range,
-                         const BlockTail<Real>& tail, const BlockResult<Real>& result, bool mine) {
-    const BlockMove<Real> move = this->move_of(s_, scales, range, result, mine);
+  __device__ void finish(const BlockContent<Real, Semiring>& content, BlockTail<Real>& tail,
+                         const BlockTailLogs& logs, const BlockResult<Real>& result, bool mine) {
+    const double total = content.total();
+    const BlockMove<Real> move = this->move_of(s_, total, result);
     const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
     const bool keep =
         Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
     if (!mine) return;
-    if (lanes_.valid)
-      this->keep_starts_of(s_, scales, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
+    if (lanes_.valid) this->keep_starts_of(s_, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
     if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
-    if (aside_.place.storing) this->store_scales(s_, scales, range, tail, result);
-    aside_.mass += range.mass;
-    this->move_on(s_, scales, range, tail, result, move);
+    if (aside_.place.storing) this->store_scales(s_, total, tail, logs, move);
+    if (content.factors != nullptr) aside_.mass += content.factors->mass;
+    this->move_on(s_, total, tail, logs, result, move);
     if (lanes_.valid && moves) request_move(move.gauge, false);
   }
 
-  __device__ void run_exact(const BlockScales& scales, int ring, const Real (&far)[kBlock], bool mine) {
+  __device__ void run_exact(int reference, int ring, const Real (&far)[kBlock], bool mine) {
     const Place& at = aside_.place;
     const std::int64_t row = this->row(s_), store_row = this->store_row(s_);
     int pool = -1;
@@ -141,8 +113,8 @@ class SlowBlock : private BlockParts<Config> {
     x.last_slot = at.last;
     x.active = mine;
     x.first_of_sequence = at.first_of_sequence;
-    x.deep = is_far_below(ring);
-    x.bound = scales.bound * Semiring::kUnit + s_.rest;
+    x.deep = is_far_below(ring) || aside_.far_above > 0;
+    x.bound = (is_empty(reference) ? 0 : reference) * Semiring::kUnit + s_.rest;
     x.ring_bound = log_of_units<Semiring>(ring);
     x.base_rest = nats_rest;
     x.alpha = this->alpha_log(s_);
@@ -163,6 +135,7 @@ class SlowBlock : private BlockParts<Config> {
     const double base = s_.base;
     this->take_alpha(s_, alpha, mine);
     if (!mine) return;
+    if (aside_.far_above > 0) --aside_.far_above;
     s_.logs_left = t_.ring_blocks;
     if (!lanes_.valid) return;
     const double shift = s_.base - base;
@@ -177,9 +150,10 @@ class SlowBlock : private BlockParts<Config> {
       s_.gauge = static_cast<int>(gauge);
     }
     const typename Config::Exact memory = this->exact();
-    memory.keep_starts(s_.head, s_.gauge, s_.rest,
-                       [&](int slot) { return memory.near[slot * t_.labels] - shift * Semiring::kUnit; });
-    if (lanes_.c == 0) memory.has_log[s_.head] = 1;
+    this->note_far_above(memory.keep_starts(s_.head, s_.gauge, s_.rest, [&](int slot) {
+      return memory.near[slot * t_.labels] - shift * Semiring::kUnit;
+    }));
+    if (lanes_.c == 0) memory.has_log[s_.head] = kHasLogs;
   }
 
   // The ring on another gauge, but for the block that has just been put in; later where helpers read it.
@@ -195,7 +169,7 @@ class SlowBlock : private BlockParts<Config> {
         return;
       }
     }
-    move_ring(this->exact(), t_.ring_blocks, s_.head, units, forbidden);
+    this->note_far_above(move_ring(this->exact(), t_.ring_blocks, s_.head, units, forbidden));
   }
 
   RunState<Real>& s_;
@@ -203,11 +177,11 @@ class SlowBlock : private BlockParts<Config> {
 };
 
 template <class Config>
-__device__ SEMICRF_NOINLINE bool slow_block(const RunParameters<typename Config::Real>& p,
+__device__ SEMICRF_NOINLINE void slow_block(const RunParameters<typename Config::Real>& p,
                                             typename Config::Lanes lanes, typename Config::Memory memory,
                                             RunAside& aside, RunState<typename Config::Real>& state,
-                                            int parity, bool may_ask) {
-  return SlowBlock<Config>(p, lanes, memory, aside, state, parity).run(may_ask);
+                                            int parity) {
+  SlowBlock<Config>(p, lanes, memory, aside, state, parity).run();
 }
 
 }  // namespace semicrf::cuda

@@ -50,11 +50,11 @@ __device__ inline Wide<Real> centred_wide(const SequenceView& sequence, std::int
   return content;
 }
 
-inline constexpr double kSmallScore = 4;  // position shifts keep clear of scores within this
+inline constexpr double kModerateScore = 1024;  // position shifts keep clear of scores within this
 
 // A whole number near the largest score of a position, when that is large: taken out of all labels.
 __device__ __forceinline__ double shift_for(double most) {
-  return most != kNone && fabs(most) > kSmallScore ? floor(most) : 0.0;
+  return most != kNone && fabs(most) > kModerateScore ? floor(most) : 0.0;
 }
 
 // What the exact path reads and writes of a run; pointers are this lane's own.
