@@ -190,6 +190,10 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
   bool has_edge_scores() const { return scores_.has_edges(); }
 
  private:
+  // Where alpha lies this far below the open segments, as where durations below a minimum cost 1e5, these
+  // count.
+  static constexpr double kFarApart = 2e4;
+
   void clear() {
     ring_.clear();
     std::fill_n(tail_log_.get(), width_, kNegativeInfinity);
@@ -221,7 +225,8 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     const double alpha = largest(carry_scale_.get());
     const double ring = largest(ring_bound_.get());
     scale_ = alpha;
-    if (ring > alpha) scale_ = alpha == kNegativeInfinity ? ring : alpha + S::Quantized(ring - alpha);
+    if (ring - alpha > kFarApart)
+      scale_ = alpha == kNegativeInfinity ? ring : alpha + S::Quantized(ring - alpha);
     if (scale_ == kNegativeInfinity) scale_ = 0;
     for (std::size_t c = 0; c < width_; ++c) {
       bound_[c] =
@@ -277,7 +282,9 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
   // Keeps the logarithms small: takes a whole number near the largest of alpha and the starts out of them,
   // those of the ring before its gauge has moved. Returns it.
   double move_base() {
-    const double most = std::max(largest(carry_scale_.get()), ring_.largest_scale());
+    const double alpha = largest(carry_scale_.get());
+    const double ring = ring_.largest_scale(content_.get());
+    const double most = ring - alpha > kFarApart ? ring : alpha;
     if (most == kNegativeInfinity) return 0;
     const double shift = std::floor(most);
     for (std::size_t c = 0; c < width_; ++c) {

@@ -382,6 +382,7 @@ void FastBlock<Real, D, Semiring>::apply_cuts(int panel, int slot) {
     cut_[c0 + l] = true;
     reference_[c0 + l] = kLeastWhole;
     tail_.cut(c0 + l);
+    if (t_.tail) out_->tail_whole[static_cast<std::size_t>(slot) * width_ + c0 + l] = kDead;
     const std::size_t at = t_.panel_index(panel, 0, kBlock) + l;
     for (int q = 0; q < kBlock; ++q) {
       const std::size_t i = at + static_cast<std::size_t>(q) * lanes_;

@@ -113,8 +113,19 @@ class Ring : public RealVectors<Real, D, Semiring> {
     }
   }
 
-  // The largest scale of all blocks and labels.
-  double largest_scale() const { return *std::max_element(scale_.get(), scale_.get() + scale_.size()); }
+  // The largest scale of all blocks and labels when the gauge has moved by `content` (padded).
+  double largest_scale(const double* content) const {
+    const DD dd;
+    VD most = hn::Set(dd, kNegativeInfinity);
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const double* scale = scale_.get() + c;
+      VD of_label = hn::Load(dd, scale);
+      for (std::size_t b = 1; b < blocks_; ++b)
+        of_label = hn::Max(of_label, hn::Load(dd, scale + b * width_));
+      most = hn::Max(most, hn::Add(of_label, hn::Load(dd, content + c)));
+    }
+    return hn::GetLane(hn::MaxOfLanes(dd, most));
+  }
 
   // --- the block the run stands at: its starts come in, then the ring moves on ---
 
