@@ -238,10 +238,11 @@ TEST_CASE("masks on single labels reach the exact path of the fast engines") {
   }
 }
 
-// No certificate depends on the size of scores: neither in posteriors nor in the best path is any block exact.
+// No certificate depends on the size of scores: neither in posteriors nor in the best path is any block
+// exact.
 TEST_CASE("scores of every size stay on the fast path of the cpu engine") {
-  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kLargeScores, CaseKind::kMixedSizes, CaseKind::kSteps,
-                              CaseKind::kLeftBehind, CaseKind::kForbiddenPositions}) {
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kLargeScores, CaseKind::kMixedSizes,
+                              CaseKind::kSteps, CaseKind::kLeftBehind, CaseKind::kForbiddenPositions}) {
     for (const EngineOptions& options : cpu_engines()) {
       for (std::uint64_t seed = 1; seed <= 3; ++seed) {
         const ModelCase sample = make_case(kind, {1600, 30, 6}, seed);

@@ -42,7 +42,7 @@ class ChunkCounts {
   void add(const Meeting& meeting, bool first) {
     durations_.add(meeting);
     transitions_.add(meeting, first);
-    if (t_.tail) tails_.add(meeting, durations_.starts(), durations_.start_scale());
+    if (t_.tail) tails_.add(meeting, durations_.starts(), durations_.starts_whole());
   }
 
   void finish(ExpectedCounts& counts) {

@@ -53,6 +53,8 @@ class DurationCounts : public CountVectors<Real, D> {
         start_scale_(width_),
         start_logs_(rows_),
         wide_starts_(rows_),
+        raw_starts_(rows_),
+        raw_whole_(rows_),
         within_factor_(width_),
         within_sums_(rows_, 0.0),
         power_(kBatch * distances_ * width_),
@@ -72,7 +74,7 @@ class DurationCounts : public CountVectors<Real, D> {
     const std::size_t ends = kBlock * (2 * sizeof(Real) + sizeof(Whole) + sizeof(double)) + sizeof(double);
     const std::size_t factors = 2 * kBatch * sizeof(Real);
     const std::size_t sums = 2 * kBlock * sizeof(double);
-    return blocks * width * (ends + factors + sums) + 4 * kBatch * kBlock * width * sizeof(double);
+    return blocks * width * (ends + factors + sums) + (4 * kBatch + 2) * kBlock * width * sizeof(double);
   }
 
   // The backward run stands at the chunk's right edge; `ring`: it has blocks behind it.
@@ -120,9 +122,10 @@ class DurationCounts : public CountVectors<Real, D> {
     }
   }
 
-  // The last block's starts (16, padded) in slots of the run, relative to start_scale(), if it was not exact.
-  const double* starts() const { return wide_starts_.get(); }
-  const double* start_scale() const { return start_scale_.get(); }
+  // The last block's starts (16, padded) in slots of the run, if it was not exact: numbers times 2^whole,
+  // relative to the scale of the forward store.
+  const double* starts() const { return raw_starts_.get(); }
+  const double* starts_whole() const { return raw_whole_.get(); }
 
  private:
   static constexpr std::size_t kBatch = 4;    // blocks whose products are added up in Real
@@ -172,6 +175,10 @@ class DurationCounts : public CountVectors<Real, D> {
         whole[p] = hn::Add(Vectors::load_whole(factors.alpha_whole() + panel + p * lanes_),
                            hn::Set(dd, static_cast<double>(units[slot])));
         most = hn::Max(most, hn::IfThenElse(hn::Gt(product[p], hn::Zero(dd)), whole[p], most));
+        // The bound of the transitions into a label is that of those out of it in the run's direction.
+        const VD source = Vectors::load_whole(t_.source_whole.get() + c);
+        hn::Store(product[p], dd, raw_starts_.get() + p * width_ + c);
+        hn::Store(hn::Add(whole[p], source), dd, raw_whole_.get() + p * width_ + c);
       }
       VD largest = hn::Zero(dd);
       for (std::size_t p = 0; p < kBlock; ++p) {
@@ -185,7 +192,6 @@ class DurationCounts : public CountVectors<Real, D> {
         Vectors::store_real(number, out + panel + p * lanes_);
         hn::Store(number, dd, wide_starts_.get() + p * width_ + c);
       }
-      // The bound of the transitions into a label is that of those out of it in the run's direction.
       const VD label = hn::Add(most, Vectors::load_whole(t_.source_whole.get() + c));
       const VD scale = hn::MulAdd(label, hn::Set(dd, kLog2), hn::Set(dd, meeting.store.scale(meeting.block)));
       hn::Store(hn::Add(LogOrMinusInfinity(dd, largest), scale), dd, start_scale_.get() + c);
@@ -487,6 +493,7 @@ class DurationCounts : public CountVectors<Real, D> {
   AlignedArray<Real> starts_;  // (batch, panels, 16, lanes)
   AlignedArray<double> start_scale_, start_logs_;
   AlignedArray<double> wide_starts_;  // (16, padded) the last block's again, in double
+  AlignedArray<double> raw_starts_, raw_whole_;
   AlignedArray<double> within_factor_, within_sums_;
   AlignedArray<Real> power_, rest_;  // (batch, distances, padded): the factor is rest x 2^power
   AlignedArray<Real> scaled_;        // (batch, 32, lanes) ends of one group and panel

@@ -67,14 +67,14 @@ class TailCounts : public CountVectors<Real, D> {
     }
   }
 
-  // `starts`, `start_scale` of the block as DurationCounts has them.
-  void add(const Meeting& meeting, const double* starts, const double* start_scale) {
+  // `starts`, `starts_whole` of the block as DurationCounts has them.
+  void add(const Meeting& meeting, const double* starts, const double* starts_whole) {
     if (meeting.exact()) {
       add_segments_exact(meeting);
       add_positions_exact(meeting);
     } else {
       for (std::size_t c = 0; c < width_; c += hn::Lanes(DD())) {
-        add_segments(meeting, starts, start_scale, c);
+        add_segments(meeting, starts, starts_whole, c);
         add_positions(meeting, c);
       }
     }
@@ -104,21 +104,23 @@ class TailCounts : public CountVectors<Real, D> {
   }
 
   // Segments longer than K of the labels from c on, where they start. Each term is a probability.
-  HWY_INLINE void add_segments(const Meeting& meeting, const double* starts, const double* start_scale,
+  HWY_INLINE void add_segments(const Meeting& meeting, const double* starts, const double* starts_whole,
                                std::size_t c) {
     const DD dd;
-    const VD log = hn::Add(hn::LoadU(dd, start_scale + c), hn::Set(dd, meeting.back.scale - meeting.log_z));
-    const Parts factor = parts_of(log);
+    const double scale = meeting.log_scale();
+    const double units = std::round(scale / kLog2);
+    const VD rest = hn::Set(dd, std::exp(scale - units * kLog2));
     VD sum = hn::Zero(dd);
     for (std::size_t p = 0; p < kBlock; ++p) {
       const std::size_t at = p * width_ + c;
       const VD tail = Vectors::load_double(meeting.back.tail + at);
-      const VD power =
-          Vectors::power(hn::Add(factor.whole, Vectors::load_whole(meeting.back.tail_whole + at)));
+      const VD whole =
+          hn::Add(hn::Load(dd, starts_whole + at), Vectors::load_whole(meeting.back.tail_whole + at));
+      const VD power = Vectors::power(hn::Add(whole, hn::Set(dd, units)));
       sum = hn::MulAdd(hn::Mul(hn::Load(dd, starts + at), tail), power, sum);
     }
     double* to = segments_.get() + c;
-    hn::Store(hn::MulAdd(sum, factor.number, hn::Load(dd, to)), dd, to);
+    hn::Store(hn::MulAdd(sum, rest, hn::Load(dd, to)), dd, to);
   }
   void add_segments_exact(const Meeting& meeting) {
     for (std::size_t c = 0; c < labels_; ++c) {
