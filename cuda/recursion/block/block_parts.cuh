@@ -9,6 +9,7 @@
 namespace semicrf::cuda {
 
 inline constexpr int kMostGauge = 1 << 24;
+inline constexpr double kTailRange = 60;     // between the tails of a block that are stored as numbers
 inline constexpr double kLowestTail = -1e6;  // B[K] below it: only the exact path knows the tail
 
 // What a block hands on: alpha's scale at its last boundary, and how the ring's gauge moves.
@@ -243,8 +244,12 @@ class BlockParts {
     const double last = t_.last_bias[label];
     const bool enters = last > kNone;
     if (enters && (last < kLowestTail || lost(old_scale) || lost(new_scale))) return false;
+    if (t_.duration < kBlock) {
+      const bool stored = p_.store.tail.numbers != nullptr && aside_.place.storing;
+      return !stored || tails_are_near(exact().far, t_.labels);
+    }
     // Nothing comes after the sequence's end.
-    if (t_.duration < kBlock || aside_.place.last_here) return true;
+    if (aside_.place.last_here) return true;
     const bool old_empty = !enters || is_empty(old_scale);
     if (aside_.tail_log == kNone && old_empty) return true;
     const int above = old_empty ? 0 : old_scale + s.gauge + O::scaled_from_log(last).units - tail.units;
@@ -257,6 +262,17 @@ class BlockParts {
     if (t_.duration < kBlock) return logs.tail;
     // The decay was rounded to a Real 16 times over.
     return O::to_log(tail.number) + tail.units * Semiring::kUnit + t_.tail_correction[label_.label];
+  }
+  // K < 16: whether numbers that are relative to the largest hold all tails of the block.
+  __device__ SEMICRF_NOINLINE static bool tails_are_near(const double* kept, int labels) {
+    double most = kNone, least = -kNone;
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const double tail = kept[slot * labels];
+      if (tail == kNone) continue;
+      most = fmax(most, tail);
+      least = fmin(least, tail);
+    }
+    return !(most - least > kTailRange);
   }
   // K < 16: the tails of the block as numbers, and what they are relative to.
   __device__ SEMICRF_NOINLINE static int store_tails(const double* kept, int labels, Real* out, int step,

@@ -442,7 +442,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
   // position has but one start: rows keep their own scale, starts are 0.
   ViterbiChunk messages_of(const ScoreWindow& scores, PositionRange chunk, std::size_t first,
                            std::size_t count) {
-    const ViterbiChunk::Shape shape{t_->model->num_labels, 1, false, false};
+    const ViterbiChunk::Shape shape{t_->model->num_labels, false, false};
     const std::size_t values = shape.exact_values();
     ViterbiChunk out;
     out.reset(chunk.begin + kBlock * static_cast<std::int64_t>(first), count, shape);
@@ -481,7 +481,7 @@ class UnitViterbiFactory final : public KernelFactory<ViterbiKernel> {
     return UnitViterbiKernel<D, kVectors>::workspace_bytes(*tables_, chunk);
   }
   std::size_t path_bytes(std::int64_t chunk) const override {
-    return ChunkPath::bytes(*tables_->model, chunk, {tables_->model->num_labels, 1, false, false});
+    return ChunkPath::bytes(*tables_->model, chunk, {tables_->model->num_labels, false, false});
   }
 
  private:

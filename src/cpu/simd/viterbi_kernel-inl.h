@@ -25,13 +25,14 @@ class ViterbiKernelImpl final : public ViterbiKernel {
   using VD = typename Run::VD;
 
   static ViterbiChunk::Shape shape(const Tables& t) {
-    return {t.labels, t.lanes, t.tail, sizeof(Real) == sizeof(double)};
+    return {t.labels, t.tail, sizeof(Real) == sizeof(double)};
   }
 
   ViterbiKernelImpl(std::shared_ptr<const Tables> tables, const TraceTables& trace)
       : tables_(std::move(tables)),
         run_(*tables_),
         scratch_(static_cast<std::size_t>(tables_->padded)),
+        row_(static_cast<std::size_t>(tables_->padded)),
         follower_(trace) {}
 
   RunStates run(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
@@ -70,7 +71,7 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     return states;
   }
 
-  void append(const Messages& m, ViterbiChunk& keep) const {
+  void append(const Messages& m, ViterbiChunk& keep) {
     const auto labels = static_cast<std::size_t>(tables_->labels);
     const std::size_t index = keep.blocks.size();
     ViterbiChunk::Block block;
@@ -91,24 +92,29 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     if (block.shifted) keep.extra.insert(keep.extra.end(), m.position_shift, m.position_shift + kBlock);
     keep.blocks.push_back(block);
   }
-  void append_numbers(const Messages& m, std::size_t index, ViterbiChunk& keep) const {
+  void append_numbers(const Messages& m, std::size_t index, ViterbiChunk& keep) {
     const DD dd;
-    const std::size_t rows = keep.shape().rows();
-    const auto padded = static_cast<std::size_t>(tables_->padded),
+    const auto labels = static_cast<std::size_t>(tables_->labels),
                lanes = static_cast<std::size_t>(tables_->lanes);
-    std::copy_n(m.alpha, rows, static_cast<Real*>(keep.alpha) + index * rows);
-    double* starts = keep.starts + index * rows;
-    for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
-      const VD scale = hn::Add(hn::LoadU(dd, m.gamma_scale + c), hn::Set(dd, m.base));
-      const std::size_t first = c / lanes * lanes * kBlock + c % lanes;
-      for (std::size_t i = first; i < first + kBlock * lanes; i += lanes)
-        hn::StoreU(hn::Add(Run::log_of(m.gamma_start + i, m.gamma_whole + i), scale), dd, starts + i);
+    const auto padded = static_cast<std::size_t>(tables_->padded);
+    const std::size_t first = index * keep.shape().rows();
+    const VD base = hn::Set(dd, m.base), tail_scale = hn::Set(dd, m.scale + m.base);
+    for (std::size_t slot = 0; slot < kBlock; ++slot) {
+      const std::size_t row = first + slot * labels;
+      std::copy_n(m.alpha + slot * padded, labels, static_cast<Real*>(keep.alpha) + row);
+      for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
+        const std::size_t i = c / lanes * lanes * kBlock + slot * lanes + c % lanes;
+        const VD scale = hn::Add(hn::LoadU(dd, m.gamma_scale + c), base);
+        hn::Store(hn::Add(Run::log_of(m.gamma_start + i, m.gamma_whole + i), scale), dd, row_.get() + c);
+      }
+      std::copy_n(row_.get(), labels, keep.starts + row);
+      if (!tables_->tail) continue;
+      for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
+        const std::size_t i = slot * padded + c;
+        hn::Store(hn::Add(Run::log_of(m.tail + i, m.tail_whole + i), tail_scale), dd, row_.get() + c);
+      }
+      std::copy_n(row_.get(), labels, keep.tails + row);
     }
-    if (!tables_->tail) return;
-    const VD scale = hn::Set(dd, m.scale + m.base);
-    for (std::size_t i = 0; i < rows; i += hn::Lanes(dd))
-      hn::StoreU(hn::Add(Run::log_of(m.tail + i, m.tail_whole + i), scale), dd,
-                 keep.tails + index * rows + i);
   }
   void append_logs(const Messages& m, ViterbiChunk& keep) const {
     const auto labels = static_cast<std::size_t>(tables_->labels);
@@ -129,7 +135,8 @@ class ViterbiKernelImpl final : public ViterbiKernel {
   std::shared_ptr<const Tables> tables_;
   Run run_;
   ScratchMessages<Real, typename Run::Whole> scratch_;
-  ViterbiChunk all_;  // messages of the chunk at work
+  AlignedArray<double> row_;  // (padded)
+  ViterbiChunk all_;          // messages of the chunk at work
   ChunkFollower follower_;
 };
 

@@ -66,8 +66,6 @@ void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label
     messages.content = all.content;
     messages.source_offset = all.source_offset.data();
     messages.capacity = all.capacity;
-    messages.padded = all.shape().padded();
-    messages.lanes = static_cast<std::size_t>(all.shape().lanes);
     messages.reversed_bias = tables_.reversed_bias.data() + kBlock;
     messages.largest_bias = tables_.largest_bias.data();
     messages.into = tables_.into.data();

@@ -82,7 +82,7 @@ double PathTracer::exact(const Place& at, std::size_t index, const Origin& origi
 double PathTracer::alpha(const Place& at, std::size_t slot, std::size_t label, const Origin& origin) const {
   if ((*at).exact) return exact(at, slot * t_.labels + label, origin);
   const ViterbiChunk& chunk = *at.chunk;
-  const std::size_t i = (at.block * kBlock + slot) * chunk.shape().padded() + label;
+  const std::size_t i = (at.block * kBlock + slot) * t_.labels + label;
   const double number = chunk.shape().wide
                             ? static_cast<const double*>(chunk.alpha)[i]
                             : static_cast<const std::int32_t*>(chunk.alpha)[i] / (1.0 * (1 << 22));
@@ -102,7 +102,7 @@ double PathTracer::tail(std::int64_t boundary, std::size_t label, const Origin& 
   const Place at = place(boundary - 1);
   const std::size_t slot = size(boundary - 1 - at.begin);
   if ((*at).exact) return exact(at, (2 * kBlock + slot) * t_.labels + label, origin);
-  const std::size_t row = (at.block * kBlock + slot) * at.chunk->shape().padded();
+  const std::size_t row = (at.block * kBlock + slot) * t_.labels;
   return at.chunk->tails[row + label] + shift(*at.chunk, origin) + content(at, at.begin, boundary, label);
 }
 
@@ -145,9 +145,7 @@ double PathTracer::started(std::int64_t boundary, std::size_t label, const Origi
   const Place at = place(boundary);
   const std::size_t slot = size(boundary - at.begin);
   if ((*at).exact) return exact(at, kBlock * t_.labels + label * kBlock + slot, origin);
-  const ViterbiChunk::Shape& shape = at.chunk->shape();
-  const std::size_t i =
-      at.block * shape.rows() + shape.first_start(label) + slot * static_cast<std::size_t>(shape.lanes);
+  const std::size_t i = (at.block * kBlock + slot) * t_.labels + label;
   return at.chunk->starts[i] + shift(*at.chunk, origin) + content(at, at.begin, boundary, label);
 }
 
@@ -208,9 +206,8 @@ void PathTracer::scan_block(const Place& at, std::int64_t end, std::size_t label
   } else {
     scale += content_after;
     if (!ends_here) scale += at.content(label);
-    const ViterbiChunk::Shape& shape = chunk.shape();
-    const double* starts = chunk.starts + at.block * shape.rows() + shape.first_start(label);
-    slot = t_.scans.wide.best_slot(starts, static_cast<std::size_t>(shape.lanes), bias, first, last, &score);
+    const double* starts = chunk.starts + at.block * kBlock * t_.labels + label;
+    slot = t_.scans.wide.best_slot(starts, t_.labels, bias, first, last, &score);
   }
   score += scale;
   if (score > best.score) best = {score, end - (at.begin + slot)};
@@ -303,7 +300,7 @@ bool PathTracer::find_source(TraceCursor& cursor) {
     cursor.label = t_.scans.wide.best_source(row, nullptr, into, labels, sums);
     return true;
   }
-  const std::size_t row = (at.block * kBlock + slot) * chunk.shape().padded();
+  const std::size_t row = (at.block * kBlock + slot) * t_.labels;
   const double* offset = chunk.source_offset.data();
   cursor.label = chunk.shape().wide
                      ? t_.scans.wide.best_source(static_cast<const double*>(chunk.alpha) + row, offset, into,

@@ -97,12 +97,13 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
     const double* bounds = m.start_bound + label * m.capacity;
     const double* contents = m.content + label * m.capacity;
     const double* bias = m.reversed_bias + static_cast<std::ptrdiff_t>(label) * m.longest + (m.longest - end);
-    const double* starts = m.starts + label / m.lanes * m.lanes * kSlots + label % m.lanes;
+    const auto stride = static_cast<std::size_t>(m.labels);
+    const double* starts = m.starts + label;
     const std::int64_t leftmost = end > m.longest ? end - m.longest : 0;
     std::int64_t block = (end - 1) / kSlots;
     const auto scan = [&](double content, int last, double& score) {
       const int first = static_cast<int>(leftmost > block * kSlots ? leftmost - block * kSlots : 0);
-      const int slot = BestSlot(starts + static_cast<std::size_t>(block) * m.padded * kSlots, m.lanes,
+      const int slot = BestSlot(starts + static_cast<std::size_t>(block) * stride * kSlots, stride,
                                 bias + block * kSlots, first, last, &score);
       score += content;
       return end - (block * kSlots + slot);
@@ -134,8 +135,8 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
   const auto block = static_cast<std::size_t>(before / kSlots);
   if (m.start_bound[block] == std::numeric_limits<double>::infinity()) return false;
   const double* into = m.into + static_cast<std::size_t>(walk.label) * static_cast<std::size_t>(m.labels);
-  walk.label = BestSource(m.alpha + static_cast<std::size_t>(before) * m.padded, m.source_offset, into,
-                          m.labels, sums);
+  walk.label = BestSource(m.alpha + static_cast<std::size_t>(before) * static_cast<std::size_t>(m.labels),
+                          m.source_offset, into, m.labels, sums);
   walk.find_start = true;
   return true;
 }

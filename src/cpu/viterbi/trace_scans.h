@@ -16,8 +16,6 @@ struct FastMessages {
   const double* content = nullptr;
   const double* source_offset = nullptr;
   std::size_t capacity = 0;
-  std::size_t padded = 0;
-  std::size_t lanes = 1;
   const double* reversed_bias = nullptr;  // (C, K)
   const double* largest_bias = nullptr;
   const double* into = nullptr;

@@ -35,32 +35,25 @@ struct ViterbiChunk {
   std::vector<double> extra;
   // Room for `capacity` blocks.
   std::size_t capacity = 0;
-  void* alpha = nullptr;              // (blocks, 16, padded) int32 in units of 2^-22, or double
-  double* starts = nullptr;           // (blocks, panels, 16, lanes)
-  double* tails = nullptr;            // (blocks, 16, padded); null without a tail
+  void* alpha = nullptr;              // (blocks, 16, C) int32 in units of 2^-22, or double
+  double* starts = nullptr;           // (blocks, 16, C)
+  double* tails = nullptr;            // (blocks, 16, C); null without a tail
   double* start_bound = nullptr;      // (C, capacity) no start is larger; +inf for an exact block
   double* content = nullptr;          // (C, capacity) of the whole block
   std::vector<double> source_offset;  // (C), and room up to the next multiple of 8
 
   struct Shape {
     int labels = 0;
-    int lanes = 1;  // labels lie in vectors of this many
     bool tail = false;
     bool wide = false;  // alpha in double
 
-    std::size_t padded() const { return static_cast<std::size_t>((labels + lanes - 1) / lanes * lanes); }
-    std::size_t rows() const { return kBlock * padded(); }
+    std::size_t rows() const { return kBlock * static_cast<std::size_t>(labels); }
     std::size_t alpha_bytes() const { return rows() * (wide ? sizeof(double) : sizeof(std::int32_t)); }
     std::size_t block_doubles() const {
       return rows() * (tail ? 2 : 1) + 2 * static_cast<std::size_t>(labels);
     }
     // Of an exact block in `extra`, without shifts.
-    std::size_t exact_values() const { return static_cast<std::size_t>(labels) * (tail ? 3 : 2) * kBlock; }
-    // Index of a label's first start in the block; its slots are `lanes` apart.
-    std::size_t first_start(std::size_t label) const {
-      const auto n = static_cast<std::size_t>(lanes);
-      return label / n * n * kBlock + label % n;
-    }
+    std::size_t exact_values() const { return rows() * (tail ? 3 : 2); }
   };
   const Shape& shape() const { return shape_; }
   bool empty() const { return blocks.empty(); }

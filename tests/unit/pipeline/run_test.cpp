@@ -123,7 +123,7 @@ TEST_CASE("a long sequence: the same bytes for any threads and memory") {
   const std::string expected_generated = draws(folder, generated, {});
   CHECK(expected_generated.find("s\t0\t") != std::string::npos);
   const bool can_cut = !available_instruction_sets().empty();
-  for (const Setting& setting : {Setting{2, {}}, Setting{1, 36 << 20}, Setting{3, 37 << 20}}) {
+  for (const Setting& setting : {Setting{2, {}}, Setting{1, 37 << 20}, Setting{3, 38 << 20}}) {
     if (setting.max_memory && !can_cut) continue;
     CAPTURE(setting.threads, setting.max_memory.value_or(0));
     CHECK(decoded(folder, input, setting) == expected);
