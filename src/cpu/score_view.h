@@ -6,11 +6,12 @@
 
 #include "core/score_window.h"
 #include "engine/directed_model.h"
+#include "engine/engine.h"
 
 namespace semicrf::cpu {
 
-inline constexpr int kBlock =
-    16;  // positions per block; block edges are multiples of this in sequence coordinates
+// Positions per block; block edges are multiples of this in sequence coordinates.
+inline constexpr int kBlock = static_cast<int>(kBlockPositions);
 
 // Run coordinates r: forward r = t; backward r = R - t with R = T rounded up to whole blocks, so that the
 // blocks of both directions cover the same positions. Run position r (between boundaries r and r+1) is token

@@ -46,15 +46,21 @@ struct CertificateLimits<false, double> {
   static constexpr double kTotal = -65536;
 };
 
-// Least value of a sum of `terms` products, relative to the bound of each, that a fast path accepts.
+// Least value of a sum of `terms` products, relative to the bound of each, that a fast path accepts: its
+// logarithm, and the number itself.
 template <bool is_log, class Real>
-Real least_certified(int terms) {
+double log_least_certified(int terms) {
   using L = CertificateLimits<is_log, Real>;
   if constexpr (is_log) {
-    return static_cast<Real>(std::exp(std::log(static_cast<double>(terms)) + L::kLost + L::kMargin));
+    return std::log(static_cast<double>(terms)) + L::kLost + L::kMargin;
   } else {
-    return static_cast<Real>(L::kTotal);
+    return L::kTotal;
   }
+}
+template <bool is_log, class Real>
+Real least_certified(int terms) {
+  const double least = log_least_certified<is_log, Real>(terms);
+  return static_cast<Real>(is_log ? std::exp(least) : least);
 }
 
 }  // namespace semicrf

@@ -111,7 +111,8 @@ struct PosteriorWindow {
 };
 
 // Where forward messages go; null pointers are not computed. Rows are the positions of the range; natural
-// logarithms, to the precision of the engine; -inf: impossible. The true message is `whole + value` with the
+// logarithms, to the precision of the engine; -inf: impossible. An end that lies e^-45 or more below the
+// largest of its position may be -inf, too. The true message is `whole + value` with the
 // window's ForwardWindow::whole.
 struct ForwardArrays {
   double* starts = nullptr;  // (n, C): LSE_{c'}(alpha_t(c') + T[c',c]) + Ps[t,c], a segment starts at t

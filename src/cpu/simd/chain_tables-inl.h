@@ -132,16 +132,11 @@ struct ChainTables {
   AlignedArray<Real> least_start_numbers, least_total_numbers;
   // (padded) 1: durations up to 16 are finite, but so low that near_table leaves them out.
   AlignedArray<Whole> near_left_out;
-  bool fits = true;  // whole units reach all bounds
-  // A label's scores of neighbouring durations are so far apart that a start which vanished beside the
-  // largest of its block may count for some durations: forbidden ones, or steps of more than kSteep.
-  std::vector<bool> steep;
+  bool fits = true;                 // whole units reach all bounds
   double least_total, least_start;  // logarithms of what the certificate accepts
   double log_lost = 0;
 
  private:
-  static constexpr double kSteep = 40;
-
   void build_whole_bounds(std::size_t width) {
     near_whole = AlignedArray<Whole>(width, kDead);
     near_left_out = AlignedArray<Whole>(width, 0);
@@ -165,16 +160,6 @@ struct ChainTables {
       fits = whole(transition_bound[c], transition_whole, c) && fits;
       fits = whole(source_bound[c], source_whole, c) && fits;
       if (!whole(offset_bound[c], near_whole, c)) near_left_out[c] = 1;
-    }
-    steep.assign(static_cast<std::size_t>(labels), false);
-    for (int c = 0; c < labels; ++c) {
-      double least = 0, most = kNegativeInfinity;
-      for (int k = 1; k <= duration; ++k) {
-        const double score = bias_or_forbidden(k, c);
-        least = k == 1 ? score : std::min(least, score);
-        most = std::max(most, score);
-      }
-      steep[static_cast<std::size_t>(c)] = !(most - least <= kSteep);
     }
   }
 

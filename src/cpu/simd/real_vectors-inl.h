@@ -9,7 +9,6 @@
 #endif
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -20,10 +19,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
 namespace HWY_NAMESPACE {
-
-// Exponent of a positive normal number.
-inline int exponent_of(float x) { return static_cast<int>(std::bit_cast<std::uint32_t>(x) >> 23) - 127; }
-inline int exponent_of(double x) { return static_cast<int>(std::bit_cast<std::uint64_t>(x) >> 52) - 1023; }
 
 // Whole units of an impossible number, and the least that a possible one has: what is below kLeastWhole is
 // impossible. kMostUnits: scores and bounds of the fast path are at most this many units away from each
@@ -172,6 +167,12 @@ struct RealVectors {
       const V kept = hn::Max(x, hn::Set(d, static_cast<double>(kDead)));
       return hn::ConvertTo(di, hn::Round(kept));
     }
+  }
+  // Takes the whole units out of a number, and returns them.
+  static HWY_INLINE I take_units(V& x) {
+    const I units = whole_of(x);
+    x = moved(x, hn::Neg(units));
+    return units;
   }
   // A number near one and whole units of x: exp(x) = number x 2^whole (log semiring), x = number + whole.
   // -inf gives kDead. `rest` is finished by from_rest, a whole vector at a time.

@@ -13,6 +13,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "engine/certificate_limits.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"
 
@@ -122,42 +123,26 @@ struct MaxSemiring {
 template <class Semiring, class Real>
 struct Limits;
 
+template <class Real>
+struct Limits<LogSemiring, Real> : CertificateLimits<true, Real> {};
 template <>
-struct Limits<LogSemiring, float> {
-  static constexpr double kLost =
-      -80;  // log of what one term that vanished may have been, relative to its bound
-  static constexpr double kMargin = 16.1181;  // log 1e7: how far above the lost mass a sum must lie
-  static constexpr double kIgnore = -87;      // numbers below e^this are zero
-  static constexpr float kSmallest = 1e-30F;  // numbers below this have lost bits
+struct Limits<MaxSemiring, double> : CertificateLimits<false, double> {
+  static constexpr double kIgnore = -std::numeric_limits<double>::infinity();
 };
-template <>
-struct Limits<LogSemiring, double> {
-  static constexpr double kLost = -690;
-  static constexpr double kMargin = 32.2362;  // log 1e14
-  static constexpr double kIgnore = -700;
-  static constexpr double kSmallest = 1e-290;
-};
-// Nothing is lost but what lies so far below its bound that fixed point does not reach it, or that a double
-// has few digits left.
+// Nothing is lost but what lies so far below its bound that fixed point does not reach it.
 template <>
 struct Limits<MaxSemiring, std::int32_t> {
   static constexpr double kTotal = -100;
   static constexpr double kIgnore = kFixedFloor;
 };
-template <>
-struct Limits<MaxSemiring, double> {
-  static constexpr double kTotal = -65536;
-  static constexpr double kIgnore = -std::numeric_limits<double>::infinity();
-};
 
 // Logarithm of the least sum of `terms` products, relative to the bound of each, that the fast path accepts.
 template <class Semiring, class Real>
 double least_certified(int terms) {
-  using L = Limits<Semiring, Real>;
   if constexpr (Semiring::kIsLog) {
-    return std::log(static_cast<double>(terms)) + L::kLost + L::kMargin;
+    return log_least_certified<true, Real>(terms);
   } else {
-    return L::kTotal;
+    return Limits<Semiring, Real>::kTotal;
   }
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "engine/engine.h"
+
 namespace semicrf {
 namespace {
 
@@ -22,7 +24,6 @@ constexpr double kGpuCandidate = 0.5e-12;
 constexpr double kGpuOtherCandidates = 32;
 // One block of 16 positions after the other within a run and its warm-up of 8 K (8 to 11e-6 s per block).
 constexpr double kGpuBlock = 10e-6;
-constexpr double kBlock = 16;
 // Through pinned buffers, beside the sweeps: 48e9 were measured; the generation of buses before has half.
 constexpr double kUploadBytes = 25e9;
 
@@ -49,7 +50,8 @@ double expected_gpu_seconds(const WorkSize& work) {
   const double duration = std::min<double>(work.max_duration, static_cast<double>(work.longest));
   const double candidates = labels * (duration + labels + kGpuOtherCandidates);
   // A run is as long as its warm-up and at least 512 positions.
-  const double in_turn = std::min(static_cast<double>(work.longest), 512 + 9 * duration) / kBlock;
+  const double in_turn =
+      std::min(static_cast<double>(work.longest), 512 + 9 * duration) / static_cast<double>(kBlockPositions);
   const double sweep = std::max(positions * candidates * kGpuCandidate, in_turn * kGpuBlock);
   const double upload = positions * work.inputs * static_cast<double>(sizeof(float)) / kUploadBytes;
   return kGpuStart + std::max(upload, work.sweeps * sweep);

@@ -45,7 +45,6 @@ class FarPart : public RealVectors<Real, D, Semiring> {
   }
   // (panels, 16, lanes)
   const Real* sums() const { return sums_.get(); }
-  const Real* panel(int panel) const { return sums_.get() + t_.panel_index(panel, 0, kBlock); }
 
  private:
   static constexpr int kStarts = 4;  // read at a time

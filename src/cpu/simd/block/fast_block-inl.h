@@ -148,10 +148,10 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   HWY_INLINE V push_start(const Rows& r, int panel, int slot, V gamma, I whole);
   HWY_NOINLINE void apply_cuts(int panel, int slot);
 
-  // --- sums that were refused: sum_repair-inl.h ---
+  // --- sums that were refused: refused_sums-inl.h ---
 
-  HWY_NOINLINE void repair_starts(int panel, int slot);
-  HWY_NOINLINE void repair_sums(int panel, int slot, V total);
+  HWY_NOINLINE void redo_starts(int panel, int slot);
+  HWY_NOINLINE void redo_sums(int panel, int slot, V total);
   double exact_start(int slot, std::size_t c) const;
   double exact_sum(int slot, std::size_t c) const;
 
@@ -313,14 +313,13 @@ inline auto FastBlock<Real, D, Semiring>::advance_panel(const Rows& r, int panel
   hn::Store(start, d, r.start_out + row);
 
   V gamma = S::Times(start, hn::Load(d, r.start_factor + at));
-  I whole = Vectors::whole_of(gamma);
-  gamma = Vectors::moved(gamma, hn::Neg(whole));
+  I whole = Vectors::take_units(gamma);
   whole = hn::Add(hn::Add(whole, units),
                   hn::Add(hn::Load(di, r.transition_whole + c0), hn::Load(di, r.start_factor_whole + at)));
   hn::Store(gamma, d, r.starts + at);
   hn::Store(whole, di, r.starts_whole + at);
   if (HWY_UNLIKELY(!hn::AllFalse(d, hn::Lt(start, hn::Load(d, r.least_start + c0))))) {
-    repair_starts(panel, slot);
+    redo_starts(panel, slot);
     gamma = hn::Load(d, r.starts + at);
     whole = hn::Load(di, r.starts_whole + at);
   }
@@ -334,14 +333,13 @@ inline auto FastBlock<Real, D, Semiring>::advance_panel(const Rows& r, int panel
   if (r.tail) total = S::Plus(total, tail_.share(panel, reference));
 
   V alpha = S::Times(total, hn::Load(d, r.alpha_factor + at));
-  I alpha_units = Vectors::whole_of(alpha);
-  alpha = Vectors::moved(alpha, hn::Neg(alpha_units));
+  I alpha_units = Vectors::take_units(alpha);
   alpha_units = hn::Add(hn::Add(alpha_units, reference),
                         hn::Add(hn::Load(di, r.source_whole + c0), hn::Load(di, r.alpha_factor_whole + at)));
   hn::Store(alpha, d, r.alpha + row);
   hn::Store(alpha_units, di, r.alpha_whole + row);
   if (HWY_UNLIKELY(!hn::AllFalse(d, hn::Lt(total, hn::Load(d, r.least_total + c0))))) {
-    repair_sums(panel, slot, total);
+    redo_sums(panel, slot, total);
     alpha_units = hn::Load(di, r.alpha_whole + row);
   }
   return alpha_units;
@@ -425,6 +423,6 @@ inline void FastBlock<Real, D, Semiring>::write_logs(const double* first, const 
 HWY_AFTER_NAMESPACE();
 
 // The members declared above.
-#include "cpu/simd/block/sum_repair-inl.h"
+#include "cpu/simd/block/refused_sums-inl.h"
 
 #endif

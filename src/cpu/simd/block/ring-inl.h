@@ -58,7 +58,6 @@ class Ring : public RealVectors<Real, D, Semiring> {
   }
 
   // Blocks by distance: 1 is the block just left of the boundary, 0 the one the next step fills.
-  int index(int distance) const { return (head_ - distance + 2 * t_.ring_blocks) % t_.ring_blocks; }
   const Real* numbers(int distance) const { return numbers_.get() + at(distance) * rows_; }
   const Real* starts(int distance) const { return starts_.get() + at(distance) * rows_; }
   const Whole* whole(int distance) const { return whole_.get() + at(distance) * rows_; }
@@ -215,7 +214,9 @@ class Ring : public RealVectors<Real, D, Semiring> {
   void advance() { head_ = (head_ + 1) % t_.ring_blocks; }
 
  private:
-  std::size_t at(int distance) const { return static_cast<std::size_t>(index(distance)); }
+  std::size_t at(int distance) const {
+    return static_cast<std::size_t>((head_ - distance + 2 * t_.ring_blocks) % t_.ring_blocks);
+  }
   // Of a label's slot in panels.
   std::size_t place(std::size_t slot, std::size_t c) const {
     const auto lanes = static_cast<std::size_t>(t_.lanes);

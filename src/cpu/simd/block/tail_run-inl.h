@@ -92,8 +92,7 @@ class TailRun : public RealVectors<Real, D, Semiring> {
     V tail = S::Plus(Vectors::moved(hn::Load(d, number_.get() + c0), hn::Sub(before, most)),
                      Vectors::moved(source, hn::Sub(source_whole, most)));
     tail = S::Times(tail, hn::Load(d, t_.tail_number.get() + c0));
-    I units = Vectors::whole_of(tail);
-    tail = Vectors::moved(tail, hn::Neg(units));
+    I units = Vectors::take_units(tail);
     units = hn::Add(hn::Add(units, most), hn::Load(di, t_.tail_whole.get() + c0));
     const auto none = hn::Lt(most, hn::Set(di, Whole(kLeastWhole)));
     units = hn::IfThenElse(none, hn::Set(di, Whole(kDead)), hn::Max(units, hn::Set(di, Whole(kDead))));

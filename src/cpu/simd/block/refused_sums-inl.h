@@ -1,10 +1,10 @@
 // Sums of a block that the certificate refused, again in double logarithms: each feeds its own label alone.
 // Included by fast_block-inl.h.
-#if defined(SEMICRF_CPU_SIMD_BLOCK_SUM_REPAIR_INL_H_) == defined(HWY_TARGET_TOGGLE)
-#ifdef SEMICRF_CPU_SIMD_BLOCK_SUM_REPAIR_INL_H_
-#undef SEMICRF_CPU_SIMD_BLOCK_SUM_REPAIR_INL_H_
+#if defined(SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
+#undef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
 #else
-#define SEMICRF_CPU_SIMD_BLOCK_SUM_REPAIR_INL_H_
+#define SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
 #endif
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class BoundedSum {
 };
 
 template <class Real, class D, class Semiring>
-void FastBlock<Real, D, Semiring>::repair_starts(int panel, int slot) {
+void FastBlock<Real, D, Semiring>::redo_starts(int panel, int slot) {
   const Real* starts = out_->start + static_cast<std::size_t>(slot) * width_;
   for (std::size_t l = 0; l < lanes_; ++l) {
     const std::size_t c = static_cast<std::size_t>(panel) * lanes_ + l;
@@ -60,7 +60,7 @@ void FastBlock<Real, D, Semiring>::repair_starts(int panel, int slot) {
 
 // `total`: the panel's sums at the slot's right boundary.
 template <class Real, class D, class Semiring>
-void FastBlock<Real, D, Semiring>::repair_sums(int panel, int slot, V total) {
+void FastBlock<Real, D, Semiring>::redo_sums(int panel, int slot, V total) {
   HWY_ALIGN Real numbers[hn::MaxLanes(D())];
   hn::Store(total, D(), numbers);
   for (std::size_t l = 0; l < lanes_; ++l) {
