@@ -1,6 +1,7 @@
 // semicrf decode: the best segmentation.
 #include <cstdio>
 #include <memory>
+#include <optional>
 
 #include "apps/commands.h"
 #include "apps/common_options.h"
@@ -12,7 +13,8 @@ namespace {
 
 struct DecodeArguments {
   CommonArguments common;
-  std::string posterior;
+  std::string posterior, table, boundaries, score = "auto";
+  std::optional<double> interval_level;
   bool merge_adjacent = false;
   bool extra_columns = false;
 };
@@ -22,6 +24,11 @@ void decode(const DecodeArguments& arguments) {
   options.run = run_options(arguments.common);
   options.output = output_path(arguments.common, "segments.bed");
   options.posterior_path = arguments.posterior;
+  options.table_path = arguments.table;
+  options.boundaries_path = arguments.boundaries;
+  options.interval_level = arguments.interval_level;
+  if (arguments.score != "auto")
+    options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
   options.merge_adjacent = arguments.merge_adjacent;
   options.extra_columns = arguments.extra_columns;
   run_or_plan(arguments.common, options, run_decode, plan_decode);
@@ -33,11 +40,17 @@ void add_decode_command(CLI::App& program) {
   CLI::App* command = add_command(
       program, "decode", "Find the best segmentation (Viterbi) and write it as BED.",
       "Outputs:\n"
-      "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; with --posterior\n"
-      "                    or --extra-columns the score is 1000 x the mean of P(label|bin), else 0\n"
-      "                    --extra-columns adds three columns: P(exactly this segment), or . for one that\n"
-      "                    --merge-adjacent joined; P(a segment of this label starts at its start);\n"
-      "                    P(a segment of this label ends at its end)\n"
+      "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; the score is\n"
+      "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0\n"
+      "  --table FILE      a line per segment, columns separated by tabs: chrom start end label;\n"
+      "                    p_label, the mean of P(label|bin); p_segment, P(exactly this segment), or . for "
+      "one\n"
+      "                    that --merge-adjacent joined; p_start and p_end, P(a segment of this label "
+      "starts\n"
+      "                    at its start; ends at its end)\n"
+      "  --boundaries FILE a line per boundary of the path: chrom position, the labels from and to, p = P(a\n"
+      "                    segment of the second label starts there), lower and upper: positions between\n"
+      "                    which one does with the probability of --intervals\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
           shared_outputs_help());
@@ -45,10 +58,31 @@ void add_decode_command(CLI::App& program) {
   add_common_options(*command, arguments->common);
   command->add_option("--posterior", arguments->posterior,
                       "also write the boundary posterior (bedGraph) to this file");
+  command->add_option("--table", arguments->table, "also write a table of the segments (TSV) to this file");
+  command->add_option("--boundaries", arguments->boundaries,
+                      "also write a table of the boundaries (TSV) to this file");
+  command
+      ->add_option(
+          "--intervals", arguments->interval_level,
+          "probability of the interval around each boundary in --boundaries (default: 0.95); adds the "
+          "columns start_lower and start_upper to --table")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            double level = 0;
+            return CLI::detail::lexical_cast(text, level) && level > 0 && level < 1
+                       ? std::string()
+                       : "must be a probability above 0 and below 1, not '" + text + "'";
+          },
+          ""));
+  add_choice(
+      *command, "--score", arguments->score,
+      "score column: posterior (computes posteriors), none (0, unless another output needs posteriors) "
+      "or auto (posterior where it takes less than a third of the time of the rest)",
+      {"auto", "posterior", "none"});
   command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
-  command->add_flag(
-      "--extra-columns", arguments->extra_columns,
-      "add three BED columns: the posteriors of exactly this segment, of its start and of its end");
+  command->add_flag("--extra-columns", arguments->extra_columns,
+                    "deprecated, use --table: add p_segment, p_start and p_end as columns 10 to 12, which "
+                    "makes a file that is not BED");
   command->callback([arguments] { decode(*arguments); });
 }
 

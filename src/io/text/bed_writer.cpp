@@ -16,23 +16,10 @@ int bed_score(double mean_label_posterior) {
   return std::clamp(static_cast<int>(std::lround(kMaxScore * mean_label_posterior)), 0, kMaxScore);
 }
 
-// Makes `left` the union of two touching segments of one label.
-void join(Segment& left, SegmentSupport& left_support, const Segment& right,
-          const SegmentSupport& right_support) {
-  const auto left_bins = static_cast<double>(left.end - left.begin);
-  const auto right_bins = static_cast<double>(right.end - right.begin);
-  left_support.mean_label_posterior =
-      (left_support.mean_label_posterior * left_bins + right_support.mean_label_posterior * right_bins) /
-      (left_bins + right_bins);
-  left_support.end_posterior = right_support.end_posterior;
-  left_support.exact_posterior.reset();
-  left.end = right.end;
-}
-
 }  // namespace
 
 BedWriter::BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options)
-    : output_(output), options_(options) {
+    : output_(output), options_(options), joiner_(options.merge_adjacent) {
   for (std::size_t i = 0; i < labels.size(); ++i) {
     const auto color = labels[i].color.value_or(palette_color(i));
     label_columns_.push_back(labels[i].name);
@@ -41,34 +28,22 @@ BedWriter::BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOp
   }
 }
 
-void BedWriter::begin_piece(const BinLocation& location) {
-  location_ = location;
-  pending_.reset();
-}
+void BedWriter::begin_piece(const BinLocation& location) { location_ = location; }
 
 void BedWriter::add(const Segment& segment, const SegmentSupport* support) {
-  if (support == nullptr && options_.extra_columns) {
+  if (support == nullptr && options_.extra_columns)
     throw std::logic_error("BedWriter: extra columns need posteriors");
-  }
-  const SegmentSupport known = support != nullptr ? *support : SegmentSupport{};
-  const bool joins = options_.merge_adjacent && pending_ && pending_->segment.label == segment.label &&
-                     pending_->segment.end == segment.begin;
-  if (joins) {
-    join(pending_->segment, pending_->support, segment, known);
-    return;
-  }
-  end_piece();
-  pending_ = Pending{segment, known};
+  joiner_.add(segment, support != nullptr ? *support : SegmentSupport{},
+              [this](const Segment& s, const SegmentSupport& known) { print(s, known); });
 }
 
 void BedWriter::end_piece() {
-  if (pending_) print(*pending_);
-  pending_.reset();
+  joiner_.finish([this](const Segment& s, const SegmentSupport& known) { print(s, known); });
 }
 
-void BedWriter::print(const Pending& pending) {
+void BedWriter::print(const Segment& segment, const SegmentSupport& support) {
   line_.clear();
-  append_line(pending.segment, pending.support, line_);
+  append_line(segment, support, line_);
   output_.write(line_);
   ++lines_;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,17 +9,10 @@
 #include "core/segment.h"
 #include "io/files/output_file.h"
 #include "io/text/bin_location.h"
+#include "io/text/segment_support.h"
 #include "model/parameters.h"
 
 namespace semicrf {
-
-// What the posteriors say about one segment, each in [0, 1].
-struct SegmentSupport {
-  double mean_label_posterior = 0;  // mean over its bins of P(label|t); the score column is 1000 times that
-  double start_posterior = 0;       // P(a segment of this label starts at its first bin)
-  double end_posterior = 0;         // P(a segment of this label ends at its last bin)
-  std::optional<double> exact_posterior;  // P(exactly this segment); absent: not known, printed as "."
-};
 
 struct BedOptions {
   // Three more columns with six significant digits: P(exactly this segment), the start and the end posterior.
@@ -37,8 +29,6 @@ class BedWriter {
 
   void begin_piece(const BinLocation& location);
   // `support` is null when no posteriors were computed: score 0. It must be given with extra_columns.
-  // A joined segment has the mean score over its bins, the first one's start and the last one's end
-  // posterior, and no exact one: it is not a segment of the model.
   void add(const Segment& segment, const SegmentSupport* support);
   void end_piece();
 
@@ -52,18 +42,14 @@ class BedWriter {
   std::int64_t lines() const { return lines_; }
 
  private:
-  struct Pending {
-    Segment segment;
-    SegmentSupport support;
-  };
-  void print(const Pending& pending);
+  void print(const Segment& segment, const SegmentSupport& support);
 
   OutputFile& output_;
   BedOptions options_;
   std::vector<std::string> label_columns_;  // name of each label
   std::vector<std::string> color_columns_;  // "r,g,b" of each label
   BinLocation location_;
-  std::optional<Pending> pending_;
+  SegmentJoiner joiner_;
   std::int64_t lines_ = 0;
   std::string line_;
 };

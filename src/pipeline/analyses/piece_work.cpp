@@ -20,6 +20,7 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
   selection.labels = analysis.label_posteriors;
   selection.path = path;
   selection.path_edges = analysis.path_edges;
+  selection.path_next = analysis.path_next;
   return selection;
 }
 
@@ -27,7 +28,7 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
 template <class Visit>
 void for_each_pass(const Engine& engine, const ScoreSource& source, const Analysis& analysis, Visit visit) {
   if (analysis.viterbi) visit(&PiecePlan::viterbi, viterbi_needs(engine, source));
-  if (analysis.path_edges) visit(&PiecePlan::shares, share_needs(engine, source));
+  if (analysis.exact_segments) visit(&PiecePlan::shares, share_needs(engine, source));
   if (analysis.posteriors) {
     const SegmentList some_path;
     visit(&PiecePlan::posteriors,
@@ -97,7 +98,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
     result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
     if (!result.viterbi->feasible) return result;
   }
-  if (analysis.path_edges)
+  if (analysis.exact_segments)
     result.shares = segment_shares(engine, source, *plan.shares, result.viterbi->segments, progress);
   if (analysis.posteriors)
     result.posteriors = sweep_posteriors(

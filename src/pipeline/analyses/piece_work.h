@@ -18,17 +18,19 @@
 namespace semicrf {
 
 struct Analysis {
-  bool viterbi = false;     // the best path
-  bool posteriors = false;  // boundary posteriors; with a path, also those along it
+  bool viterbi = false;              // the best path
+  bool posteriors = false;           // boundary posteriors; with a path, also those along it
+  bool posteriors_if_cheap = false;  // `posteriors` where they take little beside the rest of the run
   bool label_posteriors = false;
-  bool path_edges =
-      false;      // with a path and posteriors: those of its starts, its ends and its exact segments too
-  int draws = 0;  // segmentations drawn from P(y|x)
-  std::uint64_t seed = 0;  // of the draws
+  bool path_edges = false;      // with a path and posteriors: those of its starts and ends too
+  bool path_next = false;       // with path_edges: P(the path's next label starts), at every position
+  bool exact_segments = false;  // with path_edges: the posteriors of exactly the segments of the path
+  int draws = 0;                // segmentations drawn from P(y|x)
+  std::uint64_t seed = 0;       // of the draws
 
   // How often progress counts every position.
   int passes() const {
-    return (viterbi ? 2 : 0) + (posteriors ? 1 : 0) + (path_edges ? 1 : 0) + (draws > 0 ? 2 : 0);
+    return (viterbi ? 2 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) + (draws > 0 ? 2 : 0);
   }
 };
 
@@ -82,7 +84,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress);
 
 // analyse_piece() for several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` has neither path edges nor draws. `sink` gets the index of a piece and its posteriors, from
+// `analysis` has neither exact segments nor draws. `sink` gets the index of a piece and its posteriors, from
 // several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,

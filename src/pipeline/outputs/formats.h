@@ -28,6 +28,18 @@ struct SegmentOutput {
 };
 PlannedOutput segment_output(const SegmentOutput& output);
 
+// Tables of the segments of the best path, and of the boundaries between them, with what the posteriors say.
+struct SegmentTableOutput {
+  OutputSpec file;
+  std::string header;
+  std::vector<Label> labels;
+  bool merge_adjacent = false;           // join touching segments of one label within a piece
+  std::optional<double> interval_level;  // of the intervals of starts, in (0, 1); absent: none
+  int threads = 1;                       // that compress
+};
+PlannedOutput segment_table_output(const SegmentTableOutput& output);
+PlannedOutput boundary_table_output(const SegmentTableOutput& output);
+
 // One value per bin: the boundary posterior, or that of a label.
 struct TrackOutput {
   OutputSpec file;

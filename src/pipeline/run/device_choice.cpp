@@ -27,6 +27,10 @@ constexpr double kGpuBlock = 10e-6;
 // Through pinned buffers, beside the sweeps: 48e9 were measured; the generation of buses before has half.
 constexpr double kUploadBytes = 25e9;
 
+// Start of the program, and reading of compressed tracks by one thread.
+constexpr double kProgramStart = 0.01;
+constexpr double kReadBytes = 50e6;
+
 std::string seconds_text(double seconds) {
   char text[32];
   std::snprintf(text, sizeof text, "%.2g s", seconds);
@@ -55,6 +59,14 @@ double expected_gpu_seconds(const WorkSize& work) {
   const double sweep = std::max(positions * candidates * kGpuCandidate, in_turn * kGpuBlock);
   const double upload = positions * work.inputs * static_cast<double>(sizeof(float)) / kUploadBytes;
   return kGpuStart + std::max(upload, work.sweeps * sweep);
+}
+
+bool scores_are_cheap(const WorkSize& work) {
+  WorkSize path = work, posteriors = work;
+  path.sweeps = 1;
+  posteriors.sweeps = 2;
+  const double rest = kProgramStart + work.input_bytes / kReadBytes + expected_cpu_seconds(path, 1);
+  return 3 * expected_cpu_seconds(posteriors, 1) < rest;
 }
 
 DeviceChoice choose_device(const EngineOptions& options, const WorkSize& work,

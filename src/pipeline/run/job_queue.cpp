@@ -38,7 +38,7 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
 
 // Draws and exact segments are made of forward messages, for which there is no such call.
 bool JobQueue::calls_together(const Engine& engine) const {
-  return engine.batches().batch_positions() > 0 && !options_.analysis.path_edges &&
+  return engine.batches().batch_positions() > 0 && !options_.analysis.exact_segments &&
          options_.analysis.draws == 0;
 }
 

@@ -21,7 +21,7 @@ constexpr std::size_t kPendingPerDevice = 4;  // jobs that wait for their turn
 // The posteriors of a short piece until it is its turn to be written.
 struct KeptBlock {
   PositionRange range;
-  std::vector<double> boundary, labels, path_label, path_start, path_end;
+  std::vector<double> boundary, labels, path_label, path_start, path_end, path_next_start;
 
   explicit KeptBlock(const PosteriorBlock& block)
       : range(block.range),
@@ -29,7 +29,8 @@ struct KeptBlock {
         labels(block.labels.begin(), block.labels.end()),
         path_label(block.path_label.begin(), block.path_label.end()),
         path_start(block.path_start.begin(), block.path_start.end()),
-        path_end(block.path_end.begin(), block.path_end.end()) {}
+        path_end(block.path_end.begin(), block.path_end.end()),
+        path_next_start(block.path_next_start.begin(), block.path_next_start.end()) {}
   PosteriorBlock view() const {
     PosteriorBlock block;
     block.range = range;
@@ -38,6 +39,7 @@ struct KeptBlock {
     block.path_label = path_label;
     block.path_start = path_start;
     block.path_end = path_end;
+    block.path_next_start = path_next_start;
     return block;
   }
 };

@@ -29,15 +29,14 @@ std::future<void> started(const EngineOptions& options) {
   return std::async(std::launch::async, [options] { warm_up(options); });
 }
 
-// The engine that `--device auto` stands for, and the devices that share windows, where that pays.
-EngineOptions settled_engine(EngineOptions options, const Analysis& analysis, const InputSet& inputs,
-                             const Parameters& parameters, std::future<void>& device_start) {
-  if (device_start.valid()) device_start.get();
-  std::vector<std::int64_t> lengths;
-  for (std::size_t i = 0; i < inputs.sequences().size(); ++i)
-    for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
-  options.spread_windows = windows_pay(lengths, options.devices.size());
+// What is to be computed of the inputs, without the sweeps over it, and the lengths of its pieces.
+WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::vector<std::int64_t>& lengths) {
   WorkSize work;
+  std::int64_t bins = 0;
+  for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
+    bins += inputs.sequences()[i].bins;
+    for (const BinRange& piece : make_pieces(inputs.piece_request(i))) lengths.push_back(piece.size());
+  }
   for (const std::int64_t length : lengths) {
     work.positions += length;
     work.longest = std::max(work.longest, length);
@@ -45,12 +44,11 @@ EngineOptions settled_engine(EngineOptions options, const Analysis& analysis, co
   work.max_duration = parameters.chain.max_duration;
   work.num_labels = parameters.num_labels();
   work.inputs = parameters.emission ? parameters.num_tracks() : parameters.num_labels();
-  work.sweeps = (analysis.viterbi ? 1 : 0) + (analysis.posteriors ? 2 : 0) + (analysis.path_edges ? 1 : 0) +
-                (analysis.draws > 0 ? 1 : 0);
-  const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
-  if (!choice.reason.empty()) log_detail(choice.reason);
-  options.backend = choice.backend;
-  return options;
+  double bytes = 0;
+  for (const ProvenanceInput& input : inputs.provenance())
+    bytes += static_cast<double>(std::max<std::int64_t>(input.bytes, 0));
+  if (bins > 0) work.input_bytes = bytes * static_cast<double>(work.positions) / static_cast<double>(bins);
+  return work;
 }
 
 std::int64_t longest(const std::vector<BinRange>& pieces) {
@@ -67,13 +65,35 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       device_start_(started(options.engine)),
       parameters_(read_params_json(options.input.parameters)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
-      engines_(settled_engine(options.engine, analysis, inputs_, parameters_.parameters, device_start_),
-               parameters_.parameters.chain) {
+      engines_(settled_engine(), parameters_.parameters.chain) {
   times_.end("inputs opened and engines made");
   log_note("engine: " + engines_.first().description());
   log_binding(inputs_.binding());
   settle_memory();
   times_.end("memory settled");
+}
+
+// The engine that `--device auto` stands for, and the devices that share windows, where that pays. Decides on
+// posteriors that are wanted only where they are cheap.
+EngineOptions PreparedRun::settled_engine() {
+  EngineOptions options = options_.engine;
+  if (device_start_.valid()) device_start_.get();
+  std::vector<std::int64_t> lengths;
+  WorkSize work = work_size(inputs_, parameters_.parameters, lengths);
+  options.spread_windows = windows_pay(lengths, options.devices.size());
+  if (analysis_.posteriors_if_cheap && !analysis_.posteriors) {
+    analysis_.posteriors = scores_are_cheap(work);
+    if (!analysis_.posteriors)
+      log_note(
+          "the score column is 0: posteriors would take more than a third of the time of this run; "
+          "--score posterior computes them");
+  }
+  work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.posteriors ? 2 : 0) +
+                (analysis_.exact_segments ? 1 : 0) + (analysis_.draws > 0 ? 1 : 0);
+  const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
+  if (!choice.reason.empty()) log_detail(choice.reason);
+  options.backend = choice.backend;
+  return options;
 }
 
 ReadOptions PreparedRun::read_options() const {
@@ -195,6 +215,7 @@ std::string in_file_name(std::string name) {
 
 void execute(const RunCommand& command, Progress* progress) {
   PreparedRun run(command.options, command.analysis);
+  for (const Warning& warning : command.warnings) run.warn(warning);
   run.execute(run.complete(command.outputs(run)), progress);
 }
 

@@ -38,9 +38,11 @@ class PreparedRun {
   OutputPlan complete(OutputPlan plan);
   std::string describe(const OutputPlan& plan) const;
   void execute(const OutputPlan& plan, Progress* progress);
+  void warn(const Warning& warning) { report_.warn(warning); }
 
  private:
   ReadOptions read_options() const;
+  EngineOptions settled_engine();
   void settle_memory();
   template <class Visit>
   void for_each_sequence(Visit visit) const;
@@ -65,6 +67,7 @@ struct RunCommand {
   const RunOptions& options;
   Analysis analysis;
   std::function<OutputPlan(const PreparedRun&)> outputs;
+  std::vector<Warning> warnings = {};  // of the options
 };
 void execute(const RunCommand& command, Progress* progress);
 // For --dry-run.

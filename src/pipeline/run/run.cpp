@@ -24,9 +24,39 @@ std::string shortest_text(double value) {
 Analysis decode_analysis(const DecodeOptions& options) {
   Analysis analysis;
   analysis.viterbi = true;
-  analysis.posteriors = !options.posterior_path.empty() || options.extra_columns;
-  analysis.path_edges = options.extra_columns;
+  analysis.path_next =
+      !options.boundaries_path.empty() || (!options.table_path.empty() && options.interval_level.has_value());
+  analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
+  analysis.path_edges = analysis.path_next || analysis.exact_segments;
+  analysis.posteriors =
+      analysis.path_edges || !options.posterior_path.empty() || options.score == ScoreColumn::kPosterior;
+  analysis.posteriors_if_cheap = options.score == ScoreColumn::kAuto;
   return analysis;
+}
+
+// A comment for those who get a file that looks like BED and is not.
+constexpr const char* kHowToCut =
+    "#columns 10 to 12 are not BED: most programs refuse them; cut -f 1-9 leaves BED9\n";
+
+void add_tables(const DecodeOptions& options, const PreparedRun& run, const HeaderOptions& named,
+                OutputPlan& plan) {
+  const auto table = [&](const std::string& path, std::optional<double> level) {
+    SegmentTableOutput output;
+    output.file.path = path;
+    HeaderOptions own = named;
+    if (level) own.push_back({"intervals", shortest_text(*level)});
+    output.header = run.header("decode", own);
+    output.labels = run.parameters().labels;
+    output.merge_adjacent = options.merge_adjacent;
+    output.interval_level = level;
+    output.threads = options.run.engine.threads;
+    return output;
+  };
+  if (!options.table_path.empty())
+    plan.push_back(segment_table_output(table(options.table_path, options.interval_level)));
+  if (!options.boundaries_path.empty())
+    plan.push_back(boundary_table_output(
+        table(options.boundaries_path, options.interval_level.value_or(kDefaultIntervalLevel))));
 }
 
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
@@ -35,24 +65,42 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
   if (options.extra_columns) named.push_back({"extra-columns", "yes"});
   const std::string header = run.header("decode", named);
+  const std::vector<Label>& labels = run.parameters().labels;
   const int threads = options.run.engine.threads;
   OutputPlan plan;
   plan.push_back(segment_output({run.output(options.output),
-                                 header,
-                                 run.parameters().labels,
+                                 header + (options.extra_columns ? kHowToCut : ""),
+                                 labels,
                                  {options.extra_columns, options.merge_adjacent},
                                  {},
                                  threads}));
   if (!options.posterior_path.empty())
     plan.push_back(
         track_output({run.output(options.posterior_path), header, {options.run.digits, 0}, {}, 0, threads}));
+  add_tables(options, run, named, plan);
   return plan;
 }
 
-RunCommand decode_command(const DecodeOptions& options) {
+void check_options(const DecodeOptions& options) {
   for (const std::string& path : {options.output, options.posterior_path}) refuse_bigwig(path);
+  if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty())
+    throw UsageError("--intervals is given, but no table to write them to",
+                     "add --boundaries FILE.tsv or --table FILE.tsv");
+}
+
+std::vector<Warning> decode_warnings(const DecodeOptions& options) {
+  if (!options.extra_columns) return {};
+  return {
+      {"extra-columns",
+       "--extra-columns writes three columns that are not BED, so that bedtools and genome browsers refuse "
+       "the file; the option will go in a later release: use --table FILE.tsv"}};
+}
+
+RunCommand decode_command(const DecodeOptions& options) {
+  check_options(options);
   return {options.run, decode_analysis(options),
-          [&options](const PreparedRun& run) { return decode_outputs(options, run); }};
+          [&options](const PreparedRun& run) { return decode_outputs(options, run); },
+          decode_warnings(options)};
 }
 
 Analysis posterior_analysis(const PosteriorOptions& options) {

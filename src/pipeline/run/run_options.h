@@ -46,13 +46,26 @@ struct RunOptions {
   std::string version;       // of the program, for headers
 };
 
+// The score column of decoded segments: 1000 times the mean posterior of their label, or 0.
+enum class ScoreColumn {
+  kAuto,       // posterior where that is expected to take less than a third of the time of the rest
+  kPosterior,  // computes posteriors
+  kNone,       // 0, unless posteriors are computed anyway
+};
+
 struct DecodeOptions {
   RunOptions run;
-  std::string output = "-";    // segments, BED
-  std::string posterior_path;  // boundary posterior, bedGraph; empty: none
+  std::string output = "-";              // segments, BED
+  std::string posterior_path;            // boundary posterior, bedGraph; empty: none
+  std::string table_path;                // what the posteriors say of each segment, TSV; empty: none
+  std::string boundaries_path;           // and of each boundary, TSV; empty: none
+  std::optional<double> interval_level;  // of the intervals of boundaries; absent: kDefaultIntervalLevel, and
+                                         // none in the table of segments
+  ScoreColumn score = ScoreColumn::kAuto;
   bool merge_adjacent = false;
-  bool extra_columns = false;  // start and end posteriors of the segments; computes posteriors
+  bool extra_columns = false;  // three columns of posteriors behind the nine of BED
 };
+inline constexpr double kDefaultIntervalLevel = 0.95;
 
 struct SimulateOptions {
   RunOptions run;

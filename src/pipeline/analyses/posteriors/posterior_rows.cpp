@@ -45,7 +45,7 @@ std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selectio
   const bool path = selection.path != nullptr;
   const bool edges = path && selection.path_edges;
   const std::size_t computed = 1 + (selection.labels || path ? labels : 0) + (edges ? 2 * labels : 0);
-  const std::size_t picked = (path ? 1u : 0u) + (edges ? 2u : 0u);
+  const std::size_t picked = (path ? 1u : 0u) + (edges ? 2u : 0u) + (edges && selection.path_next ? 1u : 0u);
   const std::size_t packed = 1 + (selection.labels ? labels : 0) + picked;
   return sizeof(double) * (computed + picked + packed);
 }
@@ -62,6 +62,7 @@ void PosteriorRows::resize(PositionRange range) {
   path_label_.resize(path ? n : 0);
   path_start_.resize(edges ? n : 0);
   path_end_.resize(edges ? n : 0);
+  path_next_start_.resize(edges && selection_.path_next ? n : 0);
 }
 
 PosteriorArrays PosteriorRows::prepare(PositionRange range) {
@@ -79,17 +80,19 @@ void PosteriorRows::finish(std::int64_t first_segment) {
 
 void PosteriorRows::pick_path(std::int64_t first_segment) {
   SegmentList::Reader reader(*selection_.path, first_segment);
-  Segment segment;
-  std::int64_t t = range_.begin;
-  while (t < range_.end && reader.next(segment)) {
+  Segment segment, next;
+  bool more = reader.next(segment);
+  for (std::int64_t t = range_.begin; more && t < range_.end; segment = next) {
+    more = reader.next(next);
     for (; t < std::min(segment.end, range_.end); ++t) {
       const auto row = static_cast<std::size_t>(t - range_.begin);
       const std::size_t entry = row * num_labels_ + static_cast<std::size_t>(segment.label);
       path_label_[row] = labels_[entry];
-      if (selection_.path_edges) {
-        path_start_[row] = starts_[entry];
-        path_end_[row] = ends_[entry];
-      }
+      if (!selection_.path_edges) continue;
+      path_start_[row] = starts_[entry];
+      path_end_[row] = ends_[entry];
+      if (selection_.path_next)
+        path_next_start_[row] = more ? starts_[row * num_labels_ + static_cast<std::size_t>(next.label)] : 0;
     }
   }
 }
@@ -97,7 +100,7 @@ void PosteriorRows::pick_path(std::int64_t first_segment) {
 std::vector<std::vector<double>*> PosteriorRows::released() {
   std::vector<std::vector<double>*> arrays = {&boundary_};
   if (selection_.labels) arrays.push_back(&labels_);
-  for (std::vector<double>* picked : {&path_label_, &path_start_, &path_end_})
+  for (std::vector<double>* picked : {&path_label_, &path_start_, &path_end_, &path_next_start_})
     if (!picked->empty()) arrays.push_back(picked);
   return arrays;
 }
@@ -110,6 +113,7 @@ PosteriorBlock PosteriorRows::block() const {
   block.path_label = path_label_;
   block.path_start = path_start_;
   block.path_end = path_end_;
+  block.path_next_start = path_next_start_;
   return block;
 }
 

@@ -19,6 +19,7 @@ struct PosteriorSelection {
   bool labels = false;                // P(c|t) of every label
   const SegmentList* path = nullptr;  // P(label|t) of the label this path has there; it tiles the sequence
   bool path_edges = false;            // with a path: the start and end posteriors of that label too
+  bool path_next = false;             // with path_edges: the start posterior of the path's next label too
 };
 
 // A run of consecutive positions. Arrays that were not asked for are empty.
@@ -29,6 +30,8 @@ struct PosteriorBlock {
   std::span<const double> path_label;  // (n)
   std::span<const double> path_start;  // (n)
   std::span<const double> path_end;    // (n)
+  // (n): a segment of the label of the path's next segment starts at t; 0 in the last segment.
+  std::span<const double> path_next_start;
 };
 using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called left to right
 
