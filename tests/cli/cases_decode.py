@@ -29,7 +29,7 @@ def test_segments_have_the_best_score(box):
 def test_lines_are_bed9_and_tile_the_sequence(box):
     at = 0
     for row in bed_rows(box.ok("decode -p scores.params.json scores.npy").stdout):
-        check(len(row) == 9 and row[0] == "scores" and row[5] == "." and row[4] == "0", "line %r" % row)
+        check(len(row) == 9 and row[0] == "scores" and row[5] == ".", "line %r" % row)
         check(int(row[1]) == at and row[6:8] == row[1:3], "line %r, expected a start of %d" % (row, at))
         check(all(0 <= int(part) <= 255 for part in row[8].split(",")), "colour %r" % row[8])
         at = int(row[2])
@@ -195,6 +195,128 @@ def test_posterior_in_the_same_run(box):
     check(bed_rows(box.text("out.bedgraph")) == bed_rows(alone), "not what posterior gives")
     check(segments(box.text("out.bed")) == segments(box.ok("decode -p scores.params.json scores.npy").stdout), "path")
     check(all(0 < int(row[4]) <= 1000 for row in bed_rows(box.text("out.bed"))), "the score column")
+
+
+def test_score_column(box):
+    """The mean posterior where it costs little, else 0 and a word about it; the same on any machine."""
+    rows = {}
+    for how in ("auto", "posterior", "none"):
+        result = box.ok(["decode", "-p", "scores.params.json", "--score", how, "scores.npy"])
+        rows[how] = bed_rows(result.stdout)
+        check("score column" not in result.stderr, result.stderr)
+    check(all(int(row[4]) > 0 for row in rows["posterior"]), "no scores")
+    check(rows["auto"] == rows["posterior"], "a small input has scores")
+    check(all(row[4] == "0" for row in rows["none"]), "scores that were not asked for")
+    tracks = sorted(p.name for p in box.folder.glob("codon_*.bw"))
+    long = box.ok(["decode", "-p", "demo.params.json"] + tracks)
+    check(all(row[4] == "0" for row in bed_rows(long.stdout)), "scores in spite of their cost")
+    check("--score posterior computes them" in long.stderr, long.stderr)
+    check(box.ok(["decode", "-p", "demo.params.json", "-t", "3"] + tracks).stdout == long.stdout, "threads show")
+
+
+TABLE = "#chrom start end label p_label p_segment p_start p_end".split()
+
+
+def table_rows(text, names):
+    """The rows below the line of names, which is the last comment."""
+    lines = [line.split("\t") for line in text.splitlines()]
+    head = [line for line in lines if line[0].startswith("#")]
+    check(head[-1] == names, "names %r" % head[-1])
+    return lines[len(head):]
+
+
+def test_table_of_segments(box):
+    model = oracle.Model(box.path("scores.params.json"))
+    scores = oracle.read_npy(box.path("scores.npy"))
+    _, starts, ends = oracle.edge_posteriors(scores, model)
+    for more in ([], ["--device", "reference"], ["-t", "3", "-r", "scores"]):
+        result = box.ok(["decode", "-p", "scores.params.json", "--table", "out.tsv"] + more + ["scores.npy"])
+        rows = table_rows(box.text("out.tsv"), TABLE)
+        path = segments(result.stdout)
+        check(all(len(row) == 9 for row in bed_rows(result.stdout)), "the BED file is BED9")
+        check([row[:4] for row in rows] == [row[:4] for row in bed_rows(result.stdout)], "other segments")
+        for row, bed in zip(rows, bed_rows(result.stdout)):
+            check(abs(1000 * float(row[4]) - int(bed[4])) <= 0.51, "p_label of %r, score %s" % (row, bed[4]))
+        for row, own, (begin, end, label) in zip(rows, oracle.segment_posteriors(scores, model, path), path):
+            c = model.labels.index(label)
+            for value, expected in ((row[5], own), (row[6], starts[begin][c]), (row[7], ends[end - 1][c])):
+                check(abs(float(value) - expected) < 2e-5, "%s in %r, expected %g" % (value, row, expected))
+
+
+def expected_interval(path, n, starts, label, level):
+    """The interval of the start of segment n, in bins, or None; taken from the definition in docs/formats.md."""
+    (left, at, _), (_, end, _) = path[n - 1], path[n]
+    lower = upper = at
+    while sum(starts[t][label] for t in range(lower, upper + 1)) < level:
+        sides = [(starts[t][label], -t, t) for t in (lower - 1, upper + 1) if left < t < end]
+        if not sides:
+            return None
+        t = max(sides)[2]
+        lower, upper = min(lower, t), max(upper, t)
+    return lower, upper
+
+
+def test_table_of_boundaries(box):
+    model = oracle.Model(box.path("scores.params.json"))
+    _, starts, _ = oracle.edge_posteriors(oracle.read_npy(box.path("scores.npy")), model)
+    intervals = 0
+    for level, more in ((0.95, []), (0.5, ["--intervals", "0.5", "-t", "2"]), (0.999, ["--intervals", "0.999"])):
+        result = box.ok(["decode", "-p", "scores.params.json", "--boundaries", "out.tsv", "--precision", "double"]
+                        + more + ["scores.npy"])
+        rows = table_rows(box.text("out.tsv"), "#chrom position from to p lower upper".split())
+        check("#option intervals=%s" % level in box.text("out.tsv"), "the level is not in the header")
+        path = segments(result.stdout)
+        check(len(rows) == len(path) - 1 > 5, "%d rows" % len(rows))
+        for n, row in enumerate(rows, 1):
+            c = model.labels.index(path[n][2])
+            check(row[:4] == ["scores", str(10 * path[n][0]), path[n - 1][2], path[n][2]], "row %r" % row)
+            check(abs(float(row[4]) - starts[path[n][0]][c]) < 2e-6, "p of %r" % row)
+            found = expected_interval(path, n, starts, c, level)
+            shown = [str(10 * t) for t in found] if found else [".", "."]
+            check(row[5:] == shown, "interval of %r, expected %r" % (row, shown))
+            intervals += found is not None and found[0] < found[1]
+    check(intervals > 3, "all intervals are single bins")
+
+
+def test_intervals_in_the_table_of_segments(box):
+    box.ok("decode -p scores.params.json --table t.tsv --boundaries b.tsv --intervals 0.9 -o out.bed scores.npy")
+    rows = table_rows(box.text("t.tsv"), TABLE + ["start_lower", "start_upper"])
+    boundaries = table_rows(box.text("b.tsv"), "#chrom position from to p lower upper".split())
+    check(rows[0][8:] == ["0", "0"], "the first segment starts where the piece does: %r" % rows[0])
+    check([row[8:] for row in rows[1:]] == [row[5:] for row in boundaries], "intervals differ")
+    box.fails("decode -p scores.params.json --intervals 0.9 scores.npy", 2, "--boundaries FILE.tsv")
+    for level in ("0", "1", "x", "-1"):
+        box.fails("decode -p scores.params.json --boundaries c.tsv --intervals=%s scores.npy" % level, 2,
+                  "must be a probability above 0 and below 1")
+
+
+def test_tables_do_not_depend_on_windows_or_threads(box):
+    tracks = sorted(p.name for p in box.folder.glob("codon_*.bw"))
+    texts = set()
+    for more in ([], ["-t", "3"], ["--max-memory", "128M"]):
+        box.ok(["decode", "-p", "demo.params.json", "-o", "out.bed", "--table", "t.tsv", "--boundaries", "b.tsv",
+                "--intervals", "0.9"] + more + tracks)
+        texts.add((box.text("out.bed"), box.text("t.tsv"), box.text("b.tsv")))
+    check(len(texts) == 1, "threads or memory show")
+
+
+def test_tables_of_merged_segments(box):
+    parameters(box, "self.json", transition=[[0, 0, -1], [0, 0, 0], [-1, 0, 0]])
+    command = "decode -p self.json --table t.tsv --boundaries b.tsv --merge-adjacent -o out.bed scores.npy"
+    box.ok(command)
+    rows = table_rows(box.text("t.tsv"), TABLE)
+    check([row[:4] for row in rows] == [row[:4] for row in bed_rows(box.text("out.bed"))], "other segments")
+    check(any(row[5] == "." for row in rows) and any(row[5] != "." for row in rows), "nothing was joined")
+    boundaries = table_rows(box.text("b.tsv"), "#chrom position from to p lower upper".split())
+    check([row[1] for row in boundaries] == [row[1] for row in rows[1:]], "boundaries inside joined segments")
+    check(all(row[2] != row[3] for row in boundaries), "a boundary between the same labels")
+
+
+def test_extra_columns_say_that_they_are_not_bed(box):
+    result = box.ok("decode -p scores.params.json --extra-columns scores.npy")
+    check("--table" in result.stderr and "[extra-columns]" in result.stderr, result.stderr)
+    comment = [line for line in result.stdout.splitlines() if line.startswith("#columns")]
+    check(len(comment) == 1 and "cut -f 1-9" in comment[0], "%r" % comment)
 
 
 def test_extra_columns(box):

@@ -1,6 +1,7 @@
 // The window drivers over every engine: one window, many windows and the reference say the same.
 #include <atomic>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -116,7 +117,7 @@ class JoiningEngine : public Engine, public DeviceMemory {
 
 struct Swept {
   PosteriorResult result;
-  std::vector<double> boundary, labels, path_label;
+  std::vector<double> boundary, labels, path_label, path_start, path_end, path_next_start;
 };
 
 Swept sweep(Engine& engine, const ModelCase& sample, ScoreSource& source, std::int64_t chunks,
@@ -124,17 +125,24 @@ Swept sweep(Engine& engine, const ModelCase& sample, ScoreSource& source, std::i
   PosteriorSelection selection;
   selection.labels = true;
   selection.path = path;
+  selection.path_edges = selection.path_next = path != nullptr;
   Swept swept;
   std::int64_t next = 0;
-  swept.result = sweep_posteriors(
-      engine, source, plan_in_windows(engine, sample.length, chunks), selection,
-      [&](const PosteriorBlock& block) {
-        REQUIRE(block.range.begin == next);
-        next = block.range.end;
-        swept.boundary.insert(swept.boundary.end(), block.boundary.begin(), block.boundary.end());
-        swept.labels.insert(swept.labels.end(), block.labels.begin(), block.labels.end());
-        swept.path_label.insert(swept.path_label.end(), block.path_label.begin(), block.path_label.end());
-      });
+  swept.result =
+      sweep_posteriors(engine, source, plan_in_windows(engine, sample.length, chunks), selection,
+                       [&](const PosteriorBlock& block) {
+                         REQUIRE(block.range.begin == next);
+                         next = block.range.end;
+                         const auto keep = [](std::span<const double> values, std::vector<double>& all) {
+                           all.insert(all.end(), values.begin(), values.end());
+                         };
+                         keep(block.boundary, swept.boundary);
+                         keep(block.labels, swept.labels);
+                         keep(block.path_label, swept.path_label);
+                         keep(block.path_start, swept.path_start);
+                         keep(block.path_end, swept.path_end);
+                         keep(block.path_next_start, swept.path_next_start);
+                       });
   CHECK(next == (swept.result.feasible ? sample.length : 0));
   return swept;
 }
@@ -352,12 +360,33 @@ TEST_CASE("values along a path are those of its labels") {
     MemoryScoreSource source(sample.whole(), sample.model.num_labels);
     const ViterbiResult path = decode_viterbi(*engine, source, plan_in_windows(*engine, sample.length, 0));
     const Swept swept = sweep(*engine, sample, 1, &path.segments);
-    std::vector<double> expected;
+    std::vector<double> starts(static_cast<std::size_t>(4 * sample.length)), ends(starts.size());
+    PosteriorArrays arrays;
+    arrays.starts = starts.data();
+    arrays.ends = ends.data();
+    engine->posteriors(sample.whole(), {0, sample.length}, nullptr, nullptr, arrays);
+    const auto released = [&](double value) {
+      return engine->precision() == Precision::kFloat ? static_cast<double>(static_cast<float>(value))
+                                                      : value;
+    };
+    std::vector<Segment> segments;
     SegmentList::Reader reader(path.segments);
-    for (Segment segment; reader.next(segment);)
-      for (std::int64_t t = segment.begin; t < segment.end; ++t)
-        expected.push_back(swept.labels[static_cast<std::size_t>(t * 4 + segment.label)]);
-    CHECK(swept.path_label == expected);
+    for (Segment segment; reader.next(segment);) segments.push_back(segment);
+    std::vector<double> label, start, end, next_start;
+    for (std::size_t n = 0; n < segments.size(); ++n)
+      for (std::int64_t t = segments[n].begin; t < segments[n].end; ++t) {
+        const auto entry = static_cast<std::size_t>(t * 4 + segments[n].label);
+        label.push_back(swept.labels[entry]);
+        start.push_back(released(starts[entry]));
+        end.push_back(released(ends[entry]));
+        const bool last = n + 1 == segments.size();
+        next_start.push_back(
+            last ? 0 : released(starts[static_cast<std::size_t>(t * 4 + segments[n + 1].label)]));
+      }
+    CHECK(swept.path_label == label);
+    CHECK(swept.path_start == start);
+    CHECK(swept.path_end == end);
+    CHECK(swept.path_next_start == next_start);
   }
 }
 
