@@ -39,8 +39,7 @@ std::string table_text(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string label_table(const Parameters& parameters) {
-  std::vector<std::vector<std::string>> rows{
-      {"label", "color", "mean duration", "most likely", "allowed", "tail q", "start", "end"}};
+  std::vector<std::vector<std::string>> rows{{"label", "color", "durations", "tail q", "start", "end"}};
   for (int c = 0; c < parameters.num_labels(); ++c) {
     const auto index = static_cast<std::size_t>(c);
     const DurationSummary durations = summarize_durations(parameters.chain, c);
@@ -48,8 +47,6 @@ std::string label_table(const Parameters& parameters) {
     const bool has_tail =
         parameters.chain.has_tail() && parameters.chain.log_tail[index] != kNegativeInfinity;
     rows.push_back({parameters.labels[index].name, color_text(parameters.labels[index]),
-                    possible ? described_number(durations.mean) : "-",
-                    possible ? std::to_string(durations.most_likely) : "-",
                     possible ? std::to_string(durations.shortest) + ".." +
                                    (has_tail ? "any" : std::to_string(durations.longest))
                              : "never",
@@ -60,11 +57,93 @@ std::string label_table(const Parameters& parameters) {
   return table_text(rows);
 }
 
+// "66.2 (13240)": bins, and bases where these are others.
+std::string length_text(double bins, std::int64_t bin_size, const char* format) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, bins);
+  if (bin_size == 1) return text;
+  char bases[64];
+  std::snprintf(bases, sizeof bases, " (%.0f)", bins * static_cast<double>(bin_size));
+  return std::string(text) + bases;
+}
+
+std::string duration_table_text(const Parameters& parameters, const TrainingFacts& facts) {
+  const std::int64_t bin_size = parameters.bin_size;
+  const auto seen_columns = [&](const std::optional<SeenDurations>& seen, std::vector<std::string>& row) {
+    const bool any = seen && seen->segments > 0;
+    row.push_back(seen ? std::to_string(seen->segments) : "-");
+    row.push_back(any ? length_text(seen->mean, bin_size, "%.1f") : "-");
+    row.push_back(any ? std::to_string(seen->low) + " " + std::to_string(seen->median) + " " +
+                            std::to_string(seen->high)
+                      : "-");
+  };
+  const bool trained = std::any_of(facts.durations.begin(), facts.durations.end(),
+                                   [](const TrainingFacts::Label& label) { return label.training; });
+  std::vector<std::vector<std::string>> rows{{"label"}};
+  if (trained)
+    rows[0].insert(rows[0].end(),
+                   {"training: segments", "mean", "5% 50% 95%", "decoded: segments", "mean", "5% 50% 95%"});
+  rows[0].insert(rows[0].end(), {"scores alone: mean", "most likely"});
+  for (int c = 0; c < parameters.num_labels(); ++c) {
+    const auto index = static_cast<std::size_t>(c);
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(parameters.labels[index].name);
+    if (trained) {
+      seen_columns(facts.durations[index].training, row);
+      seen_columns(facts.durations[index].decoded, row);
+    }
+    const DurationSummary durations = summarize_durations(parameters.chain, c);
+    const bool possible = durations.shortest > 0;
+    row.push_back(possible ? length_text(durations.mean, bin_size, "%.1f") : "-");
+    row.push_back(possible ? std::to_string(durations.most_likely) : "-");
+  }
+  std::string text = bin_size == 1 ? "Durations in bins of one base"
+                                   : "Durations in bins of " + std::to_string(bin_size) +
+                                         " bases; means also in bases, in parentheses";
+  text += ".\n";
+  if (trained)
+    text += "training: what the labels have; decoded: what the best segmentation of the training data has;\n";
+  text += "scores alone: what the duration scores would give if tracks and transitions said nothing.\n";
+  return text + table_text(rows);
+}
+
+std::string calibration_text(double scale) {
+  const std::string factor = described_number(scale);
+  return "\nCalibration: after the fit all scores (weights, transitions, durations, start and end) were\n"
+         "multiplied by " +
+         factor +
+         ". This makes the probabilities right and leaves the best segmentation as "
+         "it\nwas. It also makes the durations of the scores alone flatter and, with long tails, longer "
+         "than\n"
+         "those that segments have. If you put in durations of your own, use the logarithms of their\n"
+         "probabilities times " +
+         factor + "; semicrf edit --duration does that.\n";
+}
+
 std::string track_table(const Parameters& parameters) {
   std::vector<std::vector<std::string>> rows{{"track", "transform", "center", "scale", "missing"}};
   for (const Track& track : parameters.tracks) {
     rows.push_back({track.name, std::string(transform_name(track.transform)), described_number(track.center),
                     described_number(track.scale), std::string(missing_policy_name(track.missing))});
+  }
+  return table_text(rows);
+}
+
+std::string score_text(double score) { return score == kNegativeInfinity ? "-" : described_number(score); }
+
+// `weights`: (C, columns) or empty; `bias`: (C) or empty.
+std::string weight_table(const Parameters& parameters, const std::vector<std::string>& columns,
+                         const std::vector<double>& weights, const std::vector<double>& bias) {
+  std::vector<std::vector<std::string>> rows{{"label"}};
+  if (!bias.empty()) rows[0].push_back("bias");
+  if (!weights.empty()) rows[0].insert(rows[0].end(), columns.begin(), columns.end());
+  for (std::size_t c = 0; c < parameters.labels.size(); ++c) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(parameters.labels[c].name);
+    if (!bias.empty()) row.push_back(described_number(bias[c]));
+    if (weights.empty()) continue;
+    for (std::size_t f = 0; f < columns.size(); ++f)
+      row.push_back(described_number(weights[c * columns.size() + f]));
   }
   return table_text(rows);
 }
@@ -89,7 +168,7 @@ std::string described_number(double value) {
   return text;
 }
 
-std::string describe_parameters(const Parameters& parameters) {
+std::string describe_parameters(const Parameters& parameters, const TrainingFacts& facts) {
   const ChainModel& chain = parameters.chain;
   const auto forbidden = std::count(chain.transition.begin(), chain.transition.end(), kNegativeInfinity);
   std::ostringstream text;
@@ -102,12 +181,46 @@ std::string describe_parameters(const Parameters& parameters) {
        << "duration kind: " << parameters.duration.kind->name() << "\n"
        << "forbidden transitions: " << forbidden << " of " << chain.transition.size() << "\n"
        << head_text(parameters) << "\n"
-       << label_table(parameters);
+       << label_table(parameters) << "\n"
+       << duration_table_text(parameters, facts);
   if (!parameters.tracks.empty()) text << "\n" << track_table(parameters);
-  text << "\nDurations are in bins, from the duration scores alone (without centring, transitions and "
-          "data).\n";
-  if (!parameters.training.empty()) text << "training section: present\n";
+  if (facts.scale) text << calibration_text(*facts.scale);
+  if (!parameters.training.empty()) text << "\ntraining section: present\n";
+  if (facts.edited) text << "edited after training, see training/edited in the file\n";
   return text.str();
+}
+
+std::string describe_transitions(const Parameters& parameters) {
+  std::vector<std::vector<std::string>> rows{{"from \\ to"}};
+  for (const Label& label : parameters.labels) rows[0].push_back(label.name);
+  for (int from = 0; from < parameters.num_labels(); ++from) {
+    std::vector<std::string>& row = rows.emplace_back();
+    row.push_back(parameters.labels[static_cast<std::size_t>(from)].name);
+    for (int to = 0; to < parameters.num_labels(); ++to)
+      row.push_back(score_text(parameters.chain.transition_at(from, to)));
+  }
+  return "transition scores (natural logarithms; - is forbidden):\n" + table_text(rows);
+}
+
+std::string describe_weights(const Parameters& parameters) {
+  if (!parameters.emission) return "weights: none, the inputs are the label scores themselves\n";
+  std::vector<std::string> tracks;
+  for (const Track& track : parameters.tracks) tracks.push_back(track.name);
+  std::string text =
+      "emission weights (score per unit of a feature):\n" +
+      weight_table(parameters, tracks, parameters.emission->weights, parameters.emission->bias);
+  if (!parameters.boundary) return text;
+  const BoundaryHead& head = *parameters.boundary;
+  std::vector<std::string> columns;
+  for (int offset = head.first; offset <= head.last; ++offset)
+    for (const std::string& track : tracks) columns.push_back(track + "[" + std::to_string(offset) + "]");
+  if (!head.start_weights.empty() || !head.start_bias.empty())
+    text += "\nstart weights ([n]: n bins from a segment's first bin):\n" +
+            weight_table(parameters, columns, head.start_weights, head.start_bias);
+  if (!head.end_weights.empty() || !head.end_bias.empty())
+    text += "\nend weights ([n]: n bins from a segment's last bin):\n" +
+            weight_table(parameters, columns, head.end_weights, head.end_bias);
+  return text;
 }
 
 }  // namespace semicrf

@@ -65,4 +65,19 @@ DurationSummary summarize_durations(const ChainModel& chain, int label) {
   return summary;
 }
 
+SeenDurations seen_durations(std::vector<std::int64_t> durations) {
+  SeenDurations seen;
+  if (durations.empty()) return seen;
+  std::sort(durations.begin(), durations.end());
+  const auto at = [&](double share) {
+    return durations[static_cast<std::size_t>(share * static_cast<double>(durations.size() - 1) + 0.5)];
+  };
+  seen.segments = static_cast<std::int64_t>(durations.size());
+  seen.mean = mean_duration(durations);
+  seen.low = at(0.05);
+  seen.median = at(0.5);
+  seen.high = at(0.95);
+  return seen;
+}
+
 }  // namespace semicrf

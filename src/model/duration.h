@@ -1,6 +1,7 @@
 // Duration scores: how a parameter file gives them, resolved to the K x C table of the chain.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/chain_model.h"
@@ -37,5 +38,13 @@ struct DurationSummary {
   double tail_mass = 0;  // share of the probability beyond K
 };
 DurationSummary summarize_durations(const ChainModel& chain, int label);
+
+// Durations that segments have, in positions.
+struct SeenDurations {
+  std::int64_t segments = 0;
+  double mean = 0;                             // 0 where there are no segments, and so are the others
+  std::int64_t low = 0, median = 0, high = 0;  // of the sorted durations, those at 5, 50 and 95 %
+};
+SeenDurations seen_durations(std::vector<std::int64_t> durations);
 
 }  // namespace semicrf

@@ -118,6 +118,20 @@ void write_statistics(const TrainOptions& options, const TrainingSetup& setup, c
   write_stats(options.stats_path, stats);
 }
 
+// What info shows beside the duration scores: the durations of the training labels, and those of `decoded`.
+std::vector<TrainingRecord::Durations> durations_of(const PathCounts& counts, const Parameters& parameters,
+                                                    const std::vector<std::vector<Segment>>& decoded) {
+  std::vector<std::vector<std::int64_t>> found(parameters.labels.size());
+  for (const std::vector<Segment>& path : decoded)
+    for (const Segment& segment : path)
+      found[static_cast<std::size_t>(segment.label)].push_back(segment.end - segment.begin);
+  std::vector<TrainingRecord::Durations> durations;
+  for (std::size_t c = 0; c < found.size(); ++c)
+    durations.push_back({parameters.labels[c].name, seen_durations(counts.durations[c]),
+                         seen_durations(std::move(found[c]))});
+  return durations;
+}
+
 // The parameters that the fit ended with, their scores scaled where it had a margin, and the record of it.
 Parameters finish(const TrainOptions& options, const ParameterSpace& space, const FitState& state,
                   const TrainLog& log, TrainingSetup& setup) {
@@ -134,6 +148,8 @@ Parameters finish(const TrainOptions& options, const ParameterSpace& space, cons
   }
   record.iterations = state.iteration;
   record.best_iteration = use_best ? state.best_iteration : state.iteration;
+  record.durations =
+      durations_of(setup.counts, trained, best_segmentations(training, trained, options.engine));
   record.nll = mean_nll(training, trained, options.engine);
   if (use_best) record.validation_nll = mean_nll(validation, trained, options.engine);
   record.converged = state.converged;

@@ -9,6 +9,32 @@
 #include "io/text/sha256.h"
 
 namespace semicrf {
+namespace {
+
+Json json_of(const SeenDurations& seen) {
+  return {{"segments", seen.segments},
+          {"mean", seen.mean},
+          {"q05", seen.low},
+          {"median", seen.median},
+          {"q95", seen.high}};
+}
+
+// Absent where something in it is not as json_of() writes it.
+std::optional<SeenDurations> seen_of(const Json& object) {
+  const auto number = [&](const char* key) {
+    const auto found = object.find(key);
+    return found != object.end() && found->is_number() ? std::optional(found->get<double>()) : std::nullopt;
+  };
+  const auto segments = number("segments"), mean = number("mean"), low = number("q05"),
+             median = number("median"), high = number("q95");
+  if (!segments || !mean || !low || !median || !high) return std::nullopt;
+  for (const auto& value : {segments, mean, low, median, high})
+    if (!(*value >= 0 && *value < 1e18)) return std::nullopt;
+  return SeenDurations{static_cast<std::int64_t>(*segments), *mean, static_cast<std::int64_t>(*low),
+                       static_cast<std::int64_t>(*median), static_cast<std::int64_t>(*high)};
+}
+
+}  // namespace
 
 std::string training_record_text(const TrainingRecord& record) {
   Json object;
@@ -25,6 +51,11 @@ std::string training_record_text(const TrainingRecord& record) {
   object["iterations"] = record.iterations;
   object["best_iteration"] = record.best_iteration;
   if (record.scale) object["scale"] = *record.scale;
+  if (!record.durations.empty()) {
+    Json& durations = object["durations"] = Json::object();
+    for (const TrainingRecord::Durations& one : record.durations)
+      durations[one.label] = {{"training", json_of(one.training)}, {"decoded", json_of(one.decoded)}};
+  }
   object["nll_per_position"] = record.nll;
   if (record.validation_nll) {
     object["validation_positions"] = record.validation_positions;
@@ -32,6 +63,36 @@ std::string training_record_text(const TrainingRecord& record) {
   }
   object["converged"] = record.converged;
   object["stopped_because"] = record.stopped_because;
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+TrainingFacts training_facts(const Parameters& parameters) {
+  TrainingFacts facts;
+  facts.durations.resize(parameters.labels.size());
+  if (parameters.training.empty()) return facts;
+  const Json training = Json::parse(parameters.training, nullptr, false);
+  if (!training.is_object()) return facts;
+  if (const auto scale = training.find("scale"); scale != training.end() && scale->is_number())
+    if (const double factor = scale->get<double>(); factor > 0 && factor < 1e6) facts.scale = factor;
+  facts.edited = training.contains("edited");
+  const auto durations = training.find("durations");
+  if (durations == training.end() || !durations->is_object()) return facts;
+  for (std::size_t c = 0; c < parameters.labels.size(); ++c) {
+    const auto found = durations->find(parameters.labels[c].name);
+    if (found == durations->end() || !found->is_object()) continue;
+    for (const auto& [key, seen] : {std::pair("training", &facts.durations[c].training),
+                                    std::pair("decoded", &facts.durations[c].decoded)})
+      if (const auto object = found->find(key); object != found->end() && object->is_object())
+        *seen = seen_of(*object);
+  }
+  return facts;
+}
+
+std::string training_with_edits(const std::string& training, const std::vector<std::string>& edits) {
+  Json object = training.empty() ? Json::object() : Json::parse(training);
+  Json& list = object["edited"];
+  if (!list.is_array()) list = Json::array();
+  for (const std::string& edit : edits) list.push_back(edit);
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 

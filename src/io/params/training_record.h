@@ -7,6 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "model/describe.h"
+#include "model/duration.h"
+#include "model/parameters.h"
+
 namespace semicrf {
 
 struct TrainingRecord {
@@ -25,6 +29,12 @@ struct TrainingRecord {
   int iterations = 0;
   int best_iteration = 0;       // the one the parameters are of
   std::optional<double> scale;  // the factor of all scores that followed a fit with a margin
+  // Per label: of the training segments, and of the best segmentation of the training data, in bins.
+  struct Durations {
+    std::string label;
+    SeenDurations training, decoded;
+  };
+  std::vector<Durations> durations;
   double nll = 0;               // per position, without penalties and margin, of the training data
   std::optional<double> validation_nll;
   bool converged = false;
@@ -33,6 +43,13 @@ struct TrainingRecord {
 
 // A JSON object on one line. Names that are not UTF-8 are mended.
 std::string training_record_text(const TrainingRecord& record);
+
+// What the `training` section of a parameter file says of durations and scale; nothing where it does not, as in
+// files of other programs. `training`: its JSON text, or empty.
+TrainingFacts training_facts(const Parameters& parameters);
+
+// The text of a `training` section with `edits` added to its list "edited": options of `semicrf edit`.
+std::string training_with_edits(const std::string& training, const std::vector<std::string>& edits);
 
 // SHA-256 of a file's bytes, hexadecimal. ReadError.
 std::string file_sha256(const std::string& path);

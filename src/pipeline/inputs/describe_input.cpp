@@ -6,6 +6,7 @@
 #include "io/bigwig/bigwig_reader.h"
 #include "io/files/input_kind.h"
 #include "io/params/params_json.h"
+#include "io/params/training_record.h"
 #include "model/describe.h"
 
 namespace semicrf {
@@ -58,7 +59,7 @@ std::string describe_input(const std::string& path) {
       return describe_bigwig(path);
     case InputKind::kJson: {
       const ParameterFile file = read_params_json(path);
-      return describe_parameters(file.parameters) + "sha256: " + file.sha256 + "\n";
+      return describe_parameters(file.parameters, training_facts(file.parameters)) + "sha256: " + file.sha256 + "\n";
     }
     default:
       throw InputError({path, "", std::string("this is ") + describe(kind),

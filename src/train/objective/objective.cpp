@@ -36,28 +36,12 @@ class Evaluator {
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     const Shards shards = make_shards(pieces);
-    // Each engine gets an equal part of the threads.
-    EngineOptions part = options_;
-    part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_));
-    std::unique_ptr<Engine> first = make_engine(part, parameters_.chain);
-    const std::vector<Shards> groups = group(shards, first->batches().batch_positions());
-    const int side_by_side = workers_for(groups.size(), options_);
-    part.threads = std::max(1, options_.threads / side_by_side);
-    std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
-    engines.front() = std::move(first);
     std::vector<Sums> sums(shards.size());
-    std::vector<std::span<Sums>> of_group;
-    std::span<Sums> left = sums;
-    for (const Shards& members : groups) {
-      of_group.push_back(left.first(members.size()));
-      left = left.subspan(members.size());
-    }
-    parallel_for(side_by_side, groups.size(), [&](std::size_t i, int worker) {
-      std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
-      if (engine == nullptr) engine = make_engine(of_worker(part, worker), parameters_.chain);
+    for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t first, int threads) {
+      const std::span<Sums> of_group = std::span(sums).subspan(first, members.size());
       if (gradient != nullptr)
-        for (Sums& shard : of_group[i]) shard.gradient.emplace(parameters_);
-      evaluate(*engine, groups[i], part.threads, of_group[i]);
+        for (Sums& shard : of_group) shard.gradient.emplace(parameters_);
+      evaluate(engine, members, threads, of_group);
     });
     double sum = 0;
     for (const Sums& shard : sums) {
@@ -67,12 +51,49 @@ class Evaluator {
     return sum;
   }
 
+  // The best segmentation of each piece.
+  std::vector<std::vector<Segment>> paths(std::span<const std::size_t> pieces) {
+    const Shards shards = make_shards(pieces);
+    std::vector<std::vector<Segment>> found(data_.pieces.size());
+    for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t, int threads) {
+      std::vector<std::size_t> together;
+      for (const std::vector<std::size_t>& shard : members)
+        together.insert(together.end(), shard.begin(), shard.end());
+      const std::size_t step = engine.batches().batch_positions() > 0 ? together.size() : 1;
+      for (std::size_t i = 0; i < together.size(); i += step)
+        decode_together(engine, std::span(together).subspan(i, step), threads, found);
+    });
+    return found;
+  }
+
  private:
   using Shards = std::vector<std::vector<std::size_t>>;  // indices of pieces
   struct Sums {
     double value = 0;
     std::optional<ParameterGradient> gradient;
   };
+
+  // Calls visit(engine, shards of the group, the index of the first one, threads) for each group of shards,
+  // several of them side by side.
+  template <class Visit>
+  void for_each_group(const Shards& shards, Visit visit) {
+    // Each engine gets an equal part of the threads.
+    EngineOptions part = options_;
+    part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_));
+    std::unique_ptr<Engine> first = make_engine(part, parameters_.chain);
+    const std::vector<Shards> groups = group(shards, first->batches().batch_positions());
+    const int side_by_side = workers_for(groups.size(), options_);
+    part.threads = std::max(1, options_.threads / side_by_side);
+    std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
+    engines.front() = std::move(first);
+    std::vector<std::size_t> begins{0};
+    for (const Shards& members : groups) begins.push_back(begins.back() + members.size());
+    parallel_for(side_by_side, groups.size(), [&](std::size_t i, int worker) {
+      std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
+      if (engine == nullptr) engine = make_engine(of_worker(part, worker), parameters_.chain);
+      visit(*engine, groups[i], begins[i], part.threads);
+    });
+  }
 
   // Devices are taken in turn.
   static EngineOptions of_worker(EngineOptions options, int worker) {
@@ -132,16 +153,30 @@ class Evaluator {
         evaluate_together(engine, {{i}}, threads, sums.subspan(shard, 1));
   }
 
+  PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
+    return {parameters_,   heads_, objective_, engine.precision(), objective_.project && engine.projects(),
+            with_gradient, {},     {}};
+  }
+
+  // In one call of the engine.
+  void decode_together(Engine& engine, std::span<const std::size_t> pieces, int threads,
+                       std::vector<std::vector<Segment>>& found) const {
+    PieceBatch::Setup setup = setup_for(engine, false);
+    for (const std::size_t i : pieces) setup.pieces.push_back(&data_.pieces[i]);
+    setup.shard_ends.push_back(setup.pieces.size());
+    PieceBatch batch(std::move(setup));
+    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(pieces.size(), 1024)));
+    parallel_for(threads, pieces.size(), [&](std::size_t i, int) { batch.prepare(i, inside); });
+    std::vector<SequencePath> paths = batch.paths(engine);
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      std::reverse(paths[i].reversed.begin(), paths[i].reversed.end());
+      found[pieces[i]] = std::move(paths[i].reversed);
+    }
+  }
+
   // The pieces of all shards in one call of the engine.
   void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
-    PieceBatch::Setup setup{parameters_,
-                            heads_,
-                            objective_,
-                            engine.precision(),
-                            objective_.project && engine.projects(),
-                            sums.front().gradient.has_value(),
-                            {},
-                            {}};
+    PieceBatch::Setup setup = setup_for(engine, sums.front().gradient.has_value());
     for (const std::vector<std::size_t>& shard : shards) {
       for (const std::size_t i : shard) setup.pieces.push_back(&data_.pieces[i]);
       setup.shard_ends.push_back(setup.pieces.size());
@@ -208,6 +243,13 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
                                const Parameters& parameters, const EngineOptions& engine,
                                const ObjectiveOptions& options, ParameterGradient* gradient) {
   return Evaluator(data, parameters, engine, options).run(pieces, gradient);
+}
+
+std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
+                                                     const EngineOptions& engine) {
+  std::vector<std::size_t> all(data.pieces.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return Evaluator(data, parameters, engine, {}).paths(all);
 }
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,

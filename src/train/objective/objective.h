@@ -33,6 +33,10 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
                                const Parameters& parameters, const EngineOptions& engine,
                                const ObjectiveOptions& options, ParameterGradient* gradient);
 
+// The segments of the best segmentation of each piece, left to right; none where no segmentation is possible.
+std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
+                                                     const EngineOptions& engine);
+
 // Bytes that an evaluation needs besides the data.
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
                             const EngineOptions& engine);

@@ -94,6 +94,12 @@ std::vector<SequenceResult> PieceBatch::ask(Engine& engine, ExpectedCounts& coun
                               : engine.batches().log_partitions(windows);
 }
 
+std::vector<SequencePath> PieceBatch::paths(Engine& engine) {
+  std::vector<ScoreWindow> windows;
+  for (const Work& work : works_) windows.push_back(work.window);
+  return engine.batches().viterbi_of(windows);
+}
+
 void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient& gradient) {
   std::optional<std::size_t> added;
   for (std::size_t i = setup_.shard_begin(shard); i < setup_.shard_ends[shard]; ++i) {

@@ -39,6 +39,8 @@ class PieceBatch {
   double prepare(std::size_t i, int threads);
   // Asks the engine about all pieces, which are ready. `counts` are added to where there is a gradient.
   std::vector<SequenceResult> ask(Engine& engine, ExpectedCounts& counts);
+  // The best paths of all pieces, which are ready.
+  std::vector<SequencePath> paths(Engine& engine);
   // Adds the derivatives of a shard, after the engine was asked: all but those by expected counts.
   void add_gradient(std::size_t shard, int threads, ParameterGradient& gradient);
 

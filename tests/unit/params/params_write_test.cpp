@@ -170,7 +170,7 @@ TEST_CASE("the template is a valid starting file") {
 TEST_CASE("the summary names what matters") {
   const std::vector<std::string> labels{"A", "B"};
   const std::vector<std::string> tracks{"x"};
-  const std::string text = describe_parameters(parse_params_json(params_template(labels, tracks), "t.json"));
+  const std::string text = describe_parameters(parse_params_json(params_template(labels, tracks), "t.json"), {{{}, {}}, {}, false});
   for (const char* part :
        {"labels: 2\n", "longest duration (K): 100 bins\n", "bin size: 200 bp\n", "centering: mean\n",
         "duration kind: geometric\n", "forbidden transitions: 2 of 4\n", "linear emission",
