@@ -112,11 +112,10 @@ std::string calibration_text(double scale) {
   return "\nCalibration: after the fit all scores (weights, transitions, durations, start and end) were\n"
          "multiplied by " +
          factor +
-         ". This makes the probabilities right and leaves the best segmentation as "
-         "it\nwas. It also makes the durations of the scores alone flatter and, with long tails, longer "
-         "than\n"
-         "those that segments have. If you put in durations of your own, use the logarithms of their\n"
-         "probabilities times " +
+         ". That makes the probabilities right and leaves the best segmentation as it\n"
+         "was. Durations from the scores alone therefore differ from those that segments have: a factor\n"
+         "below 1 spreads them out, one above 1 narrows them. If you put in durations of your own, use the\n"
+         "logarithms of their probabilities times " +
          factor + "; semicrf edit --duration does that.\n";
 }
 

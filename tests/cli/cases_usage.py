@@ -25,12 +25,12 @@ def test_no_arguments_print_usage_and_exit_2(box):
 def test_help_names_every_command(box):
     text = box.ok("--help").stdout
     lines = text[text.index("Subcommands:"):].split("\n\n")[0].splitlines()[1:]
-    commands = ["decode", "posterior", "eval", "train", "simulate", "info", "bench"]
+    commands = ["decode", "posterior", "eval", "train", "simulate", "edit", "info", "bench"]
     check([line.split()[0] for line in lines] == commands, "not one line per command:\n%s" % text)
 
 
 def test_help_of_each_run_names_every_option(box):
-    for command, own in (("decode", ["--posterior", "--merge-adjacent", "--extra-columns"]),
+    for command, own in (("decode", ["--posterior", "--table", "--boundaries", "--intervals", "--score", "--merge-adjacent", "--extra-columns"]),
                          ("posterior", ["--labels-out", "--min-posterior", "--digits"]),
                          ("simulate", ["--length", "--name", "--seed", "--draws", "--emissions"])):
         text = box.ok([command, "--help"]).stdout

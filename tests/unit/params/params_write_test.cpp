@@ -170,11 +170,12 @@ TEST_CASE("the template is a valid starting file") {
 TEST_CASE("the summary names what matters") {
   const std::vector<std::string> labels{"A", "B"};
   const std::vector<std::string> tracks{"x"};
-  const std::string text = describe_parameters(parse_params_json(params_template(labels, tracks), "t.json"), {{{}, {}}, {}, false});
+  const std::string text =
+      describe_parameters(parse_params_json(params_template(labels, tracks), "t.json"), TrainingFacts{});
   for (const char* part :
        {"labels: 2\n", "longest duration (K): 100 bins\n", "bin size: 200 bp\n", "centering: mean\n",
         "duration kind: geometric\n", "forbidden transitions: 2 of 4\n", "linear emission",
-        "A      -      20             1            1..any   0.95", "track  transform"}) {
+        "A      -      1..any     0.95", "A      20.0 (4000)         1", "track  transform"}) {
     INFO(part << " in\n" << text);
     CHECK(text.find(part) != std::string::npos);
   }

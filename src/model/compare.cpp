@@ -1,0 +1,217 @@
+#include "model/compare.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "core/text.h"
+#include "model/centering.h"
+#include "model/describe.h"
+#include "model/feature_transform.h"
+
+namespace semicrf {
+namespace {
+
+// Pairs of indices of what has the same name in both lists.
+using Matches = std::vector<std::pair<std::size_t, std::size_t>>;
+
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& items) {
+  std::vector<std::string> names;
+  for (const Named& item : items) names.push_back(item.name);
+  return names;
+}
+
+Matches matches(const std::vector<std::string>& first, const std::vector<std::string>& second) {
+  Matches found;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const auto at = std::find(second.begin(), second.end(), first[i]);
+    if (at != second.end()) found.emplace_back(i, static_cast<std::size_t>(at - second.begin()));
+  }
+  return found;
+}
+
+std::string value_text(double value) { return value == kNegativeInfinity ? "-inf" : described_number(value); }
+
+class Comparison {
+ public:
+  Comparison(const Parameters& first, const Parameters& second)
+      : a_(first),
+        b_(second),
+        labels_(matches(names_of(first.labels), names_of(second.labels))),
+        tracks_(matches(names_of(first.tracks), names_of(second.tracks))) {}
+
+  std::string text() {
+    names("labels", names_of(a_.labels), names_of(b_.labels));
+    names("tracks", names_of(a_.tracks), names_of(b_.tracks));
+    property("longest duration (K)", std::to_string(a_.chain.max_duration),
+             std::to_string(b_.chain.max_duration));
+    property("bin size", std::to_string(a_.bin_size), std::to_string(b_.bin_size));
+    property("centering", std::string(centering_name(a_.centering)),
+             std::string(centering_name(b_.centering)));
+    property("initial", initial_name(a_), initial_name(b_));
+    property("duration kind", std::string(a_.duration.kind->name()), std::string(b_.duration.kind->name()));
+    chain();
+    transforms();
+    heads();
+    property("training section", a_.training.empty() ? "absent" : "present",
+             b_.training.empty() ? "absent" : "present");
+    if (!a_.training.empty() && !b_.training.empty() && a_.training != b_.training)
+      text_ += "training section: differs\n";
+    return text_.empty() ? "no differences\n" : text_;
+  }
+
+ private:
+  static std::string initial_name(const Parameters& p) {
+    return p.chain.initial == InitialTerm::kUniform ? "uniform" : "none";
+  }
+
+  void property(const std::string& name, const std::string& a, const std::string& b) {
+    if (a != b) text_ += name + ": " + a + " -> " + b + "\n";
+  }
+
+  void names(const std::string& what, const std::vector<std::string>& a, const std::vector<std::string>& b) {
+    if (a == b) return;
+    std::vector<std::string> only_a, only_b;
+    for (const std::string& name : a)
+      if (std::find(b.begin(), b.end(), name) == b.end()) only_a.push_back(name);
+    for (const std::string& name : b)
+      if (std::find(a.begin(), a.end(), name) == a.end()) only_b.push_back(name);
+    if (!only_a.empty()) text_ += what + " only in the first: " + joined(only_a, ", ") + "\n";
+    if (!only_b.empty()) text_ += what + " only in the second: " + joined(only_b, ", ") + "\n";
+    if (only_a.empty() && only_b.empty()) text_ += what + ": in another order\n";
+  }
+
+  // Counts numbers and remembers the pair that differs most.
+  struct Table {
+    std::size_t numbers = 0, different = 0;
+    double most = -1;
+    std::string where, from, to;
+
+    void add(double a, double b, const std::function<std::string()>& place) {
+      ++numbers;
+      if (a == b) return;
+      ++different;
+      const double difference = std::isfinite(a) && std::isfinite(b) ? std::fabs(a - b) : -kNegativeInfinity;
+      if (difference <= most) return;
+      most = difference;
+      where = place();
+      from = value_text(a);
+      to = value_text(b);
+    }
+  };
+
+  void show(const std::string& name, const Table& table) {
+    if (table.different == 0) return;
+    text_ += name + ": " + std::to_string(table.different) + " of " + std::to_string(table.numbers) +
+             " differ, most " + table.where + ": " + table.from + " -> " + table.to + "\n";
+  }
+
+  const std::string& label(std::size_t index) const { return a_.labels[index].name; }
+
+  void chain() {
+    const ChainModel &a = a_.chain, &b = b_.chain;
+    Table transition, duration, tail, start, end;
+    for (const auto& [i, j] : labels_) {
+      for (const auto& [k, l] : labels_)
+        transition.add(a.transition_at(static_cast<int>(i), static_cast<int>(k)),
+                       b.transition_at(static_cast<int>(j), static_cast<int>(l)),
+                       [&, i = i, k = k] { return label(i) + " to " + label(k); });
+      for (int k = 1; k <= std::min(a.max_duration, b.max_duration); ++k)
+        duration.add(a.duration_score(k, static_cast<int>(i)), b.duration_score(k, static_cast<int>(j)),
+                     [&, i = i] { return label(i) + ", " + std::to_string(k) + " bins"; });
+      const auto q = [](const ChainModel& chain, std::size_t c) {
+        return chain.has_tail() ? std::exp(chain.log_tail[c]) : 0.0;
+      };
+      const auto name = [&, i = i] { return label(i); };
+      tail.add(q(a, i), q(b, j), name);
+      start.add(a.start_scores[i], b.start_scores[j], name);
+      end.add(a.end_scores[i], b.end_scores[j], name);
+    }
+    show("transitions", transition);
+    show("durations", duration);
+    show("tails (q)", tail);
+    show("start", start);
+    show("end", end);
+  }
+
+  void transforms() {
+    for (const auto& [i, j] : tracks_) {
+      const Track &a = a_.tracks[i], &b = b_.tracks[j];
+      const auto described = [](const Track& track) {
+        return std::string(transform_name(track.transform)) + ", center " + described_number(track.center) +
+               ", scale " + described_number(track.scale) + ", missing " +
+               std::string(missing_policy_name(track.missing));
+      };
+      property("track " + a.name, described(a), described(b));
+    }
+  }
+
+  void heads() {
+    property("emission head", a_.emission ? "present" : "absent", b_.emission ? "present" : "absent");
+    if (a_.emission && b_.emission) {
+      Table weights, bias;
+      for (const auto& [i, j] : labels_) {
+        bias.add(a_.emission->bias[i], b_.emission->bias[j], [&, i = i] { return label(i); });
+        for (const auto& [f, g] : tracks_)
+          weights.add(a_.emission->weights[i * a_.tracks.size() + f],
+                      b_.emission->weights[j * b_.tracks.size() + g],
+                      [&, i = i, f = f] { return label(i) + " " + a_.tracks[f].name; });
+      }
+      show("emission weights", weights);
+      show("emission bias", bias);
+    }
+    boundary();
+  }
+
+  void boundary() {
+    property("boundary head", a_.boundary ? "present" : "absent", b_.boundary ? "present" : "absent");
+    if (!a_.boundary || !b_.boundary) return;
+    const BoundaryHead &a = *a_.boundary, &b = *b_.boundary;
+    const auto window = [](const BoundaryHead& head) {
+      return std::to_string(head.first) + ".." + std::to_string(head.last);
+    };
+    property("boundary window", window(a), window(b));
+    side("start", a.start_weights, a.start_bias, b.start_weights, b.start_bias);
+    side("end", a.end_weights, a.end_bias, b.end_weights, b.end_bias);
+  }
+
+  // Weights of the offsets that both windows have; what is absent counts as 0.
+  void side(const std::string& name, const std::vector<double>& wa, const std::vector<double>& ba,
+            const std::vector<double>& wb, const std::vector<double>& bb) {
+    const BoundaryHead &a = *a_.boundary, &b = *b_.boundary;
+    const auto weight = [](const std::vector<double>& weights, const BoundaryHead& head, std::size_t tracks,
+                           std::size_t c, int offset, std::size_t f) {
+      if (weights.empty()) return 0.0;
+      const auto offsets = static_cast<std::size_t>(head.last - head.first + 1);
+      return weights[(c * offsets + static_cast<std::size_t>(offset - head.first)) * tracks + f];
+    };
+    Table weights, bias;
+    for (const auto& [i, j] : labels_) {
+      bias.add(ba.empty() ? 0 : ba[i], bb.empty() ? 0 : bb[j], [&, i = i] { return label(i); });
+      for (int offset = std::max(a.first, b.first); offset <= std::min(a.last, b.last); ++offset)
+        for (const auto& [f, g] : tracks_)
+          weights.add(weight(wa, a, a_.tracks.size(), i, offset, f),
+                      weight(wb, b, b_.tracks.size(), j, offset, g), [&, i = i, f = f] {
+                        return label(i) + " " + a_.tracks[f].name + "[" + std::to_string(offset) + "]";
+                      });
+    }
+    show(name + " weights", weights);
+    show(name + " bias", bias);
+  }
+
+  const Parameters &a_, &b_;
+  Matches labels_, tracks_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string compare_parameters(const Parameters& first, const Parameters& second) {
+  return Comparison(first, second).text();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,191 @@
+#include "model/edit.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <span>
+
+#include "core/error.h"
+#include "core/text.h"
+
+namespace semicrf {
+namespace {
+
+std::size_t wide(int index) { return static_cast<std::size_t>(index); }
+
+DurationColumn<double> column_of(ChainModel& chain, int label) {
+  return {chain.duration_bias.data() + label, wide(chain.num_labels), wide(chain.max_duration)};
+}
+
+// The scores stay as they are.
+void make_table(Parameters& parameters) {
+  parameters.duration.kind = &table_durations();
+  parameters.duration.values.clear();
+}
+
+double parse_value(const std::string& law, std::string_view text) {
+  double value = 0;
+  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(value))
+    throw UsageError("--duration: '" + std::string(text) + "' in '" + law + "' is not a number");
+  return value;
+}
+
+std::string law_help() {
+  return "write for example geometric:mean=20, negative_binomial:r=2,mean=12, poisson:mean=30 or uniform";
+}
+
+// The last parameter of the kind that gives this mean duration.
+double value_for_mean(const DurationKind& kind, std::span<const double> others, double mean) {
+  if (kind.name() == "geometric") return 1 / mean;
+  // k - 1 is counted: its mean is r (1 - p) / p.
+  if (kind.name() == "negative_binomial") return others[0] / (others[0] + mean - 1);
+  return mean;
+}
+
+using NamedValues = std::map<std::string, double, std::less<>>;
+
+NamedValues parse_values(const std::string& law, std::string_view text) {
+  NamedValues values;
+  while (!text.empty()) {
+    const std::string_view item = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), item.size() + 1));
+    const std::size_t equals = item.find('=');
+    if (equals == std::string_view::npos)
+      throw UsageError("--duration: '" + std::string(item) + "' in '" + law + "' is not NAME=VALUE",
+                       law_help());
+    const std::string name(item.substr(0, equals));
+    if (!values.emplace(name, parse_value(law, item.substr(equals + 1))).second)
+      throw UsageError("--duration: '" + name + "' is given twice in '" + law + "'");
+  }
+  return values;
+}
+
+void check_value(const std::string& law, const DurationKind::Parameter& parameter, double value) {
+  const bool fits = value > 0 && (!parameter.is_probability || value < 1) && value < 1e30;
+  if (!fits)
+    throw UsageError("--duration: " + std::string(parameter.name) + " of '" + law + "' must be above 0" +
+                     (parameter.is_probability ? " and below 1" : ""));
+}
+
+// Within (0, 1), so that the law goes on beyond K as from K - 1 to K.
+std::optional<double> continuation(const DurationColumn<double>& scores) {
+  if (scores.count < 2) return std::nullopt;
+  const double q = std::exp(scores[scores.count - 1] - scores[scores.count - 2]);
+  return q > 0 && q < 1 ? std::optional(q) : std::nullopt;
+}
+
+}  // namespace
+
+int label_index(const Parameters& parameters, std::string_view name) {
+  std::vector<std::string> names;
+  for (const Label& label : parameters.labels) names.push_back(label.name);
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found != names.end()) return static_cast<int>(found - names.begin());
+  throw UsageError("'" + std::string(name) + "' is no label of the model",
+                   "its labels are " + joined(names, ", "));
+}
+
+void forbid_transition(Parameters& parameters, int from, int to) {
+  ChainModel& chain = parameters.chain;
+  const auto labels = wide(chain.num_labels);
+  chain.transition[wide(from) * labels + wide(to)] = kNegativeInfinity;
+  const auto stays = [&](auto score_of) {
+    for (int c = 0; c < chain.num_labels; ++c)
+      if (score_of(c) != kNegativeInfinity) return true;
+    return false;
+  };
+  const std::string pair = parameters.labels[wide(from)].name + "," + parameters.labels[wide(to)].name;
+  if (chain.num_labels > 1 && !stays([&](int c) { return chain.transition_at(from, c); }))
+    throw UsageError("--forbid " + pair + ": no label could follow " + parameters.labels[wide(from)].name,
+                     "leave at least one transition from it");
+  if (chain.num_labels > 1 && !stays([&](int c) { return chain.transition_at(c, to); }))
+    throw UsageError("--forbid " + pair + ": no label could come before " + parameters.labels[wide(to)].name,
+                     "leave at least one transition to it");
+}
+
+void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) {
+  ChainModel& chain = parameters.chain;
+  const std::string& name = parameters.labels[wide(label)].name;
+  if (bins < 1 || bins > chain.max_duration)
+    throw UsageError("--min-duration " + name + "=" + std::to_string(bins) +
+                     ": must be 1 or more and at most the longest duration of the model, " +
+                     std::to_string(chain.max_duration) + " bins");
+  make_table(parameters);
+  const DurationColumn<double> scores = column_of(chain, label);
+  bool possible = false;
+  for (std::size_t k = 0; k < scores.count; ++k) {
+    if (static_cast<std::int64_t>(k) + 1 < bins) scores[k] = kNegativeInfinity;
+    possible = possible || scores[k] != kNegativeInfinity;
+  }
+  if (!possible)
+    throw UsageError("--min-duration " + name + "=" + std::to_string(bins) + ": no duration would be left",
+                     "the model allows none that is so long");
+}
+
+DurationLaw parse_duration_law(const std::string& text) {
+  std::string name = text.substr(0, text.find(':'));
+  std::replace(name.begin(), name.end(), '-', '_');
+  DurationLaw law{find_duration_kind(name), {}};
+  if (law.kind == nullptr || law.kind->is_table())
+    throw UsageError("--duration: '" + text + "' does not begin with a kind of law", law_help());
+  const std::size_t colon = text.find(':');
+  NamedValues given = parse_values(
+      text, colon == std::string::npos ? std::string_view() : std::string_view(text).substr(colon + 1));
+  const auto take = [&](std::string_view key) -> std::optional<double> {
+    const auto found = given.find(key);
+    if (found == given.end()) return std::nullopt;
+    const double value = found->second;
+    given.erase(found);
+    return value;
+  };
+  const auto parameters = law.kind->parameters();
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    std::optional<double> value = take(parameters[i].name);
+    if (i + 1 == parameters.size()) {
+      if (const std::optional<double> mean = take("mean")) {
+        if (value)
+          throw UsageError("--duration: '" + text + "' has both " + std::string(parameters[i].name) +
+                           " and mean");
+        if (!(*mean > 1)) throw UsageError("--duration: the mean of '" + text + "' must be more than 1 bin");
+        value = value_for_mean(*law.kind, law.values, *mean);
+      }
+    }
+    if (!value)
+      throw UsageError("--duration: '" + text + "' lacks " + std::string(parameters[i].name), law_help());
+    check_value(text, parameters[i], *value);
+    law.values.push_back(*value);
+  }
+  if (!given.empty())
+    throw UsageError(
+        "--duration: '" + given.begin()->first + "' in '" + text + "' is no parameter of the law",
+        law_help());
+  return law;
+}
+
+void set_duration_law(Parameters& parameters, int label, const DurationLaw& law, double scale) {
+  ChainModel& chain = parameters.chain;
+  DurationSpec& spec = parameters.duration;
+  const std::size_t c = wide(label);
+  const bool keeps_kind = spec.kind == law.kind && scale == 1;
+  const DurationColumn<double> scores = column_of(chain, label);
+  law.kind->fill(law.values, scores);
+  for (std::size_t k = 0; k < scores.count; ++k) scores[k] *= scale;
+  if (keeps_kind) {
+    if (!law.values.empty()) spec.values[c] = law.values;
+  } else {
+    make_table(parameters);
+  }
+  if (!spec.tail.empty() && spec.tail[c] > 0) {
+    if (const auto continued = law.kind->continued_tail(law.values)) {
+      spec.tail[c] = scale == 1 ? continued->q : std::pow(continued->q, scale);
+    } else if (const auto q = continuation(scores)) {
+      spec.tail[c] = *q;
+    }
+  }
+  chain.log_tail = tail_scores(spec);
+}
+
+}  // namespace semicrf

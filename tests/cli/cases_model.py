@@ -1,0 +1,173 @@
+"""Looking at models and changing them by hand: info and edit."""
+
+import json
+import math
+
+from harness import bed_rows, check
+from make_inputs import parameters
+
+TRACKS = ["codon_fwd%d.bw" % i for i in range(3)] + ["codon_rev%d.bw" % i for i in range(3)]
+
+
+def trained(box, name="trained.json"):
+    box.ok(["train", "-q", "-x", "cpu", "--labels", "genes.bed", "-b", "3", "--max-iterations", "4", "--margin", "0.1",
+            "-o", name] + TRACKS)
+    return name
+
+
+def names(box, path):
+    return [label if isinstance(label, str) else label["name"] for label in json.loads(box.text(path))["labels"]]
+
+
+def test_info_shows_durations_as_users_see_them(box):
+    """The training labels' and the decoded durations beside those of the scores, in bases too."""
+    text = box.ok(["info", trained(box)]).stdout
+    record = json.loads(box.text("trained.json"))["training"]
+    lengths = {}
+    for row in bed_rows(box.text("genes.bed")):
+        lengths.setdefault(row[3], []).append((int(row[2]) - int(row[1])) // 3)
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("  ") and line.split()}
+    for label, bins in lengths.items():
+        seen = record["durations"][label]["training"]
+        check(seen["segments"] == len(bins), "%s: %r, expected %d segments" % (label, seen, len(bins)))
+        check(abs(seen["mean"] - sum(bins) / len(bins)) < 1e-9, "mean of %s: %r" % (label, seen))
+        check(seen["q05"] <= seen["median"] <= seen["q95"], "quantiles of %s: %r" % (label, seen))
+        mean = sum(bins) / len(bins)
+        check("%.1f (%.0f)" % (mean, 3 * mean) in text, "the mean of %s is not shown:\n%s" % (label, text))
+    truth = bed_rows(box.text("genes.bed"))
+    region = "%s:%d-%s" % (truth[0][0], int(truth[0][1]) + 1, truth[-1][2])
+    box.ok(["decode", "-q", "-p", "trained.json", "-r", region, "-o", "out.bed"] + TRACKS)
+    for label in lengths:
+        found = sum(row[3] == label for row in bed_rows(box.text("out.bed")))
+        check(record["durations"][label]["decoded"]["segments"] == found, "decoded segments of %s" % label)
+    check("training: segments" in text and "scores alone: mean" in text and lines, text)
+
+
+def test_info_says_what_calibration_means(box):
+    text = box.ok(["info", trained(box)]).stdout
+    scale = json.loads(box.text("trained.json"))["training"]["scale"]
+    check("Calibration: " in text and "%.6g" % scale in text and "semicrf edit --duration" in text, text)
+    check("Calibration" not in box.ok("info scores.params.json").stdout, "a model that was not calibrated")
+
+
+def test_a_training_section_of_another_program_is_left_alone(box):
+    for section in ({"durations": 3, "scale": "x"}, {"durations": {"low": [], "mid": {"training": {"mean": -1}}}}, {}):
+        parameters(box, "other.json", training=section)
+        check("training section: present" in box.ok("info other.json").stdout, "%r" % section)
+
+
+def test_info_prints_transitions_and_weights_with_names(box):
+    model = json.loads(box.text("demo.params.json"))
+    text = box.ok("info --transitions demo.params.json").stdout.splitlines()
+    labels = names(box, "demo.params.json")
+    check(text[1].split()[3:] == labels, "columns %r" % text[1])
+    for line, label, scores in zip(text[2:], labels, model["transition"]):
+        shown = ["-" if score == "-inf" else "%.6g" % float(score) for score in scores]
+        check(line.split() == [label] + shown, "row %r" % line)
+    text = box.ok("info --weights demo.params.json").stdout
+    head = next(line.split() for line in text.splitlines() if line.startswith("  label"))
+    check(head[:2] == ["label", "bias"] and head[2:] == [track["name"] for track in model["tracks"]], "%r" % head)
+    check(all("%.6g" % weight in text for row in model["emission"]["weights"] for weight in row), text)
+    both = box.ok("info --weights --transitions demo.params.json").stdout
+    check("transition scores" in both and "emission weights" in both, both)
+    check("none" in box.ok("info --weights scores.params.json").stdout, "label scores have no weights")
+    box.fails("info --weights scores.params.json demo.params.json", 2, "--weights")
+    box.fails("info --weights scores.npy", 3, "scores.npy")
+
+
+def test_info_lists_what_differs(box):
+    check(box.ok("info scores.params.json scores.params.json").stdout == "no differences\n", "one file")
+    model = json.loads(box.text("scores.params.json"))
+    transition = model["transition"]
+    first, second = names(box, "scores.params.json")[:2]
+    transition[0][1] += 0.5
+    parameters(box, "other.json", transition=transition, bin_size=20)
+    lines = box.ok("info scores.params.json other.json").stdout.splitlines()
+    check("bin size: 10 -> 20" in lines, "%r" % lines)
+    found = [line for line in lines if line.startswith("transitions: 1 of 9 differ")]
+    check(len(found) == 1 and "%s to %s" % (first, second) in found[0], "%r" % lines)
+    lines = box.ok("info scores.params.json demo.params.json").stdout
+    check("labels only in the first: " in lines and "tracks only in the second: " in lines, lines)
+    box.fails("info scores.params.json demo.params.json scores.params.json", 2, "")
+
+
+def test_edit_forbids_transitions(box):
+    labels = names(box, "scores.params.json")
+    path = [row[3] for row in bed_rows(box.ok("decode -p scores.params.json scores.npy").stdout)]
+    pairs = [pair for pair in zip(path, path[1:])]
+    forbidden = max(set(pairs), key=pairs.count)
+    box.ok(["edit", "scores.params.json", "--forbid", ",".join(forbidden), "-o", "edited.json"])
+    model = json.loads(box.text("edited.json"))
+    check(model["transition"][labels.index(forbidden[0])][labels.index(forbidden[1])] == "-inf", "not forbidden")
+    check(model["training"]["edited"] == ["--forbid " + ",".join(forbidden)], "%r" % model["training"])
+    path = [row[3] for row in bed_rows(box.ok("decode -p edited.json scores.npy").stdout)]
+    check(forbidden not in list(zip(path, path[1:])), "still there")
+    check("edited after training" in box.ok("info edited.json").stdout, "info does not say it")
+    box.fails("edit scores.params.json --forbid low,nothing", 2, "nothing", ", ".join(labels))
+    box.fails("edit scores.params.json --forbid low", 2, "FROM,TO")
+    others = ["--forbid=%s,%s" % (labels[0], to) for to in labels]
+    box.fails(["edit", "scores.params.json"] + others, 2, "no label could follow " + labels[0])
+
+
+def test_edit_sets_shortest_durations(box):
+    rows = bed_rows(box.ok("decode -p scores.params.json scores.npy").stdout)
+    label = min(rows, key=lambda row: int(row[2]) - int(row[1]))[3]
+    box.ok(["edit", "scores.params.json", "--min-duration", label + "=4", "-o", "edited.json"])
+    for row in bed_rows(box.ok("decode -p edited.json scores.npy").stdout):
+        check(row[3] != label or int(row[2]) - int(row[1]) >= 40, "%r" % row)
+    box.fails("edit scores.params.json --min-duration %s=0" % label, 2, "must be 1 or more")
+    box.fails("edit scores.params.json --min-duration %s=100000" % label, 2, "the longest duration of the model")
+    box.fails("edit scores.params.json --min-duration %s=x" % label, 2, "not a number of bins")
+
+
+def test_edit_gives_one_label_another_law(box):
+    """Laws may differ from label to label: a table is made. NB: mean 12, of k - 1."""
+    label = names(box, "scores.params.json")[1]
+    box.ok(["edit", "scores.params.json", "--duration", label + "=negative-binomial:r=2,mean=12", "-o", "edited.json"])
+    before, after = (json.loads(box.text(name)) for name in ("scores.params.json", "edited.json"))
+    check(after["duration"]["kind"] == "table", "%r" % after["duration"]["kind"])
+    r, p = 2, 2 / (2 + 12 - 1)
+    for k, row in enumerate(after["duration"]["bias"], 1):
+        law = math.lgamma(k + r - 1) - math.lgamma(r) - math.lgamma(k) + r * math.log(p) + (k - 1) * math.log(1 - p)
+        check(abs(row[1] - law) < 1e-9, "duration %d: %g, expected %g" % (k, row[1], law))
+        if before["duration"]["kind"] == "table":
+            check(row[0] == before["duration"]["bias"][k - 1][0], "another label changed")
+    box.ok("decode -p edited.json -o out.bed scores.npy")
+
+
+def test_edit_follows_calibration(box):
+    """The logarithms of a law by hand are multiplied as the others were."""
+    trained(box)
+    scale = json.loads(box.text("trained.json"))["training"]["scale"]
+    for more, factor in ([], scale), (["--scale", "1"], 1), (["--scale", "0.5"], 0.5):
+        box.ok(["edit", "trained.json", "--duration", "intron=geometric:mean=20", "-o", "edited.json"] + more)
+        model = json.loads(box.text("edited.json"))
+        c = names(box, "edited.json").index("intron")
+        for k in (1, 2, 30):
+            law = factor * (math.log(1 / 20) + (k - 1) * math.log(19 / 20))
+            found = float(model["duration"]["bias"][k - 1][c])
+            check(abs(found - law) < 1e-9, "duration %d: %g, expected %g" % (k, found, law))
+        check(abs(model["duration"]["tail"][c] - (19 / 20) ** factor) < 1e-12, "tail %r" % model["duration"]["tail"])
+    check("files" in model["training"] and "edited" in model["training"], "the record of the training is lost")
+
+
+def test_edit_keeps_the_kind_where_it_can(box):
+    box.ok("info --template -L off,on -T x")
+    box.write("t.json", box.ok("info --template -L off,on -T x").stdout)
+    box.ok("edit t.json --duration on=geometric:p=0.25 -o edited.json")
+    duration = json.loads(box.text("edited.json"))["duration"]
+    check(duration["kind"] == "geometric" and duration["p"] == [0.05, 0.25], "%r" % duration)
+    check(duration["tail"] == ["continue", "continue"], "%r" % duration)
+
+
+def test_edit_refuses_what_it_does_not_understand(box):
+    box.fails("edit scores.params.json", 2, "--forbid")
+    box.fails("edit scores.params.json --forbid low,mid -o scores.params.json", 2, "scores.params.json")
+    label = names(box, "scores.params.json")[0]
+    for law, what in (("weibull:k=1", "does not begin with a kind of law"), ("geometric:q=0.5", "lacks p"),
+                      ("geometric:p=2", "below 1"), ("geometric:p=0.5,p=0.5", "given twice"),
+                      ("geometric:p=0.5,r=1", "no parameter"), ("geometric:mean=1", "more than 1 bin"),
+                      ("geometric:mean=x", "not a number"), ("geometric:mean", "not NAME=VALUE"),
+                      ("table", "does not begin with a kind of law"), ("poisson:lambda=-1", "above 0")):
+        box.fails(["edit", "scores.params.json", "--duration", label + "=" + law], 2, what)
+    box.fails("edit scores.params.json --duration nothing=uniform", 2, "nothing")
