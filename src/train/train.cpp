@@ -144,7 +144,10 @@ Parameters finish(const TrainOptions& options, const ParameterSpace& space, cons
     record.scale =
         likeliest_factor(validation.pieces.empty() ? training : validation, trained, options.engine);
     trained = scaled(std::move(trained), *record.scale);
-    say(log, "calibration: scores multiplied by " + short_number(*record.scale));
+    say(log, "calibration: all scores are multiplied by " + short_number(*record.scale) +
+                 ", so that the probabilities fit the " +
+                 (validation.pieces.empty() ? "training" : "validation") +
+                 " data; the best segmentation stays the same");
   }
   record.iterations = state.iteration;
   record.best_iteration = use_best ? state.best_iteration : state.iteration;
