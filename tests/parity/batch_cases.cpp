@@ -78,11 +78,11 @@ BatchOutcome batch_outcome(Engine& engine, const std::vector<ScoreWindow>& seque
 }  // namespace
 
 std::vector<std::string> check_batch(const MakeEngine& make, const ModelCase& sample,
-                                     const std::vector<std::int64_t>& lengths) {
+                                     const std::vector<std::int64_t>& lengths, const Precisions& precisions) {
   std::vector<std::vector<double>> baselines;
   const std::vector<ScoreWindow> sequences = stretches(sample, lengths, baselines);
   std::vector<std::string> problems;
-  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+  for (const Precision precision : precisions) {
     const auto alone = make(sample.model, precision);
     const auto batched = make(sample.model, precision);
     const BatchOutcome expected = batch_outcome(*alone, sequences, sample.model.num_labels, false);
@@ -127,12 +127,13 @@ void forbid_some_stretches(ModelCase& sample, const std::vector<std::int64_t>& l
 }  // namespace
 
 std::vector<std::string> check_batch_paths(const MakeEngine& make, ModelCase sample,
-                                           const std::vector<std::int64_t>& lengths, bool forbidden) {
+                                           const std::vector<std::int64_t>& lengths, bool forbidden,
+                                           const Precisions& precisions) {
   if (forbidden) forbid_some_stretches(sample, lengths);
   std::vector<std::vector<double>> baselines;
   const std::vector<ScoreWindow> sequences = stretches(sample, lengths, baselines);
   std::vector<std::string> problems;
-  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+  for (const Precision precision : precisions) {
     const auto alone = make(sample.model, precision);
     const auto batched = make(sample.model, precision);
     const std::vector<SequencePath> paths = OneByOne(*alone).viterbi_of(sequences);

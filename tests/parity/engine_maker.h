@@ -13,6 +13,11 @@ namespace semicrf::testing {
 
 using MakeEngine = std::function<std::unique_ptr<Engine>(ChainModel, Precision)>;
 
+// Of the checks that run in every precision. An emulated device takes so long that its longest cases have
+// one.
+using Precisions = std::vector<Precision>;
+inline const Precisions kBothPrecisions{Precision::kFloat, Precision::kDouble};
+
 // Fails the running test case with every problem.
 inline void expect_none(const std::vector<std::string>& problems,
                         const std::string& description = "checked") {

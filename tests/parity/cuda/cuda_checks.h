@@ -18,12 +18,13 @@ inline void check(const ModelCase& sample) { expect_none(check_case(make_cuda, s
 inline void check_counts(const ModelCase& sample) {
   expect_none(check_gradient(make_cuda, sample), sample.description);
 }
-inline void check_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths) {
-  expect_none(check_batch(make_cuda, sample, lengths), sample.description);
+inline void check_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths,
+                           const Precisions& precisions = kBothPrecisions) {
+  expect_none(check_batch(make_cuda, sample, lengths, precisions), sample.description);
 }
 inline void check_paths_together(const ModelCase& sample, const std::vector<std::int64_t>& lengths,
-                                 bool forbidden = false) {
-  expect_none(check_batch_paths(make_cuda, sample, lengths, forbidden), sample.description);
+                                 bool forbidden = false, const Precisions& precisions = kBothPrecisions) {
+  expect_none(check_batch_paths(make_cuda, sample, lengths, forbidden, precisions), sample.description);
 }
 
 }  // namespace semicrf::testing

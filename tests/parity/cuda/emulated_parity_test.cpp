@@ -54,7 +54,7 @@ TEST_CASE("emulated kernels give several sequences at once the digits they have 
 // A window of one chunk, and one of two parts whose junction does not agree.
 TEST_CASE("emulated kernels give windows over several devices the digits of one") {
   const ModelCase sample = silent_case(2 * 8192 + 700, 2 * 8192, 822);
-  expect_none(check_spread(make_cuda, make_spread, sample));
+  expect_none(check_spread(make_cuda, make_spread, sample, {Precision::kFloat}));
 }
 
 // Many labels; runs that are repaired; more blocks exact than a store has room for at first.
@@ -63,7 +63,8 @@ TEST_CASE("emulated kernels give several sequences at once their digits after a 
   check_together(make_case(CaseKind::kPeriodicLate, {1900, 3, 3}, 804), {700, 400, 600});
   check_together(make_case(CaseKind::kWildDurations, {1200, 3, 2}, 805), {590, 3, 600});
   // Marks at different distances.
-  check_together(make_case(CaseKind::kTails, {9000, 150, 2}, 806), {400, 5300, 1300, 2000});
+  check_together(make_case(CaseKind::kTails, {9000, 150, 2}, 806), {400, 5300, 1300, 2000},
+                 {Precision::kFloat});
 }
 
 // Around whole blocks and around K; of several runs and of several pieces; sequences without a path between
@@ -99,7 +100,7 @@ TEST_CASE("emulated kernels give the paths of several long sequences at once as 
   check_paths_together(make_case(CaseKind::kTails, {1700, 150, 2}, 853), {400, 700, 7, 500});
   check_paths_together(long_segments_case({1700, 100, 3}, 854), {600, 3, 500, 150, 400});
   std::vector<std::int64_t> many(120, 300);
-  check_paths_together(make_case(CaseKind::kDyadic, {36'000, 2, 2}, 855), many, true);
+  check_paths_together(make_case(CaseKind::kDyadic, {36'000, 2, 2}, 855), many, true, {Precision::kFloat});
 }
 
 TEST_CASE("emulated kernels repair several runs at a time") {
@@ -189,7 +190,7 @@ TEST_CASE("emulated kernels make the scores of linear heads as the host does") {
 }
 
 TEST_CASE("emulated kernels take features of sequences and add them up as the host does") {
-  expect_none(check_heads(make_cuda));
+  expect_none(check_heads(make_cuda, {Precision::kFloat}));
 }
 
 TEST_CASE("emulated kernels check scores and add them up as the host does") {

@@ -90,9 +90,9 @@ WindowResults compute_windows(Engine& engine, const ModelCase& sample, std::int6
 }  // namespace
 
 std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& spread,
-                                      const ModelCase& sample) {
+                                      const ModelCase& sample, const Precisions& precisions) {
   std::vector<std::string> problems;
-  for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+  for (const Precision precision : precisions) {
     const auto one = make(sample.model, precision);
     const std::int64_t cut = one->grid().chunk;
     const WindowResults expected = compute_windows(*one, sample, cut);

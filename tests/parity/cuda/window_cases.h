@@ -16,6 +16,7 @@ std::vector<std::string> check_joined_windows(const MakeEngine& make);
 // Windows of a sequence over several devices against one: not a digit may differ. `spread`: an engine whose
 // parts are at least a chunk.
 std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& spread,
-                                      const ModelCase& sample);
+                                      const ModelCase& sample,
+                                      const Precisions& precisions = kBothPrecisions);
 
 }  // namespace semicrf::testing
