@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <thread>
 
 #include "apps/logging.h"
@@ -25,6 +26,7 @@ void add_input_options(CLI::App& command, InputOptions& input) {
   add_region_options(command, input, "region to compute");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes, their lengths and the order of the output: two columns, or a .fai index");
+  add_chromosomes_option(command, input);
   command.add_option("-b,--bin-size", input.bin_size,
                      "bases per bin; must equal bin_size of the parameter file where that has one");
   command.add_flag("--all-chromosomes", input.all_chromosomes,
@@ -70,6 +72,24 @@ void add_region_options(CLI::App& command, InputOptions& input, const std::strin
   command.add_option("-L,--regions-file", input.regions_file,
                      "BED file of regions, used together with --region");
   command.add_option("--exclude", input.exclude_file, "BED file of regions to leave out");
+}
+
+CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
+  const std::map<std::string, ChromosomePolicy> names = {{"error", ChromosomePolicy::kError},
+                                                         {"common", ChromosomePolicy::kCommon},
+                                                         {"union", ChromosomePolicy::kUnion}};
+  return command
+      .add_option_function<std::string>(
+          "--chromosomes",
+          [&input, names](const std::string& given) {
+            const auto found = names.find(given);
+            if (found == names.end())
+              throw UsageError("--chromosomes must be error, common or union, not '" + given + "'");
+            input.chromosomes = found->second;
+          },
+          "chromosomes that some bigWig files lack: error (default; chromosomes outside of --region do not\n"
+          "count), common (only those in all files) or union (a file has no value on those it lacks)")
+      ->type_name("TEXT");
 }
 
 void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group) {

@@ -49,6 +49,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string
                         const std::string& help, const std::vector<std::string>& choices);
 // -r, -L and --exclude; `use` completes the help: "region to decode".
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
+// --chromosomes.
+CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input);
 // --start-scores and --end-scores.
 void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group);
 void add_engine_options(CLI::App& command, EngineArguments& arguments);

@@ -41,6 +41,7 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
                   "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them")
       ->group(group);
   add_boundary_options(command, input, group);
+  add_chromosomes_option(command, input)->group(group);
   command
       .add_option("-b,--bin-size", input.bin_size,
                   "bases per bin; must equal bin_size of the parameter file where that has one")

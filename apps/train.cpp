@@ -29,7 +29,7 @@ struct TrainArguments {
   EngineArguments engine;
   TrainOptions options;
   std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
-              missing = "zero", optimizer = "lbfgs";
+              missing = "default", optimizer = "lbfgs";
   LogArguments log;
   std::string max_memory;
   bool dry_run = false;
@@ -86,7 +86,8 @@ TrainOptions train_options(const TrainArguments& arguments) {
   if (!arguments.centering.empty()) options.centering = centering_from_name(arguments.centering);
   if (!arguments.duration.empty()) options.duration = parse_duration(arguments.duration);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
-  options.missing = missing_policy_from_name(arguments.missing).value();
+  options.missing =
+      missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);  // the name was checked
   options.optimizer = arguments.optimizer == "adamw" ? Optimizer::kAdamW : Optimizer::kLbfgs;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.version = SEMICRF_VERSION;
@@ -134,10 +135,14 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
                  "region for validation, which is left out of training");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
+  add_chromosomes_option(command, input);
   command.add_option("-b,--bin-size", input.bin_size, "bases per bin (default: 1, or bin_size of --init)");
-  add_choice(command, "--missing", arguments.missing,
-             "bases without a value: zero (count as 0), skip (cut the sequence there) or error",
-             {"zero", "skip", "error"});
+  add_choice(
+      command, "--missing", arguments.missing,
+      "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"
+      "skip (leave out bins where a track has no value; the sequence is cut there) or error;\n"
+      "default: zero for bigWig files, skip for arrays",
+      {"default", "zero", "skip", "error"});
   add_choice(command, "--transform", arguments.transform,
              "transform of every track: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});

@@ -48,7 +48,7 @@ struct TrainOptions {
   std::optional<Centering> centering;
   const DurationKind* duration = nullptr;  // null: absent
   std::optional<Transform> transform;      // absent: chosen for every track
-  MissingPolicy missing = MissingPolicy::kZero;
+  MissingPolicy missing = MissingPolicy::kDefault;
 
   std::vector<std::string> freeze;  // names of parts, parameter_space.h
   PenaltyOptions penalty;

@@ -135,6 +135,7 @@ class Rescorer {
     while (const std::optional<Piece> piece = pieces.next(nullptr))
       run_piece(*piece, sequences[piece->sequence], report.sequences()[piece->sequence]);
     if (progress_ != nullptr) progress_->end();
+    report.tell_missing_values();
     Stats stats = report.finish("", "");
     for (auto& [index, sequence] : sequences) add(std::move(sequence), stats.sequences[index]);
     result_.warnings = std::move(stats.warnings);

@@ -46,6 +46,8 @@ class InputSet {
   const std::vector<Sequence>& sequences() const;
   // What is decoded of sequence `index`, in bins; regions and excludes only, missing data not cut yet.
   PieceRequest piece_request(std::size_t index) const;
+  // Whether regions ask for sequence `index`, but it is left out because no track has a value there.
+  bool left_out(std::size_t index) const;
   // The inputs of sequence `index`. The baseline is not set yet; nothing is read.
   std::shared_ptr<SequenceScores> open_scores(std::size_t index, const ReadOptions& options) const;
   // The raw rows of a generated sequence.

@@ -91,6 +91,16 @@ std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRu
   return pieces;
 }
 
+// Features of these bins are read, and no others.
+std::vector<BinRange> labelled_bins(const std::vector<LabelledRun>& runs,
+                                    const std::vector<BinRange>& pieces) {
+  std::vector<BinRange> bins;
+  for (const BinRange& range : pieces)
+    for (const std::vector<LabelledRun>& piece : pieces_within(runs, range))
+      bins.push_back({piece.front().begin, piece.back().end});
+  return bins;
+}
+
 void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
   const std::size_t columns = rows.columns();
   piece.features.resize(static_cast<std::size_t>(piece.length) * columns);
@@ -110,16 +120,16 @@ class Reader {
 
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
-                    std::vector<SequenceStats>* stats) {
+                    std::vector<SequenceStats>* stats, MissingSummary& missing) {
     data_.num_labels = static_cast<int>(labels_.labels.size());
     data_.num_tracks = static_cast<int>(inputs_.num_labels());
-    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats);
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats, missing);
     return std::move(data_);
   }
 
  private:
   void read_sequence(std::size_t index, const std::map<std::string, std::vector<BaseRange>>& taken,
-                     std::vector<SequenceStats>* stats) {
+                     std::vector<SequenceStats>* stats, MissingSummary& missing) {
     const Sequence& sequence = inputs_.sequences()[index];
     PieceRequest request = inputs_.piece_request(index);
     if (const auto regions = taken.find(sequence.title); regions != taken.end())
@@ -129,6 +139,7 @@ class Reader {
     const std::vector<LabelledRun> runs =
         label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()});
     const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(index, read_options(options_));
+    if (scores->missing_values) scores->missing_values->want(labelled_bins(runs, make_pieces(request)));
     request.missing = inputs_.scan(index, *scores).missing;
     SequenceStats entry;
     entry.name = sequence.title;
@@ -142,6 +153,10 @@ class Reader {
         entry.covered += data_.pieces.back().length;
         *entry.segments += static_cast<std::int64_t>(piece.size());
       }
+    }
+    if (scores->missing_values) {
+      entry.missing_values = missing_stats(*scores->missing_values);
+      missing.add(sequence.title, *scores->missing_values);
     }
     if (stats != nullptr && entry.pieces > 0) stats->push_back(entry);
   }
@@ -169,22 +184,22 @@ class Reader {
 
 std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, MissingPolicy missing) {
   std::vector<Track> tracks;
-  const auto add = [&](const std::string& name) {
+  const auto add = [&](const std::string& name, MissingPolicy by_default) {
     Track track;
     track.name = name;
-    track.missing = missing;
+    track.missing = missing == MissingPolicy::kDefault ? by_default : missing;
     tracks.push_back(track);
   };
   for (const std::string& text : inputs) {
     const InputArgument argument = parse_input_argument(text);
     if (argument.kind == InputKind::kBigWig) {
-      add(argument.name);
+      add(argument.name, MissingPolicy::kZero);
       continue;
     }
     const std::int64_t columns = argument.kind == InputKind::kNpy
                                      ? NpyArray::open(argument.path).columns()
                                      : NpzFile::open(argument.path).load(0).columns();
-    for (std::int64_t f = 0; f < columns; ++f) add("track" + std::to_string(f + 1));
+    for (std::int64_t f = 0; f < columns; ++f) add("track" + std::to_string(f + 1), MissingPolicy::kSkip);
     break;  // every array has the same tracks
   }
   std::vector<std::string> names;
@@ -214,12 +229,13 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
       const PieceRequest request = validation.piece_request(i);
       if (request.include) held_out[validation.sequences()[i].title] = *request.include;
     }
-    found.validation = Reader(options, labels, validation).read({}, nullptr);
+    found.validation = Reader(options, labels, validation).read({}, nullptr, found.missing);
     if (found.validation.pieces.empty())
       throw InputError({labels.path, "", "no bin of the validation regions has a label",
                         "choose --val-region where there are labels"});
   }
-  found.training = Reader(options, labels, inputs).read(held_out, &found.sequences);
+  found.training = Reader(options, labels, inputs).read(held_out, &found.sequences, found.missing);
+  for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
   if (found.training.pieces.empty())
     throw InputError({labels.path, "", "no bin of the training regions has a label",
                       "labels, tracks and regions must overlap outside the validation regions"});

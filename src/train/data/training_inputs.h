@@ -9,6 +9,7 @@
 #include "core/warning.h"
 #include "io/json/stats_json.h"
 #include "model/parameters.h"
+#include "pipeline/inputs/missing_values.h"
 #include "train/data/label_file.h"
 #include "train/data/training_data.h"
 #include "train/train_options.h"
@@ -16,7 +17,7 @@
 namespace semicrf {
 
 // The tracks of the inputs on the command line, without transforms: a bigWig file each, or the columns of the
-// first array, named track1, track2, ...
+// first array, named track1, track2, ... kDefault becomes what it means for the kind of input.
 std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, MissingPolicy missing);
 
 struct TrainingInputs {
@@ -25,6 +26,7 @@ struct TrainingInputs {
   std::vector<std::string> paths;    // every file that is read, for check_outputs
   std::vector<Warning> warnings;
   std::vector<SequenceStats> sequences;  // of the training data
+  MissingSummary missing;                // of the labelled bins
 };
 
 // Pieces are the runs of labelled bins within the regions asked for, less what is excluded or missing; the

@@ -39,6 +39,8 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add("precision", options.engine.precision == Precision::kFloat ? "float" : "double");
   add_texts("region", options.input.regions);
   add_texts("val-region", options.val_regions);
+  if (options.input.chromosomes == ChromosomePolicy::kCommon) add("chromosomes", "common");
+  if (options.input.chromosomes == ChromosomePolicy::kUnion) add("chromosomes", "union");
   add_texts("freeze", options.freeze);
   if (options.max_duration) add("max-duration", std::to_string(*options.max_duration));
   if (options.tail) add("tail", "yes");
