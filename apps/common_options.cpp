@@ -11,17 +11,17 @@
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
+#include "io/text/sample_sheet.h"
 
 namespace semicrf {
 namespace {
 
 void add_input_options(CLI::App& command, InputOptions& input) {
   command.add_option("-p,--params", input.parameters, "parameter file (JSON, format 1)")->required();
-  command
-      .add_option("INPUT", input.inputs,
-                  "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
-                  " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome")
-      ->required();
+  command.add_option("INPUT", input.inputs,
+                     "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
+                     " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome");
+  add_track_options(command, input, false, "Options");
   add_boundary_options(command, input, "Options");
   add_region_options(command, input, "region to compute");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
@@ -72,6 +72,43 @@ void add_region_options(CLI::App& command, InputOptions& input, const std::strin
   command.add_option("-L,--regions-file", input.regions_file,
                      "BED file of regions, used together with --region");
   command.add_option("--exclude", input.exclude_file, "BED file of regions to leave out");
+}
+
+void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group) {
+  command
+      .add_option(
+          "--track-pattern", input.track_pattern,
+          "names tracks by their file names: '{sample}.{track}.bw' makes GM12878.CTCF.bw the track CTCF;\n"
+          "all files must have the same {sample}; NAME=PATH keeps its name")
+      ->group(group);
+  command
+      .add_option(
+          "--samples", input.samples_file,
+          "sample sheet in place of the files: columns sample, track and path (of a bigWig, relative to\n"
+          "the sheet), separated by tabs, with a header line")
+      ->group(group);
+  command
+      .add_option(
+          "--sample", input.samples,
+          several ? "samples of the sheet to train on, all with the same labels; a list separated by commas"
+                  : "the sample of the sheet, where it has several")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option(
+          "--track-names", input.track_names,
+          "names of the columns of arrays; a list separated by commas, checked against the parameters")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...")
+      ->group(group);
+}
+
+void require_inputs(const InputOptions& input, const std::string& name) {
+  if (!has_inputs(input))
+    throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
 }
 
 CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
@@ -188,9 +225,11 @@ std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOp
 
 void start_logging(const LogArguments& arguments, const InputOptions& input, std::vector<std::string> files) {
   if (!arguments.log_file.empty()) {
-    for (const std::string& path :
-         {input.parameters, input.regions_file, input.exclude_file, input.chrom_sizes_file})
+    for (const std::string& path : {input.parameters, input.regions_file, input.exclude_file,
+                                    input.chrom_sizes_file, input.samples_file})
       files.push_back(path);
+    if (!input.samples_file.empty())
+      for (const SampleRow& row : read_sample_sheet(input.samples_file)) files.push_back(row.path);
     for (const auto* inputs : {&input.inputs, &input.start_scores, &input.end_scores})
       for (const std::string& typed : *inputs) {
         files.push_back(typed);

@@ -49,6 +49,10 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string
                         const std::string& help, const std::vector<std::string>& choices);
 // -r, -L and --exclude; `use` completes the help: "region to decode".
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
+// --track-pattern, --samples, --sample and --track-names; `several`: --sample may name several.
+void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group);
+// UsageError where no track is given; `name` is what the help calls them.
+void require_inputs(const InputOptions& input, const std::string& name);
 // --chromosomes.
 CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input);
 // --start-scores and --end-scores.

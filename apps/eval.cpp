@@ -40,6 +40,7 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
       .add_option("TRACK", input.inputs,
                   "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them")
       ->group(group);
+  add_track_options(command, input, false, group);
   add_boundary_options(command, input, group);
   add_chromosomes_option(command, input)->group(group);
   command
@@ -53,7 +54,7 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
 void eval(EvalArguments& arguments) {
   start_logging(arguments.log, {}, {});
   EvalOptions& options = arguments.options;
-  if (options.input.parameters.empty() != options.input.inputs.empty())
+  if (options.input.parameters.empty() == has_inputs(options.input))
     throw UsageError("-p and TRACK must be given together: scores under the model need both",
                      "give both, or neither");
   if (options.input.parameters.empty() &&

@@ -104,6 +104,7 @@ void show_iteration(const IterationReport& report) {
 }
 
 void train(const TrainArguments& arguments) {
+  require_inputs(arguments.options.input, "TRACK");
   const TrainOptions options = train_options(arguments);
   if (arguments.dry_run) {
     print(plan_train(options));
@@ -122,12 +123,14 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command
       .add_option("--labels", options.labels_file, "the true segments: BED file with the label in column 4")
       ->required();
-  command
-      .add_option(
-          "TRACK", input.inputs,
-          "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
-          " sequence")
-      ->required();
+  command.add_option(
+      "TRACK", input.inputs,
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
+      " sequence");
+  add_track_options(command, input, true, "Options");
+  command.get_option("--track-names")
+      ->description(
+          "names of the columns of arrays (default: track1, track2, ...); a list separated by commas");
   command.add_option("--init", input.parameters,
                      "parameter file to start from; its labels, tracks and transforms are kept");
   add_region_options(command, input, "region to train on");

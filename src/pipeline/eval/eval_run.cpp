@@ -9,6 +9,7 @@
 #include "io/json/eval_json.h"
 #include "io/params/params_json.h"
 #include "io/text/region.h"
+#include "io/text/sample_sheet.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
 #include "pipeline/run/log.h"
@@ -173,7 +174,10 @@ class Run {
 std::vector<std::string> input_paths(const EvalOptions& options) {
   const InputOptions& input = options.input;
   std::vector<std::string> paths = {options.truth,      options.predicted,  input.parameters,
-                                    input.regions_file, input.exclude_file, input.chrom_sizes_file};
+                                    input.regions_file, input.exclude_file, input.chrom_sizes_file,
+                                    input.samples_file};
+  if (!input.samples_file.empty())
+    for (const SampleRow& row : read_sample_sheet(input.samples_file)) paths.push_back(row.path);
   for (const auto* arguments : {&input.inputs, &input.start_scores, &input.end_scores})
     for (const std::string& argument : *arguments) paths.push_back(argument.substr(argument.find('=') + 1));
   std::erase_if(paths, [](const std::string& path) { return path.empty() || path == kStandardOutput; });

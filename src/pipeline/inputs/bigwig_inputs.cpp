@@ -23,6 +23,12 @@ std::vector<Chromosome> chromosomes_of(const BigWigFile& file) {
   return chromosomes;
 }
 
+std::string advice_to_bind(const InputArgument& argument) {
+  if (!argument.from.empty()) return "correct the name in " + argument.from + ", or take the row out";
+  return "bind it by name: NAME=" + argument.path +
+         ", or all files at once by --track-pattern '{sample}.{track}.bw', which takes names from file names";
+}
+
 InputError lacks(const BigWigFile& file, const Chromosome& chromosome, const std::string& other_file) {
   return InputError(
       {file.path(), "",
@@ -81,7 +87,7 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
       throw InputError(
           {argument.path, "",
            "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " + joined(names),
-           "bind it by name: NAME=" + argument.path});
+           advice_to_bind(argument)});
     std::unique_ptr<BigWigFile>& column = columns[static_cast<std::size_t>(found - names.begin())];
     if (column)
       throw InputError(
@@ -97,7 +103,7 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
     throw InputError(
         {"", "",
          "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " + joined(given),
-         "bind files by name: NAME=PATH"});
+         "bind files by name: NAME=PATH, or all at once by --track-pattern '{sample}.{track}.bw'"});
   }
   for (std::size_t i = 0; i < names.size(); ++i)
     binding.push_back(names[i] + " <- " + std::filesystem::path(columns[i]->path()).filename().string());

@@ -47,9 +47,9 @@ void apply_pattern(const TrackPattern& pattern, std::vector<InputArgument>& argu
   for (InputArgument& argument : arguments) {
     if (argument.named) continue;
     if (argument.kind != InputKind::kBigWig)
-      throw UsageError("--track-pattern names bigWig files, but " + argument.path + " is " +
-                           describe(argument.kind),
-                       "leave it out; --track-names names the columns of arrays");
+      throw UsageError(
+          "--track-pattern names bigWig files, but " + argument.path + " is " + describe(argument.kind),
+          "leave it out; --track-names names the columns of arrays");
     const auto names = pattern.match(argument.path);
     if (!names)
       throw InputError({argument.path, "", "the name does not match --track-pattern '" + pattern.text() + "'",
@@ -71,9 +71,9 @@ std::vector<std::string> chosen_samples(const InputOptions& options) {
   const std::vector<std::string> all = samples_of(read_sample_sheet(options.samples_file));
   if (options.samples.empty()) {
     if (all.size() == 1) return all;
-    throw UsageError(options.samples_file + " has " + std::to_string(all.size()) +
-                         " samples: " + joined(all, ", "),
-                     "choose one with --sample NAME");
+    throw UsageError(
+        options.samples_file + " has " + std::to_string(all.size()) + " samples: " + joined(all, ", "),
+        "choose one with --sample NAME");
   }
   for (const std::string& name : options.samples)
     if (std::ranges::find(all, name) == all.end())
@@ -117,9 +117,9 @@ void check_track_names(const InputOptions& options, const std::vector<Track>& tr
   std::vector<std::string> own;
   for (const Track& track : tracks) own.push_back(track.name);
   if (names != own)
-    throw UsageError("--track-names is " + joined(names, ",") + ", but the parameters' tracks are " +
-                         joined(own, ","),
-                     "bring the columns of the arrays into the order of the parameters' tracks");
+    throw UsageError(
+        "--track-names is " + joined(names, ",") + ", but the parameters' tracks are " + joined(own, ","),
+        "bring the columns of the arrays into the order of the parameters' tracks");
 }
 
 }  // namespace semicrf

@@ -9,6 +9,7 @@
 #include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/bigwig_inputs.h"
 #include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/input_arguments.h"
 #include "pipeline/inputs/sequence_scan.h"
 
 namespace semicrf {
@@ -75,8 +76,11 @@ struct InputSet::State {
   std::vector<Region> include, exclude;
   std::vector<std::string> binding;
   std::vector<std::string> paths;
+  std::vector<std::pair<std::string, std::string>> named_files;  // name (or none) and path
 
   void open_inputs();
+  void record_bindings(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
+                       const std::vector<InputArgument>& end);
   void open_array_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
                          const std::vector<InputArgument>& end);
   void open_generated();
@@ -95,7 +99,7 @@ struct InputSet::State {
 };
 
 void InputSet::State::open_inputs() {
-  if (options.inputs.empty() && options.generated.empty()) throw UsageError("no input given");
+  if (!has_inputs(options) && options.generated.empty()) throw UsageError("no input given");
   if (options.bin_size) {
     if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
     if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)
@@ -116,20 +120,23 @@ void InputSet::State::open_inputs() {
   }
   if (!options.chrom_sizes_file.empty()) wanted = read_chrom_sizes(options.chrom_sizes_file);
 
-  const std::vector<InputArgument> main = parse_arguments(options.inputs);
+  const std::vector<InputArgument> main = input_arguments(options);
   const std::vector<InputArgument> start = parse_arguments(options.start_scores);
   const std::vector<InputArgument> end = parse_arguments(options.end_scores);
   std::vector<InputArgument> all = main;
   all.insert(all.end(), start.begin(), start.end());
   all.insert(all.end(), end.begin(), end.end());
   bigwig = all_bigwig(all);
+  check_track_names(options, parameters.tracks, bigwig);
+  record_bindings(main, start, end);
   for (Track& track : parameters.tracks)
     if (track.missing == MissingPolicy::kDefault)
       track.missing = bigwig ? MissingPolicy::kZero : MissingPolicy::kSkip;
   paths.push_back(options.parameters);
   for (const InputArgument& argument : all)
     if (std::find(paths.begin(), paths.end(), argument.path) == paths.end()) paths.push_back(argument.path);
-  for (const std::string& path : {options.chrom_sizes_file, options.regions_file, options.exclude_file})
+  for (const std::string& path :
+       {options.samples_file, options.chrom_sizes_file, options.regions_file, options.exclude_file})
     if (!path.empty()) paths.push_back(path);
 
   if (bigwig) {
@@ -138,6 +145,22 @@ void InputSet::State::open_inputs() {
     open_array_inputs(main, start, end);
   }
   read_regions_given();
+}
+
+// Which file is which track (or sequence), for the headers of outputs.
+void InputSet::State::record_bindings(const std::vector<InputArgument>& main,
+                                      const std::vector<InputArgument>& start,
+                                      const std::vector<InputArgument>& end) {
+  const auto record = [&](const std::vector<InputArgument>& arguments, const std::string& role) {
+    for (const InputArgument& argument : arguments) {
+      // The arrays of an archive have names of their own.
+      const bool named = argument.named || argument.kind != InputKind::kNpz;
+      named_files.push_back({named ? role + argument.name : "", argument.path});
+    }
+  };
+  record(main, "");
+  record(start, "start-scores:");
+  record(end, "end-scores:");
 }
 
 void InputSet::State::open_generated() {
@@ -461,10 +484,16 @@ InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine*
 
 std::vector<ProvenanceInput> InputSet::provenance() const {
   std::vector<ProvenanceInput> inputs;
-  for (std::size_t i = 1; i < state_->paths.size(); ++i) {  // the first one is the parameter file
+  const auto add = [&](const std::string& name, const std::string& path) {
     std::error_code error;
-    const auto bytes = std::filesystem::file_size(state_->paths[i], error);
-    inputs.push_back({state_->paths[i], error ? -1 : static_cast<std::int64_t>(bytes)});
+    const auto bytes = std::filesystem::file_size(path, error);
+    inputs.push_back({name, path, error ? -1 : static_cast<std::int64_t>(bytes)});
+  };
+  const auto& named = state_->named_files;
+  for (const auto& [name, path] : named) add(name, path);
+  for (std::size_t i = 1; i < state_->paths.size(); ++i) {  // the first one is the parameter file
+    const std::string& path = state_->paths[i];
+    if (std::ranges::none_of(named, [&](const auto& file) { return file.second == path; })) add("", path);
   }
   return inputs;
 }

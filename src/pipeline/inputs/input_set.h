@@ -63,7 +63,7 @@ class InputSet {
 
   // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
   const std::vector<std::string>& binding() const;
-  // For headers: every input file once, in the order of the command line.
+  // For headers: every input file with the name it is bound to, in the order of the command line.
   std::vector<ProvenanceInput> provenance() const;
   // Every file that is read, for check_outputs.
   const std::vector<std::string>& paths() const;

@@ -13,7 +13,8 @@ std::string last_components(const std::string& path, std::size_t count) {
   std::size_t begin = path.size();
   for (std::size_t i = 0; i < count && begin != std::string::npos && begin > 0; ++i)
     begin = path.rfind('/', begin - 1);
-  return begin == std::string::npos || path.empty() ? path : path.substr(begin + (path[begin] == '/' ? 1 : 0));
+  return begin == std::string::npos || path.empty() ? path
+                                                    : path.substr(begin + (path[begin] == '/' ? 1 : 0));
 }
 
 // How long a beginning all names share, cut after its last dot.
@@ -73,8 +74,7 @@ TrackPattern::TrackPattern(const std::string& text) : text_(text) {
   if (count(Part::Kind::kSample) > 1) throw refuse("has {sample} more than once");
 }
 
-bool TrackPattern::match_from(std::size_t part, const std::string& text, std::size_t at,
-                              Names& names) const {
+bool TrackPattern::match_from(std::size_t part, const std::string& text, std::size_t at, Names& names) const {
   if (part == parts_.size()) return at == text.size();
   const Part& wanted = parts_[part];
   if (wanted.kind == Part::Kind::kLiteral)
@@ -107,8 +107,8 @@ std::optional<std::string> common_pattern(const std::vector<std::string>& paths)
   if (beginning > 0) {
     const std::string prefix = stems.front().substr(0, beginning);
     for (const std::string& pattern : {"{sample}.{track}" + extension, prefix + "{track}" + extension})
-      if (is_sound(pattern, files) && TrackPattern(pattern).match(files.front())->track ==
-                                          stems.front().substr(beginning))
+      if (is_sound(pattern, files) &&
+          TrackPattern(pattern).match(files.front())->track == stems.front().substr(beginning))
         return pattern;
   }
   const std::size_t ending = common_ending(stems);

@@ -7,6 +7,7 @@
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
+#include "pipeline/inputs/input_arguments.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
@@ -152,6 +153,8 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
                         {"bin-size", std::to_string(inputs_.bin_size())}};
   if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions, " ")});
   if (input.all_chromosomes) provenance.options.push_back({"all-chromosomes", "yes"});
+  if (!input.samples_file.empty())
+    provenance.options.push_back({"sample", joined(chosen_samples(input), ",")});
   if (input.chromosomes == ChromosomePolicy::kCommon) provenance.options.push_back({"chromosomes", "common"});
   if (input.chromosomes == ChromosomePolicy::kUnion) provenance.options.push_back({"chromosomes", "union"});
   if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});

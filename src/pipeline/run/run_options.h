@@ -27,6 +27,10 @@ enum class ChromosomePolicy {
 struct InputOptions {
   std::string parameters;                 // the parameter file
   std::vector<std::string> inputs;        // [name=]PATH
+  std::string track_pattern;              // names files without a name, track_pattern.h; or empty
+  std::string samples_file;               // sample sheet, in place of `inputs`; or empty
+  std::vector<std::string> samples;       // to take from it; only training takes several
+  std::vector<std::string> track_names;   // of the columns of arrays; empty: not said
   std::vector<std::string> start_scores;  // [name=]PATH
   std::vector<std::string> end_scores;    // [name=]PATH
   std::vector<std::string> regions;       // chr:beg-end, 1-based inclusive
@@ -39,6 +43,10 @@ struct InputOptions {
   std::vector<GeneratedSequence> generated;  // instead of `inputs`
   std::uint64_t seed = 0;                    // of the generated sequences
 };
+
+inline bool has_inputs(const InputOptions& options) {
+  return !options.inputs.empty() || !options.samples_file.empty();
+}
 
 // What to do with a piece that has no segmentation with a finite score.
 enum class InfeasiblePolicy { kError, kSkip };

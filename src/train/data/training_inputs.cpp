@@ -6,9 +6,10 @@
 #include "core/error.h"
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
+#include "io/label_name.h"
 #include "io/text/chrom_sizes.h"
 #include "model/bin_labels.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/input_arguments.h"
 #include "pipeline/inputs/input_set.h"
 #include "pipeline/run/piece_stream.h"
 
@@ -31,8 +32,7 @@ Parameters reading_parameters(const std::vector<Track>& tracks, std::int64_t bin
   return parameters;
 }
 
-InputOptions validation_input(const TrainOptions& options) {
-  InputOptions input = options.input;
+InputOptions validation_input(const TrainOptions& options, InputOptions input) {
   input.regions = options.val_regions;
   input.regions_file.clear();
   return input;
@@ -115,8 +115,8 @@ void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
 
 class Reader {
  public:
-  Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs)
-      : options_(options), labels_(labels), inputs_(inputs) {}
+  Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs, std::size_t sample)
+      : options_(options), labels_(labels), inputs_(inputs), sample_(sample) {}
 
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
@@ -165,6 +165,7 @@ class Reader {
     TrainingPiece piece;
     const std::int64_t first = runs.front().begin;
     piece.location = locate(sequence, inputs_.bin_size(), first);
+    piece.sample = sample_;
     piece.length = runs.back().end - first;
     for (const LabelledRun& run : runs) {
       piece.segments.push_back({run.begin - first, run.end - first, run.label});
@@ -177,12 +178,68 @@ class Reader {
   const TrainOptions& options_;
   const LabelFile& labels_;
   const InputSet& inputs_;
+  std::size_t sample_;
   TrainingData data_;
 };
 
+std::vector<std::string> column_names(const std::vector<std::string>& given, const std::string& path,
+                                      std::int64_t columns) {
+  if (given.empty()) {
+    std::vector<std::string> names;
+    for (std::int64_t f = 0; f < columns; ++f) names.push_back("track" + std::to_string(f + 1));
+    return names;
+  }
+  if (static_cast<std::int64_t>(given.size()) != columns)
+    throw UsageError("--track-names has " + std::to_string(given.size()) + " names, but " + path + " has " +
+                         std::to_string(columns) + " columns",
+                     "give one name per column, separated by commas");
+  for (const std::string& name : given)
+    if (const std::string problem = name_problem(name); !problem.empty())
+      throw UsageError("--track-names: " + problem);
+  return given;
+}
+
+void append(TrainingData more, TrainingData& data) {
+  data.num_labels = more.num_labels;
+  data.num_tracks = more.num_tracks;
+  for (TrainingPiece& piece : more.pieces) data.pieces.push_back(std::move(piece));
+}
+
+// Training and validation data of one sample.
+void read_sample(const TrainOptions& options, const InputOptions& input, std::size_t sample,
+                 const LabelFile& labels, const Parameters& parameters, TrainingInputs& found) {
+  const InputSet inputs = InputSet::open(input, parameters);
+  const std::string name = input.samples_file.empty() ? "" : chosen_samples(input).front() + ": ";
+  for (const std::string& line : inputs.binding()) found.binding.push_back(name + line);
+  for (const std::string& path : inputs.paths())
+    if (std::ranges::find(found.paths, path) == found.paths.end()) found.paths.push_back(path);
+  check_chromosomes(labels, inputs, found);
+  std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
+  if (!options.val_regions.empty()) {
+    const InputSet validation = InputSet::open(validation_input(options, input), parameters);
+    for (std::size_t i = 0; i < validation.sequences().size(); ++i) {
+      const PieceRequest request = validation.piece_request(i);
+      if (request.include) held_out[validation.sequences()[i].title] = *request.include;
+    }
+    append(Reader(options, labels, validation, sample).read({}, nullptr, found.missing), found.validation);
+  }
+  append(Reader(options, labels, inputs, sample).read(held_out, &found.sequences, found.missing),
+         found.training);
+}
+
 }  // namespace
 
-std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, MissingPolicy missing) {
+std::vector<InputOptions> inputs_of_samples(const InputOptions& options) {
+  if (options.samples_file.empty()) return {options};
+  std::vector<InputOptions> samples;
+  for (const std::string& sample : chosen_samples(options)) {
+    samples.push_back(options);
+    samples.back().samples = {sample};
+  }
+  return samples;
+}
+
+std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy missing) {
   std::vector<Track> tracks;
   const auto add = [&](const std::string& name, MissingPolicy by_default) {
     Track track;
@@ -190,8 +247,7 @@ std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, Miss
     track.missing = missing == MissingPolicy::kDefault ? by_default : missing;
     tracks.push_back(track);
   };
-  for (const std::string& text : inputs) {
-    const InputArgument argument = parse_input_argument(text);
+  for (const InputArgument& argument : input_arguments(inputs_of_samples(options).front())) {
     if (argument.kind == InputKind::kBigWig) {
       add(argument.name, MissingPolicy::kZero);
       continue;
@@ -199,7 +255,8 @@ std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, Miss
     const std::int64_t columns = argument.kind == InputKind::kNpy
                                      ? NpyArray::open(argument.path).columns()
                                      : NpzFile::open(argument.path).load(0).columns();
-    for (std::int64_t f = 0; f < columns; ++f) add("track" + std::to_string(f + 1), MissingPolicy::kSkip);
+    for (const std::string& name : column_names(options.track_names, argument.path, columns))
+      add(name, MissingPolicy::kSkip);
     break;  // every array has the same tracks
   }
   std::vector<std::string> names;
@@ -213,56 +270,43 @@ std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, Miss
 TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
                                     const std::vector<Track>& tracks, std::int64_t bin_size) {
   const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kNone);
-  const InputSet inputs = InputSet::open(options.input, parameters);
+  const std::vector<InputOptions> samples = inputs_of_samples(options.input);
   TrainingInputs found;
-  found.binding = inputs.binding();
-  found.paths = inputs.paths();
-  found.paths.push_back(labels.path);
-  check_chromosomes(labels, inputs, found);
-
   found.validation.num_labels = static_cast<int>(labels.labels.size());
   found.validation.num_tracks = static_cast<int>(tracks.size());
-  std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
-  if (!options.val_regions.empty()) {
-    const InputSet validation = InputSet::open(validation_input(options), parameters);
-    for (std::size_t i = 0; i < validation.sequences().size(); ++i) {
-      const PieceRequest request = validation.piece_request(i);
-      if (request.include) held_out[validation.sequences()[i].title] = *request.include;
-    }
-    found.validation = Reader(options, labels, validation).read({}, nullptr, found.missing);
-    if (found.validation.pieces.empty())
-      throw InputError({labels.path, "", "no bin of the validation regions has a label",
-                        "choose --val-region where there are labels"});
-  }
-  found.training = Reader(options, labels, inputs).read(held_out, &found.sequences, found.missing);
-  for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    read_sample(options, samples[i], i, labels, parameters, found);
+  found.paths.push_back(labels.path);
+  found.proposal = pattern_proposal(options.input);
+  if (!options.val_regions.empty() && found.validation.pieces.empty())
+    throw InputError({labels.path, "", "no bin of the validation regions has a label",
+                      "choose --val-region where there are labels"});
   if (found.training.pieces.empty())
     throw InputError({labels.path, "", "no bin of the training regions has a label",
                       "labels, tracks and regions must overlap outside the validation regions"});
+  for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
   return found;
 }
 
 void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,
                         TrainingInputs& found) {
-  const InputSet inputs =
-      InputSet::open(options.input, reading_parameters(tracks, bin_size, Centering::kMean));
-  const auto fill = [&](TrainingData& data, const Sequence& sequence, const std::vector<double>& mean) {
-    for (TrainingPiece& piece : data.pieces)
-      if (piece.location.chromosome == sequence.chromosome && piece.location.origin == sequence.origin)
-        piece.feature_mean = mean;
-  };
-  for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
-    const Sequence& sequence = inputs.sequences()[i];
-    const auto uses = [&](const TrainingData& data) {
-      return std::any_of(data.pieces.begin(), data.pieces.end(), [&](const TrainingPiece& piece) {
-        return piece.location.chromosome == sequence.chromosome && piece.location.origin == sequence.origin;
-      });
-    };
-    if (!uses(found.training) && !uses(found.validation)) continue;
-    const std::shared_ptr<SequenceScores> scores = inputs.open_scores(i, read_options(options));
-    inputs.scan(i, *scores);
-    fill(found.training, sequence, scores->baseline);
-    fill(found.validation, sequence, scores->baseline);
+  const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kMean);
+  const std::vector<InputOptions> samples = inputs_of_samples(options.input);
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const InputSet inputs = InputSet::open(samples[s], parameters);
+    for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
+      const Sequence& sequence = inputs.sequences()[i];
+      std::vector<TrainingPiece*> pieces;
+      for (TrainingData* data : {&found.training, &found.validation})
+        for (TrainingPiece& piece : data->pieces)
+          if (piece.sample == s && piece.location.chromosome == sequence.chromosome &&
+              piece.location.origin == sequence.origin)
+            pieces.push_back(&piece);
+      if (pieces.empty()) continue;
+      const std::shared_ptr<SequenceScores> scores = inputs.open_scores(i, read_options(options));
+      inputs.scan(i, *scores);
+      for (TrainingPiece* piece : pieces) piece->feature_mean = scores->baseline;
+    }
   }
 }
 
