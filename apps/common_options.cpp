@@ -54,7 +54,9 @@ std::vector<int> device_numbers(const std::string& device) {
 
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                             const std::string& help) {
-  return command.add_option(names, values, help + "; may be repeated")->allow_extra_args(false);
+  return command.add_option(names, values, help + "; one per option: give the option again for more")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
@@ -193,6 +195,7 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
                    "print bins, memory, order and which file is which track; compute nothing");
   command.add_option("--stats", arguments.stats, "write statistics and warnings to this JSON file");
   add_log_options(command, arguments.log);
+  add_unit_options(command, arguments.unit);
 }
 
 EngineOptions engine_options(const EngineArguments& arguments) {
@@ -243,6 +246,7 @@ void start_logging(const LogArguments& arguments, const InputOptions& input, std
 }
 
 RunOptions run_options(const CommonArguments& arguments) {
+  apply_units(arguments.unit);
   start_logging(arguments.log, arguments.input, {});
   RunOptions options;
   options.input = arguments.input;

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/unit_options.h"
 #include "engine/options.h"
 #include "pipeline/run/run_options.h"
 
@@ -31,6 +32,7 @@ struct CommonArguments {
   InputOptions input;
   EngineArguments engine;
   LogArguments log;
+  UnitArguments unit;
   std::string output;  // empty: not given
   std::string prefix;
   std::string max_memory;

@@ -31,6 +31,7 @@ struct TrainArguments {
   std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
               missing = "default", optimizer = "lbfgs";
   LogArguments log;
+  UnitArguments unit;
   std::string max_memory;
   bool dry_run = false;
 };
@@ -77,6 +78,8 @@ const DurationKind* parse_duration(std::string name) {
 
 TrainOptions train_options(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
+  apply_units(arguments.unit);
+  options.label_times = label_times(arguments.unit, options.labels_file);
   start_logging(arguments.log, options.input, {options.labels_file, options.resume});
   options.engine = engine_options(arguments.engine);
   options.no_boundary = arguments.boundary_window == "none";
@@ -121,8 +124,12 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
   InputOptions& input = options.input;
   command
-      .add_option("--labels", options.labels_file, "the true segments: BED file with the label in column 4")
+      .add_option(
+          "--labels", options.labels_file,
+          "the true segments: BED file with the label in column 4; or, with --rate, [sequence=]PATH of a"
+          " Praat TextGrid or of a table with the columns begin, end (seconds) and label")
       ->required();
+  add_tier_option(command, arguments.unit);
   command.add_option(
       "TRACK", input.inputs,
       "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
@@ -245,6 +252,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("--stats", arguments.options.stats_path,
                      "write statistics and warnings to this JSON file");
   add_log_options(command, arguments.log);
+  add_unit_options(command, arguments.unit);
   command.get_option("--progress")->description("auto, bar, line: one line per iteration; off: none");
 }
 

@@ -42,7 +42,8 @@ inline bool natural_less(std::string_view a, std::string_view b) {
 inline std::vector<std::size_t> natural_ranks(const std::vector<std::string>& names) {
   std::vector<std::size_t> order(names.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t x, std::size_t y) { return natural_less(names[x], names[y]); });
+  std::ranges::stable_sort(order,
+                           [&](std::size_t x, std::size_t y) { return natural_less(names[x], names[y]); });
   std::vector<std::size_t> ranks(names.size());
   for (std::size_t rank = 0; rank < order.size(); ++rank) ranks[order[rank]] = rank;
   return ranks;

@@ -306,3 +306,191 @@ def test_training_proposes_names_without_the_sample(box):
         box.ok(train + ["--track-pattern", pattern] + list(names))
     result = box.ok(train + ["CTCF=" + files[0], "H3K27ac=" + files[1]])
     check("--track-pattern" not in result.stderr, "%s" % result)
+
+
+# Not only genomes
+
+LONG_GRID = """File type = "ooTextFile"
+Object class = "TextGrid"
+
+xmin = 0
+xmax = 4
+tiers? <exists>
+size = 3
+item []:
+    item [1]:
+        class = "IntervalTier"
+        name = "words"
+        xmin = 0
+        xmax = 4
+        intervals: size = 1
+        intervals [1]:
+            xmin = 0
+            xmax = 4
+            text = "say ""aa"""
+    item [2]:
+        class = "IntervalTier"
+        name = "phones"
+        xmin = 0
+        xmax = 4
+        intervals: size = %d
+%s    item [3]:
+        class = "TextTier"
+        name = "clicks"
+        xmin = 0
+        xmax = 4
+        points: size = 1
+        points [1]:
+            number = 0.5
+            mark = "click"
+"""
+# Seconds; 100 frames each second. The last bit is a hair over and under the edges of frames.
+PHONES = [(0, 0.7, "off"), (0.7, 1.401, "on"), (1.401, 2.1, ""), (2.1, 2.7959, "off"), (2.7959, 3.5, "on"), (3.5, 4, "off")]
+
+
+def grid(box, name="utt1.TextGrid", phones=PHONES, short=False, encoding="utf-8"):
+    entries = "".join('        intervals [%d]:\n            xmin = %r\n            xmax = %r\n            text = "%s"\n' % (i + 1, a, b, text)
+                      for i, (a, b, text) in enumerate(phones))
+    text = LONG_GRID % (len(phones), entries)
+    if short:
+        values = ["%r\n%r\n\"%s\"\n" % phone for phone in phones]
+        text = ('File type = "ooTextFile"\nObject class = "TextGrid"\n\n0\n4\n<exists>\n1\n"IntervalTier"\n"phones"\n0\n4\n%d\n' % len(phones)
+                + "".join(values))
+    return box.write(name, text.encode(encoding))
+
+
+def phone_table(box, name="utt1.tsv", phones=PHONES, header="begin\tend\tlabel\n"):
+    return box.write(name, header + "".join("%r\t%r\t%s\n" % phone for phone in phones if phone[2]))
+
+
+def frames(box, name="utt1.npy"):
+    """One value per frame: high where `on` is."""
+    values = []
+    for i in range(400):
+        label = [text for a, b, text in PHONES if round(100 * a) <= i < round(100 * b)][0]
+        values.append([3.0 + (i % 5) * 0.1 if label == "on" else (i % 7) * 0.1, float(i % 3)])
+    box.write(name, npy(values))
+    box.write("frames.bed", "".join("utt1\t%d\t%d\t%s\n" % (round(100 * a), round(100 * b), text) for a, b, text in PHONES if text))
+
+
+SPEECH = "train --max-duration 80 --max-iterations 3 --track-names energy,zcr --unit frames "
+
+
+def trained(box, labels, more=""):
+    """The parameters, without the record of where they come from."""
+    box.ok(SPEECH + "--labels %s %s -o speech.json utt1.npy" % (labels, more))
+    document = load(box, "speech.json")
+    document.pop("training")
+    return document
+
+
+def test_labels_with_times_are_those_of_bed(box):
+    frames(box)
+    expected = trained(box, "frames.bed")
+    check([track["name"] for track in expected["tracks"]] == ["energy", "zcr"], "%s" % expected["tracks"])
+    check(trained(box, grid(box), "--rate 100 --tier phones") == expected, "long TextGrid")
+    check(trained(box, grid(box, "utt1.TextGrid", short=True), "--rate 100") == expected, "short TextGrid")
+    for encoding in ("utf-16", "utf-16-be", "utf-8-sig"):
+        grid(box, encoding=encoding)
+        if encoding == "utf-16-be":
+            box.write("utt1.TextGrid", b"\xfe\xff" + box.path("utt1.TextGrid").read_bytes())
+        check(trained(box, "utt1.TextGrid", "--rate 100 --tier phones") == expected, encoding)
+    check(trained(box, "utt1=" + grid(box, "other.TextGrid"), "--rate 100 --tier phones") == expected, "NAME=")
+    check(trained(box, phone_table(box), "--rate 100") == expected, "table")
+    check(trained(box, phone_table(box, header=""), "--rate 100") == expected, "table without a header")
+    rows = [("utt1",) + phone for phone in PHONES if phone[2]]
+    box.write("all.tsv", "label\tsequence\tend\tbegin\n" + "".join("%s\t%s\t%r\t%r\n" % (d, a, c, b) for a, b, c, d in rows))
+    check(trained(box, "all.tsv", "--rate 100") == expected, "table with sequences")
+    box.fails(SPEECH + "--labels utt1.tsv -o out.json utt1.npy", 2, "utt1.tsv", "--rate")
+    box.fails(SPEECH + "--labels utt1.TextGrid --rate 100 -o out.json utt1.npy", 2, "words, phones", "--tier")
+    box.fails(SPEECH + "--labels utt1.TextGrid --rate 100 --tier clicks -o out.json utt1.npy", 2, "clicks", "words, phones", "--tier")
+    # Bins of several frames: nearest edges.
+    box.ok("train --max-duration 80 --max-iterations 2 -b 10 --rate 1000 --labels utt1.tsv -o ms.json utt1.npy")
+    check(load(box, "ms.json")["training"]["positions"] == trained_positions(box), "milliseconds")
+
+
+def trained_positions(box):
+    return load(box, "speech.json")["training"]["positions"]
+
+
+def test_evaluation_in_frames(box):
+    frames(box)
+    box.ok(SPEECH + "--labels frames.bed -o speech.json utt1.npy")
+    box.ok("decode -p speech.json --unit frames --track-names energy,zcr -o utt1.bed utt1.npy")
+    expected = box.ok("eval --truth frames.bed utt1.bed").stdout
+    grid(box)
+    found = box.ok("eval --truth utt1.TextGrid --tier phones --rate 100 utt1.bed").stdout
+    check(found.splitlines()[2:] == expected.splitlines()[2:], found)
+    found = box.ok("eval --truth utt1.TextGrid --tier phones --rate 100 --unit seconds utt1.bed").stdout
+    check("330 frames (3.3 s)" in found and "bases" not in found, found)
+    plan = box.ok("decode -p speech.json --unit seconds --rate 100 --dry-run utt1.npy").stdout
+    check("utt1\t400 frames (4 s)\t400 bins" in plan and "bases" not in plan, plan)
+    plan = box.ok("decode -p speech.json --unit frames --dry-run utt1.npy").stdout
+    check("utt1\t400 frames\t400 bins" in plan, plan)
+    check("bin size: 1 frames" in box.ok("info speech.json --unit frames").stdout, "info")
+    box.fails("decode -p speech.json --unit seconds -o out.bed utt1.npy", 2, "--unit seconds", "--rate")
+    box.fails("decode -p speech.json --unit minutes -o out.bed utt1.npy", 2, "bases, frames, seconds")
+    box.fails("decode -p speech.json --unit frames -r utt1:900-1000 -o out.bed utt1.npy", 3, "400 frames")
+    box.fails("decode -p speech.json --track-names zcr,energy -o out.bed utt1.npy", 2, "zcr,energy", "energy,zcr")
+    box.fails(SPEECH.replace("energy,zcr", "energy") + "--labels frames.bed -o out.json utt1.npy", 2, "1 names", "2 columns")
+    bigwig_track(box, "x.bw")
+    box.fails("train --track-names a --labels frames.bed -o out.json x.bw", 2, "--track-names", "NAME=PATH")
+
+
+def test_damaged_times(box):
+    frames(box)
+    speech = SPEECH + "--rate 100 -o out.json utt1.npy --tier phones --labels "
+    cases = {"overlap": ([(0, 0.7, "off"), (0.6, 1.0, "on")], "overlaps"), "unsorted": ([(1, 2, "off"), (0, 1, "on")], "before"),
+             "empty": ([(0, 0.7, "off"), (0.7, 0.7, "on")], "less than")}
+    for name, (phones, text) in cases.items():
+        phone_table(box, "bad.tsv", phones)
+        box.fails(speech + "utt1=bad.tsv", 3, "bad.tsv", "line 3", text)
+        grid(box, "bad.TextGrid", phones)
+        box.fails(speech + "utt1=bad.TextGrid", 3, "bad.TextGrid", "line 30", text)
+    whole = box.text(grid(box, "good.TextGrid"))
+    for name, text in (("cut", whole[:400]), ("count", whole.replace("size = 6", "size = 7")), ("size", whole.replace("size = 6", "size = 1e9")),
+                       ("class", whole.replace('"IntervalTier"', '"PitchTier"')), ("number", whole.replace("xmin = 0.7", 'xmin = "x"'))):
+        box.write("bad.TextGrid", text)
+        result = box.fails(speech + "utt1=bad.TextGrid", 3, "bad.TextGrid", "line ")
+    for text in ("begin\tend\tlabel\n0\tx\ton\n", "begin\tend\tlabel\n0\t1\n"):
+        box.write("bad.tsv", text)
+        box.fails(speech + "utt1=bad.tsv", 3, "bad.tsv", "line 2")
+    # An interval of less than half a frame is rounded away, and said.
+    phone_table(box, "utt1.tsv", [(0, 0.7, "off"), (0.7, 0.7004, "on"), (0.71, 1.4, "on"), (1.4, 2, "off")])
+    check("labels-too-short" in box.ok(speech + "utt1.tsv").stderr, "no warning")
+
+
+def test_options_that_take_lists_do_not_swallow_inputs(box):
+    frames(box)
+    train = "train --labels frames.bed --max-duration 80 --max-iterations 2 -o out.json "
+    box.ok(train + "--val-region utt1:1-100 --val-region utt1:351-400 utt1.npy")
+    check(load(box, "out.json")["training"]["options"]["val-region"] == "utt1:1-100 utt1:351-400", "two regions")
+    for command in (train + "--val-region utt1:1-100 utt1:301-400 utt1.npy", train + "-r utt1:1-300 utt1:301-400 utt1.npy"):
+        box.fails(command, 4, "utt1:301-400", "no such file", "--val-region A --val-region B")
+    box.ok(train + "--freeze start,end --freeze transition utt1.npy")
+    for command in ("decode", "posterior", "train", "eval", "simulate"):
+        text = " ".join(box.ok([command, "--help"]).stdout.split())
+        check("one per option: give the option again for more" in text, "%s --help" % command)
+        check("--region TEXT ..." not in text and "--region TEXT" in text, "%s --help" % command)
+        check("--unit" in text and "--rate" in text, "%s --help" % command)
+
+
+def test_labels_have_a_natural_order_and_colours_of_their_own(box):
+    runs = ["E10", "E2", "E1", "E10", "E1", "E2"]
+    values = {"E1": 0.0, "E2": 2.0, "E10": 5.0}
+    colours, orders = [], []
+    for shift in range(3):
+        names = runs[shift:] + runs[:shift]
+        box.write("labels.bed", "".join("chrA\t%d\t%d\t%s\n" % (100 * i, 100 * i + 100, name) for i, name in enumerate(names)))
+        bigwig_track(box, "x.bw", {"chrA": 600}, bigwig.fixed_step("chrA", 0, 10, [values[names[i // 10]] + 0.1 * (i % 3) for i in range(60)]))
+        box.ok("train --labels labels.bed -b 10 --max-duration 20 -o out.json x.bw")
+        orders.append([label["name"] for label in load(box, "out.json")["labels"]])
+        rows = bed_rows(box.ok("decode -p out.json x.bw").stdout)
+        colours.append(sorted({(row[3], row[8]) for row in rows}))
+    check(orders == [["E1", "E2", "E10"]] * 3, "%s" % orders)
+    check(colours[0] == colours[1] == colours[2] and len(colours[0]) == 3, "%s" % colours)
+    # A model that lists its labels in another order has the same colours.
+    make_inputs.parameters(box, "one.json", labels=["low", "mid", "high"])
+    make_inputs.parameters(box, "two.json", labels=["high", "low", "mid"])
+    found = [{row[3]: row[8] for row in bed_rows(box.ok("decode -p %s scores.npy" % name).stdout)} for name in ("one.json", "two.json")]
+    check(all(found[0][name] == found[1][name] for name in found[0] if name in found[1]), "%s" % found)

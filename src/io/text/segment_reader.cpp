@@ -47,21 +47,23 @@ std::optional<double> seconds(const std::string& text) {
   return value;
 }
 
-// Which column is what; nothing for the sequence where a file names none.
+constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
+
+// Which column is what; width 0: not known yet.
 struct TableColumns {
-  std::size_t begin = 0, end = 1, label = 2, width = 3;
-  std::optional<std::size_t> sequence;
+  std::size_t begin = 0, end = 1, label = 2, width = 0;
+  std::size_t sequence = kNoColumn;
 };
 
-std::optional<TableColumns> header_columns(const std::vector<std::string>& fields) {
-  const auto find = [&](std::string_view name) -> std::optional<std::size_t> {
+// Width 0: the line is no header.
+TableColumns header_columns(const std::vector<std::string>& fields) {
+  const auto find = [&](std::string_view name) {
     const auto found = std::ranges::find(fields, name);
-    if (found == fields.end()) return std::nullopt;
-    return static_cast<std::size_t>(found - fields.begin());
+    return found == fields.end() ? kNoColumn : static_cast<std::size_t>(found - fields.begin());
   };
-  const auto begin = find("begin"), end = find("end"), label = find("label");
-  if (!begin || !end || !label) return std::nullopt;
-  return TableColumns{*begin, *end, *label, fields.size(), find("sequence")};
+  TableColumns columns{find("begin"), find("end"), find("label"), fields.size(), find("sequence")};
+  if (columns.begin == kNoColumn || columns.end == kNoColumn || columns.label == kNoColumn) columns.width = 0;
+  return columns;
 }
 
 // Whether the first line of the file is that of a table of times: a header line, or two numbers and a label.
@@ -71,8 +73,8 @@ bool is_table(const std::string& path) {
   while (lines.next(line)) {
     if (is_skipped(line)) continue;
     const std::vector<std::string> fields = fields_of(line);
-    return header_columns(fields) || (fields.size() == 3 && seconds(fields[0]) && seconds(fields[1]) &&
-                                      !seconds(fields[2]));
+    return header_columns(fields).width > 0 ||
+           (fields.size() == 3 && seconds(fields[0]) && seconds(fields[1]) && !seconds(fields[2]));
   }
   return false;
 }
@@ -80,28 +82,28 @@ bool is_table(const std::string& path) {
 std::vector<TimedLabel> read_table(const std::string& path, const std::string& name) {
   TextLines lines(path);
   std::vector<TimedLabel> labels;
-  std::optional<TableColumns> columns;
+  TableColumns columns;
   std::string line;
   while (lines.next(line)) {
     if (is_skipped(line)) continue;
     const std::vector<std::string> fields = fields_of(line);
-    if (!columns) {
+    if (columns.width == 0) {
       columns = header_columns(fields);
-      if (columns) continue;
-      columns = TableColumns();
+      if (columns.width > 0) continue;
+      columns = {0, 1, 2, 3, kNoColumn};
     }
     const auto refuse = [&](const std::string& what) {
       return InputError({path, "line " + std::to_string(lines.line_number()), what,
                          "a table of labels has the columns begin, end (seconds) and label"});
     };
-    if (fields.size() != columns->width)
+    if (fields.size() != columns.width)
       throw refuse("found " + std::to_string(fields.size()) + " column(s), expected " +
-                   std::to_string(columns->width));
-    const auto begin = seconds(fields[columns->begin]), end = seconds(fields[columns->end]);
+                   std::to_string(columns.width));
+    const auto begin = seconds(fields[columns.begin]), end = seconds(fields[columns.end]);
     if (!begin || !end)
-      throw refuse("'" + fields[begin ? columns->end : columns->begin] + "' is not a time in seconds");
-    labels.push_back({columns->sequence ? fields[*columns->sequence] : name, *begin, *end,
-                      fields[columns->label], lines.line_number()});
+      throw refuse("'" + fields[begin ? columns.end : columns.begin] + "' is not a time in seconds");
+    labels.push_back({columns.sequence != kNoColumn ? fields[columns.sequence] : name, *begin, *end,
+                      fields[columns.label], lines.line_number()});
     if (labels.back().sequence.empty()) throw refuse("the column \"sequence\" is empty");
   }
   return labels;
@@ -167,28 +169,33 @@ std::int64_t position_of(double time, const LabelTimes& times) {
 
 }  // namespace
 
-LabelPath parse_label_path(const std::string& argument) {
+std::string take_sequence_name(std::string& argument) {
   const std::size_t equals = argument.find('=');
   std::error_code ignored;
-  if (equals == std::string::npos || std::filesystem::exists(argument, ignored)) return {argument, ""};
-  return {argument.substr(equals + 1), argument.substr(0, equals)};
+  if (equals == std::string::npos || std::filesystem::exists(argument, ignored)) return "";
+  const std::string name = argument.substr(0, equals);
+  argument.erase(0, equals + 1);
+  return name;
 }
 
-SegmentReader::SegmentReader(const std::string& argument, const LabelTimes& times) {
-  const LabelPath given = parse_label_path(argument);
-  const std::string& path = given.path;
-  const bool grid = path != "-" && is_textgrid(path);
-  if (path == "-" || (!grid && !is_table(path))) {
-    if (!given.name.empty())
-      throw UsageError("'" + given.name + "=' names the sequence of " + path + ", but BED files name theirs",
-                       "leave the name out");
+SegmentReader::SegmentReader(const std::string& path, const LabelTimes& times) {
+  // What can be read only once, a pipe or standard input, is BED.
+  std::error_code ignored;
+  const bool twice = std::filesystem::is_regular_file(path, ignored);
+  const bool grid = twice && is_textgrid(path);
+  if (!grid && !(twice && is_table(path))) {
+    if (!times.sequence.empty())
+      throw UsageError(
+          "'" + times.sequence + "=' names the sequence of " + path + ", but BED files name theirs",
+          "leave the name out");
     bed_ = std::make_unique<BedReader>(path);
     return;
   }
   if (times.rate <= 0)
     throw UsageError(path + " has times in seconds, which become positions only by a rate",
                      "give --rate R, positions per second");
-  const std::string name = given.name.empty() ? std::filesystem::path(path).stem().string() : given.name;
+  const std::string name =
+      times.sequence.empty() ? std::filesystem::path(path).stem().string() : times.sequence;
   const std::vector<TimedLabel> labels = grid ? read_grid(path, name, times.tier) : read_table(path, name);
   check_order(path, labels);
   for (const TimedLabel& label : labels) {

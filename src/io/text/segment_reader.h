@@ -12,17 +12,15 @@ namespace semicrf {
 
 // What files with times in seconds need to be known besides.
 struct LabelTimes {
-  double rate = 0;             // positions per second, 0: not given
-  std::int64_t bin_size = 1;   // positions; times are rounded to the nearest edge of a bin
-  std::string tier;            // of TextGrids; empty: the only interval tier
+  double rate = 0;            // positions per second, 0: not given
+  std::int64_t bin_size = 1;  // positions; times are rounded to the nearest edge of a bin
+  std::string tier;           // of TextGrids; empty: the only interval tier
+  std::string sequence;       // that the labels belong to, for files that name none; empty: the file's stem
 };
 
-// `argument` is [name=]PATH; a text that is the name of an existing file is a PATH as a whole.
-struct LabelPath {
-  std::string path;
-  std::string name;  // of the sequence, for files that name none; empty: the file's stem
-};
-LabelPath parse_label_path(const std::string& argument);
+// Splits [name=]PATH: `argument` becomes the path, the result is the name or empty. A text that is the name
+// of an existing file is a PATH as a whole.
+std::string take_sequence_name(std::string& argument);
 
 // Three kinds of files, told by their content:
 // - BED with a label in column 4;
@@ -34,7 +32,7 @@ LabelPath parse_label_path(const std::string& argument);
 // or are not sorted. UsageError: a rate is needed, or a tier must be chosen.
 class SegmentReader {
  public:
-  SegmentReader(const std::string& argument, const LabelTimes& times);
+  SegmentReader(const std::string& path, const LabelTimes& times);
   ~SegmentReader();
   // As BedReader::next.
   bool next(BedRecord& record);

@@ -1,4 +1,5 @@
-// Both text formats are the same sequence of values: numbers, quoted texts and <flags>. What else stands there
+// Both text formats are the same sequence of values: numbers, quoted texts and <flags>. What else stands
+// there
 // ("xmin =", "intervals [1]:") is for human readers, and Praat passes over it too.
 #include "io/text/textgrid.h"
 
@@ -13,7 +14,9 @@ namespace semicrf {
 namespace {
 
 void append_utf8(std::uint32_t code, std::string& text) {
-  const auto byte = [&](std::uint32_t value) { text += static_cast<char>(static_cast<unsigned char>(value)); };
+  const auto byte = [&](std::uint32_t value) {
+    text += static_cast<char>(static_cast<unsigned char>(value));
+  };
   if (code < 0x80) {
     byte(code);
   } else if (code < 0x800) {
@@ -72,7 +75,8 @@ class ValueReader {
   std::int64_t line() const { return line_; }
 
   InputError refuse(const std::string& what) const {
-    return InputError({path_, "line " + std::to_string(line_), what, "this is not a whole TextGrid of Praat"});
+    return InputError(
+        {path_, "line " + std::to_string(line_), what, "this is not a whole TextGrid of Praat"});
   }
 
   double number(const char* what) {
@@ -185,7 +189,8 @@ TextGridTier read_tier(ValueReader& values) {
 bool is_textgrid(const std::string& path) {
   constexpr std::size_t kLines = 4;
   const std::string content = content_of(path, kLines);
-  return content.find("\"ooTextFile") != std::string::npos && content.find("\"TextGrid\"") != std::string::npos;
+  return content.find("\"ooTextFile") != std::string::npos &&
+         content.find("\"TextGrid\"") != std::string::npos;
 }
 
 std::vector<TextGridTier> read_textgrid(const std::string& path) {

@@ -40,8 +40,8 @@ class Run {
       for (const Label& label : parameters_.parameters.labels) labels_.number(label.name);
     }
     if (!options.input.chrom_sizes_file.empty()) sizes_ = read_chrom_sizes(options.input.chrom_sizes_file);
-    truth_ = read_segmentation(options.truth, sizes_, labels_);
-    predicted_ = read_segmentation(options.predicted, sizes_, labels_);
+    truth_ = read_segmentation(options.truth, sizes_, labels_, times_of(options.truth_times));
+    predicted_ = read_segmentation(options.predicted, sizes_, labels_, times_of(options.predicted_times));
     report_.version = options.version;
     report_.truth = {file_name(options.truth), truth_.count};
     report_.predicted = {file_name(options.predicted), predicted_.count};
@@ -108,6 +108,12 @@ class Run {
       warn({"not-in-truth", report_.predicted.file + " has segments on " +
                                 chromosome_names(named(strangers)) +
                                 ", where the truth has none; they are not evaluated"});
+  }
+
+  LabelTimes times_of(LabelTimes times) const {
+    const bool known = !options_.input.parameters.empty() && parameters_.parameters.bin_size_given;
+    times.bin_size = options_.input.bin_size.value_or(known ? parameters_.parameters.bin_size : 1);
+    return times;
   }
 
   bool asks_for_all() const { return include_given_ || options_.input.all_chromosomes; }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "io/text/region.h"
 #include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/bigwig_inputs.h"
@@ -231,21 +232,22 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
                           ", which has " + chromosome_names(wanted),
                       "give the array the name of its chromosome: NAME=PATH"});
   if (array.rows > (std::int64_t{1} << 62) / bin)
-    throw InputError({array.file, "",
-                      std::to_string(array.rows) + " bins are more than the program can count in bases", ""});
+    throw InputError(
+        {array.file, "",
+         std::to_string(array.rows) + " bins are more than the program can count in " + units().many, ""});
   if (part) {
     sequence.origin = part->begin;
     sequence.length = part->end - part->begin;
     if (part->begin % bin != 0)
-      throw InputError({array.file, "",
-                        "the part \"" + array.name + "\" does not begin at an edge of the bins of " +
-                            std::to_string(bin) + " bases",
-                        "begin it at a multiple of the bin size plus 1"});
+      throw InputError(
+          {array.file, "",
+           "the part \"" + array.name + "\" does not begin at an edge of the bins of " + amount(bin),
+           "begin it at a multiple of the bin size plus 1"});
     if (known != nullptr && part->end > known->length)
-      throw InputError({array.file, "",
-                        "the part \"" + array.name + "\" ends beyond its chromosome, which has " +
-                            std::to_string(known->length) + " bases",
-                        ""});
+      throw InputError(
+          {array.file, "",
+           "the part \"" + array.name + "\" ends beyond its chromosome, which has " + amount(known->length),
+           ""});
   } else {
     sequence.length = known != nullptr ? known->length : array.rows * bin;
   }
@@ -253,7 +255,7 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
   if (array.rows != expected)
     throw InputError({array.file, "",
                       "has " + std::to_string(array.rows) + " rows, but \"" + array.name + "\" has " +
-                          std::to_string(expected) + " bins of " + std::to_string(bin) + " bases",
+                          std::to_string(expected) + " bins of " + amount(bin),
                       ""});
   return sequence;
 }

@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "core/units.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
@@ -179,8 +180,8 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
   for_each_sequence(
       [&](const Sequence& sequence, const auto& pieces, const ScoreSource& source, std::size_t kept) {
-        text += "sequence\t" + escape_control(sequence.title) + "\t" + std::to_string(sequence.length) +
-                " bases\t" + std::to_string(total_bins(pieces)) + " bins\t" + std::to_string(pieces.size()) +
+        text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
+                std::to_string(total_bins(pieces)) + " bins\t" + std::to_string(pieces.size()) +
                 (pieces.size() == 1 ? " piece" : " pieces");
         const PiecePlan windows =
             plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));

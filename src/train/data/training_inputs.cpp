@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
@@ -62,9 +63,11 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
     const LabelRecord& last = labels.chromosomes.at(name).back();
     if (last.end > known->second)
       throw InputError({labels.path, "line " + std::to_string(last.line),
-                        "the segment ends at base " + std::to_string(last.end) + ", but " + name + " has " +
-                            std::to_string(known->second) + " bases in the tracks",
-                        "check that labels and tracks are of the same genome version"});
+                        "the segment ends at " + units().one + " " + std::to_string(last.end) + ", but " +
+                            name + " has " + amount(known->second) + " in the tracks",
+                        units().one == "base"
+                            ? "check that labels and tracks are of the same genome version"
+                            : "check the rate, and that labels and tracks belong together"});
   }
   if (unknown.size() == labels.order.size())
     throw InputError({labels.path, "",
@@ -277,6 +280,10 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
   for (std::size_t i = 0; i < samples.size(); ++i)
     read_sample(options, samples[i], i, labels, parameters, found);
   found.paths.push_back(labels.path);
+  if (labels.vanished > 0)
+    found.warnings.push_back(
+        {"labels-too-short", std::to_string(labels.vanished) +
+                                 " intervals of the labels are shorter than a bin and were rounded away"});
   found.proposal = pattern_proposal(options.input);
   if (!options.val_regions.empty() && found.validation.pieces.empty())
     throw InputError({labels.path, "", "no bin of the validation regions has a label",
