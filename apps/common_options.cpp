@@ -56,6 +56,7 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::ve
                             const std::string& help) {
   return command.add_option(names, values, help + "; one per option: give the option again for more")
       ->expected(1)
+      ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 

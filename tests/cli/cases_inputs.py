@@ -310,7 +310,7 @@ def test_training_proposes_names_without_the_sample(box):
 
 # Not only genomes
 
-LONG_GRID = """File type = "ooTextFile"
+LONG_GRID = '''File type = "ooTextFile"
 Object class = "TextGrid"
 
 xmin = 0
@@ -343,7 +343,7 @@ item []:
         points [1]:
             number = 0.5
             mark = "click"
-"""
+'''
 # Seconds; 100 frames each second. The last bit is a hair over and under the edges of frames.
 PHONES = [(0, 0.7, "off"), (0.7, 1.401, "on"), (1.401, 2.1, ""), (2.1, 2.7959, "off"), (2.7959, 3.5, "on"), (3.5, 4, "off")]
 
