@@ -11,9 +11,9 @@
 namespace semicrf {
 
 struct ProvenanceInput {
-  std::string name;        // the track, label or sequence that it is, or empty
   std::string path;        // only the last component is printed
   std::int64_t bytes = 0;  // size of the file, -1: not known (a pipe), not printed
+  std::string name;        // the track, label or sequence that it is, or empty
 };
 
 struct Provenance {

@@ -489,7 +489,7 @@ std::vector<ProvenanceInput> InputSet::provenance() const {
   const auto add = [&](const std::string& name, const std::string& path) {
     std::error_code error;
     const auto bytes = std::filesystem::file_size(path, error);
-    inputs.push_back({name, path, error ? -1 : static_cast<std::int64_t>(bytes)});
+    inputs.push_back({path, error ? -1 : static_cast<std::int64_t>(bytes), name});
   };
   const auto& named = state_->named_files;
   for (const auto& [name, path] : named) add(name, path);
