@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <thread>
 
 #include "apps/logging.h"
@@ -10,21 +11,22 @@
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
+#include "io/text/sample_sheet.h"
 
 namespace semicrf {
 namespace {
 
 void add_input_options(CLI::App& command, InputOptions& input) {
   command.add_option("-p,--params", input.parameters, "parameter file (JSON, format 1)")->required();
-  command
-      .add_option("INPUT", input.inputs,
-                  "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
-                  " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome")
-      ->required();
+  command.add_option("INPUT", input.inputs,
+                     "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
+                     " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome");
+  add_track_options(command, input, false, "Options");
   add_boundary_options(command, input, "Options");
   add_region_options(command, input, "region to compute");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes, their lengths and the order of the output: two columns, or a .fai index");
+  add_chromosomes_option(command, input);
   command.add_option("-b,--bin-size", input.bin_size,
                      "bases per bin; must equal bin_size of the parameter file where that has one");
   command.add_flag("--all-chromosomes", input.all_chromosomes,
@@ -52,7 +54,10 @@ std::vector<int> device_numbers(const std::string& device) {
 
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                             const std::string& help) {
-  return command.add_option(names, values, help + "; may be repeated")->allow_extra_args(false);
+  return command.add_option(names, values, help + "; one per option: give the option again for more")
+      ->expected(1)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
@@ -70,6 +75,61 @@ void add_region_options(CLI::App& command, InputOptions& input, const std::strin
   command.add_option("-L,--regions-file", input.regions_file,
                      "BED file of regions, used together with --region");
   command.add_option("--exclude", input.exclude_file, "BED file of regions to leave out");
+}
+
+void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group) {
+  command
+      .add_option(
+          "--track-pattern", input.track_pattern,
+          "names tracks by their file names: '{sample}.{track}.bw' makes GM12878.CTCF.bw the track CTCF;\n"
+          "all files must have the same {sample}; NAME=PATH keeps its name")
+      ->group(group);
+  command
+      .add_option(
+          "--samples", input.samples_file,
+          "sample sheet in place of the files: columns sample, track and path (of a bigWig, relative to\n"
+          "the sheet), separated by tabs, with a header line")
+      ->group(group);
+  command
+      .add_option(
+          "--sample", input.samples,
+          several ? "samples of the sheet to train on, all with the same labels; a list separated by commas"
+                  : "the sample of the sheet, where it has several")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME")
+      ->group(group);
+  command
+      .add_option(
+          "--track-names", input.track_names,
+          "names of the columns of arrays; a list separated by commas, checked against the parameters")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->type_name("NAME,...")
+      ->group(group);
+}
+
+void require_inputs(const InputOptions& input, const std::string& name) {
+  if (!has_inputs(input))
+    throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
+}
+
+CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
+  const std::map<std::string, ChromosomePolicy> names = {{"error", ChromosomePolicy::kError},
+                                                         {"common", ChromosomePolicy::kCommon},
+                                                         {"union", ChromosomePolicy::kUnion}};
+  return command
+      .add_option_function<std::string>(
+          "--chromosomes",
+          [&input, names](const std::string& given) {
+            const auto found = names.find(given);
+            if (found == names.end())
+              throw UsageError("--chromosomes must be error, common or union, not '" + given + "'");
+            input.chromosomes = found->second;
+          },
+          "chromosomes that some bigWig files lack: error (default; chromosomes outside of --region do not\n"
+          "count), common (only those in all files) or union (a file has no value on those it lacks)")
+      ->type_name("TEXT");
 }
 
 void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group) {
@@ -136,6 +196,7 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
                    "print bins, memory, order and which file is which track; compute nothing");
   command.add_option("--stats", arguments.stats, "write statistics and warnings to this JSON file");
   add_log_options(command, arguments.log);
+  add_unit_options(command, arguments.unit);
 }
 
 EngineOptions engine_options(const EngineArguments& arguments) {
@@ -168,9 +229,11 @@ std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOp
 
 void start_logging(const LogArguments& arguments, const InputOptions& input, std::vector<std::string> files) {
   if (!arguments.log_file.empty()) {
-    for (const std::string& path :
-         {input.parameters, input.regions_file, input.exclude_file, input.chrom_sizes_file})
+    for (const std::string& path : {input.parameters, input.regions_file, input.exclude_file,
+                                    input.chrom_sizes_file, input.samples_file})
       files.push_back(path);
+    if (!input.samples_file.empty())
+      for (const SampleRow& row : read_sample_sheet(input.samples_file)) files.push_back(row.path);
     for (const auto* inputs : {&input.inputs, &input.start_scores, &input.end_scores})
       for (const std::string& typed : *inputs) {
         files.push_back(typed);
@@ -184,6 +247,7 @@ void start_logging(const LogArguments& arguments, const InputOptions& input, std
 }
 
 RunOptions run_options(const CommonArguments& arguments) {
+  apply_units(arguments.unit);
   start_logging(arguments.log, arguments.input, {});
   RunOptions options;
   options.input = arguments.input;

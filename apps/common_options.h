@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "apps/unit_options.h"
 #include "engine/options.h"
 #include "pipeline/run/run_options.h"
 
@@ -31,6 +32,7 @@ struct CommonArguments {
   InputOptions input;
   EngineArguments engine;
   LogArguments log;
+  UnitArguments unit;
   std::string output;  // empty: not given
   std::string prefix;
   std::string max_memory;
@@ -49,6 +51,12 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string
                         const std::string& help, const std::vector<std::string>& choices);
 // -r, -L and --exclude; `use` completes the help: "region to decode".
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
+// --track-pattern, --samples, --sample and --track-names; `several`: --sample may name several.
+void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group);
+// UsageError where no track is given; `name` is what the help calls them.
+void require_inputs(const InputOptions& input, const std::string& name);
+// --chromosomes.
+CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input);
 // --start-scores and --end-scores.
 void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group);
 void add_engine_options(CLI::App& command, EngineArguments& arguments);

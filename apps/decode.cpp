@@ -21,6 +21,7 @@ struct DecodeArguments {
 
 void decode(const DecodeArguments& arguments) {
   DecodeOptions options;
+  require_inputs(arguments.common.input, "INPUT");
   options.run = run_options(arguments.common);
   options.output = output_path(arguments.common, "segments.bed");
   options.posterior_path = arguments.posterior;

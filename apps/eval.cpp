@@ -18,6 +18,7 @@ struct EvalArguments {
   std::string output;  // empty: not given
   std::string max_memory;
   LogArguments log;
+  UnitArguments unit;
 };
 
 void add_region_options(CLI::App& command, InputOptions& input) {
@@ -40,7 +41,9 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
       .add_option("TRACK", input.inputs,
                   "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them")
       ->group(group);
+  add_track_options(command, input, false, group);
   add_boundary_options(command, input, group);
+  add_chromosomes_option(command, input)->group(group);
   command
       .add_option("-b,--bin-size", input.bin_size,
                   "bases per bin; must equal bin_size of the parameter file where that has one")
@@ -51,8 +54,11 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
 
 void eval(EvalArguments& arguments) {
   start_logging(arguments.log, {}, {});
+  apply_units(arguments.unit);
   EvalOptions& options = arguments.options;
-  if (options.input.parameters.empty() != options.input.inputs.empty())
+  options.truth_times = label_times(arguments.unit, options.truth);
+  options.predicted_times = label_times(arguments.unit, options.predicted);
+  if (options.input.parameters.empty() == has_inputs(options.input))
     throw UsageError("-p and TRACK must be given together: scores under the model need both",
                      "give both, or neither");
   if (options.input.parameters.empty() &&
@@ -79,7 +85,11 @@ void add_eval_command(CLI::App& program) {
       "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n");
   const auto arguments = std::make_shared<EvalArguments>();
   EvalOptions& options = arguments->options;
-  command->add_option("--truth", options.truth, "the true segments: BED with a label in column 4")
+  command
+      ->add_option(
+          "--truth", options.truth,
+          "the true segments: BED with a label in column 4; or, with --rate, [sequence=]PATH of a Praat"
+          " TextGrid or of a table with the columns begin, end (seconds) and label")
       ->required();
   command
       ->add_option("PRED", options.predicted,
@@ -95,9 +105,11 @@ void add_eval_command(CLI::App& program) {
   command->add_option("-o,--output", arguments->output,
                       "tables; - for standard output (default, unless --json - is given)");
   command->add_option("--json", options.json_path, "JSON document; - for standard output");
+  add_tier_option(*command, arguments->unit);
   add_region_options(*command, options.input);
   add_model_options(*command, *arguments);
   add_engine_options(*command, arguments->engine);
+  add_unit_options(*command, arguments->unit);
   command->add_flag("-q,--quiet", arguments->log.quiet, "write only errors to standard error");
   command->callback([arguments] { eval(*arguments); });
 }

@@ -16,12 +16,14 @@ namespace semicrf {
 namespace {
 
 struct InfoArguments {
+  UnitArguments unit;
   std::vector<std::string> paths;
   bool params_template = false, transitions = false, weights = false;
   std::vector<std::string> labels, tracks;
 };
 
 void info(const InfoArguments& arguments) {
+  apply_units(arguments.unit);
   set_up_logging(Verbosity::kNormal, "");
   if (arguments.params_template) {
     if (!arguments.paths.empty())
@@ -75,6 +77,7 @@ void add_info_command(CLI::App& program) {
           "with --template: track names, separated by commas; without it the inputs are label scores")
       ->delimiter(',')
       ->allow_extra_args(false);
+  add_unit_options(*command, arguments->unit);
   command->callback([arguments] { info(*arguments); });
 }
 

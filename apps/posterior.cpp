@@ -17,6 +17,7 @@ struct PosteriorArguments {
 
 void posterior(const PosteriorArguments& arguments) {
   PosteriorOptions options;
+  require_inputs(arguments.common.input, "INPUT");
   options.run = run_options(arguments.common);
   options.output = output_path(arguments.common, "boundary.bedgraph");
   options.labels_out = arguments.labels_out;

@@ -78,7 +78,6 @@ void add_simulate_command(CLI::App& program) {
           shared_outputs_help());
   const auto arguments = std::make_shared<SimulateArguments>();
   add_common_options(*command, arguments->common);
-  command->get_option("INPUT")->required(false);
   command->remove_option(command->get_option("--digits"));
   command
       ->add_option("--length", arguments->lengths,

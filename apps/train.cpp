@@ -29,8 +29,9 @@ struct TrainArguments {
   EngineArguments engine;
   TrainOptions options;
   std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
-              missing = "zero", optimizer = "lbfgs";
+              missing = "default", optimizer = "lbfgs";
   LogArguments log;
+  UnitArguments unit;
   std::string max_memory;
   bool dry_run = false;
 };
@@ -77,6 +78,8 @@ const DurationKind* parse_duration(std::string name) {
 
 TrainOptions train_options(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
+  apply_units(arguments.unit);
+  options.label_times = label_times(arguments.unit, options.labels_file);
   start_logging(arguments.log, options.input, {options.labels_file, options.resume});
   options.engine = engine_options(arguments.engine);
   options.no_boundary = arguments.boundary_window == "none";
@@ -86,7 +89,8 @@ TrainOptions train_options(const TrainArguments& arguments) {
   if (!arguments.centering.empty()) options.centering = centering_from_name(arguments.centering);
   if (!arguments.duration.empty()) options.duration = parse_duration(arguments.duration);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
-  options.missing = missing_policy_from_name(arguments.missing).value();
+  options.missing =
+      missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);  // the name was checked
   options.optimizer = arguments.optimizer == "adamw" ? Optimizer::kAdamW : Optimizer::kLbfgs;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.version = SEMICRF_VERSION;
@@ -103,6 +107,7 @@ void show_iteration(const IterationReport& report) {
 }
 
 void train(const TrainArguments& arguments) {
+  require_inputs(arguments.options.input, "TRACK");
   const TrainOptions options = train_options(arguments);
   if (arguments.dry_run) {
     print(plan_train(options));
@@ -119,14 +124,20 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
   InputOptions& input = options.input;
   command
-      .add_option("--labels", options.labels_file, "the true segments: BED file with the label in column 4")
-      ->required();
-  command
       .add_option(
-          "TRACK", input.inputs,
-          "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
-          " sequence")
+          "--labels", options.labels_file,
+          "the true segments: BED file with the label in column 4; or, with --rate, [sequence=]PATH of a"
+          " Praat TextGrid or of a table with the columns begin, end (seconds) and label")
       ->required();
+  add_tier_option(command, arguments.unit);
+  command.add_option(
+      "TRACK", input.inputs,
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
+      " sequence");
+  add_track_options(command, input, true, "Options");
+  command.get_option("--track-names")
+      ->description(
+          "names of the columns of arrays (default: track1, track2, ...); a list separated by commas");
   command.add_option("--init", input.parameters,
                      "parameter file to start from; its labels, tracks and transforms are kept");
   add_region_options(command, input, "region to train on");
@@ -134,10 +145,14 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
                  "region for validation, which is left out of training");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
+  add_chromosomes_option(command, input);
   command.add_option("-b,--bin-size", input.bin_size, "bases per bin (default: 1, or bin_size of --init)");
-  add_choice(command, "--missing", arguments.missing,
-             "bases without a value: zero (count as 0), skip (cut the sequence there) or error",
-             {"zero", "skip", "error"});
+  add_choice(
+      command, "--missing", arguments.missing,
+      "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"
+      "skip (leave out bins where a track has no value; the sequence is cut there) or error;\n"
+      "default: zero for bigWig files, skip for arrays",
+      {"default", "zero", "skip", "error"});
   add_choice(command, "--transform", arguments.transform,
              "transform of every track: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});
@@ -237,6 +252,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("--stats", arguments.options.stats_path,
                      "write statistics and warnings to this JSON file");
   add_log_options(command, arguments.log);
+  add_unit_options(command, arguments.unit);
   command.get_option("--progress")->description("auto, bar, line: one line per iteration; off: none");
 }
 

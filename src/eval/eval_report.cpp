@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "core/error.h"
+#include "core/units.h"
 
 namespace semicrf {
 namespace {
@@ -63,7 +64,7 @@ std::string overall_table(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
   const std::string near = within(evaluation.tolerance);
   return table({{"overall", "truth", "predicted", "matched", "precision", "recall", "F1"},
-                match_row("bases", sum.bases),
+                match_row(units().many, sum.bases),
                 match_row("boundaries, exact", evaluation.boundary_exact),
                 match_row("boundaries, " + near, evaluation.boundary_within),
                 match_row("boundaries and label, exact", sum.boundary_exact),
@@ -74,7 +75,7 @@ std::string overall_table(const Evaluation& evaluation) {
 
 std::string label_table(const EvalReport& report) {
   const Evaluation& evaluation = report.evaluation;
-  std::vector<Row> rows = {{"label", "bases", "accuracy", "precision", "recall", "F1", "boundary F1",
+  std::vector<Row> rows = {{"label", units().many, "accuracy", "precision", "recall", "F1", "boundary F1",
                             within(evaluation.tolerance), "segments", "predicted", "segment F1", "overlap"}};
   for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
     const LabelEvaluation& label = evaluation.labels[i];
@@ -125,9 +126,9 @@ std::string summary(const EvalReport& report) {
       {"truth", escape_control(report.truth.file) + ", " + number(report.truth.segments) + " segments"},
       {"prediction",
        escape_control(report.predicted.file) + ", " + number(report.predicted.segments) + " segments"},
-      {"evaluated", number(evaluation.bases) + " bases in " + number(evaluation.stretches) +
+      {"evaluated", amount(evaluation.bases) + " in " + number(evaluation.stretches) +
                         (evaluation.stretches == 1 ? " stretch of " : " stretches of ") + names},
-      {"missing", number(evaluation.missing()) + " bases without a prediction"}};
+      {"missing", amount(evaluation.missing()) + " without a prediction"}};
   if (!report.left_out.empty())
     rows.push_back({"left out", std::to_string(report.left_out.size()) +
                                     " chromosomes of the truth without a prediction"});
@@ -172,7 +173,7 @@ std::string path_notes(const std::string& name, const RescoredPath& path) {
 std::string model_text(const RescoreResult& model) {
   const Rescoring& total = model.total;
   std::string text = "model " + escape_control(model.params) + ": " + number(total.positions) + " bins of " +
-                     number(model.bin_size) + " bases, " + number(total.pieces) +
+                     amount(model.bin_size) + ", " + number(total.pieces) +
                      (total.pieces == 1 ? " piece, " : " pieces, ") + model.device + "\n";
   text += table({{"log Z", formatted("%.6f", total.log_partition)},
                  {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},

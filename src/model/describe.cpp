@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <sstream>
 
+#include "core/units.h"
 #include "model/centering.h"
 #include "model/duration.h"
 #include "model/feature_transform.h"
@@ -173,7 +174,7 @@ std::string describe_parameters(const Parameters& parameters, const TrainingFact
   std::ostringstream text;
   text << "labels: " << parameters.num_labels() << "\n"
        << "longest duration (K): " << chain.max_duration << " bins\n"
-       << "bin size: " << parameters.bin_size << " bp"
+       << "bin size: " << parameters.bin_size << (units().one == "base" ? " bp" : " " + units().many)
        << (parameters.bin_size_given ? "\n" : " (default, not in the file; --bin-size may set another)\n")
        << "centering: " << centering_name(parameters.centering) << "\n"
        << "initial: " << (chain.initial == InitialTerm::kUniform ? "uniform" : "none") << "\n"

@@ -95,6 +95,7 @@ std::optional<Transform> transform_from_name(std::string_view name) {
 }
 
 std::string_view missing_policy_name(MissingPolicy policy) {
+  if (policy == MissingPolicy::kDefault) return "default";
   for (const auto& [value, name] : kPolicyNames) {
     if (value == policy) return name;
   }

@@ -13,7 +13,7 @@ namespace semicrf {
 
 std::string_view transform_name(Transform transform);
 std::optional<Transform> transform_from_name(std::string_view name);
-std::string_view missing_policy_name(MissingPolicy policy);
+std::string_view missing_policy_name(MissingPolicy policy);  // "default" for kDefault, which no file names
 std::optional<MissingPolicy> missing_policy_from_name(std::string_view name);
 
 // One value, in double. The result is not finite when the value has no feature (see transform_problem).

@@ -20,9 +20,10 @@ enum class Transform { kNone, kLog1p, kAsinh };
 
 // What a bigWig base without a value, or a NaN, means.
 enum class MissingPolicy {
-  kZero,   // raw value 0
-  kSkip,   // a bin where any such track has no value at all is missing: the sequence is cut there
-  kError,  // refused
+  kZero,     // raw value 0
+  kSkip,     // a bin where any such track has no value at all is missing: the sequence is cut there
+  kError,    // refused
+  kDefault,  // not said: kZero for bigWig files, kSkip for arrays
 };
 
 struct Label {

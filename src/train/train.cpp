@@ -169,7 +169,10 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   check_files(options, setup.inputs.paths);
   const std::string device = make_engine(options.engine, setup.first.chain)->description();
   for (const std::string& line : setup.inputs.binding) say(log, "input: " + escape_control(line));
+  if (!setup.inputs.proposal.empty()) say(log, "input: " + escape_control(setup.inputs.proposal));
   say(log, "engine: " + device);
+  for (const std::string& line : setup.inputs.missing.lines()) say(log, "missing: " + escape_control(line));
+  if (const std::string total = setup.inputs.missing.summary(); !total.empty()) say(log, "missing: " + total);
   if (log.warn)
     for (const Warning& warning : setup.inputs.warnings) log.warn(warning);
   cut_for(options, setup);
@@ -214,6 +217,8 @@ std::string plan_train(const TrainOptions& options) {
   const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
   std::string text = "engine\t" + make_engine(options.engine, setup.first.chain)->description() + "\n";
   for (const std::string& line : setup.inputs.binding) text += "input\t" + escape_control(line) + "\n";
+  if (!setup.inputs.proposal.empty()) text += "note\t" + escape_control(setup.inputs.proposal) + "\n";
+  text += planned_text(setup.inputs.missing);
   text += "output\t" + escape_control(options.output) + "\n";
   text += "training\t" + data_text(setup.inputs.training) + "\n";
   text += "validation\t" + data_text(setup.inputs.validation) + "\n";

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "io/text/segment_reader.h"
 #include "model/duration.h"
 #include "model/parameters.h"
 #include "pipeline/run/run_options.h"
@@ -35,6 +36,7 @@ struct AdamWOptions {
 struct TrainOptions {
   InputOptions input;  // `parameters` is --init, or empty; the regions are those of the training data
   std::string labels_file;
+  LabelTimes label_times;                // for labels in seconds; the bin size is settled later
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes
@@ -48,7 +50,7 @@ struct TrainOptions {
   std::optional<Centering> centering;
   const DurationKind* duration = nullptr;  // null: absent
   std::optional<Transform> transform;      // absent: chosen for every track
-  MissingPolicy missing = MissingPolicy::kZero;
+  MissingPolicy missing = MissingPolicy::kDefault;
 
   std::vector<std::string> freeze;  // names of parts, parameter_space.h
   PenaltyOptions penalty;

@@ -14,6 +14,15 @@ void put_optional(Json& object, const char* key, const std::optional<Value>& val
   if (value) object[key] = *value;
 }
 
+Json missing_json(const std::vector<MissingStats>& tracks) {
+  Json list = Json::array();
+  for (const MissingStats& track : tracks) {
+    list.push_back({{"track", track.track}, {"bins", track.bins}});
+    put_optional(list.back(), "bases", track.bases);
+  }
+  return list;
+}
+
 Json sequence_json(const SequenceStats& sequence) {
   Json object;
   object["name"] = sequence.name;
@@ -21,6 +30,7 @@ Json sequence_json(const SequenceStats& sequence) {
   object["covered"] = sequence.covered;
   object["missing"] = sequence.missing;
   object["pieces"] = sequence.pieces;
+  if (sequence.missing_values) object["missing_values"] = missing_json(*sequence.missing_values);
   put_optional(object, "baseline", sequence.baseline);
   put_optional(object, "segments", sequence.segments);
   put_optional(object, "log_partition", sequence.log_partition);

@@ -11,6 +11,13 @@
 
 namespace semicrf {
 
+// What a track lacks in the bins that regions ask for.
+struct MissingStats {
+  std::string track;
+  std::int64_t bins = 0;              // without any value
+  std::optional<std::int64_t> bases;  // without a value; absent for arrays
+};
+
 // One entry per sequence, in output order. What was not computed stays empty and is left out of the document.
 struct SequenceStats {
   std::string name;
@@ -18,7 +25,8 @@ struct SequenceStats {
   std::int64_t covered = 0;  // bins in pieces
   std::int64_t missing = 0;  // bins left out because a track has no value
   std::int64_t pieces = 0;
-  std::optional<std::vector<double>> baseline;  // nu, (C)
+  std::optional<std::vector<MissingStats>> missing_values;  // of the tracks that lack some
+  std::optional<std::vector<double>> baseline;              // nu, (C)
   std::optional<std::int64_t> segments;
   // Summed over pieces; NaN: no segmentation exists, written as null.
   std::optional<double> log_partition, viterbi_score;

@@ -92,6 +92,7 @@ std::vector<Track> read_tracks(const JsonNode& node) {
     }
     if (const auto center = entry.find("center")) track.center = center->number(kFiniteRule);
     if (const auto scale = entry.find("scale")) track.scale = scale->number(kPositiveRule);
+    track.missing = MissingPolicy::kDefault;
     if (const auto missing = entry.find("missing")) {
       track.missing = read_choice(*missing, missing_policy_from_name, "\"zero\", \"skip\" or \"error\"");
     }

@@ -102,7 +102,10 @@ std::string track_text(const Track& track) {
   return "{\"name\": " + json_string(track.name) +
          ", \"transform\": " + json_string(transform_name(track.transform)) +
          ", \"center\": " + number_text(track.center) + ", \"scale\": " + number_text(track.scale) +
-         ", \"missing\": " + json_string(missing_policy_name(track.missing)) + "}";
+         (track.missing == MissingPolicy::kDefault
+              ? ""
+              : ", \"missing\": " + json_string(missing_policy_name(track.missing))) +
+         "}";
 }
 
 std::string tail_text(const DurationSpec& spec) {
@@ -257,7 +260,8 @@ std::string params_template(std::span<const std::string> labels, std::span<const
   durations.tail.assign(count, durations.kind->continued_tail(durations.values.front())->q);
   chain.start_scores.assign(count, 0.0);
   chain.end_scores.assign(count, 0.0);
-  for (const std::string& name : tracks) parameters.tracks.push_back({.name = name});
+  for (const std::string& name : tracks)
+    parameters.tracks.push_back({.name = name, .missing = MissingPolicy::kDefault});
   if (!tracks.empty()) {
     // Label c speaks for track c, so that the file does something before it is edited or trained.
     EmissionHead head{std::vector<double>(count * tracks.size(), 0.0), std::vector<double>(count, 0.0)};

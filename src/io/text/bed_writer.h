@@ -24,7 +24,8 @@ struct BedOptions {
 // right, then end_piece(), piece by piece.
 class BedWriter {
  public:
-  // Labels without a colour get palette_color(their index).
+  // Labels without a colour get palette_color(their rank among all names in natural order): the same labels
+  // have the same colours in whatever order a model lists them.
   BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options);
 
   void begin_piece(const BinLocation& location);

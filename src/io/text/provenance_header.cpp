@@ -23,10 +23,11 @@ std::string provenance_header(const Provenance& provenance) {
   line({"semicrf ", provenance.version, " ", provenance.command});
   line({"params ", base_name(provenance.params_path), " sha256=", provenance.params_sha256});
   for (const ProvenanceInput& input : provenance.inputs) {
+    const std::string file = (input.name.empty() ? "" : input.name + "=") + base_name(input.path);
     if (input.bytes >= 0) {
-      line({"input ", base_name(input.path), " bytes=", std::to_string(input.bytes)});
+      line({"input ", file, " bytes=", std::to_string(input.bytes)});
     } else {
-      line({"input ", base_name(input.path)});
+      line({"input ", file});
     }
   }
   for (const auto& [name, value] : provenance.options) line({"option ", name, "=", value});

@@ -13,6 +13,7 @@ namespace semicrf {
 struct ProvenanceInput {
   std::string path;        // only the last component is printed
   std::int64_t bytes = 0;  // size of the file, -1: not known (a pipe), not printed
+  std::string name;        // the track, label or sequence that it is, or empty
 };
 
 struct Provenance {
@@ -28,7 +29,7 @@ struct Provenance {
 // Lines such as
 //   #semicrf 0.1.0 decode
 //   #params model.json sha256=...
-//   #input H3K4me3.bw bytes=123456
+//   #input H3K4me3=GM12878.H3K4me3.bw bytes=123456
 //   #option merge-adjacent=yes
 // each ended by a newline, control characters escaped.
 std::string provenance_header(const Provenance& provenance);

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "io/text/bed_reader.h"
 
 namespace semicrf {
@@ -107,10 +108,8 @@ Region resolve(std::string_view text, const Reading& reading) {
   const std::int64_t last = interval->last.value_or(chromosome.length);
   if (first < 1) throw refuse(text, "positions are counted from 1", "write chromosome:begin-end");
   if (first > chromosome.length) {
-    throw mismatch(
-        text,
-        "begins after the end of the chromosome, which has " + std::to_string(chromosome.length) + " bases",
-        "check the genome version");
+    throw mismatch(text, "begins after the end of the chromosome, which has " + amount(chromosome.length),
+                   "check the genome version");
   }
   if (last < first)
     throw refuse(text, "the end is smaller than the begin", "write the smaller position first");
@@ -139,8 +138,7 @@ std::vector<Region> read_regions(const std::string& bed_path, std::span<const Ch
     if (record.begin >= chromosome->length) {
       throw InputError({bed_path, "line " + std::to_string(record.line),
                         "begins at " + record.chromosome + ":" + std::to_string(record.begin) +
-                            " (0-based), beyond the chromosome's " + std::to_string(chromosome->length) +
-                            " bases",
+                            " (0-based), beyond the chromosome's " + amount(chromosome->length),
                         "check the genome version"});
     }
     regions.push_back({record.chromosome, record.begin, std::min(record.end, chromosome->length)});

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "io/label_name.h"
-#include "io/text/bed_reader.h"
 
 namespace semicrf {
 namespace {
@@ -38,9 +38,9 @@ void check_record(const std::string& path, const BedRecord& record,
                  "chromosome names must match exactly, including any \"chr\" prefix");
   if (record.end > known->second)
     throw refuse(path, record.line,
-                 "ends at " + std::to_string(record.end) + ", beyond the " + std::to_string(known->second) +
-                     " bases of " + record.chromosome,
-                 "check the genome version");
+                 "ends at " + std::to_string(record.end) + ", beyond the " + amount(known->second) + " of " +
+                     record.chromosome,
+                 units().one == "base" ? "check the genome version" : "check the rate");
 }
 
 std::vector<Segment> sorted_segments(const std::string& path, const std::string& chromosome,
@@ -79,13 +79,13 @@ const std::vector<Segment>& Segmentation::on(const std::string& chromosome) cons
 }
 
 Segmentation read_segmentation(const std::string& path, const std::vector<Chromosome>& known,
-                               LabelNumbers& labels) {
+                               LabelNumbers& labels, const LabelTimes& times) {
   std::unordered_map<std::string, std::int64_t> lengths;
   for (const Chromosome& chromosome : known) lengths.emplace(chromosome.name, chromosome.length);
   Segmentation segmentation;
   segmentation.path = path;
   std::unordered_map<std::string, std::vector<Line>> lines;
-  BedReader reader(path);
+  SegmentReader reader(path, times);
   for (BedRecord record; reader.next(record); ++segmentation.count) {
     check_record(path, record, lengths);
     const auto [chromosome, added] = lines.try_emplace(record.chromosome);

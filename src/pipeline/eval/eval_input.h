@@ -8,6 +8,7 @@
 
 #include "core/segment.h"
 #include "io/text/chrom_sizes.h"
+#include "io/text/segment_reader.h"
 
 namespace semicrf {
 
@@ -36,6 +37,6 @@ struct Segmentation {
 // them. InputError with the line number: not BED, no label, overlaps another line, ends beyond its
 // chromosome, a chromosome that is not known. "-" is standard input.
 Segmentation read_segmentation(const std::string& path, const std::vector<Chromosome>& known,
-                               LabelNumbers& labels);
+                               LabelNumbers& labels, const LabelTimes& times = {});
 
 }  // namespace semicrf

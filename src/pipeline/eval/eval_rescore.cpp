@@ -135,6 +135,7 @@ class Rescorer {
     while (const std::optional<Piece> piece = pieces.next(nullptr))
       run_piece(*piece, sequences[piece->sequence], report.sequences()[piece->sequence]);
     if (progress_ != nullptr) progress_->end();
+    report.tell_missing_values();
     Stats stats = report.finish("", "");
     for (auto& [index, sequence] : sequences) add(std::move(sequence), stats.sequences[index]);
     result_.warnings = std::move(stats.warnings);
@@ -150,7 +151,7 @@ class Rescorer {
     for (const std::string& name : chromosomes) here.push_back({name, 1});
     for (const Sequence& sequence : inputs_.sequences())
       if (find_chromosome(there, sequence.chromosome) == nullptr) there.push_back({sequence.chromosome, 1});
-    throw InputError({request_.input.inputs.front(), "",
+    throw InputError({inputs_.paths().at(1), "",
                       "has no bin that is labelled in the truth: the evaluated chromosomes are " +
                           chromosome_names(here) + ", the inputs have " + chromosome_names(there),
                       "chromosome names must match exactly, including any \"chr\" prefix"});

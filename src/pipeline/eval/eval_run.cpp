@@ -9,6 +9,7 @@
 #include "io/json/eval_json.h"
 #include "io/params/params_json.h"
 #include "io/text/region.h"
+#include "io/text/sample_sheet.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
 #include "pipeline/run/log.h"
@@ -39,8 +40,8 @@ class Run {
       for (const Label& label : parameters_.parameters.labels) labels_.number(label.name);
     }
     if (!options.input.chrom_sizes_file.empty()) sizes_ = read_chrom_sizes(options.input.chrom_sizes_file);
-    truth_ = read_segmentation(options.truth, sizes_, labels_);
-    predicted_ = read_segmentation(options.predicted, sizes_, labels_);
+    truth_ = read_segmentation(options.truth, sizes_, labels_, times_of(options.truth_times));
+    predicted_ = read_segmentation(options.predicted, sizes_, labels_, times_of(options.predicted_times));
     report_.version = options.version;
     report_.truth = {file_name(options.truth), truth_.count};
     report_.predicted = {file_name(options.predicted), predicted_.count};
@@ -109,6 +110,12 @@ class Run {
                                 ", where the truth has none; they are not evaluated"});
   }
 
+  LabelTimes times_of(LabelTimes times) const {
+    const bool known = !options_.input.parameters.empty() && parameters_.parameters.bin_size_given;
+    times.bin_size = options_.input.bin_size.value_or(known ? parameters_.parameters.bin_size : 1);
+    return times;
+  }
+
   bool asks_for_all() const { return include_given_ || options_.input.all_chromosomes; }
 
   static std::vector<BaseRange> ranges_on(const std::vector<Region>& regions, const std::string& chromosome) {
@@ -173,7 +180,10 @@ class Run {
 std::vector<std::string> input_paths(const EvalOptions& options) {
   const InputOptions& input = options.input;
   std::vector<std::string> paths = {options.truth,      options.predicted,  input.parameters,
-                                    input.regions_file, input.exclude_file, input.chrom_sizes_file};
+                                    input.regions_file, input.exclude_file, input.chrom_sizes_file,
+                                    input.samples_file};
+  if (!input.samples_file.empty())
+    for (const SampleRow& row : read_sample_sheet(input.samples_file)) paths.push_back(row.path);
   for (const auto* arguments : {&input.inputs, &input.start_scores, &input.end_scores})
     for (const std::string& argument : *arguments) paths.push_back(argument.substr(argument.find('=') + 1));
   std::erase_if(paths, [](const std::string& path) { return path.empty() || path == kStandardOutput; });

@@ -7,14 +7,16 @@
 
 #include "engine/options.h"
 #include "eval/eval_report.h"
+#include "io/text/segment_reader.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/run_options.h"
 
 namespace semicrf {
 
 struct EvalOptions {
-  std::string truth;      // BED
-  std::string predicted;  // BED, "-": standard input
+  std::string truth;                        // BED
+  std::string predicted;                    // BED, "-": standard input
+  LabelTimes truth_times, predicted_times;  // of files in seconds; the bin size is settled when they are read
   // Regions and chromosome sizes; with a parameter file also the tracks of the re-scoring, else no inputs.
   InputOptions input;
   EngineOptions engine;

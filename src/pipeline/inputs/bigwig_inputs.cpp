@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <unordered_set>
 
 #include "core/error.h"
 
@@ -22,20 +23,57 @@ std::vector<Chromosome> chromosomes_of(const BigWigFile& file) {
   return chromosomes;
 }
 
-// The file's length of `chromosome`, which must be the same.
+std::string advice_to_bind(const InputArgument& argument) {
+  if (!argument.from.empty()) return "correct the name in " + argument.from + ", or take the row out";
+  return "bind it by name: NAME=" + argument.path +
+         ", or all files at once by --track-pattern '{sample}.{track}.bw', which takes names from file names";
+}
+
+InputError lacks(const BigWigFile& file, const Chromosome& chromosome, const std::string& other_file) {
+  return InputError(
+      {file.path(), "",
+       "has no chromosome \"" + chromosome.name + "\", which " + other_file + " has; it has " +
+           chromosome_names(chromosomes_of(file)),
+       "give tracks of one genome, or choose the chromosomes: -r REGION, -g FILE with those of all "
+       "tracks, --chromosomes common (those in all tracks) or --chromosomes union (a track has no "
+       "value on those it lacks)"});
+}
+
+// A file that has the chromosome must have it in the same length.
 void require_length(const BigWigFile& file, const Chromosome& chromosome, const std::string& other_file) {
   const auto index = file.find_chromosome(chromosome.name);
-  if (!index)
-    throw InputError({file.path(), "",
-                      "has no chromosome \"" + chromosome.name + "\", which " + other_file + " has; it has " +
-                          chromosome_names(chromosomes_of(file)),
-                      "give tracks of one genome"});
+  if (!index) return;
   const std::int64_t length = file.chromosomes()[*index].length;
   if (length != chromosome.length)
     throw InputError({file.path(), "",
                       chromosome.name + " has " + std::to_string(length) + " bases, in " + other_file + " " +
                           std::to_string(chromosome.length),
                       "give tracks of one genome"});
+}
+
+struct Candidate {
+  Chromosome chromosome;
+  std::string file;  // that has it
+};
+
+// Everything that could be chosen, in the order of the output.
+std::vector<Candidate> candidates(const std::vector<const BigWigFile*>& files,
+                                  const std::vector<Chromosome>& wanted, const std::string& wanted_file) {
+  std::vector<Candidate> found;
+  if (!wanted.empty()) {
+    for (const Chromosome& chromosome : wanted) found.push_back({chromosome, wanted_file});
+    std::erase_if(found, [&](const Candidate& candidate) {
+      return std::ranges::none_of(files, [&](const BigWigFile* file) {
+        return file->find_chromosome(candidate.chromosome.name).has_value();
+      });
+    });
+    return found;
+  }
+  std::unordered_set<std::string> names;
+  for (const BigWigFile* file : files)
+    for (const Chromosome& chromosome : chromosomes_of(*file))
+      if (names.insert(chromosome.name).second) found.push_back({chromosome, file->path()});
+  return found;
 }
 
 }  // namespace
@@ -49,7 +87,7 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
       throw InputError(
           {argument.path, "",
            "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " + joined(names),
-           "bind it by name: NAME=" + argument.path});
+           advice_to_bind(argument)});
     std::unique_ptr<BigWigFile>& column = columns[static_cast<std::size_t>(found - names.begin())];
     if (column)
       throw InputError(
@@ -65,40 +103,38 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
     throw InputError(
         {"", "",
          "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " + joined(given),
-         "bind files by name: NAME=PATH"});
+         "bind files by name: NAME=PATH, or all at once by --track-pattern '{sample}.{track}.bw'"});
   }
   for (std::size_t i = 0; i < names.size(); ++i)
     binding.push_back(names[i] + " <- " + std::filesystem::path(columns[i]->path()).filename().string());
   return columns;
 }
 
-std::vector<Chromosome> common_chromosomes(const std::vector<const BigWigFile*>& files,
-                                           const std::vector<Chromosome>& wanted,
-                                           const std::string& wanted_file) {
-  const BigWigFile& first = *files.front();
-  const std::vector<Chromosome> own = chromosomes_of(first);
-  std::vector<Chromosome> chosen;
-  if (wanted.empty()) {
-    chosen = own;
-  } else {
-    for (const Chromosome& chromosome : wanted) {
-      if (!first.find_chromosome(chromosome.name)) continue;
-      require_length(first, chromosome, wanted_file);
-      chosen.push_back(chromosome);
+CommonChromosomes common_chromosomes(const std::vector<const BigWigFile*>& files,
+                                     const std::vector<Chromosome>& wanted, const std::string& wanted_file,
+                                     ChromosomePolicy policy) {
+  CommonChromosomes result;
+  for (const auto& [chromosome, having] : candidates(files, wanted, wanted_file)) {
+    const BigWigFile* lacking = nullptr;
+    for (const BigWigFile* file : files) {
+      require_length(*file, chromosome, having);
+      if (lacking == nullptr && !file->find_chromosome(chromosome.name)) lacking = file;
     }
-    if (chosen.empty())
-      throw InputError({first.path(), "",
-                        "has none of the chromosomes of " + wanted_file + " (" + chromosome_names(wanted) +
-                            "); it has " + chromosome_names(own),
-                        "use files of one genome; chromosome names must match exactly"});
+    // With -g, chromosomes that the first file lacks are passed over: its own decide.
+    const bool passed_over = !wanted.empty() && lacking == files.front();
+    if (lacking == nullptr || policy == ChromosomePolicy::kUnion) {
+      result.chosen.push_back(chromosome);
+    } else if (policy == ChromosomePolicy::kCommon || !passed_over) {
+      result.lacking.emplace_back(chromosome, lacks(*lacking, chromosome, having));
+    }
   }
-  for (const BigWigFile* file : files) {
-    for (const Chromosome& chromosome : chosen) require_length(*file, chromosome, first.path());
-    if (!wanted.empty()) continue;
-    for (const Chromosome& chromosome : chromosomes_of(*file))
-      require_length(first, chromosome, file->path());
-  }
-  return chosen;
+  if (result.chosen.empty() && result.lacking.empty())
+    throw InputError({files.front()->path(), "",
+                      "has none of the chromosomes of " + wanted_file + " (" + chromosome_names(wanted) +
+                          "); it has " + chromosome_names(chromosomes_of(*files.front())),
+                      "use files of one genome; chromosome names must match exactly"});
+  if (result.chosen.empty() && policy == ChromosomePolicy::kCommon) throw result.lacking.front().second;
+  return result;
 }
 
 }  // namespace semicrf

@@ -3,11 +3,14 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "core/error.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "io/text/chrom_sizes.h"
 #include "pipeline/inputs/input_argument.h"
+#include "pipeline/run/run_options.h"
 
 namespace semicrf {
 
@@ -19,11 +22,20 @@ using BigWigColumns = std::vector<std::unique_ptr<BigWigFile>>;
 BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
                            const std::string& names_are, std::vector<std::string>& binding);
 
-// The chromosomes that all files have: those of the first file in its order, or, when `wanted` is not empty,
-// those of `wanted` that the files have, in that order. InputError naming both sides when files disagree on
-// names or lengths, or with `wanted` on lengths, or when nothing is left.
-std::vector<Chromosome> common_chromosomes(const std::vector<const BigWigFile*>& files,
-                                           const std::vector<Chromosome>& wanted,
-                                           const std::string& wanted_file);
+// The chromosomes of several bigWig files.
+struct CommonChromosomes {
+  std::vector<Chromosome> chosen;  // in the order of the output
+  // Those that some file lacks, with the error that says so: left out with kCommon, and with kError where
+  // the caller finds that nobody asked for them.
+  std::vector<std::pair<Chromosome, InputError>> lacking;
+};
+
+// With `wanted` (of the file `wanted_file`) not empty: those of `wanted` that files have, in that order, else
+// those of the first file in its order, then those that only later files have. `policy` says which of them
+// are chosen. InputError naming both sides when files disagree on lengths, or with `wanted`, or when nothing
+// is left.
+CommonChromosomes common_chromosomes(const std::vector<const BigWigFile*>& files,
+                                     const std::vector<Chromosome>& wanted, const std::string& wanted_file,
+                                     ChromosomePolicy policy);
 
 }  // namespace semicrf

@@ -27,6 +27,7 @@ class BigWigRowReader : public RowReader {
   std::size_t columns() const override { return input_.columns.size(); }
   std::size_t bytes_per_row() const override { return columns() * (wide_ ? sizeof(double) : sizeof(float)); }
   bool can_miss() const override { return can_miss_; }
+  void count_into(std::shared_ptr<MissingCounter> counter) override { counter_ = std::move(counter); }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     ScoreArray features;
@@ -46,13 +47,15 @@ class BigWigRowReader : public RowReader {
     const auto n = static_cast<std::size_t>(end - begin);
     values.resize(n * columns());
     const int inner = std::max(1, threads_ / static_cast<int>(columns()));
+    const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>();
     std::vector<std::vector<std::uint8_t>> missing_of(columns());
     parallel_for(threads_, columns(), [&](std::size_t column, int) {
       if (input_.columns[column].track.missing == MissingPolicy::kSkip) missing_of[column].assign(n, 0);
       for (std::int64_t slab = begin; slab < end; slab += kSlab)
         fill_slab(column, slab, std::min(end, slab + kSlab),
                   values.data() + static_cast<std::size_t>(slab - begin) * columns(),
-                  missing_of[column].empty() ? nullptr : missing_of[column].data() + (slab - begin), inner);
+                  missing_of[column].empty() ? nullptr : missing_of[column].data() + (slab - begin), counted,
+                  inner);
     });
     missing.assign(can_miss_ ? n : 0, 0);
     for (const std::vector<std::uint8_t>& flags : missing_of)
@@ -64,12 +67,13 @@ class BigWigRowReader : public RowReader {
   // Column `column` of bins [begin, end) into rows starting at `rows`.
   template <class Value>
   void fill_slab(std::size_t column, std::int64_t begin, std::int64_t end, Value* rows, std::uint8_t* missing,
-                 int threads) {
+                 const std::vector<BinRange>& counted, int threads) {
     const BigWigColumn& input = input_.columns[column];
     const auto n = static_cast<std::size_t>(end - begin);
     std::vector<double> sum(n);
     std::vector<std::uint32_t> covered(n);
-    input.file->bin_sums(input.chrom, begin, input_.bin_size, {sum, covered}, threads);
+    if (input.chrom) input.file->bin_sums(*input.chrom, begin, input_.bin_size, {sum, covered}, threads);
+    count_missing_of(column, begin, covered, counted);
     Value* out = rows + column;
     for (std::size_t i = 0; i < n; ++i) {
       const std::int64_t bases = bin_bases(begin + static_cast<std::int64_t>(i));
@@ -85,6 +89,22 @@ class BigWigRowReader : public RowReader {
     }
     if (const auto bad = transform_values(input.track, out, n, columns()))
       refuse(input, begin + static_cast<std::int64_t>(*bad), transform_problem(input.track, sum[*bad]));
+  }
+
+  // `covered`: bases with a value of the bins from `begin` on.
+  void count_missing_of(std::size_t column, std::int64_t begin, const std::vector<std::uint32_t>& covered,
+                        const std::vector<BinRange>& counted) const {
+    const std::int64_t end = begin + static_cast<std::int64_t>(covered.size());
+    std::int64_t bins = 0;
+    std::int64_t bases = 0;
+    for (const BinRange& range : counted) {
+      for (std::int64_t bin = std::max(begin, range.begin); bin < std::min(end, range.end); ++bin) {
+        const std::int64_t with_value = covered[static_cast<std::size_t>(bin - begin)];
+        bins += with_value == 0 ? 1 : 0;
+        bases += bin_bases(bin) - with_value;
+      }
+    }
+    if (bases > 0) counter_->add(column, bins, bases);
   }
 
   std::int64_t bin_bases(std::int64_t bin) const {
@@ -104,6 +124,7 @@ class BigWigRowReader : public RowReader {
   bool wide_;
   bool can_miss_ = false;
   int threads_;
+  std::shared_ptr<MissingCounter> counter_;  // or null
 };
 
 }  // namespace

@@ -21,6 +21,13 @@ std::optional<std::int64_t> parse_position(std::string_view text) {
   return value;
 }
 
+// "chr1:1-500" and the like.
+bool reads_like_region(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  return colon != std::string::npos && colon > 0 && colon + 1 < text.size() &&
+         text.find_first_not_of("0123456789,-", colon + 1) == std::string::npos;
+}
+
 }  // namespace
 
 InputArgument parse_input_argument(const std::string& text) {
@@ -36,6 +43,12 @@ InputArgument parse_input_argument(const std::string& text) {
       throw UsageError("\"" + text + "\" has an empty " + (argument.name.empty() ? "name" : "path"),
                        "write NAME=PATH");
   }
+  if (const bool plain =
+          argument.path.find_first_of("./") == std::string::npos || reads_like_region(argument.path);
+      plain && !std::filesystem::exists(argument.path, ignored))
+    throw ReadError(
+        {argument.path, "", "there is no such file",
+         "if this is a region, give it an option of its own: -r A -r B, --val-region A --val-region B"});
   argument.kind = detect_input_kind(argument.path);
   if (argument.kind != InputKind::kNpy && argument.kind != InputKind::kNpz &&
       argument.kind != InputKind::kBigWig)

@@ -14,6 +14,7 @@ struct InputArgument {
   std::string name;    // given before "=", else the file's name without folder and extension
   bool named = false;  // given before "="
   InputKind kind = InputKind::kUnknown;
+  std::string from;  // "sheet.tsv line 3"; empty: the command line
 };
 
 // A text that is the name of an existing file is a PATH as a whole, whatever characters it has. ReadError:

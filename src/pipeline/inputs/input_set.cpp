@@ -5,10 +5,12 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "io/text/region.h"
 #include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/bigwig_inputs.h"
 #include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/input_arguments.h"
 #include "pipeline/inputs/sequence_scan.h"
 
 namespace semicrf {
@@ -62,8 +64,9 @@ struct InputSet::State {
   Parameters parameters;
   std::shared_ptr<const LinearHeads> heads;
   bool bigwig = false;
-  std::vector<Chromosome> wanted;       // of -g, or empty
-  std::vector<Chromosome> chromosomes;  // that have sequences
+  std::vector<Chromosome> wanted;                          // of -g, or empty
+  std::vector<Chromosome> chromosomes;                     // that have sequences
+  std::vector<std::pair<Chromosome, InputError>> lacking;  // chromosomes that some bigWig file does not have
   std::vector<Sequence> sequences;
   // Arrays: per sequence `source`, which entry of start_arrays and end_arrays belongs to it.
   std::vector<ArrayInput> arrays, start_arrays, end_arrays;
@@ -74,8 +77,11 @@ struct InputSet::State {
   std::vector<Region> include, exclude;
   std::vector<std::string> binding;
   std::vector<std::string> paths;
+  std::vector<std::pair<std::string, std::string>> named_files;  // name (or none) and path
 
   void open_inputs();
+  void record_bindings(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
+                       const std::vector<InputArgument>& end);
   void open_array_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
                          const std::vector<InputArgument>& end);
   void open_generated();
@@ -84,7 +90,9 @@ struct InputSet::State {
   Sequence place_array(const ArrayInput& array) const;
   void sort_sequences();
   void read_regions_given();
+  void refuse_lacking(const Region& region) const;
   std::vector<BaseRange> ranges_on(const std::vector<Region>& regions, const Sequence& sequence) const;
+  PieceRequest regions_of(const Sequence& sequence) const;
   std::unique_ptr<RowReader> bigwig_rows(const BigWigColumns& files, const std::vector<Track>& of,
                                          const Sequence& sequence, const ReadOptions& read) const;
   RandomRows random_rows(const Sequence& sequence) const;
@@ -92,7 +100,7 @@ struct InputSet::State {
 };
 
 void InputSet::State::open_inputs() {
-  if (options.inputs.empty() && options.generated.empty()) throw UsageError("no input given");
+  if (!has_inputs(options) && options.generated.empty()) throw UsageError("no input given");
   if (options.bin_size) {
     if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
     if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)
@@ -113,17 +121,23 @@ void InputSet::State::open_inputs() {
   }
   if (!options.chrom_sizes_file.empty()) wanted = read_chrom_sizes(options.chrom_sizes_file);
 
-  const std::vector<InputArgument> main = parse_arguments(options.inputs);
+  const std::vector<InputArgument> main = input_arguments(options);
   const std::vector<InputArgument> start = parse_arguments(options.start_scores);
   const std::vector<InputArgument> end = parse_arguments(options.end_scores);
   std::vector<InputArgument> all = main;
   all.insert(all.end(), start.begin(), start.end());
   all.insert(all.end(), end.begin(), end.end());
   bigwig = all_bigwig(all);
+  check_track_names(options, parameters.tracks, bigwig);
+  record_bindings(main, start, end);
+  for (Track& track : parameters.tracks)
+    if (track.missing == MissingPolicy::kDefault)
+      track.missing = bigwig ? MissingPolicy::kZero : MissingPolicy::kSkip;
   paths.push_back(options.parameters);
   for (const InputArgument& argument : all)
     if (std::find(paths.begin(), paths.end(), argument.path) == paths.end()) paths.push_back(argument.path);
-  for (const std::string& path : {options.chrom_sizes_file, options.regions_file, options.exclude_file})
+  for (const std::string& path :
+       {options.samples_file, options.chrom_sizes_file, options.regions_file, options.exclude_file})
     if (!path.empty()) paths.push_back(path);
 
   if (bigwig) {
@@ -132,6 +146,22 @@ void InputSet::State::open_inputs() {
     open_array_inputs(main, start, end);
   }
   read_regions_given();
+}
+
+// Which file is which track (or sequence), for the headers of outputs.
+void InputSet::State::record_bindings(const std::vector<InputArgument>& main,
+                                      const std::vector<InputArgument>& start,
+                                      const std::vector<InputArgument>& end) {
+  const auto record = [&](const std::vector<InputArgument>& arguments, const std::string& role) {
+    for (const InputArgument& argument : arguments) {
+      // The arrays of an archive have names of their own.
+      const bool named = argument.named || argument.kind != InputKind::kNpz;
+      named_files.push_back({named ? role + argument.name : "", argument.path});
+    }
+  };
+  record(main, "");
+  record(start, "start-scores:");
+  record(end, "end-scores:");
 }
 
 void InputSet::State::open_generated() {
@@ -202,21 +232,22 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
                           ", which has " + chromosome_names(wanted),
                       "give the array the name of its chromosome: NAME=PATH"});
   if (array.rows > (std::int64_t{1} << 62) / bin)
-    throw InputError({array.file, "",
-                      std::to_string(array.rows) + " bins are more than the program can count in bases", ""});
+    throw InputError(
+        {array.file, "",
+         std::to_string(array.rows) + " bins are more than the program can count in " + units().many, ""});
   if (part) {
     sequence.origin = part->begin;
     sequence.length = part->end - part->begin;
     if (part->begin % bin != 0)
-      throw InputError({array.file, "",
-                        "the part \"" + array.name + "\" does not begin at an edge of the bins of " +
-                            std::to_string(bin) + " bases",
-                        "begin it at a multiple of the bin size plus 1"});
+      throw InputError(
+          {array.file, "",
+           "the part \"" + array.name + "\" does not begin at an edge of the bins of " + amount(bin),
+           "begin it at a multiple of the bin size plus 1"});
     if (known != nullptr && part->end > known->length)
-      throw InputError({array.file, "",
-                        "the part \"" + array.name + "\" ends beyond its chromosome, which has " +
-                            std::to_string(known->length) + " bases",
-                        ""});
+      throw InputError(
+          {array.file, "",
+           "the part \"" + array.name + "\" ends beyond its chromosome, which has " + amount(known->length),
+           ""});
   } else {
     sequence.length = known != nullptr ? known->length : array.rows * bin;
   }
@@ -224,7 +255,7 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
   if (array.rows != expected)
     throw InputError({array.file, "",
                       "has " + std::to_string(array.rows) + " rows, but \"" + array.name + "\" has " +
-                          std::to_string(expected) + " bins of " + std::to_string(bin) + " bases",
+                          std::to_string(expected) + " bins of " + amount(bin),
                       ""});
   return sequence;
 }
@@ -244,13 +275,16 @@ void InputSet::State::open_bigwig_inputs(const std::vector<InputArgument>& main,
   // The order of the command line decides whose chromosome order counts.
   std::stable_partition(files.begin(), files.end(),
                         [&](const BigWigFile* file) { return file->path() == main.front().path; });
-  for (const Chromosome& chromosome : common_chromosomes(files, wanted, options.chrom_sizes_file)) {
+  CommonChromosomes common = common_chromosomes(files, wanted, options.chrom_sizes_file, options.chromosomes);
+  lacking = std::move(common.lacking);
+  for (const Chromosome& chromosome : common.chosen) {
     Sequence sequence;
     sequence.chromosome = sequence.title = chromosome.name;
     sequence.length = chromosome.length;
     sequence.bins = count_bins(chromosome.length, parameters.bin_size);
     sequence.has_values = std::any_of(tracks.begin(), tracks.end(), [&](const auto& file) {
-      return file->has_values(*file->find_chromosome(chromosome.name));
+      const auto index = file->find_chromosome(chromosome.name);
+      return index && file->has_values(*index);
     });
     chromosomes.push_back(chromosome);
     sequences.push_back(std::move(sequence));
@@ -285,18 +319,35 @@ void InputSet::State::sort_sequences() {
 
 void InputSet::State::read_regions_given() {
   include_given = !options.regions.empty() || !options.regions_file.empty();
+  std::vector<Chromosome> known = chromosomes;
+  for (const auto& [chromosome, error] : lacking) known.push_back(chromosome);
   for (const std::string& text : options.regions) {
-    include.push_back(parse_region(text, chromosomes));
+    include.push_back(parse_region(text, known));
+    refuse_lacking(include.back());
     const bool covered = std::any_of(sequences.begin(), sequences.end(), [&](const Sequence& sequence) {
       return !ranges_on({include.back()}, sequence).empty();
     });
     if (!covered) throw InputError({"", text, "no input covers this region", ""});
   }
   if (!options.regions_file.empty()) {
-    const std::vector<Region> more = read_regions(options.regions_file, chromosomes);
+    // Records on chromosomes that were to be left out are passed over like those on unknown ones.
+    const bool common = options.chromosomes == ChromosomePolicy::kCommon;
+    const std::vector<Region> more = read_regions(options.regions_file, common ? chromosomes : known);
+    for (const Region& region : more) refuse_lacking(region);
     include.insert(include.end(), more.begin(), more.end());
   }
-  if (!options.exclude_file.empty()) exclude = read_regions(options.exclude_file, chromosomes);
+  if (!options.exclude_file.empty()) exclude = read_regions(options.exclude_file, known);
+  if (lacking.empty() || include_given) return;
+  if (options.chromosomes == ChromosomePolicy::kError) throw lacking.front().second;
+  std::vector<Chromosome> without;
+  for (const auto& [chromosome, error] : lacking) without.push_back(chromosome);
+  binding.push_back("not in all tracks, left out: " + chromosome_names(without));
+}
+
+// Regions must lie on chromosomes that all tracks have.
+void InputSet::State::refuse_lacking(const Region& region) const {
+  for (const auto& [chromosome, error] : lacking)
+    if (chromosome.name == region.chromosome) throw InputError(error);
 }
 
 // Bases counted from the sequence's first one.
@@ -321,7 +372,7 @@ std::unique_ptr<RowReader> InputSet::State::bigwig_rows(const BigWigColumns& fil
   rows.length = sequence.length;
   rows.bin_size = parameters.bin_size;
   for (std::size_t i = 0; i < files.size(); ++i)
-    rows.columns.push_back({files[i].get(), *files[i]->find_chromosome(sequence.chromosome), of[i]});
+    rows.columns.push_back({files[i].get(), files[i]->find_chromosome(sequence.chromosome), of[i]});
   return make_bigwig_rows(std::move(rows), read.precision, read.threads);
 }
 
@@ -333,16 +384,19 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
   } else if (bigwig) {
     const std::vector<Track> labels = plain_tracks(label_names(parameters));
     scores.rows = bigwig_rows(tracks, heads ? parameters.tracks : labels, sequence, read);
+    scores.missing_values = std::make_shared<MissingCounter>(heads ? parameters.tracks : labels, true);
     if (!start_tracks.empty()) scores.start = bigwig_rows(start_tracks, labels, sequence, read);
     if (!end_tracks.empty()) scores.end = bigwig_rows(end_tracks, labels, sequence, read);
   } else {
     scores.rows = heads ? make_track_rows(arrays[source].load(), parameters.tracks, read.precision)
                         : make_score_rows(arrays[source].load(), read.precision, read.threads);
+    if (heads) scores.missing_values = std::make_shared<MissingCounter>(parameters.tracks, false);
     if (!start_of.empty())
       scores.start = make_score_rows(start_arrays[start_of[source]].load(), read.precision, read.threads);
     if (!end_of.empty())
       scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
   }
+  if (scores.missing_values) scores.rows->count_into(scores.missing_values);
   std::size_t cache = read.cache_bytes;
   for (std::unique_ptr<RowReader>* rows : {&scores.rows, &scores.start, &scores.end}) {
     if (*rows == nullptr || (*rows)->bytes_per_row() == 0) continue;
@@ -372,15 +426,26 @@ const std::vector<std::string>& InputSet::paths() const { return state_->paths; 
 std::size_t InputSet::num_labels() const { return state_->parameters.labels.size(); }
 std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }
 
-PieceRequest InputSet::piece_request(std::size_t index) const {
-  const Sequence& sequence = state_->sequences[index];
+PieceRequest InputSet::State::regions_of(const Sequence& sequence) const {
   PieceRequest request;
   request.length = sequence.length;
-  request.bin_size = state_->parameters.bin_size;
-  if (state_->include_given) request.include = state_->ranges_on(state_->include, sequence);
-  request.exclude = state_->ranges_on(state_->exclude, sequence);
+  request.bin_size = parameters.bin_size;
+  if (include_given) request.include = ranges_on(include, sequence);
+  request.exclude = ranges_on(exclude, sequence);
+  return request;
+}
+
+PieceRequest InputSet::piece_request(std::size_t index) const {
+  const Sequence& sequence = state_->sequences[index];
+  PieceRequest request = state_->regions_of(sequence);
   if (!sequence.has_values && !state_->options.all_chromosomes) request.include = std::vector<BaseRange>();
   return request;
+}
+
+bool InputSet::left_out(std::size_t index) const {
+  const Sequence& sequence = state_->sequences[index];
+  return !sequence.has_values && !state_->options.all_chromosomes &&
+         !make_pieces(state_->regions_of(sequence)).empty();
 }
 
 std::shared_ptr<SequenceScores> InputSet::open_scores(std::size_t index, const ReadOptions& options) const {
@@ -421,10 +486,16 @@ InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine*
 
 std::vector<ProvenanceInput> InputSet::provenance() const {
   std::vector<ProvenanceInput> inputs;
-  for (std::size_t i = 1; i < state_->paths.size(); ++i) {  // the first one is the parameter file
+  const auto add = [&](const std::string& name, const std::string& path) {
     std::error_code error;
-    const auto bytes = std::filesystem::file_size(state_->paths[i], error);
-    inputs.push_back({state_->paths[i], error ? -1 : static_cast<std::int64_t>(bytes)});
+    const auto bytes = std::filesystem::file_size(path, error);
+    inputs.push_back({path, error ? -1 : static_cast<std::int64_t>(bytes), name});
+  };
+  const auto& named = state_->named_files;
+  for (const auto& [name, path] : named) add(name, path);
+  for (std::size_t i = 1; i < state_->paths.size(); ++i) {  // the first one is the parameter file
+    const std::string& path = state_->paths[i];
+    if (std::ranges::none_of(named, [&](const auto& file) { return file.second == path; })) add("", path);
   }
   return inputs;
 }

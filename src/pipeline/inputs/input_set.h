@@ -46,6 +46,8 @@ class InputSet {
   const std::vector<Sequence>& sequences() const;
   // What is decoded of sequence `index`, in bins; regions and excludes only, missing data not cut yet.
   PieceRequest piece_request(std::size_t index) const;
+  // Whether regions ask for sequence `index`, but it is left out because no track has a value there.
+  bool left_out(std::size_t index) const;
   // The inputs of sequence `index`. The baseline is not set yet; nothing is read.
   std::shared_ptr<SequenceScores> open_scores(std::size_t index, const ReadOptions& options) const;
   // The raw rows of a generated sequence.
@@ -61,7 +63,7 @@ class InputSet {
 
   // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
   const std::vector<std::string>& binding() const;
-  // For headers: every input file once, in the order of the command line.
+  // For headers: every input file with the name it is bound to, in the order of the command line.
   std::vector<ProvenanceInput> provenance() const;
   // Every file that is read, for check_outputs.
   const std::vector<std::string>& paths() const;

@@ -101,6 +101,7 @@ class NpyTrackRows : public RowReader {
   std::size_t columns() const override { return tracks_.size(); }
   std::size_t bytes_per_row() const override { return columns() * (wide_ ? sizeof(double) : sizeof(float)); }
   bool can_miss() const override { return can_miss_; }
+  void count_into(std::shared_ptr<MissingCounter> counter) override { counter_ = std::move(counter); }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     array_.require_unchanged();
@@ -122,11 +123,21 @@ class NpyTrackRows : public RowReader {
     missing.assign(can_miss_ ? n : 0, 0);
     array_.read_rows(begin, end, values.data());
     check_values(std::span<const Value>(values), array_.columns(), begin, ValueRule::kTrack, array_.name());
+    if (counter_) count_missing_of(values, begin, end);
     for (std::size_t i = 0; i < values.size(); ++i)
       if (std::isnan(values[i])) values[i] = value_of_missing<Value>(i, begin, missing);
     if (const auto bad = transform_rows(tracks_, values.data(), n))
       refuse(*bad, begin, transform_problem(tracks_[*bad % columns()], raw_value(*bad, begin)));
     return values.data();
+  }
+
+  template <class Value>
+  void count_missing_of(const std::vector<Value>& values, std::int64_t begin, std::int64_t end) const {
+    for (const BinRange& bins : counter_->take(begin, end)) {
+      const auto last = static_cast<std::size_t>(bins.end - begin) * columns();
+      for (std::size_t i = static_cast<std::size_t>(bins.begin - begin) * columns(); i < last; ++i)
+        if (std::isnan(values[i])) counter_->add(i % columns(), 1, 0);
+    }
   }
 
   template <class Value>
@@ -155,6 +166,7 @@ class NpyTrackRows : public RowReader {
 
   NpyArray array_;
   std::vector<Track> tracks_;
+  std::shared_ptr<MissingCounter> counter_;  // or null
   bool wide_;
   bool can_miss_ = false;
 };
@@ -169,6 +181,7 @@ class CachedRows : public RowReader {
   std::size_t bytes_per_row() const override { return 0; }
   std::size_t value_bytes() const override { return rows_->value_bytes(); }
   bool can_miss() const override { return rows_->can_miss(); }
+  void count_into(std::shared_ptr<MissingCounter> counter) override { rows_->count_into(std::move(counter)); }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     if (!loaded_) {

@@ -19,8 +19,9 @@ namespace semicrf {
 struct SequenceScores {
   std::unique_ptr<RowReader> rows;  // label scores, or features when there are heads
   std::shared_ptr<const LinearHeads> heads;
-  std::unique_ptr<RowReader> start, end;  // boundary scores given as inputs, or null
-  std::vector<double> baseline;           // nu, (C); empty: 0
+  std::unique_ptr<RowReader> start, end;           // boundary scores given as inputs, or null
+  std::shared_ptr<MissingCounter> missing_values;  // of `rows`; null: none can be missing
+  std::vector<double> baseline;                    // nu, (C); empty: 0
   bool subtract_position_max = false;
   Precision precision = Precision::kFloat;
   int threads = 1;

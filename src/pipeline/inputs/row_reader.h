@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "io/bigwig/bigwig_reader.h"
 #include "model/parameters.h"
 #include "model/score_source.h"
+#include "pipeline/inputs/missing_values.h"
 #include "pipeline/inputs/random_stream.h"
 
 namespace semicrf {
@@ -33,6 +35,8 @@ class RowReader {
   virtual void assume_checked(std::int64_t /*begin*/, std::int64_t /*end*/) {}
   // Whether some bins may be missing.
   virtual bool can_miss() const = 0;
+  // From now on counts the values that tracks lack. Label scores of arrays lack none.
+  virtual void count_into(std::shared_ptr<MissingCounter> /*counter*/) {}
   // Rows [begin, end), (end-begin, columns) row-major, checked; valid until the buffer is used again.
   virtual ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) = 0;
 };
@@ -45,8 +49,8 @@ std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tr
 
 // The bins of one chromosome of bigWig files.
 struct BigWigColumn {
-  BigWigFile* file = nullptr;  // one column's file is no other's
-  std::size_t chrom = 0;       // index in its chromosome list
+  BigWigFile* file = nullptr;        // one column's file is no other's
+  std::optional<std::size_t> chrom;  // index in its chromosome list; absent: it has no value here
   Track track;
 };
 struct BigWigRows {

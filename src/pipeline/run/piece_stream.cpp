@@ -56,6 +56,10 @@ void PieceStream::open_sequence(Engine* engine) {
   if (wanted > 0) {
     StageTimes times(sequence.title);
     scores_ = inputs_.open_scores(sequence_, options_);
+    if (scores_->missing_values) {
+      scores_->missing_values->want(wanted_pieces(request));
+      report_.sequences().back().missing_values = scores_->missing_values;
+    }
     times.end("open");
     InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_, engine); });
     times.end("scan");
@@ -64,7 +68,7 @@ void PieceStream::open_sequence(Engine* engine) {
     pieces_ = wanted_pieces(request);
     stats.baseline = scores_->baseline;
     if (stats.baseline->empty()) stats.baseline->assign(inputs_.num_labels(), 0);
-  } else if (!sequence.has_values && !cut_) {
+  } else if (inputs_.left_out(sequence_) && !cut_) {
     report_.warn(
         {"no-values",
          sequence.title +

@@ -4,9 +4,11 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "core/units.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
+#include "pipeline/inputs/input_arguments.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/device_choice.h"
 #include "pipeline/run/log.h"
@@ -152,6 +154,10 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
                         {"bin-size", std::to_string(inputs_.bin_size())}};
   if (!input.regions.empty()) provenance.options.push_back({"region", joined(input.regions, " ")});
   if (input.all_chromosomes) provenance.options.push_back({"all-chromosomes", "yes"});
+  if (!input.samples_file.empty())
+    provenance.options.push_back({"sample", joined(chosen_samples(input), ",")});
+  if (input.chromosomes == ChromosomePolicy::kCommon) provenance.options.push_back({"chromosomes", "common"});
+  if (input.chromosomes == ChromosomePolicy::kUnion) provenance.options.push_back({"chromosomes", "union"});
   if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
   provenance.options.insert(provenance.options.end(), options.begin(), options.end());
   return provenance_header(provenance);
@@ -174,8 +180,8 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
   for_each_sequence(
       [&](const Sequence& sequence, const auto& pieces, const ScoreSource& source, std::size_t kept) {
-        text += "sequence\t" + escape_control(sequence.title) + "\t" + std::to_string(sequence.length) +
-                " bases\t" + std::to_string(total_bins(pieces)) + " bins\t" + std::to_string(pieces.size()) +
+        text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
+                std::to_string(total_bins(pieces)) + " bins\t" + std::to_string(pieces.size()) +
                 (pieces.size() == 1 ? " piece" : " pieces");
         const PiecePlan windows =
             plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
@@ -185,10 +191,27 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
         if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
         text += "\n";
       });
-  for (const Sequence& sequence : inputs_.sequences())
-    if (!sequence.has_values && !options_.input.all_chromosomes)
-      text += "left out\t" + escape_control(sequence.title) + "\tno values\n";
-  return text;
+  for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
+    if (inputs_.left_out(i))
+      text += "left out\t" + escape_control(inputs_.sequences()[i].title) + "\tno values\n";
+  return text + missing_text();
+}
+
+// Reads the tracks once, which nothing else does in a dry run.
+std::string PreparedRun::missing_text() const {
+  MissingSummary summary;
+  for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
+    const std::vector<BinRange> pieces = make_pieces(inputs_.piece_request(i));
+    if (pieces.empty()) continue;
+    ReadOptions read = read_options();
+    read.cache_bytes = 0;
+    const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(i, read);
+    if (!scores->missing_values) continue;
+    scores->missing_values->want(pieces);
+    count_missing(*scores->rows, pieces);
+    summary.add(inputs_.sequences()[i].title, *scores->missing_values);
+  }
+  return planned_text(summary);
 }
 
 void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
@@ -201,6 +224,7 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
       .run();
   times_.end("pieces");
   report_.warn_of_exact_blocks();
+  report_.tell_missing_values();
   if (progress != nullptr) progress->end();
   outputs.finish(report_.write);
   times_.end("outputs synchronised");

@@ -44,6 +44,7 @@ class PreparedRun {
   ReadOptions read_options() const;
   EngineOptions settled_engine();
   void settle_memory();
+  std::string missing_text() const;
   template <class Visit>
   void for_each_sequence(Visit visit) const;
 

@@ -17,20 +17,36 @@ struct GeneratedSequence {
   std::int64_t bins = 0;  // >= 1
 };
 
+// What to do with chromosomes that some bigWig files have and others lack.
+enum class ChromosomePolicy {
+  kError,   // refused, unless regions leave them out
+  kCommon,  // left out
+  kUnion,   // the files that lack one have no value there
+};
+
 struct InputOptions {
-  std::string parameters;                    // the parameter file
-  std::vector<std::string> inputs;           // [name=]PATH
-  std::vector<std::string> start_scores;     // [name=]PATH
-  std::vector<std::string> end_scores;       // [name=]PATH
-  std::vector<std::string> regions;          // chr:beg-end, 1-based inclusive
-  std::string regions_file;                  // BED, or empty
-  std::string exclude_file;                  // BED, or empty
-  std::string chrom_sizes_file;              // or empty
-  std::optional<std::int64_t> bin_size;      // must equal the parameters' one
-  bool all_chromosomes = false;              // decode chromosomes without one value too
+  std::string parameters;                 // the parameter file
+  std::vector<std::string> inputs;        // [name=]PATH
+  std::string track_pattern;              // names files without a name, track_pattern.h; or empty
+  std::string samples_file;               // sample sheet, in place of `inputs`; or empty
+  std::vector<std::string> samples;       // to take from it; only training takes several
+  std::vector<std::string> track_names;   // of the columns of arrays; empty: not said
+  std::vector<std::string> start_scores;  // [name=]PATH
+  std::vector<std::string> end_scores;    // [name=]PATH
+  std::vector<std::string> regions;       // chr:beg-end, 1-based inclusive
+  std::string regions_file;               // BED, or empty
+  std::string exclude_file;               // BED, or empty
+  std::string chrom_sizes_file;           // or empty
+  std::optional<std::int64_t> bin_size;   // must equal the parameters' one
+  bool all_chromosomes = false;           // decode chromosomes without one value too
+  ChromosomePolicy chromosomes = ChromosomePolicy::kError;
   std::vector<GeneratedSequence> generated;  // instead of `inputs`
   std::uint64_t seed = 0;                    // of the generated sequences
 };
+
+inline bool has_inputs(const InputOptions& options) {
+  return !options.inputs.empty() || !options.samples_file.empty();
+}
 
 // What to do with a piece that has no segmentation with a finite score.
 enum class InfeasiblePolicy { kError, kSkip };

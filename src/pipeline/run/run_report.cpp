@@ -97,6 +97,14 @@ void RunReport::warn_of_exact_blocks() {
   if (const std::optional<Warning> warning = exact_blocks_warning(fallbacks, blocks)) warn(*warning);
 }
 
+void RunReport::tell_missing_values() {
+  MissingSummary summary;
+  for (const SequenceReport& sequence : sequences_)
+    if (sequence.missing_values) summary.add(sequence.stats.name, *sequence.missing_values);
+  log_missing_values(summary);
+  for (const Warning& warning : summary.warnings()) warn(warning);
+}
+
 Stats RunReport::finish(const std::string& version, const std::string& device) {
   total.stop();
   Stats stats;
@@ -112,6 +120,7 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
   stats.warnings = warnings_;
   for (SequenceReport& sequence : sequences_) {
     sequence.finish();
+    if (sequence.missing_values) sequence.stats.missing_values = missing_stats(*sequence.missing_values);
     stats.sequences.push_back(sequence.stats);
   }
   return stats;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/warning.h"
 #include "io/json/stats_json.h"
 #include "pipeline/analyses/piece_work.h"
+#include "pipeline/inputs/missing_values.h"
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
@@ -17,6 +19,7 @@ namespace semicrf {
 class SequenceReport {
  public:
   SequenceStats stats;
+  std::shared_ptr<const MissingCounter> missing_values;  // or null; complete when all pieces are done
 
   // A feasible piece of so many positions.
   void add(const PieceResult& result, std::int64_t positions);
@@ -46,6 +49,8 @@ class RunReport {
   void warn(const Warning& warning);
   // Warns when so many blocks of all sequences took the exact path that it made the run slow.
   void warn_of_exact_blocks();
+  // Says, when all pieces are done, what the tracks lack.
+  void tell_missing_values();
   std::vector<SequenceReport>& sequences() { return sequences_; }
   // The whole document; ends the clock.
   Stats finish(const std::string& version, const std::string& device);

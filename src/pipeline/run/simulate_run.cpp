@@ -54,7 +54,7 @@ OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& r
 
 void check_options(const SimulateOptions& options) {
   const InputOptions& input = options.run.input;
-  if (input.generated.empty() == input.inputs.empty())
+  if (input.generated.empty() == !has_inputs(input))
     throw UsageError("give either inputs or --length", "see semicrf simulate --help");
   if (!input.generated.empty()) {
     if (!input.start_scores.empty() || !input.end_scores.empty())

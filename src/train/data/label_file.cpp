@@ -7,10 +7,11 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/natural_order.h"
+#include "core/units.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/params_json.h"
-#include "io/text/bed_reader.h"
 
 namespace semicrf {
 namespace {
@@ -43,13 +44,15 @@ class LabelReader {
     for (std::size_t c = 0; c < known.size(); ++c) index_.emplace(known[c].name, static_cast<int>(c));
   }
 
-  LabelFile read() {
-    BedReader reader(file_.path);
+  LabelFile read(const LabelTimes& times) {
+    SegmentReader reader(file_.path, times);
     BedRecord record;
     while (reader.next(record)) add(record);
+    file_.vanished = reader.vanished();
     if (file_.order.empty())
       throw InputError({file_.path, "", "there is no labelled segment in this file",
                         "give a BED file with a label in column 4"});
+    if (!fixed_) sort_labels();
     for (auto& [chromosome, records] : file_.chromosomes) sort_and_check(chromosome, records);
     return std::move(file_);
   }
@@ -91,6 +94,19 @@ class LabelReader {
     place->second.push_back(found);
   }
 
+  // E1, E2, E10, whatever comes first in the file: models of different files have their labels in one order.
+  void sort_labels() {
+    std::vector<std::string> names;
+    for (const Label& label : file_.labels) names.push_back(label.name);
+    const std::vector<std::size_t> ranks = natural_ranks(names);
+    std::vector<Label> sorted(ranks.size());
+    for (std::size_t c = 0; c < ranks.size(); ++c) sorted[ranks[c]] = std::move(file_.labels[c]);
+    file_.labels = std::move(sorted);
+    for (auto& [chromosome, records] : file_.chromosomes)
+      for (LabelRecord& record : records)
+        record.label = static_cast<int>(ranks[static_cast<std::size_t>(record.label)]);
+  }
+
   void sort_and_check(const std::string& chromosome, std::vector<LabelRecord>& records) const {
     std::stable_sort(records.begin(), records.end(),
                      [](const LabelRecord& a, const LabelRecord& b) { return a.begin < b.begin; });
@@ -102,7 +118,7 @@ class LabelReader {
              "the segment overlaps the segment of " + line_name(std::min(left.line, right.line)) + " on " +
                  chromosome + " (" + std::to_string(left.begin) + "-" + std::to_string(left.end) + " and " +
                  std::to_string(right.begin) + "-" + std::to_string(right.end) + ")",
-             "a base can have one label only");
+             "a " + units().one + " can have one label only");
     }
   }
 
@@ -113,8 +129,8 @@ class LabelReader {
 
 }  // namespace
 
-LabelFile read_label_file(const std::string& path, const std::vector<Label>& known) {
-  return LabelReader(path, known).read();
+LabelFile read_label_file(const std::string& path, const std::vector<Label>& known, const LabelTimes& times) {
+  return LabelReader(path, known).read(times);
 }
 
 }  // namespace semicrf

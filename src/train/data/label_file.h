@@ -1,4 +1,5 @@
-// The true segmentation: a BED file with a label in column 4.
+// The true segmentation: a BED file with a label in column 4, or a file with times
+// (io/text/segment_reader.h).
 #pragma once
 
 #include <cstdint>
@@ -6,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/text/segment_reader.h"
 #include "model/bin_labels.h"
 #include "model/parameters.h"
 
@@ -13,14 +15,16 @@ namespace semicrf {
 
 struct LabelFile {
   std::string path;
-  std::vector<Label> labels;  // the known ones, or those of the file in the order of their first lines
+  std::vector<Label> labels;  // the known ones, or those of the file in their natural order
   std::map<std::string, std::vector<LabelRecord>> chromosomes;  // sorted by position, disjoint
   std::vector<std::string> order;                               // chromosomes in the file's order
+  std::int64_t vanished = 0;  // intervals too short for a bin, of files with times
 };
 
 // `known` are the labels of the model; empty: the file's own labels, coloured by its ninth column where every
 // line of a label has the same colour there. InputError with the line: no name, a label that is not known, a
 // name that cannot be one, two lines that overlap, no line at all.
-LabelFile read_label_file(const std::string& path, const std::vector<Label>& known);
+LabelFile read_label_file(const std::string& path, const std::vector<Label>& known,
+                          const LabelTimes& times = {});
 
 }  // namespace semicrf

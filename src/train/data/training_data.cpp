@@ -9,6 +9,7 @@ TrainingPiece part_of(const TrainingPiece& piece, std::size_t first, std::size_t
   const std::int64_t begin = piece.segments[first].begin;
   const std::int64_t end = piece.segments[last - 1].end;
   part.location = piece.location;
+  part.sample = piece.sample;
   part.location.first_bin += begin;
   part.length = end - begin;
   part.feature_mean = piece.feature_mean;

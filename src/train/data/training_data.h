@@ -13,6 +13,7 @@ namespace semicrf {
 // A run of labelled bins; a sequence of its own for the model.
 struct TrainingPiece {
   BinLocation location;
+  std::size_t sample = 0;            // of those trained on together
   std::int64_t length = 0;           // T
   std::vector<float> features;       // (T, F) row-major, transformed
   std::vector<Segment> segments;     // tile [0, T)

@@ -4,11 +4,13 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
+#include "io/label_name.h"
 #include "io/text/chrom_sizes.h"
 #include "model/bin_labels.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/input_arguments.h"
 #include "pipeline/inputs/input_set.h"
 #include "pipeline/run/piece_stream.h"
 
@@ -31,8 +33,7 @@ Parameters reading_parameters(const std::vector<Track>& tracks, std::int64_t bin
   return parameters;
 }
 
-InputOptions validation_input(const TrainOptions& options) {
-  InputOptions input = options.input;
+InputOptions validation_input(const TrainOptions& options, InputOptions input) {
   input.regions = options.val_regions;
   input.regions_file.clear();
   return input;
@@ -62,9 +63,11 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
     const LabelRecord& last = labels.chromosomes.at(name).back();
     if (last.end > known->second)
       throw InputError({labels.path, "line " + std::to_string(last.line),
-                        "the segment ends at base " + std::to_string(last.end) + ", but " + name + " has " +
-                            std::to_string(known->second) + " bases in the tracks",
-                        "check that labels and tracks are of the same genome version"});
+                        "the segment ends at " + units().one + " " + std::to_string(last.end) + ", but " +
+                            name + " has " + amount(known->second) + " in the tracks",
+                        units().one == "base"
+                            ? "check that labels and tracks are of the same genome version"
+                            : "check the rate, and that labels and tracks belong together"});
   }
   if (unknown.size() == labels.order.size())
     throw InputError({labels.path, "",
@@ -91,6 +94,16 @@ std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRu
   return pieces;
 }
 
+// Features of these bins are read, and no others.
+std::vector<BinRange> labelled_bins(const std::vector<LabelledRun>& runs,
+                                    const std::vector<BinRange>& pieces) {
+  std::vector<BinRange> bins;
+  for (const BinRange& range : pieces)
+    for (const std::vector<LabelledRun>& piece : pieces_within(runs, range))
+      bins.push_back({piece.front().begin, piece.back().end});
+  return bins;
+}
+
 void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
   const std::size_t columns = rows.columns();
   piece.features.resize(static_cast<std::size_t>(piece.length) * columns);
@@ -105,21 +118,21 @@ void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
 
 class Reader {
  public:
-  Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs)
-      : options_(options), labels_(labels), inputs_(inputs) {}
+  Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs, std::size_t sample)
+      : options_(options), labels_(labels), inputs_(inputs), sample_(sample) {}
 
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
-                    std::vector<SequenceStats>* stats) {
+                    std::vector<SequenceStats>* stats, MissingSummary& missing) {
     data_.num_labels = static_cast<int>(labels_.labels.size());
     data_.num_tracks = static_cast<int>(inputs_.num_labels());
-    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats);
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats, missing);
     return std::move(data_);
   }
 
  private:
   void read_sequence(std::size_t index, const std::map<std::string, std::vector<BaseRange>>& taken,
-                     std::vector<SequenceStats>* stats) {
+                     std::vector<SequenceStats>* stats, MissingSummary& missing) {
     const Sequence& sequence = inputs_.sequences()[index];
     PieceRequest request = inputs_.piece_request(index);
     if (const auto regions = taken.find(sequence.title); regions != taken.end())
@@ -129,6 +142,7 @@ class Reader {
     const std::vector<LabelledRun> runs =
         label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()});
     const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(index, read_options(options_));
+    if (scores->missing_values) scores->missing_values->want(labelled_bins(runs, make_pieces(request)));
     request.missing = inputs_.scan(index, *scores).missing;
     SequenceStats entry;
     entry.name = sequence.title;
@@ -143,6 +157,10 @@ class Reader {
         *entry.segments += static_cast<std::int64_t>(piece.size());
       }
     }
+    if (scores->missing_values) {
+      entry.missing_values = missing_stats(*scores->missing_values);
+      missing.add(sequence.title, *scores->missing_values);
+    }
     if (stats != nullptr && entry.pieces > 0) stats->push_back(entry);
   }
 
@@ -150,6 +168,7 @@ class Reader {
     TrainingPiece piece;
     const std::int64_t first = runs.front().begin;
     piece.location = locate(sequence, inputs_.bin_size(), first);
+    piece.sample = sample_;
     piece.length = runs.back().end - first;
     for (const LabelledRun& run : runs) {
       piece.segments.push_back({run.begin - first, run.end - first, run.label});
@@ -162,29 +181,85 @@ class Reader {
   const TrainOptions& options_;
   const LabelFile& labels_;
   const InputSet& inputs_;
+  std::size_t sample_;
   TrainingData data_;
 };
 
+std::vector<std::string> column_names(const std::vector<std::string>& given, const std::string& path,
+                                      std::int64_t columns) {
+  if (given.empty()) {
+    std::vector<std::string> names;
+    for (std::int64_t f = 0; f < columns; ++f) names.push_back("track" + std::to_string(f + 1));
+    return names;
+  }
+  if (static_cast<std::int64_t>(given.size()) != columns)
+    throw UsageError("--track-names has " + std::to_string(given.size()) + " names, but " + path + " has " +
+                         std::to_string(columns) + " columns",
+                     "give one name per column, separated by commas");
+  for (const std::string& name : given)
+    if (const std::string problem = name_problem(name); !problem.empty())
+      throw UsageError("--track-names: " + problem);
+  return given;
+}
+
+void append(TrainingData more, TrainingData& data) {
+  data.num_labels = more.num_labels;
+  data.num_tracks = more.num_tracks;
+  for (TrainingPiece& piece : more.pieces) data.pieces.push_back(std::move(piece));
+}
+
+// Training and validation data of one sample.
+void read_sample(const TrainOptions& options, const InputOptions& input, std::size_t sample,
+                 const LabelFile& labels, const Parameters& parameters, TrainingInputs& found) {
+  const InputSet inputs = InputSet::open(input, parameters);
+  const std::string name = input.samples_file.empty() ? "" : chosen_samples(input).front() + ": ";
+  for (const std::string& line : inputs.binding()) found.binding.push_back(name + line);
+  for (const std::string& path : inputs.paths())
+    if (std::ranges::find(found.paths, path) == found.paths.end()) found.paths.push_back(path);
+  check_chromosomes(labels, inputs, found);
+  std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
+  if (!options.val_regions.empty()) {
+    const InputSet validation = InputSet::open(validation_input(options, input), parameters);
+    for (std::size_t i = 0; i < validation.sequences().size(); ++i) {
+      const PieceRequest request = validation.piece_request(i);
+      if (request.include) held_out[validation.sequences()[i].title] = *request.include;
+    }
+    append(Reader(options, labels, validation, sample).read({}, nullptr, found.missing), found.validation);
+  }
+  append(Reader(options, labels, inputs, sample).read(held_out, &found.sequences, found.missing),
+         found.training);
+}
+
 }  // namespace
 
-std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, MissingPolicy missing) {
+std::vector<InputOptions> inputs_of_samples(const InputOptions& options) {
+  if (options.samples_file.empty()) return {options};
+  std::vector<InputOptions> samples;
+  for (const std::string& sample : chosen_samples(options)) {
+    samples.push_back(options);
+    samples.back().samples = {sample};
+  }
+  return samples;
+}
+
+std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy missing) {
   std::vector<Track> tracks;
-  const auto add = [&](const std::string& name) {
+  const auto add = [&](const std::string& name, MissingPolicy by_default) {
     Track track;
     track.name = name;
-    track.missing = missing;
+    track.missing = missing == MissingPolicy::kDefault ? by_default : missing;
     tracks.push_back(track);
   };
-  for (const std::string& text : inputs) {
-    const InputArgument argument = parse_input_argument(text);
+  for (const InputArgument& argument : input_arguments(inputs_of_samples(options).front())) {
     if (argument.kind == InputKind::kBigWig) {
-      add(argument.name);
+      add(argument.name, MissingPolicy::kZero);
       continue;
     }
     const std::int64_t columns = argument.kind == InputKind::kNpy
                                      ? NpyArray::open(argument.path).columns()
                                      : NpzFile::open(argument.path).load(0).columns();
-    for (std::int64_t f = 0; f < columns; ++f) add("track" + std::to_string(f + 1));
+    for (const std::string& name : column_names(options.track_names, argument.path, columns))
+      add(name, MissingPolicy::kSkip);
     break;  // every array has the same tracks
   }
   std::vector<std::string> names;
@@ -198,55 +273,47 @@ std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, Miss
 TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
                                     const std::vector<Track>& tracks, std::int64_t bin_size) {
   const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kNone);
-  const InputSet inputs = InputSet::open(options.input, parameters);
+  const std::vector<InputOptions> samples = inputs_of_samples(options.input);
   TrainingInputs found;
-  found.binding = inputs.binding();
-  found.paths = inputs.paths();
-  found.paths.push_back(labels.path);
-  check_chromosomes(labels, inputs, found);
-
   found.validation.num_labels = static_cast<int>(labels.labels.size());
   found.validation.num_tracks = static_cast<int>(tracks.size());
-  std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
-  if (!options.val_regions.empty()) {
-    const InputSet validation = InputSet::open(validation_input(options), parameters);
-    for (std::size_t i = 0; i < validation.sequences().size(); ++i) {
-      const PieceRequest request = validation.piece_request(i);
-      if (request.include) held_out[validation.sequences()[i].title] = *request.include;
-    }
-    found.validation = Reader(options, labels, validation).read({}, nullptr);
-    if (found.validation.pieces.empty())
-      throw InputError({labels.path, "", "no bin of the validation regions has a label",
-                        "choose --val-region where there are labels"});
-  }
-  found.training = Reader(options, labels, inputs).read(held_out, &found.sequences);
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    read_sample(options, samples[i], i, labels, parameters, found);
+  found.paths.push_back(labels.path);
+  if (labels.vanished > 0)
+    found.warnings.push_back(
+        {"labels-too-short", std::to_string(labels.vanished) +
+                                 " intervals of the labels are shorter than a bin and were rounded away"});
+  found.proposal = pattern_proposal(options.input);
+  if (!options.val_regions.empty() && found.validation.pieces.empty())
+    throw InputError({labels.path, "", "no bin of the validation regions has a label",
+                      "choose --val-region where there are labels"});
   if (found.training.pieces.empty())
     throw InputError({labels.path, "", "no bin of the training regions has a label",
                       "labels, tracks and regions must overlap outside the validation regions"});
+  for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
   return found;
 }
 
 void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,
                         TrainingInputs& found) {
-  const InputSet inputs =
-      InputSet::open(options.input, reading_parameters(tracks, bin_size, Centering::kMean));
-  const auto fill = [&](TrainingData& data, const Sequence& sequence, const std::vector<double>& mean) {
-    for (TrainingPiece& piece : data.pieces)
-      if (piece.location.chromosome == sequence.chromosome && piece.location.origin == sequence.origin)
-        piece.feature_mean = mean;
-  };
-  for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
-    const Sequence& sequence = inputs.sequences()[i];
-    const auto uses = [&](const TrainingData& data) {
-      return std::any_of(data.pieces.begin(), data.pieces.end(), [&](const TrainingPiece& piece) {
-        return piece.location.chromosome == sequence.chromosome && piece.location.origin == sequence.origin;
-      });
-    };
-    if (!uses(found.training) && !uses(found.validation)) continue;
-    const std::shared_ptr<SequenceScores> scores = inputs.open_scores(i, read_options(options));
-    inputs.scan(i, *scores);
-    fill(found.training, sequence, scores->baseline);
-    fill(found.validation, sequence, scores->baseline);
+  const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kMean);
+  const std::vector<InputOptions> samples = inputs_of_samples(options.input);
+  for (std::size_t s = 0; s < samples.size(); ++s) {
+    const InputSet inputs = InputSet::open(samples[s], parameters);
+    for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
+      const Sequence& sequence = inputs.sequences()[i];
+      std::vector<TrainingPiece*> pieces;
+      for (TrainingData* data : {&found.training, &found.validation})
+        for (TrainingPiece& piece : data->pieces)
+          if (piece.sample == s && piece.location.chromosome == sequence.chromosome &&
+              piece.location.origin == sequence.origin)
+            pieces.push_back(&piece);
+      if (pieces.empty()) continue;
+      const std::shared_ptr<SequenceScores> scores = inputs.open_scores(i, read_options(options));
+      inputs.scan(i, *scores);
+      for (TrainingPiece* piece : pieces) piece->feature_mean = scores->baseline;
+    }
   }
 }
 

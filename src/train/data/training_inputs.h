@@ -9,22 +9,29 @@
 #include "core/warning.h"
 #include "io/json/stats_json.h"
 #include "model/parameters.h"
+#include "pipeline/inputs/missing_values.h"
 #include "train/data/label_file.h"
 #include "train/data/training_data.h"
 #include "train/train_options.h"
 
 namespace semicrf {
 
-// The tracks of the inputs on the command line, without transforms: a bigWig file each, or the columns of the
-// first array, named track1, track2, ...
-std::vector<Track> tracks_of_inputs(const std::vector<std::string>& inputs, MissingPolicy missing);
+// The inputs of each sample that is trained on: those of the command line, or one sample of the sheet each.
+std::vector<InputOptions> inputs_of_samples(const InputOptions& options);
+
+// The tracks of the inputs, without transforms: a bigWig file each, or the columns of the first array, named
+// by --track-names or track1, track2, ... kDefault becomes what it means for the kind of input. The samples
+// of a sheet must have the same tracks: those of the first are taken.
+std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy missing);
 
 struct TrainingInputs {
   TrainingData training, validation;
   std::vector<std::string> binding;  // lines for the log
+  std::string proposal;              // what the log proposes about the names of the tracks, or empty
   std::vector<std::string> paths;    // every file that is read, for check_outputs
   std::vector<Warning> warnings;
   std::vector<SequenceStats> sequences;  // of the training data
+  MissingSummary missing;                // of the labelled bins
 };
 
 // Pieces are the runs of labelled bins within the regions asked for, less what is excluded or missing; the

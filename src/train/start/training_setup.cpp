@@ -39,6 +39,13 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add("precision", options.engine.precision == Precision::kFloat ? "float" : "double");
   add_texts("region", options.input.regions);
   add_texts("val-region", options.val_regions);
+  if (options.label_times.rate > 0) add("rate", number(options.label_times.rate));
+  if (!options.label_times.tier.empty()) add("tier", options.label_times.tier);
+  add_texts("sample", options.input.samples);
+  if (!options.input.track_pattern.empty()) add("track-pattern", options.input.track_pattern);
+  add_texts("track-names", options.input.track_names);
+  if (options.input.chromosomes == ChromosomePolicy::kCommon) add("chromosomes", "common");
+  if (options.input.chromosomes == ChromosomePolicy::kUnion) add("chromosomes", "union");
   add_texts("freeze", options.freeze);
   if (options.max_duration) add("max-duration", std::to_string(*options.max_duration));
   if (options.tail) add("tail", "yes");
@@ -93,6 +100,7 @@ std::vector<TrainingRecord::File> files_of(const TrainOptions& options, const Tr
     if (path == options.input.regions_file) role = "regions";
     if (path == options.input.exclude_file) role = "exclude";
     if (path == options.input.chrom_sizes_file) role = "chrom-sizes";
+    if (path == options.input.samples_file) role = "samples";
     files.push_back({role, std::filesystem::path(path).filename().string(), file_sha256(path)});
   }
   return files;
@@ -180,10 +188,11 @@ class SetUp {
                          "the weights of --init belong to the transforms in that file");
     }
     const std::int64_t bin_size = settle_bin_size();
+    LabelTimes times = options_.label_times;
+    times.bin_size = bin_size;
     const LabelFile labels =
-        read_label_file(options_.labels_file, init_ ? init_->labels : std::vector<Label>());
-    std::vector<Track> tracks =
-        init_ ? init_->tracks : tracks_of_inputs(options_.input.inputs, options_.missing);
+        read_label_file(options_.labels_file, init_ ? init_->labels : std::vector<Label>(), times);
+    std::vector<Track> tracks = init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.missing);
     setup_.inputs = read_training_inputs(options_, labels, tracks, bin_size);
     if (!init_) {
       fit_transforms(setup_.inputs.training, options_.transform, tracks, setup_.inputs.warnings);

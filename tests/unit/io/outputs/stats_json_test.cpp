@@ -93,12 +93,12 @@ TEST_CASE("the provenance lines hold no folder and nothing but comments") {
   provenance.command = "decode";
   provenance.params_path = "/home/someone/model.json";
   provenance.params_sha256 = "ab12";
-  provenance.inputs = {{"../data/H3K4me3.bw", 1234}, {"odd\nname.npy", -1}};
+  provenance.inputs = {{"../data/H3K4me3.bw", 1234, "H3K4me3"}, {"odd\nname.npy", -1, ""}};
   provenance.options = {{"region", "chr1:1-5"}, {"merge-adjacent", "yes"}};
   CHECK(provenance_header(provenance) ==
         "#semicrf 1.2.3 decode\n"
         "#params model.json sha256=ab12\n"
-        "#input H3K4me3.bw bytes=1234\n"
+        "#input H3K4me3=H3K4me3.bw bytes=1234\n"
         "#input odd\\nname.npy\n"
         "#option region=chr1:1-5\n"
         "#option merge-adjacent=yes\n");

@@ -1,0 +1,113 @@
+#include "io/text/sample_sheet.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "io/text/text_lines.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::array<std::string_view, 3> kColumns = {"sample", "track", "path"};
+
+std::vector<std::string> split_at_tabs(const std::string& line) {
+  std::vector<std::string> fields;
+  std::size_t begin = 0;
+  while (begin <= line.size()) {
+    const std::size_t end = std::min(line.find('\t', begin), line.size());
+    fields.push_back(line.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return fields;
+}
+
+class SheetReader {
+ public:
+  explicit SheetReader(const std::string& path) : lines_(path) {}
+
+  std::vector<SampleRow> read() {
+    std::vector<std::string> fields;
+    while (next(fields)) {
+      if (width_ == 0) {
+        read_header(fields);
+      } else {
+        add(fields);
+      }
+    }
+    if (rows_.empty())
+      throw InputError({lines_.path(), "", "there is no row in this sample sheet",
+                        "give the columns sample, track and path, separated by tabs, with a header line"});
+    return std::move(rows_);
+  }
+
+ private:
+  bool next(std::vector<std::string>& fields) {
+    std::string line;
+    while (lines_.next(line)) {
+      if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
+      fields = split_at_tabs(line);
+      return true;
+    }
+    return false;
+  }
+
+  InputError refuse(const std::string& what, const std::string& advice) const {
+    return InputError({lines_.path(), "line " + std::to_string(lines_.line_number()), what, advice});
+  }
+
+  void read_header(const std::vector<std::string>& fields) {
+    width_ = fields.size();
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      const auto found = std::ranges::find(fields, kColumns[i]);
+      if (found == fields.end())
+        throw refuse("the header line has no column \"" + std::string(kColumns[i]) + "\", found " +
+                         joined(fields, ", "),
+                     "a sample sheet has the columns sample, track and path, separated by tabs");
+      columns_[i] = static_cast<std::size_t>(found - fields.begin());
+    }
+  }
+
+  void add(const std::vector<std::string>& fields) {
+    if (fields.size() != width_)
+      throw refuse("found " + std::to_string(fields.size()) + " column(s), the header line has " +
+                       std::to_string(width_),
+                   "columns are separated by tabs");
+    std::array<std::string, kColumns.size()> values;
+    for (std::size_t i = 0; i < kColumns.size(); ++i) {
+      values[i] = fields[columns_[i]];
+      if (values[i].empty()) throw refuse("the column \"" + std::string(kColumns[i]) + "\" is empty", "");
+    }
+    const std::filesystem::path folder = std::filesystem::path(lines_.path()).parent_path();
+    rows_.push_back({values[0], values[1], (folder / values[2]).string(), lines_.line_number()});
+    const auto [other, is_new] = seen_.emplace(std::pair(values[0], values[1]), lines_.line_number());
+    if (!is_new)
+      throw refuse("the track \"" + values[1] + "\" of sample \"" + values[0] + "\" is in line " +
+                       std::to_string(other->second) + " already",
+                   "give each track of a sample once");
+  }
+
+  TextLines lines_;
+  std::size_t width_ = 0;  // of the header line, 0: not read yet
+  std::array<std::size_t, kColumns.size()> columns_{};
+  std::vector<SampleRow> rows_;
+  std::map<std::pair<std::string, std::string>, std::int64_t> seen_;  // sample and track -> line
+};
+
+}  // namespace
+
+std::vector<SampleRow> read_sample_sheet(const std::string& path) { return SheetReader(path).read(); }
+
+std::vector<std::string> samples_of(const std::vector<SampleRow>& rows) {
+  std::vector<std::string> samples;
+  for (const SampleRow& row : rows)
+    if (std::ranges::find(samples, row.sample) == samples.end()) samples.push_back(row.sample);
+  return samples;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,48 @@
+// Labelled segments, record by record: BED files, and files with times in seconds, of speech for example.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "io/text/bed_reader.h"
+
+namespace semicrf {
+
+// What files with times in seconds need to be known besides.
+struct LabelTimes {
+  double rate = 0;            // positions per second, 0: not given
+  std::int64_t bin_size = 1;  // positions; times are rounded to the nearest edge of a bin
+  std::string tier;           // of TextGrids; empty: the only interval tier
+  std::string sequence;       // that the labels belong to, for files that name none; empty: the file's stem
+};
+
+// Splits [name=]PATH: `argument` becomes the path, the result is the name or empty. A text that is the name
+// of an existing file is a PATH as a whole.
+std::string take_sequence_name(std::string& argument);
+
+// Three kinds of files, told by their content:
+// - BED with a label in column 4;
+// - TextGrid of Praat: the intervals of one tier, those without a text left out;
+// - tables with the columns begin, end and label (seconds) and perhaps sequence, separated by tabs or blanks:
+//   with a header line in any order, without one exactly begin, end and label.
+// Times become whole bins, counted in positions; an interval of less than half a bin may vanish. InputError
+// with the line: what is not such a file, an interval without length, intervals of one sequence that overlap
+// or are not sorted. UsageError: a rate is needed, or a tier must be chosen.
+class SegmentReader {
+ public:
+  SegmentReader(const std::string& path, const LabelTimes& times);
+  ~SegmentReader();
+  // As BedReader::next.
+  bool next(BedRecord& record);
+  std::int64_t vanished() const { return vanished_; }  // intervals, known from the beginning; 0 for BED
+
+ private:
+  std::unique_ptr<BedReader> bed_;  // or null
+  std::vector<BedRecord> records_;
+  std::size_t next_ = 0;
+  std::int64_t vanished_ = 0;
+};
+
+}  // namespace semicrf
