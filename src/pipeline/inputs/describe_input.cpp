@@ -59,7 +59,8 @@ std::string describe_input(const std::string& path) {
       return describe_bigwig(path);
     case InputKind::kJson: {
       const ParameterFile file = read_params_json(path);
-      return describe_parameters(file.parameters, training_facts(file.parameters)) + "sha256: " + file.sha256 + "\n";
+      return describe_parameters(file.parameters, training_facts(file.parameters)) +
+             "sha256: " + file.sha256 + "\n";
     }
     default:
       throw InputError({path, "", std::string("this is ") + describe(kind),

@@ -388,8 +388,9 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
     if (!start_tracks.empty()) scores.start = bigwig_rows(start_tracks, labels, sequence, read);
     if (!end_tracks.empty()) scores.end = bigwig_rows(end_tracks, labels, sequence, read);
   } else {
-    scores.rows = heads ? make_track_rows(arrays[source].load(), parameters.tracks, read.precision)
-                        : make_score_rows(arrays[source].load(), read.precision, read.threads);
+    scores.rows =
+        heads ? make_track_rows(arrays[source].load(), parameters.tracks, read.precision, read.threads)
+              : make_score_rows(arrays[source].load(), read.precision, read.threads);
     if (heads) scores.missing_values = std::make_shared<MissingCounter>(parameters.tracks, false);
     if (!start_of.empty())
       scores.start = make_score_rows(start_arrays[start_of[source]].load(), read.precision, read.threads);

@@ -1,6 +1,7 @@
 // Rows of NPY arrays.
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <span>
 
 #include "core/error.h"
@@ -92,8 +93,11 @@ class NpyScoreRows : public RowReader {
 
 class NpyTrackRows : public RowReader {
  public:
-  NpyTrackRows(NpyArray array, std::vector<Track> tracks, Precision precision)
-      : array_(std::move(array)), tracks_(std::move(tracks)), wide_(precision == Precision::kDouble) {
+  NpyTrackRows(NpyArray array, std::vector<Track> tracks, Precision precision, int threads)
+      : array_(std::move(array)),
+        tracks_(std::move(tracks)),
+        threads_(threads),
+        wide_(precision == Precision::kDouble) {
     for (const Track& track : tracks_) can_miss_ = can_miss_ || track.missing == MissingPolicy::kSkip;
   }
 
@@ -115,33 +119,66 @@ class NpyTrackRows : public RowReader {
   }
 
  private:
+  // Several threads make parts of the rows; the first refused value is named whatever their number.
   template <class Value>
   const Value* transformed(std::vector<Value>& values, std::vector<std::uint8_t>& missing, std::int64_t begin,
                            std::int64_t end) const {
     const auto n = static_cast<std::size_t>(end - begin);
     values.resize(n * columns());
     missing.assign(can_miss_ ? n : 0, 0);
-    array_.read_rows(begin, end, values.data());
-    check_values(std::span<const Value>(values), array_.columns(), begin, ValueRule::kTrack, array_.name());
-    if (counter_) count_missing_of(values, begin, end);
-    for (std::size_t i = 0; i < values.size(); ++i)
-      if (std::isnan(values[i])) values[i] = value_of_missing<Value>(i, begin, missing);
-    if (const auto bad = transform_rows(tracks_, values.data(), n))
-      refuse(*bad, begin, transform_problem(tracks_[*bad % columns()], raw_value(*bad, begin)));
+    const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>{};
+    std::mutex mutex;  // of the counter
+    const auto tasks = static_cast<std::size_t>((end - begin + kCheckedRows - 1) / kCheckedRows);
+    parallel_for(threads_, tasks, [&](std::size_t task, int) {
+      const BinRange part{begin + static_cast<std::int64_t>(task) * kCheckedRows,
+                          std::min(end, begin + static_cast<std::int64_t>(task + 1) * kCheckedRows)};
+      const auto skip = static_cast<std::size_t>(part.begin - begin);
+      const std::span<Value> rows(values.data() + skip * columns(),
+                                  static_cast<std::size_t>(part.size()) * columns());
+      array_.read_rows(part.begin, part.end, rows.data());
+      check_values(std::span<const Value>(rows), array_.columns(), part.begin, ValueRule::kTrack,
+                   array_.name());
+      if (has_nan(std::span<const Value>(rows))) {
+        if (counter_) count_missing_of(std::span<const Value>(rows), part, counted, mutex);
+        replace_missing(rows, part.begin, missing.empty() ? nullptr : missing.data() + skip);
+      }
+      if (const auto bad = transform_rows(tracks_, rows.data(), static_cast<std::size_t>(part.size())))
+        refuse(*bad, part.begin, transform_problem(tracks_[*bad % columns()], raw_value(*bad, part.begin)));
+    });
     return values.data();
   }
 
   template <class Value>
-  void count_missing_of(const std::vector<Value>& values, std::int64_t begin, std::int64_t end) const {
-    for (const BinRange& bins : counter_->take(begin, end)) {
-      const auto last = static_cast<std::size_t>(bins.end - begin) * columns();
-      for (std::size_t i = static_cast<std::size_t>(bins.begin - begin) * columns(); i < last; ++i)
-        if (std::isnan(values[i])) counter_->add(i % columns(), 1, 0);
-    }
+  static bool has_nan(std::span<const Value> values) {
+    bool found = false;
+    for (const Value value : values) found |= value != value;
+    return found;
   }
 
   template <class Value>
-  Value value_of_missing(std::size_t entry, std::int64_t begin, std::vector<std::uint8_t>& missing) const {
+  void count_missing_of(std::span<const Value> rows, const BinRange& part,
+                        const std::vector<BinRange>& counted, std::mutex& mutex) const {
+    std::vector<std::int64_t> missing(columns());
+    for (const BinRange& bins : counted) {
+      const std::int64_t from = std::max(bins.begin, part.begin), to = std::min(bins.end, part.end);
+      for (std::int64_t bin = from; bin < to; ++bin)
+        for (std::size_t f = 0; f < columns(); ++f)
+          missing[f] += std::isnan(rows[static_cast<std::size_t>(bin - part.begin) * columns() + f]) ? 1 : 0;
+    }
+    const std::lock_guard lock(mutex);
+    for (std::size_t f = 0; f < columns(); ++f)
+      if (missing[f] > 0) counter_->add(f, missing[f], 0);
+  }
+
+  // `missing`: of the first row; null where no bin can be missing.
+  template <class Value>
+  void replace_missing(std::span<Value> rows, std::int64_t begin, std::uint8_t* missing) const {
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      if (std::isnan(rows[i])) rows[i] = value_of_missing<Value>(i, begin, missing);
+  }
+
+  template <class Value>
+  Value value_of_missing(std::size_t entry, std::int64_t begin, std::uint8_t* missing) const {
     const Track& track = tracks_[entry % columns()];
     if (track.missing == MissingPolicy::kError)
       refuse(entry, begin,
@@ -166,6 +203,7 @@ class NpyTrackRows : public RowReader {
 
   NpyArray array_;
   std::vector<Track> tracks_;
+  int threads_;
   std::shared_ptr<MissingCounter> counter_;  // or null
   bool wide_;
   bool can_miss_ = false;
@@ -209,8 +247,9 @@ std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision, 
   return std::make_unique<NpyScoreRows>(std::move(array), precision, threads);
 }
 
-std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision) {
-  return std::make_unique<NpyTrackRows>(std::move(array), std::move(tracks), precision);
+std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision,
+                                           int threads) {
+  return std::make_unique<NpyTrackRows>(std::move(array), std::move(tracks), precision, threads);
 }
 
 std::unique_ptr<RowReader> make_cached_rows(std::unique_ptr<RowReader> rows) {

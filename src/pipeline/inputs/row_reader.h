@@ -45,7 +45,8 @@ class RowReader {
 std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision, int threads = 1);
 
 // Features of an NPY array of raw track values, column f being tracks[f]. NaN follows the track's policy.
-std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision);
+std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision,
+                                           int threads = 1);
 
 // The bins of one chromosome of bigWig files.
 struct BigWigColumn {
