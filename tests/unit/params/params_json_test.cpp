@@ -214,7 +214,7 @@ TEST_CASE("quoted text is cut between characters") {
   CHECK(abbreviated("short") == "short");
   std::string text(59, 'a');
   text += "\xc3\xa9 and more";
-  CHECK(abbreviated(text) == std::string(59, 'a') + "...");
+  CHECK(abbreviated(text) == text.substr(0, 59) + "...");
   CHECK(pointer_step("a/b~c") == "/a~1b~0c");
 }
 
