@@ -170,6 +170,9 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   const std::string device = make_engine(options.engine, setup.first.chain)->description();
   for (const std::string& line : setup.inputs.binding) say(log, "input: " + escape_control(line));
   if (!setup.inputs.proposal.empty()) say(log, "input: " + escape_control(setup.inputs.proposal));
+  if (const std::string step = describe(setup.inputs.steps); !step.empty())
+    say(log, "step of the tracks: " + step);
+  if (const auto note = bin_size_note(setup.inputs.steps, setup.first.bin_size)) say(log, *note);
   say(log, "engine: " + device);
   for (const std::string& line : setup.inputs.missing.lines()) say(log, "missing: " + escape_control(line));
   if (const std::string total = setup.inputs.missing.summary(); !total.empty()) say(log, "missing: " + total);
@@ -219,6 +222,7 @@ std::string plan_train(const TrainOptions& options) {
   for (const std::string& line : setup.inputs.binding) text += "input\t" + escape_control(line) + "\n";
   if (!setup.inputs.proposal.empty()) text += "note\t" + escape_control(setup.inputs.proposal) + "\n";
   text += planned_text(setup.inputs.missing);
+  if (const std::string step = describe(setup.inputs.steps); !step.empty()) text += "step\t" + step + "\n";
   text += "output\t" + escape_control(options.output) + "\n";
   text += "training\t" + data_text(setup.inputs.training) + "\n";
   text += "validation\t" + data_text(setup.inputs.validation) + "\n";

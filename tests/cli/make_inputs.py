@@ -13,6 +13,11 @@ import bigwig  # noqa: E402  pylint: disable=wrong-import-position
 FORMATS = {"<f2": "e", "<f4": "f", "<f8": "d"}
 
 
+def shared_data():
+    """The folder of real data beside the repository, which may be absent."""
+    return pathlib.Path(__file__).resolve().parents[2].parent / "shared" / "data"
+
+
 def npy_header(descr="<f4", order=False, shape=(1, 1), version=(1, 0), text=None):
     """The bytes before the data; descr may be a list for a structured type, `text` replaces the dictionary."""
     if text is None:

@@ -16,7 +16,7 @@ import traceback
 
 import harness
 
-GROUPS = ["usage", "model", "decode", "eval", "posterior", "bad_input", "inputs", "outputs", "simulate", "train"]
+GROUPS = ["usage", "model", "decode", "eval", "posterior", "bad_input", "inputs", "outputs", "simulate", "train", "bins"]
 
 
 def tests_of(group):

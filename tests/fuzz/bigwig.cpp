@@ -68,6 +68,8 @@ void run(std::span<const std::uint8_t> bytes) {
   allow_refusal([&] {
     BigWigFile file = BigWigFile::open(path);
     require(!file.chromosomes().empty() || file.block_count() == 0, "data belongs to chromosomes");
+    const BigWigStep step = file.sampled_step();
+    require(step.bases >= 0 && step.sections <= file.block_count(), "a step of what there is");
     const std::size_t count = std::min(kChromosomes, file.chromosomes().size());
     for (std::size_t chrom = 0; chrom < count; ++chrom) {
       require(file.find_chromosome(file.chromosomes()[chrom].name) == chrom, "names are unique");

@@ -280,6 +280,12 @@ BigWigIndex BigWigIndex::read(const ByteView& view) {
   return index;
 }
 
+BigWigBlock BigWigIndex::block(const ByteView& view, std::size_t chrom, std::uint64_t place) const {
+  auto run = runs[chrom].begin();
+  for (; place >= run->count; ++run) place -= run->count;
+  return read_block(view, run->offset + place * kLeafRecordBytes, chromosomes[chrom]);
+}
+
 std::vector<BigWigBlock> BigWigIndex::blocks_of(const ByteView& view, std::size_t chrom) const {
   const ChromInfo& info = chromosomes[chrom];
   std::vector<BigWigBlock> blocks;

@@ -38,6 +38,9 @@ struct BigWigIndex {
   // `view` is the whole file, its byte order already known from the magic number. InputError when damaged.
   static BigWigIndex read(const ByteView& view);
 
+  // The block of record `place` among those of a chromosome; not compared with its neighbours.
+  BigWigBlock block(const ByteView& view, std::size_t chrom, std::uint64_t place) const;
+
   // The blocks of a chromosome in ascending order; checked not to overlap and to lie inside the chromosome
   // and the file.
   std::vector<BigWigBlock> blocks_of(const ByteView& view, std::size_t chrom) const;

@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "io/bigwig/bigwig_index.h"
 #include "io/bigwig/bigwig_section.h"
+#include "io/bigwig/bigwig_step.h"
 #include "io/bigwig/bin_sweep.h"
 #include "io/files/byte_view.h"
 #include "io/files/input_kind.h"
@@ -132,6 +133,7 @@ const std::string& BigWigFile::path() const { return state_->file.path(); }
 const std::vector<ChromInfo>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
 bool BigWigFile::has_values(std::size_t chrom) const { return !state_->index.runs.at(chrom).empty(); }
 std::uint64_t BigWigFile::block_count() const { return state_->index.block_count; }
+BigWigStep BigWigFile::sampled_step() const { return sample_step(state_->view, state_->index); }
 int BigWigFile::version() const { return state_->index.version; }
 int BigWigFile::zoom_levels() const { return state_->index.zoom_levels; }
 bool BigWigFile::compressed() const { return state_->index.compressed; }

@@ -44,6 +44,13 @@ struct BigWigInterval {
   friend bool operator==(const BigWigInterval&, const BigWigInterval&) = default;
 };
 
+// The largest width of which all edges of values in the blocks looked at are multiples; a value may also end
+// with its chromosome. A finer edge elsewhere in the file is not seen.
+struct BigWigStep {
+  std::int64_t bases = 0;      // 0: no edge was seen
+  std::uint64_t sections = 0;  // data blocks that were read
+};
+
 // Per bin: sum over the bases with a value of that value, and how many bases have one (0..bin size). Mean
 // over the bases with a value = sum / covered; with 0 for the others = sum / bases of the bin. Both spans
 // have one entry per bin.
@@ -69,6 +76,8 @@ class BigWigFile {
   // Whether the index lists any data for the chromosome (they could still all be NaN). Costs nothing.
   bool has_values(std::size_t chrom) const;
   std::uint64_t block_count() const;  // data blocks of all chromosomes
+  // Of a bounded number of blocks spread over the file (bigwig_step.h).
+  BigWigStep sampled_step() const;
   int version() const;
   int zoom_levels() const;
   bool compressed() const;

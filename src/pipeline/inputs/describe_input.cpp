@@ -8,6 +8,7 @@
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
 #include "model/describe.h"
+#include "pipeline/inputs/track_steps.h"
 
 namespace semicrf {
 namespace {
@@ -28,6 +29,18 @@ std::string describe_archive(const std::string& path) {
   return text;
 }
 
+// How coarse the values are, and how much of the file says so.
+std::string describe_step(const BigWigFile& file) {
+  const BigWigStep step = file.sampled_step();
+  const std::string read =
+      step.sections < file.block_count() ? " of " + std::to_string(file.block_count()) : " (all)";
+  const std::string sections = std::to_string(step.sections) + read + " sections read";
+  if (step.bases == 0) return "step: not known, " + sections + "\n";
+  const std::string note =
+      step.bases == 1 ? "" : ", so bins of " + std::to_string(step.bases) + " bases (-b) hold all it says";
+  return "step: values change at multiples of " + base_count(step.bases) + note + "; " + sections + "\n";
+}
+
 std::string describe_bigwig(const std::string& path) {
   const BigWigFile file = BigWigFile::open(path);
   std::string text = "bigWig version " + std::to_string(file.version()) +
@@ -38,6 +51,7 @@ std::string describe_bigwig(const std::string& path) {
     text += "bases with a value: " + std::to_string(summary->bases_covered) + ", minimum " +
             described_number(summary->minimum) + ", maximum " + described_number(summary->maximum) +
             ", sum " + described_number(summary->sum) + " (as stated in the file)\n";
+  text += describe_step(file);
   text += std::to_string(file.chromosomes().size()) + " chromosomes\n";
   for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
     const ChromInfo& chromosome = file.chromosomes()[i];

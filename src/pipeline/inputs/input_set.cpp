@@ -73,6 +73,7 @@ struct InputSet::State {
   std::vector<std::size_t> start_of, end_of;
   // bigWig files, by column.
   BigWigColumns tracks, start_tracks, end_tracks;
+  TrackSteps steps;
   bool include_given = false;
   std::vector<Region> include, exclude;
   std::vector<std::string> binding;
@@ -272,6 +273,7 @@ void InputSet::State::open_bigwig_inputs(const std::vector<InputArgument>& main,
   std::vector<const BigWigFile*> files;
   for (const BigWigColumns* columns : {&tracks, &start_tracks, &end_tracks})
     for (const auto& file : *columns) files.push_back(file.get());
+  steps = steps_of(files);
   // The order of the command line decides whose chromosome order counts.
   std::stable_partition(files.begin(), files.end(),
                         [&](const BigWigFile* file) { return file->path() == main.front().path; });
@@ -423,6 +425,7 @@ InputSet InputSet::open(const InputOptions& options, const Parameters& parameter
 
 const std::vector<Sequence>& InputSet::sequences() const { return state_->sequences; }
 const std::vector<std::string>& InputSet::binding() const { return state_->binding; }
+const TrackSteps& InputSet::steps() const { return state_->steps; }
 const std::vector<std::string>& InputSet::paths() const { return state_->paths; }
 std::size_t InputSet::num_labels() const { return state_->parameters.labels.size(); }
 std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }

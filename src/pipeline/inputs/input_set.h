@@ -13,6 +13,7 @@
 #include "model/parameters.h"
 #include "model/pieces.h"
 #include "pipeline/inputs/piece_source.h"
+#include "pipeline/inputs/track_steps.h"
 #include "pipeline/run/run_options.h"
 
 namespace semicrf {
@@ -63,6 +64,8 @@ class InputSet {
 
   // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
   const std::vector<std::string>& binding() const;
+  // Of the bigWig inputs, in the order of their columns; none for arrays.
+  const TrackSteps& steps() const;
   // For headers: every input file with the name it is bound to, in the order of the command line.
   std::vector<ProvenanceInput> provenance() const;
   // Every file that is read, for check_outputs.

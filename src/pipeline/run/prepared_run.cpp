@@ -71,6 +71,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
   times_.end("inputs opened and engines made");
   log_note("engine: " + engines_.first().description());
   log_binding(inputs_.binding());
+  tell_steps();
   settle_memory();
   times_.end("memory settled");
 }
@@ -96,6 +97,15 @@ EngineOptions PreparedRun::settled_engine() {
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
   return options;
+}
+
+// How the bins fit to the tracks.
+void PreparedRun::tell_steps() {
+  const TrackSteps& steps = inputs_.steps();
+  if (const std::string text = semicrf::describe(steps); !text.empty())
+    log_note("step of the tracks: " + text);
+  if (const auto note = bin_size_note(steps, inputs_.bin_size())) log_note(*note);
+  if (const auto warning = single_base_warning(steps, inputs_.bin_size())) report_.warn(*warning);
 }
 
 ReadOptions PreparedRun::read_options() const {
@@ -177,6 +187,8 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   std::string text = "engine\t" + engines_.first().description() + "\n";
   text += "window memory\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
   for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";
+  if (const std::string step = semicrf::describe(inputs_.steps()); !step.empty())
+    text += "step\t" + step + "\n";
   for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
   for_each_sequence(
       [&](const Sequence& sequence, const auto& pieces, const ScoreSource& source, std::size_t kept) {

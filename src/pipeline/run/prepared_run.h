@@ -43,6 +43,7 @@ class PreparedRun {
  private:
   ReadOptions read_options() const;
   EngineOptions settled_engine();
+  void tell_steps();
   void settle_memory();
   std::string missing_text() const;
   template <class Visit>

@@ -13,6 +13,7 @@
 #include "pipeline/inputs/input_arguments.h"
 #include "pipeline/inputs/input_set.h"
 #include "pipeline/run/piece_stream.h"
+#include "train/data/step_check.h"
 
 namespace semicrf {
 namespace {
@@ -208,15 +209,19 @@ void append(TrainingData more, TrainingData& data) {
   for (TrainingPiece& piece : more.pieces) data.pieces.push_back(std::move(piece));
 }
 
-// Training and validation data of one sample.
+// Training and validation data of one sample. `bin_size_given`: else coarse tracks are refused.
 void read_sample(const TrainOptions& options, const InputOptions& input, std::size_t sample,
-                 const LabelFile& labels, const Parameters& parameters, TrainingInputs& found) {
+                 const LabelFile& labels, const Parameters& parameters, bool bin_size_given,
+                 TrainingInputs& found) {
   const InputSet inputs = InputSet::open(input, parameters);
+  const std::vector<TrackSteps::Track>& steps = inputs.steps().tracks;
+  found.steps.tracks.insert(found.steps.tracks.end(), steps.begin(), steps.end());
   const std::string name = input.samples_file.empty() ? "" : chosen_samples(input).front() + ": ";
   for (const std::string& line : inputs.binding()) found.binding.push_back(name + line);
   for (const std::string& path : inputs.paths())
     if (std::ranges::find(found.paths, path) == found.paths.end()) found.paths.push_back(path);
   check_chromosomes(labels, inputs, found);
+  if (!bin_size_given) require_bin_size(inputs, labels);
   std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
   if (!options.val_regions.empty()) {
     const InputSet validation = InputSet::open(validation_input(options, input), parameters);
@@ -271,14 +276,14 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
 }
 
 TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
-                                    const std::vector<Track>& tracks, std::int64_t bin_size) {
-  const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kNone);
+                                    const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size) {
+  const Parameters parameters = reading_parameters(tracks, bin_size.value_or(1), Centering::kNone);
   const std::vector<InputOptions> samples = inputs_of_samples(options.input);
   TrainingInputs found;
   found.validation.num_labels = static_cast<int>(labels.labels.size());
   found.validation.num_tracks = static_cast<int>(tracks.size());
   for (std::size_t i = 0; i < samples.size(); ++i)
-    read_sample(options, samples[i], i, labels, parameters, found);
+    read_sample(options, samples[i], i, labels, parameters, bin_size.has_value(), found);
   found.paths.push_back(labels.path);
   if (labels.vanished > 0)
     found.warnings.push_back(

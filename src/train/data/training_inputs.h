@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "io/json/stats_json.h"
 #include "model/parameters.h"
 #include "pipeline/inputs/missing_values.h"
+#include "pipeline/inputs/track_steps.h"
 #include "train/data/label_file.h"
 #include "train/data/training_data.h"
 #include "train/train_options.h"
@@ -29,6 +31,7 @@ struct TrainingInputs {
   std::vector<std::string> binding;  // lines for the log
   std::string proposal;              // what the log proposes about the names of the tracks, or empty
   std::vector<std::string> paths;    // every file that is read, for check_outputs
+  TrackSteps steps;                  // of bigWig files
   std::vector<Warning> warnings;
   std::vector<SequenceStats> sequences;  // of the training data
   MissingSummary missing;                // of the labelled bins
@@ -37,9 +40,10 @@ struct TrainingInputs {
 // Pieces are the runs of labelled bins within the regions asked for, less what is excluded or missing; the
 // validation regions are taken out of the training data. Features are those of `tracks`: raw values when
 // these have no transform yet. InputError: labels on no chromosome of the tracks (both sides are named),
-// labels beyond a chromosome's end, no labelled bin in the regions.
+// labels beyond a chromosome's end, no labelled bin in the regions. `bin_size` absent: bins of one base, for
+// tracks that are not coarser (UsageError).
 TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
-                                    const std::vector<Track>& tracks, std::int64_t bin_size);
+                                    const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size);
 
 // Fills feature_mean of every piece: a pass over the whole sequences (`mean` centring).
 void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,

@@ -187,13 +187,14 @@ class SetUp {
         throw UsageError("--transform cannot be given with --init",
                          "the weights of --init belong to the transforms in that file");
     }
-    const std::int64_t bin_size = settle_bin_size();
+    const std::optional<std::int64_t> given_bin_size = settle_bin_size();
+    const std::int64_t bin_size = given_bin_size.value_or(1);
     LabelTimes times = options_.label_times;
     times.bin_size = bin_size;
     const LabelFile labels =
         read_label_file(options_.labels_file, init_ ? init_->labels : std::vector<Label>(), times);
     std::vector<Track> tracks = init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.missing);
-    setup_.inputs = read_training_inputs(options_, labels, tracks, bin_size);
+    setup_.inputs = read_training_inputs(options_, labels, tracks, given_bin_size);
     if (!init_) {
       fit_transforms(setup_.inputs.training, options_.transform, tracks, setup_.inputs.warnings);
       apply_transforms(tracks, setup_.inputs.training);
@@ -214,17 +215,19 @@ class SetUp {
   // The shape is chosen only if no duration option was given.
   bool chooses_shape() const { return !init_ && !options_.max_duration && !options_.duration; }
 
-  std::int64_t settle_bin_size() const {
+  // Bases per bin; nothing where neither the command line nor --init says it.
+  std::optional<std::int64_t> settle_bin_size() const {
     const auto& given = options_.input.bin_size;
     if (given && *given < 1) throw UsageError("--bin-size must be at least 1");
     if (given && *given > kMaxBinSize)
       throw UsageError("--bin-size must be at most " + std::to_string(kMaxBinSize));
-    if (!init_) return given.value_or(1);
+    if (!init_) return given;
     if (given && init_->bin_size != 1 && init_->bin_size != *given)
       throw UsageError("--bin-size is " + std::to_string(*given) + ", the bin_size of --init is " +
                            std::to_string(init_->bin_size),
                        "leave --bin-size out");
     if (given) init_->bin_size = *given;
+    if (!given && !init_->bin_size_given) return std::nullopt;
     return init_->bin_size;
   }
 

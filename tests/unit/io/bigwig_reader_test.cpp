@@ -256,6 +256,62 @@ TEST_CASE("bigWig: what the header says") {
   CHECK(file.summary()->bases_covered == 7);
 }
 
+TEST_CASE("bigWig: the step is the common divisor of the edges") {
+  const bool big_endian = GENERATE(false, true);
+  BigWigFixture fixture;
+  fixture.big_endian = big_endian;
+  fixture.chromosomes = {{"a", 1007}, {"b", 907}};
+  // The end of a chromosome is no edge, and a base without a value has none.
+  fixture.sections = {bedgraph_section(0, {{0, 60, 1}, {61, 63, kNaN}, {120, 1007, 2}}),
+                      fixed_step_section(1, 30, 90, 60, {1, 2, 3}), variable_step_section(1, 30, {600}, {4}),
+                      fixed_step_section(1, 900, 7, 7, {5})};
+  std::int64_t step = 30;
+  SECTION("as they are") {}
+  SECTION("a finer edge in the last section") {
+    fixture.sections.back() = bedgraph_section(1, {{900, 905, 5}});
+    step = 5;
+  }
+  SECTION("a finer span") {
+    fixture.sections[1] = fixed_step_section(1, 30, 90, 20, {1, 2, 3});
+    step = 10;
+  }
+  SECTION("single bases") {
+    fixture.sections[2] = variable_step_section(1, 30, {601}, {4});
+    step = 1;
+  }
+  const ScratchFile scratch(write_bigwig(fixture));
+  CHECK(BigWigFile::open(scratch.path()).sampled_step().bases == step);
+}
+
+TEST_CASE("bigWig: the step of many sections is that of some of them") {
+  BigWigFixture fixture;
+  fixture.chromosomes = {{"a", 100000}, {"b", 10}, {"c", 100000}};
+  for (std::uint32_t i = 0; i < 20; ++i) {
+    fixture.sections.push_back(bedgraph_section(0, {{100 * i, 100 * i + 50, 1}}));
+    fixture.sections.push_back(bedgraph_section(2, {{100 * i, 100 * i + 50, 1}}));
+  }
+  std::sort(fixture.sections.begin(), fixture.sections.end(),
+            [](const auto& a, const auto& b) { return a.chrom_id < b.chrom_id; });
+  fixture.sections.back() = bedgraph_section(2, {{5000, 5040, 1}});  // the last one is always read
+  const ScratchFile scratch(write_bigwig(fixture));
+  const BigWigStep step = BigWigFile::open(scratch.path()).sampled_step();
+  CHECK(step.bases == 10);
+  CHECK(step.sections == 16);
+}
+
+TEST_CASE("bigWig: the step passes over damaged sections") {
+  BigWigFixture fixture;
+  fixture.chromosomes = {{"a", 1000}};
+  fixture.sections = {bedgraph_section(0, {{0, 40, 1}}), bedgraph_section(0, {{80, 120, 1}})};
+  BigWigLayout layout;
+  ByteVector bytes = write_bigwig(fixture, &layout);
+  for (std::size_t i = 0; i < layout.blocks[1].bytes; ++i) bytes[layout.blocks[1].data + i] ^= 0x5a;
+  const ScratchFile scratch(bytes);
+  const BigWigStep step = BigWigFile::open(scratch.path()).sampled_step();
+  CHECK(step.bases == 40);
+  CHECK(step.sections == 1);
+}
+
 TEST_CASE("bigWig: a file without data is read as such") {
   BigWigFixture fixture;
   fixture.chromosomes = {{"a", 10}};
