@@ -138,6 +138,9 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command.get_option("--track-names")
       ->description(
           "names of the columns of arrays (default: track1, track2, ...); a list separated by commas");
+  command.add_option("--background", options.background,
+                     "label of the bases that no line of the labels covers, inside the regions to train on; "
+                     "chromosomes without any label only where a region names them");
   command.add_option("--init", input.parameters,
                      "parameter file to start from; its labels, tracks and transforms are kept");
   add_region_options(command, input, "region to train on");

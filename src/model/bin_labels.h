@@ -38,4 +38,8 @@ struct BinGrid {
 // `records` are sorted and disjoint; what lies outside the sequence is left out.
 std::vector<LabelledRun> label_bins(std::span<const LabelRecord> records, const BinGrid& grid);
 
+// `runs` of a sequence of `bins` with the gaps between them filled by runs of `label`. They have the line of
+// the run before them, else of the one after them, else 0.
+std::vector<LabelledRun> with_background(const std::vector<LabelledRun>& runs, std::int64_t bins, int label);
+
 }  // namespace semicrf

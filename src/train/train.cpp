@@ -18,6 +18,7 @@
 #include "train/fit/calibration.h"
 #include "train/fit/checkpoint.h"
 #include "train/fit/lbfgs_fit.h"
+#include "train/fit/only_label.h"
 #include "train/fit/training_problem.h"
 #include "train/objective/objective.h"
 #include "train/start/training_setup.h"
@@ -204,6 +205,10 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   const double fit_seconds = seconds_since(fit_begin);
 
   Parameters trained = finish(options, space, state, log, setup);
+  if (const auto warning = only_label_warning(setup.record.durations)) {
+    if (log.warn) log.warn(*warning);
+    setup.inputs.warnings.push_back(*warning);
+  }
   say(log, "stopped after " + plural(state.iteration, "iteration") + ": " + state.reason);
   OutputFile output({options.output, IndexKind::kNone});
   output.write(write_params_json(trained));

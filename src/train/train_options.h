@@ -37,6 +37,7 @@ struct TrainOptions {
   InputOptions input;  // `parameters` is --init, or empty; the regions are those of the training data
   std::string labels_file;
   LabelTimes label_times;                // for labels in seconds; the bin size is settled later
+  std::string background;                // label of the bins that no line labels, or empty: they are cut out
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes

@@ -44,7 +44,7 @@ def test_help_names_every_option(box):
                    "--centering", "--duration", "--freeze", "--l2", "--smoothness", "--optimizer", "--max-iterations",
                    "--checkpoint", "--resume", "--seed", "--output", "--region", "--regions-file", "--exclude",
                    "--chrom-sizes", "--threads", "--device", "--precision", "--max-memory", "--dry-run", "--stats",
-                   "--progress", "--log-file"):
+                   "--progress", "--log-file", "--background"):
         check(option in text, "no %s in train --help" % option)
 
 
@@ -216,6 +216,63 @@ def test_labels_that_do_not_match_the_first_parameters(box):
     box.fails(arguments, 3, '"off"')
     box.write("labels.bed", "chrA\t0\t50\ton\nchrA\t50\t90\ton\nchrA\t90\t120\toff\n")
     box.fails(arguments, 3, "line 2", "forbid")
+
+
+def peaks(box, length=400):
+    """Peaks where the track is high, as a peak list has them: one name, and nothing between."""
+    return toy(box, "".join("chrA\t%d\t%d\tpeak\n" % (a, min(a + 70, length)) for a in range(70, length, 140)), length)
+
+
+def test_a_peak_list_needs_a_background(box):
+    arguments = peaks(box)
+    box.fails(arguments, 3, "labels.bed: every line has the label \"peak\"", "add --background NAME")
+    box.fails(arguments + ["--background", "peak"], 3, "another name than \"peak\"")
+    box.fails(arguments + ["--background", "a\tb"], 2, "--background")
+    box.ok(arguments + ["--background", "rest"])
+    document = load(box, "out.json")
+    check([label["name"] for label in document["labels"]] == ["peak", "rest"], "%s" % document["labels"])
+    check(document["training"]["positions"] == 40 and document["training"]["segments"] == 6, "%s" % document["training"])
+    check(document["training"]["options"]["background"] == "rest", "%s" % document["training"])
+    box.ok("decode -p out.json -o out.bed signal.bw")
+    lines = [line.split("\t")[:4] for line in box.text("out.bed").splitlines() if not line.startswith("#")]
+    edges = list(range(0, 400, 70)) + [400]
+    check(lines == [["chrA", str(a), str(b), ("peak" if n % 2 else "rest")]
+                    for n, (a, b) in enumerate(zip(edges, edges[1:]))], "%s" % lines)
+    # The first fit says what it needs, the next one goes on from it.
+    again = [item for item in arguments if item not in ("-b", "10", "--max-duration", "20", "out.json", "-o")]
+    box.ok(again + ["--init", "out.json", "--background", "rest", "-o", "again.json"])
+    box.fails(again + ["--init", "out.json", "--background", "other", "-o", "again.json"], 2, "\"other\"", "--init")
+
+
+def test_the_background_is_inside_the_regions_trained_on(box):
+    arguments = peaks(box) + ["--background", "rest"]
+    make_inputs.bigwig_track(box, "signal.bw", {"chrA": 400, "chrB": 200}, make_inputs.bigwig.fixed_step(
+        "chrA", 0, 10, make_inputs.signal(40)) + make_inputs.bigwig.fixed_step("chrB", 0, 10, [0.0] * 20))
+
+    def positions(*options):
+        box.ok(arguments + list(options))
+        made = load(box, "out.json")["training"]
+        return made["positions"], made.get("validation_positions", 0)
+
+    check(positions() == (40, 0), "a chromosome without labels was used")
+    check(positions("-r", "chrA:1-200", "-r", "chrB:1-50") == (25, 0), "not the regions")
+    check(positions("--val-region", "chrA:301-400") == (30, 10), "not the validation region")
+    box.write("gap.bed", "chrA\t200\t260\n")
+    check(positions("--exclude", "gap.bed") == (34, 0), "not without what is excluded")
+    # Other labels stay as they are; one of the file's own may be the background.
+    box.write("labels.bed", "chrA\t0\t70\tflat\nchrA\t70\t140\tpeak\nchrA\t210\t280\tpeak\n")
+    arguments[-1] = "flat"
+    check(positions() == (40, 0) and [label["name"] for label in load(box, "out.json")["labels"]] == ["flat", "peak"], "another background")
+
+
+def test_a_model_that_predicts_one_label_is_warned_about(box):
+    labels = "".join("chrA\t%d\t%d\t%s\n" % (a, a + 10, "rare" if a == 200 else "usual") for a in range(0, 400, 10))
+    arguments = toy(box, labels) + ["--freeze", "transition,duration,start,end", "--stats", "stats.json"]
+    make_inputs.bigwig_track(box, "signal.bw", sections=make_inputs.bigwig.fixed_step("chrA", 0, 10, [1.0, 2.0] * 20))
+    text = box.ok(arguments).stderr
+    check("one-label-predicted: the model predicts the label \"usual\" for all of its training data, which have 2 labels" in text, text)
+    check("one-label-predicted" in [w["code"] for w in load(box, "stats.json")["warnings"]], "not in the statistics")
+    check("one-label-predicted" not in box.ok(toy(box)).stderr, "a warning for a model that finds both labels")
 
 
 def test_segments_longer_than_k(box):

@@ -133,4 +133,27 @@ LabelFile read_label_file(const std::string& path, const std::vector<Label>& kno
   return LabelReader(path, known).read(times);
 }
 
+void set_background(const std::string& name, const std::vector<Label>& known, LabelFile& labels) {
+  if (const std::string problem = name_problem(name); !problem.empty())
+    throw UsageError("--background: " + problem, "give the name of a label");
+  const auto found = std::find_if(labels.labels.begin(), labels.labels.end(),
+                                  [&](const Label& label) { return label.name == name; });
+  labels.background = static_cast<int>(found - labels.labels.begin());
+  if (found != labels.labels.end()) return;
+  if (!known.empty())
+    throw UsageError("--background: " + in_quotes(name) + " is not one of the labels of --init",
+                     "give one of its labels: semicrf info lists them");
+  labels.labels.push_back({name, std::nullopt});
+}
+
+void require_two_labels(const LabelFile& labels) {
+  if (labels.labels.size() > 1) return;
+  const std::string only = in_quotes(labels.labels.front().name);
+  const std::string what =
+      "every line has the label " + only + ": a model of one label can only predict it everywhere";
+  throw InputError({labels.path, "", what,
+                    labels.background ? "give --background another name than " + only
+                                      : "add --background NAME, which labels the rest of the regions NAME"});
+}
+
 }  // namespace semicrf

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct LabelFile {
   std::map<std::string, std::vector<LabelRecord>> chromosomes;  // sorted by position, disjoint
   std::vector<std::string> order;                               // chromosomes in the file's order
   std::int64_t vanished = 0;  // intervals too short for a bin, of files with times
+  std::optional<int> background;                                // label of what no line covers
 };
 
 // `known` are the labels of the model; empty: the file's own labels, coloured by its ninth column where every
@@ -26,5 +28,12 @@ struct LabelFile {
 // name that cannot be one, two lines that overlap, no line at all.
 LabelFile read_label_file(const std::string& path, const std::vector<Label>& known,
                           const LabelTimes& times = {});
+
+// Makes `name` the label of what no line covers: a new label, or one that the file has. Of `known` labels it
+// must be one (UsageError).
+void set_background(const std::string& name, const std::vector<Label>& known, LabelFile& labels);
+
+// InputError where the labels are one alone, which a model would predict everywhere.
+void require_two_labels(const LabelFile& labels);
 
 }  // namespace semicrf

@@ -138,10 +138,9 @@ class Reader {
     PieceRequest request = inputs_.piece_request(index);
     if (const auto regions = taken.find(sequence.title); regions != taken.end())
       request.exclude.insert(request.exclude.end(), regions->second.begin(), regions->second.end());
-    const auto records = labels_.chromosomes.find(sequence.chromosome);
-    if (records == labels_.chromosomes.end() || make_pieces(request).empty()) return;
-    const std::vector<LabelledRun> runs =
-        label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()});
+    if (make_pieces(request).empty()) return;
+    const std::vector<LabelledRun> runs = runs_of(sequence, request.include.has_value());
+    if (runs.empty()) return;
     const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(index, read_options(options_));
     if (scores->missing_values) scores->missing_values->want(labelled_bins(runs, make_pieces(request)));
     request.missing = inputs_.scan(index, *scores).missing;
@@ -163,6 +162,18 @@ class Reader {
       missing.add(sequence.title, *scores->missing_values);
     }
     if (stats != nullptr && entry.pieces > 0) stats->push_back(entry);
+  }
+
+  // The labelled bins. A chromosome without any label is background only where a region asks for it.
+  std::vector<LabelledRun> runs_of(const Sequence& sequence, bool is_asked_for) const {
+    const auto records = labels_.chromosomes.find(sequence.chromosome);
+    const bool has_labels = records != labels_.chromosomes.end();
+    std::vector<LabelledRun> runs;
+    if (has_labels)
+      runs = label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()});
+    if (labels_.background && (has_labels || is_asked_for))
+      runs = with_background(runs, sequence.bins, *labels_.background);
+    return runs;
   }
 
   void add_piece(const Sequence& sequence, const std::vector<LabelledRun>& runs, RowReader& rows) {

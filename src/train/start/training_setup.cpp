@@ -46,6 +46,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add_texts("track-names", options.input.track_names);
   if (options.input.chromosomes == ChromosomePolicy::kCommon) add("chromosomes", "common");
   if (options.input.chromosomes == ChromosomePolicy::kUnion) add("chromosomes", "union");
+  if (!options.background.empty()) add("background", options.background);
   add_texts("freeze", options.freeze);
   if (options.max_duration) add("max-duration", std::to_string(*options.max_duration));
   if (options.tail) add("tail", "yes");
@@ -120,7 +121,7 @@ void check_paths(const TrainingData& data, const Parameters& parameters, const s
   for (const TrainingPiece& piece : data.pieces) {
     const PathProblem problem = find_problem(parameters, piece);
     if (problem.what.empty()) continue;
-    throw InputError({labels_file, "line " + std::to_string(problem.line),
+    throw InputError({labels_file, problem.line > 0 ? "line " + std::to_string(problem.line) : "",
                       problem.what + " (" + problem.where + ")",
                       "change the labels, or what --init forbids"});
   }
@@ -189,10 +190,12 @@ class SetUp {
     }
     const std::optional<std::int64_t> given_bin_size = settle_bin_size();
     const std::int64_t bin_size = given_bin_size.value_or(1);
+    const std::vector<Label> known = init_ ? init_->labels : std::vector<Label>();
     LabelTimes times = options_.label_times;
     times.bin_size = bin_size;
-    const LabelFile labels =
-        read_label_file(options_.labels_file, init_ ? init_->labels : std::vector<Label>(), times);
+    LabelFile labels = read_label_file(options_.labels_file, known, times);
+    if (!options_.background.empty()) set_background(options_.background, known, labels);
+    if (!init_) require_two_labels(labels);
     std::vector<Track> tracks = init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.missing);
     setup_.inputs = read_training_inputs(options_, labels, tracks, given_bin_size);
     if (!init_) {

@@ -18,6 +18,14 @@ std::vector<LabelledRun> runs_of(const std::vector<LabelRecord>& records, const 
 
 }  // namespace
 
+TEST_CASE("the background fills the gaps between labelled bins", "[train]") {
+  using Runs = std::vector<LabelledRun>;
+  CHECK(with_background({{2, 4, 0, 7}, {4, 5, 1, 8}, {8, 9, 0, 9}}, 12, 3) ==
+        Runs{{0, 2, 3, 7}, {2, 4, 0, 7}, {4, 5, 1, 8}, {5, 8, 3, 8}, {8, 9, 0, 9}, {9, 12, 3, 9}});
+  CHECK(with_background({{0, 5, 0, 1}}, 5, 1) == Runs{{0, 5, 0, 1}});
+  CHECK(with_background({}, 5, 1) == Runs{{0, 5, 1, 0}});
+}
+
 TEST_CASE("a bin has the label that covers most of it", "[train]") {
   const BinGrid grid{0, 100, 10};
   SECTION("whole bins") {
