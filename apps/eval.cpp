@@ -27,7 +27,7 @@ void add_region_options(CLI::App& command, InputOptions& input) {
       "-g,--chrom-sizes", input.chrom_sizes_file,
       "chromosomes and their lengths, which no segment may exceed: two columns, or a .fai index");
   command.add_flag("--all-chromosomes", input.all_chromosomes,
-                   "include chromosomes without a prediction: their bases count as missing");
+                   "accept a prediction without any segment; with -p, also score chromosomes that have none");
 }
 
 void add_model_options(CLI::App& command, EvalArguments& arguments) {
@@ -78,8 +78,10 @@ void add_eval_command(CLI::App& program) {
   CLI::App* command = add_command(
       program, "eval", "Compare a predicted segmentation with the true one.",
       "Bases, boundaries, segments and the sequence of labels are compared. Bases that the truth does not\n"
-      "label are not evaluated; bases without a prediction count as missing. With -p and TRACK the score,\n"
-      "log likelihood and entropies of both under the model are computed, too.\n\n"
+      "label are not evaluated; bases without a prediction count as missing, on chromosomes without any, "
+      "too;\n"
+      "accuracy is given over all bases and over those with a prediction. With -p and TRACK\n"
+      "the score, log likelihood and entropies of both under the model are computed, too.\n\n"
       "Outputs:\n"
       "  -o FILE      tables, text\n"
       "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n");
@@ -97,9 +99,9 @@ void add_eval_command(CLI::App& program) {
       ->required();
   command
       ->add_option("--tolerance", options.tolerance,
-                   "bases by which a boundary may be off and still count as nearly right")
-      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
-      ->capture_default_str();
+                   "bases by which a boundary may be off and still count as nearly right (default: 30, but "
+                   "one bin at least, where -p or the header of a file says the bin size)")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   command->add_flag("--merge-adjacent", options.merge_adjacent,
                     "join touching segments of one label in both files before they are compared");
   command->add_option("-o,--output", arguments->output,

@@ -112,6 +112,16 @@ std::string confusion_table(const EvalReport& report) {
   return table(rows);
 }
 
+// Of boundaries, and where it comes from.
+std::string tolerance_text(const EvalReport& report) {
+  const std::int64_t tolerance = report.evaluation.tolerance;
+  const std::string text = amount(tolerance);
+  if (report.tolerance_given) return text + " (--tolerance)";
+  if (!report.bin_size) return text + " (default; the bin size is not known)";
+  return text + (tolerance == *report.bin_size ? " (one bin)"
+                                               : " (default; bins have " + number(*report.bin_size) + ")");
+}
+
 // What was compared, and where.
 std::string summary(const EvalReport& report) {
   const Evaluation& evaluation = report.evaluation;
@@ -119,7 +129,7 @@ std::string summary(const EvalReport& report) {
   constexpr std::size_t kShown = 10;
   const std::size_t shown = std::min(kShown, report.chromosomes.size());
   for (std::size_t i = 0; i < shown; ++i)
-    names += (i == 0 ? "" : ", ") + escape_control(report.chromosomes[i].first);
+    names += (i == 0 ? "" : ", ") + escape_control(report.chromosomes[i].name);
   if (shown < report.chromosomes.size())
     names += " and " + std::to_string(report.chromosomes.size() - shown) + " more";
   std::vector<Row> rows = {
@@ -128,10 +138,10 @@ std::string summary(const EvalReport& report) {
        escape_control(report.predicted.file) + ", " + number(report.predicted.segments) + " segments"},
       {"evaluated", amount(evaluation.bases) + " in " + number(evaluation.stretches) +
                         (evaluation.stretches == 1 ? " stretch of " : " stretches of ") + names},
-      {"missing", amount(evaluation.missing()) + " without a prediction"}};
-  if (!report.left_out.empty())
-    rows.push_back({"left out", std::to_string(report.left_out.size()) +
-                                    " chromosomes of the truth without a prediction"});
+      {"missing", amount(evaluation.missing()) + " without a prediction" +
+                      (report.missing_places.empty() ? "" : ": " + escape_control(report.missing_places))}};
+  if (!report.hint.empty()) rows.push_back({"hint", escape_control(report.hint)});
+  rows.push_back({"tolerance", tolerance_text(report)});
   std::string text;
   for (const Row& row : rows) {
     text += row[0];
@@ -144,7 +154,8 @@ std::string summary(const EvalReport& report) {
 
 std::string ratios(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
-  return table({{"accuracy", ratio(sum.bases.recall())},
+  return table({{"accuracy over all bases", ratio(sum.bases.recall())},
+                {"accuracy over predicted bases", ratio(sum.bases.precision())},
                 {"mean F1 of the labels", ratio(evaluation.macro_f1())},
                 {"label error rate", ratio(evaluation.label_error_rate())},
                 {"label edits", number(evaluation.edit_distance)}});

@@ -61,9 +61,17 @@ struct EvalReport {
   std::string version;  // of the program
   Side truth, predicted;
   bool merge_adjacent = false;
-  std::vector<std::string> labels;                                // names, as numbered in the evaluation
-  std::vector<std::pair<std::string, std::int64_t>> chromosomes;  // evaluated, and how many bases
-  std::vector<std::string> left_out;  // of the truth, because nothing is predicted there
+  std::vector<std::string> labels;  // names, as numbered in the evaluation
+  struct Chromosome {
+    std::string name;
+    std::int64_t bases = 0;    // evaluated
+    std::int64_t missing = 0;  // of these, without a prediction
+  };
+  std::vector<Chromosome> chromosomes;
+  std::string missing_places;            // "II, III:1-2000", empty where nothing is missing
+  std::string hint;                      // how to leave them out, or empty
+  std::optional<std::int64_t> bin_size;  // bases, where parameters or headers say it
+  bool tolerance_given = false;          // by the user; else it comes from the bin size
   std::vector<Warning> warnings;
   Evaluation evaluation;
   std::optional<RescoreResult> model;

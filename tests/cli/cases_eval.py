@@ -118,8 +118,12 @@ def test_yeast_chromosome_three(box):
     subprocess.run([sys.executable, str(EXAMPLES / "make_yeast_params.py"), str(YEAST / "genes.bed"), "-o",
                     str(box.path("yeast.json"))], check=True, stdout=subprocess.DEVNULL)
     box.ok(["decode", "-p", "yeast.json", "-r", "III", "-o", "III.bed"] + tracks)
-    document = evaluate(box, "--truth %s III.bed" % (YEAST / "genes.bed"))
-    check(document["left_out"] == ["II", "V", "VIII"], "left out: %s" % document["left_out"])
+    whole = evaluate(box, "--truth %s III.bed" % (YEAST / "genes.bed"))
+    missing = {entry["name"]: entry["missing"] == entry["bases"] for entry in whole["chromosomes"]}
+    check(missing == {"II": True, "III": False, "V": True, "VIII": True}, "%s" % whole["chromosomes"])
+    check("-r III evaluates only what is predicted" in whole["warnings"][0]["message"], "%s" % whole["warnings"])
+    document = evaluate(box, "--truth %s -r III III.bed" % (YEAST / "genes.bed"))
+    check(whole["overall"]["bases"]["accuracy_predicted"] == document["overall"]["bases"]["accuracy"], "accuracies")
     truth = segments_of((YEAST / "genes.bed").read_text(), "III")
     compare_with_plain_accounts(document, truth, segments_of(box.text("III.bed"), "III"), 30)
     check(document["overall"]["segments"]["overlap"]["truth"] == 345, "annotated segments")
@@ -129,7 +133,7 @@ def test_document(box):
     decode_demo(box)
     box.ok("eval --truth genes.bed out.bed --json e.json -o e.txt")
     document = json.loads(box.text("e.json"))
-    check((document["format"], document["format_version"]) == ("semicrf-eval", "1.0"), "format")
+    check((document["format"], document["format_version"]) == ("semicrf-eval", "1.1"), "format")
     check({"version", "truth", "predicted", "overall", "labels", "confusion", "warnings"} <= set(document), "keys")
     check("model" not in document, "what was not computed is there")
     check(document["truth"] == {"file": "genes.bed", "segments": len(bed_rows(box.text("genes.bed")))}, "truth")
@@ -199,6 +203,58 @@ def test_regions(box):
     check((document["bases"], document["stretches"], document["missing"]) == (65, 2, 10), "%s" % document["bases"])
     document = evaluate(box, common + "--exclude r.bed")
     check((document["bases"], document["stretches"]) == (35, 2), "%s" % document["bases"])
+
+
+def test_stretches_and_chromosomes_that_are_not_decoded_count_alike(box):
+    truth = "a\t0\t60\tx\na\t60\t100\ty\nb\t0\t100\tx\n"
+    box.write("t.bed", truth)
+    for predicted, hint, places in (("a\t0\t50\tx\na\t50\t100\ty\n", "-r a", "b"),
+                                    ("a\t0\t50\tx\na\t50\t60\ty\nb\t0\t40\tx\n", "-r a:1-60 -r b:1-40", "a:61-100, b:41-100")):
+        box.write("p.bed", predicted)
+        result = box.ok("eval --truth t.bed p.bed")
+        check("missing     100 bases without a prediction: %s\n" % places in result.stdout, result.stdout)
+        check("hint        %s evaluates only what is predicted\n" % hint in result.stdout, result.stdout)
+        check("[not-predicted]" in result.stderr and hint in result.stderr, result.stderr)
+        document = evaluate(box, "--truth t.bed p.bed")
+        bases = document["overall"]["bases"]
+        check((document["bases"], document["missing"]) == (200, 100), "%s" % document["bases"])
+        check(bases["accuracy"] == 0.45 and bases["accuracy_predicted"] == 0.9, "%s" % bases)
+        check("accuracy over all bases        0.4500\naccuracy over predicted bases  0.9000\n" in result.stdout, result.stdout)
+        # What the hint says is so.
+        again = evaluate(box, "--truth t.bed p.bed " + hint)
+        check(again["missing"] == 0 and again["overall"]["bases"]["accuracy"] == 0.9, "%s" % again["overall"])
+        check("not-predicted" not in box.ok("eval --truth t.bed p.bed " + hint).stderr, "a warning without a gap")
+    # Where the prediction has many parts, its file is the list of regions.
+    box.write("p.bed", "".join("a\t%d\t%d\tx\n" % (i, i + 5) for i in range(0, 60, 10)))
+    result = box.ok("eval --truth t.bed p.bed")
+    check("a:6-10, a:16-20, a:26-30 and 4 more" in result.stdout and "-L p.bed evaluates" in result.stdout, result.stdout)
+    check(evaluate(box, "--truth t.bed p.bed -L p.bed")["missing"] == 0, "bases without a prediction")
+
+
+def test_the_tolerance_is_one_bin_at_least(box):
+    # Edges a bin of 200 beside the true ones.
+    box.write("t.bed", "".join("c\t%d\t%d\t%s\n" % (a, a + 2000, "xy"[a // 2000 % 2]) for a in range(0, 8000, 2000)))
+    edges = [0, 1800, 4000, 6200, 8000]
+    lines = "".join("c\t%d\t%d\t%s\n" % (a, b, "xy"[n % 2]) for n, (a, b) in enumerate(zip(edges, edges[1:])))
+
+    def found(header, *options):
+        box.write("p.bed", header + lines)
+        document = evaluate(box, "--truth t.bed p.bed " + " ".join(options))
+        return document["tolerance"], document["overall"]["boundaries"]["within"]["matched"], document.get("bin_size")
+
+    check(found("#option bin-size=200\n") == (200, 3, 200), "not one bin of the header")
+    check("tolerance   200 bases (one bin)\n" in box.ok("eval --truth t.bed p.bed").stdout, "no line in the text")
+    check(found("") == (30, 1, None), "another default")
+    check(found("#option bin-size=10\n") == (30, 1, 10), "less than the default")
+    check(found("#option bin-size=200\n", "--tolerance", "0") == (0, 1, 200), "not what is given")
+    check(found("#option bin-size=many\n") == (30, 1, None), "a bin size that is no number")
+    # The parameters know it, too, and better.
+    box.ok("decode -p scores.params.json -o out.bed scores.npy")
+    check(evaluate(box, "--truth out.bed out.bed")["bin_size"] == 10, "not in the header of decode")
+    make_inputs.parameters(box, "wide.json", bin_size=500)
+    box.ok("decode -p wide.json -o out.bed scores.npy")
+    document = evaluate(box, "--truth out.bed out.bed -p wide.json scores.npy")
+    check((document["tolerance"], document["bin_size"]) == (500, 500), "%s" % document["tolerance"])
 
 
 def test_compressed_input(box):

@@ -36,6 +36,7 @@ Json overall_json(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
   Json object;
   object["bases"] = bases_json(sum.bases.recall(), sum.bases);
+  object["bases"]["accuracy_predicted"] = optional_number(sum.bases.precision());
   object["bases"]["macro_f1"] = optional_number(evaluation.macro_f1());
   object["boundaries"] = {{"exact", match_json(evaluation.boundary_exact)},
                           {"within", match_json(evaluation.boundary_within)},
@@ -120,19 +121,20 @@ std::string eval_json_text(const EvalReport& report) {
   const Evaluation& evaluation = report.evaluation;
   Json document;
   document["format"] = "semicrf-eval";
-  document["format_version"] = "1.0";
+  document["format_version"] = "1.1";
   document["version"] = report.version;
   document["truth"] = side_json(report.truth);
   document["predicted"] = side_json(report.predicted);
   document["tolerance"] = evaluation.tolerance;
+  if (report.bin_size) document["bin_size"] = *report.bin_size;
   document["merge_adjacent"] = report.merge_adjacent;
   document["bases"] = evaluation.bases;
   document["missing"] = evaluation.missing();
   document["stretches"] = evaluation.stretches;
   document["chromosomes"] = Json::array();
-  for (const auto& [name, bases] : report.chromosomes)
-    document["chromosomes"].push_back({{"name", name}, {"bases", bases}});
-  document["left_out"] = report.left_out;
+  for (const EvalReport::Chromosome& chromosome : report.chromosomes)
+    document["chromosomes"].push_back(
+        {{"name", chromosome.name}, {"bases", chromosome.bases}, {"missing", chromosome.missing}});
   document["warnings"] = Json::array();
   for (const Warning& warning : report.warnings)
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});

@@ -50,10 +50,21 @@ std::string quoted(std::string_view text) {
 
 BedReader::BedReader(std::string path) : lines_(std::move(path)) {}
 
+void BedReader::read_header_line() {
+  constexpr std::string_view kBinSize = "#option bin-size=";
+  if (!line_.starts_with(kBinSize)) return;
+  std::int64_t bases = 0;
+  const char* end = line_.data() + line_.size();
+  const auto parsed = std::from_chars(line_.data() + kBinSize.size(), end, bases);
+  if (parsed.ec == std::errc() && parsed.ptr == end && bases > 0) bin_size_ = bases;
+}
+
 bool BedReader::next(BedRecord& record) {
-  do {
+  while (true) {
     if (!lines_.next(line_)) return false;
-  } while (is_skipped(line_));
+    if (!is_skipped(line_)) break;
+    read_header_line();
+  }
 
   const auto refuse = [&](const std::string& what) {
     return InputError(

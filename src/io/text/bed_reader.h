@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,10 +28,15 @@ class BedReader {
   explicit BedReader(std::string path);  // "-": standard input
   // Fills `record` (reusing its memory); false at the end of the file.
   bool next(BedRecord& record);
+  // Bases per bin, as the header lines that were passed say it (provenance_header.h).
+  std::optional<std::int64_t> bin_size() const { return bin_size_; }
 
  private:
+  void read_header_line();
+
   TextLines lines_;
   std::string line_;
+  std::optional<std::int64_t> bin_size_;
 };
 
 std::vector<BedRecord> read_bed(const std::string& path);

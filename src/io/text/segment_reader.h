@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class SegmentReader {
   ~SegmentReader();
   // As BedReader::next.
   bool next(BedRecord& record);
+  // As BedReader::bin_size; not known of files with times.
+  std::optional<std::int64_t> bin_size() const { return bed_ ? bed_->bin_size() : std::nullopt; }
   std::int64_t vanished() const { return vanished_; }  // intervals, known from the beginning; 0 for BED
 
  private:

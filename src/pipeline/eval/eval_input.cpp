@@ -92,6 +92,7 @@ Segmentation read_segmentation(const std::string& path, const std::vector<Chromo
     if (added) segmentation.chromosomes.push_back(record.chromosome);
     chromosome->second.push_back({{record.begin, record.end, labels.number(record.name)}, record.line});
   }
+  segmentation.bin_size = reader.bin_size();
   for (const std::string& chromosome : segmentation.chromosomes)
     segmentation.segments[chromosome] = sorted_segments(path, chromosome, lines[chromosome]);
   return segmentation;

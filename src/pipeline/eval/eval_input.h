@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,7 @@ struct Segmentation {
   std::vector<std::string> chromosomes;                  // in the file's order
   std::map<std::string, std::vector<Segment>> segments;  // of each, in bases, sorted and disjoint
   std::int64_t count = 0;
+  std::optional<std::int64_t> bin_size;  // bases, where the file's header says it
 
   // Those of a chromosome, empty when it has none.
   const std::vector<Segment>& on(const std::string& chromosome) const;

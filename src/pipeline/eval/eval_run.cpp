@@ -1,15 +1,18 @@
 #include "pipeline/eval/eval_run.h"
 
+#include <algorithm>
 #include <deque>
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/units.h"
 #include "io/files/output_file.h"
 #include "io/files/output_target.h"
 #include "io/json/eval_json.h"
 #include "io/params/params_json.h"
 #include "io/text/region.h"
 #include "io/text/sample_sheet.h"
+#include "pipeline/eval/coverage.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
 #include "pipeline/run/log.h"
@@ -48,6 +51,7 @@ class Run {
     report_.merge_adjacent = options.merge_adjacent;
     read_regions_given();
     check_chromosomes();
+    settle_tolerance();
   }
 
   EvalReport run(Progress* progress) {
@@ -55,7 +59,8 @@ class Run {
     compare();
     if (!options_.input.parameters.empty()) {
       std::vector<std::string> chromosomes;
-      for (const auto& [name, bases] : report_.chromosomes) chromosomes.push_back(name);
+      for (const EvalReport::Chromosome& chromosome : report_.chromosomes)
+        if (chromosome.missing < chromosome.bases || asks_for_all()) chromosomes.push_back(chromosome.name);
       const RescoreRequest request{options_.input, options_.engine, options_.max_memory};
       report_.model =
           rescore(request, parameters_, report_.labels, chromosomes, truth_, predicted_, progress);
@@ -134,28 +139,47 @@ class Run {
     return make_pieces(request);
   }
 
+  // Boundaries of a decode lie at the edges of bins: the next edge is nearly right.
+  void settle_tolerance() {
+    if (!options_.input.parameters.empty()) {
+      const Parameters& parameters = parameters_.parameters;
+      report_.bin_size =
+          parameters.bin_size_given ? std::optional(parameters.bin_size) : options_.input.bin_size;
+    }
+    if (!report_.bin_size) report_.bin_size = predicted_.bin_size;
+    if (!report_.bin_size) report_.bin_size = truth_.bin_size;
+    report_.tolerance_given = options_.tolerance.has_value();
+    tolerance_ = options_.tolerance.value_or(std::max(kTolerance, report_.bin_size.value_or(0)));
+  }
+
+  // The prediction as a file for -L, which takes BED alone.
+  std::string region_file() const {
+    return options_.predicted_times.rate > 0 ? kStandardOutput : options_.predicted;
+  }
+
   void compare() {
-    Evaluator evaluator(report_.labels.size(), options_.tolerance);
+    Evaluator evaluator(report_.labels.size(), tolerance_);
     for (const std::string& name : truth_.chromosomes) {
       const std::vector<BinRange> wanted = wanted_on(name);
-      if (wanted.empty()) continue;
-      if (!predicted_.segments.contains(name) && !asks_for_all()) {
-        report_.left_out.push_back(name);
-        continue;
-      }
-      compare_on(name, wanted, evaluator);
+      if (!wanted.empty()) compare_on(name, wanted, evaluator);
     }
     report_.evaluation = evaluator.result();
     if (report_.evaluation.bases == 0)
       throw InputError({options_.truth, "", "has no segment in the evaluated regions", ""});
-    if (!report_.left_out.empty())
+    report_.missing_places = coverage_.missing_places();
+    if (const std::string options = coverage_.options_to_leave_out(region_file()); !options.empty())
+      report_.hint = options + " evaluates only what is predicted";
+    if (coverage_.missing() > 0)
       warn({"not-predicted", report_.predicted.file + " has no segment on " +
-                                 chromosome_names(named(report_.left_out)) +
-                                 " of the truth; left out (--all-chromosomes counts them as missing)"});
+                                 amount(coverage_.missing()) + " of the " +
+                                 amount(report_.evaluation.bases) + " that the truth labels (" +
+                                 report_.missing_places + "), which count as missing" +
+                                 (report_.hint.empty() ? "" : "; " + report_.hint)});
   }
 
   void compare_on(const std::string& name, const std::vector<BinRange>& wanted, Evaluator& evaluator) {
     const std::int64_t before = evaluator.result().bases;
+    const std::int64_t missing_before = coverage_.missing();
     const std::vector<Segment>& truth = truth_.on(name);
     const std::vector<Segment>& predicted = predicted_.on(name);
     const std::vector<Stretch> stretches =
@@ -163,7 +187,8 @@ class Run {
                                 : make_stretches(truth, predicted, wanted);
     for (const Stretch& stretch : stretches) evaluator.add(stretch);
     const std::int64_t bases = evaluator.result().bases - before;
-    if (bases > 0) report_.chromosomes.push_back({name, bases});
+    coverage_.add(name, stretches);
+    if (bases > 0) report_.chromosomes.push_back({name, bases, coverage_.missing() - missing_before});
   }
 
   const EvalOptions& options_;
@@ -173,6 +198,8 @@ class Run {
   Segmentation truth_, predicted_;
   bool include_given_ = false;
   std::vector<Region> include_, exclude_;
+  std::int64_t tolerance_ = kTolerance;  // bases
+  Coverage coverage_;
   EvalReport report_;
 };
 

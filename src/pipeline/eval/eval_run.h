@@ -13,6 +13,8 @@
 
 namespace semicrf {
 
+inline constexpr std::int64_t kTolerance = 30;  // bases
+
 struct EvalOptions {
   std::string truth;                        // BED
   std::string predicted;                    // BED, "-": standard input
@@ -21,7 +23,7 @@ struct EvalOptions {
   InputOptions input;
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes, of the re-scoring
-  std::int64_t tolerance = 30;             // of boundaries, in bases
+  std::optional<std::int64_t> tolerance;   // of boundaries, in bases; absent: kTolerance, one bin at least
   bool merge_adjacent = false;             // compare after joining touching segments of one label
   std::string output = "-";                // text; empty: none
   std::string json_path;                   // or empty

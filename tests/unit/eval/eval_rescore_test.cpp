@@ -230,22 +230,22 @@ TEST_CASE("pieces are those of the regions, cut to what the truth labels") {
   CHECK_THROWS_AS(evaluate(options, nullptr), InputError);
 }
 
-TEST_CASE("chromosomes: common ones, left out ones, none") {
+TEST_CASE("chromosomes: common ones, missing ones, none") {
   const TempFolder folder;
   EvalOptions options = options_with(folder, "x\t0\t60\ta\ny\t0\t40\tb\n", "x\t0\t60\ta\nz\t0\t9\ta\n");
   options.input.parameters.clear();
   options.input.inputs.clear();
   EvalReport report = evaluate(options, nullptr);
-  CHECK(report.evaluation.bases == 60);
-  CHECK(report.left_out == std::vector<std::string>{"y"});
+  CHECK(report.evaluation.bases == 100);
+  CHECK(report.evaluation.missing() == 40);
+  CHECK(report.missing_places == "y");
+  CHECK(report.hint == "-r x evaluates only what is predicted");
+  REQUIRE(report.chromosomes.size() == 2);
+  CHECK(report.chromosomes[0].missing == 0);
+  CHECK(report.chromosomes[1].missing == 40);
   REQUIRE(report.warnings.size() == 2);
   CHECK(report.warnings[0].code == "not-in-truth");
   CHECK(report.warnings[1].code == "not-predicted");
-  options.input.all_chromosomes = true;
-  report = evaluate(options, nullptr);
-  CHECK(report.evaluation.bases == 100);
-  CHECK(report.evaluation.missing() == 40);
-  options.input.all_chromosomes = false;
   options.input.regions = {"y:1-10"};  // asked for by name
   report = evaluate(options, nullptr);
   CHECK(report.evaluation.bases == 10);
