@@ -85,6 +85,8 @@ TrainOptions train_options(const TrainArguments& arguments) {
   options.no_boundary = arguments.boundary_window == "none";
   if (arguments.boundary_window != "auto" && !options.no_boundary)
     options.boundary_window = parse_window(arguments.boundary_window);
+  if (options.resume_must_exist && options.resume.empty())
+    throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
   if (arguments.margin != "auto") options.margin = parse_margin(arguments.margin);
   if (!arguments.centering.empty()) options.centering = centering_from_name(arguments.centering);
   if (!arguments.duration.empty()) options.duration = parse_duration(arguments.duration);
@@ -245,8 +247,19 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
       ->capture_default_str();
   command.add_option(
       "--checkpoint", options.checkpoint,
-      "write the state of the fit to this file, every 50 iterations (adamw: every pass) and at the end");
-  command.add_option("--resume", options.resume, "continue from a checkpoint of the same data and options");
+      "write the state of the fit to this file: see --checkpoint-every; at the end; and when SIGINT, SIGTERM "
+      "or SIGHUP ends the program");
+  command
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "iterations from one checkpoint to the next (default: 50, after which a resumed fit gives "
+                  "the same bytes as one without a stop; adamw: 1 pass)")
+      ->check(CLI::PositiveNumber);
+  command.add_option(
+      "--resume", options.resume,
+      "continue from a checkpoint of the same data and options; start anew, with a note, where "
+      "the file is not there");
+  command.add_flag("--resume-must-exist", options.resume_must_exist,
+                   "with --resume: a file that is not there is an error");
 }
 
 void add_run_options(CLI::App& command, TrainArguments& arguments) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <span>
 #include <utility>
 
@@ -17,6 +18,7 @@
 #include "train/fit/adamw_fit.h"
 #include "train/fit/calibration.h"
 #include "train/fit/checkpoint.h"
+#include "train/fit/checkpoint_keeper.h"
 #include "train/fit/lbfgs_fit.h"
 #include "train/fit/only_label.h"
 #include "train/fit/training_problem.h"
@@ -93,7 +95,10 @@ void say(const TrainLog& log, const std::string& line) {
 
 FitState start_state(const TrainOptions& options, const TrainingSetup& setup, const ParameterSpace& space,
                      const TrainLog& log) {
-  if (options.resume.empty()) {
+  const bool absent = !options.resume.empty() && !std::filesystem::exists(options.resume);
+  if (absent && !options.resume_must_exist)
+    say(log, "no checkpoint " + options.resume + " yet: the training starts anew");
+  if (options.resume.empty() || (absent && !options.resume_must_exist)) {
     FitState state;
     state.x = space.pack(setup.first);
     return state;
@@ -101,7 +106,12 @@ FitState start_state(const TrainOptions& options, const TrainingSetup& setup, co
   FitState state = read_checkpoint(options.resume, setup.fingerprint, space.size());
   // A fit that only ran out of iterations goes on when it is given more.
   if (state.finished && !state.converged && state.iteration < options.max_iterations) state.finished = false;
-  say(log, "resumed after iteration " + std::to_string(state.iteration));
+  const bool within_round =
+      options.optimizer == Optimizer::kLbfgs && !state.finished && state.iteration % kRound != 0;
+  say(log, "resumed after iteration " + std::to_string(state.iteration) +
+               (within_round ? ", within a round of " + std::to_string(kRound) +
+                                   ": the last digits differ from those of a run without a stop"
+                             : ""));
   return state;
 }
 
@@ -192,9 +202,10 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
 
   FitState state = start_state(options, setup, space, log);
   const StopRule rule{options.max_iterations, options.tolerance, options.patience};
-  CheckpointSink save;
-  if (!options.checkpoint.empty())
-    save = [&](const FitState& reached) { write_checkpoint(options.checkpoint, setup.fingerprint, reached); };
+  const int every = options.checkpoint_every.value_or(options.optimizer == Optimizer::kAdamW ? 1 : kRound);
+  CheckpointKeeper keeper(options.checkpoint, setup.fingerprint, every, state,
+                          [&](const std::string& line) { say(log, line); });
+  const CheckpointSink save = [&](const FitState& reached) { keeper.reached(reached); };
   const auto fit_begin = Clock::now();
   if (options.optimizer == Optimizer::kAdamW) {
     fit_adamw(problem, rule, options.adamw, options.seed, space.pack(setup.first), log.iteration, save,

@@ -63,8 +63,10 @@ struct TrainOptions {
   int patience = 20;         // iterations without a better validation NLL after which to stop
   std::uint64_t seed = 1;
 
-  std::string checkpoint;  // written while training, or empty
-  std::string resume;      // read before it, or empty
+  std::string checkpoint;               // written while training, or empty
+  std::optional<int> checkpoint_every;  // iterations; absent: kRound, every pass for AdamW
+  std::string resume;                   // read before it, or empty
+  bool resume_must_exist = false;       // else the training starts anew where the file is not there
   std::string output = "-";
   std::string stats_path;
   std::string version;  // of the program

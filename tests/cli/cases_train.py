@@ -5,6 +5,7 @@ import math
 import os
 import random
 import signal
+import subprocess
 import time
 
 import make_inputs
@@ -44,7 +45,7 @@ def test_help_names_every_option(box):
                    "--centering", "--duration", "--freeze", "--l2", "--smoothness", "--optimizer", "--max-iterations",
                    "--checkpoint", "--resume", "--seed", "--output", "--region", "--regions-file", "--exclude",
                    "--chrom-sizes", "--threads", "--device", "--precision", "--max-memory", "--dry-run", "--stats",
-                   "--progress", "--log-file", "--background"):
+                   "--progress", "--log-file", "--background", "--checkpoint-every", "--resume-must-exist"):
         check(option in text, "no %s in train --help" % option)
 
 
@@ -176,6 +177,51 @@ def test_a_signal_leaves_no_output(box):
     check(not [name for name in box.listing() if "out.json" in name], "%s" % box.listing())
 
 
+def test_one_command_starts_and_goes_on(box):
+    """What a pipeline runs again and again: the same options whether there is a checkpoint or not."""
+    arguments = toy(box) + ["--tolerance", "0", "--max-iterations", "60", "--checkpoint", "point", "--resume", "point"]
+    check("no checkpoint point yet: the training starts anew" in box.ok(arguments).stderr, "no note")
+    first = box.text("out.json")
+    check("resumed after iteration" in box.ok(arguments).stderr and box.text("out.json") == first, "another result")
+    box.fails(toy(box) + ["--resume-must-exist"], 2, "--resume")
+
+
+def test_a_signal_writes_the_checkpoint(box):
+    endless = SMALL + ["--tolerance", "0", "--max-iterations", "5000"]
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = box.start(["train", "-o", "out.json", "--checkpoint", "point", "--checkpoint-every", "4000", "--log-file", "log"]
+                            + endless + TRACKS, stderr=subprocess.DEVNULL)
+        wait_for(lambda: "iteration 3:" in (box.text("log") if box.path("log").exists() else ""), process)
+        process.send_signal(number)
+        check(process.wait() == -number, "exit %s" % process.returncode)
+        check("point has the state after iteration" in box.text("log"), box.text("log"))
+        check("out.json" not in box.listing() and [name for name in box.listing() if "point" in name] == ["point"],
+              "%s" % box.listing())
+        result = box.ok(["train", "-o", "resumed.json", "--resume", "point"] + SMALL +
+                        ["--tolerance", "0", "--max-iterations", "40"] + TRACKS)
+        check("resumed after iteration" in result.stderr, "%s" % result)
+        for name in ("point", "log"):
+            os.unlink(box.path(name))
+
+
+def test_checkpoints_as_often_as_asked_for(box):
+    arguments = toy(box) + ["--tolerance", "0", "--max-iterations", "7", "--log-file", "log"]
+    process = box.start(arguments + ["--checkpoint", "point", "--checkpoint-every", "2"], stderr=subprocess.DEVNULL)
+    check(process.wait() == 0 and b"iteration 7" in box.path("point").read_bytes(), "not at the end")
+    # Killed without a chance to write: the last checkpoint is at most two iterations old.
+    endless = SMALL + ["--tolerance", "0", "--max-iterations", "5000", "--log-file", "log"]
+    process = box.start(["train", "-o", "out.json", "--checkpoint", "often", "--checkpoint-every", "2"] + endless + TRACKS,
+                        stderr=subprocess.DEVNULL)
+    wait_for(lambda: box.path("often").exists(), process)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    iteration = int(box.text("often").split("\niteration ")[1].split()[0])
+    check(iteration % 2 == 0 and iteration < 50, "iteration %d" % iteration)
+    text = box.ok(["train", "-o", "out.json", "--resume", "often"] + SMALL + ["--max-iterations", "%d" % (iteration + 3)] + TRACKS).stderr
+    check("within a round of 50" in text, text)
+    box.fails(toy(box) + ["--checkpoint", "point", "--checkpoint-every", "0"], 2, "--checkpoint-every")
+
+
 def test_bad_checkpoints(box):
     arguments = toy(box) + ["--max-iterations", "4"]
     box.ok(arguments + ["--checkpoint", "point"])
@@ -185,7 +231,7 @@ def test_bad_checkpoints(box):
                           ("changed", good.replace(b"iteration 4", b"iteration 3")), ("other", b'{"format": 1}')):
         box.write(name, content)
         box.fails(arguments + ["--resume", name], 3, name)
-    box.fails(arguments + ["--resume", "absent"], 4, "absent")
+    box.fails(arguments + ["--resume", "absent", "--resume-must-exist"], 4, "absent")
     box.fails(arguments + ["--resume", "point", "--l2", "2"], 3, "point", "other data or options")
     box.ok(arguments + ["--resume", "point"])
 

@@ -154,7 +154,7 @@ class Run {
 
   // The prediction as a file for -L, which takes BED alone.
   std::string region_file() const {
-    return options_.predicted_times.rate > 0 ? kStandardOutput : options_.predicted;
+    return options_.predicted_times.rate > 0 ? std::string(kStandardOutput) : options_.predicted;
   }
 
   void compare() {

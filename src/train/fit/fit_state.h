@@ -40,7 +40,8 @@ struct IterationReport {
 };
 using IterationSink = std::function<void(const IterationReport&)>;
 
-// Called where a state can be gone on from with the same result as without a stop.
+// Called after every iteration that does not end the fit, and at its end. Going on from the state gives the
+// same bytes as never having stopped, but for iterations within a round of L-BFGS (lbfgs_fit.h).
 using CheckpointSink = std::function<void(const FitState&)>;
 
 // When to stop.

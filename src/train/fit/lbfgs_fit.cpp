@@ -22,8 +22,9 @@ constexpr int kStopRound = 1;        // what the progress callback returns to en
 
 class Round {
  public:
-  Round(const TrainingProblem& problem, const StopRule& rule, const IterationSink& show, FitState& state)
-      : problem_(problem), rule_(rule), show_(show), state_(state), last_(Clock::now()) {}
+  Round(const TrainingProblem& problem, const StopRule& rule, const IterationSink& show,
+        const CheckpointSink& save, FitState& state)
+      : problem_(problem), rule_(rule), show_(show), save_(save), state_(state), last_(Clock::now()) {}
 
   // Returns what lbfgs() did.
   int run() {
@@ -93,12 +94,14 @@ class Round {
              static_cast<double>(problem_.positions()) * evaluations_ / std::max(seconds, 1e-9)});
       evaluations_ = 0;
     }
+    if (save_ && !state_.finished) save_(state_);
     return state_.finished || state_.iteration % kRound == 0 ? kStopRound : 0;
   }
 
   const TrainingProblem& problem_;
   const StopRule& rule_;
   const IterationSink& show_;
+  const CheckpointSink& save_;
   FitState& state_;
   Clock::time_point last_;
   double nll_ = 0;  // of the last evaluation
@@ -118,7 +121,7 @@ void fit_lbfgs(const TrainingProblem& problem, const StopRule& rule, const Itera
   };
   if (state.x.empty()) finish(true, "there is no free parameter");
   while (!state.finished) {
-    Round round(problem, rule, show, state);
+    Round round(problem, rule, show, save, state);
     const int outcome = round.run();
     if (state.finished) break;
     if (outcome == LBFGSERR_OUTOFMEMORY) throw std::bad_alloc();
@@ -128,7 +131,6 @@ void fit_lbfgs(const TrainingProblem& problem, const StopRule& rule, const Itera
       // The line search found nothing better along the gradient itself: rounding is all that is left.
       finish(true, "no step decreases the objective any more");
     }
-    if (!state.finished && state.iteration % kRound == 0 && save) save(state);
   }
   if (save) save(state);
 }

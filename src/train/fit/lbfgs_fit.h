@@ -2,7 +2,8 @@
 //
 // The library keeps its history of steps to itself, so a checkpoint cannot hold it. Therefore the fit runs in
 // rounds of kRound iterations; every round starts with an empty history, checkpoint or not. A state at the
-// end of a round is all there is to know: going on from it gives the same bytes as never having stopped.
+// end of a round is all there is to know: going on from it gives the same bytes as never having stopped. A
+// fit that goes on from within a round has an empty history there: it ends as well, not with the same bytes.
 #pragma once
 
 #include "train/fit/fit_state.h"
