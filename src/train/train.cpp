@@ -51,8 +51,9 @@ std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engin
 
 void check_memory(const TrainOptions& options, std::size_t needed) {
   check_memory_limit(options.max_memory, needed, "training", "",
-                     "raise --max-memory, train on fewer regions, or use --optimizer adamw with a smaller "
-                     "--window");
+                     "give --max-memory " + memory_option(needed) +
+                         ", train on fewer regions, or use --optimizer adamw with a smaller "
+                         "--window");
 }
 
 // AdamW sees windows in the place of pieces.

@@ -171,14 +171,33 @@ class Rescorer {
     return bin_segments(truth_.on(sequence.chromosome), {whole.origin, whole.bin_size, whole.limit}).segments;
   }
 
+  PiecePlan plan_in_memory(const ScoreSource& source, const Analysis& analysis, std::size_t kept) const {
+    const auto plan_with = [&](std::size_t memory) {
+      return plan_piece(*engine_, source, analysis, memory - std::min(memory, kept));
+    };
+    try {
+      return plan_with(window_memory(request_.max_memory, kFixedMemory, kDefaultWindowMemory,
+                                     comfortable_bytes(*engine_, source, analysis)));
+    } catch (const MemoryError&) {
+      if (!request_.max_memory) throw;
+      const std::optional<std::size_t> sufficient = sufficient_memory(kFixedMemory, [&](std::size_t total) {
+        try {
+          plan_with(total - kFixedMemory);
+          return true;
+        } catch (const MemoryError&) {
+          return false;
+        }
+      });
+      if (!sufficient) throw;
+      refuse_memory_limit(*request_.max_memory, kFixedMemory, *sufficient);
+    }
+  }
+
   void run_piece(const Piece& piece, Rescoring& sums, SequenceReport& report) {
     const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
     Analysis analysis;
     analysis.posteriors = true;
-    const std::size_t memory = window_memory(request_.max_memory, kFixedMemory, kDefaultWindowMemory,
-                                             comfortable_bytes(*engine_, *source, analysis));
-    const PiecePlan plan =
-        plan_piece(*engine_, *source, analysis, memory - std::min(memory, piece.scores->cached_bytes));
+    const PiecePlan plan = plan_in_memory(*source, analysis, piece.scores->cached_bytes);
     const PieceResult result = analyse_piece(
         *engine_, *source, analysis, plan, {}, [](const PieceResult&, const PosteriorBlock&) {},
         [&](std::int64_t positions) {

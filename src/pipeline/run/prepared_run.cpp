@@ -138,11 +138,38 @@ void PreparedRun::settle_memory() {
       comfortable = std::max(comfortable, kept + comfortable_bytes(engines_.first(), source, analysis_));
     });
   const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
-  window_budget_ = window_memory(options_.max_memory, fixed, modest, comfortable);
-  for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource& source, std::size_t kept) {
-    plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
+  try {
+    window_budget_ = window_memory(options_.max_memory, fixed, modest, comfortable);
+    plan_pieces(1);
+  } catch (const MemoryError&) {
+    if (!options_.max_memory) throw;
+    const auto fits = [&](std::size_t total) { return fits_windows(total - fixed); };
+    const std::optional<std::size_t> sufficient = sufficient_memory(fixed, fits);
+    if (!sufficient) throw;  // the GPU's memory is what is missing
+    refuse_memory_limit(*options_.max_memory, fixed, *sufficient);
+  }
+  for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource&, std::size_t) {
     positions_ += total_bins(pieces);
   });
+}
+
+// Plans every sequence with an equal part of the window budget for each of `devices`, as the run does.
+// MemoryError when a window does not fit.
+void PreparedRun::plan_pieces(std::size_t devices) const {
+  const std::size_t share = window_budget_ / devices;
+  for_each_sequence([&](const Sequence&, const auto&, const ScoreSource& source, std::size_t kept) {
+    plan_piece(engines_.first(), source, analysis_, share - std::min(kept, share));
+  });
+}
+
+bool PreparedRun::fits_windows(std::size_t budget) {
+  window_budget_ = budget;
+  try {
+    plan_pieces(static_cast<std::size_t>(engines_.devices()));
+    return true;
+  } catch (const MemoryError&) {
+    return false;
+  }
 }
 
 OutputSpec PreparedRun::output(const std::string& path) const {

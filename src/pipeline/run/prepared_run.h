@@ -46,6 +46,8 @@ class PreparedRun {
   void tell_steps();
   void settle_memory();
   std::string missing_text() const;
+  void plan_pieces(std::size_t devices) const;
+  bool fits_windows(std::size_t budget);
   template <class Visit>
   void for_each_sequence(Visit visit) const;
 

@@ -9,6 +9,8 @@
 namespace semicrf {
 namespace {
 
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+
 // Bytes that can be had without swapping; nothing when the system does not tell.
 std::optional<std::size_t> available_memory() {
   std::ifstream meminfo("/proc/meminfo");
@@ -28,6 +30,36 @@ void check_memory_limit(const std::optional<std::int64_t>& max_memory, std::size
                      who + " needs " + print_memory_size(static_cast<std::int64_t>(bytes)) + use +
                          " and --max-memory is " + print_memory_size(*max_memory),
                      advice});
+}
+
+std::optional<std::size_t> sufficient_memory(std::size_t least,
+                                             const std::function<bool(std::size_t)>& fits) {
+  constexpr std::size_t kMost = std::size_t{1} << 30;  // MiB
+  const auto enough = [&](std::size_t mebibytes) { return fits(mebibytes * kMebibyte); };
+  std::size_t too_few = least / kMebibyte;
+  std::size_t many = too_few + 1;
+  for (; !enough(many); many *= 2) {
+    if (many > kMost) return std::nullopt;
+    too_few = many;
+  }
+  while (many - too_few > 1) {
+    const std::size_t middle = too_few + (many - too_few) / 2;
+    (enough(middle) ? many : too_few) = middle;
+  }
+  return many * kMebibyte;
+}
+
+std::string memory_option(std::size_t bytes) {
+  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + "M";
+}
+
+void refuse_memory_limit(std::int64_t max_memory, std::size_t fixed, std::size_t sufficient) {
+  const auto text = [](std::size_t bytes) { return print_memory_size(static_cast<std::int64_t>(bytes)); };
+  throw MemoryError({"", "",
+                     "--max-memory " + print_memory_size(max_memory) +
+                         " is not enough: the program itself takes " + text(fixed) +
+                         " and its smallest window " + text(sufficient - fixed),
+                     "give --max-memory " + memory_option(sufficient)});
 }
 
 std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::size_t fixed,

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
@@ -28,6 +29,17 @@ inline constexpr std::size_t kDrawMemory = std::size_t{320} << 10;
 // if there is one. `use`: added to the bytes, or empty.
 void check_memory_limit(const std::optional<std::int64_t>& max_memory, std::size_t bytes,
                         const std::string& who, const std::string& use, const std::string& advice);
+
+// The smallest whole number of MiB, in bytes, from `least` on with which fits(bytes) holds: if it holds for
+// some amount, it holds for all larger ones. Nothing where no amount is enough.
+std::optional<std::size_t> sufficient_memory(std::size_t least, const std::function<bool(std::size_t)>& fits);
+
+// The MemoryError for a --max-memory that leaves too little beside the `fixed` part, with the total that
+// would do, in whole MiB.
+[[noreturn]] void refuse_memory_limit(std::int64_t max_memory, std::size_t fixed, std::size_t sufficient);
+
+// How --max-memory is typed for so many bytes, rounded up: "57M".
+std::string memory_option(std::size_t bytes);
 
 // Bytes for windows: what --max-memory leaves beside the `fixed` part; without a limit `modest`, or as much
 // as is `comfortable` and the machine has. MemoryError when the limit leaves nothing.
