@@ -79,6 +79,9 @@ class KernelFactory {
   virtual std::size_t table_bytes() const = 0;
   // Of one kernel while it works on a chunk of this length.
   virtual std::size_t workspace_bytes(std::int64_t chunk) const = 0;
+  // The same as a rule: no block in logarithms, segments longer than a position (engine.h).
+  virtual std::size_t usual_workspace_bytes(std::int64_t chunk) const { return workspace_bytes(chunk); }
+  virtual std::size_t usual_path_bytes(std::int64_t chunk) const { return path_bytes(chunk); }
   // And what it needs besides when it counts.
   virtual std::size_t counts_bytes(std::int64_t) const { return 0; }
   // Of what is kept of a chunk for the traceback.

@@ -101,6 +101,27 @@ class CpuEngine final : public Engine {
     return posterior_factory_->table_bytes() + states_bytes(positions, counts ? 5 : 4) + workers * workspace;
   }
 
+  std::size_t usual_viterbi_bytes(std::int64_t positions) const override {
+    const auto path = [&](std::int64_t chunk) { return viterbi_factory_->usual_path_bytes(chunk); };
+    const auto work = [&](std::int64_t chunk) { return viterbi_factory_->usual_workspace_bytes(chunk); };
+    const auto chunks = wide(ceil_div(positions, grid_.chunk));
+    const std::size_t workers = std::min(chunks, static_cast<std::size_t>(pool_.size()));
+    // Heaps of several threads hold paths of the window before.
+    const std::size_t left = workers > 1 ? path(std::min(grid_.chunk, positions)) / 2 : 0;
+    return over_chunks(positions, chunks, path) + over_chunks(positions, workers, work) + left +
+           viterbi_factory_->table_bytes() + states_bytes(positions, 2);
+  }
+  std::size_t usual_posterior_bytes(std::int64_t positions, bool counts) const override {
+    const auto work = [&](std::int64_t chunk) {
+      return posterior_factory_->usual_workspace_bytes(chunk) +
+             (counts ? posterior_factory_->counts_bytes(chunk) : 0);
+    };
+    const auto chunks = wide(ceil_div(positions, grid_.chunk));
+    const std::size_t workers = std::min(chunks, static_cast<std::size_t>(pool_.size()));
+    return posterior_factory_->table_bytes() + states_bytes(positions, counts ? 5 : 4) +
+           over_chunks(positions, workers, work);
+  }
+
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override;
   PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
@@ -113,6 +134,13 @@ class CpuEngine final : public Engine {
     const auto chunks = wide(ceil_div(positions, grid_.chunk));
     return chunks * states * (static_cast<std::size_t>(model_.max_duration) + 2) *
            static_cast<std::size_t>(model_.num_labels) * sizeof(double);
+  }
+  // The sum of bytes(positions of the chunk) over the largest `count` chunks of so many positions.
+  template <class Bytes>
+  std::size_t over_chunks(std::int64_t positions, std::size_t count, Bytes bytes) const {
+    const auto full = std::min(count, wide(positions / grid_.chunk));
+    const std::int64_t rest = positions % grid_.chunk;
+    return full * (full > 0 ? bytes(grid_.chunk) : 0) + (full < count && rest > 0 ? bytes(rest) : 0);
   }
   std::vector<PositionRange> chunks_of(PositionRange range) const {
     std::vector<PositionRange> chunks;

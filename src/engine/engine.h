@@ -169,6 +169,15 @@ class Engine {
   virtual std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const = 0;
   virtual std::size_t posterior_bytes(std::int64_t positions, bool counts = false) const = 0;
 
+  // What such windows take as a rule, where the worst case above makes room for what hardly ever happens:
+  // blocks in logarithms, segments of one position. For forecasts alone.
+  virtual std::size_t usual_viterbi_bytes(std::int64_t positions) const {
+    return viterbi_bytes(positions, true);
+  }
+  virtual std::size_t usual_posterior_bytes(std::int64_t positions, bool counts = false) const {
+    return posterior_bytes(positions, counts);
+  }
+
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
   // exist); `left` is the true state at range.begin, null exactly when range.begin == 0.
   virtual ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,

@@ -44,6 +44,11 @@ std::int64_t parse_memory_size(std::string_view text, std::string_view option) {
   return static_cast<std::int64_t>(bytes);
 }
 
+std::string print_mebibytes(std::size_t bytes) {
+  constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+  return std::to_string((bytes + kMebibyte - 1) / kMebibyte) + " MiB";
+}
+
 std::string print_memory_size(std::int64_t bytes) {
   auto amount = static_cast<double>(bytes);
   std::size_t unit = 0;

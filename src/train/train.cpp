@@ -1,7 +1,5 @@
 #include "train/train.h"
 
-#include <sys/resource.h>
-
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -9,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/json/stats_json.h"
@@ -47,6 +46,19 @@ std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engin
     bytes += static_cast<std::size_t>(data->positions()) * static_cast<std::size_t>(data->num_tracks) *
              sizeof(float);
   return bytes + objective_bytes(setup.inputs.training, setup.first, engine);
+}
+
+// Of the whole program: what is in memory after reading, and what the fit adds to it as a rule.
+std::size_t forecast_peak(const TrainingSetup& setup, const TrainOptions& options, std::size_t coordinates) {
+  constexpr std::size_t kVectors = 2 * 40 + 12;  // of coordinates: the history of L-BFGS, and a few
+  constexpr std::size_t kRunMemory = std::size_t{6} << 20;       // what else a fit touches of the program
+  constexpr std::size_t kThreadMemory = std::size_t{128} << 10;  // stack and heap of a thread
+  const std::size_t fit =
+      objective_bytes(setup.inputs.training, setup.first, options.engine, NeedOf::kUsual) +
+      kVectors * coordinates * sizeof(double) + kRunMemory +
+      static_cast<std::size_t>(options.engine.threads) * kThreadMemory;
+  return std::max(static_cast<std::size_t>(resident_bytes().all()) + fit,
+                  static_cast<std::size_t>(peak_resident_bytes()));
 }
 
 void check_memory(const TrainOptions& options, std::size_t needed) {
@@ -123,8 +135,7 @@ void write_statistics(const TrainOptions& options, const TrainingSetup& setup, c
   stats.version = options.version;
   stats.device = device;
   stats.timings = std::move(timings);
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) == 0) stats.peak_memory = std::int64_t{usage.ru_maxrss} * 1024;
+  stats.peak_memory = peak_resident_bytes();
   stats.warnings = setup.inputs.warnings;
   stats.sequences = setup.inputs.sequences;
   write_stats(options.stats_path, stats);
@@ -244,7 +255,8 @@ std::string plan_train(const TrainOptions& options) {
   text += "training\t" + data_text(setup.inputs.training) + "\n";
   text += "validation\t" + data_text(setup.inputs.validation) + "\n";
   text += "model\t" + shape_text(setup, space.size()) + "\n";
-  text += "memory\t" + print_memory_size(static_cast<std::int64_t>(needed)) + "\n";
+  text += "memory\t" + print_mebibytes(forecast_peak(setup, options, space.size())) + "\n";
+  text += "least --max-memory\t" + memory_option(needed) + "\n";
   return text;
 }
 

@@ -16,7 +16,7 @@ import traceback
 
 import harness
 
-GROUPS = ["usage", "model", "decode", "eval", "posterior", "bad_input", "inputs", "outputs", "simulate", "train", "bins"]
+GROUPS = ["usage", "model", "decode", "eval", "posterior", "bad_input", "inputs", "outputs", "simulate", "train", "bins", "pipelines"]
 
 
 def tests_of(group):

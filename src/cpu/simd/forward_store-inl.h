@@ -34,6 +34,12 @@ class ForwardStore {
     return blocks * (width * (kBlock * row + sizeof(Real) + sizeof(Whole) + sizeof(double)) + sizeof(Block));
   }
 
+  // Where no block is in logarithms.
+  static std::size_t usual_bytes(std::size_t width, std::int64_t positions, bool tails) {
+    const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);
+    return bytes(width, positions, tails) - blocks * width * kBlock * (tails ? 3 : 2) * sizeof(double);
+  }
+
   // `tails`: keep the tail of every position, for the expected counts.
   void reset(std::int64_t positions, bool tails) {
     const auto blocks = static_cast<std::size_t>((positions + kBlock - 1) / kBlock);

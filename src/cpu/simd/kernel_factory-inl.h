@@ -52,6 +52,14 @@ class ViterbiFactory final : public KernelFactory<ViterbiKernel> {
   std::size_t path_bytes(std::int64_t chunk) const override {
     return ChunkPath::bytes(*trace_.model, chunk, Kernel::shape(*tables_));
   }
+  std::size_t usual_workspace_bytes(std::int64_t chunk) const override {
+    const auto blocks = static_cast<std::size_t>(chunk) / kBlock + 1;
+    return bytes_of_run<Real>(*tables_) +
+           blocks * ViterbiChunk::usual_bytes_per_block(Kernel::shape(*tables_));
+  }
+  std::size_t usual_path_bytes(std::int64_t chunk) const override {
+    return ChunkPath::usual_bytes(*trace_.model, chunk, Kernel::shape(*tables_));
+  }
 
  private:
   std::shared_ptr<const typename Kernel::Tables> tables_;
@@ -74,6 +82,11 @@ class PosteriorFactory final : public KernelFactory<PosteriorKernel> {
   std::size_t workspace_bytes(std::int64_t chunk) const override {
     const auto width = static_cast<std::size_t>(forward_->padded);
     return 2 * bytes_of_run<Real>(*forward_) + ForwardStore<Real, D>::bytes(width, chunk, false) +
+           2 * bytes_of_state(forward_->duration, forward_->labels);
+  }
+  std::size_t usual_workspace_bytes(std::int64_t chunk) const override {
+    const auto width = static_cast<std::size_t>(forward_->padded);
+    return 2 * bytes_of_run<Real>(*forward_) + ForwardStore<Real, D>::usual_bytes(width, chunk, false) +
            2 * bytes_of_state(forward_->duration, forward_->labels);
   }
   std::size_t counts_bytes(std::int64_t chunk) const override {

@@ -44,6 +44,13 @@ std::size_t ChunkPath::bytes(const ChainModel& model, std::int64_t positions,
 ChunkFollower::ChunkFollower(const TraceTables& tables)
     : tables_(tables), tracer_(tables), sums_(tables.labels + kBlock) {}
 
+std::size_t ChunkPath::usual_bytes(const ChainModel& model, std::int64_t positions,
+                                   const ViterbiChunk::Shape& shape) {
+  const Kept blocks = kept_blocks(model, blocks_of(positions));
+  return (blocks.head + blocks.tail) * ViterbiChunk::usual_bytes_per_block(shape) +
+         blocks_of(positions) * sizeof(Piece) + sizeof(ChunkPath);
+}
+
 // Sends off the walks: the rightmost from `label`, the others from the best label where they begin.
 void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label) {
   const std::int64_t length = chunk.size();

@@ -39,6 +39,9 @@ struct ChunkPath {
   static Kept kept_blocks(const ChainModel& model, std::size_t blocks);
   // Largest size of a chunk of this many positions.
   static std::size_t bytes(const ChainModel& model, std::int64_t positions, const ViterbiChunk::Shape& shape);
+  // Its size as a rule: no exact block, and segments that are no shorter than a block.
+  static std::size_t usual_bytes(const ChainModel& model, std::int64_t positions,
+                                 const ViterbiChunk::Shape& shape);
 };
 
 class ChunkFollower {

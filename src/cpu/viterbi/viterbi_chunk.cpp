@@ -10,6 +10,10 @@ std::size_t ViterbiChunk::bytes_per_block(const Shape& shape) {
   return shape.alpha_bytes() + (shape.block_doubles() + exact) * sizeof(double) + sizeof(Block);
 }
 
+std::size_t ViterbiChunk::usual_bytes_per_block(const Shape& shape) {
+  return shape.alpha_bytes() + shape.block_doubles() * sizeof(double) + sizeof(Block);
+}
+
 void ViterbiChunk::reset(std::int64_t first_boundary, std::size_t count, const Shape& shape) {
   const auto labels = static_cast<std::size_t>(shape.labels);
   // The traceback reads whole vectors of alpha.

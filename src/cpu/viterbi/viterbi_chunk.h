@@ -62,6 +62,8 @@ struct ViterbiChunk {
   }
   // Of one block, whether it is exact or not.
   static std::size_t bytes_per_block(const Shape& shape);
+  // Of one that is not exact.
+  static std::size_t usual_bytes_per_block(const Shape& shape);
 
   // Forgets the blocks and makes room for `count`.
   void reset(std::int64_t first_boundary, std::size_t count, const Shape& shape);

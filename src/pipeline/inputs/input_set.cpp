@@ -430,6 +430,36 @@ const std::vector<std::string>& InputSet::paths() const { return state_->paths; 
 std::size_t InputSet::num_labels() const { return state_->parameters.labels.size(); }
 std::int64_t InputSet::bin_size() const { return state_->parameters.bin_size; }
 
+std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
+  double bases = 0, read = 0, values = 0;  // of chromosomes with values; of these, read; bytes of arrays
+  for (std::size_t i = 0; i < state_->sequences.size(); ++i) {
+    const Sequence& sequence = state_->sequences[i];
+    const std::int64_t bins = total_bins(make_pieces(piece_request(i)));
+    const bool cached =
+        state_->bigwig &&
+        static_cast<std::size_t>(sequence.bins) * state_->tracks.size() * sizeof(float) <= cache_bytes;
+    const bool whole = bins > 0 && (cached || state_->parameters.centering == Centering::kMean);
+    const double share =
+        whole ? 1 : static_cast<double>(bins) / static_cast<double>(std::max<std::int64_t>(1, sequence.bins));
+    if (sequence.has_values) bases += static_cast<double>(sequence.length);
+    read += share * static_cast<double>(sequence.length);
+    if (state_->bigwig || !state_->options.generated.empty()) continue;
+    const auto add = [&](const ArrayInput& array) {
+      const NpyArray loaded = array.load();
+      values += share * static_cast<double>(loaded.rows()) * static_cast<double>(loaded.columns()) *
+                static_cast<double>(loaded.header().item_bytes());
+    };
+    add(state_->arrays[sequence.source]);
+    if (!state_->start_of.empty()) add(state_->start_arrays[state_->start_of[sequence.source]]);
+    if (!state_->end_of.empty()) add(state_->end_arrays[state_->end_of[sequence.source]]);
+  }
+  for (const BigWigColumns* columns : {&state_->tracks, &state_->start_tracks, &state_->end_tracks})
+    for (const auto& file : *columns)
+      values += static_cast<double>(std::filesystem::file_size(file->path())) *
+                std::min(1.0, read / std::max(1.0, bases));
+  return static_cast<std::size_t>(values);
+}
+
 PieceRequest InputSet::State::regions_of(const Sequence& sequence) const {
   PieceRequest request;
   request.length = sequence.length;

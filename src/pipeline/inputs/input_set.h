@@ -71,6 +71,9 @@ class InputSet {
   // Every file that is read, for check_outputs.
   const std::vector<std::string>& paths() const;
   std::int64_t bin_size() const;  // bases
+  // Bytes of the mapped inputs that reading the pieces of all sequences touches, for forecasts. `cache_bytes`
+  // as in ReadOptions.
+  std::size_t mapped_bytes(std::size_t cache_bytes) const;
   std::size_t num_labels() const;
   // Longest chromosome in bases, for index_kind_for.
   std::int64_t longest_chromosome() const;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
+#include "core/process_memory.h"
 #include "core/text.h"
 #include "core/units.h"
 #include "io/files/output_file.h"
@@ -17,6 +18,17 @@
 
 namespace semicrf {
 namespace {
+
+// What a run touches of the program beyond what preparing it does, its output buffers and spools.
+constexpr std::size_t kRunMemory = std::size_t{3} << 20;
+constexpr std::size_t kSlabMemory = std::size_t{512} << 10;  // of a thread that reads a bigWig file
+constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what is not counted
+
+// Stack and heap of a thread; what it gives back to the heap grows with its part of the work.
+std::size_t thread_memory(std::int64_t positions, std::size_t threads) {
+  constexpr std::size_t kLeast = std::size_t{64} << 10, kMost = std::size_t{768} << 10;
+  return std::min(kMost, kLeast + 8 * static_cast<std::size_t>(positions) / threads);
+}
 
 void log_binding(const std::vector<std::string>& binding) {
   constexpr std::size_t kShown = 50;
@@ -172,6 +184,28 @@ bool PreparedRun::fits_windows(std::size_t budget) {
   }
 }
 
+// Of the whole program, mapped inputs included: what is in memory now, and what the run adds to it as a rule.
+std::size_t PreparedRun::forecast_peak() const {
+  const auto threads = static_cast<std::size_t>(engines_.threads());
+  std::size_t most = 0;
+  for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource& source, std::size_t kept) {
+    const PiecePlan plan =
+        plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
+    std::size_t window = 0;
+    for (const auto* pass : {&plan.viterbi, &plan.shares, &plan.posteriors, &plan.draws})
+      if (*pass) window = std::max(window, (*pass)->usual_bytes);
+    // Short pieces are computed side by side, one on each thread (job_queue.cpp).
+    const bool is_short = source.length() / 4 < engines_.first().grid().chunk;
+    if (is_short) window *= std::min(threads, pieces.size());
+    most = std::max(most, kept + window);
+  });
+  const std::size_t readers = std::min(threads, inputs_.steps().tracks.size());
+  const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) +
+                            inputs_.mapped_bytes(read_options().cache_bytes) + most + kRunMemory +
+                            (threads - 1) * thread_memory(positions_, threads) + readers * kSlabMemory;
+  return bytes + bytes / kMargin;
+}
+
 OutputSpec PreparedRun::output(const std::string& path) const {
   OutputSpec spec;
   spec.path = path;
@@ -212,6 +246,7 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
 
 std::string PreparedRun::describe(const OutputPlan& plan) const {
   std::string text = "engine\t" + engines_.first().description() + "\n";
+  text += "memory\t" + print_mebibytes(forecast_peak()) + "\n";
   text += "window memory\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
   for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";
   if (const std::string step = semicrf::describe(inputs_.steps()); !step.empty())

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/process_memory.h"
 #include "io/params/params_json.h"
 #include "pipeline/inputs/input_set.h"
 #include "pipeline/outputs/sink.h"
@@ -46,12 +47,14 @@ class PreparedRun {
   void tell_steps();
   void settle_memory();
   std::string missing_text() const;
+  std::size_t forecast_peak() const;
   void plan_pieces(std::size_t devices) const;
   bool fits_windows(std::size_t budget);
   template <class Visit>
   void for_each_sequence(Visit visit) const;
 
-  StageTimes times_{"run"};  // begins before all that follows
+  StageTimes times_{"run"};                               // begins before all that follows
+  std::int64_t program_bytes_ = resident_bytes().mapped;  // of the program's own file
   RunOptions options_;
   Analysis analysis_;
   std::future<void> device_start_;  // beside the opening of the inputs

@@ -1,12 +1,11 @@
 #include "pipeline/run/run_report.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
+#include "core/process_memory.h"
 #include "engine/engine.h"
 #include "pipeline/run/log.h"
 
@@ -114,9 +113,7 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
                    {"compute", std::max(0.0, total.seconds() - read.seconds() - write.seconds())},
                    {"write", write.seconds()},
                    {"total", total.seconds()}};
-  rusage usage{};
-  if (getrusage(RUSAGE_SELF, &usage) == 0)
-    stats.peak_memory = static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+  stats.peak_memory = peak_resident_bytes();
   stats.warnings = warnings_;
   for (SequenceReport& sequence : sequences_) {
     sequence.finish();

@@ -19,12 +19,20 @@ std::string mebibytes(std::size_t bytes) {
 
 // What a window takes of the host's and of the engine's own memory.
 struct Taken {
-  std::size_t host = 0, device = 0;
+  std::size_t host = 0, device = 0, usual = 0;
 };
 
 std::size_t window_bytes(const WindowNeeds& needs, std::int64_t positions, std::int64_t halos) {
   return needs.engine_bytes(positions) + needs.score_bytes * static_cast<std::size_t>(positions + halos) +
          needs.output_bytes * static_cast<std::size_t>(positions);
+}
+
+std::size_t usual_window_bytes(const WindowNeeds& needs, std::int64_t positions, std::int64_t halos) {
+  const std::size_t engine =
+      needs.usual_engine_bytes ? needs.usual_engine_bytes(positions) : needs.engine_bytes(positions);
+  return engine + needs.score_bytes * static_cast<std::size_t>(positions + halos) +
+         (needs.usual_output_bytes.value_or(needs.output_bytes) + (halos > 0 ? needs.usual_spool_bytes : 0)) *
+             static_cast<std::size_t>(positions);
 }
 
 [[noreturn]] void refuse(const WindowNeeds& needs, const Taken& smallest, std::size_t budget) {
@@ -56,6 +64,9 @@ void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNe
 WindowNeeds log_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs;
   needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
+  needs.usual_engine_bytes = [&engine](std::int64_t positions) {
+    return engine.usual_posterior_bytes(positions);
+  };
   needs.score_bytes = source.bytes_per_position();
   needs.enough_positions = enough_positions(engine.grid());
   take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
@@ -96,11 +107,13 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
   plan.budget = budget;
   const auto taken_by = [&](std::int64_t positions, std::int64_t halos) {
     return Taken{window_bytes(needs, positions, halos),
-                 needs.device_bytes ? needs.device_bytes(positions, positions + halos) : 0};
+                 needs.device_bytes ? needs.device_bytes(positions, positions + halos) : 0,
+                 usual_window_bytes(needs, positions, halos)};
   };
   const auto take = [&](const Taken& taken) {
     plan.bytes = taken.host;
     plan.device_bytes = taken.device;
+    plan.usual_bytes = taken.usual;
   };
   const auto fits_in = [&](const Taken& taken) {
     return taken.host <= budget && taken.device <= needs.device_budget;

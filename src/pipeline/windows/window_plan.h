@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "engine/device_memory.h"
@@ -17,8 +18,12 @@ struct WindowNeeds {
   std::function<std::size_t(std::int64_t)> engine_bytes;  // of a window of this many positions, see engine.h
   std::size_t score_bytes = 0;                            // per position read (with halos)
   std::size_t output_bytes = 0;                           // per position of the window
-  std::int64_t enough_positions = 0;                      // longer windows gain nothing; 0: they always do
-  bool reads_right_halo = false;  // posteriors see the warm-up on the right of the window too
+  // What a window takes as a rule, for forecasts; without: engine_bytes and output_bytes.
+  std::function<std::size_t(std::int64_t)> usual_engine_bytes;
+  std::optional<std::size_t> usual_output_bytes;
+  std::size_t usual_spool_bytes = 0;  // besides, per position where there are several windows
+  std::int64_t enough_positions = 0;  // longer windows gain nothing; 0: they always do
+  bool reads_right_halo = false;      // posteriors see the warm-up on the right of the window too
   // Bytes of an engine's own memory that a window of this many positions, read with halos, needs; empty: the
   // engine has no memory of its own.
   std::function<std::size_t(std::int64_t positions, std::int64_t read)> device_bytes;
@@ -41,6 +46,7 @@ struct WindowPlan {
   std::size_t bytes = 0;         // peak of one window
   std::size_t budget = 0;        // what was available
   std::size_t device_bytes = 0;  // of the engine's own memory
+  std::size_t usual_bytes = 0;   // of one window as a rule
 
   std::int64_t count() const { return (length + window - 1) / window; }
   PositionRange range(std::int64_t n) const;       // positions of window n

@@ -253,8 +253,12 @@ std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, c
 }
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
-                            const EngineOptions& options) {
+                            const EngineOptions& options, NeedOf need) {
   const std::unique_ptr<Engine> engine = make_engine(options, parameters.chain);
+  const auto of_engine = [&](std::int64_t length) {
+    return need == NeedOf::kUsual ? engine->usual_posterior_bytes(length, true)
+                                  : engine->posterior_bytes(length, true);
+  };
   const auto labels = static_cast<std::size_t>(parameters.num_labels());
   const std::size_t arrays = parameters.boundary ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
@@ -265,8 +269,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   std::vector<std::size_t> needs;
   std::int64_t longest = kShard, positions = 0;
   for (const TrainingPiece& piece : data.pieces) {
-    needs.push_back(engine->posterior_bytes(piece.length, true) +
-                    static_cast<std::size_t>(piece.length) * position);
+    needs.push_back(of_engine(piece.length) + static_cast<std::size_t>(piece.length) * position);
     longest = std::max(longest, piece.length);
     positions += piece.length;
   }
@@ -274,7 +277,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
     const std::int64_t shard =
         std::max(longest, positions / static_cast<std::int64_t>(kMostShards) + kLongPiece);
     const auto together = static_cast<std::size_t>(std::min(positions, batch + shard));
-    const std::size_t bytes = engine->posterior_bytes(batch, true) + together * position;
+    const std::size_t bytes = of_engine(batch) + together * position;
     needs.assign(static_cast<std::size_t>(positions / batch + 1), bytes);
   }
   std::sort(needs.begin(), needs.end(), std::greater<>());
@@ -282,7 +285,8 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const auto long_pieces = static_cast<std::size_t>(
       std::count_if(data.pieces.begin(), data.pieces.end(),
                     [](const TrainingPiece& piece) { return piece.length > kLongPiece; }));
-  const std::size_t shards = kMostShards + long_pieces;
+  std::size_t shards = kMostShards + long_pieces;
+  if (need == NeedOf::kUsual) shards = std::min(shards, static_cast<std::size_t>(positions / kShard) + 1);
   std::size_t entries = parameters.chain.duration_bias.size();
   if (engine->projects()) entries += head_weights(parameters);
   return std::accumulate(needs.begin(), needs.end(), std::size_t{0}) + 2 * shards * entries * sizeof(double);

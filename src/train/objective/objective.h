@@ -37,8 +37,9 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
 std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
                                                      const EngineOptions& engine);
 
-// Bytes that an evaluation needs besides the data.
+// Bytes that an evaluation needs besides the data: at most, or as a rule (engine.h), for forecasts.
+enum class NeedOf { kWorstCase, kUsual };
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
-                            const EngineOptions& engine);
+                            const EngineOptions& engine, NeedOf need = NeedOf::kWorstCase);
 
 }  // namespace semicrf

@@ -115,6 +115,7 @@ WindowNeeds draw_needs(const Engine& engine, const ScoreSource& source) {
     const auto row = sizeof(double) * (1 + static_cast<std::size_t>(model.num_labels));
     return engine.posterior_bytes(positions) + 2 * row * static_cast<std::size_t>(model.max_duration);
   };
+  needs.usual_engine_bytes = {};
   needs.output_bytes = ForwardRows::bytes_per_position(engine.model());
   return needs;
 }

@@ -46,8 +46,14 @@ std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selectio
   const bool edges = path && selection.path_edges;
   const std::size_t computed = 1 + (selection.labels || path ? labels : 0) + (edges ? 2 * labels : 0);
   const std::size_t picked = (path ? 1u : 0u) + (edges ? 2u : 0u) + (edges && selection.path_next ? 1u : 0u);
-  const std::size_t packed = 1 + (selection.labels ? labels : 0) + picked;
-  return sizeof(double) * (computed + picked + packed);
+  return sizeof(double) * (computed + picked) + packed_bytes_per_position(selection, num_labels);
+}
+
+std::size_t PosteriorRows::packed_bytes_per_position(const PosteriorSelection& selection, int num_labels) {
+  const bool path = selection.path != nullptr;
+  const bool edges = path && selection.path_edges;
+  const std::size_t picked = (path ? 1u : 0u) + (edges ? 2u : 0u) + (edges && selection.path_next ? 1u : 0u);
+  return sizeof(double) * (1 + (selection.labels ? static_cast<std::size_t>(num_labels) : 0) + picked);
 }
 
 void PosteriorRows::resize(PositionRange range) {

@@ -18,6 +18,8 @@ class PosteriorRows {
 
   // Bytes per position of the arrays.
   static std::size_t bytes_per_position(const PosteriorSelection& selection, int num_labels);
+  // Of these, what is there only while windows are written to a spool and read again.
+  static std::size_t packed_bytes_per_position(const PosteriorSelection& selection, int num_labels);
 
   // Makes room for the positions of `range` and says where an engine shall write.
   PosteriorArrays prepare(PositionRange range);

@@ -244,6 +244,10 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
     return engine.viterbi_bytes(positions, true) +
            std::min(part, kUnpacked * static_cast<std::size_t>(positions));
   };
+  needs.usual_engine_bytes = [&engine](std::int64_t positions) {
+    return engine.usual_viterbi_bytes(positions);
+  };
+  needs.usual_output_bytes = 1;  // segments are long
   needs.score_bytes = source.bytes_per_position() * (WindowReader::reads_ahead(engine, source) ? 2 : 1);
   take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
     return device.viterbi_device_bytes(shape);

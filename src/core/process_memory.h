@@ -1,0 +1,19 @@
+// What this process takes of the machine's memory.
+#pragma once
+
+#include <cstdint>
+
+namespace semicrf {
+
+// Bytes in memory now; 0 where the system does not tell.
+struct ResidentBytes {
+  std::int64_t own = 0;     // heap and stacks
+  std::int64_t mapped = 0;  // of files: the program itself, and inputs
+  std::int64_t all() const { return own + mapped; }
+};
+ResidentBytes resident_bytes();
+
+// The most there ever were since the program was started.
+std::int64_t peak_resident_bytes();
+
+}  // namespace semicrf
