@@ -35,7 +35,7 @@ struct TrainingRecord {
     SeenDurations training, decoded;
   };
   std::vector<Durations> durations;
-  double nll = 0;               // per position, without penalties and margin, of the training data
+  double nll = 0;  // per position, without penalties and margin, of the training data
   std::optional<double> validation_nll;
   bool converged = false;
   std::string stopped_because;
@@ -44,8 +44,8 @@ struct TrainingRecord {
 // A JSON object on one line. Names that are not UTF-8 are mended.
 std::string training_record_text(const TrainingRecord& record);
 
-// What the `training` section of a parameter file says of durations and scale; nothing where it does not, as in
-// files of other programs. `training`: its JSON text, or empty.
+// What the `training` section of a parameter file says of durations and scale; nothing where it does not, as
+// in files of other programs. `training`: its JSON text, or empty.
 TrainingFacts training_facts(const Parameters& parameters);
 
 // The text of a `training` section with `edits` added to its list "edited": options of `semicrf edit`.
