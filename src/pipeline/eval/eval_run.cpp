@@ -170,9 +170,8 @@ class Run {
     if (const std::string options = coverage_.options_to_leave_out(region_file()); !options.empty())
       report_.hint = options + " evaluates only what is predicted";
     if (coverage_.missing() > 0)
-      warn({"not-predicted", report_.predicted.file + " has no segment on " +
-                                 amount(coverage_.missing()) + " of the " +
-                                 amount(report_.evaluation.bases) + " that the truth labels (" +
+      warn({"not-predicted", report_.predicted.file + " has no segment on " + amount(coverage_.missing()) +
+                                 " of the " + amount(report_.evaluation.bases) + " that the truth labels (" +
                                  report_.missing_places + "), which count as missing" +
                                  (report_.hint.empty() ? "" : "; " + report_.hint)});
   }

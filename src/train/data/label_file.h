@@ -19,8 +19,8 @@ struct LabelFile {
   std::vector<Label> labels;  // the known ones, or those of the file in their natural order
   std::map<std::string, std::vector<LabelRecord>> chromosomes;  // sorted by position, disjoint
   std::vector<std::string> order;                               // chromosomes in the file's order
-  std::int64_t vanished = 0;  // intervals too short for a bin, of files with times
-  std::optional<int> background;                                // label of what no line covers
+  std::int64_t vanished = 0;      // intervals too short for a bin, of files with times
+  std::optional<int> background;  // label of what no line covers
 };
 
 // `known` are the labels of the model; empty: the file's own labels, coloured by its ninth column where every

@@ -17,11 +17,12 @@ std::optional<Warning> only_label_warning(const std::vector<TrainingRecord::Dura
     only = &label;
   }
   if (in_training < 2 || predicted != 1) return std::nullopt;
-  return Warning{"one-label-predicted",
-                 "the model predicts the label " + in_quotes(only->label) +
-                     " for all of its training data, which have " + std::to_string(in_training) +
-                     " labels: the tracks do not tell them apart, or the fit was too short; check that labels "
-                     "and tracks belong together, add tracks, or raise --max-iterations"};
+  return Warning{
+      "one-label-predicted",
+      "the model predicts the label " + in_quotes(only->label) +
+          " for all of its training data, which have " + std::to_string(in_training) +
+          " labels: the tracks do not tell them apart, or the fit was too short; check that labels "
+          "and tracks belong together, add tracks, or raise --max-iterations"};
 }
 
 }  // namespace semicrf
