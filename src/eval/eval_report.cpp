@@ -154,8 +154,8 @@ std::string summary(const EvalReport& report) {
 
 std::string ratios(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
-  return table({{"accuracy over all bases", ratio(sum.bases.recall())},
-                {"accuracy over predicted bases", ratio(sum.bases.precision())},
+  return table({{"accuracy over all " + units().many, ratio(sum.bases.recall())},
+                {"accuracy over predicted " + units().many, ratio(sum.bases.precision())},
                 {"mean F1 of the labels", ratio(evaluation.macro_f1())},
                 {"label error rate", ratio(evaluation.label_error_rate())},
                 {"label edits", number(evaluation.edit_distance)}});

@@ -194,6 +194,12 @@ std::size_t PreparedRun::forecast_peak() const {
     std::size_t window = 0;
     for (const auto* pass : {&plan.viterbi, &plan.shares, &plan.posteriors, &plan.draws})
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
+    // The threads keep the workspaces of the first pass.
+    if (plan.viterbi && plan.posteriors) {
+      const Engine& engine = engines_.first();
+      const std::int64_t at_once = std::min(source.length(), engines_.threads() * engine.grid().chunk);
+      window = std::max(window, plan.posteriors->usual_bytes + engine.usual_viterbi_bytes(at_once));
+    }
     // Short pieces are computed side by side, one on each thread (job_queue.cpp).
     const bool is_short = source.length() / 4 < engines_.first().grid().chunk;
     if (is_short) window *= std::min(threads, pieces.size());

@@ -259,17 +259,23 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
     return need == NeedOf::kUsual ? engine->usual_posterior_bytes(length, true)
                                   : engine->posterior_bytes(length, true);
   };
+  const auto of_decoding = [&](std::int64_t length) {  // the best segmentations, after the fit
+    return need == NeedOf::kUsual ? engine->usual_viterbi_bytes(length) : engine->viterbi_bytes(length, true);
+  };
   const auto labels = static_cast<std::size_t>(parameters.num_labels());
   const std::size_t arrays = parameters.boundary ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
   // Of a piece, per position: scores and posteriors, or the true label.
+  const std::size_t scores = engine->projects() ? 0 : labels * arrays * score;
   const std::size_t position = engine->projects() ? sizeof(int) : labels * arrays * (score + sizeof(double));
   const auto most = static_cast<std::size_t>(workers_for(data.pieces.size(), options));
   // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
   std::vector<std::size_t> needs;
   std::int64_t longest = kShard, positions = 0;
   for (const TrainingPiece& piece : data.pieces) {
-    needs.push_back(of_engine(piece.length) + static_cast<std::size_t>(piece.length) * position);
+    const auto length = static_cast<std::size_t>(piece.length);
+    needs.push_back(
+        std::max(of_engine(piece.length) + length * position, of_decoding(piece.length) + length * scores));
     longest = std::max(longest, piece.length);
     positions += piece.length;
   }
