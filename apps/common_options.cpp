@@ -276,7 +276,8 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
 }
 
 std::string shared_outputs_help() {
-  return "  --write-index     FILE.gz.tbi (or .csi) beside each output whose name ends in .gz\n"
+  return "  --write-index     FILE.gz.tbi (or .csi) beside each BED and bedGraph output whose name ends in "
+         ".gz\n"
          "  --stats FILE      statistics, JSON\n"
          "  --log-file FILE   notes, warnings and errors, appended\n";
 }

@@ -21,7 +21,8 @@ namespace {
 
 struct EditArguments {
   std::string input, output = "-";
-  std::vector<std::string> forbid, minimum, duration;
+  std::vector<std::string> forbid, minimum, duration, rename;
+  std::string drop_prefix;
   std::optional<double> scale;
 };
 
@@ -65,8 +66,10 @@ std::int64_t parse_bins(const std::string& text) {
 
 void edit(const EditArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
-  if (arguments.forbid.empty() && arguments.minimum.empty() && arguments.duration.empty())
-    throw UsageError("nothing to change", "give --forbid, --min-duration or --duration");
+  if (arguments.forbid.empty() && arguments.minimum.empty() && arguments.duration.empty() &&
+      arguments.rename.empty() && arguments.drop_prefix.empty())
+    throw UsageError("nothing to change",
+                     "give --forbid, --min-duration, --duration, --rename-track or --drop-track-prefix");
   check_outputs(std::vector<OutputSpec>{{arguments.output, IndexKind::kNone}}, std::vector{arguments.input});
   Parameters parameters = read_params_json(arguments.input).parameters;
   std::vector<std::string> edits;
@@ -86,6 +89,17 @@ void edit(const EditArguments& arguments) {
     set_minimum_duration(parameters, label, parse_bins(bins));
     edits.push_back("--min-duration " + text);
   }
+  for (const std::string& text : arguments.rename) {
+    const std::size_t equals = text.rfind('=');
+    if (equals == std::string::npos)
+      throw UsageError("--rename-track: '" + text + "' is not OLD=NEW", "write for example K562.CTCF=CTCF");
+    rename_track(parameters, text.substr(0, equals), text.substr(equals + 1));
+    edits.push_back("--rename-track " + text);
+  }
+  if (!arguments.drop_prefix.empty()) {
+    drop_track_prefix(parameters, arguments.drop_prefix);
+    edits.push_back("--drop-track-prefix " + arguments.drop_prefix);
+  }
   parameters.training = training_with_edits(parameters.training, edits);
   OutputFile output({arguments.output, IndexKind::kNone});
   output.write(write_params_json(parameters));
@@ -96,7 +110,7 @@ void edit(const EditArguments& arguments) {
 
 void add_edit_command(CLI::App& program) {
   CLI::App* command = add_command(
-      program, "edit", "Change transitions and durations of a parameter file.",
+      program, "edit", "Change transitions, durations and names of tracks of a parameter file.",
       "Output:\n"
       "  -o FILE           parameter file (JSON, format 1); its `training` section lists the edits\n");
   const auto arguments = std::make_shared<EditArguments>();
@@ -104,10 +118,13 @@ void add_edit_command(CLI::App& program) {
       ->required();
   add_repeatable(*command, "--forbid", arguments->forbid, "FROM,TO: label TO never follows label FROM");
   add_repeatable(*command, "--min-duration", arguments->minimum,
-                 "LABEL=BINS: segments of this label are at least so long; done after --duration");
+                 "LABEL=BINS: segments of this label are at least this long; done after --duration");
   add_repeatable(*command, "--duration", arguments->duration,
                  "LABEL=KIND:NAME=VALUE,...: a law of durations for this label, in bins: geometric:mean=20,"
                  " negative_binomial:r=2,mean=12, poisson:mean=30 or uniform");
+  add_repeatable(*command, "--rename-track", arguments->rename, "OLD=NEW: another name for a track");
+  command->add_option("--drop-track-prefix", arguments->drop_prefix,
+                      "take this text, such as GM12878., from the front of all names of tracks");
   command
       ->add_option("--scale", arguments->scale,
                    "multiply the logarithms of --duration by this (default: the calibration factor in the"

@@ -97,10 +97,16 @@ void add_eval_command(CLI::App& program) {
       ->add_option("PRED", options.predicted,
                    "the predicted segments: BED with a label in column 4; - for standard input")
       ->required();
+  command->add_option(
+      "--background", options.background,
+      "label of what no line of the truth covers, for lists of peaks (default: such bases are not "
+      "evaluated)");
   command
-      ->add_option("--tolerance", options.tolerance,
-                   "bases by which a boundary may be off and still count as nearly right (default: 30, but "
-                   "one bin at least, where -p or the header of a file says the bin size)")
+      ->add_option(
+          "--tolerance", options.tolerance,
+          "bases by which a boundary may be off and still count as nearly right (default: 30, but "
+          "one bin at least, where -p or the header of a file says the bin size; with --unit frames or "
+          "seconds one bin)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   command->add_flag("--merge-adjacent", options.merge_adjacent,
                     "join touching segments of one label in both files before they are compared");

@@ -117,7 +117,7 @@ void train(const TrainArguments& arguments) {
   }
   TrainLog log;
   log.info = [](const std::string& line) { spdlog::info("{}", line); };
-  log.warn = [](const Warning& warning) { spdlog::warn("{}: {}", warning.code, warning.message); };
+  log.warn = [](const Warning& warning) { spdlog::warn("{} [{}]", warning.message, warning.code); };
   if (arguments.log.progress != "off") log.iteration = show_iteration;
   run_train(options, log);
 }

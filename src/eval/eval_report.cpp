@@ -119,7 +119,7 @@ std::string tolerance_text(const EvalReport& report) {
   if (report.tolerance_given) return text + " (--tolerance)";
   if (!report.bin_size) return text + " (default; the bin size is not known)";
   return text + (tolerance == *report.bin_size ? " (one bin)"
-                                               : " (default; bins have " + number(*report.bin_size) + ")");
+                                               : " (default; a bin has " + amount(*report.bin_size) + ")");
 }
 
 // What was compared, and where.

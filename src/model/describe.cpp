@@ -98,9 +98,9 @@ std::string duration_table_text(const Parameters& parameters, const TrainingFact
     row.push_back(possible ? length_text(durations.mean, bin_size, "%.1f") : "-");
     row.push_back(possible ? std::to_string(durations.most_likely) : "-");
   }
-  std::string text = bin_size == 1 ? "Durations in bins of one base"
-                                   : "Durations in bins of " + std::to_string(bin_size) +
-                                         " bases; means also in bases, in parentheses";
+  std::string text = bin_size == 1 ? "Durations in bins of one " + units().one
+                                   : "Durations in bins of " + std::to_string(bin_size) + " " + units().many +
+                                         "; means also in " + units().many + ", in parentheses";
   text += ".\n";
   if (trained)
     text += "training: what the labels have; decoded: what the best segmentation of the training data has;\n";
@@ -113,7 +113,7 @@ std::string calibration_text(double scale) {
   return "\nCalibration: after the fit all scores (weights, transitions, durations, start and end) were\n"
          "multiplied by " +
          factor +
-         ". That makes the probabilities right and leaves the best segmentation as it\n"
+         ". That makes the probabilities fit the data and leaves the best segmentation as it\n"
          "was. Durations from the scores alone therefore differ from those that segments have: a factor\n"
          "below 1 spreads them out, one above 1 narrows them. If you put in durations of your own, use the\n"
          "logarithms of their probabilities times " +

@@ -125,6 +125,29 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) 
                      "the model allows none that is so long");
 }
 
+void rename_track(Parameters& parameters, const std::string& from, const std::string& to) {
+  std::vector<std::string> names;
+  for (const Track& track : parameters.tracks) names.push_back(track.name);
+  if (to.empty()) throw UsageError("the new name of track '" + from + "' is empty");
+  if (std::find(names.begin(), names.end(), to) != names.end())
+    throw UsageError("the model already has a track '" + to + "'", "its tracks are " + joined(names, ", "));
+  const auto found = std::find(names.begin(), names.end(), from);
+  if (found == names.end())
+    throw UsageError("'" + from + "' is no track of the model", "its tracks are " + joined(names, ", "));
+  parameters.tracks[static_cast<std::size_t>(found - names.begin())].name = to;
+}
+
+void drop_track_prefix(Parameters& parameters, const std::string& prefix) {
+  for (const Track& track : parameters.tracks)
+    if (!track.name.starts_with(prefix))
+      throw UsageError("--drop-track-prefix: track '" + track.name + "' does not begin with '" + prefix + "'",
+                       "use --rename-track OLD=NEW for single tracks");
+  for (Track& track : parameters.tracks) {
+    const std::string old = track.name;
+    rename_track(parameters, old, old.substr(prefix.size()));
+  }
+}
+
 DurationLaw parse_duration_law(const std::string& text) {
   std::string name = text.substr(0, text.find(':'));
   std::replace(name.begin(), name.end(), '-', '_');

@@ -121,10 +121,12 @@ FitState start_state(const TrainOptions& options, const TrainingSetup& setup, co
   if (state.finished && !state.converged && state.iteration < options.max_iterations) state.finished = false;
   const bool within_round =
       options.optimizer == Optimizer::kLbfgs && !state.finished && state.iteration % kRound != 0;
-  say(log, "resumed after iteration " + std::to_string(state.iteration) +
-               (within_round ? ", within a round of " + std::to_string(kRound) +
-                                   ": the last digits differ from those of a run without a stop"
-                             : ""));
+  say(log,
+      "resumed after iteration " + std::to_string(state.iteration) +
+          (within_round ? ", within a round of " + std::to_string(kRound) +
+                              ": the fit takes another path from here than without the stop, and ends at the "
+                              "same model only where it converges"
+                        : ""));
   return state;
 }
 
@@ -251,6 +253,8 @@ std::string plan_train(const TrainOptions& options) {
   if (!setup.inputs.proposal.empty()) text += "note\t" + escape_control(setup.inputs.proposal) + "\n";
   text += planned_text(setup.inputs.missing);
   if (const std::string step = describe(setup.inputs.steps); !step.empty()) text += "step\t" + step + "\n";
+  if (const auto note = bin_size_note(setup.inputs.steps, setup.first.bin_size))
+    text += "note\t" + *note + "\n";
   text += "output\t" + escape_control(options.output) + "\n";
   text += "training\t" + data_text(setup.inputs.training) + "\n";
   text += "validation\t" + data_text(setup.inputs.validation) + "\n";

@@ -326,3 +326,18 @@ def test_a_part_of_a_chromosome(box):
     score = json.loads(box.text("s.json"))["sequences"][0]["viterbi_score"]
     check(model["predicted"]["viterbi_score"] == score and model["predicted"]["moved"] == 0, "%s" % model["predicted"])
     check(pathlib.Path(model["params"]).name == "scores.params.json", "params")
+
+
+def test_a_truth_of_peaks(box):
+    """Where a list of peaks has no line nothing is evaluated; --background labels the rest."""
+    box.write("truth.bed", "chr1\t100\t200\tpeak\nchr1\t500\t600\tpeak\n")
+    box.write("found.bed", "chr1\t0\t100\tnone\nchr1\t100\t200\tpeak\nchr1\t200\t300\tnone\nchr1\t300\t400\tpeak\n"
+                           "chr1\t400\t500\tnone\nchr1\t500\t600\tpeak\nchr1\t600\t700\tnone\n")
+    result = box.ok("eval --truth truth.bed found.bed --json -")
+    check("--background NAME" in result.stderr and "[one-label-truth]" in result.stderr, result.stderr)
+    box.ok("eval --truth truth.bed found.bed --background none -o out.txt --json out.json")
+    report = json.loads(box.text("out.json"))
+    peak = next(label for label in report["labels"] if label["name"] == "peak")
+    check(peak["bases"]["predicted"] == 300 and peak["bases"]["matched"] == 200, "%r" % peak["bases"])
+    check(report["bases"] == 700 if "bases" in report else "700 bases" in box.text("out.txt"), box.text("out.txt"))
+    box.ok("eval --truth truth.bed found.bed --background peak -o out.txt")

@@ -171,3 +171,21 @@ def test_edit_refuses_what_it_does_not_understand(box):
                       ("table", "does not begin with a kind of law"), ("poisson:lambda=-1", "above 0")):
         box.fails(["edit", "scores.params.json", "--duration", label + "=" + law], 2, what)
     box.fails("edit scores.params.json --duration nothing=uniform", 2, "nothing")
+
+
+def test_edit_takes_the_sample_out_of_names_of_tracks(box):
+    model = json.loads(box.text("demo.params.json"))
+    for track in model["tracks"]:
+        track["name"] = "K562." + track["name"]
+    box.write("sample.json", json.dumps(model))
+    box.fails(["decode", "-p", "sample.json"] + TRACKS, 3, "semicrf edit --drop-track-prefix")
+    box.ok("edit sample.json --drop-track-prefix K562. -o plain.json")
+    found = box.ok(["decode", "-q", "-p", "plain.json"] + TRACKS).stdout
+    check(bed_rows(found) == bed_rows(box.ok(["decode", "-q", "-p", "demo.params.json"] + TRACKS).stdout), "segments")
+    box.ok("edit demo.params.json --rename-track codon_fwd0=first -o other.json")
+    check(json.loads(box.text("other.json"))["tracks"][0]["name"] == "first", "not renamed")
+    box.fails("edit sample.json --drop-track-prefix K56 --drop-track-prefix x", 2, "")
+    box.fails("edit demo.params.json --drop-track-prefix K562.", 2, "does not begin with 'K562.'")
+    box.fails("edit demo.params.json --rename-track nothing=x", 2, "no track of the model")
+    box.fails("edit demo.params.json --rename-track codon_fwd0=codon_fwd1", 2, "already has a track")
+    box.fails("edit demo.params.json --rename-track codon_fwd0", 2, "OLD=NEW")

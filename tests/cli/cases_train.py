@@ -316,7 +316,7 @@ def test_a_model_that_predicts_one_label_is_warned_about(box):
     arguments = toy(box, labels) + ["--freeze", "transition,duration,start,end", "--stats", "stats.json"]
     make_inputs.bigwig_track(box, "signal.bw", sections=make_inputs.bigwig.fixed_step("chrA", 0, 10, [1.0, 2.0] * 20))
     text = box.ok(arguments).stderr
-    check("one-label-predicted: the model predicts the label \"usual\" for all of its training data, which have 2 labels" in text, text)
+    check("the model predicts the label \"usual\" for all of its training data, which have 2 labels" in text, text)
     check("one-label-predicted" in [w["code"] for w in load(box, "stats.json")["warnings"]], "not in the statistics")
     check("one-label-predicted" not in box.ok(toy(box)).stderr, "a warning for a model that finds both labels")
 

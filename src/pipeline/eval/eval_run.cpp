@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <set>
+#include <utility>
 
 #include "core/error.h"
 #include "core/units.h"
@@ -45,6 +47,7 @@ class Run {
     if (!options.input.chrom_sizes_file.empty()) sizes_ = read_chrom_sizes(options.input.chrom_sizes_file);
     truth_ = read_segmentation(options.truth, sizes_, labels_, times_of(options.truth_times));
     predicted_ = read_segmentation(options.predicted, sizes_, labels_, times_of(options.predicted_times));
+    if (!options.background.empty()) fill_truth();
     report_.version = options.version;
     report_.truth = {file_name(options.truth), truth_.count};
     report_.predicted = {file_name(options.predicted), predicted_.count};
@@ -52,6 +55,7 @@ class Run {
     read_regions_given();
     check_chromosomes();
     settle_tolerance();
+    if (options.background.empty()) warn_of_one_label();
   }
 
   EvalReport run(Progress* progress) {
@@ -75,6 +79,43 @@ class Run {
   void warn(const Warning& warning) {
     log_warning(warning);
     report_.warnings.push_back(warning);
+  }
+
+  // What the truth leaves open on its chromosomes, to the end of both files, becomes background.
+  void fill_truth() {
+    const int background = labels_.number(options_.background);
+    for (auto& [chromosome, segments] : truth_.segments) {
+      std::int64_t end = segments.back().end;
+      if (const std::vector<Segment>& predicted = predicted_.on(chromosome); !predicted.empty())
+        end = std::max(end, predicted.back().end);
+      for (const Chromosome& known : sizes_)
+        if (known.name == chromosome) end = known.length;
+      std::vector<Segment> filled;
+      std::int64_t at = 0;
+      const auto fill_to = [&](std::int64_t begin) {
+        if (at < begin) filled.push_back({at, begin, background});
+      };
+      for (const Segment& segment : segments) {
+        fill_to(segment.begin);
+        filled.push_back(segment);
+        at = segment.end;
+      }
+      fill_to(end);
+      segments = std::move(filled);
+    }
+  }
+
+  void warn_of_one_label() {
+    const auto labels_of = [](const Segmentation& file) {
+      std::set<int> found;
+      for (const auto& [chromosome, segments] : file.segments)
+        for (const Segment& segment : segments) found.insert(segment.label);
+      return found.size();
+    };
+    if (labels_of(truth_) == 1 && labels_of(predicted_) > 1)
+      warn({"one-label-truth",
+            report_.truth.file + " has one label, and where it has none nothing is evaluated, so that false "
+                                 "predictions do not count; --background NAME gives the rest a label"});
   }
 
   // Regions may name any chromosome that one of the files has.
@@ -149,7 +190,8 @@ class Run {
     if (!report_.bin_size) report_.bin_size = predicted_.bin_size;
     if (!report_.bin_size) report_.bin_size = truth_.bin_size;
     report_.tolerance_given = options_.tolerance.has_value();
-    tolerance_ = options_.tolerance.value_or(std::max(kTolerance, report_.bin_size.value_or(0)));
+    const std::int64_t least = units().one == Units().one ? kTolerance : 1;  // 30 frames are many
+    tolerance_ = options_.tolerance.value_or(std::max(least, report_.bin_size.value_or(0)));
   }
 
   // The prediction as a file for -L, which takes BED alone.

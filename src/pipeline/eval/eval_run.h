@@ -23,7 +23,8 @@ struct EvalOptions {
   InputOptions input;
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes, of the re-scoring
-  std::optional<std::int64_t> tolerance;   // of boundaries, in bases; absent: kTolerance, one bin at least
+  std::optional<std::int64_t> tolerance;   // of boundaries; absent: kTolerance bases, one bin at least
+  std::string background;                  // label of what no line of the truth covers; empty: not evaluated
   bool merge_adjacent = false;             // compare after joining touching segments of one label
   std::string output = "-";                // text; empty: none
   std::string json_path;                   // or empty

@@ -25,8 +25,13 @@ std::vector<Chromosome> chromosomes_of(const BigWigFile& file) {
 
 std::string advice_to_bind(const InputArgument& argument) {
   if (!argument.from.empty()) return "correct the name in " + argument.from + ", or take the row out";
+  if (argument.named)
+    return "give one of these names, or change those of the model: semicrf edit --drop-track-prefix, "
+           "--rename-track";
   return "bind it by name: NAME=" + argument.path +
-         ", or all files at once by --track-pattern '{sample}.{track}.bw', which takes names from file names";
+         ", or all files at once by --track-pattern '{sample}.{track}.bw', which takes names from file "
+         "names; semicrf "
+         "edit --drop-track-prefix takes a sample's name out of a model";
 }
 
 InputError lacks(const BigWigFile& file, const Chromosome& chromosome, const std::string& other_file) {

@@ -52,7 +52,8 @@ std::string describe_bigwig(const std::string& path) {
             described_number(summary->minimum) + ", maximum " + described_number(summary->maximum) +
             ", sum " + described_number(summary->sum) + " (as stated in the file)\n";
   text += describe_step(file);
-  text += std::to_string(file.chromosomes().size()) + " chromosomes\n";
+  text += std::to_string(file.chromosomes().size()) +
+          (file.chromosomes().size() == 1 ? " chromosome\n" : " chromosomes\n");
   for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
     const ChromInfo& chromosome = file.chromosomes()[i];
     text += "  " + escape_control(chromosome.name) + ": " + std::to_string(chromosome.length) + " bases" +

@@ -253,7 +253,7 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
 std::string PreparedRun::describe(const OutputPlan& plan) const {
   std::string text = "engine\t" + engines_.first().description() + "\n";
   text += "memory\t" + print_mebibytes(forecast_peak()) + "\n";
-  text += "window memory\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
+  text += "limit for windows\t" + print_memory_size(static_cast<std::int64_t>(window_budget_)) + "\n";
   for (const std::string& line : inputs_.binding()) text += "input\t" + escape_control(line) + "\n";
   if (const std::string step = semicrf::describe(inputs_.steps()); !step.empty())
     text += "step\t" + step + "\n";

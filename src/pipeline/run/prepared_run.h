@@ -29,6 +29,8 @@ class PreparedRun {
 
   const Parameters& parameters() const { return parameters_.parameters; }
   const InputSet& inputs() const { return inputs_; }
+  // What is computed, after it was settled whether posteriors are cheap.
+  const Analysis& analysis() const { return analysis_; }
 
   // The output named `path` (empty: not wanted), with its index when one is asked for.
   OutputSpec output(const std::string& path) const;

@@ -64,6 +64,7 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   if (options.merge_adjacent) named.push_back({"merge-adjacent", "yes"});
   if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
   if (options.extra_columns) named.push_back({"extra-columns", "yes"});
+  named.push_back({"score", run.analysis().posteriors ? "posterior" : "none"});
   const std::string header = run.header("decode", named);
   const std::vector<Label>& labels = run.parameters().labels;
   const int threads = options.run.engine.threads;

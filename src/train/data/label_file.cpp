@@ -63,7 +63,9 @@ class LabelReader {
   }
 
   int label_of(const BedRecord& record) {
-    if (record.name.empty()) refuse(record.line, "there is no label in column 4", "name the segment");
+    if (record.name.empty())
+      refuse(record.line, "there is no label in column 4",
+             "add a fourth column with the name of the label, the same on every line of a list of peaks");
     if (const auto known = index_.find(record.name); known != index_.end()) return known->second;
     if (fixed_) {
       std::string names;
