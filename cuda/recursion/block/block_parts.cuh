@@ -244,8 +244,11 @@ class BlockParts {
     const double last = t_.last_bias[label];
     const bool enters = last > kNone;
     if (enters && (last < kLowestTail || lost(old_scale) || lost(new_scale))) return false;
-    // Also where they are not stored: log Z has the same digits with posteriors and without.
-    if (t_.duration < kBlock) return tails_are_near(exact().far, t_.labels);
+    // Stored tails go to the exact path, so that log Z with counts may have other last digits than without.
+    if (t_.duration < kBlock) {
+      const bool stored = p_.store.tail.numbers != nullptr && aside_.place.storing;
+      return !stored || tails_are_near(exact().far, t_.labels);
+    }
     // Nothing comes after the sequence's end.
     if (aside_.place.last_here) return true;
     const bool old_empty = !enters || is_empty(old_scale);

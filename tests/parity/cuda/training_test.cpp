@@ -33,7 +33,10 @@ Evaluation evaluate(const TrainingData& data, const Parameters& parameters, cons
   std::iota(pieces.begin(), pieces.end(), std::size_t{0});
   Evaluation result{0, ParameterGradient(parameters)};
   result.value = negative_log_likelihood(data, pieces, parameters, options, objective, &result.gradient);
-  CHECK(negative_log_likelihood(data, pieces, parameters, options, objective, nullptr) == result.value);
+  // With counts a device computes blocks in logarithms whose tails do not fit one range of numbers (K < 16).
+  const double tolerance = options.precision == Precision::kFloat ? 1e-8 : 1e-13;
+  const double alone = negative_log_likelihood(data, pieces, parameters, options, objective, nullptr);
+  CHECK(std::fabs(alone - result.value) <= tolerance * std::fabs(result.value));
   return result;
 }
 
