@@ -65,13 +65,13 @@ demo: demo-program
 	@grep -v '^#' $(DEMO_OUT)/boundaries.bedgraph | head -n 8
 	@echo
 	@echo 'Agreement with the annotation, $(DEMO_OUT)/evaluation.txt:'
-	@head -n 17 $(DEMO_OUT)/evaluation.txt
+	@head -n 18 $(DEMO_OUT)/evaluation.txt
 	$(PROGRAM) train -q -x cpu --labels data/genes.bed -b 3 --max-iterations 30 -o $(DEMO_OUT)/trained.json $(DEMO_TRACKS)
 	$(PROGRAM) decode -q -p $(DEMO_OUT)/trained.json -o $(DEMO_OUT)/trained.bed $(DEMO_TRACKS)
 	$(PROGRAM) eval --truth data/genes.bed -o $(DEMO_OUT)/trained_evaluation.txt $(DEMO_OUT)/trained.bed
 	@echo
 	@echo 'Agreement of a decode with parameters learned from these 30 kb, $(DEMO_OUT)/trained.json:'
-	@sed -n '6,9p' $(DEMO_OUT)/trained_evaluation.txt
+	@sed -n '7,10p' $(DEMO_OUT)/trained_evaluation.txt
 
 # All suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
 test: build build-asan build-fuzz
