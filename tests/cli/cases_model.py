@@ -179,6 +179,8 @@ def test_edit_takes_the_sample_out_of_names_of_tracks(box):
         track["name"] = "K562." + track["name"]
     box.write("sample.json", json.dumps(model))
     box.fails(["decode", "-p", "sample.json"] + TRACKS, 3, "semicrf edit --drop-track-prefix")
+    looped = box.run(["decode", "-p", "sample.json", "--track-pattern", "{track}.bw"] + TRACKS).stderr
+    check("semicrf edit --drop-track-prefix" in looped and "or all files at once" not in looped, looped)
     box.ok("edit sample.json --drop-track-prefix K562. -o plain.json")
     found = box.ok(["decode", "-q", "-p", "plain.json"] + TRACKS).stdout
     check(bed_rows(found) == bed_rows(box.ok(["decode", "-q", "-p", "demo.params.json"] + TRACKS).stdout), "segments")

@@ -30,8 +30,7 @@ std::string advice_to_bind(const InputArgument& argument) {
            "--rename-track";
   return "bind it by name: NAME=" + argument.path +
          ", or all files at once by --track-pattern '{sample}.{track}.bw', which takes names from file "
-         "names; semicrf "
-         "edit --drop-track-prefix takes a sample's name out of a model";
+         "names; semicrf edit --drop-track-prefix takes a sample's name out of a model";
 }
 
 InputError lacks(const BigWigFile& file, const Chromosome& chromosome, const std::string& other_file) {

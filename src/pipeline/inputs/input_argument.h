@@ -12,7 +12,7 @@ namespace semicrf {
 struct InputArgument {
   std::string path;
   std::string name;    // given before "=", else the file's name without folder and extension
-  bool named = false;  // given before "="
+  bool named = false;  // given before "=", or by a sheet or a pattern
   InputKind kind = InputKind::kUnknown;
   std::string from;  // "sheet.tsv line 3"; empty: the command line
 };

@@ -61,6 +61,7 @@ void apply_pattern(const TrackPattern& pattern, std::vector<InputArgument>& argu
                         "give the files of one sample, or write its name in the place of {sample}"});
     sample = names->sample;
     argument.name = names->track;
+    argument.named = true;
     first = &argument;
   }
 }
