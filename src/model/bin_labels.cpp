@@ -93,17 +93,11 @@ std::vector<LabelledRun> label_bins(std::span<const LabelRecord> records, const 
 }
 
 std::vector<LabelledRun> with_background(const std::vector<LabelledRun>& runs, std::int64_t bins, int label) {
-  std::vector<LabelledRun> all;
   std::int64_t line = runs.empty() ? 0 : runs.front().line;
-  std::int64_t end = 0;  // of what is filled
-  for (const LabelledRun& run : runs) {
-    if (end < run.begin) all.push_back({end, run.begin, label, line});
-    all.push_back(run);
-    end = run.end;
-    line = run.line;
-  }
-  if (end < bins) all.push_back({end, bins, label, line});
-  return all;
+  return with_gaps_filled(runs, bins, [&](std::int64_t begin, std::int64_t end, const LabelledRun* before) {
+    if (before != nullptr) line = before->line;
+    return LabelledRun{begin, end, label, line};
+  });
 }
 
 }  // namespace semicrf

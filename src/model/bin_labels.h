@@ -25,6 +25,23 @@ struct LabelledRun {
   friend bool operator==(const LabelledRun&, const LabelledRun&) = default;
 };
 
+// `runs`, sorted and disjoint ranges within [0, end), with gap(begin, end, the run before it or null) between
+// them and at both ends.
+template <class Run, class MakeGap>
+std::vector<Run> with_gaps_filled(const std::vector<Run>& runs, std::int64_t end, MakeGap gap) {
+  std::vector<Run> all;
+  std::int64_t at = 0;
+  const Run* before = nullptr;
+  for (const Run& run : runs) {
+    if (at < run.begin) all.push_back(gap(at, run.begin, before));
+    all.push_back(run);
+    at = run.end;
+    before = &run;
+  }
+  if (at < end) all.push_back(gap(at, end, before));
+  return all;
+}
+
 // The bins of a sequence, bin i being bases [origin + i * bin_size, ...) cut at `length` bases.
 struct BinGrid {
   std::int64_t origin = 0;

@@ -14,6 +14,7 @@
 #include "io/params/params_json.h"
 #include "io/text/region.h"
 #include "io/text/sample_sheet.h"
+#include "model/bin_labels.h"
 #include "pipeline/eval/coverage.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
@@ -90,18 +91,9 @@ class Run {
         end = std::max(end, predicted.back().end);
       for (const Chromosome& known : sizes_)
         if (known.name == chromosome) end = known.length;
-      std::vector<Segment> filled;
-      std::int64_t at = 0;
-      const auto fill_to = [&](std::int64_t begin) {
-        if (at < begin) filled.push_back({at, begin, background});
-      };
-      for (const Segment& segment : segments) {
-        fill_to(segment.begin);
-        filled.push_back(segment);
-        at = segment.end;
-      }
-      fill_to(end);
-      segments = std::move(filled);
+      segments = with_gaps_filled(segments, end, [&](std::int64_t begin, std::int64_t to, const Segment*) {
+        return Segment{begin, to, background};
+      });
     }
   }
 
