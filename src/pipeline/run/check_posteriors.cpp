@@ -20,8 +20,8 @@ bool all_finite(std::span<const double> values) {
 }  // namespace
 
 void check_posteriors(const PosteriorBlock& block, const BinLocation& location) {
-  for (const std::span<const double>& values : {block.boundary, block.labels, block.path_label,
-                                                block.path_start, block.path_end, block.path_next_start}) {
+  for (const auto array : kPosteriorArrays) {
+    const std::span<const double> values = block.*array;
     if (all_finite(values)) continue;
     const auto bad = std::find_if(values.begin(), values.end(), [](double p) { return !std::isfinite(p); });
     const auto width = static_cast<std::int64_t>(values.size()) / block.range.size();

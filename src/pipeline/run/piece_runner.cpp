@@ -1,7 +1,9 @@
 #include "pipeline/run/piece_runner.h"
 
+#include <array>
 #include <exception>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "core/error.h"
@@ -19,29 +21,24 @@ namespace {
 constexpr std::size_t kPendingPerDevice = 4;  // jobs that wait for their turn
 
 // The posteriors of a short piece until it is its turn to be written.
-struct KeptBlock {
-  PositionRange range;
-  std::vector<double> boundary, labels, path_label, path_start, path_end, path_next_start;
-
-  explicit KeptBlock(const PosteriorBlock& block)
-      : range(block.range),
-        boundary(block.boundary.begin(), block.boundary.end()),
-        labels(block.labels.begin(), block.labels.end()),
-        path_label(block.path_label.begin(), block.path_label.end()),
-        path_start(block.path_start.begin(), block.path_start.end()),
-        path_end(block.path_end.begin(), block.path_end.end()),
-        path_next_start(block.path_next_start.begin(), block.path_next_start.end()) {}
+class KeptBlock {
+ public:
+  explicit KeptBlock(const PosteriorBlock& block) : range_(block.range) {
+    for (std::size_t i = 0; i < arrays_.size(); ++i) {
+      const std::span<const double> values = block.*kPosteriorArrays[i];
+      arrays_[i].assign(values.begin(), values.end());
+    }
+  }
   PosteriorBlock view() const {
     PosteriorBlock block;
-    block.range = range;
-    block.boundary = boundary;
-    block.labels = labels;
-    block.path_label = path_label;
-    block.path_start = path_start;
-    block.path_end = path_end;
-    block.path_next_start = path_next_start;
+    block.range = range_;
+    for (std::size_t i = 0; i < arrays_.size(); ++i) block.*kPosteriorArrays[i] = arrays_[i];
     return block;
   }
+
+ private:
+  PositionRange range_;
+  std::array<std::vector<double>, kPosteriorArrays.size()> arrays_;
 };
 
 // Reads another source alone and on the clock.

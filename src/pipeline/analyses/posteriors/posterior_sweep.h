@@ -2,6 +2,7 @@
 // states, proven from the sequence's real end, released left to right (docs/algorithm.md, "Bounded memory").
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -33,6 +34,10 @@ struct PosteriorBlock {
   // (n): a segment of the label of the path's next segment starts at t; 0 in the last segment.
   std::span<const double> path_next_start;
 };
+// All arrays of a block, for those who treat them alike.
+inline constexpr std::array kPosteriorArrays = {
+    &PosteriorBlock::boundary,   &PosteriorBlock::labels,   &PosteriorBlock::path_label,
+    &PosteriorBlock::path_start, &PosteriorBlock::path_end, &PosteriorBlock::path_next_start};
 using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called left to right
 
 struct PosteriorResult : ChunkTotals {
