@@ -1,6 +1,7 @@
 // semicrf edit: a parameter file changed by hand, without editing JSON.
 #include "model/edit.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <memory>
@@ -29,19 +30,17 @@ struct EditArguments {
 // "A,B" as two labels. Names may have commas: the first one that leaves two names counts.
 std::pair<int, int> parse_pair(const Parameters& parameters, const std::string& text) {
   const auto is_label = [&](const std::string& name) {
-    for (const Label& label : parameters.labels)
-      if (label.name == name) return true;
-    return false;
+    return std::ranges::any_of(parameters.labels, [&](const Label& label) { return label.name == name; });
   };
-  for (std::size_t comma = text.find(','); comma != std::string::npos; comma = text.find(',', comma + 1)) {
-    const std::string from = text.substr(0, comma), to = text.substr(comma + 1);
-    if (is_label(from) && is_label(to)) return {label_index(parameters, from), label_index(parameters, to)};
-  }
-  const std::size_t comma = text.find(',');
+  std::size_t comma = text.find(',');
   if (comma == std::string::npos)
     throw UsageError("--forbid: '" + text + "' is not two labels", "write FROM,TO, such as E2,E10");
-  label_index(parameters, text.substr(0, comma));
-  return {0, label_index(parameters, text.substr(comma + 1))};
+  for (std::size_t at = comma; at != std::string::npos; at = text.find(',', at + 1)) {
+    if (!is_label(text.substr(0, at)) || !is_label(text.substr(at + 1))) continue;
+    comma = at;
+    break;
+  }
+  return {label_index(parameters, text.substr(0, comma)), label_index(parameters, text.substr(comma + 1))};
 }
 
 // "LABEL=VALUE"; the label's index and the value.
