@@ -91,7 +91,7 @@ void add_eval_command(CLI::App& program) {
       ->add_option(
           "--truth", options.truth,
           "the true segments: BED with a label in column 4; or, with --rate, [sequence=]PATH of a Praat"
-          " TextGrid or of a table with the columns begin, end (seconds) and label")
+          " TextGrid, a folder of them, or a table with the columns begin, end (seconds) and label")
       ->required();
   command
       ->add_option("PRED", options.predicted,

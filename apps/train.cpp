@@ -129,7 +129,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
       .add_option(
           "--labels", options.labels_file,
           "the true segments: BED file with the label in column 4; or, with --rate, [sequence=]PATH of a"
-          " Praat TextGrid or of a table with the columns begin, end (seconds) and label")
+          " Praat TextGrid, a folder of them, or a table with the columns begin, end (seconds) and label")
       ->required();
   add_tier_option(command, arguments.unit);
   command.add_option(

@@ -1,6 +1,11 @@
 #include "core/process_memory.h"
 
+#include <features.h>
 #include <sys/resource.h>
+
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 #include <fstream>
 #include <string>
@@ -25,6 +30,12 @@ std::int64_t peak_resident_bytes() {
   if (const std::int64_t peak = status_bytes("VmHWM:"); peak > 0) return peak;
   rusage usage{};
   return getrusage(RUSAGE_SELF, &usage) == 0 ? std::int64_t{usage.ru_maxrss} * 1024 : 0;
+}
+
+void share_one_heap() {
+#ifdef __GLIBC__
+  mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 }  // namespace semicrf

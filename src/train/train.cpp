@@ -50,12 +50,13 @@ std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engin
 
 // Of the whole program: what is in memory after reading, and what the fit adds to it as a rule.
 std::size_t forecast_peak(const TrainingSetup& setup, const TrainOptions& options, std::size_t coordinates) {
-  constexpr std::size_t kVectors = 2 * 40 + 12;  // of coordinates: the history of L-BFGS, and a few
-  constexpr std::size_t kRunMemory = std::size_t{6} << 20;       // what else a fit touches of the program
+  // Vectors of coordinates: the history of L-BFGS, and a few.
+  const std::size_t vectors = options.optimizer == Optimizer::kAdamW ? 12 : 2 * 40 + 12;
+  constexpr std::size_t kRunMemory = std::size_t{2} << 20;       // what else a fit touches of the program
   constexpr std::size_t kThreadMemory = std::size_t{128} << 10;  // stack and heap of a thread
   const std::size_t fit =
       objective_bytes(setup.inputs.training, setup.first, options.engine, NeedOf::kUsual) +
-      kVectors * coordinates * sizeof(double) + kRunMemory +
+      vectors * coordinates * sizeof(double) + kRunMemory +
       static_cast<std::size_t>(options.engine.threads) * kThreadMemory;
   return std::max(static_cast<std::size_t>(resident_bytes().all()) + fit,
                   static_cast<std::size_t>(peak_resident_bytes()));
@@ -190,6 +191,7 @@ Parameters finish(const TrainOptions& options, const ParameterSpace& space, cons
 
 void run_train(const TrainOptions& options, const TrainLog& log) {
   const auto begin = Clock::now();
+  share_one_heap();
   TrainingSetup setup = set_up_training(options);
   check_files(options, setup.inputs.paths);
   const std::string device = make_engine(options.engine, setup.first.chain)->description();
@@ -242,6 +244,7 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
 }
 
 std::string plan_train(const TrainOptions& options) {
+  share_one_heap();
   TrainingSetup setup = set_up_training(options);
   check_files(options, setup.inputs.paths);
   cut_for(options, setup);

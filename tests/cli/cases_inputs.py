@@ -409,6 +409,38 @@ def test_labels_with_times_are_those_of_bed(box):
     check(load(box, "ms.json")["training"]["positions"] == trained_positions(box), "milliseconds")
 
 
+def test_a_folder_of_textgrids(box):
+    """As forced aligners write them: a file per utterance."""
+    frames(box)
+    frames(box, "utt2.npy")
+    box.path("grids").mkdir()
+    grid(box, "grids/utt1.TextGrid")
+    grid(box, "grids/utt2.textgrid")
+    box.write("grids/notes.txt", "not a grid")
+    box.write("both.bed", box.text("frames.bed") + box.text("frames.bed").replace("utt1", "utt2"))
+    records, models = {}, {}
+    for labels in ("both.bed", "grids --rate 100 --tier phones"):
+        box.ok(SPEECH + "--labels %s -o speech.json utt1.npy utt2.npy" % labels)
+        document = load(box, "speech.json")
+        records[labels] = [file["name"] for file in document.pop("training")["files"] if file["role"] == "labels"]
+        check(document == models.setdefault("bed", document), labels)
+    check(records["grids --rate 100 --tier phones"] == ["utt1.TextGrid", "utt2.textgrid"], "%s" % records)
+    box.ok("decode -p speech.json --unit frames -o both.out.bed utt1.npy utt2.npy")
+    evaluation = box.ok("eval --truth grids --rate 100 --tier phones both.out.bed").stdout
+    check("utt1" in evaluation + box.text("both.out.bed") and "overall" in evaluation.lower(), evaluation)
+    speech = SPEECH + "--rate 100 --tier phones -o out.json utt1.npy utt2.npy --labels "
+    grid(box, "grids/utt2.textgrid", [(0, 0.7, "off"), (0.6, 1.0, "on")])
+    box.fails(speech + "grids", 3, "grids/utt2.textgrid", "line 30", "overlaps")
+    box.fails(speech + "x=grids", 2, "names one sequence", "folder")
+    grid(box, "grids/utt2.TextGrid")
+    box.fails(speech + "grids", 3, "utt2.", "the same sequence")
+    box.path("none").mkdir()
+    box.fails(speech + "none", 3, "none", "no file whose name ends in .TextGrid")
+    box.fails(SPEECH + "-o out.json utt1.npy --labels grids", 3, "utt2.")
+    box.path("grids/utt2.textgrid").unlink()
+    box.fails(SPEECH + "-o out.json utt1.npy --labels grids", 2, "--rate")
+
+
 def trained_positions(box):
     return load(box, "speech.json")["training"]["positions"]
 
@@ -433,6 +465,8 @@ def test_evaluation_in_frames(box):
     box.fails("decode -p speech.json --unit frames -r utt1:900-1000 -o out.bed utt1.npy", 3, "400 frames")
     box.fails("decode -p speech.json --track-names zcr,energy -o out.bed utt1.npy", 2, "zcr,energy", "energy,zcr")
     box.fails(SPEECH.replace("energy,zcr", "energy") + "--labels frames.bed -o out.json utt1.npy", 2, "1 names", "2 columns")
+    named = SPEECH.replace("--track-names energy,zcr ", "") + "--labels frames.bed -o out.json "
+    box.fails(named + "energy,zcr=utt1.npy", 3, "utt1", "energy,zcr", "--track-names names its columns")
     bigwig_track(box, "x.bw")
     box.fails("train --track-names a --labels frames.bed -o out.json x.bw", 2, "--track-names", "NAME=PATH")
 

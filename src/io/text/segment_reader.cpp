@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/natural_order.h"
 #include "core/text.h"
 #include "io/text/textgrid.h"
 
@@ -133,6 +135,32 @@ std::vector<TimedLabel> read_grid(const std::string& path, const std::string& na
   return labels;
 }
 
+// The TextGrids of a folder, in the natural order of their names. InputError: none, or two of one sequence.
+std::vector<std::string> grids_in(const std::string& folder) {
+  std::vector<std::filesystem::path> found;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    std::string ending = entry.path().extension().string();
+    std::ranges::transform(ending, ending.begin(), [](unsigned char c) { return std::tolower(c); });
+    if (ending == ".textgrid" && entry.is_regular_file(error)) found.push_back(entry.path());
+  }
+  if (error) throw ReadError({folder, "", "this folder cannot be listed: " + error.message(), ""});
+  if (found.empty())
+    throw InputError({folder, "", "this folder has no file whose name ends in .TextGrid",
+                      "give a file of labels, or a folder of TextGrids"});
+  std::ranges::sort(found, [](const auto& a, const auto& b) {
+    return natural_less(a.filename().string(), b.filename().string());
+  });
+  std::vector<std::string> files;
+  for (const std::filesystem::path& path : found) {
+    if (!files.empty() && std::filesystem::path(files.back()).stem() == path.stem())
+      throw InputError({path.string(), "", "belongs to the same sequence as " + files.back(),
+                        "every TextGrid of a folder is the sequence of its name: remove one of the two"});
+    files.push_back(path.string());
+  }
+  return files;
+}
+
 // Intervals have a length, and those of a sequence are sorted and do not overlap.
 void check_order(const std::string& path, const std::vector<TimedLabel>& labels) {
   std::map<std::string, const TimedLabel*> last;
@@ -179,10 +207,15 @@ std::string take_sequence_name(std::string& argument) {
 }
 
 SegmentReader::SegmentReader(const std::string& path, const LabelTimes& times) {
-  // What can be read only once, a pipe or standard input, is BED.
   std::error_code ignored;
-  const bool twice = std::filesystem::is_regular_file(path, ignored);
-  const bool grid = twice && is_textgrid(path);
+  const bool folder = std::filesystem::is_directory(path, ignored);
+  if (folder && !times.sequence.empty())
+    throw UsageError("'" + times.sequence + "=' names one sequence, but " + path + " is a folder",
+                     "leave the name out: every TextGrid is the sequence of its own name");
+  files_ = folder ? grids_in(path) : std::vector{path};
+  // What can be read only once, a pipe or standard input, is BED.
+  const bool twice = std::filesystem::is_regular_file(files_.front(), ignored);
+  const bool grid = folder || (twice && is_textgrid(path));
   if (!grid && !(twice && is_table(path))) {
     if (!times.sequence.empty())
       throw UsageError(
@@ -194,6 +227,11 @@ SegmentReader::SegmentReader(const std::string& path, const LabelTimes& times) {
   if (times.rate <= 0)
     throw UsageError(path + " has times in seconds, which become positions only by a rate",
                      "give --rate R, positions per second");
+  for (std::size_t file = 0; file < files_.size(); ++file) read_times(file, grid, times);
+}
+
+void SegmentReader::read_times(std::size_t file, bool grid, const LabelTimes& times) {
+  const std::string& path = files_[file];
   const std::string name =
       times.sequence.empty() ? std::filesystem::path(path).stem().string() : times.sequence;
   const std::vector<TimedLabel> labels = grid ? read_grid(path, name, times.tier) : read_table(path, name);
@@ -209,7 +247,7 @@ SegmentReader::SegmentReader(const std::string& path, const LabelTimes& times) {
     record.fields = {label.sequence, "", "", label.label};
     record.line = label.line;
     if (record.begin < record.end) {
-      records_.push_back(std::move(record));
+      records_.push_back({std::move(record), file});
     } else {
       ++vanished_;
     }
@@ -221,7 +259,8 @@ SegmentReader::~SegmentReader() = default;
 bool SegmentReader::next(BedRecord& record) {
   if (bed_) return bed_->next(record);
   if (next_ == records_.size()) return false;
-  record = records_[next_++];
+  file_ = records_[next_].file;
+  record = records_[next_++].record;
   return true;
 }
 

@@ -23,7 +23,8 @@ struct LabelTimes {
 // of an existing file is a PATH as a whole.
 std::string take_sequence_name(std::string& argument);
 
-// Three kinds of files, told by their content:
+// Three kinds of files, told by their content, or a folder with several TextGrids (names that end in
+// .TextGrid), each of which is a sequence:
 // - BED with a label in column 4;
 // - TextGrid of Praat: the intervals of one tier, those without a text left out;
 // - tables with the columns begin, end and label (seconds) and perhaps sequence, separated by tabs or blanks:
@@ -40,10 +41,22 @@ class SegmentReader {
   // As BedReader::bin_size; not known of files with times.
   std::optional<std::int64_t> bin_size() const { return bed_ ? bed_->bin_size() : std::nullopt; }
   std::int64_t vanished() const { return vanished_; }  // intervals, known from the beginning; 0 for BED
+  // What is read: the files of a folder in their natural order, else the file itself.
+  const std::vector<std::string>& files() const { return files_; }
+  // The one that the last record is from.
+  const std::string& file() const { return files_[file_]; }
 
  private:
+  void read_times(std::size_t file, bool grid, const LabelTimes& times);
+
+  std::vector<std::string> files_;
+  std::size_t file_ = 0;
   std::unique_ptr<BedReader> bed_;  // or null
-  std::vector<BedRecord> records_;
+  struct FromFile {
+    BedRecord record;
+    std::size_t file = 0;
+  };
+  std::vector<FromFile> records_;
   std::size_t next_ = 0;
   std::int64_t vanished_ = 0;
 };

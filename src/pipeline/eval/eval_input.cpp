@@ -85,16 +85,22 @@ Segmentation read_segmentation(const std::string& path, const std::vector<Chromo
   Segmentation segmentation;
   segmentation.path = path;
   std::unordered_map<std::string, std::vector<Line>> lines;
+  std::vector<std::string> sources;  // the files of the chromosomes
   SegmentReader reader(path, times);
   for (BedRecord record; reader.next(record); ++segmentation.count) {
-    check_record(path, record, lengths);
+    check_record(reader.file(), record, lengths);
     const auto [chromosome, added] = lines.try_emplace(record.chromosome);
-    if (added) segmentation.chromosomes.push_back(record.chromosome);
+    if (added) {
+      segmentation.chromosomes.push_back(record.chromosome);
+      sources.push_back(reader.file());
+    }
     chromosome->second.push_back({{record.begin, record.end, labels.number(record.name)}, record.line});
   }
   segmentation.bin_size = reader.bin_size();
-  for (const std::string& chromosome : segmentation.chromosomes)
-    segmentation.segments[chromosome] = sorted_segments(path, chromosome, lines[chromosome]);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const std::string& chromosome = segmentation.chromosomes[i];
+    segmentation.segments[chromosome] = sorted_segments(sources[i], chromosome, lines[chromosome]);
+  }
   return segmentation;
 }
 

@@ -14,7 +14,7 @@ bool windows_pay(std::span<const std::int64_t> pieces, std::size_t devices) {
 }
 
 EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
-    : options_(options), model_(model) {
+    : options_(options), model_(model), singles_(static_cast<std::size_t>(std::max(1, options.threads))) {
   engines_.resize(options.spread_windows ? 1 : std::max<std::size_t>(1, options.devices.size()));
   // A GPU takes a tenth of a second to open.
   parallel_for(devices(), engines_.size(), [&](std::size_t i, int) {
@@ -25,15 +25,15 @@ EnginePool::EnginePool(const EngineOptions& options, const ChainModel& model)
 }
 
 Engine& EnginePool::single(int index) {
-  EngineOptions one = options_;
-  one.threads = 1;
-  one.spread_windows = false;
-  while (singles_.size() < static_cast<std::size_t>(options_.threads)) {
-    if (!options_.devices.empty())
-      one.devices = {options_.devices[singles_.size() % options_.devices.size()]};
-    singles_.push_back(make_engine(one, model_));
+  const auto at = static_cast<std::size_t>(index);
+  if (singles_[at] == nullptr) {
+    EngineOptions one = options_;
+    one.threads = 1;
+    one.spread_windows = false;
+    if (!options_.devices.empty()) one.devices = {options_.devices[at % options_.devices.size()]};
+    singles_[at] = make_engine(one, model_);
   }
-  return *singles_[static_cast<std::size_t>(index)];
+  return *singles_[at];
 }
 
 }  // namespace semicrf

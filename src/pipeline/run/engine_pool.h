@@ -17,8 +17,8 @@ namespace semicrf {
 // longest (positions) is more than an equal part of all.
 bool windows_pay(std::span<const std::int64_t> pieces, std::size_t devices);
 
-// An engine per device, or one that works with all threads; and engines of one thread, made when the first of
-// them is asked for.
+// An engine per device, or one that works with all threads; and engines of one thread, each made when it is
+// asked for.
 class EnginePool {
  public:
   EnginePool(const EngineOptions& options, const ChainModel& model);
@@ -27,7 +27,7 @@ class EnginePool {
   Engine& first() const { return *engines_.front(); }
   int threads() const { return options_.threads; }
   int threads_per_device() const { return std::max(1, threads() / devices()); }
-  // Of one thread; index < threads(). The first call is made by one thread alone.
+  // Of one thread; index < threads(). Made at the first call; an index is for one caller at a time.
   Engine& single(int index);
 
  private:

@@ -26,7 +26,7 @@ constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what 
 
 // Stack and heap of a thread; what it gives back to the heap grows with its part of the work.
 std::size_t thread_memory(std::int64_t positions, std::size_t threads) {
-  constexpr std::size_t kLeast = std::size_t{64} << 10, kMost = std::size_t{768} << 10;
+  constexpr std::size_t kLeast = std::size_t{64} << 10, kMost = std::size_t{640} << 10;
   return std::min(kMost, kLeast + 8 * static_cast<std::size_t>(positions) / threads);
 }
 

@@ -47,7 +47,11 @@ class LabelReader {
   LabelFile read(const LabelTimes& times) {
     SegmentReader reader(file_.path, times);
     BedRecord record;
-    while (reader.next(record)) add(record);
+    while (reader.next(record)) {
+      source_ = reader.file();
+      add(record);
+    }
+    file_.files = reader.files();
     file_.vanished = reader.vanished();
     if (file_.order.empty())
       throw InputError({file_.path, "", "there is no labelled segment in this file",
@@ -59,7 +63,7 @@ class LabelReader {
 
  private:
   [[noreturn]] void refuse(std::int64_t line, const std::string& what, const std::string& advice) const {
-    throw InputError({file_.path, line_name(line), what, advice});
+    throw InputError({source_, line_name(line), what, advice});
   }
 
   int label_of(const BedRecord& record) {
@@ -94,6 +98,7 @@ class LabelReader {
     auto [place, is_new] = file_.chromosomes.try_emplace(record.chromosome);
     if (is_new) file_.order.push_back(record.chromosome);
     place->second.push_back(found);
+    if (is_new) file_.sources[record.chromosome] = source_;
   }
 
   // E1, E2, E10, whatever comes first in the file: models of different files have their labels in one order.
@@ -109,7 +114,8 @@ class LabelReader {
         record.label = static_cast<int>(ranks[static_cast<std::size_t>(record.label)]);
   }
 
-  void sort_and_check(const std::string& chromosome, std::vector<LabelRecord>& records) const {
+  void sort_and_check(const std::string& chromosome, std::vector<LabelRecord>& records) {
+    source_ = file_.sources.at(chromosome);
     std::stable_sort(records.begin(), records.end(),
                      [](const LabelRecord& a, const LabelRecord& b) { return a.begin < b.begin; });
     for (std::size_t i = 1; i < records.size(); ++i) {
@@ -126,6 +132,7 @@ class LabelReader {
 
   bool fixed_;
   LabelFile file_;
+  std::string source_;  // the file of what is looked at
   std::unordered_map<std::string, int> index_;
 };
 

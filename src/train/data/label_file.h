@@ -15,12 +15,14 @@
 namespace semicrf {
 
 struct LabelFile {
-  std::string path;
-  std::vector<Label> labels;  // the known ones, or those of the file in their natural order
+  std::string path;                // as it was given
+  std::vector<std::string> files;  // that were read: those of a folder, else `path`
+  std::vector<Label> labels;       // the known ones, or those of the file in their natural order
   std::map<std::string, std::vector<LabelRecord>> chromosomes;  // sorted by position, disjoint
   std::vector<std::string> order;                               // chromosomes in the file's order
-  std::int64_t vanished = 0;      // intervals too short for a bin, of files with times
-  std::optional<int> background;  // label of what no line covers
+  std::map<std::string, std::string> sources;  // of chromosomes: the file that has their segments
+  std::int64_t vanished = 0;                   // intervals too short for a bin, of files with times
+  std::optional<int> background;               // label of what no line covers
 };
 
 // `known` are the labels of the model; empty: the file's own labels, coloured by its ninth column where every

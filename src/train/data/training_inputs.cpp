@@ -63,7 +63,7 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
     }
     const LabelRecord& last = labels.chromosomes.at(name).back();
     if (last.end > known->second)
-      throw InputError({labels.path, "line " + std::to_string(last.line),
+      throw InputError({labels.sources.at(name), "line " + std::to_string(last.line),
                         "the segment ends at " + units().one + " " + std::to_string(last.end) + ", but " +
                             name + " has " + amount(known->second) + " in the tracks",
                         units().one == "base"
@@ -74,7 +74,10 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
     throw InputError({labels.path, "",
                       "no chromosome of the labels (" + chromosome_names(unknown) +
                           ") is in the tracks, which have " + chromosome_names(names),
-                      "chromosome names must match exactly, including any \"chr\" prefix"});
+                      inputs.steps().tracks.empty()
+                          ? "the sequence of an array is the NAME of NAME=PATH, or its file's name; "
+                            "--track-names names its columns"
+                          : "chromosome names must match exactly, including any \"chr\" prefix"});
   if (!unknown.empty())
     found.warnings.push_back({"labels-not-used", "labels on " + chromosome_names(unknown) +
                                                      " are not used: no track has these chromosomes"});
@@ -295,7 +298,8 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
   found.validation.num_tracks = static_cast<int>(tracks.size());
   for (std::size_t i = 0; i < samples.size(); ++i)
     read_sample(options, samples[i], i, labels, parameters, bin_size.has_value(), found);
-  found.paths.push_back(labels.path);
+  found.labels = labels.files;
+  found.paths.insert(found.paths.end(), labels.files.begin(), labels.files.end());
   if (labels.vanished > 0)
     found.warnings.push_back(
         {"labels-too-short", std::to_string(labels.vanished) +

@@ -31,6 +31,7 @@ struct TrainingInputs {
   std::vector<std::string> binding;  // lines for the log
   std::string proposal;              // what the log proposes about the names of the tracks, or empty
   std::vector<std::string> paths;    // every file that is read, for check_outputs
+  std::vector<std::string> labels;   // of these: the files of labels
   TrackSteps steps;                  // of bigWig files
   std::vector<Warning> warnings;
   std::vector<SequenceStats> sequences;  // of the training data

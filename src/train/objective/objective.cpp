@@ -254,7 +254,10 @@ std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, c
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
                             const EngineOptions& options, NeedOf need) {
-  const std::unique_ptr<Engine> engine = make_engine(options, parameters.chain);
+  const int side_by_side = workers_for(data.pieces.size(), options);
+  EngineOptions part = options;
+  part.threads = std::max(1, options.threads / side_by_side);
+  const std::unique_ptr<Engine> engine = make_engine(part, parameters.chain);
   const auto of_engine = [&](std::int64_t length) {
     return need == NeedOf::kUsual ? engine->usual_posterior_bytes(length, true)
                                   : engine->posterior_bytes(length, true);
@@ -268,7 +271,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   // Of a piece, per position: scores and posteriors, or the true label.
   const std::size_t scores = engine->projects() ? 0 : labels * arrays * score;
   const std::size_t position = engine->projects() ? sizeof(int) : labels * arrays * (score + sizeof(double));
-  const auto most = static_cast<std::size_t>(workers_for(data.pieces.size(), options));
+  const auto most = static_cast<std::size_t>(side_by_side);
   // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
   std::vector<std::size_t> needs;
   std::int64_t longest = kShard, positions = 0;

@@ -96,7 +96,7 @@ std::vector<TrainingRecord::File> files_of(const TrainOptions& options, const Tr
   for (const std::string& path : inputs.paths) {
     if (path.empty()) continue;
     std::string role = "track";
-    if (path == options.labels_file) role = "labels";
+    if (std::ranges::find(inputs.labels, path) != inputs.labels.end()) role = "labels";
     if (path == options.input.parameters) role = "init";
     if (path == options.input.regions_file) role = "regions";
     if (path == options.input.exclude_file) role = "exclude";
@@ -117,11 +117,13 @@ void check_every_label_is_seen(const TrainingSetup& setup, const TrainOptions& o
   }
 }
 
-void check_paths(const TrainingData& data, const Parameters& parameters, const std::string& labels_file) {
+void check_paths(const TrainingData& data, const Parameters& parameters, const LabelFile& labels) {
   for (const TrainingPiece& piece : data.pieces) {
     const PathProblem problem = find_problem(parameters, piece);
     if (problem.what.empty()) continue;
-    throw InputError({labels_file, problem.line > 0 ? "line " + std::to_string(problem.line) : "",
+    const auto source = labels.sources.find(piece.location.chromosome);
+    const std::string& file = source == labels.sources.end() ? labels.path : source->second;
+    throw InputError({file, problem.line > 0 ? "line " + std::to_string(problem.line) : "",
                       problem.what + " (" + problem.where + ")",
                       "change the labels, or what --init forbids"});
   }
@@ -208,8 +210,8 @@ class SetUp {
     make_first(labels, tracks, bin_size);
     if (setup_.first.centering == Centering::kMean)
       read_feature_means(options_, setup_.first.tracks, bin_size, setup_.inputs);
-    check_paths(setup_.inputs.training, setup_.first, options_.labels_file);
-    check_paths(setup_.inputs.validation, setup_.first, options_.labels_file);
+    check_paths(setup_.inputs.training, setup_.first, labels);
+    check_paths(setup_.inputs.validation, setup_.first, labels);
     describe(bin_size);
     return std::move(setup_);
   }
