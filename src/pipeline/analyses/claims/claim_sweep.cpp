@@ -1,0 +1,249 @@
+#include "pipeline/analyses/claims/claim_sweep.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "core/parallel.h"
+#include "model/centred_scores.h"
+#include "pipeline/analyses/claims/local_chain.h"
+#include "pipeline/analyses/claims/message_rows.h"
+#include "pipeline/analyses/claims/reversed_chain.h"
+
+namespace semicrf {
+namespace {
+
+// The positions that a claim needs of a sequence of `length`.
+PositionRange near(const Claim& claim, const ChainModel& model, std::int64_t length) {
+  const std::int64_t reach = claim_reach(model);
+  return {std::max<std::int64_t>(0, claim.begin - reach), std::min(length, claim.end + reach)};
+}
+
+// All of them, sorted; ranges that touch are one.
+std::vector<PositionRange> positions_near(std::span<const Claim> claims, const ChainModel& model,
+                                          std::int64_t length) {
+  std::vector<PositionRange> all;
+  for (const Claim& claim : claims) all.push_back(near(claim, model, length));
+  std::ranges::sort(all, {}, [](const PositionRange& range) { return range.begin; });
+  std::vector<PositionRange> merged;
+  for (const PositionRange& range : all) {
+    if (!merged.empty() && range.begin <= merged.back().end) {
+      merged.back().end = std::max(merged.back().end, range.end);
+    } else {
+      merged.push_back(range);
+    }
+  }
+  return merged;
+}
+
+std::vector<PositionRange> mirrored(std::vector<PositionRange> ranges, std::int64_t length) {
+  std::ranges::reverse(ranges);
+  for (PositionRange& range : ranges) range = {length - range.end, length - range.begin};
+  return ranges;
+}
+
+// What a sweep keeps of a position: the level and the C messages of starts, with a tail also the level and
+// the C messages of tails at the boundary right of the position, then C emissions, start and end scores as
+// far as they are kept.
+struct RowShape {
+  RowShape(const ChainModel& model, bool with_scores, bool with_boundary)
+      : labels(static_cast<std::size_t>(model.num_labels)) {
+    starts = 1;
+    tails = starts + labels + 1;
+    emissions = model.has_tail() ? tails + labels : starts + labels;
+    boundary = emissions + (with_scores ? labels : 0);
+    width = boundary + (with_boundary ? 2 * labels : 0);
+    has_tail = model.has_tail();
+    has_scores = with_scores;
+    has_boundary = with_boundary;
+  }
+  std::size_t labels;
+  std::size_t starts, tails, emissions, boundary, width;  // where each begins
+  bool has_tail, has_scores, has_boundary;
+};
+
+// One sweep from left to right.
+class MessageSweep {
+ public:
+  MessageSweep(Engine& engine, ScoreSource& source, const WindowPlan& plan, const RowShape& shape,
+               MessageRows& rows)
+      : engine_(engine), source_(source), plan_(plan), shape_(shape), rows_(rows) {}
+
+  // The state at the sequence's end; nothing where no segmentation is possible.
+  std::optional<BoundaryState> run(ChunkTotals& totals, const ProgressCallback& progress) {
+    WindowLoop loop(engine_, source_, plan_, WindowLoop::Scores::kNoFeatures, progress);
+    std::optional<BoundaryState> last;
+    const bool possible =
+        loop.left_to_right(WindowLoop::States::kLatest, [&](std::int64_t n, const ScoreWindow& scores) {
+          const PositionRange range = plan_.range(n);
+          ForwardWindow window = engine_.forward(scores, range, loop.left(n), prepare(range));
+          keep(range, scores, window.whole);
+          totals.add(window.chunks);
+          if (n == loop.last()) last = window.right;
+          return std::move(window.right);
+        });
+    rows_.finish();
+    return possible && log_sum(*last) > kNegativeInfinity ? last : std::nullopt;
+  }
+
+ private:
+  ForwardArrays prepare(PositionRange range) {
+    const auto n = static_cast<std::size_t>(range.size());
+    starts_.resize(n * shape_.labels);
+    start_levels_.resize(n);
+    ForwardArrays out;
+    out.starts = starts_.data();
+    out.start_levels = start_levels_.data();
+    if (!shape_.has_tail) return out;
+    tails_.resize(n * shape_.labels);
+    end_levels_.resize(n);
+    out.tails = tails_.data();
+    out.end_levels = end_levels_.data();
+    return out;
+  }
+
+  void keep(PositionRange range, const ScoreWindow& scores, double whole) {
+    const CentredScores centred(engine_.model(), scores);
+    std::vector<double> row(shape_.width);
+    rows_.take(range, [&](std::int64_t t) {
+      const auto i = static_cast<std::size_t>(t - range.begin);
+      row[0] = start_levels_[i] + whole;
+      std::copy_n(starts_.data() + i * shape_.labels, shape_.labels, row.data() + shape_.starts);
+      if (shape_.has_tail) {
+        row[shape_.tails - 1] = end_levels_[i] + whole;
+        std::copy_n(tails_.data() + i * shape_.labels, shape_.labels, row.data() + shape_.tails);
+      }
+      for (std::size_t c = 0; c < shape_.labels; ++c) {
+        const int label = static_cast<int>(c);
+        if (shape_.has_scores) row[shape_.emissions + c] = centred.emission(t, label);
+        if (!shape_.has_boundary) continue;
+        row[shape_.boundary + c] = centred.start(t, label);
+        row[shape_.boundary + shape_.labels + c] = centred.end(t, label);
+      }
+      return std::span<const double>(row);
+    });
+  }
+
+  Engine& engine_;
+  ScoreSource& source_;
+  const WindowPlan& plan_;
+  const RowShape& shape_;
+  MessageRows& rows_;
+  std::vector<double> starts_, start_levels_, tails_, end_levels_;
+};
+
+// Both sweeps' rows around one claim, as its sums want them.
+class RowsNear {
+ public:
+  RowsNear(const ChainModel& model, std::int64_t length, const RowShape& left, const RowShape& right,
+           const MessageRows& forward, const MessageRows& backward, const BoundaryState& state)
+      : model_(model), length_(length), left_(left), right_(right), forward_(forward), backward_(backward) {
+    BoundaryState rest = state;
+    rest.whole = 0;
+    partition_whole_ = state.whole;
+    partition_rest_ = log_sum(rest);
+  }
+
+  LocalRows of(const Claim& claim) const {
+    const PositionRange range = near(claim, model_, length_);
+    const std::vector<double> there = forward_.read(range.begin, range.end);
+    const std::vector<double> back = backward_.read(length_ - range.end, length_ - range.begin);
+    LocalRows rows;
+    rows.n = range.size();
+    rows.begin = claim.begin - range.begin;
+    rows.end = claim.end - range.begin;
+    const auto n = static_cast<std::size_t>(rows.n);
+    // The message of the last position in the mirror is the first here.
+    const double left_level = there[0], right_level = back[0];
+    rows.level = left_level + right_level - partition_whole_ - partition_rest_;
+    const std::size_t labels = left_.labels;
+    rows.starts.resize(labels * n);
+    rows.ends.resize(labels * n);
+    rows.emissions.resize(labels * n);
+    rows.start_scores.resize(left_.has_boundary ? labels * n : 0);
+    rows.end_scores.resize(rows.start_scores.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = there.data() + i * left_.width;
+      const double* mirror = back.data() + (n - 1 - i) * right_.width;
+      for (std::size_t c = 0; c < labels; ++c) {
+        rows.starts[c * n + i] = row[left_.starts + c] + (row[0] - left_level);
+        rows.ends[c * n + i] = mirror[right_.starts + c] + (mirror[0] - right_level);
+        rows.emissions[c * n + i] = row[left_.emissions + c];
+        if (!left_.has_boundary) continue;
+        rows.start_scores[c * n + i] = row[left_.boundary + c];
+        rows.end_scores[c * n + i] = row[left_.boundary + labels + c];
+      }
+    }
+    if (!left_.has_tail) return rows;
+    rows.left_tail = tail(there, left_, rows.begin - 1, left_level);
+    rows.right_tail = tail(back, right_, rows.n - rows.end - 1, right_level);
+    return rows;
+  }
+
+ private:
+  // At the boundary right of row `index`; -1: at the sequence's start.
+  static std::vector<double> tail(const std::vector<double>& rows, const RowShape& shape, std::int64_t index,
+                                  double level) {
+    std::vector<double> logs(shape.labels, kNegativeInfinity);
+    if (index < 0) return logs;
+    const double* row = rows.data() + static_cast<std::size_t>(index) * shape.width;
+    for (std::size_t c = 0; c < shape.labels; ++c)
+      logs[c] = row[shape.tails + c] + (row[shape.tails - 1] - level);
+    return logs;
+  }
+
+  const ChainModel& model_;
+  std::int64_t length_;
+  const RowShape& left_;
+  const RowShape& right_;
+  const MessageRows& forward_;
+  const MessageRows& backward_;
+  double partition_whole_ = 0, partition_rest_ = 0;
+};
+
+// Whether any position has a start or end score.
+bool has_boundary_scores(const ChainModel& model, ScoreSource& source) {
+  if (!model.start_scores.empty() || !model.end_scores.empty()) return true;
+  ScoreBuffers buffers;
+  const ScoreWindow window = HostProjection(source).read(0, 1, buffers);
+  return !window.start_scores.empty() || !window.end_scores.empty();
+}
+
+}  // namespace
+
+WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
+  WindowNeeds needs = log_needs(engine, source);
+  const auto labels = static_cast<std::size_t>(engine.model().num_labels);
+  needs.output_bytes = sizeof(double) * (2 + labels * (engine.model().has_tail() ? 2 : 1));
+  needs.score_bytes += 3 * labels * sizeof(double);  // of the reversed sequence
+  return needs;
+}
+
+ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
+                        const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
+                        const ProgressCallback& progress) {
+  const ChainModel& model = forward.model();
+  const std::int64_t length = source.length();
+  const std::vector<PositionRange> wanted = positions_near(claims, model, length);
+  const std::vector<PositionRange> mirror = mirrored(wanted, length);
+  const RowShape left(model, true, has_boundary_scores(model, source));
+  const RowShape right(model, false, false);
+  MessageRows forward_rows(wanted, left.width), backward_rows(mirror, right.width);
+  ClaimSweep result;
+  const std::optional<BoundaryState> state =
+      MessageSweep(forward, source, plan, left, forward_rows).run(result, progress);
+  if (!state) return result;
+  ReversedSource reversed_source(source, model.num_labels);
+  if (!MessageSweep(backward, reversed_source, mirror_plan, right, backward_rows).run(result, progress))
+    return result;
+  result.feasible = true;
+  result.log_partition = log_sum(*state);
+  result.results.resize(claims.size());
+  const ClaimTables tables(model), mirror_tables(backward.model());
+  const RowsNear rows(model, length, left, right, forward_rows, backward_rows, *state);
+  parallel_for(threads, claims.size(), [&](std::size_t i, int) {
+    result.results[i] = claim_result(claims[i], rows.of(claims[i]), tables, mirror_tables);
+  });
+  return result;
+}
+
+}  // namespace semicrf

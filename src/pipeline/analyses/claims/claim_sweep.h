@@ -1,0 +1,32 @@
+// The probabilities of claims about one piece: one forward sweep over its windows, one over the reversed
+// sequence, and then every claim from what lies within K positions of its interval.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "engine/engine.h"
+#include "model/score_source.h"
+#include "pipeline/analyses/claims/claim.h"
+#include "pipeline/windows/window_loop.h"
+
+namespace semicrf {
+
+struct ClaimSweep : ChunkTotals {
+  bool feasible = false;  // false: no segmentation has a finite score, nothing else is set
+  double log_partition = 0;
+  std::vector<ClaimResult> results;  // one per claim
+};
+
+// Of the sweep of either engine.
+WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source);
+
+// `backward` is an engine of reversed(forward.model()), `mirror_plan` its windows. Intervals lie within the
+// piece, labels are those of the model. The messages near the claims are spooled: (4 C + 2) doubles per
+// position and direction at most. Results have the precision of the engine; windows and threads do not change
+// them beyond its last digits.
+ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
+                        const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
+                        const ProgressCallback& progress = {});
+
+}  // namespace semicrf

@@ -1,0 +1,157 @@
+// Probabilities of claims: against the enumeration of all segmentations, and over windows.
+#include <cmath>
+#include <functional>
+#include <random>
+
+#include "engine/options.h"
+#include "pipeline/analyses/claims/claim_sweep.h"
+#include "pipeline/analyses/claims/reversed_chain.h"
+#include "support/all_paths.h"
+#include "support/catch.h"
+#include "support/enumerate.h"
+#include "support/random_models.h"
+#include "support/resolution.h"
+#include "support/windowed.h"
+
+using namespace semicrf;
+using namespace semicrf::testing;
+
+namespace {
+
+constexpr ClaimKind kKinds[] = {ClaimKind::kSegment, ClaimKind::kBoundary, ClaimKind::kNoBoundary,
+                                ClaimKind::kLabel,   ClaimKind::kWithin,   ClaimKind::kStarts,
+                                ClaimKind::kEnds};
+
+bool has_label(ClaimKind kind) { return kind != ClaimKind::kBoundary && kind != ClaimKind::kNoBoundary; }
+
+// Whether the claim is true of a segmentation.
+bool holds(const Claim& claim, const std::vector<Segment>& path) {
+  bool boundary = false, starts = false, ends = false, everywhere = true, within = false, exactly = false;
+  for (const Segment& segment : path) {
+    const bool mine = segment.label == claim.label;
+    const bool begins_inside = segment.begin >= claim.begin && segment.begin < claim.end;
+    const bool meets = segment.begin < claim.end && segment.end > claim.begin;
+    boundary |= begins_inside;
+    starts |= begins_inside && mine;
+    ends |= mine && segment.end > claim.begin && segment.end <= claim.end;
+    everywhere &= !meets || mine;
+    within |= mine && segment.begin <= claim.begin && segment.end >= claim.end;
+    exactly |= mine && segment.begin == claim.begin && segment.end == claim.end;
+  }
+  switch (claim.kind) {
+    case ClaimKind::kSegment:
+      return exactly;
+    case ClaimKind::kBoundary:
+      return boundary;
+    case ClaimKind::kNoBoundary:
+      return !boundary;
+    case ClaimKind::kLabel:
+      return everywhere;
+    case ClaimKind::kWithin:
+      return within;
+    case ClaimKind::kStarts:
+      return starts;
+    case ClaimKind::kEnds:
+      return ends;
+  }
+  return false;
+}
+
+std::vector<Claim> all_claims(const ModelCase& sample) {
+  std::vector<Claim> claims;
+  for (const ClaimKind kind : kKinds)
+    for (int label = 0; label < (has_label(kind) ? sample.model.num_labels : 1); ++label)
+      for (std::int64_t begin = 0; begin < sample.length; ++begin)
+        for (std::int64_t end = begin + 1; end <= sample.length; ++end)
+          claims.push_back({kind, has_label(kind) ? label : -1, begin, end});
+  return claims;
+}
+
+ClaimSweep sweep(const EngineOptions& options, const ModelCase& sample, std::span<const Claim> claims,
+                 std::int64_t chunks, int threads = 2) {
+  const auto forward = make_engine(options, sample.model);
+  const auto backward = make_engine(options, reversed(sample.model));
+  MemoryScoreSource source(sample.whole(), sample.model.num_labels);
+  return sweep_claims(*forward, *backward, source, plan_in_windows(*forward, sample.length, chunks),
+                      plan_in_windows(*backward, sample.length, chunks), claims, threads);
+}
+
+double tolerance_of(const EngineOptions& options) {
+  if (options.backend == EngineOptions::Backend::kReference) return 1e-10;
+  return options.precision == Precision::kFloat ? 1e-5 : 1e-9;
+}
+
+void check_against_enumeration(const ModelCase& sample) {
+  INFO(sample.description);
+  const std::vector<PathProbability> paths = all_paths(sample);
+  const std::vector<Claim> claims = all_claims(sample);
+  const double resolution =
+      paths.empty() ? 0 : resolution_of(sample, enumerate_segmentations(sample).best_path);
+  for (const EngineOptions& options : engines_to_test()) {
+    const ClaimSweep found = sweep(options, sample, claims, 0);
+    REQUIRE(found.feasible == !paths.empty());
+    if (!found.feasible) return;
+    const double tolerance = tolerance_of(options) + resolution;
+    for (std::size_t i = 0; i < claims.size(); ++i) {
+      double yes = 0, no = 0;
+      for (const PathProbability& one : paths) (holds(claims[i], one.path) ? yes : no) += one.probability;
+      INFO("claim " << static_cast<int>(claims[i].kind) << ", label " << claims[i].label << ", ["
+                    << claims[i].begin << ", " << claims[i].end << "), engine "
+                    << static_cast<int>(options.backend) << static_cast<int>(options.precision));
+      const ClaimResult& result = found.results[i];
+      REQUIRE(std::fabs(std::exp(result.log_true) - yes) < tolerance);
+      REQUIRE(std::fabs(std::exp(result.log_false) - no) < tolerance);
+      // Small probabilities keep their digits, too.
+      if (options.backend == EngineOptions::Backend::kReference && resolution == 0 && yes > 1e-100)
+        REQUIRE(std::fabs(result.log_true - std::log(yes)) < 1e-7);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("claims equal the enumeration of all segmentations") {
+  std::uint64_t seed = 900;
+  for (const CaseKind kind : all_case_kinds())
+    for (const CaseShape shape :
+         {CaseShape{5, 3, 2}, {5, 1, 2}, {6, 2, 2}, {1, 2, 3}, {3, 7, 3}, {7, 2, 1}, {4, 2, 3}})
+      check_against_enumeration(make_case(kind, shape, ++seed));
+}
+
+TEST_CASE("claims about long sequences are the reference's, in any windows") {
+  std::uint64_t seed = 70;
+  for (const CaseKind kind : all_case_kinds()) {
+    if (kind == CaseKind::kInfeasible) continue;
+    const ModelCase sample = make_case(kind, {3000, 9, 3}, ++seed);
+    INFO(sample.description);
+    std::mt19937_64 random(seed);
+    std::vector<Claim> claims;
+    for (int i = 0; i < 60; ++i) {
+      const ClaimKind which = kKinds[random() % std::size(kKinds)];
+      const auto begin = static_cast<std::int64_t>(random() % 2990);
+      const std::int64_t longest = which == ClaimKind::kSegment ? 12 : i % 10 == 0 ? 200 : 6;
+      const std::int64_t end =
+          std::min<std::int64_t>(3000, begin + 1 + static_cast<std::int64_t>(random()) % longest);
+      claims.push_back(
+          {which, has_label(which) ? static_cast<int>(random() % 3) : -1, begin, std::max(end, begin + 1)});
+    }
+    // Sums of many scores of -1e9 are known to no more digits than this.
+    const bool masked = kind == CaseKind::kMasks || kind == CaseKind::kMinimumDurationsMasked;
+    const double resolution = masked ? 1e-4 : 0;
+    const std::vector<EngineOptions> engines = engines_to_test();
+    const ClaimSweep expected = sweep(engines.front(), sample, claims, 0);
+    REQUIRE(expected.feasible);
+    for (std::size_t e = 1; e < engines.size(); ++e)
+      for (const std::int64_t chunks : {0, 1, 3}) {
+        const ClaimSweep found = sweep(engines[e], sample, claims, chunks, 1 + static_cast<int>(chunks));
+        REQUIRE(found.feasible);
+        for (std::size_t i = 0; i < claims.size(); ++i) {
+          INFO("claim " << static_cast<int>(claims[i].kind) << ", label " << claims[i].label << ", ["
+                        << claims[i].begin << ", " << claims[i].end << "), chunks " << chunks
+                        << ", precision " << e);
+          CHECK(std::fabs(std::exp(found.results[i].log_true) - std::exp(expected.results[i].log_true)) <
+                100 * tolerance_of(engines[e]) + resolution);
+        }
+      }
+  }
+}
