@@ -7,6 +7,7 @@ namespace semicrf {
 
 void add_decode_command(CLI::App& program);
 void add_posterior_command(CLI::App& program);
+void add_query_command(CLI::App& program);
 void add_eval_command(CLI::App& program);
 void add_train_command(CLI::App& program);
 void add_simulate_command(CLI::App& program);

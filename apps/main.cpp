@@ -34,6 +34,7 @@ void set_up(CLI::App& program) {
                  exit_code_help());
   add_decode_command(program);
   add_posterior_command(program);
+  add_query_command(program);
   add_eval_command(program);
   add_train_command(program);
   add_simulate_command(program);

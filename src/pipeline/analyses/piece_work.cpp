@@ -5,6 +5,7 @@
 
 #include "core/parallel.h"
 #include "engine/batch.h"
+#include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/inputs/random_stream.h"
 
 namespace semicrf {
@@ -35,16 +36,36 @@ void for_each_pass(const Engine& engine, const ScoreSource& source, const Analys
           posterior_needs(engine, source, selection_of(analysis, analysis.viterbi ? &some_path : nullptr)));
   }
   if (analysis.draws > 0) visit(&PiecePlan::draws, draw_needs(engine, source));
+  if (analysis.claims) visit(&PiecePlan::claims, claim_needs(engine, source));
 }
 
 std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
   return (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(source.length());
 }
 
+// With a second engine, for the reversed sequence, where there are claims about this piece.
+void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, const PiecePlan& plan,
+                const PieceIdentity& identity, const ProgressCallback& progress, PieceResult& result) {
+  PieceClaims wanted = analysis.claims->claims_of(identity);
+  if (wanted.claims.empty()) {
+    if (progress) progress(2 * source.length());
+    return;
+  }
+  EngineOptions options = analysis.claims->engine;
+  options.threads = plan.threads;
+  const std::unique_ptr<Engine> backward = make_engine(options, reversed(engine.model()));
+  const ReversedSource mirror(source, engine.model().num_labels);
+  const WindowPlan mirror_plan =
+      plan_windows(source.length(), backward->grid(), claim_needs(*backward, mirror), plan.claims->budget);
+  result.claims = sweep_claims(engine, *backward, source, *plan.claims, mirror_plan, wanted.claims,
+                               plan.threads, progress);
+  result.claim_numbers = std::move(wanted.numbers);
+}
+
 }  // namespace
 
 bool PiecePlan::whole() const {
-  return std::ranges::all_of(std::array{&viterbi, &shares, &posteriors, &draws},
+  return std::ranges::all_of(std::array{&viterbi, &shares, &posteriors, &draws, &claims},
                              [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
 }
 
@@ -109,6 +130,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                               identity.first_bin};
     result.draws = draw_segmentations(engine, source, *plan.draws, request, progress);
   }
+  if (analysis.claims) add_claims(engine, source, analysis, plan, identity, progress, result);
   return result;
 }
 

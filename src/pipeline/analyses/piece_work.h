@@ -4,11 +4,15 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "engine/options.h"
+#include "io/text/bin_location.h"
+#include "pipeline/analyses/claims/claim_sweep.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "pipeline/analyses/draws/segment_shares.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
@@ -16,6 +20,20 @@
 #include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
+
+// Where a piece is: for the random numbers of its draws, and for the claims about it.
+struct PieceIdentity {
+  std::string sequence;        // its name
+  std::int64_t first_bin = 0;  // of the piece in it
+  BinLocation location;
+  std::int64_t bins = 0;
+};
+
+// The probabilities of claims. One object for a whole run.
+struct ClaimRequest {
+  std::function<PieceClaims(const PieceIdentity&)> claims_of;  // called from several threads
+  EngineOptions engine;  // of the run; for the engine of the reversed sequence
+};
 
 struct Analysis {
   bool viterbi = false;              // the best path
@@ -27,15 +45,17 @@ struct Analysis {
   bool exact_segments = false;  // with path_edges: the posteriors of exactly the segments of the path
   int draws = 0;                // segmentations drawn from P(y|x)
   std::uint64_t seed = 0;       // of the draws
+  std::shared_ptr<ClaimRequest> claims;  // or null
 
   // How often progress counts every position.
   int passes() const {
-    return (viterbi ? 2 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) + (draws > 0 ? 2 : 0);
+    return (viterbi ? 2 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) + (draws > 0 ? 2 : 0) +
+           (claims ? 2 : 0);
   }
 };
 
 struct PiecePlan {
-  std::optional<WindowPlan> viterbi, shares, posteriors, draws;
+  std::optional<WindowPlan> viterbi, shares, posteriors, draws, claims;
   int threads = 1;  // besides those of the engine
 
   bool whole() const;  // one window
@@ -62,21 +82,17 @@ struct PieceResult {
   std::optional<SegmentShares> shares;
   std::optional<PosteriorResult> posteriors;
   std::optional<DrawResult> draws;
+  std::optional<ClaimSweep> claims;
+  std::vector<std::size_t> claim_numbers;  // one per result of `claims`
 
   bool feasible() const {
     return (!viterbi || viterbi->feasible) && (!posteriors || posteriors->feasible) &&
-           (!draws || draws->feasible);
+           (!draws || draws->feasible) && (!claims || claims->feasible);
   }
 };
 
 // Gets the posteriors of a feasible piece, left to right, with what was computed of it before them.
 using BlockSink = std::function<void(const PieceResult& so_far, const PosteriorBlock&)>;
-
-// Where the piece is, for the random numbers of its draws.
-struct PieceIdentity {
-  std::string sequence;        // its name
-  std::int64_t first_bin = 0;  // of the piece in it
-};
 
 // Stops after an infeasible Viterbi pass.
 PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
@@ -84,8 +100,8 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress);
 
 // analyse_piece() for several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` has neither exact segments nor draws. `sink` gets the index of a piece and its posteriors, from
-// several threads; `threads`: for what the host does.
+// `analysis` has neither exact segments, nor draws, nor claims. `sink` gets the index of a piece and its
+// posteriors, from several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,
                                           int threads);

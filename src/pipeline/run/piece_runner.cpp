@@ -253,11 +253,12 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
     throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
   report_.warn({"infeasible", piece.place() + ": " + what});
   report_.sequences()[piece.sequence].add_infeasible(
-      options_.analysis.viterbi, options_.analysis.posteriors || options_.analysis.draws > 0);
+      options_.analysis.viterbi,
+      options_.analysis.posteriors || options_.analysis.draws > 0 || options_.analysis.claims != nullptr);
 }
 
 PieceIdentity PieceRunner::identity_of(const Piece& piece) const {
-  return {pieces_.sequence_title(piece.sequence), piece.bins.begin};
+  return {pieces_.sequence_title(piece.sequence), piece.bins.begin, piece.location, piece.bins.size()};
 }
 
 void PieceRunner::advance(std::int64_t positions) {

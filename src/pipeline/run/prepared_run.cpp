@@ -104,10 +104,12 @@ EngineOptions PreparedRun::settled_engine() {
           "--score posterior computes them");
   }
   work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.posteriors ? 2 : 0) +
-                (analysis_.exact_segments ? 1 : 0) + (analysis_.draws > 0 ? 1 : 0);
+                (analysis_.exact_segments ? 1 : 0) + (analysis_.draws > 0 ? 1 : 0) +
+                (analysis_.claims ? 2 : 0);
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
+  if (analysis_.claims) analysis_.claims->engine = options;
   return options;
 }
 
@@ -192,7 +194,7 @@ std::size_t PreparedRun::forecast_peak() const {
     const PiecePlan plan =
         plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
     std::size_t window = 0;
-    for (const auto* pass : {&plan.viterbi, &plan.shares, &plan.posteriors, &plan.draws})
+    for (const auto* pass : {&plan.viterbi, &plan.shares, &plan.posteriors, &plan.draws, &plan.claims})
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
     // The threads keep the workspaces of the first pass.
     if (plan.viterbi && plan.posteriors) {
@@ -268,6 +270,7 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
         if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
         if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
         if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
+        if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
         if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
         text += "\n";
       });
@@ -294,7 +297,8 @@ std::string PreparedRun::missing_text() const {
   return planned_text(summary);
 }
 
-void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
+void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vector<Warning>()>& after,
+                          Progress* progress) {
   report_.total.start();
   RunOutputs outputs(plan);
   PieceStream pieces(inputs_, read_options(), report_);
@@ -305,6 +309,8 @@ void PreparedRun::execute(const OutputPlan& plan, Progress* progress) {
   times_.end("pieces");
   report_.warn_of_exact_blocks();
   report_.tell_missing_values();
+  if (after)
+    for (const Warning& warning : after()) report_.warn(warning);
   if (progress != nullptr) progress->end();
   outputs.finish(report_.write);
   times_.end("outputs synchronised");
@@ -320,7 +326,7 @@ std::string in_file_name(std::string name) {
 void execute(const RunCommand& command, Progress* progress) {
   PreparedRun run(command.options, command.analysis);
   for (const Warning& warning : command.warnings) run.warn(warning);
-  run.execute(run.complete(command.outputs(run)), progress);
+  run.execute(run.complete(command.outputs(run)), command.after, progress);
 }
 
 std::string describe(const RunCommand& command) {

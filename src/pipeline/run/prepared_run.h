@@ -40,7 +40,9 @@ class PreparedRun {
   // cannot be written or are inputs.
   OutputPlan complete(OutputPlan plan);
   std::string describe(const OutputPlan& plan) const;
-  void execute(const OutputPlan& plan, Progress* progress);
+  // `after` as in RunCommand.
+  void execute(const OutputPlan& plan, const std::function<std::vector<Warning>()>& after,
+               Progress* progress);
   void warn(const Warning& warning) { report_.warn(warning); }
 
  private:
@@ -76,7 +78,8 @@ struct RunCommand {
   const RunOptions& options;
   Analysis analysis;
   std::function<OutputPlan(const PreparedRun&)> outputs;
-  std::vector<Warning> warnings = {};  // of the options
+  std::vector<Warning> warnings = {};                // of the options
+  std::function<std::vector<Warning>()> after = {};  // of the results, when all pieces are done; or empty
 };
 void execute(const RunCommand& command, Progress* progress);
 // For --dry-run.

@@ -59,6 +59,10 @@ void SequenceReport::add(const PieceResult& result, std::int64_t positions) {
     positions_ += positions;
     add_totals(posteriors, 2);
   }
+  if (result.claims) {
+    accumulate(stats.log_partition, result.claims->log_partition);
+    add_totals(*result.claims, 2);
+  }
   if (!result.draws) return;
   const std::vector<Draw>& draws = result.draws->draws;
   accumulate(stats.log_partition, result.draws->log_partition);

@@ -1,6 +1,7 @@
 #include "pipeline/analyses/claims/claim_sweep.h"
 
 #include <algorithm>
+#include <numeric>
 #include <optional>
 
 #include "core/parallel.h"
@@ -131,11 +132,11 @@ class MessageSweep {
   std::vector<double> starts_, start_levels_, tails_, end_levels_;
 };
 
-// Both sweeps' rows around one claim, as its sums want them.
-class RowsNear {
+// Both sweeps' rows of stretches, as the sums want them.
+class StretchReader {
  public:
-  RowsNear(const ChainModel& model, std::int64_t length, const RowShape& left, const RowShape& right,
-           const MessageRows& forward, const MessageRows& backward, const BoundaryState& state)
+  StretchReader(const ChainModel& model, std::int64_t length, const RowShape& left, const RowShape& right,
+                const MessageRows& forward, const MessageRows& backward, const BoundaryState& state)
       : model_(model), length_(length), left_(left), right_(right), forward_(forward), backward_(backward) {
     BoundaryState rest = state;
     rest.whole = 0;
@@ -143,52 +144,41 @@ class RowsNear {
     partition_rest_ = log_sum(rest);
   }
 
-  LocalRows of(const Claim& claim) const {
-    const PositionRange range = near(claim, model_, length_);
+  StretchRows read(PositionRange range) const {
     const std::vector<double> there = forward_.read(range.begin, range.end);
     const std::vector<double> back = backward_.read(length_ - range.end, length_ - range.begin);
-    LocalRows rows;
+    StretchRows rows;
     rows.n = range.size();
-    rows.begin = claim.begin - range.begin;
-    rows.end = claim.end - range.begin;
-    const auto n = static_cast<std::size_t>(rows.n);
-    // The message of the last position in the mirror is the first here.
     const double left_level = there[0], right_level = back[0];
     rows.level = left_level + right_level - partition_whole_ - partition_rest_;
-    const std::size_t labels = left_.labels;
-    rows.starts.resize(labels * n);
-    rows.ends.resize(labels * n);
-    rows.emissions.resize(labels * n);
-    rows.start_scores.resize(left_.has_boundary ? labels * n : 0);
-    rows.end_scores.resize(rows.start_scores.size());
-    for (std::size_t i = 0; i < n; ++i) {
-      const double* row = there.data() + i * left_.width;
-      const double* mirror = back.data() + (n - 1 - i) * right_.width;
-      for (std::size_t c = 0; c < labels; ++c) {
-        rows.starts[c * n + i] = row[left_.starts + c] + (row[0] - left_level);
-        rows.ends[c * n + i] = mirror[right_.starts + c] + (mirror[0] - right_level);
-        rows.emissions[c * n + i] = row[left_.emissions + c];
-        if (!left_.has_boundary) continue;
-        rows.start_scores[c * n + i] = row[left_.boundary + c];
-        rows.end_scores[c * n + i] = row[left_.boundary + labels + c];
-      }
+    fill(there, left_, left_.starts, left_level, Order::kSame, rows.starts);
+    fill(back, right_, right_.starts, right_level, Order::kMirrored, rows.ends);
+    fill(there, left_, left_.emissions, std::nullopt, Order::kSame, rows.emissions);
+    if (left_.has_boundary) {
+      fill(there, left_, left_.boundary, std::nullopt, Order::kSame, rows.start_scores);
+      fill(there, left_, left_.boundary + left_.labels, std::nullopt, Order::kSame, rows.end_scores);
     }
-    if (!left_.has_tail) return rows;
-    rows.left_tail = tail(there, left_, rows.begin - 1, left_level);
-    rows.right_tail = tail(back, right_, rows.n - rows.end - 1, right_level);
+    if (left_.has_tail) {
+      fill(there, left_, left_.tails, left_level, Order::kSame, rows.left_tails);
+      fill(back, right_, right_.tails, right_level, Order::kMirrored, rows.right_tails);
+    }
     return rows;
   }
 
  private:
-  // At the boundary right of row `index`; -1: at the sequence's start.
-  static std::vector<double> tail(const std::vector<double>& rows, const RowShape& shape, std::int64_t index,
-                                  double level) {
-    std::vector<double> logs(shape.labels, kNegativeInfinity);
-    if (index < 0) return logs;
-    const double* row = rows.data() + static_cast<std::size_t>(index) * shape.width;
-    for (std::size_t c = 0; c < shape.labels; ++c)
-      logs[c] = row[shape.tails + c] + (row[shape.tails - 1] - level);
-    return logs;
+  enum class Order { kSame, kMirrored };
+
+  // The numbers from `first` on of every row, label by label; of messages, whose level stands before them,
+  // relative to `level`.
+  static void fill(const std::vector<double>& rows, const RowShape& shape, std::size_t first,
+                   std::optional<double> level, Order order, std::vector<double>& out) {
+    const std::size_t n = rows.size() / shape.width;
+    out.resize(n * shape.labels);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double* row = rows.data() + (order == Order::kSame ? i : n - 1 - i) * shape.width;
+      const double shift = level ? row[first - 1] - *level : 0;
+      for (std::size_t c = 0; c < shape.labels; ++c) out[c * n + i] = row[first + c] + shift;
+    }
   }
 
   const ChainModel& model_;
@@ -199,6 +189,31 @@ class RowsNear {
   const MessageRows& backward_;
   double partition_whole_ = 0, partition_rest_ = 0;
 };
+
+// Claims that are computed from one stretch.
+struct ClaimGroup {
+  PositionRange range;
+  std::vector<std::size_t> members;
+};
+
+// From left to right; a group takes claims while its stretch is short.
+std::vector<ClaimGroup> group_claims(std::span<const Claim> claims, const ChainModel& model,
+                                     std::int64_t length) {
+  const std::int64_t most = std::max<std::int64_t>(4096, 4 * claim_reach(model));
+  std::vector<std::size_t> order(claims.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return claims[i].begin; });
+  std::vector<ClaimGroup> groups;
+  for (const std::size_t i : order) {
+    const PositionRange range = near(claims[i], model, length);
+    const bool fits = !groups.empty() && range.begin <= groups.back().range.end &&
+                      std::max(range.end, groups.back().range.end) - groups.back().range.begin <= most;
+    if (!fits) groups.push_back({range, {}});
+    groups.back().range.end = std::max(groups.back().range.end, range.end);
+    groups.back().members.push_back(i);
+  }
+  return groups;
+}
 
 // Whether any position has a start or end score.
 bool has_boundary_scores(const ChainModel& model, ScoreSource& source) {
@@ -239,9 +254,17 @@ ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, 
   result.log_partition = log_sum(*state);
   result.results.resize(claims.size());
   const ClaimTables tables(model), mirror_tables(backward.model());
-  const RowsNear rows(model, length, left, right, forward_rows, backward_rows, *state);
-  parallel_for(threads, claims.size(), [&](std::size_t i, int) {
-    result.results[i] = claim_result(claims[i], rows.of(claims[i]), tables, mirror_tables);
+  const StretchReader reader(model, length, left, right, forward_rows, backward_rows, *state);
+  const std::vector<ClaimGroup> groups = group_claims(claims, model, length);
+  parallel_for(threads, groups.size(), [&](std::size_t g, int) {
+    const ClaimGroup& group = groups[g];
+    LocalClaims local(reader.read(group.range), tables, mirror_tables);
+    for (const std::size_t i : group.members) {
+      Claim claim = claims[i];
+      claim.begin -= group.range.begin;
+      claim.end -= group.range.begin;
+      result.results[i] = local.result(claim);
+    }
   });
   return result;
 }

@@ -2,6 +2,7 @@
 // sequence, and then every claim from what lies within K positions of its interval.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -11,6 +12,12 @@
 #include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
+
+// Claims about one piece, and the numbers by which their caller knows them.
+struct PieceClaims {
+  std::vector<Claim> claims;
+  std::vector<std::size_t> numbers;
+};
 
 struct ClaimSweep : ChunkTotals {
   bool feasible = false;  // false: no segmentation has a finite score, nothing else is set

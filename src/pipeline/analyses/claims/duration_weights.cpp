@@ -11,8 +11,10 @@ namespace {
 // A sum of products of scaled numbers that is not below this has lost nothing that counts: what underflowed
 // was below 1e-308.
 constexpr double kSafe = 1e-250;
+constexpr double kLogSafe = -575.6;  // a little above its logarithm
 // What is left out of a sum, relative to it.
 constexpr double kNegligible = 1e-18;
+constexpr double kVanishes = 740;  // nats below the top at which a number is 0
 constexpr double kHeadroom = 300;  // nats that a number may lie above the top of its scale
 
 std::vector<double> reversed_order(std::vector<double> values) {
@@ -56,28 +58,42 @@ double log_add(double a, double b) {
   return b == kNegativeInfinity ? a : a + std::log1p(std::exp(b - a));
 }
 
-ScaledNumbers::ScaledNumbers(std::vector<double> values) : logs(std::move(values)), linear(logs.size(), 0.0) {
-  rescale(0, logs.size());
+ScaledNumbers::ScaledNumbers(std::vector<double> logs) : logs_(std::move(logs)) {
+  for (const double one : logs_) top_ = std::max(top_, one);
+  largest_ = top_;
 }
 
-void ScaledNumbers::rescale(std::size_t begin, std::size_t end) {
+void ScaledNumbers::fill(std::size_t begin, std::size_t end) const {
+  linear_.assign(logs_.size(), 0.0);
+  if (top_ == kNegativeInfinity) return;
+  for (std::size_t i = begin; i < end; ++i)
+    if (logs_[i] > top_ - kVanishes) linear_[i] = std::exp(logs_[i] - top_);
+}
+
+void ScaledNumbers::rescale(std::int64_t begin, std::int64_t end) {
   double largest = kNegativeInfinity;
-  for (std::size_t i = begin; i < end; ++i) largest = std::max(largest, logs[i]);
+  for (std::int64_t i = begin; i < end; ++i) largest = std::max(largest, log(i));
   if (largest == kNegativeInfinity) return;
-  top = largest;
-  std::ranges::fill(linear, 0.0);
-  for (std::size_t i = begin; i < end; ++i) linear[i] = std::exp(logs[i] - top);
+  top_ = largest;
+  fill(static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
 }
 
-void ScaledNumbers::set(std::size_t index, double log) {
-  logs[index] = log;
-  if (log > top + kHeadroom) return rescale(0, logs.size());
-  linear[index] = std::exp(log - top);
+void ScaledNumbers::set(std::int64_t index, double log) {
+  logs_[static_cast<std::size_t>(index)] = log;
+  largest_ = std::max(largest_, log);
+  if (linear_.empty()) {
+    top_ = largest_;
+    return;
+  }
+  if (top_ == kNegativeInfinity || log > top_ + kHeadroom) return rescale(0, size());
+  linear_[static_cast<std::size_t>(index)] = std::exp(log - top_);
 }
 
 DurationWeights::DurationWeights(const ChainModel& model, int label)
-    : rising_(scores_of(model, label)), falling_(reversed_order(rising_.logs)) {
-  last_score_ = rising_.logs.back();
+    : rising_(scores_of(model, label)), falling_(reversed_order(scores_of(model, label))) {
+  rising_.linear();  // here, as several threads use them
+  falling_.linear();
+  last_score_ = rising_.log(rising_.size() - 1);
   if (model.has_tail()) log_tail_ = model.log_tail[static_cast<std::size_t>(label)];
 }
 
@@ -85,49 +101,69 @@ double DurationWeights::sum_into(std::int64_t end, std::int64_t first, ScaledNum
   if (first >= end) return kNegativeInfinity;
   const std::int64_t skip = max_duration() - (end - first);
   const auto sum = [&] {
-    return inner_product(from.linear.data() + first, falling_.linear.data() + skip, end - first);
+    return inner_product(from.linear() + first, falling_.linear() + skip, end - first);
   };
   double found = sum();
   if (!(found >= kSafe)) {
-    from.rescale(static_cast<std::size_t>(first), static_cast<std::size_t>(end));
+    from.rescale(first, end);
     found = sum();
   }
-  if (found >= kSafe) return std::log(found) + from.top + falling_.top;
-  return log_inner_product(from.logs.data() + first, falling_.logs.data() + skip, end - first);
+  if (found >= kSafe) return std::log(found) + from.top() + falling_.top();
+  return log_inner_product(from.logs() + first, falling_.logs() + skip, end - first);
+}
+
+double log_dot(const ScaledNumbers& a, std::int64_t first_a, const ScaledNumbers& b, std::int64_t first_b,
+               std::int64_t count, double floor) {
+  const double tops = a.top() + b.top();
+  if (count <= 0 || a.largest() + b.largest() + std::log(static_cast<double>(count)) < floor)
+    return kNegativeInfinity;
+  const double sum = inner_product(a.linear() + first_a, b.linear() + first_b, count);
+  if (sum >= kSafe) return std::log(sum) + tops;
+  if (tops + kLogSafe < floor) return kNegativeInfinity;
+  return log_inner_product(a.logs() + first_a, b.logs() + first_b, count);
+}
+
+double DurationWeights::sum_from(std::int64_t start, const ScaledNumbers& ends, std::int64_t last_end) const {
+  return log_dot(rising_, 0, ends, start + 1, std::min(last_end, start + max_duration()) - start);
 }
 
 double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t first, std::int64_t last,
-                                    const ScaledNumbers& ends, std::int64_t from_end) const {
-  const auto size = static_cast<std::int64_t>(ends.logs.size());
-  // What is right of `e` adds at most beyond[e - from_end] times the sum of the starts.
-  std::vector<double> beyond(static_cast<std::size_t>(std::max<std::int64_t>(size - from_end, 0)) + 1, 0.0);
-  for (std::int64_t e = size; e-- > from_end;)
-    beyond[static_cast<std::size_t>(e - from_end)] =
-        beyond[static_cast<std::size_t>(e - from_end) + 1] + ends.linear[static_cast<std::size_t>(e)];
-  double all_starts = 0;
-  for (std::int64_t s = first; s <= last; ++s) all_starts += starts.linear[static_cast<std::size_t>(s)];
-  std::int64_t stop = size;
-  double total = 0;
+                                    const ScaledNumbers& ends, std::int64_t from_end, std::int64_t last_end,
+                                    double floor) const {
+  const double tops = starts.top() + ends.top() + rising_.top();
   const auto count = static_cast<double>(last - first + 1);
+  const double bound = starts.largest() + ends.largest() + rising_.largest() +
+                       2 * std::log(count + static_cast<double>(max_duration()));
+  if (!(bound >= floor)) return kNegativeInfinity;
+  // What is right of `e` adds at most beyond[e - from_end] times the sum of the starts.
+  std::vector<double> beyond(static_cast<std::size_t>(std::max<std::int64_t>(last_end + 1 - from_end, 0)) + 1,
+                             0.0);
+  for (std::int64_t e = last_end + 1; e-- > from_end;)
+    beyond[static_cast<std::size_t>(e - from_end)] =
+        beyond[static_cast<std::size_t>(e - from_end) + 1] + ends.linear()[e];
+  double all_starts = 0;
+  for (std::int64_t s = first; s <= last; ++s) all_starts += starts.linear()[s];
+  std::int64_t stop = last_end + 1;
+  double total = 0;
   for (std::int64_t s = last; s >= first; --s) {
-    const double start = starts.linear[static_cast<std::size_t>(s)];
+    const double start = starts.linear()[s];
     if (start * beyond.front() * count <= kNegligible * total) continue;
     while (stop > from_end &&
            beyond[static_cast<std::size_t>(stop - 1 - from_end)] * all_starts <= kNegligible * total)
       --stop;
     const std::int64_t end = std::min(stop, s + max_duration() + 1);
     if (end > from_end)
-      total += start * inner_product(rising_.linear.data() + (from_end - s - 1),
-                                     ends.linear.data() + from_end, end - from_end);
+      total += start *
+               inner_product(rising_.linear() + (from_end - s - 1), ends.linear() + from_end, end - from_end);
   }
-  if (total >= kSafe) return std::log(total) + starts.top + ends.top + rising_.top;
+  if (total >= kSafe) return std::log(total) + tops;
+  if (tops + kLogSafe < floor) return kNegativeInfinity;
   double exact = kNegativeInfinity;
   for (std::int64_t s = first; s <= last; ++s) {
-    const std::int64_t end = std::min(size, s + max_duration() + 1);
-    if (starts.logs[static_cast<std::size_t>(s)] == kNegativeInfinity || end <= from_end) continue;
-    exact = log_add(exact, starts.logs[static_cast<std::size_t>(s)] +
-                               log_inner_product(rising_.logs.data() + (from_end - s - 1),
-                                                 ends.logs.data() + from_end, end - from_end));
+    const std::int64_t end = std::min(last_end, s + max_duration()) + 1;
+    if (starts.log(s) == kNegativeInfinity || end <= from_end) continue;
+    exact = log_add(exact, starts.log(s) + log_inner_product(rising_.logs() + (from_end - s - 1),
+                                                             ends.logs() + from_end, end - from_end));
   }
   return exact;
 }

@@ -8,7 +8,8 @@
 namespace semicrf {
 namespace {
 
-constexpr int kEvery = -1;  // label
+constexpr int kEvery = -1;       // label
+constexpr double kNothing = 60;  // nats: what lies so far below a sum adds nothing to it
 
 // ln(1 - e^x), x <= 0.
 double log_complement(double x) {
@@ -22,146 +23,163 @@ struct Restriction {
   Starts starts = Starts::kAll;
   int label = kEvery;  // of kAllBut
   int only = kEvery;   // the label of all segments that meet the interval
+
+  bool meets(int c) const { return only == kEvery || only == c; }
+  bool allows(int c) const {
+    return meets(c) && (starts == Starts::kAll || (starts == Starts::kAllBut && label != c));
+  }
 };
 
-// Sums over the segmentations of one LocalRows.
+// Sums over the segmentations that agree with a claim about [begin, end) of a stretch. Starts and ends are
+// kept for the positions within reach, from `origin_` on.
 class LocalSums {
  public:
-  LocalSums(const LocalRows& rows, const ClaimTables& tables)
-      : rows_(rows), tables_(tables), model_(tables.model) {
-    const auto labels = static_cast<std::size_t>(model_.num_labels);
-    const auto n = static_cast<std::size_t>(rows.n);
-    content_.assign(labels * (n + 1), 0.0);
-    free_from_.assign(labels * (n + 1), 0);
-    free_to_.assign(labels * (n + 1), rows.n);
-    for (std::size_t c = 0; c < labels; ++c) {
-      for (std::size_t i = 0; i < n; ++i) {
-        const double score = rows.emissions[c * n + i];
-        const bool forbidden = score == kNegativeInfinity;
-        content_[c * (n + 1) + i + 1] = content_[c * (n + 1) + i] + (forbidden ? 0 : score);
-        free_from_[c * (n + 1) + i + 1] =
-            forbidden ? static_cast<std::int64_t>(i) + 1 : free_from_[c * (n + 1) + i];
-      }
-      for (std::size_t i = n; i-- > 0;)
-        free_to_[c * (n + 1) + i] = rows.emissions[c * n + i] == kNegativeInfinity
-                                        ? static_cast<std::int64_t>(i)
-                                        : free_to_[c * (n + 1) + i + 1];
-    }
-  }
+  LocalSums(const Stretch& stretch, std::int64_t begin, std::int64_t end)
+      : stretch_(stretch),
+        rows_(stretch.rows()),
+        model_(stretch.tables().model),
+        begin_(begin),
+        end_(end),
+        origin_(std::max<std::int64_t>(0, begin - model_.max_duration)),
+        limit_(std::min(rows_.n, end + model_.max_duration + 1)),
+        before_(static_cast<std::size_t>(model_.num_labels)),
+        ends_(static_cast<std::size_t>(model_.num_labels)),
+        tail_ends_(static_cast<std::size_t>(model_.num_labels)) {}
 
   // Exactly the segment [begin, end).
   double segment(int c) const {
-    const std::int64_t duration = rows_.end - rows_.begin;
-    const double content = content_of(c, rows_.begin, rows_.end);
-    if (content == kNegativeInfinity) return content;
-    return rows_.level + row(rows_.starts, c, rows_.begin) + model_.duration_score(duration, c) + content +
-           row(rows_.ends, c, rows_.end - 1);
+    if (stretch_.free_from(c, end_) > begin_) return kNegativeInfinity;
+    return rows_.level + start_row(c, begin_) + model_.duration_score(end_ - begin_, c) +
+           stretch_.content(c, end_) - stretch_.content(c, begin_) + stretch_.row(rows_.ends, c, end_ - 1);
   }
 
   // No segment starts inside the interval but those that are allowed, of labels that are allowed.
   double avoiding(const Restriction& restriction) {
-    std::vector<ScaledNumbers> starts = starts_before();
-    if (restriction.starts != Restriction::Starts::kNone) extend(restriction, nullptr, starts);
-    double sum = kNegativeInfinity;
+    const bool extends = restriction.starts != Restriction::Starts::kNone;
+    std::vector<ScaledNumbers> extended;
+    if (extends) {
+      extended = starts_before(restriction);
+      extend(restriction, nullptr, extended);
+    }
+    std::vector<const ScaledNumbers*> starts;
     for (int c = 0; c < model_.num_labels; ++c)
-      if (restriction.only == kEvery || restriction.only == c)
-        sum = log_add(sum, crossing(c, starts[static_cast<std::size_t>(c)]));
-    return rows_.level + sum;
+      starts.push_back(!restriction.meets(c) ? nullptr
+                       : extends             ? &extended[static_cast<std::size_t>(c)]
+                                             : &starts_before(c));
+    return crossings(starts);
   }
 
   // One segment of c holds the interval: it starts before it or with it.
   double within(int c) {
-    ScaledNumbers starts = std::move(starts_before()[static_cast<std::size_t>(c)]);
-    starts.set(static_cast<std::size_t>(rows_.begin),
-               row(rows_.starts, c, rows_.begin) - content_[at(c, rows_.begin)]);
-    return rows_.level + crossing(c, starts);
+    ScaledNumbers starts = starts_before(c);
+    starts.set(begin_ - origin_, start_row(c, begin_) - stretch_.content(c, begin_));
+    return rows_.level + crossing(c, starts, kNegativeInfinity);
   }
 
-  // A segment of `label` (of any) starts inside the interval: summed over the first of them.
-  double first_start(int label) {
-    std::vector<ScaledNumbers> starts = starts_before();
+  // A segment of `label` (of any) starts inside the interval, summed over the first of them; and none does.
+  // What is far below `expected` is left out.
+  ClaimResult first_start(int label, double expected = kNegativeInfinity) {
     Restriction before;
     before.starts = label == kEvery ? Restriction::Starts::kNone : Restriction::Starts::kAllBut;
     before.label = label;
+    std::vector<ScaledNumbers> starts = starts_before(before);
     double sum = kNegativeInfinity;
     const FirstStart add = [&](std::int64_t t, int c, double log) {
-      if (label == kEvery || label == c) sum = log_add(sum, log + rest_of(c, t));
+      const double floor = std::max(sum, expected - rows_.level) - kNothing - log;
+      if (label == kEvery || label == c) sum = log_add(sum, log + rest_of(c, t, floor));
     };
     extend(before, &add, starts);
-    return rows_.level + sum;
+    std::vector<const ScaledNumbers*> all;
+    for (const ScaledNumbers& one : starts) all.push_back(&one);
+    return {std::min(rows_.level + sum, 0.0), std::min(crossings(all), 0.0)};
   }
 
  private:
+  struct LabelStarts {
+    int label;
+    const ScaledNumbers* starts;
+    double bound;
+  };
+  // One segment crosses the end of the interval, of any label that has starts. The largest first, so that
+  // those that add nothing are told early.
+  double crossings(const std::vector<const ScaledNumbers*>& starts) {
+    std::vector<LabelStarts> order;
+    for (int c = 0; c < model_.num_labels; ++c)
+      if (const ScaledNumbers* own = starts[static_cast<std::size_t>(c)])
+        order.push_back({c, own, own->largest() + ends(c).largest()});
+    std::ranges::sort(order, std::greater<>(), &LabelStarts::bound);
+    double sum = kNegativeInfinity;
+    for (const LabelStarts& one : order) sum = log_add(sum, crossing(one.label, *one.starts, sum - kNothing));
+    return rows_.level + sum;
+  }
+
   using FirstStart = std::function<void(std::int64_t t, int c, double log)>;
 
-  double row(const std::vector<double>& rows, int c, std::int64_t i) const {
-    return rows[static_cast<std::size_t>(c) * static_cast<std::size_t>(rows_.n) +
-                static_cast<std::size_t>(i)];
+  double start_row(int c, std::int64_t t) const { return stretch_.row(rows_.starts, c, t); }
+  const DurationWeights& durations(int c) const {
+    return stretch_.tables().durations[static_cast<std::size_t>(c)];
   }
-  std::size_t at(int c, std::int64_t i) const {
-    return static_cast<std::size_t>(c) * static_cast<std::size_t>(rows_.n + 1) + static_cast<std::size_t>(i);
-  }
-  const DurationWeights& durations(int c) const { return tables_.durations[static_cast<std::size_t>(c)]; }
-  double content_of(int c, std::int64_t from, std::int64_t to) const {
-    return free_from_[at(c, to)] > from ? kNegativeInfinity : content_[at(c, to)] - content_[at(c, from)];
-  }
+  std::size_t local(std::int64_t i) const { return static_cast<std::size_t>(i - origin_); }
 
-  // gamma_s - S_s of the starts before the interval, by label; -inf from there on.
-  std::vector<ScaledNumbers> starts_before() const {
+  // gamma_s - S_s of the starts before the interval; -inf from there on. Made once per label.
+  const ScaledNumbers& starts_before(int c) {
+    std::optional<ScaledNumbers>& known = before_[static_cast<std::size_t>(c)];
+    if (known) return *known;
+    std::vector<double> logs(local(end_), kNegativeInfinity);
+    for (std::int64_t s = origin_; s < begin_; ++s) logs[local(s)] = start_row(c, s) - stretch_.content(c, s);
+    return known.emplace(std::move(logs));
+  }
+  std::vector<ScaledNumbers> starts_before(const Restriction& restriction) {
     std::vector<ScaledNumbers> starts;
-    for (int c = 0; c < model_.num_labels; ++c) {
-      std::vector<double> logs(static_cast<std::size_t>(rows_.n), kNegativeInfinity);
-      for (std::int64_t s = 0; s < rows_.begin; ++s)
-        logs[static_cast<std::size_t>(s)] = row(rows_.starts, c, s) - content_[at(c, s)];
-      starts.emplace_back(std::move(logs));
-    }
+    for (int c = 0; c < model_.num_labels; ++c)
+      starts.push_back(restriction.meets(c) ? starts_before(c) : ScaledNumbers(std::vector<double>()));
     return starts;
-  }
-
-  bool allowed(const Restriction& restriction, int c) const {
-    if (restriction.only != kEvery && restriction.only != c) return false;
-    return restriction.starts == Restriction::Starts::kAll ||
-           (restriction.starts == Restriction::Starts::kAllBut && restriction.label != c);
   }
 
   // Goes through the interval and adds the starts that `restriction` allows. `first` is told of what the
   // start of any label at every position would be.
   void extend(const Restriction& restriction, const FirstStart* first, std::vector<ScaledNumbers>& starts) {
     const int labels = model_.num_labels;
-    std::vector<double> tails = rows_.left_tail, alpha(static_cast<std::size_t>(labels));
-    for (std::int64_t t = rows_.begin; t < rows_.end; ++t) {
-      if (t > rows_.begin)
-        for (int c = 0; c < labels; ++c) {
-          const bool meets = restriction.only == kEvery || restriction.only == c;
-          alpha[static_cast<std::size_t>(c)] =
-              meets ? ended(c, t, starts[static_cast<std::size_t>(c)], tails) : kNegativeInfinity;
-        }
+    std::vector<double> tails = left_tails(), alpha(static_cast<std::size_t>(labels), kNegativeInfinity);
+    for (std::int64_t t = begin_; t < end_; ++t) {
+      for (int c = 0; t > begin_ && c < labels; ++c)
+        if (restriction.meets(c))
+          alpha[static_cast<std::size_t>(c)] = ended(c, t, starts[static_cast<std::size_t>(c)], tails);
       for (int c = 0; c < labels; ++c) {
-        if (first == nullptr && !allowed(restriction, c)) continue;
-        const double start = t == rows_.begin ? row(rows_.starts, c, t) : started(c, t, alpha);
+        if (first == nullptr && !restriction.allows(c)) continue;
+        const double start = t == begin_ ? start_row(c, t) : started(c, t, alpha);
         if (first != nullptr) (*first)(t, c, start);
-        if (allowed(restriction, c))
-          starts[static_cast<std::size_t>(c)].set(static_cast<std::size_t>(t), start - content_[at(c, t)]);
+        if (restriction.allows(c))
+          starts[static_cast<std::size_t>(c)].set(t - origin_, start - stretch_.content(c, t));
       }
     }
+  }
+
+  // At boundary `begin`.
+  std::vector<double> left_tails() const {
+    std::vector<double> tails(static_cast<std::size_t>(model_.num_labels), kNegativeInfinity);
+    if (rows_.left_tails.empty() || begin_ == 0) return tails;
+    for (int c = 0; c < model_.num_labels; ++c)
+      tails[static_cast<std::size_t>(c)] = stretch_.row(rows_.left_tails, c, begin_ - 1);
+    return tails;
   }
 
   // alpha_t of the restricted sums; t > begin. Carries the tail along.
   double ended(int c, std::int64_t t, ScaledNumbers& starts, std::vector<double>& tails) const {
     const DurationWeights& weights = durations(c);
-    const std::int64_t first = std::max({std::int64_t{0}, t - weights.max_duration(), free_from_[at(c, t)]});
-    double sum = weights.sum_into(t, first, starts) + content_[at(c, t)];
+    const std::int64_t clear = stretch_.free_from(c, t);
+    const std::int64_t first = std::max({origin_, t - weights.max_duration(), clear});
+    double sum = weights.sum_into(t - origin_, first - origin_, starts) + stretch_.content(c, t);
     if (weights.has_tail()) {
       double& tail = tails[static_cast<std::size_t>(c)];
-      tail += row(rows_.emissions, c, t - 1);
+      tail += stretch_.row(rows_.emissions, c, t - 1);
       const std::int64_t enters = t - weights.max_duration() - 1;
-      if (enters >= free_from_[at(c, t)])
-        tail = log_add(
-            tail, starts.logs[static_cast<std::size_t>(enters)] + content_[at(c, t)] + weights.last_score());
+      if (enters >= std::max(clear, origin_))
+        tail = log_add(tail, starts.log(enters - origin_) + stretch_.content(c, t) + weights.last_score());
       tail += weights.log_tail();
       sum = log_add(sum, tail);
     }
-    return rows_.end_scores.empty() ? sum : sum + row(rows_.end_scores, c, t - 1);
+    return rows_.end_scores.empty() ? sum : sum + stretch_.row(rows_.end_scores, c, t - 1);
   }
 
   // gamma_t of alpha_t.
@@ -171,95 +189,108 @@ class LocalSums {
       const double log = alpha[static_cast<std::size_t>(from)] + model_.transition_at(from, c);
       if (log != kNegativeInfinity) sum = log_add(sum, log);
     }
-    return rows_.start_scores.empty() ? sum : sum + row(rows_.start_scores, c, t);
+    return rows_.start_scores.empty() ? sum : sum + stretch_.row(rows_.start_scores, c, t);
   }
 
-  // X_e + S_e of the boundaries e = 1 .. n from index e on, as far as a segment that covers [from, e) may.
-  ScaledNumbers ends_from(int c, std::int64_t from) const {
-    const std::int64_t last = free_to_[at(c, from)];
-    std::vector<double> logs(static_cast<std::size_t>(rows_.n) + 1, kNegativeInfinity);
-    for (std::int64_t e = from + 1; e <= last; ++e)
-      logs[static_cast<std::size_t>(e)] = row(rows_.ends, c, e - 1) + content_[at(c, e)];
-    return ScaledNumbers(std::move(logs));
+  // X_e + S_e of the boundaries e > begin within reach. Made once per label.
+  const ScaledNumbers& ends(int c) {
+    std::optional<ScaledNumbers>& known = ends_[static_cast<std::size_t>(c)];
+    if (known) return *known;
+    std::vector<double> logs(local(limit_) + 1, kNegativeInfinity);
+    for (std::int64_t e = begin_ + 1; e <= limit_; ++e)
+      logs[local(e)] = stretch_.row(rows_.ends, c, e - 1) + stretch_.content(c, e);
+    return known.emplace(std::move(logs));
+  }
+
+  // Q(m) of the boundaries m > begin: LSE over e >= m of X_e + (e - m) ln q with the content of [m, e), plus
+  // S_m. Made once per label.
+  const ScaledNumbers& tail_ends(int c) {
+    std::optional<ScaledNumbers>& known = tail_ends_[static_cast<std::size_t>(c)];
+    if (known) return *known;
+    const DurationWeights& weights = durations(c);
+    const ScaledNumbers& single = ends(c);
+    const std::int64_t top = end_ + weights.max_duration() + 1;
+    std::vector<double> logs(local(std::max(top, limit_)) + 1, kNegativeInfinity);
+    const bool goes_on = top <= rows_.n && stretch_.free_to(c, end_) >= top;
+    if (goes_on)
+      logs[local(top)] = stretch_.row(rows_.right_tails, c, end_) - weights.last_score() -
+                         weights.log_tail() + stretch_.content(c, end_);
+    for (std::int64_t m = std::min(top - 1, limit_); m > begin_; --m) {
+      const bool passes = m < rows_.n && stretch_.free_to(c, m) > m;
+      const double later = passes ? logs[local(m) + 1] + weights.log_tail() : kNegativeInfinity;
+      logs[local(m)] = log_add(single.log(m - origin_), later);
+    }
+    return known.emplace(std::move(logs));
+  }
+
+  // A bound of crossing(), quickly.
+  double most_crossing(int c, const ScaledNumbers& starts) {
+    const DurationWeights& weights = durations(c);
+    const double counts = std::log(static_cast<double>(limit_ - origin_ + 1));
+    double left = starts.largest() + counts + std::max(weights.largest_score(), weights.last_score());
+    if (weights.has_tail() && begin_ > 0)
+      left = log_add(left, stretch_.row(rows_.left_tails, c, begin_ - 1) - stretch_.content(c, begin_));
+    return left + most_ends(c);
+  }
+  // A bound of the sum of all ends, and of all in the tail.
+  double most_ends(int c) {
+    const DurationWeights& weights = durations(c);
+    const double sum = ends(c).largest() + std::log(static_cast<double>(limit_ - origin_ + 1));
+    if (!weights.has_tail() || end_ == rows_.n) return sum;
+    return log_add(sum, stretch_.row(rows_.right_tails, c, end_) - weights.last_score() - weights.log_tail() +
+                            stretch_.content(c, end_));
   }
 
   // One segment of c that starts before `end` of the interval and ends there or later.
-  double crossing(int c, const ScaledNumbers& starts) {
+  // Less than `floor` may be -inf.
+  double crossing(int c, const ScaledNumbers& starts, double floor) {
     const DurationWeights& weights = durations(c);
-    const std::int64_t from = rows_.end, last = rows_.end - 1;
-    if (free_from_[at(c, from)] == from) return kNegativeInfinity;  // the last position is forbidden
-    const ScaledNumbers ends = ends_from(c, last);
-    const std::int64_t first =
-        std::max({std::int64_t{0}, from - weights.max_duration(), free_from_[at(c, from)]});
-    double sum = weights.sum_between(starts, first, last, ends, from);
+    const std::int64_t longest = weights.max_duration(), last = end_ - 1;
+    const std::int64_t clear = stretch_.free_from(c, end_), stop = stretch_.free_to(c, last);
+    if (clear == end_ || most_crossing(c, starts) < floor) return kNegativeInfinity;
+    const std::int64_t first = std::max({origin_, end_ - longest, clear});
+    double sum = weights.sum_between(starts, first - origin_, last - origin_, ends(c), end_ - origin_,
+                                     std::min(stop, limit_) - origin_, floor);
     if (!weights.has_tail()) return sum;
-    const std::vector<double>& beyond = tail_ends(c);
-    const std::int64_t longest = weights.max_duration();
-    const std::int64_t oldest = std::max({std::int64_t{0}, rows_.begin - longest, free_from_[at(c, from)]});
-    for (std::int64_t s = oldest; s <= last; ++s) {
-      const std::int64_t m = std::max(from, s + longest + 1);
-      if (m > free_to_[at(c, last)]) break;
-      sum = log_add(sum, starts.logs[static_cast<std::size_t>(s)] + weights.last_score() +
-                             static_cast<double>(m - s - longest) * weights.log_tail() +
-                             beyond[static_cast<std::size_t>(m)]);
-    }
-    if (free_from_[at(c, from)] <= rows_.begin)
-      sum = log_add(sum, rows_.left_tail[static_cast<std::size_t>(c)] - content_[at(c, rows_.begin)] +
-                             static_cast<double>(from - rows_.begin) * weights.log_tail() +
-                             beyond[static_cast<std::size_t>(from)]);
-    return sum;
+    const ScaledNumbers& beyond = tail_ends(c);
+    const double enters = weights.last_score() + weights.log_tail();
+    // Those that are in the tail behind the interval: their first boundary there is s + K + 1.
+    const std::int64_t near = std::max({origin_, end_ - longest, clear});
+    sum = log_add(sum, enters + log_dot(starts, near - origin_, beyond, near + longest + 1 - origin_,
+                                        std::min(last, std::min(stop, limit_) - longest - 1) - near + 1,
+                                        floor - enters));
+    // Those that are in it before its end.
+    for (std::int64_t s = std::max({origin_, begin_ - longest, clear}); s < end_ - longest; ++s)
+      sum = log_add(sum, starts.log(s - origin_) + weights.last_score() +
+                             static_cast<double>(end_ - s - longest) * weights.log_tail() +
+                             beyond.log(end_ - origin_));
+    if (clear > begin_ || begin_ == 0) return sum;
+    return log_add(sum, stretch_.row(rows_.left_tails, c, begin_ - 1) - stretch_.content(c, begin_) +
+                            static_cast<double>(end_ - begin_) * weights.log_tail() +
+                            beyond.log(end_ - origin_));
   }
 
   // Everything right of a start of c at t inside the interval: its duration, content and what follows.
-  double rest_of(int c, std::int64_t t) {
+  // Less than `floor` may be -inf.
+  double rest_of(int c, std::int64_t t, double floor) {
     const DurationWeights& weights = durations(c);
-    const std::int64_t stop = free_to_[at(c, t)];
-    double largest = kNegativeInfinity;
-    std::vector<double> logs;
-    for (std::int64_t e = t + 1; e <= std::min(stop, t + weights.max_duration()); ++e) {
-      logs.push_back(row(rows_.ends, c, e - 1) + content_[at(c, e)] + weights.score(e - t));
-      largest = std::max(largest, logs.back());
-    }
-    double sum = 0;
-    if (largest != kNegativeInfinity)
-      for (const double log : logs) sum += std::exp(log - largest);
-    double rest = largest == kNegativeInfinity ? largest : largest + std::log(sum);
+    if (std::max(weights.largest_score(), weights.last_score()) + most_ends(c) - stretch_.content(c, t) <
+        floor)
+      return kNegativeInfinity;
+    const std::int64_t stop = std::min(stretch_.free_to(c, t), limit_);
+    double rest = weights.sum_from(t - origin_, ends(c), stop - origin_);
     const std::int64_t m = t + weights.max_duration() + 1;
     if (weights.has_tail() && m <= stop)
-      rest = log_add(rest,
-                     weights.last_score() + weights.log_tail() + tail_ends(c)[static_cast<std::size_t>(m)]);
-    return rest - content_[at(c, t)];
+      rest = log_add(rest, weights.last_score() + weights.log_tail() + tail_ends(c).log(m - origin_));
+    return rest - stretch_.content(c, t);
   }
 
-  // Q(m) for the boundaries m = 1 .. end+K+1: LSE over e >= m of X_e + (e - m) ln q with the content of
-  // [m, e), plus S_m. Made once per label.
-  const std::vector<double>& tail_ends(int c) {
-    tail_ends_.resize(static_cast<std::size_t>(model_.num_labels));
-    std::vector<double>& sums = tail_ends_[static_cast<std::size_t>(c)];
-    if (!sums.empty()) return sums;
-    const DurationWeights& weights = durations(c);
-    const std::int64_t top = rows_.end + weights.max_duration() + 1;
-    sums.assign(static_cast<std::size_t>(std::max(top, rows_.n) + 1), kNegativeInfinity);
-    if (top <= rows_.n && free_to_[at(c, rows_.end)] >= top)
-      sums[static_cast<std::size_t>(top)] = rows_.right_tail[static_cast<std::size_t>(c)] -
-                                            weights.last_score() - weights.log_tail() +
-                                            content_[at(c, rows_.end)];
-    for (std::int64_t m = std::min(top - 1, rows_.n); m > 0; --m) {
-      const bool passes = m < rows_.n && row(rows_.emissions, c, m) != kNegativeInfinity;
-      const double later =
-          passes ? sums[static_cast<std::size_t>(m) + 1] + weights.log_tail() : kNegativeInfinity;
-      sums[static_cast<std::size_t>(m)] = log_add(row(rows_.ends, c, m - 1) + content_[at(c, m)], later);
-    }
-    return sums;
-  }
-
-  const LocalRows& rows_;
-  const ClaimTables& tables_;
+  const Stretch& stretch_;
+  const StretchRows& rows_;
   const ChainModel& model_;
-  std::vector<double> content_;          // (C, n+1): S, forbidden positions left out
-  std::vector<std::int64_t> free_from_;  // (C, n+1): the least s so that [s, i) has no forbidden position
-  std::vector<std::int64_t> free_to_;    // (C, n+1): the largest e so that [i, e) has none
-  std::vector<std::vector<double>> tail_ends_;  // per label, empty: not made yet
+  std::int64_t begin_, end_;     // the interval
+  std::int64_t origin_, limit_;  // first position and last boundary within reach
+  std::vector<std::optional<ScaledNumbers>> before_, ends_, tail_ends_;  // per label
 };
 
 ClaimResult complete(double log_true) {
@@ -267,34 +298,27 @@ ClaimResult complete(double log_true) {
   return {log_true, log_complement(log_true)};
 }
 
-// Whether a segment of `label` starts in the interval: both answers are sums of their own.
-ClaimResult starts_claim(const LocalRows& rows, const ClaimTables& tables, int label) {
-  LocalSums sums(rows, tables);
-  const double found = sums.first_start(label);
-  return {std::min(found, 0.0), std::min(sums.avoiding({Restriction::Starts::kAllBut, label, kEvery}), 0.0)};
-}
-
 // The probability that there is a boundary is 1 less a sum, unless that would cost its digits.
-ClaimResult boundary_claim(LocalSums& sums) {
+ClaimResult boundary_claim(LocalSums sums) {
   const ClaimResult none = complete(sums.avoiding({Restriction::Starts::kNone, kEvery, kEvery}));
   if (none.log_true < std::log(0.5)) return {none.log_false, none.log_true};
-  return {std::min(sums.first_start(kEvery), 0.0), none.log_true};
+  // The complement is good for a few digits at least, or it is far below what counts.
+  const double expected = none.log_false > -25 ? none.log_false : kNegativeInfinity;
+  return {sums.first_start(kEvery, expected).log_true, none.log_true};
 }
 
 }  // namespace
 
-LocalRows LocalRows::mirrored(std::size_t labels) const {
-  LocalRows mirror = *this;
-  mirror.begin = n - end;
-  mirror.end = n - begin;
+StretchRows StretchRows::mirrored(std::size_t labels) const {
+  StretchRows mirror = *this;
   mirror.starts = ends;
   mirror.ends = starts;
   mirror.start_scores = end_scores;
   mirror.end_scores = start_scores;
-  mirror.left_tail = right_tail;
-  mirror.right_tail = left_tail;
-  for (std::vector<double>* rows :
-       {&mirror.starts, &mirror.ends, &mirror.emissions, &mirror.start_scores, &mirror.end_scores}) {
+  mirror.left_tails = right_tails;
+  mirror.right_tails = left_tails;
+  for (std::vector<double>* rows : {&mirror.starts, &mirror.ends, &mirror.emissions, &mirror.start_scores,
+                                    &mirror.end_scores, &mirror.left_tails, &mirror.right_tails}) {
     if (rows->empty()) continue;
     for (std::size_t c = 0; c < labels; ++c)
       std::reverse(rows->begin() + static_cast<std::ptrdiff_t>(c) * n,
@@ -307,21 +331,47 @@ ClaimTables::ClaimTables(const ChainModel& chain) : model(chain) {
   for (int c = 0; c < chain.num_labels; ++c) durations.emplace_back(chain, c);
 }
 
-ClaimResult claim_result(const Claim& claim, const LocalRows& rows, const ClaimTables& tables,
-                         const ClaimTables& mirror) {
-  if (claim.kind == ClaimKind::kEnds)
-    return starts_claim(rows.mirrored(static_cast<std::size_t>(mirror.model.num_labels)), mirror,
-                        claim.label);
-  if (claim.kind == ClaimKind::kStarts) return starts_claim(rows, tables, claim.label);
-  LocalSums sums(rows, tables);
-  if (claim.kind == ClaimKind::kBoundary) return boundary_claim(sums);
-  if (claim.kind == ClaimKind::kNoBoundary) {
-    const ClaimResult result = boundary_claim(sums);
-    return {result.log_false, result.log_true};
+Stretch::Stretch(StretchRows rows, const ClaimTables& tables) : rows_(std::move(rows)), tables_(&tables) {
+  const auto labels = static_cast<std::size_t>(num_labels());
+  content_.assign(labels * static_cast<std::size_t>(rows_.n + 1), 0.0);
+  free_from_.assign(content_.size(), 0);
+  free_to_.assign(content_.size(), rows_.n);
+  for (int c = 0; c < num_labels(); ++c) {
+    for (std::int64_t i = 0; i < rows_.n; ++i) {
+      const double score = row(rows_.emissions, c, i);
+      const bool forbidden = score == kNegativeInfinity;
+      content_[at(c, i + 1)] = content(c, i) + (forbidden ? 0 : score);
+      free_from_[at(c, i + 1)] = forbidden ? i + 1 : free_from(c, i);
+    }
+    for (std::int64_t i = rows_.n; i-- > 0;)
+      free_to_[at(c, i)] = row(rows_.emissions, c, i) == kNegativeInfinity ? i : free_to(c, i + 1);
   }
-  if (claim.kind == ClaimKind::kSegment) return complete(sums.segment(claim.label));
-  if (claim.kind == ClaimKind::kWithin) return complete(sums.within(claim.label));
-  return complete(sums.avoiding({Restriction::Starts::kAll, kEvery, claim.label}));
+}
+
+ClaimResult LocalClaims::result(const Claim& claim) {
+  if (claim.kind == ClaimKind::kEnds) {
+    if (!mirror_)
+      mirror_.emplace(stretch_.rows().mirrored(static_cast<std::size_t>(stretch_.num_labels())),
+                      mirror_tables_);
+    const std::int64_t n = stretch_.rows().n;
+    return LocalSums(*mirror_, n - claim.end, n - claim.begin).first_start(claim.label);
+  }
+  LocalSums sums(stretch_, claim.begin, claim.end);
+  switch (claim.kind) {
+    case ClaimKind::kSegment:
+      return complete(sums.segment(claim.label));
+    case ClaimKind::kWithin:
+      return complete(sums.within(claim.label));
+    case ClaimKind::kLabel:
+      return complete(sums.avoiding({Restriction::Starts::kAll, kEvery, claim.label}));
+    case ClaimKind::kStarts:
+      return sums.first_start(claim.label);
+    default:
+      break;
+  }
+  const ClaimResult boundary = boundary_claim(std::move(sums));
+  if (claim.kind == ClaimKind::kBoundary) return boundary;
+  return {boundary.log_false, boundary.log_true};
 }
 
 }  // namespace semicrf

@@ -1,9 +1,10 @@
-// The part of a sequence around an interval, and everything else in two messages: what the probability of a
-// claim about the interval is made of (docs/algorithm.md, section 12).
+// A stretch of a sequence, and everything beside it in messages: what the probability of a claim about an
+// interval of the stretch is made of (docs/algorithm.md, section 12).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/chain_model.h"
@@ -12,23 +13,22 @@
 
 namespace semicrf {
 
-// Numbers of boundaries lo .. lo + n, or of the n positions between them, label by label: [c * n + i].
-// Natural logarithms; messages are relative to levels whose sum, less log Z, is `level`.
-struct LocalRows {
+// Numbers of n positions, label by label: [c * n + i]. Natural logarithms; messages are relative to levels
+// whose sum, less log Z, is `level`.
+struct StretchRows {
   std::int64_t n = 0;
-  std::int64_t begin = 0;  // the interval of the claim is [begin, end) from lo on
-  std::int64_t end = 0;
   std::vector<double> starts;        // (C, n): everything before a segment that starts at position i
   std::vector<double> ends;          // (C, n): everything after a segment that has its last position at i
   std::vector<double> emissions;     // (C, n), centred
   std::vector<double> start_scores;  // (C, n): Ps with pi_start, or empty where all are 0
   std::vector<double> end_scores;    // (C, n): Pe with pi_end, or empty
-  // Segments longer than K: those open at boundary `begin` from the left, at `end` from the right.
-  std::vector<double> left_tail, right_tail;  // (C), or empty
+  // (C, n), or empty: segments longer than K that are open at the boundary right of position i from the
+  // left, and at the boundary left of it from the right.
+  std::vector<double> left_tails, right_tails;
   double level = 0;
 
   // The same, read from right to left.
-  LocalRows mirrored(std::size_t labels) const;
+  StretchRows mirrored(std::size_t labels) const;
 };
 
 // The tables of a chain that all claims share.
@@ -38,11 +38,53 @@ struct ClaimTables {
   std::vector<DurationWeights> durations;  // per label
 };
 
-// How many positions before and after its interval a claim needs.
+// How many positions before and after its interval a claim needs of its stretch, as far as the sequence has
+// them.
 inline std::int64_t claim_reach(const ChainModel& model) { return model.max_duration + 1; }
 
-// `tables` are of the chain, `mirror` of the reversed one.
-ClaimResult claim_result(const Claim& claim, const LocalRows& rows, const ClaimTables& tables,
-                         const ClaimTables& mirror);
+// A stretch with what all claims about it need.
+class Stretch {
+ public:
+  // The tables must outlive it.
+  Stretch(StretchRows rows, const ClaimTables& tables);
+
+  const StretchRows& rows() const { return rows_; }
+  const ClaimTables& tables() const { return *tables_; }
+  int num_labels() const { return tables_->model.num_labels; }
+  double row(const std::vector<double>& rows, int c, std::int64_t i) const {
+    return rows[static_cast<std::size_t>(c) * static_cast<std::size_t>(rows_.n) +
+                static_cast<std::size_t>(i)];
+  }
+  // S of boundary i = 0..n, forbidden positions left out.
+  double content(int c, std::int64_t i) const { return content_[at(c, i)]; }
+  // The least s so that no position of [s, i) is forbidden, and the largest e so that none of [i, e) is.
+  std::int64_t free_from(int c, std::int64_t i) const { return free_from_[at(c, i)]; }
+  std::int64_t free_to(int c, std::int64_t i) const { return free_to_[at(c, i)]; }
+
+ private:
+  std::size_t at(int c, std::int64_t i) const {
+    return static_cast<std::size_t>(c) * static_cast<std::size_t>(rows_.n + 1) + static_cast<std::size_t>(i);
+  }
+
+  StretchRows rows_;
+  const ClaimTables* tables_;
+  std::vector<double> content_;          // (C, n+1)
+  std::vector<std::int64_t> free_from_;  // (C, n+1)
+  std::vector<std::int64_t> free_to_;    // (C, n+1)
+};
+
+// The claims about one stretch. Their intervals are in positions of the stretch. For one thread.
+class LocalClaims {
+ public:
+  // `tables` are of the chain, `mirror` of the reversed one; both must outlive it.
+  LocalClaims(StretchRows rows, const ClaimTables& tables, const ClaimTables& mirror)
+      : stretch_(std::move(rows), tables), mirror_tables_(mirror) {}
+  ClaimResult result(const Claim& claim);
+
+ private:
+  Stretch stretch_;
+  const ClaimTables& mirror_tables_;
+  std::optional<Stretch> mirror_;  // made for the first claim about ends
+};
 
 }  // namespace semicrf

@@ -1,0 +1,156 @@
+#include "pipeline/query/query_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "core/units.h"
+#include "pipeline/query/claim_file.h"
+#include "pipeline/run/prepared_run.h"
+
+namespace semicrf {
+namespace {
+
+// The claims of a run and what was found of them.
+class ClaimTable {
+ public:
+  void read(const std::string& path, const PreparedRun& run) {
+    claims_ = read_claims(path, run.parameters().labels);
+    results_.resize(claims_.size());
+    for (std::size_t i = 0; i < claims_.size(); ++i) {
+      check_place(path, claims_[i], run.inputs());
+      by_chromosome_[claims_[i].chromosome].push_back(i);
+    }
+  }
+
+  // Those that lie in the piece as a whole, widened to bins.
+  PieceClaims claims_of(const PieceIdentity& piece) const {
+    PieceClaims found;
+    const auto known = by_chromosome_.find(piece.location.chromosome);
+    if (known == by_chromosome_.end()) return found;
+    const std::int64_t bin = piece.location.bin_size, begin = piece.location.begin_base(0);
+    const std::int64_t end = piece.location.end_base(piece.bins);
+    for (const std::size_t i : known->second) {
+      const ClaimLine& claim = claims_[i];
+      if (claim.begin < begin || claim.end > end) continue;
+      found.claims.push_back(
+          {claim.kind, claim.label, (claim.begin - begin) / bin, (claim.end - begin + bin - 1) / bin});
+      found.numbers.push_back(i);
+    }
+    return found;
+  }
+
+  void take(const PieceResult& result) {
+    for (std::size_t i = 0; i < result.claim_numbers.size(); ++i)
+      results_[result.claim_numbers[i]] = result.claims->results[i];
+  }
+
+  std::int64_t unanswered() const {
+    return std::ranges::count_if(results_, [](const auto& result) { return !result; });
+  }
+
+  void write(OutputFile& file, int digits) const {
+    file.write("#chrom\tstart\tend\tclaim\tprobability\tlog_odds\n");
+    for (std::size_t i = 0; i < claims_.size(); ++i) {
+      const ClaimLine& claim = claims_[i];
+      std::string line = claim.chromosome + "\t" + std::to_string(claim.begin) + "\t" +
+                         std::to_string(claim.end) + "\t" + claim.text + "\t";
+      if (const std::optional<ClaimResult>& result = results_[i]) {
+        line += number(std::exp(result->log_true), digits) + "\t" +
+                number(result->log_true - result->log_false, digits);
+      } else {
+        line += ".\t.";
+      }
+      file.write(line + "\n");
+    }
+  }
+
+ private:
+  static std::string number(double value, int digits) {
+    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
+    char text[64];
+    std::snprintf(text, sizeof text, "%.*g", std::max(digits, 1), value + 0.0);
+    return text;
+  }
+
+  static void check_place(const std::string& path, const ClaimLine& claim, const InputSet& inputs) {
+    std::int64_t length = -1;
+    for (const Sequence& sequence : inputs.sequences())
+      if (sequence.chromosome == claim.chromosome)
+        length = std::max(length, sequence.origin + sequence.length);
+    const auto refuse = [&](const std::string& what, const std::string& advice) {
+      return InputError({path, "line " + std::to_string(claim.line), what, advice});
+    };
+    if (length < 0)
+      throw refuse("no input has the chromosome " + claim.chromosome,
+                   "chromosome names must match exactly, including any \"chr\" prefix");
+    if (claim.end > length)
+      throw refuse("the claim ends at " + units().one + " " + std::to_string(claim.end) + ", but " +
+                       claim.chromosome + " has " + amount(length),
+                   "claims must lie on their chromosome");
+  }
+
+  std::vector<ClaimLine> claims_;
+  std::vector<std::optional<ClaimResult>> results_;
+  std::unordered_map<std::string, std::vector<std::size_t>> by_chromosome_;
+};
+
+class ClaimSink : public OutputSink {
+ public:
+  ClaimSink(OutputFile& file, std::shared_ptr<ClaimTable> table, int digits)
+      : file_(file), table_(std::move(table)), digits_(digits) {}
+  void begin_piece(const BinLocation&, const PieceResult& result, bool) override { table_->take(result); }
+  void finish() override { table_->write(file_, digits_); }
+
+ private:
+  OutputFile& file_;
+  std::shared_ptr<ClaimTable> table_;
+  int digits_;
+};
+
+RunCommand query_command(const QueryOptions& options, const std::shared_ptr<ClaimTable>& table) {
+  Analysis analysis;
+  analysis.claims = std::make_shared<ClaimRequest>();
+  analysis.claims->claims_of = [table](const PieceIdentity& piece) { return table->claims_of(piece); };
+  return {options.run, analysis, [&options, table](const PreparedRun& run) {
+            table->read(options.claims, run);
+            const int digits = options.run.digits;
+            return OutputPlan{{run.output(options.output), run.header("query", {}),
+                               options.run.engine.threads, [table, digits](OutputFile& file) {
+                                 return std::make_unique<ClaimSink>(file, table, digits);
+                               }}};
+          }};
+}
+
+// Of claims that no piece holds.
+Warning unanswered_warning(std::int64_t count) {
+  return {
+      "claims-not-decoded",
+      std::to_string(count) + (count == 1 ? " claim has" : " claims have") +
+          " no answer (\".\"): the interval is not inside one stretch that is decoded, because of regions, "
+          "excluded parts or missing values"};
+}
+
+}  // namespace
+
+void run_query(const QueryOptions& options, Progress* progress) {
+  const auto table = std::make_shared<ClaimTable>();
+  RunCommand command = query_command(options, table);
+  command.after = [table]() -> std::vector<Warning> {
+    if (table->unanswered() == 0) return {};
+    return {unanswered_warning(table->unanswered())};
+  };
+  execute(command, progress);
+}
+
+std::string plan_query(const QueryOptions& options) {
+  return describe(query_command(options, std::make_shared<ClaimTable>()));
+}
+
+}  // namespace semicrf
