@@ -36,10 +36,11 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
   return job;
 }
 
-// Draws and exact segments are made of forward messages, for which there is no such call.
+// Draws and exact segments are made of forward messages, for which there is no such call; and one that adds
+// up counts gives those of all its sequences together.
 bool JobQueue::calls_together(const Engine& engine) const {
   return engine.batches().batch_positions() > 0 && !options_.analysis.exact_segments &&
-         options_.analysis.draws == 0;
+         options_.analysis.draws == 0 && !options_.analysis.sums && !options_.analysis.counts;
 }
 
 // False: the piece is a job of its own.
