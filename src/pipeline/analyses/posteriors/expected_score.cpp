@@ -44,6 +44,9 @@ class Stretch {
   Stretch(const ChainModel& counted_model, const ChainModel& scored_model, const PosteriorBlock& block,
           const ScoreWindow& counted, const ScoreWindow& scored)
       : labels_(scored_model.num_labels),
+        length_(scored.length),
+        has_edges_(!scored.start_scores.empty() || !scored.end_scores.empty() ||
+                   scored.features.start != nullptr || scored.features.finish != nullptr),
         block_(block),
         counted_(counted_model, counted),
         scored_(scored_model, scored),
@@ -67,11 +70,16 @@ class Stretch {
 
  private:
   double expectation(std::int64_t t, std::span<const double> row, double largest) const {
+    const std::size_t first = static_cast<std::size_t>((t - block_.range.begin) * labels_);
     double sum = 0;
     for (int c = 0; c < labels_; ++c) {
       const auto label = static_cast<std::size_t>(c);
-      const std::size_t entry = static_cast<std::size_t>((t - block_.range.begin) * labels_) + label;
-      sum += term(block_.labels[entry], row[label] - largest, [&] { return counted_.emission(t, c); });
+      sum +=
+          term(block_.labels[first + label], row[label] - largest, [&] { return counted_.emission(t, c); });
+    }
+    if (!has_edges_ && t > 0 && t + 1 < length_) return sum;
+    for (int c = 0; c < labels_; ++c) {
+      const std::size_t entry = first + static_cast<std::size_t>(c);
       if (const double p = block_.starts[entry]; p > 0)
         sum += term(p, scored_.start(t, c), [&] { return counted_.start(t, c); });
       if (const double p = block_.ends[entry]; p > 0)
@@ -81,6 +89,8 @@ class Stretch {
   }
 
   int labels_;
+  std::int64_t length_;
+  bool has_edges_;  // start or end scores besides those of the sequence's ends
   const PosteriorBlock& block_;
   CentredScores counted_, scored_;
   std::vector<double> scores_;  // (kRows, C)

@@ -1,6 +1,7 @@
 #include "pipeline/analyses/posteriors/posterior_path.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "pipeline/windows/memory_budget.h"
@@ -32,6 +33,7 @@ PosteriorPathFinder::PosteriorPathFinder(const ChainModel& model, double gamma)
       choice_bytes_(model.num_labels <= 256 ? 1 : 2),
       best_(static_cast<std::size_t>(labels_)),
       next_(best_.size()),
+      ranked_(best_.size()),
       spool_(kSpoolMemory, "") {}
 
 void PosteriorPathFinder::add(const PosteriorBlock& block) {
@@ -56,6 +58,7 @@ void PosteriorPathFinder::begin(const double* labels) {
 }
 
 void PosteriorPathFinder::step(const double* labels, const double* starts) {
+  rank();
   for (int c = 0; c < labels_; ++c) {
     const double reward = gamma_ * starts[c];
     const int before = best_before(c, reward);
@@ -71,18 +74,25 @@ void PosteriorPathFinder::step(const double* labels, const double* starts) {
   std::swap(best_, next_);
 }
 
-// The smallest of the best labels before `label`; `reward`: of a boundary between them.
+void PosteriorPathFinder::rank() {
+  std::iota(ranked_.begin(), ranked_.end(), 0);
+  std::ranges::sort(ranked_, [&](int a, int b) {
+    const double of_a = best_[static_cast<std::size_t>(a)].value;
+    const double of_b = best_[static_cast<std::size_t>(b)].value;
+    return of_a != of_b ? of_a > of_b : a < b;
+  });
+}
+
+// The best label before `label`; `reward`: of a boundary between them. Mostly one of the first two ranks.
 int PosteriorPathFinder::best_before(int label, double reward) const {
-  int best = label;
-  double most = kNegativeInfinity;
-  for (int from = 0; from < labels_; ++from) {
-    if (from != label && model_.transition_at(from, label) == kNegativeInfinity) continue;
-    const double value = best_[static_cast<std::size_t>(from)].value + (from != label ? reward : 0);
-    if (value <= most) continue;
-    most = value;
-    best = from;
-  }
-  return best;
+  const auto other = std::ranges::find_if(ranked_, [&](int from) {
+    return from != label && model_.transition_at(from, label) > kNegativeInfinity;
+  });
+  if (other == ranked_.end()) return label;
+  const double stay = best_[static_cast<std::size_t>(label)].value;
+  const double change = best_[static_cast<std::size_t>(*other)].value + reward;
+  if (stay == change) return std::min(label, *other);
+  return stay > change ? label : *other;
 }
 
 // Values stay small, and keep their digits, however long the sequence is.

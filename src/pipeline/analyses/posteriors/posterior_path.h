@@ -4,10 +4,11 @@
 // the boundaries t > 0 between two labels of P(a segment of label_t starts at t). Two labels may follow each
 // other where the model's transition is finite, or where they are equal; the first one must be allowed to
 // start a sequence (start score, initial term), the last one to end it (end score). Durations play no part:
-// equal neighbours are one segment. As many operations per bin as there are transitions.
+// equal neighbours are one segment.
 //
 // Ties: the smallest last label; then, bin by bin from the right, the smallest label before. Sums are doubles
-// added from the left, so that two sums count as equal where they are rounded to the same number.
+// added from the left, so that two sums count as equal where they are rounded to the same number. Of two
+// labels before that both are another one, the sums without the boundary between are compared.
 #pragma once
 
 #include <cstddef>
@@ -48,6 +49,7 @@ class PosteriorPathFinder {
   };
   void begin(const double* labels);
   void step(const double* labels, const double* starts);
+  void rank();
   int best_before(int label, double reward) const;
   void centre();
   void keep(int label);
@@ -60,6 +62,7 @@ class PosteriorPathFinder {
   std::size_t choice_bytes_;  // of one label
   std::int64_t positions_ = 0;
   std::vector<Best> best_, next_;   // (C)
+  std::vector<int> ranked_;         // (C): labels from the best one at the latest position on
   std::vector<std::byte> choices_;  // (positions of the open block, C)
   TempSpool spool_;
   std::int64_t loaded_ = -1;  // block of the spool that choices_ holds while the path is followed
