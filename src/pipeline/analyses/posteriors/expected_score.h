@@ -1,5 +1,5 @@
 // The expectation of a model's score under the posteriors of the same or another model, from which entropies,
-// cross-entropies and divergences are made (docs/algorithm.md, section 11).
+// cross-entropies and divergences are made (docs/algorithm.md, "Entropies").
 #pragma once
 
 #include <cstdint>
