@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "core/chain_model.h"
@@ -32,11 +31,9 @@ class ExpectedScore {
   // ends. Both windows cover the block: the scores of P and those of Q.
   void add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored);
 
-  // After the last position: E_P[score_Q]. `counts`: of P, over the whole sequence. log Z - value is one
-  // subtraction without loss: see log_partition_minus.
-  double value(const ExpectedCounts& counts) const { return -minus_expectation(0, counts); }
-  // log_partition - E_P[score_Q], rounded once: the entropy of P where P is Q, else the cross-entropy of P
-  // and Q. `log_partition`: of Q.
+  // After the last position: log_partition - E_P[score_Q], rounded once. That is the entropy of P where P is
+  // Q, else the cross-entropy of P and Q. `log_partition`: of Q, finite; `counts`: of P, over the whole
+  // sequence.
   double minus_expectation(double log_partition, const ExpectedCounts& counts) const;
 
  private:
