@@ -177,6 +177,13 @@ void add_log_options(CLI::App& command, LogArguments& arguments) {
   command.add_option("--log-file", arguments.log_file, "append notes, warnings and errors to this file");
 }
 
+void add_entropy_option(CLI::App& command, bool& no_entropy) {
+  command.add_flag(
+      "--no-entropy", no_entropy,
+      "leave the entropy of the segmentation, and what is expected of each label and piece, out of "
+      "--stats, which saves time");
+}
+
 void add_common_options(CLI::App& command, CommonArguments& arguments) {
   add_input_options(command, arguments.input);
   command.add_option(

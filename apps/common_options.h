@@ -53,6 +53,8 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
 // --track-pattern, --samples, --sample and --track-names; `several`: --sample may name several.
 void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group);
+// --no-entropy.
+void add_entropy_option(CLI::App& command, bool& no_entropy);
 // UsageError where no track is given; `name` is what the help calls them.
 void require_inputs(const InputOptions& input, const std::string& name);
 // --chromosomes.

@@ -1,4 +1,5 @@
-// semicrf decode: the best segmentation.
+// semicrf decode: the best segmentation, by one of two rules.
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -13,10 +14,12 @@ namespace {
 
 struct DecodeArguments {
   CommonArguments common;
-  std::string posterior, table, boundaries, score = "auto";
+  std::string posterior, table, boundaries, score = "auto", rule = "viterbi";
+  std::optional<double> gamma;
   std::optional<double> interval_level;
   bool merge_adjacent = false;
   bool extra_columns = false;
+  bool no_entropy = false;
 };
 
 void decode(const DecodeArguments& arguments) {
@@ -30,6 +33,9 @@ void decode(const DecodeArguments& arguments) {
   options.interval_level = arguments.interval_level;
   if (arguments.score != "auto")
     options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
+  options.rule = arguments.rule == "posterior" ? PathRule::kPosterior : PathRule::kViterbi;
+  options.gamma = arguments.gamma;
+  options.entropy = !arguments.no_entropy;
   options.merge_adjacent = arguments.merge_adjacent;
   options.extra_columns = arguments.extra_columns;
   run_or_plan(arguments.common, options, run_decode, plan_decode);
@@ -39,7 +45,7 @@ void decode(const DecodeArguments& arguments) {
 
 void add_decode_command(CLI::App& program) {
   CLI::App* command = add_command(
-      program, "decode", "Find the best segmentation (Viterbi) and write it as BED.",
+      program, "decode", "Find the best segmentation and write it as BED.",
       "Outputs:\n"
       "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; the score is\n"
       "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0\n"
@@ -57,6 +63,23 @@ void add_decode_command(CLI::App& program) {
           shared_outputs_help());
   const auto arguments = std::make_shared<DecodeArguments>();
   add_common_options(*command, arguments->common);
+  add_choice(*command, "--rule", arguments->rule,
+             "which segmentation: viterbi, the most probable one; or posterior, the labels that are expected "
+             "to be right at most bins, among those whose changes of label the model allows",
+             {"viterbi", "posterior"});
+  command
+      ->add_option("--gamma", arguments->gamma,
+                   "with --rule posterior: what an expected boundary counts beside an expected bin (default: "
+                   "0)")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            double weight = 0;
+            return CLI::detail::lexical_cast(text, weight) && std::isfinite(weight) && weight >= 0
+                       ? std::string()
+                       : "must be a number of at least 0, not '" + text + "'";
+          },
+          ""));
+  add_entropy_option(*command, arguments->no_entropy);
   command->add_option("--posterior", arguments->posterior,
                       "also write the boundary posterior (bedGraph) to this file");
   command->add_option("--table", arguments->table, "also write a table of the segments (TSV) to this file");

@@ -27,6 +27,12 @@ struct ExpectedCounts {
   }
 };
 
+// Bytes of the expected counts of a model.
+inline std::size_t expected_counts_bytes(const ChainModel& model) {
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  return sizeof(double) * labels * (labels + static_cast<std::size_t>(model.max_duration) + 1);
+}
+
 // Sums over positions under P(y|x): the gradients of log Z by the weights and biases of the linear heads that
 // made the scores (centring not considered), and by the model's start and end scores. The caller gives the
 // arrays their shapes. An engine adds a window's share to what is there, stretches of positions in their

@@ -38,8 +38,8 @@ class Model:
         self.bias = [[float(x) for x in row] for row in parameters["duration"]["bias"]]
         self.tail = parameters["duration"].get("tail") or [None] * len(self.labels)
         self.uniform = parameters.get("initial", "uniform") == "uniform"
-        self.start = parameters.get("start") or [0] * len(self.labels)
-        self.end = parameters.get("end") or [0] * len(self.labels)
+        self.start = [float(x) for x in parameters.get("start") or [0] * len(self.labels)]
+        self.end = [float(x) for x in parameters.get("end") or [0] * len(self.labels)]
 
     def duration(self, k, c):
         longest = len(self.bias)

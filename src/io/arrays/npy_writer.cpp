@@ -52,12 +52,35 @@ void append_as(OutputFile& output, std::span<const double> values) {
   }
 }
 
+std::int64_t elements_of(const NpyShape& shape) {
+  return shape.columns > 0 ? shape.rows * shape.columns : shape.rows;
+}
+
+template <typename Element>
+void append_bytes(std::string& bytes, std::span<const double> values) {
+  for (const double value : values) {
+    const auto element = static_cast<Element>(value);
+    bytes.append(reinterpret_cast<const char*>(&element), sizeof element);
+  }
+}
+
 }  // namespace
 
+std::string npy_bytes(const NpyShape& shape, std::span<const double> values) {
+  if (elements_of(shape) != static_cast<std::int64_t>(values.size()))
+    throw std::logic_error("npy_bytes: the elements do not fill the shape");
+  std::string bytes = npy_header(shape);
+  bytes.reserve(bytes.size() + values.size() * (shape.float64 ? sizeof(double) : sizeof(float)));
+  if (shape.float64) {
+    append_bytes<double>(bytes, values);
+  } else {
+    append_bytes<float>(bytes, values);
+  }
+  return bytes;
+}
+
 NpyWriter::NpyWriter(OutputFile& output, NpyShape shape)
-    : output_(output),
-      float64_(shape.float64),
-      missing_elements_(shape.columns > 0 ? shape.rows * shape.columns : shape.rows) {
+    : output_(output), float64_(shape.float64), missing_elements_(elements_of(shape)) {
   output_.write(npy_header(shape));
 }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 
 #include "io/files/output_file.h"
 
@@ -14,6 +15,10 @@ struct NpyShape {
   std::int64_t columns = 0;  // 0: one-dimensional, shape (rows,); else (rows, columns), C order
   bool float64 = false;      // element type float32 or float64, byte order of this machine
 };
+
+// A whole file in memory, little-endian or big-endian as this machine; as many values as the shape has
+// (std::logic_error otherwise).
+std::string npy_bytes(const NpyShape& shape, std::span<const double> values);
 
 // Writes to an OutputFile that the caller commits.
 class NpyWriter {

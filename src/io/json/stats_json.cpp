@@ -23,6 +23,26 @@ Json missing_json(const std::vector<MissingStats>& tracks) {
   return list;
 }
 
+Json labels_json(const std::vector<LabelStats>& labels) {
+  Json list = Json::array();
+  for (const LabelStats& label : labels)
+    list.push_back({{"name", label.name},
+                    {"expected_segments", label.expected_segments},
+                    {"expected_bases", label.expected_bases}});
+  return list;
+}
+
+Json pieces_json(const std::vector<PieceStats>& pieces) {
+  Json list = Json::array();
+  for (const PieceStats& piece : pieces)
+    list.push_back({{"start", piece.start},
+                    {"end", piece.end},
+                    {"log_partition", piece.log_partition},
+                    {"expected_segments", piece.expected_segments},
+                    {"segmentation_entropy", piece.segmentation_entropy}});
+  return list;
+}
+
 Json sequence_json(const SequenceStats& sequence) {
   Json object;
   object["name"] = sequence.name;
@@ -36,12 +56,18 @@ Json sequence_json(const SequenceStats& sequence) {
   put_optional(object, "log_partition", sequence.log_partition);
   put_optional(object, "viterbi_score", sequence.viterbi_score);
   put_optional(object, "log_likelihood", sequence.log_likelihood);
+  put_optional(object, "expected_segments", sequence.expected_segments);
+  put_optional(object, "segmentation_entropy", sequence.segmentation_entropy);
+  put_optional(object, "expected_correct_bins", sequence.expected_correct_bins);
+  put_optional(object, "expected_correct_boundaries", sequence.expected_correct_boundaries);
   put_optional(object, "boundary_entropy", sequence.boundary_entropy);
   put_optional(object, "position_entropy", sequence.position_entropy);
   put_optional(object, "max_normalization_error", sequence.max_normalization_error);
   put_optional(object, "blocks", sequence.blocks);
   put_optional(object, "fallbacks", sequence.fallbacks);
   put_optional(object, "repaired_chunks", sequence.repaired_chunks);
+  if (sequence.labels) object["labels"] = labels_json(*sequence.labels);
+  if (sequence.each_piece) object["each_piece"] = pieces_json(*sequence.each_piece);
   return object;
 }
 

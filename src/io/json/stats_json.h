@@ -18,6 +18,21 @@ struct MissingStats {
   std::optional<std::int64_t> bases;  // without a value; absent for arrays
 };
 
+// What is expected of a label in a sequence.
+struct LabelStats {
+  std::string name;
+  double expected_segments = 0;
+  double expected_bases = 0;
+};
+
+// What is expected of a piece.
+struct PieceStats {
+  std::int64_t start = 0, end = 0;  // bases, counted from 0
+  double log_partition = 0;
+  double expected_segments = 0;
+  double segmentation_entropy = 0;  // nats
+};
+
 // One entry per sequence, in output order. What was not computed stays empty and is left out of the document.
 struct SequenceStats {
   std::string name;
@@ -30,6 +45,11 @@ struct SequenceStats {
   std::optional<std::int64_t> segments;
   // Summed over pieces; NaN: no segmentation exists, written as null.
   std::optional<double> log_partition, viterbi_score;
+  std::optional<double> expected_segments;                                   // under P(y|x)
+  std::optional<double> segmentation_entropy;                                // nats
+  std::optional<double> expected_correct_bins, expected_correct_boundaries;  // of a path by posteriors
+  std::optional<std::vector<LabelStats>> labels;
+  std::optional<std::vector<PieceStats>> each_piece;
   std::optional<std::vector<double>> log_likelihood;  // ln P(y|x) of each draw, summed over pieces
   std::optional<double> boundary_entropy;             // nats
   std::optional<double> position_entropy;             // nats

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "core/parallel.h"
 #include "engine/batch.h"
@@ -11,13 +13,14 @@
 namespace semicrf {
 namespace {
 
-// Null: there is none.
-const SegmentList* path_of(const PieceResult& result) {
-  return result.viterbi ? &result.viterbi->segments : nullptr;
-}
-
-PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* path) {
+// `threads`: of the host.
+PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* path, int threads = 1) {
   PosteriorSelection selection;
+  selection.starts = analysis.start_posteriors;
+  selection.ends = analysis.end_posteriors;
+  selection.sums = analysis.sums;
+  selection.counts = analysis.counts;
+  selection.threads = threads;
   selection.labels = analysis.label_posteriors;
   selection.path = path;
   selection.path_edges = analysis.path_edges;
@@ -25,15 +28,26 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
   return selection;
 }
 
+// What the path by posteriors is made of. Sums belong to the last pass over the posteriors.
+PosteriorSelection path_selection(const Analysis& analysis, int threads = 1) {
+  PosteriorSelection selection;
+  selection.labels = selection.starts = true;
+  selection.sums = analysis.sums && !analysis.posteriors;
+  selection.threads = threads;
+  return selection;
+}
+
 // Calls visit(its plan's place in a PiecePlan, needs) for each kind of pass over the piece.
 template <class Visit>
 void for_each_pass(const Engine& engine, const ScoreSource& source, const Analysis& analysis, Visit visit) {
   if (analysis.viterbi) visit(&PiecePlan::viterbi, viterbi_needs(engine, source));
+  if (analysis.path_gamma) visit(&PiecePlan::path, posterior_needs(engine, source, path_selection(analysis)));
   if (analysis.exact_segments) visit(&PiecePlan::shares, share_needs(engine, source));
   if (analysis.posteriors) {
     const SegmentList some_path;
-    visit(&PiecePlan::posteriors,
-          posterior_needs(engine, source, selection_of(analysis, analysis.viterbi ? &some_path : nullptr)));
+    visit(
+        &PiecePlan::posteriors,
+        posterior_needs(engine, source, selection_of(analysis, analysis.has_path() ? &some_path : nullptr)));
   }
   if (analysis.draws > 0) visit(&PiecePlan::draws, draw_needs(engine, source));
   if (analysis.claims) visit(&PiecePlan::claims, claim_needs(engine, source));
@@ -65,7 +79,7 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
 }  // namespace
 
 bool PiecePlan::whole() const {
-  return std::ranges::all_of(std::array{&viterbi, &shares, &posteriors, &draws, &claims},
+  return std::ranges::all_of(std::array{&viterbi, &path, &shares, &posteriors, &draws, &claims},
                              [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
 }
 
@@ -119,11 +133,19 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
     result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
     if (!result.viterbi->feasible) return result;
   }
+  if (analysis.path_gamma) {
+    PosteriorPathFinder finder(engine.model(), *analysis.path_gamma);
+    result.path_posteriors = sweep_posteriors(
+        engine, source, *plan.path, path_selection(analysis, plan.threads),
+        [&](const PosteriorBlock& block) { finder.add(block); }, progress);
+    if (!result.path_posteriors->feasible) return result;
+    result.posterior_path = finder.finish();
+  }
   if (analysis.exact_segments)
-    result.shares = segment_shares(engine, source, *plan.shares, result.viterbi->segments, progress);
+    result.shares = segment_shares(engine, source, *plan.shares, *result.path(), progress);
   if (analysis.posteriors)
     result.posteriors = sweep_posteriors(
-        engine, source, *plan.posteriors, selection_of(analysis, path_of(result)),
+        engine, source, *plan.posteriors, selection_of(analysis, result.path(), plan.threads),
         [&](const PosteriorBlock& block) { sink(result, block); }, progress);
   if (analysis.draws > 0) {
     const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
@@ -133,6 +155,26 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
   if (analysis.claims) add_claims(engine, source, analysis, plan, identity, progress, result);
   return result;
 }
+
+namespace {
+
+// The paths by posteriors of whole pieces.
+void find_paths_together(Engine& engine, std::span<const ScoreWindow> pieces, const Analysis& analysis,
+                         int threads, std::vector<PieceResult>& results) {
+  std::vector<std::unique_ptr<PosteriorPathFinder>> finders;
+  for (std::size_t i = 0; i < pieces.size(); ++i)
+    finders.push_back(std::make_unique<PosteriorPathFinder>(engine.model(), *analysis.path_gamma));
+  const std::vector<PosteriorSelection> selections(pieces.size(), path_selection(analysis));
+  const IndexedPosteriorSink find = [&](std::size_t i, const PosteriorBlock& block) {
+    finders[i]->add(block);
+    results[i].posterior_path = finders[i]->finish();
+    finders[i].reset();
+  };
+  std::vector<PosteriorResult> swept = posteriors_together(engine, pieces, selections, find, threads);
+  for (std::size_t i = 0; i < pieces.size(); ++i) results[i].path_posteriors = std::move(swept[i]);
+}
+
+}  // namespace
 
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,
@@ -144,6 +186,7 @@ std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreW
       results[i].viterbi = scored_path(engine.model(), pieces[i], paths[i]);
     });
   }
+  if (analysis.path_gamma) find_paths_together(engine, pieces, analysis, threads, results);
   if (!analysis.posteriors) return results;
   std::vector<std::size_t> feasible;
   std::vector<ScoreWindow> scores;
@@ -152,7 +195,7 @@ std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreW
     if (!results[i].feasible()) continue;
     feasible.push_back(i);
     scores.push_back(pieces[i]);
-    selections.push_back(selection_of(analysis, path_of(results[i])));
+    selections.push_back(selection_of(analysis, results[i].path()));
   }
   std::vector<PosteriorResult> posteriors = posteriors_together(
       engine, scores, selections,

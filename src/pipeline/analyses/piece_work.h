@@ -15,6 +15,7 @@
 #include "pipeline/analyses/claims/claim_sweep.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "pipeline/analyses/draws/segment_shares.h"
+#include "pipeline/analyses/posteriors/posterior_path.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "pipeline/windows/window_loop.h"
@@ -37,9 +38,14 @@ struct ClaimRequest {
 
 struct Analysis {
   bool viterbi = false;              // the best path
+  std::optional<double> path_gamma;  // in place of it the path by posteriors, with this weight of boundaries
   bool posteriors = false;           // boundary posteriors; with a path, also those along it
   bool posteriors_if_cheap = false;  // `posteriors` where they take little beside the rest of the run
   bool label_posteriors = false;
+  bool start_posteriors = false;
+  bool end_posteriors = false;
+  bool sums = false;            // of posteriors, where these are computed: entropies, sums by label
+  bool counts = false;          // with the expected counts
   bool path_edges = false;      // with a path and posteriors: those of its starts and ends too
   bool path_next = false;       // with path_edges: P(the path's next label starts), at every position
   bool exact_segments = false;  // with path_edges: the posteriors of exactly the segments of the path
@@ -47,16 +53,17 @@ struct Analysis {
   std::uint64_t seed = 0;       // of the draws
   std::shared_ptr<ClaimRequest> claims;  // or null
 
+  bool has_path() const { return viterbi || path_gamma.has_value(); }
   // How often progress counts every position.
   int passes() const {
-    return (viterbi ? 2 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) + (draws > 0 ? 2 : 0) +
-           (claims ? 2 : 0);
+    return (viterbi ? 2 : 0) + (path_gamma ? 1 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) +
+           (draws > 0 ? 2 : 0) + (claims ? 2 : 0);
   }
 };
 
 struct PiecePlan {
-  std::optional<WindowPlan> viterbi, shares, posteriors, draws, claims;
-  int threads = 1;  // besides those of the engine
+  std::optional<WindowPlan> viterbi, path, shares, posteriors, draws, claims;  // path: by posteriors
+  int threads = 1;                                                             // besides those of the engine
 
   bool whole() const;  // one window
 };
@@ -79,6 +86,8 @@ PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Anal
 
 struct PieceResult {
   std::optional<ViterbiResult> viterbi;
+  std::optional<PosteriorResult> path_posteriors;  // that the path by posteriors was found with
+  std::optional<PosteriorPath> posterior_path;     // where there is one
   std::optional<SegmentShares> shares;
   std::optional<PosteriorResult> posteriors;
   std::optional<DrawResult> draws;
@@ -86,21 +95,26 @@ struct PieceResult {
   std::vector<std::size_t> claim_numbers;  // one per result of `claims`
 
   bool feasible() const {
-    return (!viterbi || viterbi->feasible) && (!posteriors || posteriors->feasible) &&
-           (!draws || draws->feasible) && (!claims || claims->feasible);
+    return (!viterbi || viterbi->feasible) && (!path_posteriors || path_posteriors->feasible) &&
+           (!posteriors || posteriors->feasible) && (!draws || draws->feasible) &&
+           (!claims || claims->feasible);
+  }
+  // Null: there is none.
+  const SegmentList* path() const {
+    return viterbi ? &viterbi->segments : posterior_path ? &posterior_path->segments : nullptr;
   }
 };
 
 // Gets the posteriors of a feasible piece, left to right, with what was computed of it before them.
 using BlockSink = std::function<void(const PieceResult& so_far, const PosteriorBlock&)>;
 
-// Stops after an infeasible Viterbi pass.
+// Stops after an infeasible pass for a path.
 PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
                           const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
                           const ProgressCallback& progress);
 
 // analyse_piece() for several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` has neither exact segments, nor draws, nor claims. `sink` gets the index of a piece and its
+// `analysis` has neither exact segments, nor draws, claims or sums. `sink` gets the index of a piece and its
 // posteriors, from several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,

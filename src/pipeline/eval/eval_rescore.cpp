@@ -208,7 +208,7 @@ class Rescorer {
       throw InputError({"", base_range(piece.location, 0, bins),
                         "no segmentation of " + std::to_string(bins) + " bins has a finite score",
                         "leave this region out with --exclude"});
-    report.add(result, bins);
+    report.add(result, piece.location, bins);
     add_path(sums.truth, score_segmentation(truth_, piece.location, bins, *source));
     add_path(sums.predicted, score_segmentation(predicted_, piece.location, bins, *source));
   }

@@ -1,4 +1,4 @@
-// NPY arrays: label posteriors, and the raw rows of generated sequences.
+// NPY arrays: posteriors of all labels, and the raw rows of generated sequences.
 #include <algorithm>
 #include <limits>
 #include <vector>
@@ -11,13 +11,14 @@ namespace {
 
 class LabelArraySink : public OutputSink {
  public:
-  LabelArraySink(OutputFile& file, const NpyShape& shape) : shape_(shape), array_(file, shape) {}
+  LabelArraySink(OutputFile& file, const NpyShape& shape, PosteriorValues values)
+      : shape_(shape), array_(file, shape), values_(values) {}
 
   void begin_piece(const BinLocation& location, const PieceResult&, bool) override {
     fill_to(location.first_bin);
   }
   void add_block(const PosteriorBlock& block) override {
-    array_.append(block.labels);
+    array_.append(block.*values_);
     rows_ += block.range.size();
   }
   void finish() override {
@@ -35,6 +36,7 @@ class LabelArraySink : public OutputSink {
 
   NpyShape shape_;
   NpyWriter array_;
+  PosteriorValues values_;
   std::int64_t rows_ = 0;  // written so far
 };
 
@@ -64,8 +66,9 @@ class GeneratedSink : public OutputSink {
 
 }  // namespace
 
-std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape) {
-  return std::make_unique<LabelArraySink>(file, shape);
+std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,
+                                                  PosteriorValues values) {
+  return std::make_unique<LabelArraySink>(file, shape, values);
 }
 
 std::unique_ptr<OutputSink> make_generated_sink(OutputFile& file, const RandomRows& rows) {

@@ -20,7 +20,7 @@ class BedSink : public OutputSink {
 
   void begin_piece(const BinLocation& location, const PieceResult& result, bool posteriors_follow) override {
     writer_.begin_piece(location);
-    const SegmentList& path = draw_ ? result.draws->draws[*draw_].segments : result.viterbi->segments;
+    const SegmentList& path = draw_ ? result.draws->draws[*draw_].segments : *result.path();
     if (!posteriors_follow) return write_path(path);
     support_.begin_piece(result);
   }
@@ -30,7 +30,7 @@ class BedSink : public OutputSink {
         block, [this](const Segment& segment, const SegmentSupport& known) { writer_.add(segment, &known); });
   }
 
-  void end_piece() override { writer_.end_piece(); }
+  void end_piece(const PieceResult&) override { writer_.end_piece(); }
 
  private:
   // A path without posteriors; threads print parts of a long one at the same time.

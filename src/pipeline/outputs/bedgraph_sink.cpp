@@ -1,5 +1,6 @@
 // One value per bin as bedGraph.
 #include <cstdio>
+#include <span>
 
 #include "io/text/bedgraph_writer.h"
 #include "pipeline/outputs/formats.h"
@@ -18,13 +19,14 @@ class BedGraphSink : public OutputSink {
   }
   void add_block(const PosteriorBlock& block) override {
     if (output_.label) {
-      writer_.add(block.labels.data() + *output_.label, static_cast<std::size_t>(block.range.size()),
+      const std::span<const double> rows = block.*output_.values;
+      writer_.add(rows.data() + *output_.label, static_cast<std::size_t>(block.range.size()),
                   output_.num_labels);
     } else {
       writer_.add(block.boundary.data(), block.boundary.size());
     }
   }
-  void end_piece() override { writer_.end_piece(); }
+  void end_piece(const PieceResult&) override { writer_.end_piece(); }
   void finish() override {
     if (output_.bedgraph.min_value <= 0 || output_.label) return;
     char boundaries[32];

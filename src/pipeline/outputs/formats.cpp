@@ -45,8 +45,13 @@ PlannedOutput segment_output(const SegmentOutput& output) { return planned(outpu
 
 PlannedOutput track_output(const TrackOutput& output) { return planned(output, kTrackFormats); }
 
-PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape) {
-  return {file, "", 1, [shape](OutputFile& opened) { return make_label_array_sink(opened, shape); }};
+PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values) {
+  return {file, "", 1,
+          [shape, values](OutputFile& opened) { return make_label_array_sink(opened, shape, values); }};
+}
+
+PlannedOutput counts_output(const OutputSpec& file, const ChainModel& model) {
+  return {file, "", 1, [model](OutputFile& opened) { return make_counts_sink(opened, model); }};
 }
 
 PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows) {

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "core/chain_model.h"
 #include "io/arrays/npy_writer.h"
 #include "io/text/bed_writer.h"
 #include "io/text/bedgraph_writer.h"
@@ -40,19 +42,26 @@ struct SegmentTableOutput {
 PlannedOutput segment_table_output(const SegmentTableOutput& output);
 PlannedOutput boundary_table_output(const SegmentTableOutput& output);
 
-// One value per bin: the boundary posterior, or that of a label.
+// Which array of a block.
+using PosteriorValues = std::span<const double> PosteriorBlock::*;
+
+// One value per bin: the boundary posterior, or one of those that labels have.
 struct TrackOutput {
   OutputSpec file;
   std::string header;
   BedGraphOptions bedgraph;
-  std::optional<std::size_t> label;  // its index; absent: the boundary
+  std::optional<std::size_t> label;                  // its index; absent: the boundary
+  PosteriorValues values = &PosteriorBlock::labels;  // (n, C); with a label
   std::size_t num_labels = 0;
   int threads = 1;  // that compress
 };
 PlannedOutput track_output(const TrackOutput& output);
 
-// All label posteriors of the only sequence, NPY (bins, C); bins outside of the pieces are NaN.
-PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape);
+// Posteriors of all labels of the only sequence, NPY (bins, C); bins outside of the pieces are NaN.
+PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values);
+
+// log Z and the expected counts, summed over all pieces that have a segmentation, NPZ.
+PlannedOutput counts_output(const OutputSpec& file, const ChainModel& model);
 
 // The raw rows of a generated sequence, NPY.
 PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows);
@@ -64,7 +73,9 @@ PlannedOutput stats_output(const std::string& path, RunReport& report, const std
 // The sinks.
 std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
-std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape);
+std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,
+                                                  PosteriorValues values);
+std::unique_ptr<OutputSink> make_counts_sink(OutputFile& file, const ChainModel& model);
 std::unique_ptr<OutputSink> make_generated_sink(OutputFile& file, const RandomRows& rows);
 
 }  // namespace semicrf

@@ -10,7 +10,7 @@ PathSupport::PathSupport(std::optional<double> interval_level) {
 }
 
 void PathSupport::begin_piece(const PieceResult& result) {
-  path_.emplace(result.viterbi->segments);
+  path_.emplace(*result.path());
   log_shares_.reset();
   if (result.shares) log_shares_.emplace(result.shares->logs);
   open_ = false;

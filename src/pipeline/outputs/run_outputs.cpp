@@ -19,8 +19,8 @@ void RunOutputs::add_block(const PosteriorBlock& block) {
   for (Output& output : outputs_) output.sink->add_block(block);
 }
 
-void RunOutputs::end_piece() {
-  for (Output& output : outputs_) output.sink->end_piece();
+void RunOutputs::end_piece(const PieceResult& result) {
+  for (Output& output : outputs_) output.sink->end_piece(result);
 }
 
 void RunOutputs::finish(StopWatch& watch) {

@@ -17,7 +17,7 @@ class RunOutputs {
   // See OutputSink.
   void begin_piece(const BinLocation& location, const PieceResult& result, bool posteriors_follow);
   void add_block(const PosteriorBlock& block);
-  void end_piece();
+  void end_piece(const PieceResult& result);
 
   // Everything written and durable, then everything under its name. Call each once, at the end: all that can
   // fail but renaming fails in finish(), which is on the clock of `watch`.

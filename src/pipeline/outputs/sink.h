@@ -21,7 +21,8 @@ class OutputSink {
   // block, and are not part of the result yet; else everything is there.
   virtual void begin_piece(const BinLocation&, const PieceResult&, bool /*posteriors_follow*/) {}
   virtual void add_block(const PosteriorBlock&) {}
-  virtual void end_piece() {}
+  // The whole result of the piece, without what add_block() had.
+  virtual void end_piece(const PieceResult&) {}
   // After the last piece: the rest of the file's content.
   virtual void finish() {}
 };

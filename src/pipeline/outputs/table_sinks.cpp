@@ -23,7 +23,7 @@ class TableSink : public OutputSink {
       joiner_.add(segment, known, [this](const Segment& s, const SegmentSupport& k) { writer_.add(s, k); });
     });
   }
-  void end_piece() override {
+  void end_piece(const PieceResult&) override {
     joiner_.finish([this](const Segment& s, const SegmentSupport& k) { writer_.add(s, k); });
   }
 

@@ -36,10 +36,12 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
   return job;
 }
 
-// Draws, exact segments and claims are made of forward messages, for which there is no such call.
+// Draws, exact segments and claims are made of forward messages, for which there is no such call; and one
+// that adds up counts gives those of all its sequences together.
 bool JobQueue::calls_together(const Engine& engine) const {
   return engine.batches().batch_positions() > 0 && !options_.analysis.exact_segments &&
-         options_.analysis.draws == 0 && !options_.analysis.claims;
+         options_.analysis.draws == 0 && !options_.analysis.claims && !options_.analysis.sums &&
+         !options_.analysis.counts;
 }
 
 // False: the piece is a job of its own.

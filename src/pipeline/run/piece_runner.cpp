@@ -219,7 +219,7 @@ void PieceRunner::write(const Finished& finished) {
       check_posteriors(finished.block->view(), finished.piece.location);
       outputs_.add_block(finished.block->view());
     }
-    outputs_.end_piece();
+    outputs_.end_piece(finished.result);
   });
   record(finished.piece, finished.result);
 }
@@ -235,7 +235,7 @@ void PieceRunner::record(const Piece& piece, const PieceResult& result) {
         ++at_cap;
   }
   const std::lock_guard lock(shared_);
-  report_.sequences()[piece.sequence].add(result, piece.bins.size());
+  report_.sequences()[piece.sequence].add(result, piece.location, piece.bins.size());
   if (result.viterbi) segments_ += result.viterbi->segments.size();
   segments_at_cap_ += at_cap;
 }
@@ -253,8 +253,8 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
     throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
   report_.warn({"infeasible", piece.place() + ": " + what});
   report_.sequences()[piece.sequence].add_infeasible(
-      options_.analysis.viterbi,
-      options_.analysis.posteriors || options_.analysis.draws > 0 || options_.analysis.claims != nullptr);
+      options_.analysis.viterbi, options_.analysis.posteriors || options_.analysis.path_gamma ||
+                                     options_.analysis.draws > 0 || options_.analysis.claims != nullptr);
 }
 
 PieceIdentity PieceRunner::identity_of(const Piece& piece) const {

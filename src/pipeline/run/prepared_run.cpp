@@ -103,9 +103,10 @@ EngineOptions PreparedRun::settled_engine() {
           "the score column is 0: posteriors would take more than a third of the time of this run; "
           "--score posterior computes them");
   }
-  work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.posteriors ? 2 : 0) +
-                (analysis_.exact_segments ? 1 : 0) + (analysis_.draws > 0 ? 1 : 0) +
-                (analysis_.claims ? 2 : 0);
+  analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
+  work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +
+                (analysis_.posteriors ? 2 : 0) + (analysis_.exact_segments ? 1 : 0) +
+                (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0);
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
@@ -194,7 +195,8 @@ std::size_t PreparedRun::forecast_peak() const {
     const PiecePlan plan =
         plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
     std::size_t window = 0;
-    for (const auto* pass : {&plan.viterbi, &plan.shares, &plan.posteriors, &plan.draws, &plan.claims})
+    for (const auto* pass :
+         {&plan.viterbi, &plan.path, &plan.shares, &plan.posteriors, &plan.draws, &plan.claims})
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
     // The threads keep the workspaces of the first pass.
     if (plan.viterbi && plan.posteriors) {
@@ -268,6 +270,7 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
         const PiecePlan windows =
             plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
         if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
+        if (windows.path) text += "\tpath by posteriors: " + semicrf::describe(*windows.path);
         if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
         if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
         if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
@@ -300,6 +303,7 @@ std::string PreparedRun::missing_text() const {
 void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vector<Warning>()>& after,
                           Progress* progress) {
   report_.total.start();
+  report_.name_labels(parameters_.parameters.labels);
   RunOutputs outputs(plan);
   PieceStream pieces(inputs_, read_options(), report_);
   if (progress != nullptr) progress->begin(positions_ * analysis_.passes());

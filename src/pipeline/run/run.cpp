@@ -1,5 +1,6 @@
 #include "pipeline/run/run.h"
 
+#include <array>
 #include <cstdio>
 
 #include "core/error.h"
@@ -23,14 +24,21 @@ std::string shortest_text(double value) {
 
 Analysis decode_analysis(const DecodeOptions& options) {
   Analysis analysis;
-  analysis.viterbi = true;
+  const bool by_posteriors = options.rule == PathRule::kPosterior;
+  if (by_posteriors) {
+    analysis.path_gamma = options.gamma.value_or(0);
+  } else {
+    analysis.viterbi = true;
+  }
   analysis.path_next =
       !options.boundaries_path.empty() || (!options.table_path.empty() && options.interval_level.has_value());
   analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
   analysis.path_edges = analysis.path_next || analysis.exact_segments;
-  analysis.posteriors =
-      analysis.path_edges || !options.posterior_path.empty() || options.score == ScoreColumn::kPosterior;
+  analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
+                        options.score == ScoreColumn::kPosterior ||
+                        (by_posteriors && options.score == ScoreColumn::kAuto);
   analysis.posteriors_if_cheap = options.score == ScoreColumn::kAuto;
+  analysis.sums = options.entropy && !options.run.stats_path.empty();
   return analysis;
 }
 
@@ -61,6 +69,10 @@ void add_tables(const DecodeOptions& options, const PreparedRun& run, const Head
 
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
   HeaderOptions named;
+  if (options.rule == PathRule::kPosterior) {
+    named.push_back({"rule", "posterior"});
+    named.push_back({"gamma", shortest_text(options.gamma.value_or(0))});
+  }
   if (options.merge_adjacent) named.push_back({"merge-adjacent", "yes"});
   if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
   if (options.extra_columns) named.push_back({"extra-columns", "yes"});
@@ -76,8 +88,8 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
                                  {},
                                  threads}));
   if (!options.posterior_path.empty())
-    plan.push_back(
-        track_output({run.output(options.posterior_path), header, {options.run.digits, 0}, {}, 0, threads}));
+    plan.push_back(track_output(
+        {run.output(options.posterior_path), header, {options.run.digits, 0}, {}, {}, 0, threads}));
   add_tables(options, run, named, plan);
   return plan;
 }
@@ -87,6 +99,9 @@ void check_options(const DecodeOptions& options) {
   if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty())
     throw UsageError("--intervals is given, but no table to write them to",
                      "add --boundaries FILE.tsv or --table FILE.tsv");
+  if (options.gamma && options.rule != PathRule::kPosterior)
+    throw UsageError("--gamma is given, but it only means something with --rule posterior",
+                     "add --rule posterior, or leave --gamma out");
 }
 
 std::vector<Warning> decode_warnings(const DecodeOptions& options) {
@@ -108,17 +123,34 @@ Analysis posterior_analysis(const PosteriorOptions& options) {
   Analysis analysis;
   analysis.posteriors = true;
   analysis.label_posteriors = !options.labels_out.empty();
+  analysis.start_posteriors = !options.starts_out.empty();
+  analysis.end_posteriors = !options.ends_out.empty();
+  analysis.counts = !options.counts_out.empty();
+  analysis.sums = options.entropy && !options.run.stats_path.empty();
   return analysis;
 }
 
+// Posteriors that every label has, by the option that names their files.
+struct LabelOutput {
+  const char* option;
+  std::string PosteriorOptions::*name;
+  PosteriorValues values;
+};
+constexpr std::array kLabelOutputs = {
+    LabelOutput{"--labels-out", &PosteriorOptions::labels_out, &PosteriorBlock::labels},
+    LabelOutput{"--starts-out", &PosteriorOptions::starts_out, &PosteriorBlock::starts},
+    LabelOutput{"--ends-out", &PosteriorOptions::ends_out, &PosteriorBlock::ends}};
+
 // PREFIX.LABEL.bedgraph, compressed when the boundary posterior is.
-std::string label_track_path(const PosteriorOptions& options, const std::string& label) {
-  return options.labels_out + "." + in_file_name(label) +
+std::string label_track_path(const PosteriorOptions& options, const std::string& prefix,
+                             const std::string& label) {
+  return prefix + "." + in_file_name(label) +
          (options.output.ends_with(".gz") ? ".bedgraph.gz" : ".bedgraph");
 }
 
-// Of the only sequence that is decoded.
-NpyShape label_array_shape(const PosteriorOptions& options, const PreparedRun& run) {
+// Of the only sequence that is decoded. `option`: which wants it.
+NpyShape label_array_shape(const PosteriorOptions& options, const PreparedRun& run,
+                           const std::string& option) {
   NpyShape shape;
   shape.columns = run.parameters().num_labels();
   shape.float64 = options.run.engine.precision == Precision::kDouble;
@@ -129,9 +161,8 @@ NpyShape label_array_shape(const PosteriorOptions& options, const PreparedRun& r
     ++decoded;
   }
   if (decoded != 1)
-    throw UsageError(
-        "--labels-out with an .npy file needs exactly one sequence, not " + std::to_string(decoded),
-        "choose one sequence with --region, or give a prefix to write bedGraph files");
+    throw UsageError(option + " with an .npy file needs exactly one sequence, not " + std::to_string(decoded),
+                     "choose one sequence with --region, or give a prefix to write bedGraph files");
   return shape;
 }
 
@@ -143,19 +174,29 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
   const BedGraphOptions bedgraph{options.run.digits, options.min_posterior};
   OutputPlan plan;
   plan.push_back(
-      track_output({run.output(options.output), header, bedgraph, {}, 0, options.run.engine.threads}));
-  if (options.labels_out.ends_with(".npy")) {
-    plan.push_back(label_array_output({options.labels_out}, label_array_shape(options, run)));
-  } else if (!options.labels_out.empty()) {
-    for (std::size_t i = 0; i < labels.size(); ++i)
-      plan.push_back(track_output(
-          {run.output(label_track_path(options, labels[i].name)), header, bedgraph, i, labels.size(), 1}));
+      track_output({run.output(options.output), header, bedgraph, {}, {}, 0, options.run.engine.threads}));
+  for (const LabelOutput& output : kLabelOutputs) {
+    const std::string& name = options.*output.name;
+    if (name.ends_with(".npy")) {
+      plan.push_back(
+          label_array_output({name}, label_array_shape(options, run, output.option), output.values));
+    } else if (!name.empty()) {
+      for (std::size_t i = 0; i < labels.size(); ++i)
+        plan.push_back(track_output({run.output(label_track_path(options, name, labels[i].name)), header,
+                                     bedgraph, i, output.values, labels.size(), 1}));
+    }
   }
+  if (!options.counts_out.empty())
+    plan.push_back(counts_output({options.counts_out}, run.parameters().chain));
   return plan;
 }
 
 RunCommand posterior_command(const PosteriorOptions& options) {
-  for (const std::string& path : {options.output, options.labels_out}) refuse_bigwig(path);
+  for (const std::string& path : {options.output, options.labels_out, options.starts_out, options.ends_out})
+    refuse_bigwig(path);
+  if (!options.counts_out.empty() && !options.counts_out.ends_with(".npz"))
+    throw UsageError("--counts-out " + options.counts_out + ": the counts are written as .npz only",
+                     "give a name that ends in .npz");
   return {options.run, posterior_analysis(options),
           [&options](const PreparedRun& run) { return posterior_outputs(options, run); }};
 }

@@ -69,8 +69,16 @@ enum class ScoreColumn {
   kNone,       // 0, unless posteriors are computed anyway
 };
 
+// Which path is decoded.
+enum class PathRule {
+  kViterbi,    // the most probable segmentation
+  kPosterior,  // the labels that are expected to be right at most bins (PosteriorPathFinder)
+};
+
 struct DecodeOptions {
   RunOptions run;
+  PathRule rule = PathRule::kViterbi;
+  std::optional<double> gamma;           // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
   std::string output = "-";              // segments, BED
   std::string posterior_path;            // boundary posterior, bedGraph; empty: none
   std::string table_path;                // what the posteriors say of each segment, TSV; empty: none
@@ -78,6 +86,7 @@ struct DecodeOptions {
   std::optional<double> interval_level;  // of the intervals of boundaries; absent: kDefaultIntervalLevel, and
                                          // none in the table of segments
   ScoreColumn score = ScoreColumn::kAuto;
+  bool entropy = true;  // in the statistics, where posteriors are computed
   bool merge_adjacent = false;
   bool extra_columns = false;  // three columns of posteriors behind the nine of BED
 };
@@ -95,6 +104,10 @@ struct PosteriorOptions {
   RunOptions run;
   std::string output = "-";  // boundary posterior, bedGraph
   std::string labels_out;    // prefix of the label posteriors' bedGraphs, or an .npy file; empty: none
+  std::string starts_out;    // the same of P(a segment of a label starts at the bin)
+  std::string ends_out;      // and of P(one has its last bin there)
+  std::string counts_out;    // log Z and expected counts, .npz; empty: none
+  bool entropy = true;       // in the statistics
   double min_posterior = 0;  // smaller values get no line
 };
 

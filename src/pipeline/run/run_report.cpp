@@ -35,34 +35,32 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
                      "nothing (--exclude), or try --precision double"};
 }
 
-void SequenceReport::add(const PieceResult& result, std::int64_t positions) {
+void SequenceReport::add(const PieceResult& result, const BinLocation& location, std::int64_t positions) {
   // `directions` in which the pass went over the piece.
   const auto add_totals = [&](const ChunkTotals& totals, std::int64_t directions) {
     accumulate(stats.blocks, directions * blocks_of(positions));
     accumulate(stats.fallbacks, totals.fallbacks);
     accumulate(stats.repaired_chunks, totals.repaired_chunks);
   };
+  if (const SegmentList* const path = result.path()) accumulate(stats.segments, path->size());
   if (result.viterbi) {
-    accumulate(stats.segments, result.viterbi->segments.size());
     accumulate(stats.viterbi_score, result.viterbi->score);
     add_totals(*result.viterbi, 1);
   }
-  if (result.shares) add_totals(*result.shares, 1);
-  if (result.posteriors) {
-    const PosteriorResult& posteriors = *result.posteriors;
-    accumulate(stats.log_partition, posteriors.log_partition);
-    stats.max_normalization_error =
-        std::max(stats.max_normalization_error.value_or(0), posteriors.max_normalization_error);
-    boundary_mass_ += posteriors.boundary_mass;
-    boundary_plogp_ += posteriors.boundary_plogp;
-    label_entropy_ += posteriors.label_entropy;
-    positions_ += positions;
-    add_totals(posteriors, 2);
+  if (result.posterior_path) {
+    accumulate(stats.expected_correct_bins, result.posterior_path->expected_correct_bins);
+    accumulate(stats.expected_correct_boundaries, result.posterior_path->expected_correct_boundaries);
   }
   if (result.claims) {
     accumulate(stats.log_partition, result.claims->log_partition);
     add_totals(*result.claims, 2);
   }
+  if (result.shares) add_totals(*result.shares, 1);
+  // A path by posteriors has a sweep of its own, which says the same.
+  if (result.path_posteriors) add_totals(*result.path_posteriors, 2);
+  if (result.posteriors) add_totals(*result.posteriors, 2);
+  if (result.posteriors || result.path_posteriors)
+    add_posteriors(result.posteriors ? *result.posteriors : *result.path_posteriors, location, positions);
   if (!result.draws) return;
   const std::vector<Draw>& draws = result.draws->draws;
   accumulate(stats.log_partition, result.draws->log_partition);
@@ -74,16 +72,54 @@ void SequenceReport::add(const PieceResult& result, std::int64_t positions) {
   add_totals(*result.draws, 1);
 }
 
+void SequenceReport::add_posteriors(const PosteriorResult& posteriors, const BinLocation& location,
+                                    std::int64_t positions) {
+  accumulate(stats.log_partition, posteriors.log_partition);
+  accumulate(stats.expected_segments, posteriors.boundary_mass);
+  stats.max_normalization_error =
+      std::max(stats.max_normalization_error.value_or(0), posteriors.max_normalization_error);
+  boundary_mass_ += posteriors.boundary_mass;
+  boundary_plogp_ += posteriors.boundary_plogp;
+  label_entropy_ += posteriors.label_entropy;
+  positions_ += positions;
+  if (posteriors.sums) add_sums(posteriors, location, positions);
+}
+
+void SequenceReport::add_sums(const PosteriorResult& posteriors, const BinLocation& location,
+                              std::int64_t positions) {
+  const PosteriorSums& sums = *posteriors.sums;
+  accumulate(stats.segmentation_entropy, sums.entropy);
+  if (!stats.labels) stats.labels.emplace(sums.label_bins.size());
+  const auto bin = static_cast<double>(location.bin_size);
+  // The last bin of a sequence may be shorter.
+  const auto cut = static_cast<double>(location.begin_base(positions) - location.end_base(positions));
+  for (std::size_t c = 0; c < sums.label_bins.size(); ++c) {
+    LabelStats& label = (*stats.labels)[c];
+    label.expected_segments += sums.label_segments[c];
+    label.expected_bases += sums.label_bins[c] * bin - sums.last_bin[c] * cut;
+  }
+  if (!stats.each_piece) stats.each_piece.emplace();
+  stats.each_piece->push_back({location.begin_base(0), location.end_base(positions), posteriors.log_partition,
+                               posteriors.boundary_mass, sums.entropy});
+}
+
 void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {
   const double none = std::numeric_limits<double>::quiet_NaN();
   if (viterbi) accumulate(stats.viterbi_score, none);
   if (posteriors) accumulate(stats.log_partition, none);
 }
 
-void SequenceReport::finish() {
+void SequenceReport::finish(const std::vector<std::string>& labels) {
+  if (stats.labels)
+    for (std::size_t c = 0; c < stats.labels->size(); ++c) (*stats.labels)[c].name = labels[c];
   if (positions_ == 0) return;
   stats.boundary_entropy = boundary_entropy(boundary_mass_, boundary_plogp_);
   stats.position_entropy = label_entropy_ / static_cast<double>(positions_);
+}
+
+void RunReport::name_labels(const std::vector<Label>& labels) {
+  labels_.clear();
+  for (const Label& label : labels) labels_.push_back(label.name);
 }
 
 void RunReport::warn(const Warning& warning) {
@@ -120,7 +156,7 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
   stats.peak_memory = peak_resident_bytes();
   stats.warnings = warnings_;
   for (SequenceReport& sequence : sequences_) {
-    sequence.finish();
+    sequence.finish(labels_);
     if (sequence.missing_values) sequence.stats.missing_values = missing_stats(*sequence.missing_values);
     stats.sequences.push_back(sequence.stats);
   }

@@ -9,6 +9,8 @@
 
 #include "core/warning.h"
 #include "io/json/stats_json.h"
+#include "io/text/bin_location.h"
+#include "model/parameters.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/inputs/missing_values.h"
 #include "pipeline/run/stage_times.h"
@@ -22,12 +24,14 @@ class SequenceReport {
   std::shared_ptr<const MissingCounter> missing_values;  // or null; complete when all pieces are done
 
   // A feasible piece of so many positions.
-  void add(const PieceResult& result, std::int64_t positions);
+  void add(const PieceResult& result, const BinLocation& location, std::int64_t positions);
   void add_infeasible(bool viterbi, bool posteriors);
-  // Brings the entropies into `stats`.
-  void finish();
+  // Brings the entropies and the names of the labels into `stats`.
+  void finish(const std::vector<std::string>& labels);
 
  private:
+  void add_posteriors(const PosteriorResult& posteriors, const BinLocation& location, std::int64_t positions);
+  void add_sums(const PosteriorResult& posteriors, const BinLocation& location, std::int64_t positions);
   double boundary_mass_ = 0;
   double boundary_plogp_ = 0;
   double label_entropy_ = 0;
@@ -51,11 +55,14 @@ class RunReport {
   void warn_of_exact_blocks();
   // Says, when all pieces are done, what the tracks lack.
   void tell_missing_values();
+  // For what is said of single labels.
+  void name_labels(const std::vector<Label>& labels);
   std::vector<SequenceReport>& sequences() { return sequences_; }
   // The whole document; ends the clock.
   Stats finish(const std::string& version, const std::string& device);
 
  private:
+  std::vector<std::string> labels_;
   std::vector<SequenceReport> sequences_;
   std::vector<Warning> warnings_;
 };

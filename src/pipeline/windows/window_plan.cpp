@@ -61,17 +61,29 @@ void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNe
   };
 }
 
-WindowNeeds log_needs(const Engine& engine, const ScoreSource& source) {
+WindowNeeds log_needs(const Engine& engine, const ScoreSource& source, bool counts) {
   WindowNeeds needs;
-  needs.engine_bytes = [&engine](std::int64_t positions) { return engine.posterior_bytes(positions); };
-  needs.usual_engine_bytes = [&engine](std::int64_t positions) {
-    return engine.usual_posterior_bytes(positions);
+  // The sums themselves do not grow with the window.
+  const std::size_t sums = counts ? expected_counts_bytes(engine.model()) : 0;
+  needs.engine_bytes = [&engine, counts, sums](std::int64_t positions) {
+    return engine.posterior_bytes(positions, counts) + sums;
+  };
+  needs.usual_engine_bytes = [&engine, counts, sums](std::int64_t positions) {
+    return engine.usual_posterior_bytes(positions, counts) + sums;
   };
   needs.score_bytes = source.bytes_per_position();
   needs.enough_positions = enough_positions(engine.grid());
-  take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
+  const auto with_counts = [](const DeviceMemory& device, const WindowShape& shape) {
+    return device.posterior_device_bytes(shape, true);
+  };
+  const auto without = [](const DeviceMemory& device, const WindowShape& shape) {
     return device.posterior_device_bytes(shape, false);
-  });
+  };
+  if (counts) {
+    take_device_needs(engine, source, needs, with_counts);
+  } else {
+    take_device_needs(engine, source, needs, without);
+  }
   return needs;
 }
 

@@ -34,8 +34,9 @@ struct WindowNeeds {
 void take_device_needs(const Engine& engine, const ScoreSource& source, WindowNeeds& needs,
                        std::size_t (*bytes)(const DeviceMemory&, const WindowShape&));
 
-// What a pass in the log semiring takes, without its outputs: posteriors, or forward messages alone.
-WindowNeeds log_needs(const Engine& engine, const ScoreSource& source);
+// What a pass in the log semiring takes, without its outputs: posteriors, with expected counts or without, or
+// forward messages alone.
+WindowNeeds log_needs(const Engine& engine, const ScoreSource& source, bool counts = false);
 
 // Windows of equal size (the last one ends at the sequence's end), whole numbers of chunks.
 struct WindowPlan {

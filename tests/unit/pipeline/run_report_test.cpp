@@ -24,10 +24,10 @@ TEST_CASE("blocks are added up over pieces, passes and directions") {
   piece.posteriors.emplace();
   piece.posteriors->fallbacks = 3;
   SequenceReport sequence;
-  sequence.add(piece, 100);
+  sequence.add(piece, {}, 100);
   CHECK(*sequence.stats.blocks == 3 * 7);
   CHECK(*sequence.stats.fallbacks == 5);
-  sequence.add(piece, 16);
+  sequence.add(piece, {}, 16);
   CHECK(*sequence.stats.blocks == 3 * 8);
   CHECK(*sequence.stats.fallbacks == 10);
 }
@@ -51,7 +51,7 @@ TEST_CASE("a run warns of exact blocks once, over all its sequences") {
   piece.viterbi->fallbacks = 500;
   RunReport report;
   report.sequences().resize(3);
-  for (SequenceReport& sequence : report.sequences()) sequence.add(piece, 16 * 1000);
+  for (SequenceReport& sequence : report.sequences()) sequence.add(piece, {}, 16 * 1000);
   report.warn_of_exact_blocks();
   const Stats stats = report.finish("test", "none");
   REQUIRE(stats.warnings.size() == 1);

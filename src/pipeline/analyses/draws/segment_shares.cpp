@@ -42,6 +42,8 @@ class ShareSweep {
     const LogMessage all = rows_.alpha(segment_.end, segment_.label);
     const double chain = model_.duration_score(segment_.end - segment_.begin, segment_.label) +
                          centred.end(segment_.end - 1, segment_.label);
+    // Of a segment that the model does not allow; paths by posteriors may have some.
+    if (std::min({before_.value, chain, all.value}) == kNegativeInfinity) return kNegativeInfinity;
     return std::min(0.0, content_.plus(before_.level - all.level) + (before_.value + chain - all.value));
   }
 

@@ -35,36 +35,51 @@ std::size_t stored_bytes(Precision precision) {
   return precision == Precision::kFloat ? sizeof(float) : sizeof(double);
 }
 
+// Which arrays of all labels an engine fills.
+bool computes_labels(const PosteriorSelection& selection) {
+  return selection.labels || selection.path != nullptr || selection.needs_sums();
+}
+bool computes_starts(const PosteriorSelection& selection) {
+  return selection.starts || selection.has_edges() || selection.needs_sums();
+}
+bool computes_ends(const PosteriorSelection& selection) {
+  return selection.ends || selection.has_edges() || selection.needs_sums();
+}
+
 }  // namespace
 
 PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision)
     : selection_(selection), num_labels_(static_cast<std::size_t>(num_labels)), precision_(precision) {}
 
+// Values along the path.
+std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selection) {
+  if (selection.path == nullptr) return 0;
+  return 1u + (selection.path_edges ? 2u : 0u) + (selection.path_edges && selection.path_next ? 1u : 0u);
+}
+
 std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selection, int num_labels) {
-  const auto labels = static_cast<std::size_t>(num_labels);
-  const bool path = selection.path != nullptr;
-  const bool edges = path && selection.path_edges;
-  const std::size_t computed = 1 + (selection.labels || path ? labels : 0) + (edges ? 2 * labels : 0);
-  const std::size_t picked = (path ? 1u : 0u) + (edges ? 2u : 0u) + (edges && selection.path_next ? 1u : 0u);
-  return sizeof(double) * (computed + picked) + packed_bytes_per_position(selection, num_labels);
+  const auto rows = static_cast<std::size_t>(computes_labels(selection)) +
+                    static_cast<std::size_t>(computes_starts(selection)) +
+                    static_cast<std::size_t>(computes_ends(selection));
+  return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection)) +
+         packed_bytes_per_position(selection, num_labels);
 }
 
 std::size_t PosteriorRows::packed_bytes_per_position(const PosteriorSelection& selection, int num_labels) {
-  const bool path = selection.path != nullptr;
-  const bool edges = path && selection.path_edges;
-  const std::size_t picked = (path ? 1u : 0u) + (edges ? 2u : 0u) + (edges && selection.path_next ? 1u : 0u);
-  return sizeof(double) * (1 + (selection.labels ? static_cast<std::size_t>(num_labels) : 0) + picked);
+  const auto rows = static_cast<std::size_t>(selection.labels) + static_cast<std::size_t>(selection.starts) +
+                    static_cast<std::size_t>(selection.ends);
+  return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection));
 }
 
 void PosteriorRows::resize(PositionRange range) {
   range_ = range;
   const auto n = static_cast<std::size_t>(range.size());
   const bool path = selection_.path != nullptr;
-  const bool edges = path && selection_.path_edges;
+  const bool edges = selection_.has_edges();
   boundary_.resize(n);
-  labels_.resize(selection_.labels || path ? n * num_labels_ : 0);
-  starts_.resize(edges ? n * num_labels_ : 0);
-  ends_.resize(edges ? n * num_labels_ : 0);
+  labels_.resize(computes_labels(selection_) ? n * num_labels_ : 0);
+  starts_.resize(computes_starts(selection_) ? n * num_labels_ : 0);
+  ends_.resize(computes_ends(selection_) ? n * num_labels_ : 0);
   path_label_.resize(path ? n : 0);
   path_start_.resize(edges ? n : 0);
   path_end_.resize(edges ? n : 0);
@@ -106,6 +121,8 @@ void PosteriorRows::pick_path(std::int64_t first_segment) {
 std::vector<std::vector<double>*> PosteriorRows::released() {
   std::vector<std::vector<double>*> arrays = {&boundary_};
   if (selection_.labels) arrays.push_back(&labels_);
+  if (selection_.starts) arrays.push_back(&starts_);
+  if (selection_.ends) arrays.push_back(&ends_);
   for (std::vector<double>* picked : {&path_label_, &path_start_, &path_end_, &path_next_start_})
     if (!picked->empty()) arrays.push_back(picked);
   return arrays;
@@ -116,10 +133,21 @@ PosteriorBlock PosteriorRows::block() const {
   block.range = range_;
   block.boundary = boundary_;
   if (selection_.labels) block.labels = labels_;
+  if (selection_.starts) block.starts = starts_;
+  if (selection_.ends) block.ends = ends_;
   block.path_label = path_label_;
   block.path_start = path_start_;
   block.path_end = path_end_;
   block.path_next_start = path_next_start_;
+  return block;
+}
+
+PosteriorBlock PosteriorRows::computed() const {
+  PosteriorBlock block;
+  block.range = range_;
+  block.labels = labels_;
+  block.starts = starts_;
+  block.ends = ends_;
   return block;
 }
 

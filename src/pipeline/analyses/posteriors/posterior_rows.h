@@ -27,6 +27,8 @@ class PosteriorRows {
   // the index of the path's first segment that meets the range.
   void finish(std::int64_t first_segment);
   PosteriorBlock block() const;
+  // Between the engine and finish(): labels, starts and ends, for the sums.
+  PosteriorBlock computed() const;
 
   // Puts the finished window into blob `index` of `spool` (appended when it is the next one), and gets it
   // back.
@@ -34,6 +36,7 @@ class PosteriorRows {
   void load(const TempSpool& spool, std::size_t index, PositionRange range);
 
  private:
+  static std::size_t picked_per_position(const PosteriorSelection& selection);
   void resize(PositionRange range);
   void pick_path(std::int64_t first_segment);
   std::vector<std::vector<double>*> released();

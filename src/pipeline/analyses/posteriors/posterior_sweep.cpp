@@ -11,6 +11,7 @@
 #include "engine/device_memory.h"
 #include "io/files/temp_spool.h"
 #include "pipeline/analyses/posteriors/posterior_rows.h"
+#include "pipeline/analyses/posteriors/posterior_summing.h"
 #include "pipeline/windows/memory_budget.h"
 #include "pipeline/windows/window_loop.h"
 
@@ -36,11 +37,18 @@ class Sweep {
         selection_(selection),
         loop_(engine, source, plan, WindowLoop::Scores::kAny, progress),
         rows_(selection, engine.model().num_labels, engine.precision()),
-        spool_(kSpoolMemory, "") {}
+        spool_(kSpoolMemory, "") {
+    if (selection.needs_sums()) sums_.emplace(engine.model(), selection.threads);
+  }
 
   PosteriorResult run(const PosteriorSink& sink) {
     if (!sweep_forward()) return {};
-    prove_backward();
+    const bool stand = prove_backward();
+    if (sums_) {
+      if (!stand) add_up_again();
+      result_.sums = sums_->finish(result_.log_partition);
+      if (!selection_.counts) result_.sums->counts = {};
+    }
     for (const Window& kept : windows_) add_reports(kept.chunks, result_);
     release(sink);
     return result_;
@@ -57,10 +65,15 @@ class Sweep {
 
   Window& window(std::int64_t n) { return windows_[static_cast<std::size_t>(n)]; }
 
-  // Computes window n from its true left state; `right` is null at the end and while it is not known.
-  PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right) {
+  // Computes window n from its true left state; `right` is null at the end and while it is not known. What it
+  // adds to `sums`, if that is not null, stays there.
+  PosteriorWindow compute(std::int64_t n, const ScoreWindow& scores, const BoundaryState* right,
+                          PosteriorSumming* sums) {
     const PositionRange range = plan_.range(n);
-    PosteriorWindow result = engine_.posteriors(scores, range, loop_.left(n), right, rows_.prepare(range));
+    PosteriorArrays arrays = rows_.prepare(range);
+    if (sums != nullptr) arrays.counts = &sums->counts();
+    PosteriorWindow result = engine_.posteriors(scores, range, loop_.left(n), right, arrays);
+    if (sums != nullptr) sums->add(rows_.computed(), scores);
     rows_.finish(window(n).first_segment);
     if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
     window(n).left_backward = std::move(result.left_backward);
@@ -80,7 +93,7 @@ class Sweep {
     windows_.resize(static_cast<std::size_t>(plan_.count()));
     const auto visit = [&](std::int64_t n, const ScoreWindow& scores) {
       if (selection_.path != nullptr) window(n).first_segment = first_segment(n);
-      PosteriorWindow computed = compute(n, scores, nullptr);
+      PosteriorWindow computed = compute(n, scores, nullptr, sums_ ? &*sums_ : nullptr);
       window(n).right_warmed = std::move(computed.right_warmed);
       if (n == loop_.last()) result_.log_partition = log_sum(computed.right_forward);
       return std::move(computed.right_forward);
@@ -91,14 +104,32 @@ class Sweep {
   }
 
   // From the sequence's real end leftwards: a window stands when the state it was computed with agrees with
-  // the true one of its right neighbour; otherwise it is computed again from that.
-  void prove_backward() {
+  // the true one of its right neighbour; otherwise it is computed again from that. True: all stand.
+  bool prove_backward() {
     const double tolerance = engine_.grid().tolerance;
+    bool all = true;
     for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
       const BoundaryState& truth = window(n + 1).left_backward;
       if (agreement(truth, window(n).right_warmed, tolerance, engine_.precision())) continue;
-      compute(n, loop_.read(n), &truth);
+      all = false;
+      compute(n, loop_.read(n), &truth, nullptr);
       window(n).chunks.back().repaired = true;
+    }
+    return all;
+  }
+
+  // All windows once more, now that the states at their right edges are known: sums that hold the share of a
+  // window that did not stand are of no use, and counts have the same digits only where windows are added to
+  // each other from left to right.
+  void add_up_again() {
+    sums_.emplace(engine_.model(), selection_.threads);
+    for (std::int64_t n = 0; n <= loop_.last(); ++n) {
+      const BoundaryState* const right = n < loop_.last() ? &window(n + 1).left_backward : nullptr;
+      const ScoreWindow scores = loop_.read(n);
+      PosteriorArrays arrays = rows_.prepare(plan_.range(n));
+      arrays.counts = &sums_->counts();
+      engine_.posteriors(scores, plan_.range(n), loop_.left(n), right, arrays);
+      sums_->add(rows_.computed(), scores);
     }
   }
 
@@ -115,6 +146,7 @@ class Sweep {
   WindowLoop loop_;
   PosteriorRows rows_;
   TempSpool spool_;
+  std::optional<PosteriorSumming> sums_;
   std::vector<Window> windows_;
   std::optional<SegmentList::Reader> path_;
   Segment segment_;
@@ -130,7 +162,7 @@ double boundary_entropy(double mass, double plogp) {
 
 WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
                             const PosteriorSelection& selection) {
-  WindowNeeds needs = log_needs(engine, source);
+  WindowNeeds needs = log_needs(engine, source, selection.needs_sums());
   if (WindowReader::reads_ahead(engine, source)) needs.score_bytes *= 2;
   needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
   needs.usual_spool_bytes = PosteriorRows::packed_bytes_per_position(selection, engine.model().num_labels);

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,12 +16,20 @@
 
 namespace semicrf {
 
-// What is wanted of every position besides the boundary posterior.
+// What is wanted of every position besides the boundary posterior, and of the whole sequence.
 struct PosteriorSelection {
   bool labels = false;                // P(c|t) of every label
+  bool starts = false;                // P(a segment of label c starts at t)
+  bool ends = false;                  // P(a segment of label c has its last bin at t)
   const SegmentList* path = nullptr;  // P(label|t) of the label this path has there; it tiles the sequence
   bool path_edges = false;            // with a path: the start and end posteriors of that label too
   bool path_next = false;             // with path_edges: the start posterior of the path's next label too
+  bool sums = false;                  // PosteriorResult::sums, without the counts
+  bool counts = false;                // with the counts
+  int threads = 1;                    // for what the host adds up for the sums
+
+  bool needs_sums() const { return sums || counts; }
+  bool has_edges() const { return path != nullptr && path_edges; }
 };
 
 // A run of consecutive positions. Arrays that were not asked for are empty.
@@ -28,6 +37,8 @@ struct PosteriorBlock {
   PositionRange range;
   std::span<const double> boundary;    // (n): a segment starts at t
   std::span<const double> labels;      // (n, C)
+  std::span<const double> starts;      // (n, C)
+  std::span<const double> ends;        // (n, C)
   std::span<const double> path_label;  // (n)
   std::span<const double> path_start;  // (n)
   std::span<const double> path_end;    // (n)
@@ -36,9 +47,19 @@ struct PosteriorBlock {
 };
 // All arrays of a block, for those who treat them alike.
 inline constexpr std::array kPosteriorArrays = {
-    &PosteriorBlock::boundary,   &PosteriorBlock::labels,   &PosteriorBlock::path_label,
-    &PosteriorBlock::path_start, &PosteriorBlock::path_end, &PosteriorBlock::path_next_start};
+    &PosteriorBlock::boundary, &PosteriorBlock::labels,         &PosteriorBlock::starts,
+    &PosteriorBlock::ends,     &PosteriorBlock::path_label,     &PosteriorBlock::path_start,
+    &PosteriorBlock::path_end, &PosteriorBlock::path_next_start};
 using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called left to right
+
+// Sums over all positions of a sequence under P(y|x).
+struct PosteriorSums {
+  ExpectedCounts counts;               // the gradients of log Z by transitions, durations and tails; or empty
+  double entropy = 0;                  // of the segmentation, nats
+  std::vector<double> label_bins;      // (C): sum over t of P(c|t)
+  std::vector<double> label_segments;  // (C): sum over t of P(a segment of label c starts at t)
+  std::vector<double> last_bin;        // (C): P(c|T-1)
+};
 
 struct PosteriorResult : ChunkTotals {
   bool feasible =
@@ -48,6 +69,7 @@ struct PosteriorResult : ChunkTotals {
   double boundary_plogp = 0;  // sum of p ln p
   double label_entropy = 0;   // nats, sum over t of the entropy of P(label|t)
   double max_normalization_error = 0;
+  std::optional<PosteriorSums> sums;
 };
 
 // Entropy in nats of the distribution p / sum p.
@@ -57,13 +79,14 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
                             const PosteriorSelection& selection);
 
 // Released values are rounded to the engine's precision, so that they have the same digits however the
-// sequence was cut.
+// sequence was cut. So have the sums, which are made of the values before they are rounded.
 PosteriorResult sweep_posteriors(Engine& engine, ScoreSource& source, const WindowPlan& plan,
                                  const PosteriorSelection& selection, const PosteriorSink& sink,
                                  const ProgressCallback& progress = {});
 
 // sweep_posteriors() for several whole sequences that lie in memory, by one call of the engine. `sink` gets
-// the index and the posteriors of each feasible sequence, in any order and from several threads.
+// the index and the posteriors of each feasible sequence, in any order and from several threads. No selection
+// has sums: an engine adds the counts of all sequences of a call together.
 using IndexedPosteriorSink = std::function<void(std::size_t, const PosteriorBlock&)>;
 std::vector<PosteriorResult> posteriors_together(Engine& engine, std::span<const ScoreWindow> sequences,
                                                  std::span<const PosteriorSelection> selections,

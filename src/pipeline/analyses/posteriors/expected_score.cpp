@@ -1,0 +1,201 @@
+#include "pipeline/analyses/posteriors/expected_score.h"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/parallel.h"
+#include "model/centred_scores.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kSlab = 1 << 16;  // positions whose sums are kept until they are added in their order
+constexpr std::int64_t kRows = 256;      // positions that a thread does at a time
+
+// p times score; nothing where P forbids it, whatever rounding has left of p.
+template <class CountedScore>
+double term(double p, double score, CountedScore counted_score) {
+  if (p <= 0) return 0;
+  if (score == kNegativeInfinity && counted_score() == kNegativeInfinity) return 0;
+  return p * score;
+}
+
+// LSE over the sources of the transitions into a label; -inf: there are none.
+double log_sum_into(const ChainModel& model, int to) {
+  double largest = kNegativeInfinity;
+  for (int from = 0; from < model.num_labels; ++from)
+    largest = std::max(largest, model.transition_at(from, to));
+  if (largest == kNegativeInfinity) return largest;
+  double sum = 0;
+  for (int from = 0; from < model.num_labels; ++from)
+    sum += std::exp(model.transition_at(from, to) - largest);
+  return largest + std::log(sum);
+}
+
+// What the first segment of a sequence gets in place of a transition, when it has this label.
+double initial_term(const ChainModel& model, int label) {
+  return model.initial == InitialTerm::kUniform ? log_sum_into(model, label) : 0;
+}
+
+// The expectations of up to kRows positions.
+class Stretch {
+ public:
+  Stretch(const ChainModel& counted_model, const ChainModel& scored_model, const PosteriorBlock& block,
+          const ScoreWindow& counted, const ScoreWindow& scored)
+      : labels_(scored_model.num_labels),
+        length_(scored.length),
+        has_edges_(!scored.start_scores.empty() || !scored.end_scores.empty() ||
+                   scored.features.start != nullptr || scored.features.finish != nullptr),
+        block_(block),
+        counted_(counted_model, counted),
+        scored_(scored_model, scored),
+        scores_(static_cast<std::size_t>(kRows * labels_)) {}
+
+  // Positions [begin, end): the largest score of each, and the expectation of the others beside it.
+  void run(std::int64_t begin, std::int64_t end, double* largest, double* rest) {
+    for (int c = 0; c < labels_; ++c)
+      scored_.of_label(c, [&](const auto& score) {
+        for (std::int64_t t = begin; t < end; ++t)
+          scores_[static_cast<std::size_t>((t - begin) * labels_ + c)] = score(t);
+      });
+    for (std::int64_t t = begin; t < end; ++t) {
+      const std::span<const double> row(scores_.data() + (t - begin) * labels_,
+                                        static_cast<std::size_t>(labels_));
+      const double most = std::ranges::max(row);
+      largest[t - begin] = most == kNegativeInfinity ? 0 : most;
+      rest[t - begin] = expectation(t, row, largest[t - begin]);
+    }
+  }
+
+ private:
+  double expectation(std::int64_t t, std::span<const double> row, double largest) const {
+    const std::size_t first = static_cast<std::size_t>((t - block_.range.begin) * labels_);
+    double sum = 0;
+    for (int c = 0; c < labels_; ++c) {
+      const auto label = static_cast<std::size_t>(c);
+      sum +=
+          term(block_.labels[first + label], row[label] - largest, [&] { return counted_.emission(t, c); });
+    }
+    if (!has_edges_ && t > 0 && t + 1 < length_) return sum;
+    for (int c = 0; c < labels_; ++c) {
+      const std::size_t entry = first + static_cast<std::size_t>(c);
+      if (const double p = block_.starts[entry]; p > 0)
+        sum += term(p, scored_.start(t, c), [&] { return counted_.start(t, c); });
+      if (const double p = block_.ends[entry]; p > 0)
+        sum += term(p, scored_.end(t, c), [&] { return counted_.end(t, c); });
+    }
+    return sum;
+  }
+
+  int labels_;
+  std::int64_t length_;
+  bool has_edges_;  // start or end scores besides those of the sequence's ends
+  const PosteriorBlock& block_;
+  CentredScores counted_, scored_;
+  std::vector<double> scores_;  // (kRows, C)
+};
+
+}  // namespace
+
+ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored, int threads)
+    : counted_(counted),
+      scored_(scored),
+      threads_(threads),
+      labels_(static_cast<std::size_t>(scored.num_labels)) {
+  if (counted.num_labels != scored.num_labels) throw std::logic_error("two models with different labels");
+  if (counted.has_tail() && scored.max_duration > counted.max_duration)
+    throw std::logic_error("expected counts with tails do not tell so many durations apart");
+  for (int from = 0; from < scored.num_labels; ++from)
+    for (int to = 0; to < scored.num_labels; ++to)
+      if (scored.transition_at(from, to) == kNegativeInfinity &&
+          counted.transition_at(from, to) > kNegativeInfinity)
+        forbidden_.push_back({from, to});
+}
+
+void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored) {
+  if (block.range.begin == 0) first_.assign(block.starts.begin(), block.starts.begin() + scored_.num_labels);
+  find_pairs(block);
+  for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += kSlab) {
+    const std::int64_t end = std::min(block.range.end, begin + kSlab);
+    largest_at_.resize(static_cast<std::size_t>(end - begin));
+    rest_at_.resize(largest_at_.size());
+    const auto stretches = static_cast<std::size_t>((end - begin + kRows - 1) / kRows);
+    parallel_for(threads_, stretches, [&](std::size_t i, int) {
+      const std::int64_t first = begin + static_cast<std::int64_t>(i) * kRows;
+      Stretch(counted_, scored_, block, counted, scored)
+          .run(first, std::min(end, first + kRows), largest_at_.data() + (first - begin),
+               rest_at_.data() + (first - begin));
+    });
+    for (std::size_t i = 0; i < largest_at_.size(); ++i) {
+      largest_.add(largest_at_[i]);
+      rest_.add(rest_at_[i]);
+    }
+  }
+}
+
+// A transition that P allows has a positive probability wherever its first label can end and its second one
+// can start.
+void ExpectedScore::find_pairs(const PosteriorBlock& block) {
+  if (forbidden_seen_ || forbidden_.empty()) return;
+  for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
+    const std::size_t row = static_cast<std::size_t>(t - block.range.begin) * labels_;
+    for (const Pair& pair : forbidden_)
+      forbidden_seen_ = forbidden_seen_ || (t > 0 && last_ends_[static_cast<std::size_t>(pair.from)] > 0 &&
+                                            block.starts[row + static_cast<std::size_t>(pair.to)] > 0);
+    const std::span<const double> ends = block.ends.subspan(row, labels_);
+    last_ends_.assign(ends.begin(), ends.end());
+  }
+}
+
+double ExpectedScore::minus_expectation(double log_partition, const ExpectedCounts& counts) const {
+  CompensatedSum sum = largest_;
+  sum.add(-log_partition);
+  sum.add(rest_);
+  add_initial(sum);
+  add_transitions(counts, sum);
+  add_durations(counts, sum);
+  return forbidden_seen_ ? -kNegativeInfinity : -sum.value();
+}
+
+void ExpectedScore::add_initial(CompensatedSum& sum) const {
+  for (int c = 0; c < scored_.num_labels; ++c)
+    sum.add(term(first_[static_cast<std::size_t>(c)], initial_term(scored_, c),
+                 [&] { return initial_term(counted_, c); }));
+}
+
+// Under the uniform initial term the counts of P hold a transition at position 0, which is no part of a
+// segmentation.
+void ExpectedScore::add_transitions(const ExpectedCounts& counts, CompensatedSum& sum) const {
+  const bool uniform = counted_.initial == InitialTerm::kUniform;
+  for (int to = 0; to < scored_.num_labels; ++to) {
+    const double into = uniform ? log_sum_into(counted_, to) : kNegativeInfinity;
+    for (int from = 0; from < scored_.num_labels; ++from) {
+      const double score = scored_.transition_at(from, to);
+      const double counted_score = counted_.transition_at(from, to);
+      // What Q forbids and P allows is decided by find_pairs().
+      if (counted_score == kNegativeInfinity || score == kNegativeInfinity) continue;
+      const std::size_t entry = static_cast<std::size_t>(from) * labels_ + static_cast<std::size_t>(to);
+      sum.add(counts.transition[entry] * score);
+      if (into > kNegativeInfinity)
+        sum.add(-first_[static_cast<std::size_t>(to)] * std::exp(counted_score - into) * score);
+    }
+  }
+}
+
+// Segments that go on into P's tail count with K and once for every position beyond; so do they in Q, whose
+// durations are in its tail by then.
+void ExpectedScore::add_durations(const ExpectedCounts& counts, CompensatedSum& sum) const {
+  for (int k = 1; k <= counted_.max_duration; ++k)
+    for (int c = 0; c < scored_.num_labels; ++c) {
+      const std::size_t entry = static_cast<std::size_t>(k - 1) * labels_ + static_cast<std::size_t>(c);
+      sum.add(term(counts.duration[entry], scored_.duration_score(k, c),
+                   [&] { return counted_.duration_score(k, c); }));
+    }
+  for (std::size_t c = 0; c < counts.tail.size(); ++c) {
+    const double log_tail = scored_.has_tail() ? scored_.log_tail[c] : kNegativeInfinity;
+    sum.add(term(counts.tail[c], log_tail, [&] { return counted_.log_tail[c]; }));
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,61 @@
+// The expectation of a model's score under the posteriors of the same or another model, from which entropies,
+// cross-entropies and divergences are made (docs/algorithm.md, "Entropies").
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/chain_model.h"
+#include "core/compensated_sum.h"
+#include "core/score_window.h"
+#include "engine/expected_counts.h"
+#include "pipeline/analyses/posteriors/posterior_sweep.h"
+
+namespace semicrf {
+
+// E_P[score_Q]: the mean of the score that model Q gives to a segmentation of one sequence, over all of them
+// with the probabilities of model P. Natural logarithms; -inf where Q forbids what P allows. Terms that P
+// forbids are 0, whatever Q says of them.
+//
+// Of every position the largest score is taken out first: it belongs to every segmentation, so that what is
+// multiplied with posteriors is small, however large the scores are.
+class ExpectedScore {
+ public:
+  // P gives the posteriors and the counts, Q the score; both have the same labels and outlive this object.
+  // std::logic_error where P has tails and Q more durations (Q's K above P's): P's counts do not tell these
+  // durations apart; give P a table of Q's length first. `threads`: for the positions.
+  ExpectedScore(const ChainModel& counted, const ChainModel& scored, int threads = 1);
+
+  // The positions of a block, from position 0 on without gaps, with the posteriors of labels, starts and
+  // ends. Both windows cover the block: the scores of P and those of Q.
+  void add(const PosteriorBlock& block, const ScoreWindow& counted, const ScoreWindow& scored);
+
+  // After the last position: log_partition - E_P[score_Q], rounded once. That is the entropy of P where P is
+  // Q, else the cross-entropy of P and Q. `log_partition`: of Q, finite; `counts`: of P, over the whole
+  // sequence.
+  double minus_expectation(double log_partition, const ExpectedCounts& counts) const;
+
+ private:
+  struct Pair {
+    int from = 0, to = 0;
+  };
+  void find_pairs(const PosteriorBlock& block);
+  void add_initial(CompensatedSum& sum) const;
+  void add_transitions(const ExpectedCounts& counts, CompensatedSum& sum) const;
+  void add_durations(const ExpectedCounts& counts, CompensatedSum& sum) const;
+
+  const ChainModel& counted_;
+  const ChainModel& scored_;
+  int threads_;
+  std::size_t labels_;
+  CompensatedSum largest_;                    // of the scores taken out
+  CompensatedSum rest_;                       // expectations of what is left at the positions
+  std::vector<double> first_;                 // (C): P(a segment of c starts at position 0)
+  std::vector<double> last_ends_;             // (C): P(a segment of c ends at the latest position)
+  std::vector<Pair> forbidden_;               // transitions that Q forbids and P allows, not seen so far
+  bool forbidden_seen_ = false;               // one of them has a positive probability
+  std::vector<double> largest_at_, rest_at_;  // per position of a slab
+};
+
+}  // namespace semicrf

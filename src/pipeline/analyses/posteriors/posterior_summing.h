@@ -1,0 +1,30 @@
+// Adds up the sums of a sequence from the posteriors of its positions.
+#pragma once
+
+#include <vector>
+
+#include "pipeline/analyses/posteriors/expected_score.h"
+#include "pipeline/analyses/posteriors/posterior_sweep.h"
+
+namespace semicrf {
+
+// Everything is added position by position from the left, so that neither windows nor threads change a digit.
+class PosteriorSumming {
+ public:
+  // `model` must outlive this object.
+  PosteriorSumming(const ChainModel& model, int threads);
+
+  // For the engine to add to, window by window from the left.
+  ExpectedCounts& counts() { return sums_.counts; }
+  // The next positions: labels, starts and ends, and the scores that they were computed from.
+  void add(const PosteriorBlock& block, const ScoreWindow& scores);
+  // After the last position. Once.
+  PosteriorSums finish(double log_partition);
+
+ private:
+  std::size_t labels_;
+  ExpectedScore score_;
+  PosteriorSums sums_;
+};
+
+}  // namespace semicrf
