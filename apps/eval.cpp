@@ -52,18 +52,62 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
   add_progress_option(command, arguments.log)->group(group);
 }
 
+void add_calibration_options(CLI::App& command, CalibrationOptions& calibration) {
+  const std::string group = "Calibration";
+  command
+      .add_option("--posterior", calibration.posterior,
+                  "boundary posterior, bedGraph as posterior or decode --posterior wrote it: how often a "
+                  "true segment "
+                  "starts where it says so")
+      ->group(group);
+  command
+      .add_option(
+          "--labels-posterior", calibration.labels,
+          "label posteriors: the NAME that posterior --labels-out was given, a prefix of bedGraph files or "
+          "[sequence=]FILE.npy (needs -p for the names of its labels)")
+      ->group(group);
+  command
+      .add_option("--intervals", calibration.intervals,
+                  "table of decode --boundaries: how often its intervals hold the true boundary")
+      ->group(group);
+  command
+      .add_option("--reliability-bins", calibration.bins,
+                  "parts of [0, 1] that predicted probabilities are put into (default 10)")
+      ->check(CLI::Range(1, 1000))
+      ->group(group);
+  command.add_option("--reliability-out", calibration.picture, "picture of the reliability, SVG")
+      ->group(group);
+}
+
+// What can be asked for together.
+void check_arguments(const EvalOptions& options) {
+  const CalibrationOptions& calibration = options.calibration;
+  const InputOptions& input = options.input;
+  if (options.truth.empty()) throw UsageError("--truth is required: the true segments");
+  if (options.predicted.empty() && !calibration.wanted())
+    throw UsageError(
+        "PRED is required: the predicted segments",
+        "give them after --truth FILE, or posteriors with --posterior, --labels-posterior or --intervals");
+  const bool only_names = calibration.wanted() && !has_inputs(input);  // -p for the labels and the bin size
+  if (!only_names && input.parameters.empty() == has_inputs(input))
+    throw UsageError("-p and TRACK must be given together: scores under the model need both",
+                     "give both, or neither");
+  if (input.parameters.empty() && (!input.start_scores.empty() || !input.end_scores.empty()))
+    throw UsageError("--start-scores and --end-scores need -p and TRACK", "give these too");
+  if (input.parameters.empty() && input.bin_size && !calibration.wanted())
+    throw UsageError("--bin-size needs -p and TRACK, or posteriors", "give these too");
+  if (!calibration.picture.empty() && calibration.posterior.empty() && calibration.labels.empty())
+    throw UsageError("--reliability-out is given, but no posterior to draw",
+                     "add --posterior FILE or --labels-posterior NAME");
+}
+
 void eval(EvalArguments& arguments) {
   start_logging(arguments.log, {}, {});
   apply_units(arguments.unit);
   EvalOptions& options = arguments.options;
   options.truth_times = label_times(arguments.unit, options.truth);
   options.predicted_times = label_times(arguments.unit, options.predicted);
-  if (options.input.parameters.empty() == has_inputs(options.input))
-    throw UsageError("-p and TRACK must be given together: scores under the model need both",
-                     "give both, or neither");
-  if (options.input.parameters.empty() &&
-      (!options.input.start_scores.empty() || !options.input.end_scores.empty() || options.input.bin_size))
-    throw UsageError("--start-scores, --end-scores and --bin-size need -p and TRACK", "give these too");
+  check_arguments(options);
   options.engine = engine_options(arguments.engine);
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   // The document alone on standard output when it is asked for there.
@@ -81,22 +125,22 @@ void add_eval_command(CLI::App& program) {
       "label are not evaluated; bases without a prediction count as missing, on chromosomes without any, "
       "too;\n"
       "accuracy is given over all bases and over those with a prediction. With -p and TRACK\n"
-      "the score, log likelihood and entropies of both under the model are computed, too.\n\n"
+      "the score, log likelihood and entropies of both under the model are computed, too. With --posterior,\n"
+      "--labels-posterior and --intervals it is said how far these probabilities can be believed.\n\n"
       "Outputs:\n"
       "  -o FILE      tables, text\n"
-      "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n");
+      "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n"
+      "  --reliability-out FILE.svg  how often predicted probabilities came true, a picture\n");
   const auto arguments = std::make_shared<EvalArguments>();
   EvalOptions& options = arguments->options;
-  command
-      ->add_option(
-          "--truth", options.truth,
-          "the true segments: BED with a label in column 4; or, with --rate, [sequence=]PATH of a Praat"
-          " TextGrid, a folder of them, or a table with the columns begin, end (seconds) and label")
-      ->required();
-  command
-      ->add_option("PRED", options.predicted,
-                   "the predicted segments: BED with a label in column 4; - for standard input")
-      ->required();
+  command->add_option(
+      "--truth", options.truth,
+      "the true segments: BED with a label in column 4; or, with --rate, [sequence=]PATH of a Praat"
+      " TextGrid, a folder of them, or a table with the columns begin, end (seconds) and label");
+  command->add_option(
+      "PRED", options.predicted,
+      "the predicted segments: BED with a label in column 4; - for standard input. May be left out "
+      "where posteriors are given");
   command->add_option(
       "--background", options.background,
       "label of what no line of the truth covers, for lists of peaks (default: such bases are not "
@@ -115,6 +159,7 @@ void add_eval_command(CLI::App& program) {
   command->add_option("--json", options.json_path, "JSON document; - for standard output");
   add_tier_option(*command, arguments->unit);
   add_region_options(*command, options.input);
+  add_calibration_options(*command, options.calibration);
   add_model_options(*command, *arguments);
   add_engine_options(*command, arguments->engine);
   add_unit_options(*command, arguments->unit);

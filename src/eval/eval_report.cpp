@@ -3,59 +3,27 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "core/units.h"
+#include "eval/text_table.h"
 
 namespace semicrf {
 namespace {
 
-using Row = std::vector<std::string>;
+using Row = TableRow;
 
 std::string number(std::int64_t value) { return std::to_string(value); }
-
-std::string formatted(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-std::string ratio(std::optional<double> value) { return value ? formatted("%.4f", *value) : "-"; }
-
-// Characters of UTF-8 text, for the width of columns.
-std::size_t width(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
-}
-
-// Columns as wide as their widest cell; the first is aligned left, the others right.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string space(widths[i] - width(row[i]), ' ');
-      const bool last = i + 1 == row.size();
-      text += i == 0 ? row[i] + (last ? "" : space) : "  " + space + row[i];
-    }
-    text += '\n';
-  }
-  return text;
-}
 
 Row match_row(const std::string& name, const MatchCounts& counts) {
   return {name,
           number(counts.truth),
           number(counts.predicted),
           number(counts.matched),
-          ratio(counts.precision()),
-          ratio(counts.recall()),
-          ratio(counts.f1())};
+          ratio_text(counts.precision()),
+          ratio_text(counts.recall()),
+          ratio_text(counts.f1())};
 }
 
 std::string within(std::int64_t tolerance) { return "within " + number(tolerance); }
@@ -63,36 +31,36 @@ std::string within(std::int64_t tolerance) { return "within " + number(tolerance
 std::string overall_table(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
   const std::string near = within(evaluation.tolerance);
-  return table({{"overall", "truth", "predicted", "matched", "precision", "recall", "F1"},
-                match_row(units().many, sum.bases),
-                match_row("boundaries, exact", evaluation.boundary_exact),
-                match_row("boundaries, " + near, evaluation.boundary_within),
-                match_row("boundaries and label, exact", sum.boundary_exact),
-                match_row("boundaries and label, " + near, sum.boundary_within),
-                match_row("segments, exact", sum.segment_exact),
-                match_row("segments, overlap", sum.segment_overlap)});
+  return text_table({{"overall", "truth", "predicted", "matched", "precision", "recall", "F1"},
+                     match_row(units().many, sum.bases),
+                     match_row("boundaries, exact", evaluation.boundary_exact),
+                     match_row("boundaries, " + near, evaluation.boundary_within),
+                     match_row("boundaries and label, exact", sum.boundary_exact),
+                     match_row("boundaries and label, " + near, sum.boundary_within),
+                     match_row("segments, exact", sum.segment_exact),
+                     match_row("segments, overlap", sum.segment_overlap)});
 }
 
 std::string label_table(const EvalReport& report) {
-  const Evaluation& evaluation = report.evaluation;
+  const Evaluation& evaluation = *report.evaluation;
   std::vector<Row> rows = {{"label", units().many, "accuracy", "precision", "recall", "F1", "boundary F1",
                             within(evaluation.tolerance), "segments", "predicted", "segment F1", "overlap"}};
   for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
     const LabelEvaluation& label = evaluation.labels[i];
     if (label.bases.truth == 0 && label.bases.predicted == 0) continue;
     rows.push_back({escape_control(report.labels[i]), number(label.bases.truth),
-                    ratio(evaluation.label_accuracy(i)), ratio(label.bases.precision()),
-                    ratio(label.bases.recall()), ratio(label.bases.f1()), ratio(label.boundary_exact.f1()),
-                    ratio(label.boundary_within.f1()), number(label.segment_exact.truth),
-                    number(label.segment_exact.predicted), ratio(label.segment_exact.f1()),
-                    ratio(label.segment_overlap.f1())});
+                    ratio_text(evaluation.label_accuracy(i)), ratio_text(label.bases.precision()),
+                    ratio_text(label.bases.recall()), ratio_text(label.bases.f1()),
+                    ratio_text(label.boundary_exact.f1()), ratio_text(label.boundary_within.f1()),
+                    number(label.segment_exact.truth), number(label.segment_exact.predicted),
+                    ratio_text(label.segment_exact.f1()), ratio_text(label.segment_overlap.f1())});
   }
-  return table(rows);
+  return text_table(rows);
 }
 
 // Rows are the truth's labels, columns the predicted ones; labels that neither has are left out.
 std::string confusion_table(const EvalReport& report) {
-  const Evaluation& evaluation = report.evaluation;
+  const Evaluation& evaluation = *report.evaluation;
   const std::size_t columns = evaluation.num_labels() + 1;
   Row head = {"truth \\ predicted"};
   for (std::size_t j = 0; j < evaluation.num_labels(); ++j)
@@ -109,12 +77,12 @@ std::string confusion_table(const EvalReport& report) {
     }
     rows.push_back(std::move(row));
   }
-  return table(rows);
+  return text_table(rows);
 }
 
 // Of boundaries, and where it comes from.
 std::string tolerance_text(const EvalReport& report) {
-  const std::int64_t tolerance = report.evaluation.tolerance;
+  const std::int64_t tolerance = report.evaluation->tolerance;
   const std::string text = amount(tolerance);
   if (report.tolerance_given) return text + " (--tolerance)";
   if (!report.bin_size) return text + " (default; the bin size is not known)";
@@ -124,7 +92,6 @@ std::string tolerance_text(const EvalReport& report) {
 
 // What was compared, and where.
 std::string summary(const EvalReport& report) {
-  const Evaluation& evaluation = report.evaluation;
   std::string names;
   constexpr std::size_t kShown = 10;
   const std::size_t shown = std::min(kShown, report.chromosomes.size());
@@ -133,15 +100,19 @@ std::string summary(const EvalReport& report) {
   if (shown < report.chromosomes.size())
     names += " and " + std::to_string(report.chromosomes.size() - shown) + " more";
   std::vector<Row> rows = {
-      {"truth", escape_control(report.truth.file) + ", " + number(report.truth.segments) + " segments"},
-      {"prediction",
-       escape_control(report.predicted.file) + ", " + number(report.predicted.segments) + " segments"},
-      {"evaluated", amount(evaluation.bases) + " in " + number(evaluation.stretches) +
-                        (evaluation.stretches == 1 ? " stretch of " : " stretches of ") + names},
-      {"missing", amount(evaluation.missing()) + " without a prediction" +
-                      (report.missing_places.empty() ? "" : ": " + escape_control(report.missing_places))}};
-  if (!report.hint.empty()) rows.push_back({"hint", escape_control(report.hint)});
-  rows.push_back({"tolerance", tolerance_text(report)});
+      {"truth", escape_control(report.truth->file) + ", " + number(report.truth->segments) + " segments"}};
+  if (report.predicted)
+    rows.push_back({"prediction", escape_control(report.predicted->file) + ", " +
+                                      number(report.predicted->segments) + " segments"});
+  rows.push_back({"evaluated", amount(report.bases) + " in " + number(report.stretches) +
+                                   (report.stretches == 1 ? " stretch of " : " stretches of ") + names});
+  if (report.evaluation) {
+    rows.push_back(
+        {"missing", amount(report.evaluation->missing()) + " without a prediction" +
+                        (report.missing_places.empty() ? "" : ": " + escape_control(report.missing_places))});
+    if (!report.hint.empty()) rows.push_back({"hint", escape_control(report.hint)});
+    rows.push_back({"tolerance", tolerance_text(report)});
+  }
   std::string text;
   for (const Row& row : rows) {
     text += row[0];
@@ -154,11 +125,11 @@ std::string summary(const EvalReport& report) {
 
 std::string ratios(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
-  return table({{"accuracy over all " + units().many, ratio(sum.bases.recall())},
-                {"accuracy over predicted " + units().many, ratio(sum.bases.precision())},
-                {"mean F1 of the labels", ratio(evaluation.macro_f1())},
-                {"label error rate", ratio(evaluation.label_error_rate())},
-                {"label edits", number(evaluation.edit_distance)}});
+  return text_table({{"accuracy over all " + units().many, ratio_text(sum.bases.recall())},
+                     {"accuracy over predicted " + units().many, ratio_text(sum.bases.precision())},
+                     {"mean F1 of the labels", ratio_text(evaluation.macro_f1())},
+                     {"label error rate", ratio_text(evaluation.label_error_rate())},
+                     {"label edits", number(evaluation.edit_distance)}});
 }
 
 Row path_row(const std::string& name, const Rescoring& sums, const RescoredPath& path) {
@@ -186,13 +157,14 @@ std::string model_text(const RescoreResult& model) {
   std::string text = "model " + escape_control(model.params) + ": " + number(total.positions) + " bins of " +
                      amount(model.bin_size) + ", " + number(total.pieces) +
                      (total.pieces == 1 ? " piece, " : " pieces, ") + model.device + "\n";
-  text += table({{"log Z", formatted("%.6f", total.log_partition)},
-                 {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},
-                 {"exp(H_bdy)", formatted("%.4f", std::exp(total.boundary_entropy))},
-                 {"position entropy H_pos", formatted("%.6f", total.position_entropy)}});
-  text += table({{"under the model", "segments", "Viterbi score", "log weight", "log likelihood", "per bin"},
-                 path_row("truth", total, total.truth),
-                 path_row("prediction", total, total.predicted)});
+  text += text_table({{"log Z", formatted("%.6f", total.log_partition)},
+                      {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},
+                      {"exp(H_bdy)", formatted("%.4f", std::exp(total.boundary_entropy))},
+                      {"position entropy H_pos", formatted("%.6f", total.position_entropy)}});
+  text +=
+      text_table({{"under the model", "segments", "Viterbi score", "log weight", "log likelihood", "per bin"},
+                  path_row("truth", total, total.truth),
+                  path_row("prediction", total, total.predicted)});
   return text + path_notes("truth", total.truth) + path_notes("prediction", total.predicted);
 }
 
@@ -209,18 +181,17 @@ std::optional<double> Rescoring::log_likelihood_per_position(const RescoredPath&
 }
 
 std::string report_text(const EvalReport& report) {
-  std::string text = summary(report);
-  text += '\n';
-  text += overall_table(report.evaluation);
-  text += '\n';
-  text += ratios(report.evaluation);
-  text += '\n';
-  text += label_table(report);
-  text += '\n';
-  text += confusion_table(report);
-  if (report.model) text += '\n';
-  if (report.model) text += model_text(*report.model);
-  return text;
+  std::vector<std::string> parts;
+  if (report.truth) parts.push_back(summary(report));
+  if (report.evaluation) {
+    parts.push_back(overall_table(*report.evaluation));
+    parts.push_back(ratios(*report.evaluation));
+    parts.push_back(label_table(report));
+    parts.push_back(confusion_table(report));
+  }
+  if (report.model) parts.push_back(model_text(*report.model));
+  if (report.calibration) parts.push_back(calibration_text(*report.calibration));
+  return joined(parts, "\n");
 }
 
 }  // namespace semicrf

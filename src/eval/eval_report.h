@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/warning.h"
+#include "eval/calibration_report.h"
 #include "eval/evaluation.h"
 
 namespace semicrf {
@@ -58,22 +59,26 @@ struct EvalReport {
     std::string file;           // name without its folder
     std::int64_t segments = 0;  // in the file
   };
-  std::string version;  // of the program
-  Side truth, predicted;
+  std::string version;            // of the program
+  std::optional<Side> truth;      // absent: two models are compared, and nothing else
+  std::optional<Side> predicted;  // absent: only posteriors are compared with the truth
   bool merge_adjacent = false;
   std::vector<std::string> labels;  // names, as numbered in the evaluation
   struct Chromosome {
     std::string name;
-    std::int64_t bases = 0;    // evaluated
+    std::int64_t bases = 0;    // that the truth labels and that are evaluated
     std::int64_t missing = 0;  // of these, without a prediction
   };
   std::vector<Chromosome> chromosomes;
+  std::int64_t bases = 0;                // over all chromosomes
+  std::int64_t stretches = 0;            // runs of these bases
   std::string missing_places;            // "II, III:1-2000", empty where nothing is missing
   std::string hint;                      // how to leave them out, or empty
   std::optional<std::int64_t> bin_size;  // bases, where parameters or headers say it
   bool tolerance_given = false;          // by the user; else it comes from the bin size
   std::vector<Warning> warnings;
-  Evaluation evaluation;
+  std::optional<Evaluation> evaluation;  // with a prediction
+  std::optional<CalibrationReport> calibration;
   std::optional<RescoreResult> model;
 };
 

@@ -53,10 +53,10 @@ Json overall_json(const Evaluation& evaluation) {
 Json labels_json(const EvalReport& report) {
   Json labels = Json::array();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
-    const LabelEvaluation& label = report.evaluation.labels[i];
+    const LabelEvaluation& label = report.evaluation->labels[i];
     labels.push_back(
         {{"name", report.labels[i]},
-         {"bases", bases_json(report.evaluation.label_accuracy(i), label.bases)},
+         {"bases", bases_json(report.evaluation->label_accuracy(i), label.bases)},
          {"boundaries",
           {{"exact", match_json(label.boundary_exact)}, {"within", match_json(label.boundary_within)}}},
          {"segments", segments_json(label)}});
@@ -68,7 +68,7 @@ Json confusion_json(const EvalReport& report) {
   const std::size_t columns = report.labels.size() + 1;
   Json rows = Json::array();
   for (std::size_t i = 0; i + 1 < columns; ++i) {
-    const auto row = report.evaluation.confusion.begin() + static_cast<std::ptrdiff_t>(i * columns);
+    const auto row = report.evaluation->confusion.begin() + static_cast<std::ptrdiff_t>(i * columns);
     rows.push_back(std::vector<std::int64_t>(row, row + static_cast<std::ptrdiff_t>(columns)));
   }
   Json names = report.labels;
@@ -115,33 +115,109 @@ Json model_json(const RescoreResult& model) {
 
 Json side_json(const EvalReport::Side& side) { return {{"file", side.file}, {"segments", side.segments}}; }
 
+// What a prediction has in common with the truth.
+void put_comparison(Json& document, const EvalReport& report) {
+  document["overall"] = overall_json(*report.evaluation);
+  document["labels"] = labels_json(report);
+  document["confusion"] = confusion_json(report);
+}
+
+// Where the truth is.
+void put_evaluated(Json& document, const EvalReport& report) {
+  document["merge_adjacent"] = report.merge_adjacent;
+  document["bases"] = report.bases;
+  if (report.evaluation) document["missing"] = report.evaluation->missing();
+  document["stretches"] = report.stretches;
+  document["chromosomes"] = Json::array();
+  for (const EvalReport::Chromosome& chromosome : report.chromosomes) {
+    Json entry = {{"name", chromosome.name}, {"bases", chromosome.bases}};
+    if (report.evaluation) entry["missing"] = chromosome.missing;
+    document["chromosomes"].push_back(std::move(entry));
+  }
+}
+
+Json reliability_json(const Reliability& sums) {
+  Json object = {{"bins", sums.count()},
+                 {"events", sums.events()},
+                 {"mean_predicted", optional_number(sums.mean_predicted())},
+                 {"observed", optional_number(sums.observed())},
+                 {"brier", optional_number(sums.brier())},
+                 {"log_loss", optional_number(sums.log_loss())},
+                 {"expected_calibration_error", optional_number(sums.calibration_error())}};
+  object["reliability"] = Json::array();
+  for (std::size_t i = 0; i < sums.bins().size(); ++i) {
+    const ReliabilityBin& bin = sums.bins()[i];
+    object["reliability"].push_back({{"lower", sums.lower(i)},
+                                     {"upper", sums.lower(i + 1)},
+                                     {"count", bin.count},
+                                     {"events", bin.events},
+                                     {"mean_predicted", optional_number(bin.mean_predicted())},
+                                     {"observed", optional_number(bin.observed())}});
+  }
+  return object;
+}
+
+Json label_posteriors_json(const LabelsCalibration& labels) {
+  const Reliability pooled = labels.pooled();
+  Json object = {{"file", labels.file},
+                 {"missing", labels.missing},
+                 {"bins", labels.bins},
+                 {"without_posterior", labels.unknown},
+                 {"brier", optional_number(labels.brier())},
+                 {"log_loss", optional_number(labels.log_loss())},
+                 {"expected_calibration_error", optional_number(pooled.calibration_error())}};
+  object["reliability"] = reliability_json(pooled)["reliability"];
+  object["labels"] = Json::array();
+  for (const LabelCalibration& label : labels.labels) {
+    Json entry = {{"name", label.name}};
+    entry.update(reliability_json(label.reliability));
+    object["labels"].push_back(std::move(entry));
+  }
+  return object;
+}
+
+Json intervals_json(const IntervalCalibration& intervals) {
+  const IntervalCoverage& coverage = intervals.coverage;
+  return {{"file", intervals.file},
+          {"level", optional_number(intervals.level)},
+          {"boundaries", coverage.boundaries},
+          {"intervals", coverage.intervals},
+          {"holding", coverage.holding},
+          {"holding_share", optional_number(coverage.holding_share())},
+          {"truth", coverage.truth},
+          {"inside", coverage.inside},
+          {"inside_share", optional_number(coverage.inside_share())}};
+}
+
+Json calibration_json(const CalibrationReport& report) {
+  Json object = {{"bin_size", report.bin_size}};
+  if (report.boundaries) {
+    object["boundaries"] = {{"file", report.boundaries->file}, {"missing", report.boundaries->missing}};
+    object["boundaries"].update(reliability_json(report.boundaries->reliability));
+  }
+  if (report.labels) object["labels"] = label_posteriors_json(*report.labels);
+  if (report.intervals) object["intervals"] = intervals_json(*report.intervals);
+  return object;
+}
+
 }  // namespace
 
 std::string eval_json_text(const EvalReport& report) {
-  const Evaluation& evaluation = report.evaluation;
   Json document;
   document["format"] = "semicrf-eval";
   document["format_version"] = "1.1";
   document["version"] = report.version;
-  document["truth"] = side_json(report.truth);
-  document["predicted"] = side_json(report.predicted);
-  document["tolerance"] = evaluation.tolerance;
+  if (report.truth) document["truth"] = side_json(*report.truth);
+  if (report.predicted) document["predicted"] = side_json(*report.predicted);
+  if (report.evaluation) document["tolerance"] = report.evaluation->tolerance;
   if (report.bin_size) document["bin_size"] = *report.bin_size;
-  document["merge_adjacent"] = report.merge_adjacent;
-  document["bases"] = evaluation.bases;
-  document["missing"] = evaluation.missing();
-  document["stretches"] = evaluation.stretches;
-  document["chromosomes"] = Json::array();
-  for (const EvalReport::Chromosome& chromosome : report.chromosomes)
-    document["chromosomes"].push_back(
-        {{"name", chromosome.name}, {"bases", chromosome.bases}, {"missing", chromosome.missing}});
+  if (report.truth) put_evaluated(document, report);
   document["warnings"] = Json::array();
   for (const Warning& warning : report.warnings)
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
-  document["overall"] = overall_json(evaluation);
-  document["labels"] = labels_json(report);
-  document["confusion"] = confusion_json(report);
+  if (report.evaluation) put_comparison(document, report);
   if (report.model) document["model"] = model_json(*report.model);
+  if (report.calibration) document["calibration"] = calibration_json(*report.calibration);
   constexpr int kIndent = 2;
   // Names that are not UTF-8 must not make the report fail.
   return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "io/text/provenance_header.h"
 
 namespace semicrf {
 namespace {
@@ -50,20 +51,13 @@ std::string quoted(std::string_view text) {
 
 BedReader::BedReader(std::string path) : lines_(std::move(path)) {}
 
-void BedReader::read_header_line() {
-  constexpr std::string_view kBinSize = "#option bin-size=";
-  if (!line_.starts_with(kBinSize)) return;
-  std::int64_t bases = 0;
-  const char* end = line_.data() + line_.size();
-  const auto parsed = std::from_chars(line_.data() + kBinSize.size(), end, bases);
-  if (parsed.ec == std::errc() && parsed.ptr == end && bases > 0) bin_size_ = bases;
-}
+std::optional<std::int64_t> BedReader::bin_size() const { return bin_size_option(options_); }
 
 bool BedReader::next(BedRecord& record) {
   while (true) {
     if (!lines_.next(line_)) return false;
     if (!is_skipped(line_)) break;
-    read_header_line();
+    if (auto option = header_option(line_)) options_.insert_or_assign(option->first, option->second);
   }
 
   const auto refuse = [&](const std::string& what) {

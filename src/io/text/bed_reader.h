@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,14 +30,14 @@ class BedReader {
   // Fills `record` (reusing its memory); false at the end of the file.
   bool next(BedRecord& record);
   // Bases per bin, as the header lines that were passed say it (provenance_header.h).
-  std::optional<std::int64_t> bin_size() const { return bin_size_; }
+  std::optional<std::int64_t> bin_size() const;
+  // The options of these header lines.
+  const std::map<std::string, std::string>& options() const { return options_; }
 
  private:
-  void read_header_line();
-
   TextLines lines_;
   std::string line_;
-  std::optional<std::int64_t> bin_size_;
+  std::map<std::string, std::string> options_;
 };
 
 std::vector<BedRecord> read_bed(const std::string& path);

@@ -1,5 +1,6 @@
 #include "io/text/provenance_header.h"
 
+#include <charconv>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
@@ -32,6 +33,25 @@ std::string provenance_header(const Provenance& provenance) {
   }
   for (const auto& [name, value] : provenance.options) line({"option ", name, "=", value});
   return header;
+}
+
+std::optional<std::pair<std::string, std::string>> header_option(std::string_view line) {
+  constexpr std::string_view kOption = "#option ";
+  if (!line.starts_with(kOption)) return std::nullopt;
+  line.remove_prefix(kOption.size());
+  const std::size_t equals = line.find('=');
+  if (equals == std::string_view::npos) return std::nullopt;
+  return std::pair(std::string(line.substr(0, equals)), std::string(line.substr(equals + 1)));
+}
+
+std::optional<std::int64_t> bin_size_option(const std::map<std::string, std::string>& options) {
+  const auto found = options.find("bin-size");
+  if (found == options.end()) return std::nullopt;
+  const char* const end = found->second.data() + found->second.size();
+  std::int64_t bases = 0;
+  const auto parsed = std::from_chars(found->second.data(), end, bases);
+  if (parsed.ec != std::errc() || parsed.ptr != end || bases <= 0) return std::nullopt;
+  return bases;
 }
 
 }  // namespace semicrf

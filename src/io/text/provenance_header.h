@@ -4,7 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,5 +36,11 @@ struct Provenance {
 //   #option merge-adjacent=yes
 // each ended by a newline, control characters escaped.
 std::string provenance_header(const Provenance& provenance);
+
+// The name and the value of a line "#option name=value", as they stand there; nullopt for any other line.
+std::optional<std::pair<std::string, std::string>> header_option(std::string_view line);
+
+// Bases per bin, where the options of a header say it.
+std::optional<std::int64_t> bin_size_option(const std::map<std::string, std::string>& options);
 
 }  // namespace semicrf

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -13,8 +14,10 @@
 #include "io/json/eval_json.h"
 #include "io/params/params_json.h"
 #include "io/text/region.h"
+#include "io/text/reliability_picture.h"
 #include "io/text/sample_sheet.h"
 #include "model/bin_labels.h"
+#include "pipeline/eval/calibrate.h"
 #include "pipeline/eval/coverage.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
@@ -47,11 +50,12 @@ class Run {
     }
     if (!options.input.chrom_sizes_file.empty()) sizes_ = read_chrom_sizes(options.input.chrom_sizes_file);
     truth_ = read_segmentation(options.truth, sizes_, labels_, times_of(options.truth_times));
-    predicted_ = read_segmentation(options.predicted, sizes_, labels_, times_of(options.predicted_times));
+    if (has_prediction())
+      predicted_ = read_segmentation(options.predicted, sizes_, labels_, times_of(options.predicted_times));
     if (!options.background.empty()) fill_truth();
     report_.version = options.version;
     report_.truth = {file_name(options.truth), truth_.count};
-    report_.predicted = {file_name(options.predicted), predicted_.count};
+    if (has_prediction()) report_.predicted = {file_name(options.predicted), predicted_.count};
     report_.merge_adjacent = options.merge_adjacent;
     read_regions_given();
     check_chromosomes();
@@ -61,22 +65,43 @@ class Run {
 
   EvalReport run(Progress* progress) {
     report_.labels = labels_.names();
-    compare();
-    if (!options_.input.parameters.empty()) {
-      std::vector<std::string> chromosomes;
-      for (const EvalReport::Chromosome& chromosome : report_.chromosomes)
-        if (chromosome.missing < chromosome.bases || asks_for_all()) chromosomes.push_back(chromosome.name);
-      const RescoreRequest request{options_.input, options_.engine, options_.max_memory};
-      report_.model =
-          rescore(request, parameters_, report_.labels, chromosomes, truth_, predicted_, progress);
-      report_.model->params = file_name(options_.input.parameters);
-      const std::vector<Warning>& warnings = report_.model->warnings;  // logged where they came up
-      report_.warnings.insert(report_.warnings.end(), warnings.begin(), warnings.end());
-    }
+    collect_stretches();
+    if (has_prediction()) compare();
+    if (has_prediction() && has_inputs(options_.input)) score_under_model(progress);
+    if (options_.calibration.wanted()) check_posteriors();
     return std::move(report_);
   }
 
  private:
+  bool has_prediction() const { return !options_.predicted.empty(); }
+
+  void score_under_model(Progress* progress) {
+    std::vector<std::string> chromosomes;
+    for (const EvalReport::Chromosome& chromosome : report_.chromosomes)
+      if (chromosome.missing < chromosome.bases || asks_for_all()) chromosomes.push_back(chromosome.name);
+    const RescoreRequest request{options_.input, options_.engine, options_.max_memory};
+    report_.model = rescore(request, parameters_, report_.labels, chromosomes, truth_, predicted_, progress);
+    report_.model->params = file_name(options_.input.parameters);
+    const std::vector<Warning>& warnings = report_.model->warnings;  // logged where they came up
+    report_.warnings.insert(report_.warnings.end(), warnings.begin(), warnings.end());
+  }
+
+  // Posteriors that were written to files against the truth.
+  void check_posteriors() {
+    CalibrationTruth truth;
+    truth.stretches = std::move(stretches_);
+    const Parameters& parameters = parameters_.parameters;
+    truth.bin_size = options_.input.bin_size;
+    if (!options_.input.parameters.empty()) {
+      if (parameters.bin_size_given) truth.bin_size = parameters.bin_size;
+      for (const Label& label : parameters.labels) truth.model_labels.push_back(label.name);
+    }
+    std::vector<Warning> warnings;
+    report_.calibration = calibrate(options_.calibration, truth, labels_, warnings);
+    if (!report_.bin_size) report_.bin_size = report_.calibration->bin_size;
+    for (const Warning& warning : warnings) warn(warning);
+  }
+
   void warn(const Warning& warning) {
     log_warning(warning);
     report_.warnings.push_back(warning);
@@ -104,10 +129,10 @@ class Run {
         for (const Segment& segment : segments) found.insert(segment.label);
       return found.size();
     };
-    if (labels_of(truth_) == 1 && labels_of(predicted_) > 1)
+    if (labels_of(truth_) == 1 && (!has_prediction() || labels_of(predicted_) > 1))
       warn({"one-label-truth",
-            report_.truth.file + " has one label, and where it has none nothing is evaluated, so that false "
-                                 "predictions do not count; --background NAME gives the rest a label"});
+            report_.truth->file + " has one label, and where it has none nothing is evaluated, so that false "
+                                  "predictions do not count; --background NAME gives the rest a label"});
   }
 
   // Regions may name any chromosome that one of the files has.
@@ -139,11 +164,11 @@ class Run {
                             chromosome_names(named(strangers)) + ", the truth has " +
                             chromosome_names(named(truth_.chromosomes)),
                         "chromosome names must match exactly, including any \"chr\" prefix"});
-    if (predicted_.count == 0 && !asks_for_all())
+    if (has_prediction() && predicted_.count == 0 && !asks_for_all())
       throw InputError({options_.predicted, "", "has no segment",
                         "use --all-chromosomes or --region to count the truth as missing"});
     if (!strangers.empty())
-      warn({"not-in-truth", report_.predicted.file + " has segments on " +
+      warn({"not-in-truth", report_.predicted->file + " has segments on " +
                                 chromosome_names(named(strangers)) +
                                 ", where the truth has none; they are not evaluated"});
   }
@@ -191,37 +216,43 @@ class Run {
     return options_.predicted_times.rate > 0 ? std::string(kStandardOutput) : options_.predicted;
   }
 
-  void compare() {
-    Evaluator evaluator(report_.labels.size(), tolerance_);
+  // What is evaluated.
+  void collect_stretches() {
     for (const std::string& name : truth_.chromosomes) {
       const std::vector<BinRange> wanted = wanted_on(name);
-      if (!wanted.empty()) compare_on(name, wanted, evaluator);
+      if (wanted.empty()) continue;
+      const std::vector<Segment>& truth = truth_.on(name);
+      const std::vector<Segment>& predicted = predicted_.on(name);
+      std::vector<Stretch> stretches =
+          options_.merge_adjacent ? make_stretches(merge_touching(truth), merge_touching(predicted), wanted)
+                                  : make_stretches(truth, predicted, wanted);
+      if (stretches.empty()) continue;
+      const std::int64_t missing_before = coverage_.missing();
+      coverage_.add(name, stretches);
+      std::int64_t bases = 0;
+      for (const Stretch& stretch : stretches) bases += stretch.end - stretch.begin;
+      report_.chromosomes.push_back({name, bases, coverage_.missing() - missing_before});
+      report_.bases += bases;
+      report_.stretches += static_cast<std::int64_t>(stretches.size());
+      stretches_.emplace(name, std::move(stretches));
     }
-    report_.evaluation = evaluator.result();
-    if (report_.evaluation.bases == 0)
+    if (report_.bases == 0)
       throw InputError({options_.truth, "", "has no segment in the evaluated regions", ""});
+  }
+
+  void compare() {
+    Evaluator evaluator(report_.labels.size(), tolerance_);
+    for (const EvalReport::Chromosome& chromosome : report_.chromosomes)
+      for (const Stretch& stretch : stretches_.at(chromosome.name)) evaluator.add(stretch);
+    report_.evaluation = evaluator.result();
     report_.missing_places = coverage_.missing_places();
     if (const std::string options = coverage_.options_to_leave_out(region_file()); !options.empty())
       report_.hint = options + " evaluates only what is predicted";
     if (coverage_.missing() > 0)
-      warn({"not-predicted", report_.predicted.file + " has no segment on " + amount(coverage_.missing()) +
-                                 " of the " + amount(report_.evaluation.bases) + " that the truth labels (" +
+      warn({"not-predicted", report_.predicted->file + " has no segment on " + amount(coverage_.missing()) +
+                                 " of the " + amount(report_.bases) + " that the truth labels (" +
                                  report_.missing_places + "), which count as missing" +
                                  (report_.hint.empty() ? "" : "; " + report_.hint)});
-  }
-
-  void compare_on(const std::string& name, const std::vector<BinRange>& wanted, Evaluator& evaluator) {
-    const std::int64_t before = evaluator.result().bases;
-    const std::int64_t missing_before = coverage_.missing();
-    const std::vector<Segment>& truth = truth_.on(name);
-    const std::vector<Segment>& predicted = predicted_.on(name);
-    const std::vector<Stretch> stretches =
-        options_.merge_adjacent ? make_stretches(merge_touching(truth), merge_touching(predicted), wanted)
-                                : make_stretches(truth, predicted, wanted);
-    for (const Stretch& stretch : stretches) evaluator.add(stretch);
-    const std::int64_t bases = evaluator.result().bases - before;
-    coverage_.add(name, stretches);
-    if (bases > 0) report_.chromosomes.push_back({name, bases, coverage_.missing() - missing_before});
   }
 
   const EvalOptions& options_;
@@ -233,6 +264,7 @@ class Run {
   std::vector<Region> include_, exclude_;
   std::int64_t tolerance_ = kTolerance;  // bases
   Coverage coverage_;
+  std::map<std::string, std::vector<Stretch>> stretches_;  // evaluated ones of each chromosome
   EvalReport report_;
 };
 
@@ -242,6 +274,11 @@ std::vector<std::string> input_paths(const EvalOptions& options) {
   std::vector<std::string> paths = {options.truth,      options.predicted,  input.parameters,
                                     input.regions_file, input.exclude_file, input.chrom_sizes_file,
                                     input.samples_file};
+  for (const std::string& path :
+       {options.calibration.posterior, options.calibration.labels, options.calibration.intervals})
+    paths.push_back(path);
+  if (!options.calibration.labels.empty())
+    for (const auto& [label, path] : label_track_files(options.calibration.labels)) paths.push_back(path);
   if (!input.samples_file.empty())
     for (const SampleRow& row : read_sample_sheet(input.samples_file)) paths.push_back(row.path);
   for (const auto* arguments : {&input.inputs, &input.start_scores, &input.end_scores})
@@ -250,20 +287,32 @@ std::vector<std::string> input_paths(const EvalOptions& options) {
   return paths;
 }
 
+std::string calibration_picture(const CalibrationReport& report) {
+  std::vector<ReliabilitySeries> series;
+  if (report.boundaries) series.push_back({"starts of segments", &report.boundaries->reliability});
+  std::optional<Reliability> labels;
+  if (report.labels) labels = report.labels->pooled();
+  if (labels) series.push_back({"labels of bins", &*labels});
+  return reliability_picture("Reliability of the posteriors", series);
+}
+
 }  // namespace
 
 EvalReport evaluate(const EvalOptions& options, Progress* progress) { return Run(options).run(progress); }
 
 void run_eval(const EvalOptions& options, Progress* progress) {
   std::vector<OutputSpec> specs;
-  for (const std::string& path : {options.output, options.json_path})
+  for (const std::string& path : {options.output, options.json_path, options.calibration.picture})
     if (!path.empty()) specs.push_back({path, IndexKind::kNone});
   check_outputs(specs, input_paths(options));
   const EvalReport report = evaluate(options, progress);
   std::deque<OutputFile> files;
-  for (const OutputSpec& spec : specs)
-    files.emplace_back(spec).write(spec.path == options.json_path ? eval_json_text(report)
-                                                                  : report_text(report));
+  const auto write = [&](const std::string& path, const auto& text_of) {
+    if (!path.empty()) files.emplace_back(OutputSpec{path, IndexKind::kNone}).write(text_of());
+  };
+  write(options.output, [&] { return report_text(report); });
+  write(options.json_path, [&] { return eval_json_text(report); });
+  write(options.calibration.picture, [&] { return calibration_picture(*report.calibration); });
   for (OutputFile& file : files) file.finish();
   for (OutputFile& file : files) file.commit();
 }

@@ -8,6 +8,7 @@
 #include "engine/options.h"
 #include "eval/eval_report.h"
 #include "io/text/segment_reader.h"
+#include "pipeline/eval/calibrate.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/run_options.h"
 
@@ -16,11 +17,12 @@ namespace semicrf {
 inline constexpr std::int64_t kTolerance = 30;  // bases
 
 struct EvalOptions {
-  std::string truth;                        // BED
-  std::string predicted;                    // BED, "-": standard input
+  std::string truth;      // BED
+  std::string predicted;  // BED, "-": standard input; empty: none, only posteriors are compared
   LabelTimes truth_times, predicted_times;  // of files in seconds; the bin size is settled when they are read
   // Regions and chromosome sizes; with a parameter file also the tracks of the re-scoring, else no inputs.
   InputOptions input;
+  CalibrationOptions calibration;
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes, of the re-scoring
   std::optional<std::int64_t> tolerance;   // of boundaries; absent: kTolerance bases, one bin at least

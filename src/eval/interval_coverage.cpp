@@ -1,0 +1,77 @@
+#include "eval/interval_coverage.h"
+
+#include <algorithm>
+#include <map>
+
+namespace semicrf {
+namespace {
+
+std::optional<double> share(std::int64_t part, std::int64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+// Whether one stretch has all of these bases.
+bool is_evaluated(std::span<const Stretch> stretches, const BinRange& bases) {
+  const auto stretch =
+      std::ranges::partition_point(stretches, [&](const Stretch& one) { return one.end <= bases.begin; });
+  return stretch != stretches.end() && stretch->begin <= bases.begin && bases.end <= stretch->end;
+}
+
+// Ranges of bases of one label, asked for the bases they hold.
+class Ranges {
+ public:
+  void add(const BinRange& range) { ranges_.push_back(range); }
+
+  // After the last add(), once.
+  void sort() {
+    std::ranges::sort(ranges_, {}, &BinRange::begin);
+    for (std::size_t i = 1; i < ranges_.size(); ++i)  // the end becomes that of all up to here
+      ranges_[i].end = std::max(ranges_[i].end, ranges_[i - 1].end);
+  }
+
+  bool hold(std::int64_t base) const {
+    const auto after =
+        std::ranges::partition_point(ranges_, [&](const BinRange& range) { return range.begin <= base; });
+    return after != ranges_.begin() && base < std::prev(after)->end;
+  }
+
+ private:
+  std::vector<BinRange> ranges_;
+};
+
+}  // namespace
+
+std::optional<double> IntervalCoverage::holding_share() const { return share(holding, intervals); }
+std::optional<double> IntervalCoverage::inside_share() const { return share(inside, truth); }
+
+void IntervalCoverage::add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted) {
+  std::map<int, Ranges> intervals_of;
+  for (const PredictedBoundary& boundary : predicted)
+    if (boundary.interval) intervals_of[boundary.label].add(*boundary.interval);
+  for (auto& [label, ranges] : intervals_of) ranges.sort();
+
+  std::map<int, std::vector<std::int64_t>> starts;  // sorted
+  for (const Stretch& stretch : stretches) {
+    for (const Segment& segment : stretch.truth) {
+      if (segment.begin == stretch.begin) continue;
+      starts[segment.label].push_back(segment.begin);
+      ++truth;
+      const auto ranges = intervals_of.find(segment.label);
+      if (ranges != intervals_of.end() && ranges->second.hold(segment.begin)) ++inside;
+    }
+  }
+
+  for (const PredictedBoundary& boundary : predicted) {
+    const BinRange bases = boundary.interval.value_or(BinRange{boundary.position, boundary.position + 1});
+    if (!is_evaluated(stretches, bases)) continue;
+    ++boundaries;
+    if (!boundary.interval) continue;
+    ++intervals;
+    const std::vector<std::int64_t>& of_label = starts[boundary.label];
+    const auto first = std::ranges::lower_bound(of_label, bases.begin);
+    if (first != of_label.end() && *first < bases.end) ++holding;
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,21 @@
+// The reliability of probabilities as a picture.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "eval/reliability.h"
+
+namespace semicrf {
+
+struct ReliabilitySeries {
+  std::string name;
+  const Reliability* reliability = nullptr;
+};
+
+// SVG: the share of events that happened over the mean predicted probability, a point per bin of the table
+// with Wilson's 95 % interval, and the diagonal on which perfect predictions lie. At most two series. Colours
+// can be read on light and on dark backgrounds. The text depends on the numbers alone.
+std::string reliability_picture(const std::string& title, const std::vector<ReliabilitySeries>& series);
+
+}  // namespace semicrf
