@@ -38,6 +38,12 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
                   "parameter file (JSON, format 1): also score both segmentations under it")
       ->group(group);
   command
+      .add_option(
+          "--against", arguments.options.against,
+          "parameter file of another model Q: the cross-entropy of the model P of -p with it, and the "
+          "divergence KL(P||Q), on the same TRACKs; without --truth nothing else is computed")
+      ->group(group);
+  command
       .add_option("TRACK", input.inputs,
                   "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them")
       ->group(group);
@@ -83,7 +89,14 @@ void add_calibration_options(CLI::App& command, CalibrationOptions& calibration)
 void check_arguments(const EvalOptions& options) {
   const CalibrationOptions& calibration = options.calibration;
   const InputOptions& input = options.input;
-  if (options.truth.empty()) throw UsageError("--truth is required: the true segments");
+  if (!options.against.empty() && (input.parameters.empty() || !has_inputs(input)))
+    throw UsageError("--against needs the other model and the tracks: -p and TRACK", "give these too");
+  if (options.truth.empty() && options.against.empty())
+    throw UsageError("--truth is required: the true segments");
+  if (options.truth.empty() && calibration.wanted())
+    throw UsageError("--posterior, --labels-posterior and --intervals are compared with the truth",
+                     "give it with --truth FILE");
+  if (options.truth.empty()) return;
   if (options.predicted.empty() && !calibration.wanted())
     throw UsageError(
         "PRED is required: the predicted segments",
@@ -105,6 +118,11 @@ void eval(EvalArguments& arguments) {
   start_logging(arguments.log, {}, {});
   apply_units(arguments.unit);
   EvalOptions& options = arguments.options;
+  // Without a truth there is no prediction either.
+  if (options.truth.empty() && !options.against.empty() && !options.predicted.empty()) {
+    options.input.inputs.insert(options.input.inputs.begin(), options.predicted);
+    options.predicted.clear();
+  }
   options.truth_times = label_times(arguments.unit, options.truth);
   options.predicted_times = label_times(arguments.unit, options.predicted);
   check_arguments(options);
@@ -126,7 +144,8 @@ void add_eval_command(CLI::App& program) {
       "too;\n"
       "accuracy is given over all bases and over those with a prediction. With -p and TRACK\n"
       "the score, log likelihood and entropies of both under the model are computed, too. With --posterior,\n"
-      "--labels-posterior and --intervals it is said how far these probabilities can be believed.\n\n"
+      "--labels-posterior and --intervals it is said how far these probabilities can be believed. With\n"
+      "--against two models are compared: semicrf eval -p a.json --against b.json TRACK...\n\n"
       "Outputs:\n"
       "  -o FILE      tables, text\n"
       "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n"

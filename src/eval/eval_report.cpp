@@ -191,6 +191,7 @@ std::string report_text(const EvalReport& report) {
   }
   if (report.model) parts.push_back(model_text(*report.model));
   if (report.calibration) parts.push_back(calibration_text(*report.calibration));
+  if (report.against) parts.push_back(comparison_text(*report.against));
   return joined(parts, "\n");
 }
 

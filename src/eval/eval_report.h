@@ -10,6 +10,7 @@
 #include "core/warning.h"
 #include "eval/calibration_report.h"
 #include "eval/evaluation.h"
+#include "eval/model_comparison.h"
 
 namespace semicrf {
 
@@ -79,6 +80,7 @@ struct EvalReport {
   std::vector<Warning> warnings;
   std::optional<Evaluation> evaluation;  // with a prediction
   std::optional<CalibrationReport> calibration;
+  std::optional<ModelComparison> against;
   std::optional<RescoreResult> model;
 };
 

@@ -200,6 +200,39 @@ Json calibration_json(const CalibrationReport& report) {
   return object;
 }
 
+void put_difference(Json& object, const ModelDifference& sums) {
+  const bool finite = sums.forbidden.empty();
+  object["positions"] = sums.positions;
+  object["pieces"] = sums.pieces;
+  object["log_partition"] = sums.log_partition;
+  object["other_log_partition"] =
+      std::isfinite(sums.other_log_partition) ? Json(sums.other_log_partition) : Json();
+  object["segmentation_entropy"] = sums.entropy;
+  object["cross_entropy"] = finite ? Json(sums.cross_entropy) : Json();
+  object["kl_divergence"] = finite ? Json(sums.divergence()) : Json();
+  if (!finite) object["infinite"] = sums.forbidden;
+}
+
+Json differences_json(const std::vector<ModelDifference>& differences) {
+  Json list = Json::array();
+  for (const ModelDifference& one : differences) {
+    Json entry = {{"name", one.name}};
+    put_difference(entry, one);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json against_json(const ModelComparison& comparison) {
+  Json object = {{"params", comparison.params}, {"params_sha256", comparison.params_sha256},
+                 {"other", comparison.other},   {"other_sha256", comparison.other_sha256},
+                 {"device", comparison.device}, {"bin_size", comparison.bin_size}};
+  put_difference(object, comparison.total);
+  object["sequences"] = differences_json(comparison.sequences);
+  if (!comparison.regions.empty()) object["regions"] = differences_json(comparison.regions);
+  return object;
+}
+
 }  // namespace
 
 std::string eval_json_text(const EvalReport& report) {
@@ -217,6 +250,7 @@ std::string eval_json_text(const EvalReport& report) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
   if (report.evaluation) put_comparison(document, report);
   if (report.model) document["model"] = model_json(*report.model);
+  if (report.against) document["against"] = against_json(*report.against);
   if (report.calibration) document["calibration"] = calibration_json(*report.calibration);
   constexpr int kIndent = 2;
   // Names that are not UTF-8 must not make the report fail.

@@ -172,25 +172,10 @@ class Rescorer {
   }
 
   PiecePlan plan_in_memory(const ScoreSource& source, const Analysis& analysis, std::size_t kept) const {
-    const auto plan_with = [&](std::size_t memory) {
-      return plan_piece(*engine_, source, analysis, memory - std::min(memory, kept));
-    };
-    try {
-      return plan_with(window_memory(request_.max_memory, kFixedMemory, kDefaultWindowMemory,
-                                     comfortable_bytes(*engine_, source, analysis)));
-    } catch (const MemoryError&) {
-      if (!request_.max_memory) throw;
-      const std::optional<std::size_t> sufficient = sufficient_memory(kFixedMemory, [&](std::size_t total) {
-        try {
-          plan_with(total - kFixedMemory);
-          return true;
-        } catch (const MemoryError&) {
-          return false;
-        }
-      });
-      if (!sufficient) throw;
-      refuse_memory_limit(*request_.max_memory, kFixedMemory, *sufficient);
-    }
+    return semicrf::plan_in_memory(
+        request_.max_memory, comfortable_bytes(*engine_, source, analysis), [&](std::size_t memory) {
+          return plan_piece(*engine_, source, analysis, memory - std::min(memory, kept));
+        });
   }
 
   void run_piece(const Piece& piece, Rescoring& sums, SequenceReport& report) {

@@ -18,6 +18,7 @@
 #include "io/text/sample_sheet.h"
 #include "model/bin_labels.h"
 #include "pipeline/eval/calibrate.h"
+#include "pipeline/eval/compare_models.h"
 #include "pipeline/eval/coverage.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
@@ -274,8 +275,8 @@ std::vector<std::string> input_paths(const EvalOptions& options) {
   std::vector<std::string> paths = {options.truth,      options.predicted,  input.parameters,
                                     input.regions_file, input.exclude_file, input.chrom_sizes_file,
                                     input.samples_file};
-  for (const std::string& path :
-       {options.calibration.posterior, options.calibration.labels, options.calibration.intervals})
+  for (const std::string& path : {options.against, options.calibration.posterior, options.calibration.labels,
+                                  options.calibration.intervals})
     paths.push_back(path);
   if (!options.calibration.labels.empty())
     for (const auto& [label, path] : label_track_files(options.calibration.labels)) paths.push_back(path);
@@ -298,7 +299,20 @@ std::string calibration_picture(const CalibrationReport& report) {
 
 }  // namespace
 
-EvalReport evaluate(const EvalOptions& options, Progress* progress) { return Run(options).run(progress); }
+EvalReport evaluate(const EvalOptions& options, Progress* progress) {
+  EvalReport report;
+  report.version = options.version;
+  if (!options.truth.empty()) report = Run(options).run(progress);
+  if (options.against.empty()) return report;
+  report.against =
+      compare_models({options.input, options.against, options.engine, options.max_memory}, progress);
+  if (!report.bin_size) report.bin_size = report.against->bin_size;
+  for (const Warning& warning : report.against->warnings)  // logged where they came up
+    if (std::ranges::none_of(report.warnings,
+                             [&](const Warning& known) { return known.message == warning.message; }))
+      report.warnings.push_back(warning);
+  return report;
+}
 
 void run_eval(const EvalOptions& options, Progress* progress) {
   std::vector<OutputSpec> specs;

@@ -17,12 +17,13 @@ namespace semicrf {
 inline constexpr std::int64_t kTolerance = 30;  // bases
 
 struct EvalOptions {
-  std::string truth;      // BED
+  std::string truth;      // BED; empty: none, only two models are compared
   std::string predicted;  // BED, "-": standard input; empty: none, only posteriors are compared
   LabelTimes truth_times, predicted_times;  // of files in seconds; the bin size is settled when they are read
   // Regions and chromosome sizes; with a parameter file also the tracks of the re-scoring, else no inputs.
   InputOptions input;
   CalibrationOptions calibration;
+  std::string against;  // parameters of another model to compare that of `input` with, or empty
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes, of the re-scoring
   std::optional<std::int64_t> tolerance;   // of boundaries; absent: kTolerance bases, one bin at least

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string>
 
+#include "core/error.h"
+
 namespace semicrf {
 
 // Windows when the user names no limit: large enough for whole chromosomes of 200-base bins, small for a
@@ -45,5 +47,27 @@ std::string memory_option(std::size_t bytes);
 // as is `comfortable` and the machine has. MemoryError when the limit leaves nothing.
 std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::size_t fixed,
                           std::size_t modest, std::size_t comfortable);
+
+// What `plan` makes of the bytes for windows; where --max-memory leaves too little for it (it throws
+// MemoryError), the error names the amount that would do. `comfortable` as in window_memory().
+template <class Plan>
+auto plan_in_memory(const std::optional<std::int64_t>& max_memory, std::size_t comfortable,
+                    const Plan& plan) {
+  try {
+    return plan(window_memory(max_memory, kFixedMemory, kDefaultWindowMemory, comfortable));
+  } catch (const MemoryError&) {
+    if (!max_memory) throw;
+    const std::optional<std::size_t> sufficient = sufficient_memory(kFixedMemory, [&](std::size_t total) {
+      try {
+        plan(total - kFixedMemory);
+        return true;
+      } catch (const MemoryError&) {
+        return false;
+      }
+    });
+    if (!sufficient) throw;
+    refuse_memory_limit(*max_memory, kFixedMemory, *sufficient);
+  }
+}
 
 }  // namespace semicrf

@@ -219,7 +219,7 @@ TEST_CASE("pieces are those of the regions, cut to what the truth labels") {
   options.input.regions = {"x:1-20", "x:21-60"};
   const EvalReport parts = evaluate(options, nullptr);
   CHECK(parts.model->total.pieces == 2);
-  CHECK(parts.evaluation.stretches == 2);
+  CHECK(parts.evaluation->stretches == 2);
   CHECK(parts.model->total.positions == 6);
   // The same as a truth with a hole where the prediction has a segment that is cut away.
   const EvalReport cut = evaluate(options_with(folder, bed({{0, 2, 1}, {4, 6, 0}}), whole), nullptr);
@@ -236,8 +236,8 @@ TEST_CASE("chromosomes: common ones, missing ones, none") {
   options.input.parameters.clear();
   options.input.inputs.clear();
   EvalReport report = evaluate(options, nullptr);
-  CHECK(report.evaluation.bases == 100);
-  CHECK(report.evaluation.missing() == 40);
+  CHECK(report.evaluation->bases == 100);
+  CHECK(report.evaluation->missing() == 40);
   CHECK(report.missing_places == "y");
   CHECK(report.hint == "-r x evaluates only what is predicted");
   REQUIRE(report.chromosomes.size() == 2);
@@ -248,8 +248,8 @@ TEST_CASE("chromosomes: common ones, missing ones, none") {
   CHECK(report.warnings[1].code == "not-predicted");
   options.input.regions = {"y:1-10"};  // asked for by name
   report = evaluate(options, nullptr);
-  CHECK(report.evaluation.bases == 10);
-  CHECK(report.evaluation.missing() == 10);
+  CHECK(report.evaluation->bases == 10);
+  CHECK(report.evaluation->missing() == 10);
   options.input.regions = {"z"};
   CHECK(contains(problem(options), "has no segment in the evaluated regions"));
   options.input.regions.clear();

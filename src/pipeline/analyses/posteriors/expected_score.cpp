@@ -131,6 +131,8 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
       largest_.add(largest_at_[i]);
       rest_.add(rest_at_[i]);
     }
+    if (const auto none = std::ranges::find(rest_at_, kNegativeInfinity); none != rest_at_.end())
+      find_forbidden(block, begin + (none - rest_at_.begin()), counted, scored);
   }
 }
 
@@ -140,12 +142,61 @@ void ExpectedScore::find_pairs(const PosteriorBlock& block) {
   if (forbidden_seen_ || forbidden_.empty()) return;
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
     const std::size_t row = static_cast<std::size_t>(t - block.range.begin) * labels_;
-    for (const Pair& pair : forbidden_)
-      forbidden_seen_ = forbidden_seen_ || (t > 0 && last_ends_[static_cast<std::size_t>(pair.from)] > 0 &&
-                                            block.starts[row + static_cast<std::size_t>(pair.to)] > 0);
+    for (const Pair& pair : forbidden_) {
+      const bool seen = t > 0 && last_ends_[static_cast<std::size_t>(pair.from)] > 0 &&
+                        block.starts[row + static_cast<std::size_t>(pair.to)] > 0;
+      if (seen && !forbidden_seen_) note({ForbiddenPart::Kind::kTransition, t, pair.to, pair.from, 0});
+      forbidden_seen_ = forbidden_seen_ || seen;
+    }
     const std::span<const double> ends = block.ends.subspan(row, labels_);
     last_ends_.assign(ends.begin(), ends.end());
   }
+}
+
+// The leftmost part is kept; at a position the transition, which is before its label.
+void ExpectedScore::note(const ForbiddenPart& part) {
+  const bool first =
+      !first_part_ || part.position < first_part_->position ||
+      (part.position == first_part_->position && part.kind == ForbiddenPart::Kind::kTransition);
+  if (first) first_part_ = part;
+}
+
+// Which part of this position has the score -inf.
+void ExpectedScore::find_forbidden(const PosteriorBlock& block, std::int64_t position,
+                                   const ScoreWindow& counted, const ScoreWindow& scored) {
+  if (first_part_ && first_part_->position <= position) return;
+  const CentredScores of_p(counted_, counted), of_q(scored_, scored);
+  const auto is_forbidden = [](double p, double score, double counted_score) {
+    return p > 0 && score == kNegativeInfinity && counted_score > kNegativeInfinity;
+  };
+  const std::size_t row = static_cast<std::size_t>(position - block.range.begin) * labels_;
+  for (int c = 0; c < scored_.num_labels; ++c) {
+    const std::size_t entry = row + static_cast<std::size_t>(c);
+    const auto found = [&](ForbiddenPart::Kind kind) { note({kind, position, c, 0, 0}); };
+    if (is_forbidden(block.starts[entry], of_q.start(position, c), of_p.start(position, c)))
+      return found(ForbiddenPart::Kind::kStart);
+    if (is_forbidden(block.labels[entry], of_q.emission(position, c), of_p.emission(position, c)))
+      return found(ForbiddenPart::Kind::kEmission);
+    if (is_forbidden(block.ends[entry], of_q.end(position, c), of_p.end(position, c)))
+      return found(ForbiddenPart::Kind::kEnd);
+  }
+}
+
+std::optional<ForbiddenPart> ExpectedScore::first_forbidden(const ExpectedCounts& counts) const {
+  using Kind = ForbiddenPart::Kind;
+  if (first_part_ && first_part_->position == 0) return first_part_;
+  for (int c = 0; c < scored_.num_labels; ++c)
+    if (term(first_[static_cast<std::size_t>(c)], initial_term(scored_, c),
+             [&] { return initial_term(counted_, c); }) == kNegativeInfinity)
+      return ForbiddenPart{Kind::kInitial, 0, c, 0, 0};
+  if (first_part_) return first_part_;
+  for (int k = 1; k <= counted_.max_duration; ++k)
+    for (int c = 0; c < scored_.num_labels; ++c)
+      if (duration_term(counts, k, c) == kNegativeInfinity) return ForbiddenPart{Kind::kDuration, 0, c, 0, k};
+  for (int c = 0; c < static_cast<int>(counts.tail.size()); ++c)
+    if (tail_term(counts, c) == kNegativeInfinity)
+      return ForbiddenPart{Kind::kTail, 0, c, 0, std::max(counted_.max_duration, scored_.max_duration)};
+  return std::nullopt;
 }
 
 double ExpectedScore::minus_expectation(double log_partition, const ExpectedCounts& counts) const {
@@ -187,15 +238,21 @@ void ExpectedScore::add_transitions(const ExpectedCounts& counts, CompensatedSum
 // durations are in its tail by then.
 void ExpectedScore::add_durations(const ExpectedCounts& counts, CompensatedSum& sum) const {
   for (int k = 1; k <= counted_.max_duration; ++k)
-    for (int c = 0; c < scored_.num_labels; ++c) {
-      const std::size_t entry = static_cast<std::size_t>(k - 1) * labels_ + static_cast<std::size_t>(c);
-      sum.add(term(counts.duration[entry], scored_.duration_score(k, c),
-                   [&] { return counted_.duration_score(k, c); }));
-    }
-  for (std::size_t c = 0; c < counts.tail.size(); ++c) {
-    const double log_tail = scored_.has_tail() ? scored_.log_tail[c] : kNegativeInfinity;
-    sum.add(term(counts.tail[c], log_tail, [&] { return counted_.log_tail[c]; }));
-  }
+    for (int c = 0; c < scored_.num_labels; ++c) sum.add(duration_term(counts, k, c));
+  for (int c = 0; c < static_cast<int>(counts.tail.size()); ++c) sum.add(tail_term(counts, c));
+}
+
+double ExpectedScore::duration_term(const ExpectedCounts& counts, int duration, int label) const {
+  const std::size_t entry =
+      static_cast<std::size_t>(duration - 1) * labels_ + static_cast<std::size_t>(label);
+  return term(counts.duration[entry], scored_.duration_score(duration, label),
+              [&] { return counted_.duration_score(duration, label); });
+}
+
+double ExpectedScore::tail_term(const ExpectedCounts& counts, int label) const {
+  const auto c = static_cast<std::size_t>(label);
+  return term(counts.tail[c], scored_.has_tail() ? scored_.log_tail[c] : kNegativeInfinity,
+              [&] { return counted_.log_tail[c]; });
 }
 
 }  // namespace semicrf

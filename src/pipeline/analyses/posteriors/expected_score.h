@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -13,6 +14,24 @@
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 
 namespace semicrf {
+
+// Something that Q forbids and that has a positive probability under P.
+struct ForbiddenPart {
+  enum class Kind {
+    kEmission,    // the label at the position
+    kStart,       // a segment of the label that starts at the position
+    kEnd,         // a segment of the label whose last bin is the position
+    kTransition,  // from one label to the other at the position, where the second one starts
+    kInitial,     // the label as the first of the sequence: no transition leads to it
+    kDuration,    // a segment of the label of that many positions, somewhere
+    kTail,        // a segment of the label of more positions than that, somewhere
+  };
+  Kind kind = Kind::kEmission;
+  std::int64_t position = 0;  // of the sequence; 0 where it is not known
+  int label = 0;
+  int from = 0;               // of a transition
+  std::int64_t duration = 0;  // in positions
+};
 
 // E_P[score_Q]: the mean of the score that model Q gives to a segmentation of one sequence, over all of them
 // with the probabilities of model P. Natural logarithms; -inf where Q forbids what P allows. Terms that P
@@ -35,15 +54,23 @@ class ExpectedScore {
   // Q, else the cross-entropy of P and Q. `log_partition`: of Q, finite; `counts`: of P, over the whole
   // sequence.
   double minus_expectation(double log_partition, const ExpectedCounts& counts) const;
+  // After the last position: why E_P[score_Q] is -inf, by the leftmost position where there is one; nothing
+  // where it is finite.
+  std::optional<ForbiddenPart> first_forbidden(const ExpectedCounts& counts) const;
 
  private:
   struct Pair {
     int from = 0, to = 0;
   };
   void find_pairs(const PosteriorBlock& block);
+  void note(const ForbiddenPart& part);
+  void find_forbidden(const PosteriorBlock& block, std::int64_t position, const ScoreWindow& counted,
+                      const ScoreWindow& scored);
   void add_initial(CompensatedSum& sum) const;
   void add_transitions(const ExpectedCounts& counts, CompensatedSum& sum) const;
   void add_durations(const ExpectedCounts& counts, CompensatedSum& sum) const;
+  double duration_term(const ExpectedCounts& counts, int duration, int label) const;
+  double tail_term(const ExpectedCounts& counts, int label) const;
 
   const ChainModel& counted_;
   const ChainModel& scored_;
@@ -55,6 +82,7 @@ class ExpectedScore {
   std::vector<double> last_ends_;             // (C): P(a segment of c ends at the latest position)
   std::vector<Pair> forbidden_;               // transitions that Q forbids and P allows, not seen so far
   bool forbidden_seen_ = false;               // one of them has a positive probability
+  std::optional<ForbiddenPart> first_part_;   // at a position
   std::vector<double> largest_at_, rest_at_;  // per position of a slab
 };
 

@@ -73,12 +73,18 @@ class Sweep {
     PosteriorArrays arrays = rows_.prepare(range);
     if (sums != nullptr) arrays.counts = &sums->counts();
     PosteriorWindow result = engine_.posteriors(scores, range, loop_.left(n), right, arrays);
-    if (sums != nullptr) sums->add(rows_.computed(), scores);
+    if (sums != nullptr) add_up(*sums, scores);
     rows_.finish(window(n).first_segment);
     if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
     window(n).left_backward = std::move(result.left_backward);
     window(n).chunks = std::move(result.chunks);
     return result;
+  }
+
+  // The window that was just computed.
+  void add_up(PosteriorSumming& sums, const ScoreWindow& scores) {
+    sums.add(rows_.computed(), scores);
+    if (selection_.observer != nullptr) selection_.observer->add(rows_.computed(), scores);
   }
 
   // Index of the first segment of the path that meets window n; windows are visited in order.
@@ -123,13 +129,14 @@ class Sweep {
   // each other from left to right.
   void add_up_again() {
     sums_.emplace(engine_.model(), selection_.threads);
+    if (selection_.observer != nullptr) selection_.observer->restart();
     for (std::int64_t n = 0; n <= loop_.last(); ++n) {
       const BoundaryState* const right = n < loop_.last() ? &window(n + 1).left_backward : nullptr;
       const ScoreWindow scores = loop_.read(n);
       PosteriorArrays arrays = rows_.prepare(plan_.range(n));
       arrays.counts = &sums_->counts();
       engine_.posteriors(scores, plan_.range(n), loop_.left(n), right, arrays);
-      sums_->add(rows_.computed(), scores);
+      add_up(*sums_, scores);
     }
   }
 

@@ -16,6 +16,18 @@
 
 namespace semicrf {
 
+struct PosteriorBlock;
+
+// Somebody who adds up posteriors as they are computed, before they are rounded.
+class PosteriorObserver {
+ public:
+  virtual ~PosteriorObserver() = default;
+  // All positions come once more, from the first one on.
+  virtual void restart() = 0;
+  // The next positions, from left to right: labels, starts and ends, and the scores of the model.
+  virtual void add(const PosteriorBlock& block, const ScoreWindow& scores) = 0;
+};
+
 // What is wanted of every position besides the boundary posterior, and of the whole sequence.
 struct PosteriorSelection {
   bool labels = false;                // P(c|t) of every label
@@ -26,7 +38,8 @@ struct PosteriorSelection {
   bool path_next = false;             // with path_edges: the start posterior of the path's next label too
   bool sums = false;                  // PosteriorResult::sums, without the counts
   bool counts = false;                // with the counts
-  int threads = 1;                    // for what the host adds up for the sums
+  PosteriorObserver* observer = nullptr;  // with sums or counts: gets what they are made of
+  int threads = 1;                        // for what the host adds up for the sums
 
   bool needs_sums() const { return sums || counts; }
   bool has_edges() const { return path != nullptr && path_edges; }

@@ -1,0 +1,352 @@
+#include "pipeline/eval/compare_models.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "core/error.h"
+#include "io/params/params_json.h"
+#include "model/align.h"
+#include "model/host_projection.h"
+#include "pipeline/analyses/posteriors/expected_score.h"
+#include "pipeline/analyses/posteriors/log_partition.h"
+#include "pipeline/analyses/posteriors/posterior_sweep.h"
+#include "pipeline/inputs/input_arguments.h"
+#include "pipeline/run/log.h"
+#include "pipeline/run/piece_stream.h"
+#include "pipeline/windows/memory_budget.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kSlabBytes = std::size_t{8} << 20;  // scores of Q that are read at a time
+constexpr std::int64_t kLeastSlab = 256, kMostSlab = 1 << 16;
+
+std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
+
+// Adds up the score of Q from the posteriors of P.
+class CrossScore : public PosteriorObserver {
+ public:
+  CrossScore(const ChainModel& counted, const ChainModel& scored, ScoreSource& source, int threads)
+      : counted_(counted), scored_(scored), reader_(source), threads_(threads) {
+    const std::size_t row = std::max<std::size_t>(1, source.bytes_per_position());
+    slab_ = std::clamp(static_cast<std::int64_t>(kSlabBytes / row), kLeastSlab, kMostSlab);
+    restart();
+  }
+
+  void restart() override { score_.emplace(counted_, scored_, threads_); }
+
+  void add(const PosteriorBlock& block, const ScoreWindow& scores) override {
+    const auto labels = static_cast<std::size_t>(scored_.num_labels);
+    for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += slab_) {
+      const std::int64_t end = std::min(block.range.end, begin + slab_);
+      const std::size_t first = static_cast<std::size_t>(begin - block.range.begin) * labels;
+      const std::size_t count = static_cast<std::size_t>(end - begin) * labels;
+      PosteriorBlock part;
+      part.range = {begin, end};
+      part.labels = block.labels.subspan(first, count);
+      part.starts = block.starts.subspan(first, count);
+      part.ends = block.ends.subspan(first, count);
+      score_->add(part, scores, reader_.read(begin, end, buffers_));
+    }
+  }
+
+  const ExpectedScore& score() const { return *score_; }
+
+ private:
+  const ChainModel& counted_;
+  const ChainModel& scored_;
+  HostProjection reader_;
+  ScoreBuffers buffers_;
+  int threads_;
+  std::int64_t slab_ = 0;  // positions
+  std::optional<ExpectedScore> score_;
+};
+
+struct Plans {
+  WindowPlan first, second;
+};
+
+// The ranges of bins that two lists of pieces have in common; a piece of either ends where it did.
+std::vector<BinRange> common_ranges(const std::vector<BinRange>& a, const std::vector<BinRange>& b) {
+  std::vector<BinRange> common;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const BinRange range{std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
+    if (range.begin < range.end) common.push_back(range);
+    if (a[i].end <= b[j].end) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return common;
+}
+
+class Comparer {
+ public:
+  Comparer(const ComparisonRequest& request, const ParameterFile& first, const ParameterFile& second,
+           AlignedModels models, Progress* progress)
+      : request_(request),
+        models_(std::move(models)),
+        progress_(progress),
+        inputs_(InputSet::open(request.input, models_.first)),
+        other_inputs_(InputSet::open(request.input, models_.second)),
+        engine_(make_engine(half_of(request.engine), models_.first.chain)),
+        other_engine_(make_engine(half_of(request.engine), models_.second.chain)) {
+    log_note("engine: " + engine_->description());
+    for (const std::string& line : inputs_.binding()) log_detail("input: " + line);
+    result_.params = file_name(request.input.parameters);
+    result_.other = file_name(request.against);
+    result_.params_sha256 = first.sha256;
+    result_.other_sha256 = second.sha256;
+    result_.device = engine_->description();
+    result_.bin_size = inputs_.bin_size();
+  }
+
+  ModelComparison run() {
+    collect_regions();
+    ReadOptions read;
+    read.precision = request_.engine.precision;
+    read.threads = request_.engine.threads;
+    read.cache_bytes = kDefaultWindowMemory / 8;
+    RunReport report;
+    PieceStream pieces(inputs_, read, report,
+                       [&](const Sequence& sequence, const std::vector<BinRange>& all) {
+                         return common_ranges(all, other_pieces(sequence, read));
+                       });
+    if (progress_ != nullptr) progress_->begin(2 * wanted_positions());
+    while (const std::optional<Piece> piece = pieces.next(nullptr)) add(*piece, compare(*piece));
+    if (progress_ != nullptr) progress_->end();
+    report.tell_missing_values();
+    result_.warnings = report.finish("", "").warnings;
+    std::erase_if(result_.sequences, [](const ModelDifference& one) { return one.pieces == 0; });
+    for (const ModelDifference& sequence : result_.sequences) result_.total += sequence;
+    if (result_.total.pieces == 0)
+      throw InputError({inputs_.paths().at(1), "", "has no bin that both models use", ""});
+    return std::move(result_);
+  }
+
+ private:
+  // Both engines have memory of a device at the same time.
+  static EngineOptions half_of(EngineOptions options) {
+    options.device_memory /= 2;
+    return options;
+  }
+
+  std::int64_t wanted_positions() const {
+    std::int64_t positions = 0;
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
+      positions += total_bins(make_pieces(inputs_.piece_request(i)));
+    return positions;
+  }
+
+  // Entries for all sequences and for the regions that are asked for.
+  void collect_regions() {
+    const InputOptions& input = request_.input;
+    const bool given = !input.regions.empty() || !input.regions_file.empty();
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
+      const Sequence& sequence = inputs_.sequences()[i];
+      result_.sequences.emplace_back().name = sequence.title;
+      region_bins_.emplace_back();
+      first_region_.push_back(result_.regions.size());
+      if (!given) continue;
+      PieceRequest request = inputs_.piece_request(i);
+      request.exclude.clear();
+      region_bins_.back() = make_pieces(request);
+      const BinLocation location = locate(sequence, inputs_.bin_size(), 0);
+      for (const BinRange& bins : region_bins_.back())
+        result_.regions.emplace_back().name = sequence.chromosome + ":" +
+                                              std::to_string(location.begin_base(bins.begin) + 1) + "-" +
+                                              std::to_string(location.end_base(bins.end));
+    }
+  }
+
+  // The pieces of a sequence that Q has, whose scores are opened for it.
+  const std::vector<BinRange>& other_pieces(const Sequence& sequence, const ReadOptions& read) {
+    if (other_title_ == sequence.title) return other_ranges_;
+    other_title_ = sequence.title;
+    other_ranges_.clear();
+    other_scores_.reset();
+    const std::vector<Sequence>& all = other_inputs_.sequences();
+    const auto found = std::ranges::find(all, sequence.title, &Sequence::title);
+    if (found == all.end()) return other_ranges_;
+    const auto index = static_cast<std::size_t>(found - all.begin());
+    PieceRequest request = other_inputs_.piece_request(index);
+    if (make_pieces(request).empty()) return other_ranges_;
+    other_scores_ = other_inputs_.open_scores(index, read);
+    request.missing = other_inputs_.scan(index, *other_scores_).missing;
+    other_ranges_ = make_pieces(request);
+    return other_ranges_;
+  }
+
+  Plans plan(const ScoreSource& source, const ScoreSource& other, const PosteriorSelection& selection,
+             std::size_t kept) const {
+    const WindowNeeds needs = posterior_needs(*engine_, source, selection);
+    const WindowNeeds other_needs = log_needs(*other_engine_, other);
+    const std::size_t slab =
+        std::max(kSlabBytes, static_cast<std::size_t>(kLeastSlab) * other.bytes_per_position()) + kept;
+    const auto comfortable = [&](const Engine& engine, const WindowNeeds& of) {
+      return comfortable_window_bytes(source.length(), engine.grid(), of);
+    };
+    return plan_in_memory(
+        request_.max_memory,
+        slab + 2 * std::max(comfortable(*engine_, needs), comfortable(*other_engine_, other_needs)),
+        [&](std::size_t memory) {
+          const std::size_t half = (memory - std::min(memory, slab)) / 2;
+          return Plans{plan_windows(source.length(), engine_->grid(), needs, half),
+                       plan_windows(source.length(), other_engine_->grid(), other_needs, half)};
+        });
+  }
+
+  ModelDifference compare(const Piece& piece) {
+    const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
+    const std::unique_ptr<ScoreSource> other = make_piece_source(other_scores_, piece.bins);
+    CrossScore cross(engine_->model(), other_engine_->model(), *other, request_.engine.threads);
+    PosteriorSelection selection;
+    selection.counts = true;
+    selection.observer = &cross;
+    selection.threads = request_.engine.threads;
+    const Plans plans =
+        plan(*source, *other, selection, piece.scores->cached_bytes + other_scores_->cached_bytes);
+    const auto progress = [&](std::int64_t positions) {
+      if (progress_ != nullptr) progress_->advance(positions);
+    };
+    ModelDifference result;
+    result.pieces = 1;
+    result.positions = piece.bins.size();
+    result.other_log_partition = log_partition(*other_engine_, *other, plans.second, progress);
+    const PosteriorResult posteriors = sweep_posteriors(
+        *engine_, *source, plans.first, selection, [](const PosteriorBlock&) {}, progress);
+    if (!posteriors.feasible) refuse_piece(piece);
+    result.log_partition = posteriors.log_partition;
+    result.entropy = posteriors.sums->entropy;
+    const ExpectedCounts& counts = posteriors.sums->counts;
+    const bool possible = result.other_log_partition > kNegativeInfinity;
+    const auto forbidden = cross.score().first_forbidden(counts);
+    if (forbidden) {
+      result.forbidden = reason(*forbidden, piece);
+    } else if (!possible) {
+      result.forbidden = "no segmentation of " + piece.place() + " has a finite score under " + result_.other;
+    }
+    result.cross_entropy = result.forbidden.empty()
+                               ? cross.score().minus_expectation(result.other_log_partition, counts)
+                               : -kNegativeInfinity;
+    return result;
+  }
+
+  [[noreturn]] void refuse_piece(const Piece& piece) const {
+    throw InputError({"", piece.place(),
+                      "no segmentation of " + std::to_string(piece.bins.size()) +
+                          " bins has a finite score under " + result_.params,
+                      "leave this region out with --exclude"});
+  }
+
+  // What Q forbids, for people.
+  std::string reason(const ForbiddenPart& part, const Piece& piece) const {
+    using Kind = ForbiddenPart::Kind;
+    const auto name = [&](int label) {
+      return '"' + models_.first.labels[static_cast<std::size_t>(label)].name + '"';
+    };
+    const BinLocation& location = piece.location;
+    const std::string place = location.chromosome + ":" +
+                              std::to_string(location.begin_base(part.position) + 1) + "-" +
+                              std::to_string(location.end_base(part.position + 1));
+    const std::string label = name(part.label);
+    if (!models_.second_has[static_cast<std::size_t>(part.label)])
+      return result_.other + " has no label " + label + ", " + place;
+    switch (part.kind) {
+      case Kind::kEmission:
+        return "the score of " + label + " is -inf, " + place;
+      case Kind::kStart:
+        return "no segment of " + label + " may start, " + place;
+      case Kind::kEnd:
+        return "no segment of " + label + " may end, " + place;
+      case Kind::kTransition:
+        return label + " cannot follow " + name(part.from) + ", " + place;
+      case Kind::kInitial:
+        return "no transition leads to " + label + ", so that it cannot be first, " + place;
+      case Kind::kDuration:
+        return "a segment of " + label + " cannot have " + std::to_string(part.duration) +
+               " bins, somewhere in " + piece.place();
+      case Kind::kTail:
+        return "a segment of " + label + " cannot have more than " + std::to_string(part.duration) +
+               " bins, somewhere in " + piece.place();
+    }
+    return "";
+  }
+
+  void add(const Piece& piece, const ModelDifference& found) {
+    result_.sequences[piece.sequence] += found;
+    const std::vector<BinRange>& regions = region_bins_[piece.sequence];
+    for (std::size_t i = 0; i < regions.size(); ++i)
+      if (regions[i].begin <= piece.bins.begin && piece.bins.end <= regions[i].end)
+        result_.regions[first_region_[piece.sequence] + i] += found;
+  }
+
+  const ComparisonRequest& request_;
+  AlignedModels models_;
+  Progress* progress_;
+  InputSet inputs_, other_inputs_;
+  std::unique_ptr<Engine> engine_, other_engine_;
+  std::vector<std::vector<BinRange>> region_bins_;  // of each sequence
+  std::vector<std::size_t> first_region_;           // of each sequence, in the result
+  std::string other_title_;                         // the sequence of Q that is open
+  std::vector<BinRange> other_ranges_;              // its pieces
+  std::shared_ptr<SequenceScores> other_scores_;    // of it
+  ModelComparison result_;
+};
+
+// The bin size that either file says is that of both.
+void settle_bin_sizes(const ComparisonRequest& request, Parameters& first, Parameters& second) {
+  if (first.bin_size_given && second.bin_size_given && first.bin_size != second.bin_size)
+    throw InputError({request.against, "/bin_size",
+                      "is " + std::to_string(second.bin_size) + ", but " +
+                          file_name(request.input.parameters) + " has " + std::to_string(first.bin_size),
+                      "two models can be compared only on the same bins"});
+  Parameters& known = first.bin_size_given ? first : second;
+  Parameters& other = first.bin_size_given ? second : first;
+  if (!known.bin_size_given) return;
+  other.bin_size = known.bin_size;
+  other.bin_size_given = true;
+}
+
+void check_inputs(const ComparisonRequest& request, const Parameters& first, const Parameters& second) {
+  const std::string name = file_name(request.input.parameters);
+  const auto kind = [](const Parameters& parameters) {
+    return parameters.emission ? "makes its scores of tracks" : "takes label scores";
+  };
+  if (first.emission.has_value() != second.emission.has_value())
+    throw InputError({request.against, "/emission",
+                      std::string("this model ") + kind(second) + ", but " + name + " " + kind(first),
+                      "two models can be compared only on the same inputs"});
+  const bool arrays = std::ranges::any_of(input_arguments(request.input), [](const InputArgument& argument) {
+    return argument.kind == InputKind::kNpy || argument.kind == InputKind::kNpz;
+  });
+  if (!arrays) return;
+  // Columns have no names: they are those of the first model.
+  const auto check_names = [&](const char* where, const auto& have, const auto& wanted,
+                               const std::string& what) {
+    for (const auto& one : wanted)
+      if (std::ranges::none_of(have, [&](const auto& known) { return known.name == one.name; }))
+        throw InputError({request.against, where,
+                          "has the " + what + " \"" + one.name + "\", which " + name +
+                              " lacks: the arrays have no column for it",
+                          "give bigWig files, which are bound by their names"});
+  };
+  if (first.emission) check_names("/tracks", first.tracks, second.tracks, "track");
+  if (!first.emission) check_names("/labels", first.labels, second.labels, "label");
+}
+
+}  // namespace
+
+ModelComparison compare_models(const ComparisonRequest& request, Progress* progress) {
+  ParameterFile first = read_params_json(request.input.parameters);
+  ParameterFile second = read_params_json(request.against);
+  settle_bin_sizes(request, first.parameters, second.parameters);
+  check_inputs(request, first.parameters, second.parameters);
+  return Comparer(request, first, second, align_models(first.parameters, second.parameters), progress).run();
+}
+
+}  // namespace semicrf
