@@ -88,8 +88,11 @@ Parameters rearranged(const Parameters& old, const std::vector<Label>& labels,
     track.name = tracks[i].name;
     model.tracks.push_back(track_places[i] < 0 ? track : old.tracks[at(track_places[i])]);
   }
-  model.emission->weights = with_weights(old.emission->weights, label_places, track_places, num_tracks, 1);
-  model.emission->bias = taken(old.emission->bias, label_places, 0);
+  // New labels have the scores of the first one, so that the largest score of a position stays what it was.
+  Places scored = label_places;
+  std::ranges::replace(scored, -1, 0);
+  model.emission->weights = with_weights(old.emission->weights, scored, track_places, num_tracks, 1);
+  model.emission->bias = taken(old.emission->bias, scored, 0);
   if (!old.boundary) return model;
   const auto offsets = at(old.boundary->last - old.boundary->first + 1);
   model.boundary->start_weights =

@@ -19,6 +19,8 @@ struct AlignedModels {
 // label that a model lacks is one that none of its segmentations has; a track that it lacks has the weight 0.
 // Where the first model has tails, its table of durations goes on along them as far as that of the second,
 // which changes no score. Neither distribution changes.
+// (Where inputs are label scores, position-max centring also sees those of labels that a model lacks: log Z
+// moves with what is subtracted, and with it all scores.)
 AlignedModels align_models(const Parameters& first, const Parameters& second);
 
 // The same distribution with a longest duration of K, at least that of the model: longer ones that it allows,
