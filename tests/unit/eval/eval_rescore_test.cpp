@@ -258,5 +258,5 @@ TEST_CASE("chromosomes: common ones, missing ones, none") {
   write_file(options.predicted, "# nothing\n");
   CHECK(contains(problem(options), "has no segment"));
   options.input.all_chromosomes = true;
-  CHECK(evaluate(options, nullptr).evaluation.missing() == 100);
+  CHECK(evaluate(options, nullptr).evaluation->missing() == 100);
 }

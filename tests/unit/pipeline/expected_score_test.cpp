@@ -2,10 +2,12 @@
 #include "pipeline/analyses/posteriors/expected_score.h"
 
 #include <cmath>
+#include <limits>
 #include <optional>
 #include <string>
 
 #include "core/compensated_sum.h"
+#include "model/align.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "support/all_paths.h"
 #include "support/catch.h"
@@ -190,6 +192,62 @@ TEST_CASE("the score of another model is expected as the enumeration has it") {
         const ModelCase p = make_case(of_p, shape, ++seed);
         check_cross_entropy(p, make_case(of_q, shape, ++seed));
       }
+}
+
+TEST_CASE("tails are compared with longer tables") {
+  std::uint64_t seed = 1300;
+  for (const CaseKind of_q : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kForbiddenDurations})
+    for (const int durations : {3, 4, 6}) {
+      ModelCase p = make_case(CaseKind::kTails, {6, 2, 2}, ++seed);
+      p.model = with_durations(p.model, durations);
+      check_cross_entropy(p, make_case(of_q, {6, durations, 2}, ++seed));
+    }
+}
+
+TEST_CASE("what makes a cross-entropy infinite is named with its leftmost place") {
+  using Kind = ForbiddenPart::Kind;
+  const auto found = [](const ModelCase& p, const ModelCase& q) {
+    const auto engine = make_engine(engines_to_test().front(), p.model);
+    MemoryScoreSource source(p.whole(), p.model.num_labels);
+    ExpectedScore score(p.model, q.model);
+    PosteriorSelection selection = with_counts();
+    selection.labels = selection.starts = selection.ends = true;
+    const PosteriorResult result =
+        sweep_posteriors(*engine, source, plan_in_windows(*engine, p.length, 0), selection,
+                         [&](const PosteriorBlock& block) { score.add(block, p.whole(), q.whole()); });
+    const auto part = score.first_forbidden(result.sums->counts);
+    CHECK(part.has_value() == (score.minus_expectation(0, result.sums->counts) == -kNegativeInfinity));
+    return part;
+  };
+  // One bin long segments, so that every label may be everywhere.
+  ModelCase p = make_case(CaseKind::kPlain, {7, 2, 2}, 5);
+  p.model.initial = InitialTerm::kNone;
+  CHECK_FALSE(found(p, p));
+  ModelCase q = p;
+  q.model.transition[1] = kNegativeInfinity;  // from 0 to 1
+  auto part = found(p, q);
+  REQUIRE(part);
+  CHECK((part->kind == Kind::kTransition && part->position == 1 && part->from == 0 && part->label == 1));
+  q = p;
+  q.model.duration_bias[3] = kNegativeInfinity;  // 2 positions of label 1
+  part = found(p, q);
+  REQUIRE(part);
+  CHECK((part->kind == Kind::kDuration && part->duration == 2 && part->label == 1));
+  q = p;
+  q.model.end_scores = {kNegativeInfinity, 0};
+  part = found(p, q);
+  REQUIRE(part);
+  CHECK((part->kind == Kind::kEnd && part->position == 6 && part->label == 0));
+  q = p;
+  if (q.emissions.f32.empty()) q.emissions.f64[2 * 4 + 1] = kNegativeInfinity;
+  if (!q.emissions.f32.empty()) q.emissions.f32[2 * 4 + 1] = -std::numeric_limits<float>::infinity();
+  part = found(p, q);
+  REQUIRE(part);
+  CHECK((part->kind == Kind::kEmission && part->position == 4 && part->label == 1));
+  q.model.transition[1] = kNegativeInfinity;
+  part = found(p, q);
+  REQUIRE(part);
+  CHECK((part->kind == Kind::kTransition && part->position == 1));
 }
 
 TEST_CASE("more durations than the counts of tails tell apart are refused") {
