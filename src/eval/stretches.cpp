@@ -41,6 +41,20 @@ std::vector<Stretch> make_stretches(std::span<const Segment> truth, std::span<co
   return stretches;
 }
 
+std::vector<BinRange> common_ranges(std::span<const BinRange> a, std::span<const BinRange> b) {
+  std::vector<BinRange> common;
+  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const BinRange range{std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
+    if (range.begin < range.end) common.push_back(range);
+    if (a[i].end <= b[j].end) {
+      ++i;
+    } else {
+      ++j;
+    }
+  }
+  return common;
+}
+
 std::vector<Segment> merge_touching(std::span<const Segment> segments) {
   std::vector<Segment> merged;
   for (const Segment& segment : segments) {

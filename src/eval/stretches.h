@@ -27,6 +27,9 @@ std::vector<Stretch> make_stretches(std::span<const Segment> truth, std::span<co
 std::span<const Segment> segments_meeting(std::span<const Segment> segments, std::int64_t begin,
                                           std::int64_t end);
 
+// What two lists of sorted, disjoint ranges have in common; a range ends where one of either list does.
+std::vector<BinRange> common_ranges(std::span<const BinRange> a, std::span<const BinRange> b);
+
 // Joins segments of one label that touch.
 std::vector<Segment> merge_touching(std::span<const Segment> segments);
 

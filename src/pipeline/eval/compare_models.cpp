@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "eval/stretches.h"
 #include "io/params/params_json.h"
 #include "model/align.h"
 #include "model/host_projection.h"
@@ -68,21 +69,6 @@ class CrossScore : public PosteriorObserver {
 struct Plans {
   WindowPlan first, second;
 };
-
-// The ranges of bins that two lists of pieces have in common; a piece of either ends where it did.
-std::vector<BinRange> common_ranges(const std::vector<BinRange>& a, const std::vector<BinRange>& b) {
-  std::vector<BinRange> common;
-  for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
-    const BinRange range{std::max(a[i].begin, b[j].begin), std::min(a[i].end, b[j].end)};
-    if (range.begin < range.end) common.push_back(range);
-    if (a[i].end <= b[j].end) {
-      ++i;
-    } else {
-      ++j;
-    }
-  }
-  return common;
-}
 
 class Comparer {
  public:

@@ -71,17 +71,7 @@ std::vector<BinRange> labelled_parts(const std::vector<BinRange>& pieces,
       runs.push_back({segment.begin, segment.end});
     }
   }
-  std::vector<BinRange> parts;
-  for (std::size_t i = 0, j = 0; i < pieces.size() && j < runs.size();) {
-    const BinRange part{std::max(pieces[i].begin, runs[j].begin), std::min(pieces[i].end, runs[j].end)};
-    if (part.begin < part.end) parts.push_back(part);
-    if (pieces[i].end <= runs[j].end) {
-      ++i;
-    } else {
-      ++j;
-    }
-  }
-  return parts;
+  return common_ranges(pieces, runs);
 }
 
 void add_path(RescoredPath& total, const RescoredPath& path) {
