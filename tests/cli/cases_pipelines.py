@@ -52,10 +52,13 @@ def forecast(box, arguments):
     return int(found.group(1))
 
 
-def compare(box, arguments):
+def compare(box, arguments, entropy=False):
     """The forecast of a run by its peak, which the statistics have."""
+    arguments = arguments + ["--stats", "stats.json"]
+    if arguments[0] != "train" and not entropy:
+        arguments.append("--no-entropy")
     said = forecast(box, arguments)
-    box.ok(arguments + ["-q", "--stats", "stats.json"])
+    box.ok(arguments + ["-q"])
     peak = json.loads(box.text("stats.json"))["peak_memory"] / MEBIBYTE
     if not LEAST <= said / peak <= MOST:
         return ["%d MiB forecast, %.1f MiB taken (%.2f): %s" % (said, peak, said / peak, " ".join(arguments))]
@@ -77,6 +80,13 @@ def test_the_memory_of_a_dry_run_is_that_of_the_run(box):
     wrong += compare(box, ["posterior", "-t", "8", "-p", "k2000.json", "-o", "out", "short.npy"])
     wrong += compare(box, ["decode", "-p", "tail.json", "--posterior", "out2", "-o", "out"] + files)
     wrong += compare(box, ["decode", "-p", "tail.json", "-r", "chrA:1-400000", "-o", "out"] + files)
+    for threads in ("1", "8"):
+        for parameters, inputs in (("k20.json", ["short.npy"]), ("k20.json", ["long.npy"]), ("k2000.json", ["short.npy"]),
+                                   ("tail.json", files)):
+            wrong += compare(box, ["posterior", "-t", threads, "-p", parameters, "-o", "out"] + inputs, entropy=True)
+        wrong += compare(box, ["posterior", "-t", threads, "-p", "k20.json", "--starts-out", "s", "--counts-out", "c.npz",
+                               "-o", "out", "long.npy"])
+        wrong += compare(box, ["decode", "--rule", "posterior", "-t", threads, "-p", "k20.json", "-o", "out", "long.npy"])
     check(not wrong, "\n".join(wrong))
 
 

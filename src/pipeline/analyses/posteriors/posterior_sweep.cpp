@@ -172,8 +172,9 @@ WindowNeeds posterior_needs(const Engine& engine, const ScoreSource& source,
   WindowNeeds needs = log_needs(engine, source, selection.needs_sums());
   if (WindowReader::reads_ahead(engine, source)) needs.score_bytes *= 2;
   needs.output_bytes = PosteriorRows::bytes_per_position(selection, engine.model().num_labels);
-  needs.usual_spool_bytes = PosteriorRows::packed_bytes_per_position(selection, engine.model().num_labels);
-  needs.usual_output_bytes = needs.output_bytes - needs.usual_spool_bytes;
+  const std::size_t packed = PosteriorRows::packed_bytes_per_position(selection, engine.model().num_labels);
+  needs.usual_spool_bytes = engine.precision() == Precision::kFloat ? packed / 2 : packed;
+  needs.usual_output_bytes = needs.output_bytes - packed;
   needs.reads_right_halo = true;
   // A device is full only with many chunks at a time: as many as fit.
   if (engine.own_memory()) needs.enough_positions = 0;
