@@ -104,24 +104,32 @@ class MessageSweep {
 
   void keep(PositionRange range, const ScoreWindow& scores, double whole) {
     const CentredScores centred(engine_.model(), scores);
-    std::vector<double> row(shape_.width);
-    rows_.take(range, [&](std::int64_t t) {
-      const auto i = static_cast<std::size_t>(t - range.begin);
-      row[0] = start_levels_[i] + whole;
-      std::copy_n(starts_.data() + i * shape_.labels, shape_.labels, row.data() + shape_.starts);
-      if (shape_.has_tail) {
+    rows_.take(range, [&](std::int64_t begin, std::int64_t end, double* rows) {
+      for (std::int64_t t = begin; t < end; ++t) {
+        const auto i = static_cast<std::size_t>(t - range.begin);
+        double* row = rows + static_cast<std::size_t>(t - begin) * shape_.width;
+        row[0] = start_levels_[i] + whole;
+        std::copy_n(starts_.data() + i * shape_.labels, shape_.labels, row + shape_.starts);
+        if (!shape_.has_tail) continue;
         row[shape_.tails - 1] = end_levels_[i] + whole;
-        std::copy_n(tails_.data() + i * shape_.labels, shape_.labels, row.data() + shape_.tails);
+        std::copy_n(tails_.data() + i * shape_.labels, shape_.labels, row + shape_.tails);
       }
-      for (std::size_t c = 0; c < shape_.labels; ++c) {
-        const int label = static_cast<int>(c);
-        if (shape_.has_scores) row[shape_.emissions + c] = centred.emission(t, label);
-        if (!shape_.has_boundary) continue;
-        row[shape_.boundary + c] = centred.start(t, label);
-        row[shape_.boundary + shape_.labels + c] = centred.end(t, label);
-      }
-      return std::span<const double>(row);
+      for (std::size_t c = 0; c < shape_.labels; ++c)
+        keep_scores(centred, static_cast<int>(c), begin, end, rows);
     });
+  }
+
+  void keep_scores(const CentredScores& centred, int label, std::int64_t begin, std::int64_t end,
+                   double* rows) {
+    const auto c = static_cast<std::size_t>(label);
+    const auto each = [&](std::size_t column, auto score) {
+      double* to = rows + column + c;
+      for (std::int64_t t = begin; t < end; ++t, to += shape_.width) *to = score(t);
+    };
+    if (shape_.has_scores) centred.of_label(label, [&](auto score) { each(shape_.emissions, score); });
+    if (!shape_.has_boundary) return;
+    each(shape_.boundary, [&](std::int64_t t) { return centred.start(t, label); });
+    each(shape_.boundary + shape_.labels, [&](std::int64_t t) { return centred.end(t, label); });
   }
 
   Engine& engine_;

@@ -14,6 +14,8 @@ constexpr double kSafe = 1e-250;
 constexpr double kLogSafe = -575.6;  // a little above its logarithm
 // What is left out of a sum, relative to it.
 constexpr double kNegligible = 1e-18;
+constexpr std::int64_t kTile = 64;
+constexpr double kNothing = 60;    // nats: what lies so far below a sum adds nothing to it
 constexpr double kVanishes = 740;  // nats below the top at which a number is 0
 constexpr double kHeadroom = 300;  // nats that a number may lie above the top of its scale
 
@@ -158,13 +160,45 @@ double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t fi
   }
   if (total >= kSafe) return std::log(total) + tops;
   if (tops + kLogSafe < floor) return kNegativeInfinity;
-  double exact = kNegativeInfinity;
-  for (std::int64_t s = first; s <= last; ++s) {
-    const std::int64_t end = std::min(last_end, s + max_duration()) + 1;
-    if (starts.log(s) == kNegativeInfinity || end <= from_end) continue;
-    exact = log_add(exact, starts.log(s) + log_inner_product(rising_.logs() + (from_end - s - 1),
-                                                             ends.logs() + from_end, end - from_end));
-  }
+  // Block by block, each with a scale of its own. Blocks that add nothing to the rest are left out.
+  double sum = kNegativeInfinity;
+  for (std::int64_t s = last; s >= first; s -= kTile)
+    for (std::int64_t e = from_end; e <= last_end; e += kTile) {
+      const Tile tile{std::max(first, s - kTile + 1), s + 1, e, std::min(last_end, e + kTile - 1) + 1};
+      sum = log_add(sum, sum_of_tile(tile, starts, ends, std::max(floor, sum - kNothing)));
+    }
+  return sum;
+}
+
+double DurationWeights::sum_of_tile(const Tile& tile, const ScaledNumbers& starts, const ScaledNumbers& ends,
+                                    double floor) const {
+  const std::int64_t shortest = std::max<std::int64_t>(1, tile.first_end - (tile.stop_start - 1));
+  const std::int64_t longest = std::min(max_duration(), tile.stop_end - 1 - tile.first_start);
+  if (shortest > longest) return kNegativeInfinity;
+  const ScaledNumbers own_starts({starts.logs() + tile.first_start, starts.logs() + tile.stop_start});
+  const ScaledNumbers own_ends({ends.logs() + tile.first_end, ends.logs() + tile.stop_end});
+  const ScaledNumbers own_scores({rising_.logs() + shortest - 1, rising_.logs() + longest});
+  const double tops = own_starts.top() + own_ends.top() + own_scores.top();
+  if (tops + 2 * std::log(static_cast<double>(kTile)) < floor) return kNegativeInfinity;
+  double total = 0, exact = kNegativeInfinity;
+  const auto each_start = [&](auto add) {
+    for (std::int64_t s = tile.first_start; s < tile.stop_start; ++s) {
+      const std::int64_t begin = std::max(tile.first_end, s + shortest);
+      const std::int64_t end = std::min(tile.stop_end, s + longest + 1);
+      if (begin < end) add(s - tile.first_start, begin - s - shortest, begin - tile.first_end, end - begin);
+    }
+  };
+  each_start([&](std::int64_t s, std::int64_t score, std::int64_t e, std::int64_t count) {
+    total +=
+        own_starts.linear()[s] * inner_product(own_scores.linear() + score, own_ends.linear() + e, count);
+  });
+  if (total >= kSafe) return std::log(total) + tops;
+  if (tops + kLogSafe < floor) return kNegativeInfinity;
+  each_start([&](std::int64_t s, std::int64_t score, std::int64_t e, std::int64_t count) {
+    if (own_starts.log(s) != kNegativeInfinity)
+      exact = log_add(exact, own_starts.log(s) +
+                                 log_inner_product(own_scores.logs() + score, own_ends.logs() + e, count));
+  });
   return exact;
 }
 

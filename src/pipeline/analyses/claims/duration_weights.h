@@ -71,6 +71,13 @@ class DurationWeights {
   double sum_from(std::int64_t start, const ScaledNumbers& ends, std::int64_t last_end) const;
 
  private:
+  // Starts [first_start, stop_start) and ends [first_end, stop_end).
+  struct Tile {
+    std::int64_t first_start, stop_start, first_end, stop_end;
+  };
+  double sum_of_tile(const Tile& tile, const ScaledNumbers& starts, const ScaledNumbers& ends,
+                     double floor) const;
+
   ScaledNumbers rising_;   // B[1], B[2], ...
   ScaledNumbers falling_;  // B[K], B[K-1], ...
   double log_tail_ = kNegativeInfinity;

@@ -2,19 +2,17 @@
 
 #include <algorithm>
 #include <iterator>
+#include <span>
 #include <stdexcept>
 
 #include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {
-namespace {
-
-constexpr std::int64_t kRowsPerBlock = 256;
-
-}  // namespace
-
 MessageRows::MessageRows(std::vector<PositionRange> wanted, std::size_t width)
-    : wanted_(std::move(wanted)), width_(width), blocks_(kSpoolMemory, "") {
+    : wanted_(std::move(wanted)),
+      width_(width),
+      open_(width * static_cast<std::size_t>(kBlock)),
+      blocks_(kSpoolMemory, "") {
   std::int64_t rows = 0;
   for (const PositionRange& range : wanted_) {
     first_rows_.push_back(rows);
@@ -22,16 +20,11 @@ MessageRows::MessageRows(std::vector<PositionRange> wanted, std::size_t width)
   }
 }
 
-void MessageRows::append(std::span<const double> row) {
-  open_.insert(open_.end(), row.begin(), row.end());
-  if (open_.size() < width_ * static_cast<std::size_t>(kRowsPerBlock)) return;
-  finish();
-}
-
 void MessageRows::finish() {
-  if (open_.empty()) return;
-  blocks_.append(std::as_bytes(std::span<const double>(open_)));
-  open_.clear();
+  if (rows_ == 0) return;
+  const std::span<const double> rows(open_.data(), static_cast<std::size_t>(rows_) * width_);
+  blocks_.append(std::as_bytes(rows));
+  rows_ = 0;
 }
 
 std::vector<double> MessageRows::read(std::int64_t begin, std::int64_t end) const {
@@ -46,12 +39,12 @@ std::vector<double> MessageRows::read(std::int64_t begin, std::int64_t end) cons
   std::vector<double> rows;
   rows.reserve(static_cast<std::size_t>(end - begin) * width_);
   std::vector<double> block;
-  for (std::int64_t b = first / kRowsPerBlock; b * kRowsPerBlock < last; ++b) {
+  for (std::int64_t b = first / kBlock; b * kBlock < last; ++b) {
     const auto index = static_cast<std::size_t>(b);
     block.resize(blocks_.blob_size(index) / sizeof(double));
     blocks_.read(index, std::as_writable_bytes(std::span<double>(block)));
-    const auto from = static_cast<std::size_t>(std::max(first - b * kRowsPerBlock, std::int64_t{0})) * width_;
-    const auto to = static_cast<std::size_t>(std::min(last - b * kRowsPerBlock, kRowsPerBlock)) * width_;
+    const auto from = static_cast<std::size_t>(std::max(first - b * kBlock, std::int64_t{0})) * width_;
+    const auto to = static_cast<std::size_t>(std::min(last - b * kBlock, kBlock)) * width_;
     rows.insert(rows.end(), block.begin() + static_cast<std::ptrdiff_t>(from),
                 block.begin() + static_cast<std::ptrdiff_t>(to));
   }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "engine/engine.h"
@@ -18,13 +17,20 @@ class MessageRows {
   // Of the positions of `wanted`, which are sorted and do not touch; `width` numbers each.
   MessageRows(std::vector<PositionRange> wanted, std::size_t width);
 
-  // Calls row(t) for every wanted position t of [begin, end) and keeps what it gives, `width` numbers. Ranges
-  // follow each other from 0 on; finish() after the last.
-  template <class Row>
-  void take(PositionRange range, Row row) {
+  // Calls fill(begin, end, rows) for stretches [begin, end) of wanted positions in `range`; it writes (end -
+  // begin) rows of `width` numbers. Ranges follow each other from 0 on; finish() after the last.
+  template <class Fill>
+  void take(PositionRange range, Fill fill) {
     for (; next_ < wanted_.size() && wanted_[next_].begin < range.end; ++next_) {
-      const std::int64_t begin = std::max(wanted_[next_].begin, range.begin);
-      for (std::int64_t t = begin; t < std::min(wanted_[next_].end, range.end); ++t) append(row(t));
+      std::int64_t t = std::max(wanted_[next_].begin, range.begin);
+      const std::int64_t stop = std::min(wanted_[next_].end, range.end);
+      while (t < stop) {
+        const std::int64_t end = std::min(stop, t + kBlock - rows_);
+        fill(t, end, open_.data() + static_cast<std::size_t>(rows_) * width_);
+        rows_ += end - t;
+        t = end;
+        if (rows_ == kBlock) finish();
+      }
       if (wanted_[next_].end > range.end) return;
     }
   }
@@ -34,13 +40,14 @@ class MessageRows {
   std::vector<double> read(std::int64_t begin, std::int64_t end) const;
 
  private:
-  void append(std::span<const double> row);
+  static constexpr std::int64_t kBlock = 256;  // rows
 
   std::vector<PositionRange> wanted_;
   std::vector<std::int64_t> first_rows_;  // of the wanted ranges
   std::size_t width_;
   std::size_t next_ = 0;
   std::vector<double> open_;  // a block that is not full yet
+  std::int64_t rows_ = 0;     // in it
   TempSpool blocks_;
 };
 
