@@ -2,11 +2,14 @@
 // the errors that they have one by one.
 #include <spdlog/spdlog.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
+#include <sstream>
 
 #include "core/error.h"
 #include "cuda/engine/cuda_engine.h"
+#include "pipeline/query/query_run.h"
 #include "pipeline/run/run.h"
 #include "support/catch.h"
 #include "support/npy_fixture.h"
@@ -165,5 +168,95 @@ TEST_CASE("short pieces together on a device: the first error, as it reads one b
     CHECK(error_of(folder, input, {{}, 1, {}}) == expected);
     CHECK(error_of(folder, input, {{}, 2, {}}) == expected);
     CHECK(error_of(folder, input, {{0, 0}, 2, {}}) == expected);
+  }
+}
+
+namespace {
+
+bool near(const std::string& a, const std::string& b) {
+  try {
+    std::size_t used_a = 0, used_b = 0;
+    const double x = std::stod(a, &used_a), y = std::stod(b, &used_b);
+    if (used_a == a.size() && used_b == b.size())
+      return x == y || std::fabs(x - y) <= 2e-6 * (1 + std::fabs(x));
+  } catch (const std::exception&) {
+  }
+  return a == b;
+}
+
+// Lines that are not comments, word by word; numbers may differ in their last digits.
+void check_same_words(const std::string& found, const std::string& expected) {
+  std::istringstream found_lines(found), expected_lines(expected);
+  std::string a, b;
+  while (std::getline(expected_lines, b)) {
+    REQUIRE(std::getline(found_lines, a));
+    if (b.starts_with('#')) continue;
+    std::istringstream found_words(a), expected_words(b);
+    for (std::string x, y; expected_words >> y;) {
+      INFO(a << " | " << b);
+      REQUIRE(found_words >> x);
+      REQUIRE(near(x, y));
+    }
+  }
+  CHECK_FALSE(std::getline(found_lines, a));
+}
+
+// What can be asked about a sequence besides its best path.
+std::vector<std::string> answers(const TempFolder& folder, const InputOptions& input,
+                                 const std::string& claims, EngineOptions::Backend backend) {
+  RunOptions run = run_options(input, {});
+  run.engine.backend = backend;
+  run.engine.precision = Precision::kDouble;
+  QueryOptions query;
+  query.run = run;
+  query.claims = claims;
+  query.output = folder / "claims.tsv";
+  run_query(query, nullptr);
+  PosteriorOptions posterior;
+  posterior.run = run;
+  posterior.run.stats_path = folder / "stats.json";
+  posterior.output = folder / "out.bedgraph";
+  posterior.starts_out = folder / "starts";
+  posterior.ends_out = folder / "ends";
+  run_posterior(posterior, nullptr);
+  DecodeOptions decode;
+  decode.run = run;
+  decode.rule = PathRule::kPosterior;
+  decode.gamma = 0.5;
+  decode.output = folder / "path.bed";
+  run_decode(decode, nullptr);
+  std::vector<std::string> all;
+  for (const char* name : {"claims.tsv", "out.bedgraph", "starts.a.bedgraph", "ends.c.bedgraph", "path.bed"})
+    all.push_back(read_file(folder / name));
+  const std::string stats = read_file(folder / "stats.json");
+  for (const char* name : {"\"segmentation_entropy\": ", "\"expected_segments\": ", "\"log_partition\": "}) {
+    const std::size_t begin = stats.find(name) + std::string(name).size();
+    all.push_back(stats.substr(begin, stats.find_first_of(",\n}", begin) - begin));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("claims, starts, ends, entropies and paths by posteriors on a device are the cpu's") {
+  const TempFolder folder;
+  Inputs inputs(folder);
+  inputs.add(scores_of(900, 5));
+  const InputOptions input = inputs.options();
+  std::string lines;
+  std::mt19937 random(3);
+  for (int i = 0; i < 60; ++i) {
+    constexpr const char* kClaims[] = {"boundary", "no-boundary", "label:a",  "within:b",
+                                       "starts:c", "ends:a",      "segment:b"};
+    const auto begin = random() % 8900;
+    lines += "0\t" + std::to_string(begin) + "\t" + std::to_string(begin + 1 + random() % 90) + "\t" +
+             kClaims[i % 7] + "\n";
+  }
+  const std::string claims = folder.add("claims.bed", lines);
+  const std::vector<std::string> expected = answers(folder, input, claims, EngineOptions::Backend::kCpu);
+  const std::vector<std::string> found = answers(folder, input, claims, EngineOptions::Backend::kCuda);
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    CHECK(expected[i].size() > 3);
+    check_same_words(found[i], expected[i]);
   }
 }
