@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 
 from cases_expectations import random_model, segmentations
 from harness import check
@@ -27,7 +28,7 @@ def table(text):
 
 
 def test_claims_equal_the_enumeration(box):
-    for seed in range(12):
+    for seed in range(6):
         model, scores = random_model(box, seed)
         paths, _ = segmentations(scores, model)
         claims = [(kind, label, a, b) for kind in KINDS for label in range(len(model.labels)) for a in range(len(scores))
@@ -102,4 +103,10 @@ def test_bad_claims(box):
         check("out.tsv" not in box.listing(), "an output of " + line)
     box.fails("query -p m.json --claims none.bed x.npy", 4, "none.bed")
     box.fails("query -p m.json x.npy", 2, "--claims")
+    small(box, 300000)
+    box.write("claims.bed", "x\t0\t10\tboundary\nx\t0\t3000000\tlabel:l0\n")
+    error = box.fails("query -p m.json --claims claims.bed --max-memory 50M x.npy", 6, "the claim of line 2", "give --max-memory").error
+    box.ok("query -p m.json --claims claims.bed --max-memory %s -o big.tsv x.npy" % re.search("give --max-memory ([0-9]+M)", error).group(1))
+    small(box)
+    box.write("claims.bed", "x\t0\t10\tboundary\n")
     box.fails("query -p m.json --claims claims.bed --digits 18 x.npy", 2, "--digits")

@@ -11,20 +11,25 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "core/units.h"
+#include "pipeline/analyses/claims/local_chain.h"
 #include "pipeline/query/claim_file.h"
 #include "pipeline/run/prepared_run.h"
+#include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {
 namespace {
 
 // The claims of a run and what was found of them.
 class ClaimTable {
+  static constexpr std::size_t kBytesPerNumber = 160;  // of a bin and label: messages, scores, sums of them
+
  public:
-  void read(const std::string& path, const PreparedRun& run) {
+  void read(const std::string& path, const PreparedRun& run, const std::optional<std::int64_t>& max_memory) {
     claims_ = read_claims(path, run.parameters().labels);
     results_.resize(claims_.size());
     for (std::size_t i = 0; i < claims_.size(); ++i) {
       check_place(path, claims_[i], run.inputs());
+      check_size(path, claims_[i], run, max_memory);
       by_chromosome_[claims_[i].chromosome].push_back(i);
     }
   }
@@ -79,6 +84,20 @@ class ClaimTable {
     return text;
   }
 
+  // All that a claim needs of its interval is in memory while it is computed.
+  static void check_size(const std::string& path, const ClaimLine& claim, const PreparedRun& run,
+                         const std::optional<std::int64_t>& max_memory) {
+    const ChainModel& model = run.parameters().chain;
+    const std::int64_t bins =
+        (claim.end - claim.begin) / run.inputs().bin_size() + 2 + 2 * claim_reach(model);
+    const std::size_t bytes =
+        static_cast<std::size_t>(bins) * static_cast<std::size_t>(model.num_labels) * kBytesPerNumber;
+    check_memory_limit(max_memory, kFixedMemory + bytes,
+                       path + ": the claim of line " + std::to_string(claim.line), "",
+                       "give --max-memory " + memory_option(kFixedMemory + bytes) +
+                           ", or claim something of a shorter interval");
+  }
+
   static void check_place(const std::string& path, const ClaimLine& claim, const InputSet& inputs) {
     std::int64_t length = -1;
     for (const Sequence& sequence : inputs.sequences())
@@ -119,7 +138,7 @@ RunCommand query_command(const QueryOptions& options, const std::shared_ptr<Clai
   analysis.claims = std::make_shared<ClaimRequest>();
   analysis.claims->claims_of = [table](const PieceIdentity& piece) { return table->claims_of(piece); };
   return {options.run, analysis, [&options, table](const PreparedRun& run) {
-            table->read(options.claims, run);
+            table->read(options.claims, run, options.run.max_memory);
             const int digits = options.run.digits;
             return OutputPlan{{run.output(options.output), run.header("query", {}),
                                options.run.engine.threads, [table, digits](OutputFile& file) {

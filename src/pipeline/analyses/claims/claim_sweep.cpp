@@ -236,8 +236,11 @@ bool has_boundary_scores(const ChainModel& model, ScoreSource& source) {
 WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
   WindowNeeds needs = log_needs(engine, source);
   const auto labels = static_cast<std::size_t>(engine.model().num_labels);
-  needs.output_bytes = sizeof(double) * (2 + labels * (engine.model().has_tail() ? 2 : 1));
-  needs.score_bytes += 3 * labels * sizeof(double);  // of the reversed sequence
+  const std::size_t rows = sizeof(double) * (2 + labels * (engine.model().has_tail() ? 2 : 1));
+  // Besides, the scores of the reversed sequence.
+  const std::size_t score = engine.precision() == Precision::kFloat ? sizeof(float) : sizeof(double);
+  needs.output_bytes = rows + 3 * labels * sizeof(double);
+  needs.usual_output_bytes = rows + labels * score;
   return needs;
 }
 
