@@ -269,7 +269,8 @@ ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, 
   const std::vector<ClaimGroup> groups = group_claims(claims, model, length);
   parallel_for(threads, groups.size(), [&](std::size_t g, int) {
     const ClaimGroup& group = groups[g];
-    LocalClaims local(reader.read(group.range), tables, mirror_tables);
+    const std::int64_t anchor = claims[group.members.front()].begin - group.range.begin;
+    LocalClaims local(reader.read(group.range), anchor, tables, mirror_tables);
     for (const std::size_t i : group.members) {
       Claim claim = claims[i];
       claim.begin -= group.range.begin;

@@ -91,7 +91,7 @@ class LocalSums {
     extend(before, &add, starts);
     std::vector<const ScaledNumbers*> all;
     for (const ScaledNumbers& one : starts) all.push_back(&one);
-    return {std::min(rows_.level + sum, 0.0), std::min(crossings(all), 0.0)};
+    return {rows_.level + sum, crossings(all)};
   }
 
  private:
@@ -293,10 +293,7 @@ class LocalSums {
   std::vector<std::optional<ScaledNumbers>> before_, ends_, tail_ends_;  // per label
 };
 
-ClaimResult complete(double log_true) {
-  log_true = std::min(log_true, 0.0);
-  return {log_true, log_complement(log_true)};
-}
+ClaimResult complete(double log_true) { return {log_true, log_complement(log_true)}; }
 
 // The probability that there is a boundary is 1 less a sum, unless that would cost its digits.
 ClaimResult boundary_claim(LocalSums sums) {
@@ -348,7 +345,21 @@ Stretch::Stretch(StretchRows rows, const ClaimTables& tables) : rows_(std::move(
   }
 }
 
+LocalClaims::LocalClaims(StretchRows rows, std::int64_t anchor, const ClaimTables& tables,
+                         const ClaimTables& mirror)
+    : stretch_(std::move(rows), tables), mirror_tables_(mirror) {
+  LocalSums sums(stretch_, anchor, anchor + 1);
+  const double none = sums.avoiding({Restriction::Starts::kNone, kEvery, kEvery});
+  const double all = log_add(none, sums.first_start(kEvery).log_true);
+  if (all > kNegativeInfinity) stretch_.shift(-all);
+}
+
 ClaimResult LocalClaims::result(const Claim& claim) {
+  const ClaimResult found = unbounded_result(claim);
+  return {std::min(found.log_true, 0.0), std::min(found.log_false, 0.0)};
+}
+
+ClaimResult LocalClaims::unbounded_result(const Claim& claim) {
   if (claim.kind == ClaimKind::kEnds) {
     if (!mirror_)
       mirror_.emplace(stretch_.rows().mirrored(static_cast<std::size_t>(stretch_.num_labels())),

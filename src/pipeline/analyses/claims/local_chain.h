@@ -49,6 +49,8 @@ class Stretch {
   Stretch(StretchRows rows, const ClaimTables& tables);
 
   const StretchRows& rows() const { return rows_; }
+  // All sums become larger by so much.
+  void shift(double level) { rows_.level += level; }
   const ClaimTables& tables() const { return *tables_; }
   int num_labels() const { return tables_->model.num_labels; }
   double row(const std::vector<double>& rows, int c, std::int64_t i) const {
@@ -76,12 +78,14 @@ class Stretch {
 // The claims about one stretch. Their intervals are in positions of the stretch. For one thread.
 class LocalClaims {
  public:
-  // `tables` are of the chain, `mirror` of the reversed one; both must outlive it.
-  LocalClaims(StretchRows rows, const ClaimTables& tables, const ClaimTables& mirror)
-      : stretch_(std::move(rows), tables), mirror_tables_(mirror) {}
+  // `tables` are of the chain, `mirror` of the reversed one; both must outlive it. At position `anchor`,
+  // which has as much of the sequence around it as claims have, the probabilities are made to sum to 1: log Z
+  // and messages of a float engine lose digits along a sequence, which this takes out.
+  LocalClaims(StretchRows rows, std::int64_t anchor, const ClaimTables& tables, const ClaimTables& mirror);
   ClaimResult result(const Claim& claim);
 
  private:
+  ClaimResult unbounded_result(const Claim& claim);
   Stretch stretch_;
   const ClaimTables& mirror_tables_;
   std::optional<Stretch> mirror_;  // made for the first claim about ends
