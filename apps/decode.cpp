@@ -1,5 +1,6 @@
 // semicrf decode: the best segmentation, by one of two rules.
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -14,9 +15,10 @@ namespace {
 
 struct DecodeArguments {
   CommonArguments common;
-  std::string posterior, table, boundaries, score = "auto", rule = "viterbi";
+  std::string posterior, table, boundaries, review, score = "auto", rule = "viterbi";
   std::optional<double> gamma;
   std::optional<double> interval_level;
+  std::optional<std::int64_t> review_top;
   bool merge_adjacent = false;
   bool extra_columns = false;
   bool no_entropy = false;
@@ -31,6 +33,8 @@ void decode(const DecodeArguments& arguments) {
   options.table_path = arguments.table;
   options.boundaries_path = arguments.boundaries;
   options.interval_level = arguments.interval_level;
+  options.review_path = arguments.review;
+  options.review_top = arguments.review_top;
   if (arguments.score != "auto")
     options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
   options.rule = arguments.rule == "posterior" ? PathRule::kPosterior : PathRule::kViterbi;
@@ -58,6 +62,14 @@ void add_decode_command(CLI::App& program) {
       "  --boundaries FILE a line per boundary of the path: chrom position, the labels from and to, p = P(a\n"
       "                    segment of the second label starts there), lower and upper: positions between\n"
       "                    which one does with the probability of --intervals\n"
+      "  --review FILE     the uncertain boundaries, of which the interval is wider than one bin or "
+      "missing,\n"
+      "                    for a look at each, BED9: chrom, start and end of the interval, FROM>TO, 1000 x "
+      "p,\n"
+      "                    ., the bin of the boundary, colour of TO. First those without an interval (start\n"
+      "                    and end are those of the two segments beside them), then the others, and of both\n"
+      "                    the widest first. They are not sorted by position, so that --write-index leaves\n"
+      "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
           shared_outputs_help());
@@ -85,11 +97,25 @@ void add_decode_command(CLI::App& program) {
   command->add_option("--table", arguments->table, "also write a table of the segments (TSV) to this file");
   command->add_option("--boundaries", arguments->boundaries,
                       "also write a table of the boundaries (TSV) to this file");
+  command->add_option("--review", arguments->review,
+                      "also write the uncertain boundaries (BED), the least certain first, to this file");
+  command
+      ->add_option("--review-top", arguments->review_top,
+                   "only the first N lines of --review, those of the least certain boundaries (default: all)")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            std::int64_t lines = 0;
+            return CLI::detail::lexical_cast(text, lines) && lines >= 1
+                       ? std::string()
+                       : "must be a whole number of at least 1, not '" + text + "'";
+          },
+          ""))
+      ->type_name("INT");
   command
       ->add_option(
           "--intervals", arguments->interval_level,
-          "probability of the interval around each boundary in --boundaries (default: 0.95); adds the "
-          "columns start_lower and start_upper to --table")
+          "probability of the interval around each boundary in --boundaries and --review (default: 0.95); "
+          "adds the columns start_lower and start_upper to --table")
       ->check(CLI::Validator(
           [](std::string& text) {
             double level = 0;

@@ -4,32 +4,24 @@
 #include <cmath>
 #include <stdexcept>
 
-#include "core/natural_order.h"
 #include "io/text/fixed_decimal.h"
 #include "io/text/palette.h"
 
 namespace semicrf {
 namespace {
-
 constexpr int kMaxScore = 1000;
-
-int bed_score(double mean_label_posterior) {
-  return std::clamp(static_cast<int>(std::lround(kMaxScore * mean_label_posterior)), 0, kMaxScore);
-}
-
 }  // namespace
 
+int bed_score(double probability) {
+  return std::clamp(static_cast<int>(std::lround(kMaxScore * probability)), 0, kMaxScore);
+}
+
 BedWriter::BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options)
-    : output_(output), options_(options), joiner_(options.merge_adjacent) {
-  std::vector<std::string> names;
-  for (const Label& label : labels) names.push_back(label.name);
-  const std::vector<std::size_t> ranks = natural_ranks(names);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const auto color = labels[i].color.value_or(palette_color(ranks[i]));
-    label_columns_.push_back(labels[i].name);
-    color_columns_.push_back(std::to_string(color[0]) + "," + std::to_string(color[1]) + "," +
-                             std::to_string(color[2]));
-  }
+    : output_(output),
+      options_(options),
+      color_columns_(color_columns(labels)),
+      joiner_(options.merge_adjacent) {
+  for (const Label& label : labels) label_columns_.push_back(label.name);
 }
 
 void BedWriter::begin_piece(const BinLocation& location) { location_ = location; }

@@ -14,6 +14,9 @@
 
 namespace semicrf {
 
+// The score column of a probability: 0 to 1000.
+int bed_score(double probability);
+
 struct BedOptions {
   // Three more columns with six significant digits: P(exactly this segment), the start and the end posterior.
   bool extra_columns = false;
@@ -24,8 +27,7 @@ struct BedOptions {
 // right, then end_piece(), piece by piece.
 class BedWriter {
  public:
-  // Labels without a colour get palette_color(their rank among all names in natural order): the same labels
-  // have the same colours in whatever order a model lists them.
+  // The colours are those of color_columns().
   BedWriter(OutputFile& output, const std::vector<Label>& labels, BedOptions options);
 
   void begin_piece(const BinLocation& location);

@@ -1,5 +1,7 @@
 #include "io/text/palette.h"
 
+#include "core/natural_order.h"
+
 namespace semicrf {
 namespace {
 
@@ -38,6 +40,18 @@ Color palette_color(std::size_t index) {
     default:
       return hue;
   }
+}
+
+std::vector<std::string> color_columns(const std::vector<Label>& labels) {
+  std::vector<std::string> names, columns;
+  for (const Label& label : labels) names.push_back(label.name);
+  const std::vector<std::size_t> ranks = natural_ranks(names);
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const Color color = labels[i].color.value_or(palette_color(ranks[i]));
+    columns.push_back(std::to_string(color[0]) + "," + std::to_string(color[1]) + "," +
+                      std::to_string(color[2]));
+  }
+  return columns;
 }
 
 }  // namespace semicrf

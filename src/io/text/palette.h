@@ -4,11 +4,19 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/parameters.h"
 
 namespace semicrf {
 
 // Red, green, blue of the label with this index: eight hues that people with any common colour blindness can
 // tell apart, then darker, then lighter versions of them; repeats after 24.
 std::array<std::uint8_t, 3> palette_color(std::size_t index);
+
+// "r,g,b" of each label for BED. A label without a colour gets palette_color(its rank among all names in
+// natural order): the same labels have the same colours in whatever order a model lists them.
+std::vector<std::string> color_columns(const std::vector<Label>& labels);
 
 }  // namespace semicrf

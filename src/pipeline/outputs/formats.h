@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -41,6 +42,11 @@ struct SegmentTableOutput {
 };
 PlannedOutput segment_table_output(const SegmentTableOutput& output);
 PlannedOutput boundary_table_output(const SegmentTableOutput& output);
+
+// The boundaries whose interval is wider than a bin, or that have none, as BED, the least certain first.
+// `most`: so many lines at most, >= 1; absent: all. They are in memory until the end of the run
+// (review_writer.h).
+PlannedOutput review_output(const SegmentTableOutput& output, std::optional<std::int64_t> most);
 
 // Which array of a block.
 using PosteriorValues = std::span<const double> PosteriorBlock::*;

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "pipeline/outputs/formats.h"
+#include "pipeline/run/log.h"
 #include "pipeline/run/prepared_run.h"
 
 namespace semicrf {
@@ -30,8 +31,8 @@ Analysis decode_analysis(const DecodeOptions& options) {
   } else {
     analysis.viterbi = true;
   }
-  analysis.path_next =
-      !options.boundaries_path.empty() || (!options.table_path.empty() && options.interval_level.has_value());
+  analysis.path_next = !options.boundaries_path.empty() || !options.review_path.empty() ||
+                       (!options.table_path.empty() && options.interval_level.has_value());
   analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
   analysis.path_edges = analysis.path_next || analysis.exact_segments;
   analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
@@ -42,29 +43,43 @@ Analysis decode_analysis(const DecodeOptions& options) {
   return analysis;
 }
 
+// The review is not sorted by position, so that it cannot have an index.
+void tell_of_index(const DecodeOptions& options) {
+  if (options.run.write_index && options.review_path.ends_with(".gz"))
+    log_note("--write-index: " + options.review_path +
+             " gets no index, because its lines are not sorted by position");
+}
+
 // A comment for those who get a file that looks like BED and is not.
 constexpr const char* kHowToCut =
     "#columns 10 to 12 are not BED: most programs refuse them; cut -f 1-9 leaves BED9\n";
 
 void add_tables(const DecodeOptions& options, const PreparedRun& run, const HeaderOptions& named,
                 OutputPlan& plan) {
-  const auto table = [&](const std::string& path, std::optional<double> level) {
+  const auto table = [&](const std::string& path, std::optional<double> intervals,
+                         const HeaderOptions& more) {
     SegmentTableOutput output;
     output.file.path = path;
     HeaderOptions own = named;
-    if (level) own.push_back({"intervals", shortest_text(*level)});
+    if (intervals) own.push_back({"intervals", shortest_text(*intervals)});
+    own.insert(own.end(), more.begin(), more.end());
     output.header = run.header("decode", own);
     output.labels = run.parameters().labels;
     output.merge_adjacent = options.merge_adjacent;
-    output.interval_level = level;
+    output.interval_level = intervals;
     output.threads = options.run.engine.threads;
     return output;
   };
+  const double level = options.interval_level.value_or(kDefaultIntervalLevel);
   if (!options.table_path.empty())
-    plan.push_back(segment_table_output(table(options.table_path, options.interval_level)));
+    plan.push_back(segment_table_output(table(options.table_path, options.interval_level, {})));
   if (!options.boundaries_path.empty())
-    plan.push_back(boundary_table_output(
-        table(options.boundaries_path, options.interval_level.value_or(kDefaultIntervalLevel))));
+    plan.push_back(boundary_table_output(table(options.boundaries_path, level, {})));
+  if (options.review_path.empty()) return;
+  HeaderOptions top;
+  if (options.review_top) top.push_back({"review-top", std::to_string(*options.review_top)});
+  plan.push_back(review_output(table(options.review_path, level, top), options.review_top));
+  tell_of_index(options);
 }
 
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
@@ -95,10 +110,15 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
 }
 
 void check_options(const DecodeOptions& options) {
-  for (const std::string& path : {options.output, options.posterior_path}) refuse_bigwig(path);
-  if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty())
-    throw UsageError("--intervals is given, but no table to write them to",
-                     "add --boundaries FILE.tsv or --table FILE.tsv");
+  for (const std::string& path : {options.output, options.posterior_path, options.review_path})
+    refuse_bigwig(path);
+  if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
+      options.review_path.empty())
+    throw UsageError("--intervals is given, but no output to write them to",
+                     "add --boundaries FILE.tsv, --table FILE.tsv or --review FILE.bed");
+  if (options.review_top && options.review_path.empty())
+    throw UsageError("--review-top is given, but no output to write the boundaries to",
+                     "add --review FILE.bed");
   if (options.gamma && options.rule != PathRule::kPosterior)
     throw UsageError("--gamma is given, but it only means something with --rule posterior",
                      "add --rule posterior, or leave --gamma out");

@@ -85,6 +85,8 @@ struct DecodeOptions {
   std::string boundaries_path;           // and of each boundary, TSV; empty: none
   std::optional<double> interval_level;  // of the intervals of boundaries; absent: kDefaultIntervalLevel, and
                                          // none in the table of segments
+  std::string review_path;               // uncertain boundaries, BED; empty: none
+  std::optional<std::int64_t> review_top;  // so many of them, >= 1; absent: all
   ScoreColumn score = ScoreColumn::kAuto;
   bool entropy = true;  // in the statistics, where posteriors are computed
   bool merge_adjacent = false;

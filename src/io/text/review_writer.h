@@ -1,0 +1,79 @@
+// The uncertain boundaries of a path as BED9, the least certain first, for people who look at them one by
+// one.
+//
+//   chrom start end FROM>TO score . thickStart thickEnd r,g,b
+// From start to end is the interval that the boundary lies in, thickStart to thickEnd the bin that the path
+// has it at. The score is 1000 times P(a segment of label TO starts at this bin), the colour that of TO.
+//
+// Boundaries without an interval come first, then the others; of each kind the widest first, and boundaries
+// of the same width from left to right. Lines are kept until the end of the run, 32 bytes of memory each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "io/files/output_file.h"
+#include "io/text/bin_location.h"
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// A boundary of which it is not certain where it is. Bins are those of the piece.
+struct UncertainBoundary {
+  std::int64_t position = 0;  // first bin of the segment after it
+  std::int64_t first = 0;     // leftmost and rightmost bin of the interval, both included; they differ from
+  std::int64_t last = 0;      // `position` by less than 2^32
+  bool has_interval = true;   // false: `first` and `last` are all that was searched
+  int from = 0;               // label before it
+  int to = 0;                 // label after it
+  double posterior = 0;       // P(a segment of label `to` starts at `position`)
+};
+
+// Writes to an OutputFile that the caller commits. Call begin_piece(), then add() for each boundary, piece by
+// piece from left to right, then finish().
+class ReviewWriter {
+ public:
+  // `most`: so many lines are kept and written, at least 1; absent: all.
+  ReviewWriter(OutputFile& output, const std::vector<Label>& labels, std::optional<std::int64_t> most);
+
+  void begin_piece(const BinLocation& location);
+  void add(const UncertainBoundary& boundary);
+  // Writes the lines.
+  void finish();
+
+  // Boundaries that were added, and lines that are kept of them.
+  std::int64_t added() const { return added_; }
+  std::int64_t lines() const { return static_cast<std::int64_t>(lines_.size()); }
+
+ private:
+  struct Line {
+    std::int64_t position;  // bin of the sequence
+    std::uint32_t before;   // bins of the interval left of it
+    std::uint32_t after;    // and right of it
+    std::int32_t from, to;
+    std::uint32_t place;  // index into places_
+    std::uint16_t score;
+    bool has_interval;
+  };
+  static_assert(sizeof(Line) == 32, "the memory of a line is in the documents");
+
+  bool precedes(const Line& a, const Line& b) const;
+  std::int64_t begin_base(const Line& line) const;
+  std::int64_t end_base(const Line& line) const;
+  void print(const Line& line);
+
+  OutputFile& output_;
+  std::optional<std::int64_t> most_;
+  std::vector<std::string> names_, colors_;  // of the labels
+  std::vector<BinLocation> places_;          // of the sequences, in the order of the run; first_bin is 0
+  std::int64_t first_bin_ = 0;               // of the piece
+  std::deque<Line> lines_;                   // with `most_` a heap with the last one in front
+  std::int64_t added_ = 0;
+  std::string text_;
+};
+
+}  // namespace semicrf
