@@ -30,7 +30,7 @@ def test_help_names_every_command(box):
 
 
 def test_help_of_each_run_names_every_option(box):
-    for command, own in (("decode", ["--posterior", "--table", "--boundaries", "--intervals", "--score", "--merge-adjacent", "--extra-columns", "--rule", "--gamma", "--no-entropy"]),
+    for command, own in (("decode", ["--posterior", "--table", "--boundaries", "--intervals", "--review", "--review-top", "--score", "--merge-adjacent", "--extra-columns", "--rule", "--gamma", "--no-entropy"]),
                          ("posterior", ["--labels-out", "--starts-out", "--ends-out", "--counts-out", "--no-entropy", "--min-posterior", "--digits"]),
                          ("simulate", ["--length", "--name", "--seed", "--draws", "--emissions"])):
         text = box.ok([command, "--help"]).stdout

@@ -28,6 +28,7 @@ void ReviewWriter::begin_piece(const BinLocation& location) {
 
 void ReviewWriter::add(const UncertainBoundary& boundary) {
   ++added_;
+  if (!boundary.has_interval) ++without_interval_;
   const auto latest = [this](const Line& a, const Line& b) { return precedes(a, b); };
   lines_.push_back({first_bin_ + boundary.position,
                     static_cast<std::uint32_t>(boundary.position - boundary.first),
@@ -41,7 +42,9 @@ void ReviewWriter::add(const UncertainBoundary& boundary) {
   lines_.pop_back();
 }
 
-void ReviewWriter::finish() {
+void ReviewWriter::finish(std::int64_t boundaries) {
+  output_.write("#review boundaries=" + std::to_string(boundaries) + " uncertain=" + std::to_string(added_) +
+                " without-interval=" + std::to_string(without_interval_) + "\n");
   std::sort(lines_.begin(), lines_.end(), [this](const Line& a, const Line& b) { return precedes(a, b); });
   for (const Line& line : lines_) print(line);
 }

@@ -1,12 +1,15 @@
 // The uncertain boundaries of a path as BED9, the least certain first, for people who look at them one by
 // one.
 //
+//   #review boundaries=N uncertain=N without-interval=N
 //   chrom start end FROM>TO score . thickStart thickEnd r,g,b
 // From start to end is the interval that the boundary lies in, thickStart to thickEnd the bin that the path
 // has it at. The score is 1000 times P(a segment of label TO starts at this bin), the colour that of TO.
 //
-// Boundaries without an interval come first, then the others; of each kind the widest first, and boundaries
-// of the same width from left to right. Lines are kept until the end of the run, 32 bytes of memory each.
+// The first line counts the boundaries of the path, the uncertain ones, and those of them that have no
+// interval. Boundaries without an interval come first, then the others; of each kind the widest first, and
+// boundaries of the same width from left to right. Lines are kept until the end of the run, 32 bytes of
+// memory each.
 #pragma once
 
 #include <cstddef>
@@ -42,8 +45,8 @@ class ReviewWriter {
 
   void begin_piece(const BinLocation& location);
   void add(const UncertainBoundary& boundary);
-  // Writes the lines.
-  void finish();
+  // Writes the lines. `boundaries`: of the whole path, certain ones included.
+  void finish(std::int64_t boundaries);
 
   // Boundaries that were added, and lines that are kept of them.
   std::int64_t added() const { return added_; }
@@ -72,7 +75,7 @@ class ReviewWriter {
   std::vector<BinLocation> places_;          // of the sequences, in the order of the run; first_bin is 0
   std::int64_t first_bin_ = 0;               // of the piece
   std::deque<Line> lines_;                   // with `most_` a heap with the last one in front
-  std::int64_t added_ = 0;
+  std::int64_t added_ = 0, without_interval_ = 0;
   std::string text_;
 };
 

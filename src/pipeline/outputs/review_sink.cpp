@@ -32,7 +32,7 @@ class ReviewSink : public OutputSink {
     });
   }
   void finish() override {
-    writer_.finish();
+    writer_.finish(boundaries_);
     const std::string listed = writer_.lines() < writer_.added()
                                    ? "; the first " + std::to_string(writer_.lines()) + " are listed"
                                    : "";
