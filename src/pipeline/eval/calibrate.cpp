@@ -270,7 +270,8 @@ class Calibration {
     LabelsCalibration result;
     result.file = file_name(prefix);
     std::string first;
-    for (const auto& [label, path] : label_files(prefix)) {
+    for (const auto& [number, path] : label_files(prefix)) {
+      const int label = number;  // clang cannot capture what a binding names
       LabelCalibration& one = result.labels.emplace_back();
       one.name = labels_.names()[static_cast<std::size_t>(label)];
       one.reliability = Reliability(options_.bins);

@@ -143,9 +143,9 @@ class MessageSweep {
 // Both sweeps' rows of stretches, as the sums want them.
 class StretchReader {
  public:
-  StretchReader(const ChainModel& model, std::int64_t length, const RowShape& left, const RowShape& right,
-                const MessageRows& forward, const MessageRows& backward, const BoundaryState& state)
-      : model_(model), length_(length), left_(left), right_(right), forward_(forward), backward_(backward) {
+  StretchReader(std::int64_t length, const RowShape& left, const RowShape& right, const MessageRows& forward,
+                const MessageRows& backward, const BoundaryState& state)
+      : length_(length), left_(left), right_(right), forward_(forward), backward_(backward) {
     BoundaryState rest = state;
     rest.whole = 0;
     partition_whole_ = state.whole;
@@ -189,7 +189,6 @@ class StretchReader {
     }
   }
 
-  const ChainModel& model_;
   std::int64_t length_;
   const RowShape& left_;
   const RowShape& right_;
@@ -265,7 +264,7 @@ ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, 
   result.log_partition = log_sum(*state);
   result.results.resize(claims.size());
   const ClaimTables tables(model), mirror_tables(backward.model());
-  const StretchReader reader(model, length, left, right, forward_rows, backward_rows, *state);
+  const StretchReader reader(length, left, right, forward_rows, backward_rows, *state);
   const std::vector<ClaimGroup> groups = group_claims(claims, model, length);
   parallel_for(threads, groups.size(), [&](std::size_t g, int) {
     const ClaimGroup& group = groups[g];
