@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "core/compensated_sum.h"
+#include "core/initial_term.h"
 #include "core/parallel.h"
 #include "io/json/json_document.h"
 #include "model/centred_scores.h"
@@ -13,22 +14,6 @@ namespace semicrf {
 namespace {
 
 std::size_t at(int a) { return static_cast<std::size_t>(a); }
-
-// LSE over c' of transition[c'][to]; with `shares`, also each term's share of it.
-double initial_term(const ChainModel& model, int to, std::vector<double>* shares) {
-  const int labels = model.num_labels;
-  double best = kNegativeInfinity;
-  for (int from = 0; from < labels; ++from) best = std::max(best, model.transition_at(from, to));
-  if (best == kNegativeInfinity) return best;
-  double sum = 0;
-  for (int from = 0; from < labels; ++from) sum += std::exp(model.transition_at(from, to) - best);
-  if (shares != nullptr) {
-    shares->clear();
-    for (int from = 0; from < labels; ++from)
-      shares->push_back(std::exp(model.transition_at(from, to) - best) / sum);
-  }
-  return best + std::log(sum);
-}
 
 // What positions give to the scores of all segments.
 std::vector<double> contents(const CentredScores& scores, const TrainingPiece& piece, int threads) {
@@ -61,8 +46,8 @@ double true_score(const ChainModel& model, const ScoreWindow& window, const Trai
     const Segment& segment = piece.segments[i];
     if (before >= 0) {
       sum.add(model.transition_at(before, segment.label));
-    } else if (model.initial == InitialTerm::kUniform) {
-      sum.add(initial_term(model, segment.label, nullptr));
+    } else {
+      sum.add(initial_term(model, segment.label));
     }
     sum.add(model.duration_score(segment.end - segment.begin, segment.label));
     sum.add(scores.start_score(segment.begin, segment.label));
@@ -85,10 +70,10 @@ void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double
     if (before >= 0) {
       gradient.transition[at(before) * labels + c] += weight;
     } else if (model.initial == InitialTerm::kUniform) {
-      std::vector<double> shares;
-      initial_term(model, segment.label, &shares);
-      for (std::size_t from = 0; from < labels; ++from)
-        gradient.transition[from * labels + c] += weight * shares[from];
+      const TransitionsInto all = transitions_into(model, segment.label);
+      for (int from = 0; from < model.num_labels; ++from)
+        gradient.transition[at(from) * labels + c] +=
+            weight * (std::exp(model.transition_at(from, segment.label) - all.largest) / all.sum);
     }
     const std::int64_t duration = segment.end - segment.begin;
     gradient.duration[static_cast<std::size_t>(std::min(duration, longest) - 1) * labels + c] += weight;
@@ -121,8 +106,7 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
       return problem("the segment of " + name(segment.label) + " follows a segment of " + name(before) +
                      ", a transition that the parameters forbid");
     if (before < 0 && (model.start_scores[at(segment.label)] == kNegativeInfinity ||
-                       (model.initial == InitialTerm::kUniform &&
-                        initial_term(model, segment.label, nullptr) == kNegativeInfinity)))
+                       initial_term(model, segment.label) == kNegativeInfinity))
       return problem("a piece begins with " + name(segment.label) + ", which the parameters forbid");
     if (i + 1 == piece.segments.size() && model.end_scores[at(segment.label)] == kNegativeInfinity)
       return problem("a piece ends with " + name(segment.label) + ", which the parameters forbid");

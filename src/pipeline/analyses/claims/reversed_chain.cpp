@@ -1,22 +1,12 @@
 #include "pipeline/analyses/claims/reversed_chain.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
+
+#include "core/initial_term.h"
 
 namespace semicrf {
 namespace {
-
-// LSE over c' of transition[c'][c].
-double uniform_initial_term(const ChainModel& model, int c) {
-  double largest = kNegativeInfinity;
-  for (int from = 0; from < model.num_labels; ++from)
-    largest = std::max(largest, model.transition_at(from, c));
-  if (largest == kNegativeInfinity) return largest;
-  double sum = 0;
-  for (int from = 0; from < model.num_labels; ++from) sum += std::exp(model.transition_at(from, c) - largest);
-  return largest + std::log(sum);
-}
 
 // Rows in the opposite order, into `memory`.
 template <class Real>
@@ -48,7 +38,7 @@ ChainModel reversed(const ChainModel& model) {
   if (model.initial == InitialTerm::kUniform) {
     mirror.end_scores.resize(labels);
     for (int c = 0; c < model.num_labels; ++c)
-      mirror.end_scores[static_cast<std::size_t>(c)] += uniform_initial_term(model, c);
+      mirror.end_scores[static_cast<std::size_t>(c)] += initial_term(model, c);
   }
   mirror.initial = InitialTerm::kNone;
   return mirror;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <stdexcept>
 
+#include "core/initial_term.h"
 #include "core/parallel.h"
 #include "model/centred_scores.h"
 
@@ -19,23 +20,6 @@ double term(double p, double score, CountedScore counted_score) {
   if (p <= 0) return 0;
   if (score == kNegativeInfinity && counted_score() == kNegativeInfinity) return 0;
   return p * score;
-}
-
-// LSE over the sources of the transitions into a label; -inf: there are none.
-double log_sum_into(const ChainModel& model, int to) {
-  double largest = kNegativeInfinity;
-  for (int from = 0; from < model.num_labels; ++from)
-    largest = std::max(largest, model.transition_at(from, to));
-  if (largest == kNegativeInfinity) return largest;
-  double sum = 0;
-  for (int from = 0; from < model.num_labels; ++from)
-    sum += std::exp(model.transition_at(from, to) - largest);
-  return largest + std::log(sum);
-}
-
-// What the first segment of a sequence gets in place of a transition, when it has this label.
-double initial_term(const ChainModel& model, int label) {
-  return model.initial == InitialTerm::kUniform ? log_sum_into(model, label) : 0;
 }
 
 // The expectations of up to kRows positions.
@@ -220,7 +204,7 @@ void ExpectedScore::add_initial(CompensatedSum& sum) const {
 void ExpectedScore::add_transitions(const ExpectedCounts& counts, CompensatedSum& sum) const {
   const bool uniform = counted_.initial == InitialTerm::kUniform;
   for (int to = 0; to < scored_.num_labels; ++to) {
-    const double into = uniform ? log_sum_into(counted_, to) : kNegativeInfinity;
+    const double into = uniform ? transitions_into(counted_, to).log() : kNegativeInfinity;
     for (int from = 0; from < scored_.num_labels; ++from) {
       const double score = scored_.transition_at(from, to);
       const double counted_score = counted_.transition_at(from, to);
