@@ -19,6 +19,10 @@ struct BinLocation {
   std::int64_t begin_base(std::int64_t bin) const { return origin + (first_bin + bin) * bin_size; }
   // One past the last base of the bins before bin `bin` of the piece.
   std::int64_t end_base(std::int64_t bin) const { return std::min(begin_base(bin), limit); }
+  // The bases of bins [begin, end) of the piece as people write them, 1-based inclusive: "chr1:1001-2000".
+  std::string place(std::int64_t begin, std::int64_t end) const {
+    return chromosome + ":" + std::to_string(begin_base(begin) + 1) + "-" + std::to_string(end_base(end));
+  }
 };
 
 }  // namespace semicrf

@@ -143,9 +143,7 @@ class Comparer {
       region_bins_.back() = make_pieces(request);
       const BinLocation location = locate(sequence, inputs_.bin_size(), 0);
       for (const BinRange& bins : region_bins_.back())
-        result_.regions.emplace_back().name = sequence.chromosome + ":" +
-                                              std::to_string(location.begin_base(bins.begin) + 1) + "-" +
-                                              std::to_string(location.end_base(bins.end));
+        result_.regions.emplace_back().name = location.place(bins.begin, bins.end);
     }
   }
 
@@ -235,10 +233,7 @@ class Comparer {
     const auto name = [&](int label) {
       return '"' + models_.first.labels[static_cast<std::size_t>(label)].name + '"';
     };
-    const BinLocation& location = piece.location;
-    const std::string place = location.chromosome + ":" +
-                              std::to_string(location.begin_base(part.position) + 1) + "-" +
-                              std::to_string(location.end_base(part.position + 1));
+    const std::string place = piece.location.place(part.position, part.position + 1);
     const std::string label = name(part.label);
     if (!models_.second_has[static_cast<std::size_t>(part.label)])
       return result_.other + " has no label " + label + ", " + place;

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "core/error.h"
+#include "core/initial_term.h"
 #include "engine/options.h"
 #include "eval/bin_segments.h"
 #include "eval/stretches.h"
@@ -20,11 +21,6 @@ namespace {
 
 constexpr std::int64_t kScoreSlab = 1 << 16;  // positions read at a time while a path is scored
 
-std::string base_range(const BinLocation& location, std::int64_t begin_bin, std::int64_t end_bin) {
-  return location.chromosome + ":" + std::to_string(location.begin_base(begin_bin) + 1) + "-" +
-         std::to_string(location.end_base(end_bin));
-}
-
 // Why the chain itself forbids a path over `positions` positions; empty when it does not.
 std::string chain_problem(const ChainModel& model, const std::vector<std::string>& names,
                           const std::vector<Segment>& path, std::int64_t positions,
@@ -32,8 +28,8 @@ std::string chain_problem(const ChainModel& model, const std::vector<std::string
   std::int64_t at = 0;
   int left = -1;
   for (const Segment& segment : path) {
-    if (segment.begin > at) return "no segment at " + base_range(location, at, segment.begin);
-    const std::string place = base_range(location, segment.begin, segment.end);
+    if (segment.begin > at) return "no segment at " + location.place(at, segment.begin);
+    const std::string place = location.place(segment.begin, segment.end);
     const std::string& name = names[static_cast<std::size_t>(segment.label)];
     if (segment.label >= model.num_labels) return "the model has no label \"" + name + "\", " + place;
     const std::int64_t duration = segment.end - segment.begin;
@@ -46,18 +42,13 @@ std::string chain_problem(const ChainModel& model, const std::vector<std::string
     left = segment.label;
     at = segment.end;
   }
-  return at < positions ? "no segment at " + base_range(location, at, positions) : "";
+  return at < positions ? "no segment at " + location.place(at, positions) : "";
 }
 
 // What LSE over the labels before a first segment of `label` has more than their maximum.
 double initial_gain(const ChainModel& model, int label) {
   if (model.initial == InitialTerm::kNone) return 0;
-  double best = kNegativeInfinity;
-  for (int from = 0; from < model.num_labels; ++from) best = std::max(best, model.transition_at(from, label));
-  double sum = 0;
-  for (int from = 0; from < model.num_labels; ++from)
-    sum += std::exp(model.transition_at(from, label) - best);
-  return std::log(sum);
+  return std::log(transitions_into(model, label).sum);
 }
 
 // The parts of `pieces` in which every bin has a segment.
@@ -180,7 +171,7 @@ class Rescorer {
         });
     const std::int64_t bins = piece.bins.size();
     if (!result.feasible())
-      throw InputError({"", base_range(piece.location, 0, bins),
+      throw InputError({"", piece.place(),
                         "no segmentation of " + std::to_string(bins) + " bins has a finite score",
                         "leave this region out with --exclude"});
     report.add(result, piece.location, bins);
@@ -202,8 +193,7 @@ class Rescorer {
     if (!path.impossible.empty()) return path;
     path.score = score_path(model, source, binned.segments);
     if (!path.score)
-      path.impossible =
-          "a score of -inf in the inputs or in start and end, " + base_range(location, 0, positions);
+      path.impossible = "a score of -inf in the inputs or in start and end, " + location.place(0, positions);
     return path;
   }
 

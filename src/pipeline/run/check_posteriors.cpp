@@ -26,10 +26,8 @@ void check_posteriors(const PosteriorBlock& block, const BinLocation& location) 
     const auto bad = std::find_if(values.begin(), values.end(), [](double p) { return !std::isfinite(p); });
     const auto width = static_cast<std::int64_t>(values.size()) / block.range.size();
     const std::int64_t t = block.range.begin + (bad - values.begin()) / width;
-    // Counted from 1, as on the command line.
-    throw std::logic_error(location.chromosome + ":" + std::to_string(location.begin_base(t) + 1) + "-" +
-                           std::to_string(location.end_base(t + 1)) + ": a posterior is " +
-                           std::to_string(*bad) + " where it should be a probability");
+    throw std::logic_error(location.place(t, t + 1) + ": a posterior is " + std::to_string(*bad) +
+                           " where it should be a probability");
   }
 }
 

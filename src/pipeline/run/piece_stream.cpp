@@ -6,10 +6,7 @@
 
 namespace semicrf {
 
-std::string Piece::place() const {
-  return location.chromosome + ":" + std::to_string(location.begin_base(0) + 1) + "-" +
-         std::to_string(location.end_base(bins.size()));
-}
+std::string Piece::place() const { return location.place(0, bins.size()); }
 
 BinLocation locate(const Sequence& sequence, std::int64_t bin_size, std::int64_t first_bin) {
   BinLocation location;
