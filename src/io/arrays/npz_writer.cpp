@@ -11,6 +11,10 @@
 namespace semicrf {
 namespace {
 
+constexpr std::uint64_t kVersion = 20;        // 2.0, the least that unpacks it
+constexpr std::uint64_t kDay = 1 << 5 | 1;    // 1 January 1980, where the days of zip files begin
+constexpr std::uint64_t kMostMembers = 1000;  // far below what the format allows
+
 // Little-endian numbers, as everywhere in a zip file.
 class Record {
  public:
@@ -19,6 +23,20 @@ class Record {
   Record& text(const std::string& value) {
     bytes_ += value;
     return *this;
+  }
+  // What the two headers of a member have in common: version, flags, method (stored), time, day, CRC, sizes,
+  // length of the name, no extra field.
+  Record& member(std::uint32_t crc32, std::uint64_t size, const std::string& name) {
+    return two(kVersion)
+        .two(0)
+        .two(0)
+        .two(0)
+        .two(kDay)
+        .four(crc32)
+        .four(size)
+        .four(size)
+        .two(name.size())
+        .two(0);
   }
   const std::string& bytes() const { return bytes_; }
 
@@ -30,10 +48,6 @@ class Record {
   std::string bytes_;
 };
 
-constexpr std::uint64_t kVersion = 20;        // 2.0, the least that unpacks it
-constexpr std::uint64_t kDay = 1 << 5 | 1;    // 1 January 1980, where the days of zip files begin
-constexpr std::uint64_t kMostMembers = 1000;  // far below what the format allows
-
 }  // namespace
 
 void NpzWriter::write(const std::string& bytes) {
@@ -44,21 +58,7 @@ void NpzWriter::write(const std::string& bytes) {
 void NpzWriter::add(const std::string& name, const NpyShape& shape, std::span<const double> values) {
   const std::string array = npy_bytes(shape, values);
   Member member{name + ".npy", libdeflate_crc32(0, array.data(), array.size()), array.size(), written_};
-  // Signature, version, flags, method (stored), time, day, CRC, sizes, length of the name, no extra field.
-  write(Record()
-            .four(0x04034b50)
-            .two(kVersion)
-            .two(0)
-            .two(0)
-            .two(0)
-            .two(kDay)
-            .four(member.crc32)
-            .four(member.bytes)
-            .four(member.bytes)
-            .two(member.name.size())
-            .two(0)
-            .text(member.name)
-            .bytes());
+  write(Record().four(0x04034b50).member(member.crc32, member.bytes, member.name).text(member.name).bytes());
   write(array);
   members_.push_back(std::move(member));
 }
@@ -70,17 +70,8 @@ void NpzWriter::finish() {
     write(Record()
               .four(0x02014b50)
               .two(kVersion)
-              .two(kVersion)
-              .two(0)
-              .two(0)
-              .two(0)
-              .two(kDay)
-              .four(member.crc32)
-              .four(member.bytes)
-              .four(member.bytes)
-              .two(member.name.size())
-              .two(0)
-              .two(0)
+              .member(member.crc32, member.bytes, member.name)
+              .two(0)  // no comment, first disk, no attributes
               .two(0)
               .two(0)
               .four(0)
