@@ -149,7 +149,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
         [&](const PosteriorBlock& block) { sink(result, block); }, progress);
   if (analysis.draws > 0) {
     const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
-                              identity.first_bin};
+                              identity.location.first_bin};
     result.draws = draw_segmentations(engine, source, *plan.draws, request, progress);
   }
   if (analysis.claims) add_claims(engine, source, analysis, plan, identity, progress, result);

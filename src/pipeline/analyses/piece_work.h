@@ -24,8 +24,7 @@ namespace semicrf {
 
 // Where a piece is: for the random numbers of its draws, and for the claims about it.
 struct PieceIdentity {
-  std::string sequence;        // its name
-  std::int64_t first_bin = 0;  // of the piece in it
+  std::string sequence;  // its name
   BinLocation location;
   std::int64_t bins = 0;
 };

@@ -258,7 +258,7 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
 }
 
 PieceIdentity PieceRunner::identity_of(const Piece& piece) const {
-  return {pieces_.sequence_title(piece.sequence), piece.bins.begin, piece.location, piece.bins.size()};
+  return {pieces_.sequence_title(piece.sequence), piece.location, piece.bins.size()};
 }
 
 void PieceRunner::advance(std::int64_t positions) {

@@ -29,9 +29,9 @@ struct ClaimSweep : ChunkTotals {
 WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source);
 
 // `backward` is an engine of reversed(forward.model()), `mirror_plan` its windows. Intervals lie within the
-// piece, labels are those of the model. The messages near the claims are spooled: (4 C + 2) doubles per
-// position and direction at most. Results have the precision of the engine; windows and threads do not change
-// them beyond its last digits.
+// piece, labels are those of the model. The messages and scores near the claims are spooled: 5 C + 2 doubles
+// per position at most, and 2 C + 2 of the reversed sequence. Results have the precision of the engine;
+// windows and threads do not change them beyond its last digits.
 ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
                         const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
                         const ProgressCallback& progress = {});

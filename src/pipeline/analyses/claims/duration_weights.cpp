@@ -15,7 +15,6 @@ constexpr double kLogSafe = -575.6;  // a little above its logarithm
 // What is left out of a sum, relative to it.
 constexpr double kNegligible = 1e-18;
 constexpr std::int64_t kTile = 64;
-constexpr double kNothing = 60;    // nats: what lies so far below a sum adds nothing to it
 constexpr double kVanishes = 740;  // nats below the top at which a number is 0
 constexpr double kHeadroom = 300;  // nats that a number may lie above the top of its scale
 

@@ -10,6 +10,9 @@
 
 namespace semicrf {
 
+// Nats: what lies so far below a sum adds nothing to it.
+inline constexpr double kNothing = 60;
+
 // Numbers as logarithms and as exp(log - top), for sums of products: those of doubles where they do not
 // underflow, which is nearly always, else of the logarithms.
 class ScaledNumbers {

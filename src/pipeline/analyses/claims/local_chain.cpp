@@ -8,8 +8,7 @@
 namespace semicrf {
 namespace {
 
-constexpr int kEvery = -1;       // label
-constexpr double kNothing = 60;  // nats: what lies so far below a sum adds nothing to it
+constexpr int kEvery = -1;  // label
 
 // ln(1 - e^x), x <= 0.
 double log_complement(double x) {
@@ -76,25 +75,21 @@ class LocalSums {
     return rows_.level + crossing(c, starts, kNegativeInfinity);
   }
 
-  // A segment of `label` (of any) starts inside the interval, summed over the first of them; and none does.
-  // What is far below `expected` is left out.
-  ClaimResult first_start(int label, double expected = kNegativeInfinity) {
-    Restriction before;
-    before.starts = label == kEvery ? Restriction::Starts::kNone : Restriction::Starts::kAllBut;
-    before.label = label;
-    std::vector<ScaledNumbers> starts = starts_before(before);
-    double sum = kNegativeInfinity;
-    const FirstStart add = [&](std::int64_t t, int c, double log) {
-      const double floor = std::max(sum, expected - rows_.level) - kNothing - log;
-      if (label == kEvery || label == c) sum = log_add(sum, log + rest_of(c, t, floor));
-    };
-    extend(before, &add, starts);
-    std::vector<const ScaledNumbers*> all;
-    for (const ScaledNumbers& one : starts) all.push_back(&one);
-    return {rows_.level + sum, crossings(all)};
+  // A segment of any label starts inside the interval. What is far below `expected` is left out.
+  double any_start(double expected) {
+    std::vector<ScaledNumbers> starts = starts_before(Restriction{});
+    return first_start(kEvery, expected, starts);
+  }
+
+  // A segment of c starts inside the interval; and none does.
+  ClaimResult starts_or_not(int c) {
+    std::vector<ScaledNumbers> starts = starts_before(Restriction{});
+    const double found = first_start(c, kNegativeInfinity, starts);
+    return {found, crossings(pointers(starts))};
   }
 
  private:
+  using FirstStart = std::function<void(std::int64_t t, int c, double log)>;
   struct LabelStarts {
     int label;
     const ScaledNumbers* starts;
@@ -113,7 +108,26 @@ class LocalSums {
     return rows_.level + sum;
   }
 
-  using FirstStart = std::function<void(std::int64_t t, int c, double log)>;
+  static std::vector<const ScaledNumbers*> pointers(const std::vector<ScaledNumbers>& starts) {
+    std::vector<const ScaledNumbers*> all;
+    for (const ScaledNumbers& one : starts) all.push_back(&one);
+    return all;
+  }
+
+  // A segment of `label` (of any) starts inside the interval: summed over the first of them. Afterwards
+  // `starts`, which begins as starts_before(), has those that are allowed where there is none.
+  double first_start(int label, double expected, std::vector<ScaledNumbers>& starts) {
+    Restriction before;
+    before.starts = label == kEvery ? Restriction::Starts::kNone : Restriction::Starts::kAllBut;
+    before.label = label;
+    double sum = kNegativeInfinity;
+    const FirstStart add = [&](std::int64_t t, int c, double log) {
+      const double floor = std::max(sum, expected - rows_.level) - kNothing - log;
+      if (label == kEvery || label == c) sum = log_add(sum, log + rest_of(c, t, floor));
+    };
+    extend(before, &add, starts);
+    return rows_.level + sum;
+  }
 
   double start_row(int c, std::int64_t t) const { return stretch_.row(rows_.starts, c, t); }
   const DurationWeights& durations(int c) const {
@@ -301,19 +315,13 @@ ClaimResult boundary_claim(LocalSums sums) {
   if (none.log_true < std::log(0.5)) return {none.log_false, none.log_true};
   // The complement is good for a few digits at least, or it is far below what counts.
   const double expected = none.log_false > -25 ? none.log_false : kNegativeInfinity;
-  return {sums.first_start(kEvery, expected).log_true, none.log_true};
+  return {sums.any_start(expected), none.log_true};
 }
 
 }  // namespace
 
 StretchRows StretchRows::mirrored(std::size_t labels) const {
-  StretchRows mirror = *this;
-  mirror.starts = ends;
-  mirror.ends = starts;
-  mirror.start_scores = end_scores;
-  mirror.end_scores = start_scores;
-  mirror.left_tails = right_tails;
-  mirror.right_tails = left_tails;
+  StretchRows mirror{n, ends, starts, emissions, end_scores, start_scores, right_tails, left_tails, level};
   for (std::vector<double>* rows : {&mirror.starts, &mirror.ends, &mirror.emissions, &mirror.start_scores,
                                     &mirror.end_scores, &mirror.left_tails, &mirror.right_tails}) {
     if (rows->empty()) continue;
@@ -350,7 +358,7 @@ LocalClaims::LocalClaims(StretchRows rows, std::int64_t anchor, const ClaimTable
     : stretch_(std::move(rows), tables), mirror_tables_(mirror) {
   LocalSums sums(stretch_, anchor, anchor + 1);
   const double none = sums.avoiding({Restriction::Starts::kNone, kEvery, kEvery});
-  const double all = log_add(none, sums.first_start(kEvery).log_true);
+  const double all = log_add(none, sums.any_start(kNegativeInfinity));
   if (all > kNegativeInfinity) stretch_.shift(-all);
 }
 
@@ -365,7 +373,7 @@ ClaimResult LocalClaims::unbounded_result(const Claim& claim) {
       mirror_.emplace(stretch_.rows().mirrored(static_cast<std::size_t>(stretch_.num_labels())),
                       mirror_tables_);
     const std::int64_t n = stretch_.rows().n;
-    return LocalSums(*mirror_, n - claim.end, n - claim.begin).first_start(claim.label);
+    return LocalSums(*mirror_, n - claim.end, n - claim.begin).starts_or_not(claim.label);
   }
   LocalSums sums(stretch_, claim.begin, claim.end);
   switch (claim.kind) {
@@ -376,7 +384,7 @@ ClaimResult LocalClaims::unbounded_result(const Claim& claim) {
     case ClaimKind::kLabel:
       return complete(sums.avoiding({Restriction::Starts::kAll, kEvery, claim.label}));
     case ClaimKind::kStarts:
-      return sums.first_start(claim.label);
+      return sums.starts_or_not(claim.label);
     default:
       break;
   }
