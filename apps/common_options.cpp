@@ -199,6 +199,11 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
   add_memory_option(command, arguments.max_memory);
   add_choice(command, "--infeasible", arguments.infeasible,
              "what to do with a piece that has no possible segmentation: error or skip", {"error", "skip"});
+  add_choice(command, "--edges", arguments.edges,
+             "how to score the first and last segment of a piece that regions, missing data or the name of an "
+             "array cut out of something longer: complete, as if they began and ended at the cuts; or "
+             "censored, by how likely they are to go on (default: as the parameters say)",
+             {"complete", "censored"});
   command.add_flag("--dry-run", arguments.dry_run,
                    "print bins, memory, order and which file is which track; compute nothing");
   command.add_option("--stats", arguments.stats, "write statistics and warnings to this JSON file");
@@ -261,6 +266,8 @@ RunOptions run_options(const CommonArguments& arguments) {
   options.engine = engine_options(arguments.engine);
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.infeasible = arguments.infeasible == "skip" ? InfeasiblePolicy::kSkip : InfeasiblePolicy::kError;
+  if (!arguments.edges.empty())
+    options.input.edges = arguments.edges == "censored" ? EdgeRule::kCensored : EdgeRule::kComplete;
   options.write_index = arguments.write_index;
   options.digits = arguments.digits;
   options.stats_path = arguments.stats;

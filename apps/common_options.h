@@ -37,6 +37,7 @@ struct CommonArguments {
   std::string prefix;
   std::string max_memory;
   std::string infeasible = "error";
+  std::string edges;  // empty: not given
   std::string stats;
   int digits = 6;
   bool write_index = false;

@@ -1,4 +1,4 @@
-// The contents of a parameter file (format 1), validated and resolved to numbers. Plain data.
+// The contents of a parameter file (format 1.0 or 1.1), validated and resolved to numbers. Plain data.
 #pragma once
 
 #include <array>
@@ -15,6 +15,12 @@ namespace semicrf {
 
 // docs/algorithm.md, "Centring".
 enum class Centering { kMean, kNone, kPositionMax, kMeanPreserving };
+
+// How the first and last segment of a piece that was cut out of something longer are scored.
+enum class EdgeRule {
+  kComplete,  // as if they began and ended at the cuts
+  kCensored,  // by their survival (model/edge_roles.h)
+};
 
 enum class Transform { kNone, kLog1p, kAsinh };
 
@@ -61,6 +67,7 @@ struct Parameters {
   std::int64_t bin_size = 1;    // bases per position
   bool bin_size_given = false;  // the file says so; otherwise a run may choose another
   Centering centering = Centering::kMean;
+  EdgeRule edges = EdgeRule::kComplete;
   ChainModel chain;  // transition, duration table (any kind resolved to K rows), tail, start, end, initial
   DurationSpec duration;      // how the table and the tail were given
   std::vector<Track> tracks;  // F; empty when the inputs are label scores

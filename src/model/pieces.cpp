@@ -71,6 +71,16 @@ std::vector<BinRange> make_pieces(const PieceRequest& request) {
   return subtract(included, removed);
 }
 
+CutEdges cut_edges(std::span<const BinRange> pieces, std::size_t number, std::int64_t sequence_bins,
+                   ChromosomeEnds ends) {
+  const BinRange& piece = pieces[number];
+  const bool begins = piece.begin == 0 && ends.left;
+  const bool ends_here = piece.end == sequence_bins && ends.right;
+  const bool touches_left = number > 0 && pieces[number - 1].end == piece.begin;
+  const bool touches_right = number + 1 < pieces.size() && pieces[number + 1].begin == piece.end;
+  return {!begins && !touches_left, !ends_here && !touches_right};
+}
+
 std::int64_t total_bins(const std::vector<BinRange>& ranges) {
   std::int64_t bins = 0;
   for (const BinRange& range : ranges) bins += range.size();

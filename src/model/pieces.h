@@ -3,7 +3,10 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
+
+#include "model/edge_roles.h"
 
 namespace semicrf {
 
@@ -43,6 +46,14 @@ std::vector<BinRange> widen_to_bins(const std::vector<BaseRange>& ranges, std::i
 // separately wants a boundary there. Excluded regions are widened to whole bins too; they and the missing
 // bins cut pieces or remove them.
 std::vector<BinRange> make_pieces(const PieceRequest& request);
+
+// Which edges of piece `number` of sorted, disjoint `pieces` are cuts: not those where regions touch, nor
+// those at an end of the sequence that is one of its chromosome.
+struct ChromosomeEnds {
+  bool left = true, right = true;
+};
+CutEdges cut_edges(std::span<const BinRange> pieces, std::size_t number, std::int64_t sequence_bins,
+                   ChromosomeEnds ends);
 
 // Bins of all `ranges`, each counted as often as it stands there.
 std::int64_t total_bins(const std::vector<BinRange>& ranges);

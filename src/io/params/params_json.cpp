@@ -17,9 +17,9 @@ namespace {
 
 constexpr const char* kPerLabel = "one per label";
 
-constexpr std::array<std::string_view, 15> kTopKeys{
-    "format",   "format_version", "labels", "max_duration", "bin_size", "centering", "initial", "transition",
-    "duration", "start",          "end",    "tracks",       "emission", "boundary",  "training"};
+constexpr std::array<std::string_view, 16> kTopKeys{
+    "format",   "format_version", "labels", "max_duration", "bin_size", "centering", "initial",  "transition",
+    "duration", "start",          "end",    "tracks",       "emission", "boundary",  "training", "edges"};
 
 // The bytes of a file (or pipe), at most the JSON limit and one more.
 std::string read_bytes(const std::string& path) {
@@ -39,7 +39,8 @@ std::string read_bytes(const std::string& path) {
   return bytes;
 }
 
-void check_format(const JsonNode& root) {
+// The minor version: 0 or 1.
+int check_format(const JsonNode& root) {
   if (!root.is_object()) root.fail_expected("a JSON object", "see docs/formats.md");
   const auto format = root.find("format");
   if (!format) root.fail("key \"format\" is missing", "a parameter file has \"format\": \"semicrf-params\"");
@@ -47,13 +48,20 @@ void check_format(const JsonNode& root) {
     format->fail_expected("\"semicrf-params\"", "is this a parameter file?");
   }
   const JsonNode version = root.at("format_version");
-  constexpr const char* kExpected = "the string \"1.0\"";
-  if (version.text(kExpected) != "1.0") {
+  constexpr const char* kExpected = "the string \"1.0\" or \"1.1\"";
+  const std::string text = version.text(kExpected);
+  if (text != "1.0" && text != "1.1")
     version.fail_expected(kExpected, "files of another format version need another release of semicrf");
-  }
+  return text == "1.0" ? 0 : 1;
 }
 
 std::optional<Centering> centering_of(const std::string& name) { return centering_from_name(name); }
+
+std::optional<EdgeRule> edges_of(const std::string& name) {
+  if (name == "complete") return EdgeRule::kComplete;
+  if (name == "censored") return EdgeRule::kCensored;
+  return std::nullopt;
+}
 
 std::optional<InitialTerm> initial_of(const std::string& name) {
   if (name == "uniform") return InitialTerm::kUniform;
@@ -112,7 +120,7 @@ void read_heads(const JsonNode& root, Parameters& parameters) {
 Parameters parse_params_json(std::string_view text, const std::string& file) {
   const Json document = parse_json(text, file);
   const JsonNode root(document, file);
-  check_format(root);
+  const int minor = check_format(root);
   root.expect_object(kTopKeys);
   Parameters parameters;
   parameters.labels = read_labels(root.at("labels"));
@@ -123,6 +131,12 @@ Parameters parse_params_json(std::string_view text, const std::string& file) {
   if (const auto centering = root.find("centering")) {
     parameters.centering =
         read_choice(*centering, centering_of, "\"mean\", \"none\", \"position-max\" or \"mean-preserving\"");
+  }
+  if (const auto edges = root.find("edges")) {
+    if (minor < 1)
+      edges->fail("\"edges\" is a key of format version 1.1, and the file has \"format_version\": \"1.0\"",
+                  "change that to \"1.1\"");
+    parameters.edges = read_choice(*edges, edges_of, "\"complete\" or \"censored\"");
   }
   read_chain(root, parameters);
   read_heads(root, parameters);

@@ -183,12 +183,14 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
     object.add(key, value);
   };
   add("format", json_string("semicrf-params"));
-  add("format_version", json_string("1.0"));
+  const bool censored = parameters.edges == EdgeRule::kCensored;
+  add("format_version", json_string(censored ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));
   add("max_duration", std::to_string(chain.max_duration));
   add("bin_size", std::to_string(parameters.bin_size));
   add("centering", json_string(centering_name(parameters.centering)));
   add("initial", json_string(chain.initial == InitialTerm::kUniform ? "uniform" : "none"));
+  if (censored) add("edges", json_string("censored"));
   add("transition", matrix_text(chain.transition, labels, labels, "  "));
   add("duration", duration_text(parameters));
   if (!all_zero(chain.start_scores)) add("start", row_text(chain.start_scores, labels));

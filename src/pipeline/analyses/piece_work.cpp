@@ -25,6 +25,7 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
   selection.path = path;
   selection.path_edges = analysis.path_edges;
   selection.path_next = analysis.path_next;
+  selection.roles = analysis.roles;
   return selection;
 }
 
@@ -34,7 +35,18 @@ PosteriorSelection path_selection(const Analysis& analysis, int threads = 1) {
   selection.labels = selection.starts = true;
   selection.sums = analysis.sums && !analysis.posteriors;
   selection.threads = threads;
+  selection.roles = analysis.roles;
   return selection;
+}
+
+// Of the model that results are about.
+const ChainModel& model_of(const Engine& engine, const Analysis& analysis) {
+  return analysis.roles != nullptr ? analysis.roles->base() : engine.model();
+}
+
+SegmentList without_roles(SegmentList segments, const EdgeRoles* roles) {
+  if (roles == nullptr) return segments;
+  return segments.relabelled([roles](const Segment& segment) { return roles->label_of(segment.label); });
 }
 
 // Calls visit(its plan's place in a PiecePlan, needs) for each kind of pass over the piece.
@@ -132,9 +144,10 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
   if (analysis.viterbi) {
     result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
     if (!result.viterbi->feasible) return result;
+    result.viterbi->segments = without_roles(std::move(result.viterbi->segments), analysis.roles);
   }
   if (analysis.path_gamma) {
-    PosteriorPathFinder finder(engine.model(), *analysis.path_gamma);
+    PosteriorPathFinder finder(model_of(engine, analysis), *analysis.path_gamma);
     result.path_posteriors = sweep_posteriors(
         engine, source, *plan.path, path_selection(analysis, plan.threads),
         [&](const PosteriorBlock& block) { finder.add(block); }, progress);
@@ -142,7 +155,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
     result.posterior_path = finder.finish();
   }
   if (analysis.exact_segments)
-    result.shares = segment_shares(engine, source, *plan.shares, *result.path(), progress);
+    result.shares = segment_shares(engine, source, *plan.shares, *result.path(), analysis.roles, progress);
   if (analysis.posteriors)
     result.posteriors = sweep_posteriors(
         engine, source, *plan.posteriors, selection_of(analysis, result.path(), plan.threads),
@@ -151,6 +164,8 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
     const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
                               identity.location.first_bin};
     result.draws = draw_segmentations(engine, source, *plan.draws, request, progress);
+    for (Draw& draw : result.draws->draws)
+      draw.segments = without_roles(std::move(draw.segments), analysis.roles);
   }
   if (analysis.claims) add_claims(engine, source, analysis, plan, identity, progress, result);
   return result;

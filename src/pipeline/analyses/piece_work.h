@@ -12,6 +12,7 @@
 
 #include "engine/options.h"
 #include "io/text/bin_location.h"
+#include "model/edge_roles.h"
 #include "pipeline/analyses/claims/claim_sweep.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "pipeline/analyses/draws/segment_shares.h"
@@ -51,6 +52,9 @@ struct Analysis {
   int draws = 0;                // segmentations drawn from P(y|x)
   std::uint64_t seed = 0;       // of the draws
   std::shared_ptr<ClaimRequest> claims;  // or null
+  // Of a piece that was cut: engine and source are those of this chain; results have the labels of its base.
+  // Null: it was not.
+  const EdgeRoles* roles = nullptr;
 
   bool has_path() const { return viterbi || path_gamma.has_value(); }
   // How often progress counts every position.
@@ -113,8 +117,8 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress);
 
 // analyse_piece() for several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` has neither exact segments, nor draws, claims or sums. `sink` gets the index of a piece and its
-// posteriors, from several threads; `threads`: for what the host does.
+// `analysis` has neither exact segments, nor draws, claims, sums or roles. `sink` gets the index of a piece
+// and its posteriors, from several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,
                                           int threads);

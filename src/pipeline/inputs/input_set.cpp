@@ -239,6 +239,8 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
   if (part) {
     sequence.origin = part->begin;
     sequence.length = part->end - part->begin;
+    sequence.begins_chromosome = part->begin == 0;
+    sequence.ends_chromosome = known != nullptr && part->end == known->length;
     if (part->begin % bin != 0)
       throw InputError(
           {array.file, "",
@@ -251,6 +253,7 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
            ""});
   } else {
     sequence.length = known != nullptr ? known->length : array.rows * bin;
+    sequence.begins_chromosome = sequence.ends_chromosome = known != nullptr;
   }
   const std::int64_t expected = count_bins(sequence.length, bin);
   if (array.rows != expected)
@@ -467,6 +470,13 @@ PieceRequest InputSet::State::regions_of(const Sequence& sequence) const {
   if (include_given) request.include = ranges_on(include, sequence);
   request.exclude = ranges_on(exclude, sequence);
   return request;
+}
+
+CutEdges InputSet::cut_edges(std::size_t index, std::span<const BinRange> pieces, std::size_t number) const {
+  if (state_->options.edges.value_or(state_->parameters.edges) == EdgeRule::kComplete) return {};
+  const Sequence& sequence = state_->sequences[index];
+  return semicrf::cut_edges(pieces, number, sequence.bins,
+                            {sequence.begins_chromosome, sequence.ends_chromosome});
 }
 
 PieceRequest InputSet::piece_request(std::size_t index) const {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@
 #include "io/text/bin_location.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/provenance_header.h"
+#include "model/edge_roles.h"
 #include "model/parameters.h"
 #include "model/pieces.h"
 #include "pipeline/inputs/piece_source.h"
@@ -25,6 +27,8 @@ struct Sequence {
   std::int64_t origin = 0;  // base at which bin 0 begins
   std::int64_t length = 0;  // bases
   std::int64_t bins = 0;
+  // Whether it is known to begin or end where its chromosome does.
+  bool begins_chromosome = true, ends_chromosome = true;
   bool has_values = true;  // false: no track has a value on this chromosome
   std::size_t source = 0;  // what the input set reads it from
 };
@@ -47,6 +51,9 @@ class InputSet {
   const std::vector<Sequence>& sequences() const;
   // What is decoded of sequence `index`, in bins; regions and excludes only, missing data not cut yet.
   PieceRequest piece_request(std::size_t index) const;
+  // Which edges of piece `number` of the `pieces` of sequence `index` are cuts that the run scores as such:
+  // not those at an end of the chromosome, nor between regions that touch.
+  CutEdges cut_edges(std::size_t index, std::span<const BinRange> pieces, std::size_t number) const;
   // Whether regions ask for sequence `index`, but it is left out because no track has a value there.
   bool left_out(std::size_t index) const;
   // The inputs of sequence `index`. The baseline is not set yet; nothing is read.

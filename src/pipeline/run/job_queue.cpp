@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "engine/batch.h"
+#include "model/edge_source.h"
 #include "model/host_projection.h"
 
 namespace semicrf {
@@ -47,7 +48,7 @@ bool JobQueue::calls_together(const Engine& engine) const {
 // False: the piece is a job of its own.
 bool JobQueue::add_to_batch(Engine& engine, Piece& piece, Batch& batch) {
   if (piece.bins.size() / kShortChunks >= engine.grid().chunk) return false;
-  if (calls_together(engine)) return add_to_call(engine, piece, batch);
+  if (calls_together(engine)) return !piece.cut.any() && add_to_call(engine, piece, batch);
   return engines_.devices() == 1 && engines_.threads() > 1 && add_to_threads(piece, batch);
 }
 
@@ -73,11 +74,15 @@ bool JobQueue::add_to_call(Engine& engine, Piece& piece, Batch& batch) {
 bool JobQueue::add_to_threads(Piece& piece, Batch& batch) {
   const auto threads = static_cast<std::size_t>(engines_.threads());
   const std::size_t share = options_.window_budget / threads;
+  Analysis analysis = options_.analysis;
+  analysis.roles = engines_.roles(piece.cut);
   const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
-  Engine& single = engines_.single(0);
-  const std::size_t bytes = whole_bytes(single, *source, options_.analysis) + piece.scores->cached_bytes;
+  const std::unique_ptr<ScoreSource> computed =
+      with_edge_roles(make_piece_source(piece.scores, piece.bins), analysis.roles);
+  Engine& single = engines_.single(0, piece.cut);
+  const std::size_t bytes = whole_bytes(single, *computed, analysis) + piece.scores->cached_bytes;
   if (bytes > share) return false;
-  read_into(batch, piece, *source, false, plan_piece(single, *source, options_.analysis, bytes));
+  read_into(batch, piece, *source, false, plan_piece(single, *computed, analysis, bytes));
   batch.bytes += bytes;
   batch.full =
       batch.bytes + share > options_.window_budget || batch.pieces.size() >= kBatchPerThread * threads;

@@ -12,6 +12,7 @@
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "engine/options.h"
+#include "model/edge_source.h"
 #include "pipeline/run/check_posteriors.h"
 #include "pipeline/run/stage_times.h"
 
@@ -129,15 +130,18 @@ void PieceRunner::work(Engine& engine) {
 }
 
 void PieceRunner::compute(Engine& engine, Job& job) {
-  if (job.piece) compute_long(engine, *job.piece, job.number);
+  if (job.piece) compute_long(engines_.for_edges(engine, job.piece->cut), *job.piece, job.number);
   if (!job.batch.pieces.empty()) compute_batch(engine, job.batch, job.number);
 }
 
 void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t number) {
-  const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
+  Analysis analysis = options_.analysis;
+  analysis.roles = engines_.roles(piece.cut);
+  const std::unique_ptr<ScoreSource> source =
+      with_edge_roles(make_piece_source(piece.scores, piece.bins), analysis.roles);
   const std::size_t share = options_.window_budget / static_cast<std::size_t>(engines_.devices());
   const std::size_t kept = std::min(share, piece.scores->cached_bytes);
-  PiecePlan plan = plan_piece(engine, *source, options_.analysis, share - kept);
+  PiecePlan plan = plan_piece(engine, *source, analysis, share - kept);
   plan.threads = engines_.threads_per_device();
   TimedSource clocked(*source, report_.read, shared_);
   Finished finished;
@@ -151,7 +155,7 @@ void PieceRunner::compute_long(Engine& engine, const Piece& piece, std::int64_t 
       outputs_.add_block(block);
     });
   };
-  finished.result = analyse_piece(engine, clocked, options_.analysis, plan, identity_of(piece), sink,
+  finished.result = analyse_piece(engine, clocked, analysis, plan, identity_of(piece), sink,
                                   [&](std::int64_t positions) { advance(positions); });
   piece.scores->prefetch.reset();  // of this engine, so by this thread
   // A path waits for its turn in its spool, so that the device can go on.
@@ -185,13 +189,17 @@ void PieceRunner::compute_batch(Engine& engine, Batch& batch, std::int64_t numbe
 void PieceRunner::compute_with_threads(Engine& engine, const Batch& batch, std::vector<Finished>& finished) {
   parallel_for(engines_.threads(), batch.pieces.size(), [&](std::size_t i, int thread) {
     const ShortPiece& piece = *batch.pieces[i];
-    Engine& own = batch.pieces.size() == 1 ? engine : engines_.single(thread);
-    MemoryScoreSource source(piece.scores, own.model().num_labels);
+    const CutEdges cut = piece.piece.cut;
+    Engine& own = batch.pieces.size() == 1 ? engines_.for_edges(engine, cut) : engines_.single(thread, cut);
+    Analysis analysis = options_.analysis;
+    analysis.roles = engines_.roles(cut);
+    const std::unique_ptr<ScoreSource> source = with_edge_roles(
+        std::make_unique<MemoryScoreSource>(piece.scores, engine.model().num_labels), analysis.roles);
     const BlockSink keep = [&](const PieceResult&, const PosteriorBlock& block) {
       finished[i].block.emplace(block);
     };
     finished[i].result =
-        analyse_piece(own, source, options_.analysis, piece.plan, identity_of(piece.piece), keep, {});
+        analyse_piece(own, *source, analysis, piece.plan, identity_of(piece.piece), keep, {});
   });
 }
 
@@ -243,7 +251,9 @@ void PieceRunner::record(const Piece& piece, const PieceResult& result) {
 void PieceRunner::refuse_infeasible(const Piece& piece) {
   std::string what = "no segmentation of " + std::to_string(piece.bins.size()) + " bins has a finite score";
   const int shortest = shortest_duration(engines_.first().model());
-  if (shortest == 0) {
+  if (piece.cut.any()) {
+    // Its first and last segment may be seen in part, however short.
+  } else if (shortest == 0) {
     what += "; every duration is forbidden";
   } else if (shortest > piece.bins.size()) {
     what += "; the shortest allowed duration is " + std::to_string(shortest);

@@ -29,6 +29,7 @@ std::optional<Piece> PieceStream::next(Engine* engine) {
   }
   Piece piece;
   piece.sequence = sequence_;
+  piece.cut = inputs_.cut_edges(sequence_, pieces_, next_piece_);
   piece.bins = pieces_[next_piece_++];
   piece.location = locate(inputs_.sequences()[sequence_], inputs_.bin_size(), piece.bins.begin);
   piece.scores = scores_;

@@ -18,6 +18,7 @@ struct Piece {
   std::size_t sequence = 0;  // index in InputSet::sequences() and RunReport::sequences()
   BinRange bins;
   BinLocation location;
+  CutEdges cut;
   std::shared_ptr<SequenceScores> scores;
 
   // "chr1:1001-2000", 1-based inclusive.

@@ -9,6 +9,7 @@
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
+#include "model/edge_source.h"
 #include "pipeline/inputs/input_arguments.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/device_choice.h"
@@ -131,15 +132,23 @@ ReadOptions PreparedRun::read_options() const {
   return read;
 }
 
-// Calls visit(sequence, its pieces, a source of its longest piece) for every sequence that is decoded.
+// Calls visit(LongestPiece) for every sequence that is decoded.
 template <class Visit>
 void PreparedRun::for_each_sequence(Visit visit) const {
   for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) {
     const std::vector<BinRange> pieces = make_pieces(inputs_.piece_request(i));
     if (pieces.empty()) continue;
     const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(i, read_options());
-    const auto source = make_piece_source(scores, {0, longest(pieces)});
-    visit(inputs_.sequences()[i], pieces, *source, scores->cached_bytes);
+    CutEdges cut;
+    for (std::size_t number = 0; number < pieces.size(); ++number) {
+      const CutEdges own = inputs_.cut_edges(i, pieces, number);
+      cut = {cut.left || own.left, cut.right || own.right};
+    }
+    Analysis analysis = analysis_;
+    analysis.roles = engines_.roles(cut);
+    const auto source = with_edge_roles(make_piece_source(scores, {0, longest(pieces)}), analysis.roles);
+    visit(LongestPiece{inputs_.sequences()[i], pieces, *source, engines_.for_edges(engines_.first(), cut),
+                       analysis, scores->cached_bytes});
   }
 }
 
@@ -149,8 +158,9 @@ void PreparedRun::settle_memory() {
   window_budget_ = modest;
   std::size_t comfortable = 0;
   if (!options_.max_memory)
-    for_each_sequence([&](const Sequence&, const auto&, const ScoreSource& source, std::size_t kept) {
-      comfortable = std::max(comfortable, kept + comfortable_bytes(engines_.first(), source, analysis_));
+    for_each_sequence([&](const LongestPiece& piece) {
+      comfortable =
+          std::max(comfortable, piece.kept + comfortable_bytes(piece.engine, piece.source, piece.analysis));
     });
   const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
   try {
@@ -163,17 +173,15 @@ void PreparedRun::settle_memory() {
     if (!sufficient) throw;  // the GPU's memory is what is missing
     refuse_memory_limit(*options_.max_memory, fixed, *sufficient);
   }
-  for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource&, std::size_t) {
-    positions_ += total_bins(pieces);
-  });
+  for_each_sequence([&](const LongestPiece& piece) { positions_ += total_bins(piece.pieces); });
 }
 
 // Plans every sequence with an equal part of the window budget for each of `devices`, as the run does.
 // MemoryError when a window does not fit.
 void PreparedRun::plan_pieces(std::size_t devices) const {
   const std::size_t share = window_budget_ / devices;
-  for_each_sequence([&](const Sequence&, const auto&, const ScoreSource& source, std::size_t kept) {
-    plan_piece(engines_.first(), source, analysis_, share - std::min(kept, share));
+  for_each_sequence([&](const LongestPiece& piece) {
+    plan_piece(piece.engine, piece.source, piece.analysis, share - std::min(piece.kept, share));
   });
 }
 
@@ -191,23 +199,24 @@ bool PreparedRun::fits_windows(std::size_t budget) {
 std::size_t PreparedRun::forecast_peak() const {
   const auto threads = static_cast<std::size_t>(engines_.threads());
   std::size_t most = 0;
-  for_each_sequence([&](const Sequence&, const auto& pieces, const ScoreSource& source, std::size_t kept) {
-    const PiecePlan plan =
-        plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
+  for_each_sequence([&](const LongestPiece& piece) {
+    const Engine& engine = piece.engine;
+    const std::int64_t length = piece.source.length();
+    const PiecePlan plan = plan_piece(engine, piece.source, piece.analysis,
+                                      window_budget_ - std::min(piece.kept, window_budget_));
     std::size_t window = 0;
     for (const auto* pass :
          {&plan.viterbi, &plan.path, &plan.shares, &plan.posteriors, &plan.draws, &plan.claims})
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
     // The threads keep the workspaces of the first pass.
     if (plan.viterbi && plan.posteriors) {
-      const Engine& engine = engines_.first();
-      const std::int64_t at_once = std::min(source.length(), engines_.threads() * engine.grid().chunk);
+      const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid().chunk);
       window = std::max(window, plan.posteriors->usual_bytes + engine.usual_viterbi_bytes(at_once));
     }
     // Short pieces are computed side by side, one on each thread (job_queue.cpp).
-    const bool is_short = source.length() / 4 < engines_.first().grid().chunk;
-    if (is_short) window *= std::min(threads, pieces.size());
-    most = std::max(most, kept + window);
+    const bool is_short = length / 4 < engine.grid().chunk;
+    if (is_short) window *= std::min(threads, piece.pieces.size());
+    most = std::max(most, piece.kept + window);
   });
   const std::size_t readers = std::min(threads, inputs_.steps().tracks.size());
   const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) +
@@ -239,6 +248,8 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
     provenance.options.push_back({"sample", joined(chosen_samples(input), ",")});
   if (input.chromosomes == ChromosomePolicy::kCommon) provenance.options.push_back({"chromosomes", "common"});
   if (input.chromosomes == ChromosomePolicy::kUnion) provenance.options.push_back({"chromosomes", "union"});
+  if (input.edges)
+    provenance.options.push_back({"edges", *input.edges == EdgeRule::kCensored ? "censored" : "complete"});
   if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
   provenance.options.insert(provenance.options.end(), options.begin(), options.end());
   return provenance_header(provenance);
@@ -262,21 +273,21 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   if (const std::string step = semicrf::describe(inputs_.steps()); !step.empty())
     text += "step\t" + step + "\n";
   for (const PlannedOutput& output : plan) text += "output\t" + escape_control(output.file.path) + "\n";
-  for_each_sequence(
-      [&](const Sequence& sequence, const auto& pieces, const ScoreSource& source, std::size_t kept) {
-        text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
-                std::to_string(total_bins(pieces)) + " bins\t" + std::to_string(pieces.size()) +
-                (pieces.size() == 1 ? " piece" : " pieces");
-        const PiecePlan windows =
-            plan_piece(engines_.first(), source, analysis_, window_budget_ - std::min(kept, window_budget_));
-        if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
-        if (windows.path) text += "\tpath by posteriors: " + semicrf::describe(*windows.path);
-        if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
-        if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
-        if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
-        if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
-        text += "\n";
-      });
+  for_each_sequence([&](const LongestPiece& piece) {
+    const Sequence& sequence = piece.sequence;
+    text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
+            std::to_string(total_bins(piece.pieces)) + " bins\t" + std::to_string(piece.pieces.size()) +
+            (piece.pieces.size() == 1 ? " piece" : " pieces");
+    const PiecePlan windows = plan_piece(piece.engine, piece.source, piece.analysis,
+                                         window_budget_ - std::min(piece.kept, window_budget_));
+    if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
+    if (windows.path) text += "\tpath by posteriors: " + semicrf::describe(*windows.path);
+    if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
+    if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
+    if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
+    if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
+    text += "\n";
+  });
   for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
     if (inputs_.left_out(i))
       text += "left out\t" + escape_control(inputs_.sequences()[i].title) + "\tno values\n";

@@ -54,6 +54,16 @@ class PreparedRun {
   std::size_t forecast_peak() const;
   void plan_pieces(std::size_t devices) const;
   bool fits_windows(std::size_t budget);
+  // What the plan of a sequence is made for: its longest piece, with the chain of the piece whose edges are
+  // cut most.
+  struct LongestPiece {
+    const Sequence& sequence;
+    const std::vector<BinRange>& pieces;
+    const ScoreSource& source;
+    const Engine& engine;
+    const Analysis& analysis;
+    std::size_t kept;  // bytes of rows
+  };
   template <class Visit>
   void for_each_sequence(Visit visit) const;
 

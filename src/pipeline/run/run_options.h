@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "model/parameters.h"
 
 namespace semicrf {
 
@@ -40,6 +41,7 @@ struct InputOptions {
   std::optional<std::int64_t> bin_size;   // must equal the parameters' one
   bool all_chromosomes = false;           // decode chromosomes without one value too
   ChromosomePolicy chromosomes = ChromosomePolicy::kError;
+  std::optional<EdgeRule> edges;             // in place of the parameters' one
   std::vector<GeneratedSequence> generated;  // instead of `inputs`
   std::uint64_t seed = 0;                    // of the generated sequences
 };

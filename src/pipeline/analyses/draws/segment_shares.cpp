@@ -1,6 +1,7 @@
 #include "pipeline/analyses/draws/segment_shares.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "core/compensated_sum.h"
@@ -13,8 +14,10 @@ namespace {
 
 class ShareSweep {
  public:
-  ShareSweep(Engine& engine, const SegmentList& path)
-      : model_(engine.model()), rows_(model_, 0), reader_(path), open_(reader_.next(segment_)) {}
+  ShareSweep(Engine& engine, std::int64_t length, const SegmentList& path, const EdgeRoles* roles)
+      : model_(engine.model()), length_(length), roles_(roles), rows_(model_, 0), reader_(path) {
+    next_segment();
+  }
 
   ForwardArrays prepare(PositionRange range) { return rows_.prepare(range); }
 
@@ -33,13 +36,29 @@ class ShareSweep {
         content_.add(centred.emission(t, segment_.label));
       if (segment_.end > range.end) return;
       logs.append(log_share(centred));
-      open_ = reader_.next(segment_);
+      next_segment();
     }
   }
 
  private:
+  void next_segment() {
+    open_ = reader_.next(segment_);
+    if (open_ && roles_ != nullptr) segment_.label = roles_->with_role(segment_, length_);
+  }
+  // Every segment of the label that ends where the segment does, whatever its role.
+  LogMessage all_that_end() const {
+    LogMessage all = rows_.alpha(segment_.end, segment_.label);
+    if (roles_ == nullptr || !roles_->cut().left || (roles_->cut().right && segment_.end == length_))
+      return all;
+    // Whole segments and first ones; last ones end at T.
+    const int whole = roles_->label_of(segment_.label) * roles_->count();
+    const double a = rows_.alpha(segment_.end, whole).value, b = rows_.alpha(segment_.end, whole + 1).value;
+    const double most = std::max(a, b);
+    if (most > kNegativeInfinity) all.value = most + std::log1p(std::exp(std::min(a, b) - most));
+    return all;
+  }
   double log_share(const CentredScores& centred) const {
-    const LogMessage all = rows_.alpha(segment_.end, segment_.label);
+    const LogMessage all = all_that_end();
     const double chain = model_.duration_score(segment_.end - segment_.begin, segment_.label) +
                          centred.end(segment_.end - 1, segment_.label);
     // Of a segment that the model does not allow; paths by posteriors may have some.
@@ -48,10 +67,12 @@ class ShareSweep {
   }
 
   const ChainModel& model_;
+  std::int64_t length_;  // T
+  const EdgeRoles* roles_;
   ForwardRows rows_;
   SegmentList::Reader reader_;
-  Segment segment_;
-  bool open_;               // there is a segment that has not ended yet
+  Segment segment_;         // with its role
+  bool open_ = false;       // there is a segment that has not ended yet
   LogMessage before_;       // everything before it
   CompensatedSum content_;  // of its positions so far
 };
@@ -65,9 +86,10 @@ WindowNeeds share_needs(const Engine& engine, const ScoreSource& source) {
 }
 
 SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const SegmentList& path, const ProgressCallback& progress) {
+                             const SegmentList& path, const EdgeRoles* roles,
+                             const ProgressCallback& progress) {
   SegmentShares result;
-  ShareSweep sweep(engine, path);
+  ShareSweep sweep(engine, source.length(), path, roles);
   WindowLoop loop(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress);
   loop.left_to_right(WindowLoop::States::kLatest, [&](std::int64_t n, const ScoreWindow& scores) {
     const PositionRange range = plan.range(n);

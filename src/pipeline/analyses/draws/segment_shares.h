@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "engine/engine.h"
+#include "model/edge_roles.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/spooled_array.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
@@ -22,8 +23,10 @@ struct SegmentShares : ChunkTotals {
 
 WindowNeeds share_needs(const Engine& engine, const ScoreSource& source);
 
-// `path` tiles the sequence and has a finite score. Windows do not change a digit.
+// `path` tiles the sequence and has a finite score. Windows do not change a digit. `roles`: of a piece that
+// was cut, whose chain the engine has; the path is that of its base. Null: there are none.
 SegmentShares segment_shares(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const SegmentList& path, const ProgressCallback& progress = {});
+                             const SegmentList& path, const EdgeRoles* roles,
+                             const ProgressCallback& progress = {});
 
 }  // namespace semicrf

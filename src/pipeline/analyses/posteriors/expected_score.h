@@ -9,8 +9,8 @@
 
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
+#include "core/expected_counts.h"
 #include "core/score_window.h"
-#include "engine/expected_counts.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 
 namespace semicrf {

@@ -1,6 +1,7 @@
 #include "pipeline/analyses/posteriors/posterior_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace semicrf {
@@ -37,7 +38,8 @@ std::size_t stored_bytes(Precision precision) {
 
 // Which arrays of all labels an engine fills.
 bool computes_labels(const PosteriorSelection& selection) {
-  return selection.labels || selection.path != nullptr || selection.needs_sums();
+  return selection.labels || selection.path != nullptr || selection.needs_sums() ||
+         selection.roles != nullptr;
 }
 bool computes_starts(const PosteriorSelection& selection) {
   return selection.starts || selection.has_edges() || selection.needs_sums();
@@ -49,7 +51,10 @@ bool computes_ends(const PosteriorSelection& selection) {
 }  // namespace
 
 PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision)
-    : selection_(selection), num_labels_(static_cast<std::size_t>(num_labels)), precision_(precision) {}
+    : selection_(selection),
+      engine_labels_(static_cast<std::size_t>(num_labels)),
+      num_labels_(engine_labels_ / static_cast<std::size_t>(selection.roles ? selection.roles->count() : 1)),
+      precision_(precision) {}
 
 // Values along the path.
 std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selection) {
@@ -71,15 +76,15 @@ std::size_t PosteriorRows::packed_bytes_per_position(const PosteriorSelection& s
   return sizeof(double) * (1 + rows * static_cast<std::size_t>(num_labels) + picked_per_position(selection));
 }
 
-void PosteriorRows::resize(PositionRange range) {
+void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
   range_ = range;
   const auto n = static_cast<std::size_t>(range.size());
   const bool path = selection_.path != nullptr;
   const bool edges = selection_.has_edges();
   boundary_.resize(n);
-  labels_.resize(computes_labels(selection_) ? n * num_labels_ : 0);
-  starts_.resize(computes_starts(selection_) ? n * num_labels_ : 0);
-  ends_.resize(computes_ends(selection_) ? n * num_labels_ : 0);
+  labels_.resize(computes_labels(selection_) ? n * num_labels : 0);
+  starts_.resize(computes_starts(selection_) ? n * num_labels : 0);
+  ends_.resize(computes_ends(selection_) ? n * num_labels : 0);
   path_label_.resize(path ? n : 0);
   path_start_.resize(edges ? n : 0);
   path_end_.resize(edges ? n : 0);
@@ -87,7 +92,7 @@ void PosteriorRows::resize(PositionRange range) {
 }
 
 PosteriorArrays PosteriorRows::prepare(PositionRange range) {
-  resize(range);
+  resize(range, engine_labels_);
   const auto pointer = [](std::vector<double>& values) { return values.empty() ? nullptr : values.data(); };
   return {pointer(boundary_), pointer(labels_), pointer(starts_), pointer(ends_)};
 }
@@ -151,6 +156,20 @@ PosteriorBlock PosteriorRows::computed() const {
   return block;
 }
 
+void PosteriorRows::fold() {
+  if (selection_.roles == nullptr) return;
+  for (std::vector<double>* rows : {&labels_, &starts_, &ends_}) selection_.roles->fold_rows(*rows);
+}
+
+double PosteriorRows::label_entropy(PositionRange range) const {
+  double sum = 0;
+  const auto begin = static_cast<std::size_t>(range.begin - range_.begin) * num_labels_;
+  const auto end = static_cast<std::size_t>(range.end - range_.begin) * num_labels_;
+  for (std::size_t i = begin; i < end; ++i)
+    if (const double p = labels_[i]; p > 0) sum -= p * std::log(p);
+  return sum;
+}
+
 void PosteriorRows::save(TempSpool& spool, std::size_t index) {
   std::size_t values = 0;
   for (const std::vector<double>* array : released()) values += array->size();
@@ -166,7 +185,7 @@ void PosteriorRows::save(TempSpool& spool, std::size_t index) {
 }
 
 void PosteriorRows::load(const TempSpool& spool, std::size_t index, PositionRange range) {
-  resize(range);
+  resize(range, num_labels_);
   packed_.resize(spool.blob_size(index));
   spool.read(index, packed_);
   const std::byte* in = packed_.data();

@@ -14,6 +14,7 @@ namespace semicrf {
 // Arrays that hold the selected posteriors of one window at a time; memory is reused.
 class PosteriorRows {
  public:
+  // `num_labels`: of the engine.
   PosteriorRows(const PosteriorSelection& selection, int num_labels, Precision precision);
 
   // Bytes per position of the arrays.
@@ -27,8 +28,12 @@ class PosteriorRows {
   // the index of the path's first segment that meets the range.
   void finish(std::int64_t first_segment);
   PosteriorBlock block() const;
-  // Between the engine and finish(): labels, starts and ends, for the sums.
+  // Between the engine and fold(): labels, starts and ends, for the sums.
   PosteriorBlock computed() const;
+  // Before finish(), of a piece that was cut: adds up the roles of each label.
+  void fold();
+  // Between the two: the sum over some of the positions of the entropy of P(label|t), nats.
+  double label_entropy(PositionRange range) const;
 
   // Puts the finished window into blob `index` of `spool` (appended when it is the next one), and gets it
   // back.
@@ -37,12 +42,13 @@ class PosteriorRows {
 
  private:
   static std::size_t picked_per_position(const PosteriorSelection& selection);
-  void resize(PositionRange range);
+  void resize(PositionRange range, std::size_t num_labels);
   void pick_path(std::int64_t first_segment);
   std::vector<std::vector<double>*> released();
 
   PosteriorSelection selection_;
-  std::size_t num_labels_;
+  std::size_t engine_labels_;
+  std::size_t num_labels_;  // of what is released
   Precision precision_;
   PositionRange range_;
   std::vector<double> boundary_, labels_, starts_, ends_;

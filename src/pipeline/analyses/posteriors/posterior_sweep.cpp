@@ -28,6 +28,15 @@ void add_reports(const std::vector<ChunkReport>& chunks, PosteriorResult& result
   }
 }
 
+// Of a chain of cut pieces those of its base. `first_labels`: posteriors of the chain's labels at position 0.
+void fold_sums(const EdgeRoles& roles, std::int64_t length, std::span<const double> first_labels,
+               PosteriorSums& sums) {
+  sums.counts = roles.fold(sums.counts);
+  roles.add_whole_piece(length, first_labels, sums.counts);
+  for (std::vector<double>* rows : {&sums.label_bins, &sums.label_segments, &sums.last_bin})
+    roles.fold_rows(*rows);
+}
+
 class Sweep {
  public:
   Sweep(Engine& engine, ScoreSource& source, const WindowPlan& plan, const PosteriorSelection& selection,
@@ -47,6 +56,8 @@ class Sweep {
     if (sums_) {
       if (!stand) add_up_again();
       result_.sums = sums_->finish(result_.log_partition);
+      if (selection_.roles != nullptr)
+        fold_sums(*selection_.roles, plan_.range(loop_.last()).end, first_labels_, *result_.sums);
       if (!selection_.counts) result_.sums->counts = {};
     }
     for (const Window& kept : windows_) add_reports(kept.chunks, result_);
@@ -74,6 +85,7 @@ class Sweep {
     if (sums != nullptr) arrays.counts = &sums->counts();
     PosteriorWindow result = engine_.posteriors(scores, range, loop_.left(n), right, arrays);
     if (sums != nullptr) add_up(*sums, scores);
+    if (selection_.roles != nullptr) fold(range, result.chunks);
     rows_.finish(window(n).first_segment);
     if (loop_.last() > 0) rows_.save(spool_, static_cast<std::size_t>(n));
     window(n).left_backward = std::move(result.left_backward);
@@ -85,6 +97,20 @@ class Sweep {
   void add_up(PosteriorSumming& sums, const ScoreWindow& scores) {
     sums.add(rows_.computed(), scores);
     if (selection_.observer != nullptr) selection_.observer->add(rows_.computed(), scores);
+    if (selection_.roles == nullptr || rows_.computed().range.begin != 0) return;
+    const auto labels = static_cast<std::size_t>(engine_.model().num_labels);
+    const std::span<const double> first = rows_.computed().labels.first(labels);
+    first_labels_.assign(first.begin(), first.end());
+  }
+
+  // Engines have the entropy of the chain's labels.
+  void fold(PositionRange range, std::vector<ChunkReport>& chunks) {
+    rows_.fold();
+    const std::int64_t step = engine_.grid().chunk;
+    for (std::size_t i = 0; i < chunks.size(); ++i) {
+      const std::int64_t begin = range.begin + static_cast<std::int64_t>(i) * step;
+      chunks[i].label_entropy = rows_.label_entropy({begin, std::min(begin + step, range.end)});
+    }
   }
 
   // Index of the first segment of the path that meets window n; windows are visited in order.
@@ -154,6 +180,7 @@ class Sweep {
   PosteriorRows rows_;
   TempSpool spool_;
   std::optional<PosteriorSumming> sums_;
+  std::vector<double> first_labels_;  // of a piece that was cut: P(label of the chain|0)
   std::vector<Window> windows_;
   std::optional<SegmentList::Reader> path_;
   Segment segment_;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "model/edge_roles.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
 #include "pipeline/windows/window_loop.h"
@@ -40,6 +41,9 @@ struct PosteriorSelection {
   bool counts = false;                // with the counts
   PosteriorObserver* observer = nullptr;  // with sums or counts: gets what they are made of
   int threads = 1;                        // for what the host adds up for the sums
+  // Of a piece that was cut: the engine has its chain. Posteriors and counts are those of its base's labels;
+  // an observer gets the chain's. Null: the engine's labels are those of the model.
+  const EdgeRoles* roles = nullptr;
 
   bool needs_sums() const { return sums || counts; }
   bool has_edges() const { return path != nullptr && path_edges; }

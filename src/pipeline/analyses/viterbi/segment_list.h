@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -23,6 +24,8 @@ class SegmentList {
   // Appends segments that end where the leftmost one so far begins, given right to left.
   void append_reversed(std::span<const Segment> reversed);
   std::int64_t size() const { return segments_.size(); }
+  // The same segments with other labels.
+  SegmentList relabelled(const std::function<int(const Segment&)>& label_of) const;
 
   // Reads left to right, from the segment of that index (0 is the leftmost). Do not append meanwhile.
   class Reader {

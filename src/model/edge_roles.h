@@ -1,0 +1,87 @@
+// Pieces that were cut out of something longer: their first and last segment are seen in part, and score what
+// was seen of them by its survival (docs/algorithm.md, "Cut edges").
+//
+// Such a piece is a chain like any other, of a model with more labels: beside each label stands one for a
+// first segment, which a cut made shorter at its left, or one for a last segment, or both. They share the
+// emissions of their label and have the logarithms of its survival in place of its durations. So every engine
+// and every sum is exact for cut pieces, and nothing of them knows that a piece was cut.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/chain_model.h"
+#include "core/expected_counts.h"
+#include "core/segment.h"
+
+namespace semicrf {
+
+// Which edges of a piece are cuts.
+struct CutEdges {
+  bool left = false;
+  bool right = false;
+
+  bool any() const { return left || right; }
+  friend bool operator==(const CutEdges&, const CutEdges&) = default;
+};
+
+// The chain of pieces whose edges are cut like this. Its labels are label * count() + role, role 0 being
+// that of segments which are seen whole.
+class EdgeRoles {
+ public:
+  // `cut.any()`. Labels of `base` have a finite duration or none at all; a tail begins at a finite B[K].
+  EdgeRoles(const ChainModel& base, CutEdges cut);
+
+  const ChainModel& base() const { return base_; }
+  const ChainModel& chain() const { return chain_; }
+  CutEdges cut() const { return cut_; }
+  int count() const { return count_; }
+  int label_of(int with_role) const { return with_role / count_; }
+  // Of a segment of the base's label in a piece of that length.
+  int with_role(const Segment& segment, std::int64_t length) const;
+  int role_of_last() const { return count_ - 1; }  // where the right edge is cut
+
+  // ln of the sum over j >= k of e^{B[j,c]}, for k >= 1: the score of a segment of which k positions are
+  // seen.
+  double survival(std::int64_t k, int label) const;
+  // What a segment that covers a piece of this length scores beyond survival(length): it may lie in
+  // (j - length + 1) places for every duration j. 0 where only one edge is cut. Belongs to the start score of
+  // position 0 of the label's last role.
+  double whole_piece(std::int64_t length, int label) const;
+
+  // (n, C * count()) rows of posteriors become (n, C) rows, in the same memory.
+  void fold_rows(std::vector<double>& rows) const;
+  std::vector<double> folded(std::vector<double> rows) const {
+    fold_rows(rows);
+    return rows;
+  }
+  // Expected counts of chain() become derivatives of log Z by the transitions, durations and tails of base():
+  // a segment seen in part counts for every duration that it may have, by its probability.
+  ExpectedCounts fold(const ExpectedCounts& counts) const;
+  // What is missing in these where both edges are cut: of segments that cover a whole piece of this length,
+  // each with probability p_whole[c * count() + role_of_last()].
+  void add_whole_piece(std::int64_t length, std::span<const double> p_whole, ExpectedCounts& folded) const;
+
+ private:
+  std::size_t entry(std::int64_t k, int label) const {
+    return static_cast<std::size_t>(k - 1) * static_cast<std::size_t>(base_.num_labels) +
+           static_cast<std::size_t>(label);
+  }
+  bool has_tail(int label) const {
+    return base_.has_tail() && base_.log_tail[static_cast<std::size_t>(label)] > kNegativeInfinity;
+  }
+  // q / (1-q) of the label's tail, which begins at B[K]; 0: there is none.
+  double tail_odds(int label) const;
+  void make_chain();
+  void fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const;
+
+  ChainModel base_;
+  CutEdges cut_;
+  int count_;
+  std::vector<double> survival_;  // (K, C)
+  ChainModel chain_;
+};
+
+}  // namespace semicrf
