@@ -84,7 +84,7 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
   const WindowPlan mirror_plan =
       plan_windows(source.length(), backward->grid(), claim_needs(*backward, mirror), plan.claims->budget);
   result.claims = sweep_claims(engine, *backward, source, *plan.claims, mirror_plan, wanted.claims,
-                               plan.threads, progress);
+                               plan.threads, analysis.roles, progress);
   result.claim_numbers = std::move(wanted.numbers);
 }
 

@@ -8,6 +8,7 @@
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "support/all_paths.h"
 #include "support/catch.h"
+#include "support/claim_truth.h"
 #include "support/enumerate.h"
 #include "support/random_models.h"
 #include "support/resolution.h"
@@ -18,62 +19,13 @@ using namespace semicrf::testing;
 
 namespace {
 
-constexpr ClaimKind kKinds[] = {ClaimKind::kSegment, ClaimKind::kBoundary, ClaimKind::kNoBoundary,
-                                ClaimKind::kLabel,   ClaimKind::kWithin,   ClaimKind::kStarts,
-                                ClaimKind::kEnds};
-
-bool has_label(ClaimKind kind) { return kind != ClaimKind::kBoundary && kind != ClaimKind::kNoBoundary; }
-
-// Whether the claim is true of a segmentation.
-bool holds(const Claim& claim, const std::vector<Segment>& path) {
-  bool boundary = false, starts = false, ends = false, everywhere = true, within = false, exactly = false;
-  for (const Segment& segment : path) {
-    const bool mine = segment.label == claim.label;
-    const bool begins_inside = segment.begin >= claim.begin && segment.begin < claim.end;
-    const bool meets = segment.begin < claim.end && segment.end > claim.begin;
-    boundary |= begins_inside;
-    starts |= begins_inside && mine;
-    ends |= mine && segment.end > claim.begin && segment.end <= claim.end;
-    everywhere &= !meets || mine;
-    within |= mine && segment.begin <= claim.begin && segment.end >= claim.end;
-    exactly |= mine && segment.begin == claim.begin && segment.end == claim.end;
-  }
-  switch (claim.kind) {
-    case ClaimKind::kSegment:
-      return exactly;
-    case ClaimKind::kBoundary:
-      return boundary;
-    case ClaimKind::kNoBoundary:
-      return !boundary;
-    case ClaimKind::kLabel:
-      return everywhere;
-    case ClaimKind::kWithin:
-      return within;
-    case ClaimKind::kStarts:
-      return starts;
-    case ClaimKind::kEnds:
-      return ends;
-  }
-  return false;
-}
-
-std::vector<Claim> all_claims(const ModelCase& sample) {
-  std::vector<Claim> claims;
-  for (const ClaimKind kind : kKinds)
-    for (int label = 0; label < (has_label(kind) ? sample.model.num_labels : 1); ++label)
-      for (std::int64_t begin = 0; begin < sample.length; ++begin)
-        for (std::int64_t end = begin + 1; end <= sample.length; ++end)
-          claims.push_back({kind, has_label(kind) ? label : -1, begin, end});
-  return claims;
-}
-
 ClaimSweep sweep(const EngineOptions& options, const ModelCase& sample, std::span<const Claim> claims,
                  std::int64_t chunks, int threads = 2) {
   const auto forward = make_engine(options, sample.model);
   const auto backward = make_engine(options, reversed(sample.model));
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
   return sweep_claims(*forward, *backward, source, plan_in_windows(*forward, sample.length, chunks),
-                      plan_in_windows(*backward, sample.length, chunks), claims, threads);
+                      plan_in_windows(*backward, sample.length, chunks), claims, threads, nullptr);
 }
 
 double tolerance_of(const EngineOptions& options) {
@@ -84,7 +36,7 @@ double tolerance_of(const EngineOptions& options) {
 void check_against_enumeration(const ModelCase& sample) {
   INFO(sample.description);
   const std::vector<PathProbability> paths = all_paths(sample);
-  const std::vector<Claim> claims = all_claims(sample);
+  const std::vector<Claim> claims = all_claims(sample.length, sample.model.num_labels);
   const double resolution =
       paths.empty() ? 0 : resolution_of(sample, enumerate_segmentations(sample).best_path);
   for (const EngineOptions& options : engines_to_test()) {
@@ -127,7 +79,7 @@ TEST_CASE("claims about long sequences are the reference's, in any windows") {
     std::mt19937_64 random(seed);
     std::vector<Claim> claims;
     for (int i = 0; i < 60; ++i) {
-      const ClaimKind which = kKinds[random() % std::size(kKinds)];
+      const ClaimKind which = kClaimKinds[random() % std::size(kClaimKinds)];
       const auto begin = static_cast<std::int64_t>(random() % 2990);
       const std::int64_t longest = which == ClaimKind::kSegment ? 12 : i % 10 == 0 ? 200 : 6;
       const std::int64_t end =

@@ -245,7 +245,7 @@ WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
 
 ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
                         const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
-                        const ProgressCallback& progress) {
+                        const EdgeRoles* roles, const ProgressCallback& progress) {
   const ChainModel& model = forward.model();
   const std::int64_t length = source.length();
   const std::vector<PositionRange> wanted = positions_near(claims, model, length);
@@ -263,7 +263,8 @@ ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, 
   result.feasible = true;
   result.log_partition = log_sum(*state);
   result.results.resize(claims.size());
-  const ClaimTables tables(model), mirror_tables(backward.model());
+  const int role_count = roles != nullptr ? roles->count() : 1;
+  const ClaimTables tables(model, role_count), mirror_tables(backward.model(), role_count);
   const StretchReader reader(length, left, right, forward_rows, backward_rows, *state);
   const std::vector<ClaimGroup> groups = group_claims(claims, model, length);
   parallel_for(threads, groups.size(), [&](std::size_t g, int) {
@@ -272,6 +273,8 @@ ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, 
     LocalClaims local(reader.read(group.range), anchor, tables, mirror_tables);
     for (const std::size_t i : group.members) {
       Claim claim = claims[i];
+      if (roles != nullptr && claim.kind == ClaimKind::kSegment)
+        claim.label = roles->with_role({claim.begin, claim.end, claim.label}, length);
       claim.begin -= group.range.begin;
       claim.end -= group.range.begin;
       result.results[i] = local.result(claim);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/engine.h"
+#include "model/edge_roles.h"
 #include "model/score_source.h"
 #include "pipeline/analyses/claims/claim.h"
 #include "pipeline/windows/window_loop.h"
@@ -31,9 +32,10 @@ WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source);
 // `backward` is an engine of reversed(forward.model()), `mirror_plan` its windows. Intervals lie within the
 // piece, labels are those of the model. The messages and scores near the claims are spooled: 5 C + 2 doubles
 // per position at most, and 2 C + 2 of the reversed sequence. Results have the precision of the engine;
-// windows and threads do not change them beyond its last digits.
+// windows and threads do not change them beyond its last digits. `roles`: of a piece that was cut, whose
+// chain the engines have; claims are about the labels of its base. Null: there are none.
 ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, const WindowPlan& plan,
                         const WindowPlan& mirror_plan, std::span<const Claim> claims, int threads,
-                        const ProgressCallback& progress = {});
+                        const EdgeRoles* roles, const ProgressCallback& progress = {});
 
 }  // namespace semicrf

@@ -23,9 +23,10 @@ struct Restriction {
   int label = kEvery;  // of kAllBut
   int only = kEvery;   // the label of all segments that meet the interval
 
-  bool meets(int c) const { return only == kEvery || only == c; }
-  bool allows(int c) const {
-    return meets(c) && (starts == Starts::kAll || (starts == Starts::kAllBut && label != c));
+  bool meets(const ClaimTables& tables, int c) const { return only == kEvery || tables.is(c, only); }
+  bool allows(const ClaimTables& tables, int c) const {
+    return meets(tables, c) &&
+           (starts == Starts::kAll || (starts == Starts::kAllBut && !tables.is(c, label)));
   }
 };
 
@@ -62,17 +63,22 @@ class LocalSums {
     }
     std::vector<const ScaledNumbers*> starts;
     for (int c = 0; c < model_.num_labels; ++c)
-      starts.push_back(!restriction.meets(c) ? nullptr
-                       : extends             ? &extended[static_cast<std::size_t>(c)]
-                                             : &starts_before(c));
+      starts.push_back(!restriction.meets(stretch_.tables(), c) ? nullptr
+                       : extends                                ? &extended[static_cast<std::size_t>(c)]
+                                                                : &starts_before(c));
     return crossings(starts);
   }
 
-  // One segment of c holds the interval: it starts before it or with it.
-  double within(int c) {
-    ScaledNumbers starts = starts_before(c);
-    starts.set(begin_ - origin_, start_row(c, begin_) - stretch_.content(c, begin_));
-    return rows_.level + crossing(c, starts, kNegativeInfinity);
+  // One segment of the label holds the interval: it starts before it or with it.
+  double within(int label) {
+    double sum = kNegativeInfinity;
+    const int roles = stretch_.tables().roles;
+    for (int c = label * roles; c < (label + 1) * roles; ++c) {
+      ScaledNumbers starts = starts_before(c);
+      starts.set(begin_ - origin_, start_row(c, begin_) - stretch_.content(c, begin_));
+      sum = log_add(sum, crossing(c, starts, kNegativeInfinity));
+    }
+    return rows_.level + sum;
   }
 
   // A segment of any label starts inside the interval. What is far below `expected` is left out.
@@ -81,10 +87,10 @@ class LocalSums {
     return first_start(kEvery, expected, starts);
   }
 
-  // A segment of c starts inside the interval; and none does.
-  ClaimResult starts_or_not(int c) {
+  // A segment of the label starts inside the interval; and none does.
+  ClaimResult starts_or_not(int label) {
     std::vector<ScaledNumbers> starts = starts_before(Restriction{});
-    const double found = first_start(c, kNegativeInfinity, starts);
+    const double found = first_start(label, kNegativeInfinity, starts);
     return {found, crossings(pointers(starts))};
   }
 
@@ -123,7 +129,7 @@ class LocalSums {
     double sum = kNegativeInfinity;
     const FirstStart add = [&](std::int64_t t, int c, double log) {
       const double floor = std::max(sum, expected - rows_.level) - kNothing - log;
-      if (label == kEvery || label == c) sum = log_add(sum, log + rest_of(c, t, floor));
+      if (label == kEvery || stretch_.tables().is(c, label)) sum = log_add(sum, log + rest_of(c, t, floor));
     };
     extend(before, &add, starts);
     return rows_.level + sum;
@@ -146,7 +152,8 @@ class LocalSums {
   std::vector<ScaledNumbers> starts_before(const Restriction& restriction) {
     std::vector<ScaledNumbers> starts;
     for (int c = 0; c < model_.num_labels; ++c)
-      starts.push_back(restriction.meets(c) ? starts_before(c) : ScaledNumbers(std::vector<double>()));
+      starts.push_back(restriction.meets(stretch_.tables(), c) ? starts_before(c)
+                                                               : ScaledNumbers(std::vector<double>()));
     return starts;
   }
 
@@ -157,14 +164,14 @@ class LocalSums {
     std::vector<double> tails = left_tails(), alpha(static_cast<std::size_t>(labels), kNegativeInfinity);
     for (std::int64_t t = begin_; t < end_; ++t) {
       for (int c = 0; t > begin_ && c < labels; ++c)
-        if (restriction.meets(c))
+        if (restriction.meets(stretch_.tables(), c))
           alpha[static_cast<std::size_t>(c)] = ended(c, t, starts[static_cast<std::size_t>(c)], tails);
       for (int c = 0; c < labels; ++c) {
-        if (first == nullptr && !restriction.allows(c)) continue;
+        const bool allowed = restriction.allows(stretch_.tables(), c);
+        if (first == nullptr && !allowed) continue;
         const double start = t == begin_ ? start_row(c, t) : started(c, t, alpha);
         if (first != nullptr) (*first)(t, c, start);
-        if (restriction.allows(c))
-          starts[static_cast<std::size_t>(c)].set(t - origin_, start - stretch_.content(c, t));
+        if (allowed) starts[static_cast<std::size_t>(c)].set(t - origin_, start - stretch_.content(c, t));
       }
     }
   }
@@ -332,7 +339,7 @@ StretchRows StretchRows::mirrored(std::size_t labels) const {
   return mirror;
 }
 
-ClaimTables::ClaimTables(const ChainModel& chain) : model(chain) {
+ClaimTables::ClaimTables(const ChainModel& chain, int count) : model(chain), roles(count) {
   for (int c = 0; c < chain.num_labels; ++c) durations.emplace_back(chain, c);
 }
 

@@ -33,8 +33,12 @@ struct StretchRows {
 
 // The tables of a chain that all claims share.
 struct ClaimTables {
-  explicit ClaimTables(const ChainModel& chain);
+  // `count`: the roles of a label in the chain of a piece that was cut (EdgeRoles); 1: it was not.
+  explicit ClaimTables(const ChainModel& chain, int count = 1);
+  // Whether label c of the chain is one of the label that a claim is about.
+  bool is(int c, int label) const { return c / roles == label; }
   const ChainModel& model;
+  int roles;
   std::vector<DurationWeights> durations;  // per label
 };
 
@@ -75,7 +79,8 @@ class Stretch {
   std::vector<std::int64_t> free_to_;    // (C, n+1)
 };
 
-// The claims about one stretch. Their intervals are in positions of the stretch. For one thread.
+// The claims about one stretch. Their intervals are in positions of the stretch. Labels are those of the base
+// of a chain with roles, but that of kSegment is the chain's. For one thread.
 class LocalClaims {
  public:
   // `tables` are of the chain, `mirror` of the reversed one; both must outlive it. At position `anchor`,
