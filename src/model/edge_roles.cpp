@@ -158,7 +158,7 @@ void EdgeRoles::add_whole_piece(std::int64_t length, std::span<const double> p_w
   for (int c = 0; c < base_.num_labels; ++c) {
     const double p = p_whole[at(c) * at(count_) + at(role_of_last())];
     const double seen = survival(length, c);
-    if (p <= 0 || seen == kNegativeInfinity) continue;
+    if (p == 0 || seen == kNegativeInfinity) continue;
     const double odds = tail_odds(c);
     if (length > longest) {
       // (1-q)^-2 q^{T-K} in place of (1-q)^-1 q^{T-K}: once more the odds, by ln q.

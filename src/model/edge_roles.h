@@ -61,7 +61,7 @@ class EdgeRoles {
   // a segment seen in part counts for every duration that it may have, by its probability.
   ExpectedCounts fold(const ExpectedCounts& counts) const;
   // What is missing in these where both edges are cut: of segments that cover a whole piece of this length,
-  // each with probability p_whole[c * count() + role_of_last()].
+  // each with probability p_whole[c * count() + role_of_last()], or of so many of them; (C * count()).
   void add_whole_piece(std::int64_t length, std::span<const double> p_whole, ExpectedCounts& folded) const;
 
  private:

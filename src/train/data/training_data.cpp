@@ -12,6 +12,7 @@ TrainingPiece part_of(const TrainingPiece& piece, std::size_t first, std::size_t
   part.sample = piece.sample;
   part.location.first_bin += begin;
   part.length = end - begin;
+  part.cut = {piece.cut.left && begin == 0, piece.cut.right && end == piece.length};
   part.feature_mean = piece.feature_mean;
   part.features.assign(piece.features.begin() + begin * static_cast<std::int64_t>(tracks),
                        piece.features.begin() + end * static_cast<std::int64_t>(tracks));

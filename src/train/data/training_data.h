@@ -7,6 +7,7 @@
 
 #include "core/segment.h"
 #include "io/text/bin_location.h"
+#include "model/edge_roles.h"
 
 namespace semicrf {
 
@@ -15,6 +16,7 @@ struct TrainingPiece {
   BinLocation location;
   std::size_t sample = 0;            // of those trained on together
   std::int64_t length = 0;           // T
+  CutEdges cut;                      // that the model scores as such
   std::vector<float> features;       // (T, F) row-major, transformed
   std::vector<Segment> segments;     // tile [0, T)
   std::vector<std::int64_t> lines;   // per segment: its line in the label file
@@ -59,7 +61,7 @@ PathCounts count_paths(const TrainingData& data);
 void split_into_single_bins(TrainingData& data);
 
 // Cuts every piece into windows of at least `length` bins at true boundaries, so that each is a piece of its
-// own with whole segments; the last one of a piece may be shorter.
+// own with whole segments, but for those at cuts; the last one of a piece may be shorter.
 TrainingData cut_into_windows(const TrainingData& data, std::int64_t length);
 
 }  // namespace semicrf

@@ -127,16 +127,16 @@ class Reader {
 
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
-                    std::vector<SequenceStats>* stats, MissingSummary& missing) {
+                    std::vector<SequenceStats>* stats, TrainingInputs& found) {
     data_.num_labels = static_cast<int>(labels_.labels.size());
     data_.num_tracks = static_cast<int>(inputs_.num_labels());
-    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats, missing);
+    for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats, found);
     return std::move(data_);
   }
 
  private:
   void read_sequence(std::size_t index, const std::map<std::string, std::vector<BaseRange>>& taken,
-                     std::vector<SequenceStats>* stats, MissingSummary& missing) {
+                     std::vector<SequenceStats>* stats, TrainingInputs& found) {
     const Sequence& sequence = inputs_.sequences()[index];
     PieceRequest request = inputs_.piece_request(index);
     if (const auto regions = taken.find(sequence.title); regions != taken.end())
@@ -152,6 +152,7 @@ class Reader {
     entry.length = sequence.length;
     entry.missing = total_bins(request.missing);
     entry.segments = 0;
+    const std::size_t first = data_.pieces.size();
     for (const BinRange& bins : make_pieces(request)) {
       for (const std::vector<LabelledRun>& piece : pieces_within(runs, bins)) {
         add_piece(sequence, piece, *scores->rows);
@@ -160,11 +161,29 @@ class Reader {
         *entry.segments += static_cast<std::int64_t>(piece.size());
       }
     }
+    mark_cuts(sequence, first, found);
     if (scores->missing_values) {
       entry.missing_values = missing_stats(*scores->missing_values);
-      missing.add(sequence.title, *scores->missing_values);
+      found.missing.add(sequence.title, *scores->missing_values);
     }
     if (stats != nullptr && entry.pieces > 0) stats->push_back(entry);
+  }
+
+  // Of the pieces from `first` on, which are those of this sequence.
+  void mark_cuts(const Sequence& sequence, std::size_t first, TrainingInputs& found) {
+    std::vector<BinRange> ranges;
+    for (std::size_t i = first; i < data_.pieces.size(); ++i) {
+      const std::int64_t begin = data_.pieces[i].location.first_bin;
+      ranges.push_back({begin, begin + data_.pieces[i].length});
+    }
+    const bool is_part = sequence.title != sequence.chromosome;  // of a chromosome, as the array's name says
+    const ChromosomeEnds ends{sequence.begins_chromosome, sequence.ends_chromosome};
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+      const CutEdges cut = cut_edges(ranges, i, sequence.bins, ends);
+      data_.pieces[first + i].cut = cut;
+      found.cut = found.cut || (cut.left && (is_part || ranges[i].begin > 0)) ||
+                  (cut.right && (is_part || ranges[i].end < sequence.bins));
+    }
   }
 
   // The labelled bins. A chromosome without any label is background only where a region asks for it.
@@ -243,10 +262,9 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
       const PieceRequest request = validation.piece_request(i);
       if (request.include) held_out[validation.sequences()[i].title] = *request.include;
     }
-    append(Reader(options, labels, validation, sample).read({}, nullptr, found.missing), found.validation);
+    append(Reader(options, labels, validation, sample).read({}, nullptr, found), found.validation);
   }
-  append(Reader(options, labels, inputs, sample).read(held_out, &found.sequences, found.missing),
-         found.training);
+  append(Reader(options, labels, inputs, sample).read(held_out, &found.sequences, found), found.training);
 }
 
 }  // namespace

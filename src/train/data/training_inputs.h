@@ -28,6 +28,7 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
 
 struct TrainingInputs {
   TrainingData training, validation;
+  bool cut = false;                  // a piece ends within its chromosome
   std::vector<std::string> binding;  // lines for the log
   std::string proposal;              // what the log proposes about the names of the tracks, or empty
   std::vector<std::string> paths;    // every file that is read, for check_outputs
@@ -39,7 +40,8 @@ struct TrainingInputs {
 };
 
 // Pieces are the runs of labelled bins within the regions asked for, less what is excluded or missing; the
-// validation regions are taken out of the training data. Features are those of `tracks`: raw values when
+// validation regions are taken out of the training data. Edges are cuts where they are not known to be ends
+// of a chromosome, and where no other piece follows at once. Features are those of `tracks`: raw values when
 // these have no transform yet. InputError: labels on no chromosome of the tracks (both sides are named),
 // labels beyond a chromosome's end, no labelled bin in the regions. `bin_size` absent: bins of one base, for
 // tracks that are not coarser (UsageError).

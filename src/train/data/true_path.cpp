@@ -15,15 +15,47 @@ namespace {
 
 std::size_t at(int a) { return static_cast<std::size_t>(a); }
 
+// With the labels of the chain.
+std::vector<Segment> with_roles(const TrainingPiece& piece, const EdgeRoles* roles) {
+  std::vector<Segment> segments = piece.segments;
+  if (roles != nullptr)
+    for (Segment& segment : segments) segment.label = roles->with_role(segment, piece.length);
+  return segments;
+}
+
+// Adds to the transitions, durations and tails of `sums`.
+template <class Sums>
+void count_segments(const ChainModel& model, const std::vector<Segment>& segments, double weight,
+                    Sums& sums) {
+  const auto labels = at(model.num_labels);
+  const std::int64_t longest = model.max_duration;
+  int before = -1;
+  for (const Segment& segment : segments) {
+    const std::size_t c = at(segment.label);
+    if (before >= 0) {
+      sums.transition[at(before) * labels + c] += weight;
+    } else if (model.initial == InitialTerm::kUniform) {
+      const TransitionsInto all = transitions_into(model, segment.label);
+      for (int from = 0; from < model.num_labels; ++from)
+        sums.transition[at(from) * labels + c] +=
+            weight * (std::exp(model.transition_at(from, segment.label) - all.largest) / all.sum);
+    }
+    const std::int64_t duration = segment.end - segment.begin;
+    sums.duration[static_cast<std::size_t>(std::min(duration, longest) - 1) * labels + c] += weight;
+    if (duration > longest) sums.tail[c] += weight * static_cast<double>(duration - longest);
+    before = segment.label;
+  }
+}
+
 // What positions give to the scores of all segments.
-std::vector<double> contents(const CentredScores& scores, const TrainingPiece& piece, int threads) {
+std::vector<double> contents(const CentredScores& scores, const std::vector<Segment>& segments, int threads) {
   constexpr std::size_t kTasks = 64;  // per piece
-  const std::size_t count = piece.segments.size();
+  const std::size_t count = segments.size();
   const std::size_t per_task = count / kTasks + 1;
   std::vector<double> sums(count);
   parallel_for(threads, (count + per_task - 1) / per_task, [&](std::size_t task, int) {
     for (std::size_t i = task * per_task; i < std::min(count, (task + 1) * per_task); ++i) {
-      const Segment& segment = piece.segments[i];
+      const Segment& segment = segments[i];
       sums[i] = scores.of_label(segment.label, [&](const auto& score) {
         double sum = 0;
         for (std::int64_t t = segment.begin; t < segment.end; ++t) sum += score(t);
@@ -34,16 +66,25 @@ std::vector<double> contents(const CentredScores& scores, const TrainingPiece& p
   return sums;
 }
 
+// Of a segment that was cut any longer duration will do, too.
+bool is_possible(const ChainModel& model, std::int64_t duration, int label, bool is_cut) {
+  if (model.duration_score(duration, label) > kNegativeInfinity) return true;
+  for (std::int64_t k = duration + 1; is_cut && k <= model.max_duration; ++k)
+    if (model.duration_score(k, label) > kNegativeInfinity) return true;
+  return false;
+}
+
 }  // namespace
 
 double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
-                  int threads) {
+                  const EdgeRoles* roles, int threads) {
   const CentredScores scores(model, window);
-  const std::vector<double> inside = contents(scores, piece, threads);
+  const std::vector<Segment> segments = with_roles(piece, roles);
+  const std::vector<double> inside = contents(scores, segments, threads);
   CompensatedSum sum;
   int before = -1;
-  for (std::size_t i = 0; i < piece.segments.size(); ++i) {
-    const Segment& segment = piece.segments[i];
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Segment& segment = segments[i];
     if (before >= 0) {
       sum.add(model.transition_at(before, segment.label));
     } else {
@@ -55,33 +96,22 @@ double true_score(const ChainModel& model, const ScoreWindow& window, const Trai
     sum.add(inside[i]);
     before = segment.label;
   }
-  if (!model.start_scores.empty()) sum.add(model.start_scores[at(piece.segments.front().label)]);
-  if (!model.end_scores.empty()) sum.add(model.end_scores[at(piece.segments.back().label)]);
+  if (!model.start_scores.empty()) sum.add(model.start_scores[at(segments.front().label)]);
+  if (!model.end_scores.empty()) sum.add(model.end_scores[at(segments.back().label)]);
   return sum.value();
 }
 
 void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double weight,
                      ParameterGradient& gradient) {
-  const auto labels = at(model.num_labels);
-  const std::int64_t longest = model.max_duration;
-  int before = -1;
-  for (const Segment& segment : piece.segments) {
-    const std::size_t c = at(segment.label);
-    if (before >= 0) {
-      gradient.transition[at(before) * labels + c] += weight;
-    } else if (model.initial == InitialTerm::kUniform) {
-      const TransitionsInto all = transitions_into(model, segment.label);
-      for (int from = 0; from < model.num_labels; ++from)
-        gradient.transition[at(from) * labels + c] +=
-            weight * (std::exp(model.transition_at(from, segment.label) - all.largest) / all.sum);
-    }
-    const std::int64_t duration = segment.end - segment.begin;
-    gradient.duration[static_cast<std::size_t>(std::min(duration, longest) - 1) * labels + c] += weight;
-    if (duration > longest) gradient.tail[c] += weight * static_cast<double>(duration - longest);
-    before = segment.label;
-  }
+  count_segments(model, piece.segments, weight, gradient);
   gradient.start[at(piece.segments.front().label)] += weight;
   gradient.end[at(piece.segments.back().label)] += weight;
+}
+
+void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double weight,
+                     ExpectedCounts& counts) {
+  counts.shape_for(roles.chain());
+  count_segments(roles.chain(), with_roles(piece, &roles), weight, counts);
 }
 
 PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piece) {
@@ -94,7 +124,9 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
       return PathProblem{piece.place(segment.begin, segment.end), what, piece.lines[i]};
     };
     const std::string bins = std::to_string(duration) + (duration == 1 ? " bin" : " bins");
-    if (model.duration_score(duration, segment.label) == kNegativeInfinity) {
+    const bool cut_left = piece.cut.left && i == 0;
+    const bool cut_right = piece.cut.right && i + 1 == piece.segments.size();
+    if (!is_possible(model, duration, segment.label, cut_left || cut_right)) {
       if (duration > model.max_duration)
         return problem("the segment of " + name(segment.label) + " has " + bins + ", but the longest is " +
                        std::to_string(model.max_duration) + " and there is no tail");
@@ -106,7 +138,7 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
       return problem("the segment of " + name(segment.label) + " follows a segment of " + name(before) +
                      ", a transition that the parameters forbid");
     if (before < 0 && (model.start_scores[at(segment.label)] == kNegativeInfinity ||
-                       initial_term(model, segment.label) == kNegativeInfinity))
+                       (!cut_left && initial_term(model, segment.label) == kNegativeInfinity)))
       return problem("a piece begins with " + name(segment.label) + ", which the parameters forbid");
     if (i + 1 == piece.segments.size() && model.end_scores[at(segment.label)] == kNegativeInfinity)
       return problem("a piece ends with " + name(segment.label) + ", which the parameters forbid");

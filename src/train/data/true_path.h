@@ -11,14 +11,20 @@
 namespace semicrf {
 
 // The score of the piece's segments, in double with compensation; -inf when something in it is forbidden.
-// `window` covers the piece, with scores or with features. With the uniform initial term the first segment
+// `window` covers the piece, with scores or with features. Of a piece that was cut, `model` and `window` are
+// those of its chain, and `roles` are given; else null. With the uniform initial term the first segment
 // gets the log sum over the transitions into its label, as in log Z. The same bits for any `threads`.
 double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
-                  int threads);
+                  const EdgeRoles* roles, int threads);
 
 // Adds `weight` times the derivatives of the score by transitions, durations, tails, start and end scores.
 void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double weight,
                      ParameterGradient& gradient);
+
+// Adds `weight` times what the segments of a piece that was cut count in its chain: transitions, durations
+// and tails.
+void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double weight,
+                     ExpectedCounts& counts);
 
 // What is forbidden in the piece, for an error: "the transition from "a" to "b" is forbidden, but ...", with
 // the place and line; empty when every part of the path has a finite score.

@@ -35,6 +35,34 @@ class Evaluator {
       : data_(data), parameters_(parameters), heads_(parameters), options_(options), objective_(objective) {}
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
+    double sum = 0;
+    for_each_cut(pieces, [&](std::span<const std::size_t> alike) { sum += run_alike(alike, gradient); });
+    return sum;
+  }
+
+  // The best segmentation of each piece.
+  std::vector<std::vector<Segment>> paths(std::span<const std::size_t> pieces) {
+    std::vector<std::vector<Segment>> found(data_.pieces.size());
+    for_each_cut(pieces, [&](std::span<const std::size_t> alike) { paths_alike(alike, found); });
+    return found;
+  }
+
+ private:
+  // Calls visit(pieces whose edges are cut alike), with their roles set.
+  template <class Visit>
+  void for_each_cut(std::span<const std::size_t> pieces, Visit visit) {
+    for (const CutEdges cut : {CutEdges{false, false}, {true, false}, {false, true}, {true, true}}) {
+      std::vector<std::size_t> alike;
+      for (const std::size_t i : pieces)
+        if (data_.pieces[i].cut == cut) alike.push_back(i);
+      if (alike.empty()) continue;
+      roles_ = cut.any() ? std::make_unique<EdgeRoles>(parameters_.chain, cut) : nullptr;
+      visit(alike);
+    }
+  }
+  const ChainModel& chain() const { return roles_ ? roles_->chain() : parameters_.chain; }
+
+  double run_alike(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     const Shards shards = make_shards(pieces);
     std::vector<Sums> sums(shards.size());
     for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t first, int threads) {
@@ -51,10 +79,8 @@ class Evaluator {
     return sum;
   }
 
-  // The best segmentation of each piece.
-  std::vector<std::vector<Segment>> paths(std::span<const std::size_t> pieces) {
+  void paths_alike(std::span<const std::size_t> pieces, std::vector<std::vector<Segment>>& found) {
     const Shards shards = make_shards(pieces);
-    std::vector<std::vector<Segment>> found(data_.pieces.size());
     for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t, int threads) {
       std::vector<std::size_t> together;
       for (const std::vector<std::size_t>& shard : members)
@@ -63,10 +89,8 @@ class Evaluator {
       for (std::size_t i = 0; i < together.size(); i += step)
         decode_together(engine, std::span(together).subspan(i, step), threads, found);
     });
-    return found;
   }
 
- private:
   using Shards = std::vector<std::vector<std::size_t>>;  // indices of pieces
   struct Sums {
     double value = 0;
@@ -80,7 +104,7 @@ class Evaluator {
     // Each engine gets an equal part of the threads.
     EngineOptions part = options_;
     part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_));
-    std::unique_ptr<Engine> first = make_engine(part, parameters_.chain);
+    std::unique_ptr<Engine> first = make_engine(part, chain());
     const std::vector<Shards> groups = group(shards, first->batches().batch_positions());
     const int side_by_side = workers_for(groups.size(), options_);
     part.threads = std::max(1, options_.threads / side_by_side);
@@ -90,7 +114,7 @@ class Evaluator {
     for (const Shards& members : groups) begins.push_back(begins.back() + members.size());
     parallel_for(side_by_side, groups.size(), [&](std::size_t i, int worker) {
       std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
-      if (engine == nullptr) engine = make_engine(of_worker(part, worker), parameters_.chain);
+      if (engine == nullptr) engine = make_engine(of_worker(part, worker), chain());
       visit(*engine, groups[i], begins[i], part.threads);
     });
   }
@@ -154,8 +178,9 @@ class Evaluator {
   }
 
   PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
-    return {parameters_,   heads_, objective_, engine.precision(), objective_.project && engine.projects(),
-            with_gradient, {},     {}};
+    const bool project = objective_.project && engine.projects() && roles_ == nullptr;
+    return {parameters_,  heads_, objective_, engine.precision(), project, with_gradient,
+            roles_.get(), {},     {}};
   }
 
   // In one call of the engine.
@@ -192,22 +217,13 @@ class Evaluator {
     for (std::size_t i = 0; i < count; ++i)
       if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition)) refuse(*pieces[i]);
     const bool with_gradient = batch.setup().with_gradient;
-    if (with_gradient) add_counts(counts, *sums.front().gradient);
+    if (with_gradient) add_counts(roles_ ? roles_->fold(counts) : counts, *sums.front().gradient);
     const int share = std::max(1, threads / static_cast<int>(shards.size()));
     parallel_for(threads, shards.size(), [&](std::size_t shard, int) {
       for (std::size_t i = batch.setup().shard_begin(shard); i < batch.setup().shard_ends[shard]; ++i)
         sums[shard].value += results[i].log_partition - truths[i];
       if (with_gradient) batch.add_gradient(shard, share, *sums[shard].gradient);
     });
-  }
-
-  static void add_counts(const ExpectedCounts& counts, ParameterGradient& gradient) {
-    const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-    };
-    add(counts.transition, gradient.transition);
-    add(counts.duration, gradient.duration);
-    add(counts.tail, gradient.tail);
   }
 
   [[noreturn]] void refuse(const TrainingPiece& piece) const {
@@ -226,6 +242,7 @@ class Evaluator {
   const TrainingData& data_;
   const Parameters& parameters_;
   LinearHeads heads_;
+  std::unique_ptr<EdgeRoles> roles_;  // of the pieces at hand; null: they were not cut
   EngineOptions options_;
   ObjectiveOptions objective_;
 };
@@ -257,7 +274,13 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const int side_by_side = workers_for(data.pieces.size(), options);
   EngineOptions part = options;
   part.threads = std::max(1, options.threads / side_by_side);
-  const std::unique_ptr<Engine> engine = make_engine(part, parameters.chain);
+  CutEdges cut;
+  for (const TrainingPiece& piece : data.pieces)
+    cut = {cut.left || piece.cut.left, cut.right || piece.cut.right};
+  std::optional<EdgeRoles> roles;
+  if (cut.any()) roles.emplace(parameters.chain, cut);
+  const std::unique_ptr<Engine> engine = make_engine(part, roles ? roles->chain() : parameters.chain);
+  const bool project = engine->projects() && !roles;
   const auto of_engine = [&](std::int64_t length) {
     return need == NeedOf::kUsual ? engine->usual_posterior_bytes(length, true)
                                   : engine->posterior_bytes(length, true);
@@ -265,12 +288,12 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const auto of_decoding = [&](std::int64_t length) {  // the best segmentations, after the fit
     return need == NeedOf::kUsual ? engine->usual_viterbi_bytes(length) : engine->viterbi_bytes(length, true);
   };
-  const auto labels = static_cast<std::size_t>(parameters.num_labels());
+  const auto labels = static_cast<std::size_t>(engine->model().num_labels);
   const std::size_t arrays = parameters.boundary ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
   // Of a piece, per position: scores and posteriors, or the true label.
-  const std::size_t scores = engine->projects() ? 0 : labels * arrays * score;
-  const std::size_t position = engine->projects() ? sizeof(int) : labels * arrays * (score + sizeof(double));
+  const std::size_t scores = project ? 0 : labels * arrays * score;
+  const std::size_t position = project ? sizeof(int) : labels * arrays * (score + sizeof(double));
   const auto most = static_cast<std::size_t>(side_by_side);
   // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
   std::vector<std::size_t> needs;
@@ -297,7 +320,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   std::size_t shards = kMostShards + long_pieces;
   if (need == NeedOf::kUsual) shards = std::min(shards, static_cast<std::size_t>(positions / kShard) + 1);
   std::size_t entries = parameters.chain.duration_bias.size();
-  if (engine->projects()) entries += head_weights(parameters);
+  if (project) entries += head_weights(parameters);
   return std::accumulate(needs.begin(), needs.end(), std::size_t{0}) + 2 * shards * entries * sizeof(double);
 }
 

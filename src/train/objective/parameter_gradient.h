@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "core/expected_counts.h"
 #include "model/parameters.h"
 
 namespace semicrf {
@@ -53,5 +54,15 @@ struct ParameterGradient {
     add_list(end, other.end);
   }
 };
+
+// Derivatives by transitions, durations and tails.
+inline void add_counts(const ExpectedCounts& counts, ParameterGradient& gradient) {
+  const auto add_list = [](const std::vector<double>& from, std::vector<double>& to) {
+    for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
+  };
+  add_list(counts.transition, gradient.transition);
+  add_list(counts.duration, gradient.duration);
+  add_list(counts.tail, gradient.tail);
+}
 
 }  // namespace semicrf

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "model/edge_source.h"
 #include "model/host_projection.h"
 #include "train/data/true_path.h"
 
@@ -61,7 +62,10 @@ double PieceBatch::prepare(std::size_t i, int threads) {
     window = project_on_host(window, threads, work.scores);
     work.true_labels = {};  // the scores have the margin; posteriors need the room
   }
-  return true_score(setup_.parameters.chain, window, piece, threads);
+  if (setup_.roles == nullptr) return true_score(setup_.parameters.chain, window, piece, nullptr, threads);
+  window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
+  work.scores = {};
+  return true_score(setup_.roles->chain(), window, piece, setup_.roles, threads);
 }
 
 PosteriorArrays PieceBatch::wanted(Work& work) {
@@ -73,8 +77,9 @@ PosteriorArrays PieceBatch::wanted(Work& work) {
   const WantedHeads heads = wanted_heads();
   const auto room = [&](std::vector<double>& rows, bool is_wanted) {
     if (!is_wanted) return static_cast<double*>(nullptr);
+    const std::size_t roles = setup_.roles == nullptr ? 1 : static_cast<std::size_t>(setup_.roles->count());
     rows.resize(static_cast<std::size_t>(work.window.length) *
-                static_cast<std::size_t>(setup_.parameters.num_labels()));
+                static_cast<std::size_t>(setup_.parameters.num_labels()) * roles);
     return rows.data();
   };
   arrays.labels = room(work.cover, true);
@@ -97,10 +102,15 @@ std::vector<SequenceResult> PieceBatch::ask(Engine& engine, ExpectedCounts& coun
 std::vector<SequencePath> PieceBatch::paths(Engine& engine) {
   std::vector<ScoreWindow> windows;
   for (const Work& work : works_) windows.push_back(work.window);
-  return engine.batches().viterbi_of(windows);
+  std::vector<SequencePath> paths = engine.batches().viterbi_of(windows);
+  for (SequencePath& path : paths)
+    for (Segment& segment : path.reversed)
+      if (setup_.roles != nullptr) segment.label = setup_.roles->label_of(segment.label);
+  return paths;
 }
 
 void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient& gradient) {
+  if (setup_.roles != nullptr) add_edges(shard, gradient);
   std::optional<std::size_t> added;
   for (std::size_t i = setup_.shard_begin(shard); i < setup_.shard_ends[shard]; ++i) {
     const TrainingPiece& piece = *setup_.pieces[i];
@@ -114,6 +124,30 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
     add_true_counts(setup_.parameters.chain, piece, -1, gradient);
     take_true_features(setup_.parameters, piece, wanted_heads(), threads, gradient);
   }
+}
+
+// Of pieces that were cut: less what their true segments count, and what expected counts lack; then their
+// posteriors become those of the model's labels.
+void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
+  const EdgeRoles& roles = *setup_.roles;
+  ExpectedCounts truth, lacking;
+  lacking.shape_for(roles.base());
+  for (std::size_t i = setup_.shard_begin(shard); i < setup_.shard_ends[shard]; ++i) {
+    const TrainingPiece& piece = *setup_.pieces[i];
+    Work& work = works_[i];
+    add_true_counts(roles, piece, -1, truth);
+    std::vector<double> whole(work.cover.begin(), work.cover.begin() + roles.chain().num_labels);
+    if (piece.segments.size() == 1)
+      whole[static_cast<std::size_t>(roles.with_role(piece.segments.front(), piece.length))] -= 1;
+    roles.add_whole_piece(piece.length, whole, lacking);
+    for (std::vector<double>* rows : {&work.cover, &work.starts, &work.ends}) roles.fold_rows(*rows);
+    // No head scores what a cut hides.
+    const auto labels = static_cast<std::ptrdiff_t>(roles.base().num_labels);
+    if (piece.cut.left && !work.starts.empty()) std::fill_n(work.starts.begin(), labels, 0.0);
+    if (piece.cut.right && !work.ends.empty()) std::fill_n(work.ends.end() - labels, labels, 0.0);
+  }
+  add_counts(roles.fold(truth), gradient);
+  add_counts(lacking, gradient);
 }
 
 // Whatever covers the first position of a piece starts there.
@@ -134,14 +168,21 @@ void PieceBatch::add_posteriors(const TrainingPiece& piece, Work& work, int thre
     gradient.start[c] += work.cover[c];
     gradient.end[c] += work.cover[work.cover.size() - labels + c];
   }
-  add_true_counts(setup_.parameters.chain, piece, -1, gradient);
+  if (setup_.roles == nullptr) {
+    add_true_counts(setup_.parameters.chain, piece, -1, gradient);
+  } else {
+    gradient.start[static_cast<std::size_t>(piece.segments.front().label)] -= 1;
+    gradient.end[static_cast<std::size_t>(piece.segments.back().label)] -= 1;
+  }
   for (const Segment& segment : piece.segments) {
     const auto c = static_cast<std::size_t>(segment.label);
     const std::size_t first = static_cast<std::size_t>(segment.begin) * labels + c;
     const std::size_t last = static_cast<std::size_t>(segment.end - 1) * labels + c;
     for (std::size_t i = first; i <= last; i += labels) work.cover[i] -= 1;
-    if (!work.starts.empty()) work.starts[first] -= 1;
-    if (!work.ends.empty()) work.ends[last] -= 1;
+    const bool starts_here = !piece.cut.left || segment.begin > 0;
+    const bool ends_here = !piece.cut.right || segment.end < piece.length;
+    if (!work.starts.empty() && starts_here) work.starts[first] -= 1;
+    if (!work.ends.empty() && ends_here) work.ends[last] -= 1;
   }
   const auto rows = [](const std::vector<double>& list) { return list.empty() ? nullptr : list.data(); };
   add_head_gradient(

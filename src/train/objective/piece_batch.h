@@ -26,6 +26,7 @@ class PieceBatch {
     Precision precision = Precision::kFloat;  // of scores
     bool project = false;                     // whether the engine projects
     bool with_gradient = false;
+    const EdgeRoles* roles = nullptr;  // of pieces that were cut, whose chain the engine has; else null
     std::vector<const TrainingPiece*> pieces;
     std::vector<std::size_t> shard_ends;  // shards are runs of pieces, with sums of their own
 
@@ -37,9 +38,10 @@ class PieceBatch {
   // Makes piece i ready for the engine, on several threads; several pieces may be made ready side by side.
   // Returns the score of its true segments.
   double prepare(std::size_t i, int threads);
-  // Asks the engine about all pieces, which are ready. `counts` are added to where there is a gradient.
+  // Asks the engine about all pieces, which are ready. `counts` are added to where there is a gradient: those
+  // of the engine's chain.
   std::vector<SequenceResult> ask(Engine& engine, ExpectedCounts& counts);
-  // The best paths of all pieces, which are ready.
+  // The best paths of all pieces, which are ready, with the labels of the model.
   std::vector<SequencePath> paths(Engine& engine);
   // Adds the derivatives of a shard, after the engine was asked: all but those by expected counts.
   void add_gradient(std::size_t shard, int threads, ParameterGradient& gradient);
@@ -49,6 +51,8 @@ class PieceBatch {
     std::vector<double> baseline;
     std::vector<int> true_labels;  // (T)
     ScoreBuffers scores;           // of engines that do not project
+    ScoreBuffers with_roles;       // of pieces that were cut
+    std::vector<double> roles_baseline;
     ScoreWindow window;
     std::vector<double> cover, starts, ends;  // (T, C) posteriors, of engines that do not project
     std::size_t group = 0;                    // of engines that project
@@ -64,6 +68,7 @@ class PieceBatch {
   void make_groups();
   PosteriorArrays wanted(Work& work);
   void add_posteriors(const TrainingPiece& piece, Work& work, int threads, ParameterGradient& gradient) const;
+  void add_edges(std::size_t shard, ParameterGradient& gradient);
   void add_sums(const Group& group, ParameterGradient& gradient) const;
 
   Setup setup_;

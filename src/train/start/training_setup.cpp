@@ -56,6 +56,8 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
                                std::to_string(options.boundary_window->second));
   if (options.centering) add("centering", std::string(centering_name(*options.centering)));
   if (options.duration) add("duration", std::string(options.duration->name()));
+  if (options.input.edges)
+    add("edges", *options.input.edges == EdgeRule::kCensored ? "censored" : "complete");
   if (options.transform) add("transform", std::string(transform_name(*options.transform)));
   add("missing", std::string(missing_policy_name(options.missing)));
   add("l2", number(options.penalty.l2));
@@ -255,6 +257,7 @@ class SetUp {
     // In a linear chain the score of the only duration is a second bias.
     if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(Part::kDuration);
     setup_.first.training.clear();
+    settle_edges();
     setup_.counts = count_paths(inputs.training);
     if (options_.boundary_window) {
       add_boundary_head(*options_.boundary_window, setup_.first);
@@ -262,6 +265,18 @@ class SetUp {
       add_boundary_head(kChosenWindow, setup_.first);
     }
     setup_.margin = options_.margin.value_or(chooses_shape() ? kChosenMargin / mean_duration : 0);
+  }
+
+  // How the first and last segments of pieces are learned. Of a linear chain they are all whole.
+  void settle_edges() {
+    TrainingInputs& inputs = setup_.inputs;
+    const bool chain = is_linear_chain(setup_.first.chain);
+    const bool censored = inputs.cut || setup_.first.edges == EdgeRule::kCensored;
+    const EdgeRule chosen = censored && !chain ? EdgeRule::kCensored : EdgeRule::kComplete;
+    setup_.first.edges = options_.input.edges.value_or(chosen);
+    if (setup_.first.edges == EdgeRule::kCensored) return;
+    for (TrainingData* data : {&inputs.training, &inputs.validation})
+      for (TrainingPiece& piece : data->pieces) piece.cut = {};
   }
 
   void describe(std::int64_t bin_size) {

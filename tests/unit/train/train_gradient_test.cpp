@@ -95,11 +95,13 @@ void check_part(const Setup& setup, Part part, const PenaltyOptions& weights, st
   CHECK(worst <= 1e-7 * largest);
 }
 
-void check_all_parts(const ModelShape& shape, std::int64_t length, std::size_t stride) {
+void check_all_parts(const ModelShape& shape, std::int64_t length, std::size_t stride, CutEdges cut = {}) {
   constexpr std::uint64_t kSeed = 20240613;
-  const Setup setup = make_setup(shape, length, kSeed);
+  Setup setup = make_setup(shape, length, kSeed);
+  for (TrainingPiece& piece : setup.data.pieces) piece.cut = cut;
   INFO("seed " << kSeed << ", centring " << static_cast<int>(shape.centering) << ", durations " << shape.kind
-               << ", tail " << shape.tail << ", initial " << static_cast<int>(shape.initial));
+               << ", tail " << shape.tail << ", initial " << static_cast<int>(shape.initial) << ", cut left "
+               << cut.left << ", right " << cut.right);
   for (const Part part : kAllParts) check_part(setup, part, PenaltyOptions{}, stride);
   check_part(setup, Part::kWeights, PenaltyOptions{}, stride, 0.25);
 }
@@ -126,6 +128,33 @@ TEST_CASE("the training gradient equals central differences for every kind of du
   shape.initial = GENERATE(InitialTerm::kNone, InitialTerm::kUniform);
   shape.boundary = true;
   check_all_parts(shape, 40, 1);
+}
+
+TEST_CASE("the training gradient equals central differences where pieces were cut", "[train]") {
+  ModelShape shape;
+  shape.kind = GENERATE("table", "negative_binomial");
+  shape.tail = GENERATE(false, true);
+  shape.initial = GENERATE(InitialTerm::kNone, InitialTerm::kUniform);
+  const CutEdges cut = GENERATE(CutEdges{true, false}, CutEdges{false, true}, CutEdges{true, true});
+  shape.boundary = true;
+  check_all_parts(shape, 40, 1, cut);
+}
+
+// The segment of the whole piece may lie anywhere in its duration.
+TEST_CASE("the training gradient equals central differences where a segment covers a cut piece", "[train]") {
+  ModelShape shape;
+  shape.kind = GENERATE("table", "negative_binomial");
+  shape.tail = GENERATE(false, true);
+  const CutEdges cut = GENERATE(CutEdges{true, false}, CutEdges{false, true}, CutEdges{true, true});
+  Setup setup = make_setup(shape, shape.tail ? 12 : 4, 5);
+  for (TrainingPiece& piece : setup.data.pieces) {
+    piece.cut = cut;
+    piece.segments = {{0, piece.length, 1}};
+    piece.lines = {1};
+  }
+  INFO("cut left " << cut.left << ", right " << cut.right << ", durations " << shape.kind);
+  setup.counts = count_paths(setup.data);
+  for (const Part part : kAllParts) check_part(setup, part, PenaltyOptions{}, 1);
 }
 
 TEST_CASE("forbidden scores stay forbidden and have no coordinate", "[train]") {
