@@ -114,6 +114,21 @@ void require_inputs(const InputOptions& input, const std::string& name) {
     throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
 }
 
+CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std::string& help,
+                              const std::vector<std::string>& also) {
+  return command
+      .add_option_function<std::string>(
+          "--edges",
+          [&input, also](const std::string& given) {
+            input.edges = edge_rule_from_name(given);
+            if (!input.edges && std::ranges::find(also, given) == also.end())
+              throw UsageError("--edges must be " + (also.empty() ? "" : joined(also, ", ") + ", ") +
+                               "complete or censored, not '" + given + "'");
+          },
+          help)
+      ->type_name("TEXT");
+}
+
 CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
   const std::map<std::string, ChromosomePolicy> names = {{"error", ChromosomePolicy::kError},
                                                          {"common", ChromosomePolicy::kCommon},
@@ -199,11 +214,11 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
   add_memory_option(command, arguments.max_memory);
   add_choice(command, "--infeasible", arguments.infeasible,
              "what to do with a piece that has no possible segmentation: error or skip", {"error", "skip"});
-  add_choice(command, "--edges", arguments.edges,
-             "how to score the first and last segment of a piece that regions, missing data or the name of an "
-             "array cut out of something longer: complete, as if they began and ended at the cuts; or "
-             "censored, by how likely they are to go on (default: as the parameters say)",
-             {"complete", "censored"});
+  add_edges_option(
+      command, arguments.input,
+      "how to score the first and last segment of a piece that regions, missing data or the name "
+      "of an array cut out of something longer: complete, as if they began and ended at the cuts; "
+      "or censored, by how likely they are to go on (default: as the parameters say)");
   command.add_flag("--dry-run", arguments.dry_run,
                    "print bins, memory, order and which file is which track; compute nothing");
   command.add_option("--stats", arguments.stats, "write statistics and warnings to this JSON file");
@@ -266,8 +281,6 @@ RunOptions run_options(const CommonArguments& arguments) {
   options.engine = engine_options(arguments.engine);
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.infeasible = arguments.infeasible == "skip" ? InfeasiblePolicy::kSkip : InfeasiblePolicy::kError;
-  if (!arguments.edges.empty())
-    options.input.edges = arguments.edges == "censored" ? EdgeRule::kCensored : EdgeRule::kComplete;
   options.write_index = arguments.write_index;
   options.digits = arguments.digits;
   options.stats_path = arguments.stats;

@@ -37,7 +37,6 @@ struct CommonArguments {
   std::string prefix;
   std::string max_memory;
   std::string infeasible = "error";
-  std::string edges;  // empty: not given
   std::string stats;
   int digits = 6;
   bool write_index = false;
@@ -58,6 +57,9 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
 void add_entropy_option(CLI::App& command, bool& no_entropy);
 // UsageError where no track is given; `name` is what the help calls them.
 void require_inputs(const InputOptions& input, const std::string& name);
+// --edges; `help` says what it does to the command.
+CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std::string& help,
+                              const std::vector<std::string>& also = {});
 // --chromosomes.
 CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input);
 // --start-scores and --end-scores.

@@ -50,6 +50,11 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
   add_track_options(command, input, false, group);
   add_boundary_options(command, input, group);
   add_chromosomes_option(command, input)->group(group);
+  add_edges_option(
+      command, input,
+      "with -p: how to score the first and last segment of a piece that was cut out of something "
+      "longer, complete or censored (default: as the parameters say)")
+      ->group(group);
   command
       .add_option("-b,--bin-size", input.bin_size,
                   "bases per bin; must equal bin_size of the parameter file where that has one")

@@ -28,7 +28,7 @@ namespace {
 struct TrainArguments {
   EngineArguments engine;
   TrainOptions options;
-  std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto", edges = "auto",
+  std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
               missing = "default", optimizer = "lbfgs";
   LogArguments log;
   UnitArguments unit;
@@ -88,8 +88,6 @@ TrainOptions train_options(const TrainArguments& arguments) {
   if (options.resume_must_exist && options.resume.empty())
     throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
   if (arguments.margin != "auto") options.margin = parse_margin(arguments.margin);
-  if (arguments.edges != "auto")
-    options.input.edges = arguments.edges == "censored" ? EdgeRule::kCensored : EdgeRule::kComplete;
   if (!arguments.centering.empty()) options.centering = centering_from_name(arguments.centering);
   if (!arguments.duration.empty()) options.duration = parse_duration(arguments.duration);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
@@ -186,11 +184,12 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
           "A,B: also learn scores of starts and ends from the tracks in bins A..B around them; none: do not; "
           "auto: -2,2, or none where --max-duration, --duration or --init is given")
       ->capture_default_str();
-  add_choice(command, "--edges", arguments.edges,
-             "how to learn from the first and last segment of a piece that regions, missing data or unlabelled "
-             "bins cut out of a chromosome: complete, as if they began and ended at the cuts; censored, by how "
-             "likely they are to go on; auto: censored where there are such pieces",
-             {"auto", "complete", "censored"});
+  add_edges_option(
+      command, arguments.options.input,
+      "how to learn from the first and last segment of a piece that regions, missing data or unlabelled "
+      "bins cut out of a chromosome: complete, as if they began and ended at the cuts; censored, by how "
+      "likely they are to go on; auto (default): censored where there are such pieces",
+      {"auto"});
   add_choice(command, "--centering", arguments.centering,
              "centring of the scores: none (default), mean, position-max or mean-preserving",
              {"none", "mean", "position-max", "mean-preserving"});

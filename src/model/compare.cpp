@@ -50,6 +50,7 @@ class Comparison {
     property("longest duration (K)", std::to_string(a_.chain.max_duration),
              std::to_string(b_.chain.max_duration));
     property("bin size", std::to_string(a_.bin_size), std::to_string(b_.bin_size));
+    property("edges", std::string(edge_rule_name(a_.edges)), std::string(edge_rule_name(b_.edges)));
     property("centering", std::string(centering_name(a_.centering)),
              std::string(centering_name(b_.centering)));
     property("initial", initial_name(a_), initial_name(b_));

@@ -10,17 +10,12 @@
 
 #include "core/chain_model.h"
 #include "model/duration.h"
+#include "model/edge_rule.h"
 
 namespace semicrf {
 
 // docs/algorithm.md, "Centring".
 enum class Centering { kMean, kNone, kPositionMax, kMeanPreserving };
-
-// How the first and last segment of a piece that was cut out of something longer are scored.
-enum class EdgeRule {
-  kComplete,  // as if they began and ended at the cuts
-  kCensored,  // by their survival (model/edge_roles.h)
-};
 
 enum class Transform { kNone, kLog1p, kAsinh };
 

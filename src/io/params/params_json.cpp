@@ -57,11 +57,7 @@ int check_format(const JsonNode& root) {
 
 std::optional<Centering> centering_of(const std::string& name) { return centering_from_name(name); }
 
-std::optional<EdgeRule> edges_of(const std::string& name) {
-  if (name == "complete") return EdgeRule::kComplete;
-  if (name == "censored") return EdgeRule::kCensored;
-  return std::nullopt;
-}
+std::optional<EdgeRule> edges_of(const std::string& name) { return edge_rule_from_name(name); }
 
 std::optional<InitialTerm> initial_of(const std::string& name) {
   if (name == "uniform") return InitialTerm::kUniform;

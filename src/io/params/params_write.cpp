@@ -190,7 +190,7 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
   add("bin_size", std::to_string(parameters.bin_size));
   add("centering", json_string(centering_name(parameters.centering)));
   add("initial", json_string(chain.initial == InitialTerm::kUniform ? "uniform" : "none"));
-  if (censored) add("edges", json_string("censored"));
+  if (censored) add("edges", json_string(edge_rule_name(parameters.edges)));
   add("transition", matrix_text(chain.transition, labels, labels, "  "));
   add("duration", duration_text(parameters));
   if (!all_zero(chain.start_scores)) add("start", row_text(chain.start_scores, labels));

@@ -10,6 +10,7 @@
 #include "eval/stretches.h"
 #include "io/params/params_json.h"
 #include "model/align.h"
+#include "model/edge_source.h"
 #include "model/host_projection.h"
 #include "pipeline/analyses/posteriors/expected_score.h"
 #include "pipeline/analyses/posteriors/log_partition.h"
@@ -165,44 +166,59 @@ class Comparer {
     return other_ranges_;
   }
 
-  Plans plan(const ScoreSource& source, const ScoreSource& other, const PosteriorSelection& selection,
-             std::size_t kept) const {
-    const WindowNeeds needs = posterior_needs(*engine_, source, selection);
-    const WindowNeeds other_needs = log_needs(*other_engine_, other);
+  Plans plan(const Engine& engine, const Engine& other_engine, const ScoreSource& source,
+             const ScoreSource& other, const PosteriorSelection& selection, std::size_t kept) const {
+    const WindowNeeds needs = posterior_needs(engine, source, selection);
+    const WindowNeeds other_needs = log_needs(other_engine, other);
     const std::size_t slab =
         std::max(kSlabBytes, static_cast<std::size_t>(kLeastSlab) * other.bytes_per_position()) + kept;
-    const auto comfortable = [&](const Engine& engine, const WindowNeeds& of) {
-      return comfortable_window_bytes(source.length(), engine.grid(), of);
+    const auto comfortable = [&](const Engine& own, const WindowNeeds& of) {
+      return comfortable_window_bytes(source.length(), own.grid(), of);
     };
     return plan_in_memory(
         request_.max_memory,
-        slab + 2 * std::max(comfortable(*engine_, needs), comfortable(*other_engine_, other_needs)),
+        slab + 2 * std::max(comfortable(engine, needs), comfortable(other_engine, other_needs)),
         [&](std::size_t memory) {
           const std::size_t half = (memory - std::min(memory, slab)) / 2;
-          return Plans{plan_windows(source.length(), engine_->grid(), needs, half),
-                       plan_windows(source.length(), other_engine_->grid(), other_needs, half)};
+          return Plans{plan_windows(source.length(), engine.grid(), needs, half),
+                       plan_windows(source.length(), other_engine.grid(), other_needs, half)};
         });
   }
 
+  // Engines for pieces whose edges are cut like this, with roles_ and other_roles_.
+  void make_cut_engines(CutEdges cut) {
+    if (roles_ && roles_->cut() == cut) return;
+    roles_ = std::make_unique<EdgeRoles>(engine_->model(), cut);
+    other_roles_ = std::make_unique<EdgeRoles>(other_engine_->model(), cut);
+    cut_engine_ = make_engine(half_of(request_.engine), roles_->chain());
+    other_cut_engine_ = make_engine(half_of(request_.engine), other_roles_->chain());
+  }
+
   ModelDifference compare(const Piece& piece) {
-    const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
-    const std::unique_ptr<ScoreSource> other = make_piece_source(other_scores_, piece.bins);
-    CrossScore cross(engine_->model(), other_engine_->model(), *other, request_.engine.threads);
+    if (piece.cut.any()) make_cut_engines(piece.cut);
+    const bool cut = piece.cut.any();
+    Engine& engine = cut ? *cut_engine_ : *engine_;
+    Engine& other_engine = cut ? *other_cut_engine_ : *other_engine_;
+    const std::unique_ptr<ScoreSource> source =
+        with_edge_roles(make_piece_source(piece.scores, piece.bins), cut ? roles_.get() : nullptr);
+    const std::unique_ptr<ScoreSource> other =
+        with_edge_roles(make_piece_source(other_scores_, piece.bins), cut ? other_roles_.get() : nullptr);
+    CrossScore cross(engine.model(), other_engine.model(), *other, request_.engine.threads);
     PosteriorSelection selection;
     selection.counts = true;
     selection.observer = &cross;
     selection.threads = request_.engine.threads;
-    const Plans plans =
-        plan(*source, *other, selection, piece.scores->cached_bytes + other_scores_->cached_bytes);
+    const Plans plans = plan(engine, other_engine, *source, *other, selection,
+                             piece.scores->cached_bytes + other_scores_->cached_bytes);
     const auto progress = [&](std::int64_t positions) {
       if (progress_ != nullptr) progress_->advance(positions);
     };
     ModelDifference result;
     result.pieces = 1;
     result.positions = piece.bins.size();
-    result.other_log_partition = log_partition(*other_engine_, *other, plans.second, progress);
+    result.other_log_partition = log_partition(other_engine, *other, plans.second, progress);
     const PosteriorResult posteriors = sweep_posteriors(
-        *engine_, *source, plans.first, selection, [](const PosteriorBlock&) {}, progress);
+        engine, *source, plans.first, selection, [](const PosteriorBlock&) {}, progress);
     if (!posteriors.feasible) refuse_piece(piece);
     result.log_partition = posteriors.log_partition;
     result.entropy = posteriors.sums->entropy;
@@ -230,12 +246,13 @@ class Comparer {
   // What Q forbids, for people.
   std::string reason(const ForbiddenPart& part, const Piece& piece) const {
     using Kind = ForbiddenPart::Kind;
+    const int roles = piece.cut.any() ? roles_->count() : 1;
     const auto name = [&](int label) {
-      return '"' + models_.first.labels[static_cast<std::size_t>(label)].name + '"';
+      return '"' + models_.first.labels[static_cast<std::size_t>(label / roles)].name + '"';
     };
     const std::string place = piece.location.place(part.position, part.position + 1);
     const std::string label = name(part.label);
-    if (!models_.second_has[static_cast<std::size_t>(part.label)])
+    if (!models_.second_has[static_cast<std::size_t>(part.label / roles)])
       return result_.other + " has no label " + label + ", " + place;
     switch (part.kind) {
       case Kind::kEmission:
@@ -271,6 +288,9 @@ class Comparer {
   Progress* progress_;
   InputSet inputs_, other_inputs_;
   std::unique_ptr<Engine> engine_, other_engine_;
+  // Of pieces that were cut.
+  std::unique_ptr<EdgeRoles> roles_, other_roles_;
+  std::unique_ptr<Engine> cut_engine_, other_cut_engine_;
   std::vector<std::vector<BinRange>> region_bins_;  // of each sequence
   std::vector<std::size_t> first_region_;           // of each sequence, in the result
   std::string other_title_;                         // the sequence of Q that is open
@@ -326,6 +346,12 @@ ModelComparison compare_models(const ComparisonRequest& request, Progress* progr
   ParameterFile first = read_params_json(request.input.parameters);
   ParameterFile second = read_params_json(request.against);
   settle_bin_sizes(request, first.parameters, second.parameters);
+  if (!request.input.edges && first.parameters.edges != second.parameters.edges)
+    throw InputError({request.against, "/edges",
+                      "differs from that of " + file_name(request.input.parameters) +
+                          ": one scores the first and last segments of cut pieces as complete, the other as "
+                          "censored",
+                      "say --edges complete or --edges censored, for both"});
   check_inputs(request, first.parameters, second.parameters);
   return Comparer(request, first, second, align_models(first.parameters, second.parameters), progress).run();
 }

@@ -10,6 +10,7 @@
 #include "engine/options.h"
 #include "eval/bin_segments.h"
 #include "eval/stretches.h"
+#include "model/edge_source.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
@@ -21,16 +22,18 @@ namespace {
 
 constexpr std::int64_t kScoreSlab = 1 << 16;  // positions read at a time while a path is scored
 
-// Why the chain itself forbids a path over `positions` positions; empty when it does not.
-std::string chain_problem(const ChainModel& model, const std::vector<std::string>& names,
+// Why the chain itself forbids a path over `positions` positions; empty when it does not. `roles`: of a label
+// in the chain, which the path's labels are of (EdgeRoles); 1: there are none.
+std::string chain_problem(const ChainModel& model, int roles, const std::vector<std::string>& label_names,
                           const std::vector<Segment>& path, std::int64_t positions,
                           const BinLocation& location) {
+  const auto name_of = [&](int label) { return label_names[static_cast<std::size_t>(label / roles)]; };
   std::int64_t at = 0;
   int left = -1;
   for (const Segment& segment : path) {
     if (segment.begin > at) return "no segment at " + location.place(at, segment.begin);
     const std::string place = location.place(segment.begin, segment.end);
-    const std::string& name = names[static_cast<std::size_t>(segment.label)];
+    const std::string name = name_of(segment.label);
     if (segment.label >= model.num_labels) return "the model has no label \"" + name + "\", " + place;
     const std::int64_t duration = segment.end - segment.begin;
     if (model.duration_score(duration, segment.label) == kNegativeInfinity)
@@ -38,7 +41,7 @@ std::string chain_problem(const ChainModel& model, const std::vector<std::string
              (duration > model.max_duration ? " (max_duration is " + std::to_string(model.max_duration) + ")"
                                             : "");
     if (left >= 0 && model.transition_at(left, segment.label) == kNegativeInfinity)
-      return "\"" + name + "\" cannot follow \"" + names[static_cast<std::size_t>(left)] + "\", " + place;
+      return "\"" + name + "\" cannot follow \"" + name_of(left) + "\", " + place;
     left = segment.label;
     at = segment.end;
   }
@@ -152,20 +155,37 @@ class Rescorer {
     return bin_segments(truth_.on(sequence.chromosome), {whole.origin, whole.bin_size, whole.limit}).segments;
   }
 
-  PiecePlan plan_in_memory(const ScoreSource& source, const Analysis& analysis, std::size_t kept) const {
+  PiecePlan plan_in_memory(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                           std::size_t kept) const {
     return semicrf::plan_in_memory(
-        request_.max_memory, comfortable_bytes(*engine_, source, analysis), [&](std::size_t memory) {
-          return plan_piece(*engine_, source, analysis, memory - std::min(memory, kept));
+        request_.max_memory, comfortable_bytes(engine, source, analysis), [&](std::size_t memory) {
+          return plan_piece(engine, source, analysis, memory - std::min(memory, kept));
         });
   }
 
+  // The engine for pieces whose edges are cut like this; roles_ are set to theirs.
+  Engine& engine_for(CutEdges cut) {
+    if (!cut.any()) {
+      roles_.reset();
+      return *engine_;
+    }
+    if (!roles_ || !(roles_->cut() == cut)) {
+      roles_ = std::make_unique<EdgeRoles>(engine_->model(), cut);
+      cut_engine_ = make_engine(request_.engine, roles_->chain());
+    }
+    return *cut_engine_;
+  }
+
   void run_piece(const Piece& piece, Rescoring& sums, SequenceReport& report) {
-    const std::unique_ptr<ScoreSource> source = make_piece_source(piece.scores, piece.bins);
+    Engine& engine = engine_for(piece.cut);
+    const std::unique_ptr<ScoreSource> source =
+        with_edge_roles(make_piece_source(piece.scores, piece.bins), roles_.get());
     Analysis analysis;
     analysis.posteriors = true;
-    const PiecePlan plan = plan_in_memory(*source, analysis, piece.scores->cached_bytes);
+    analysis.roles = roles_.get();
+    const PiecePlan plan = plan_in_memory(engine, *source, analysis, piece.scores->cached_bytes);
     const PieceResult result = analyse_piece(
-        *engine_, *source, analysis, plan, {}, [](const PieceResult&, const PosteriorBlock&) {},
+        engine, *source, analysis, plan, {}, [](const PieceResult&, const PosteriorBlock&) {},
         [&](std::int64_t positions) {
           if (progress_ != nullptr) progress_->advance(positions);
         });
@@ -182,14 +202,17 @@ class Rescorer {
   RescoredPath score_segmentation(const Segmentation& segmentation, const BinLocation& location,
                                   std::int64_t positions, ScoreSource& source) const {
     const BaseGrid grid{location.begin_base(0), location.bin_size, location.end_base(positions)};
-    const BinnedSegments binned =
+    BinnedSegments binned =
         bin_segments(segments_meeting(segmentation.on(location.chromosome), grid.origin, grid.limit), grid);
     RescoredPath path;
     path.segments = static_cast<std::int64_t>(binned.segments.size());
     path.moved = binned.moved;
     path.lost = binned.lost;
-    const ChainModel& model = engine_->model();
-    path.impossible = chain_problem(model, names_, binned.segments, positions, location);
+    if (roles_)
+      for (Segment& segment : binned.segments) segment.label = roles_->with_role(segment, positions);
+    const ChainModel& model = roles_ ? roles_->chain() : engine_->model();
+    path.impossible =
+        chain_problem(model, roles_ ? roles_->count() : 1, names_, binned.segments, positions, location);
     if (!path.impossible.empty()) return path;
     path.score = score_path(model, source, binned.segments);
     if (!path.score)
@@ -222,6 +245,9 @@ class Rescorer {
   Progress* progress_;
   InputSet inputs_;
   std::unique_ptr<Engine> engine_;
+  // Of pieces that were cut.
+  std::unique_ptr<EdgeRoles> roles_;
+  std::unique_ptr<Engine> cut_engine_;
   RescoreResult result_;
 };
 

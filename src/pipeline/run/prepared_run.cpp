@@ -248,8 +248,7 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
     provenance.options.push_back({"sample", joined(chosen_samples(input), ",")});
   if (input.chromosomes == ChromosomePolicy::kCommon) provenance.options.push_back({"chromosomes", "common"});
   if (input.chromosomes == ChromosomePolicy::kUnion) provenance.options.push_back({"chromosomes", "union"});
-  if (input.edges)
-    provenance.options.push_back({"edges", *input.edges == EdgeRule::kCensored ? "censored" : "complete"});
+  if (input.edges) provenance.options.push_back({"edges", std::string(edge_rule_name(*input.edges))});
   if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
   provenance.options.insert(provenance.options.end(), options.begin(), options.end());
   return provenance_header(provenance);

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/options.h"
-#include "model/parameters.h"
+#include "model/edge_rule.h"
 
 namespace semicrf {
 

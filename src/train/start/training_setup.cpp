@@ -56,8 +56,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
                                std::to_string(options.boundary_window->second));
   if (options.centering) add("centering", std::string(centering_name(*options.centering)));
   if (options.duration) add("duration", std::string(options.duration->name()));
-  if (options.input.edges)
-    add("edges", *options.input.edges == EdgeRule::kCensored ? "censored" : "complete");
+  if (options.input.edges) add("edges", std::string(edge_rule_name(*options.input.edges)));
   if (options.transform) add("transform", std::string(transform_name(*options.transform)));
   add("missing", std::string(missing_policy_name(options.missing)));
   add("l2", number(options.penalty.l2));
