@@ -212,6 +212,11 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
       ->capture_default_str();
   add_engine_options(command, arguments.engine);
   add_memory_option(command, arguments.max_memory);
+  command.add_option("--constraints", arguments.constraints,
+                     "what if: compute under the constraints of this BED file, whose name column (4) has\n"
+                     "label:A,B (every bin of the interval has one of these labels), not:A (none has it),\n"
+                     "boundary (a segment starts at the first bin) or no-boundary (none starts in it);\n"
+                     "--stats has log_constraint_probability, the logarithm of their probability");
   add_choice(command, "--infeasible", arguments.infeasible,
              "what to do with a piece that has no possible segmentation: error or skip", {"error", "skip"});
   add_edges_option(
@@ -283,6 +288,7 @@ RunOptions run_options(const CommonArguments& arguments) {
   options.infeasible = arguments.infeasible == "skip" ? InfeasiblePolicy::kSkip : InfeasiblePolicy::kError;
   options.write_index = arguments.write_index;
   options.digits = arguments.digits;
+  options.constraints = arguments.constraints;
   options.stats_path = arguments.stats;
   if (options.stats_path.empty() && !arguments.prefix.empty())
     options.stats_path = arguments.prefix + ".stats.json";

@@ -38,6 +38,7 @@ struct CommonArguments {
   std::string max_memory;
   std::string infeasible = "error";
   std::string stats;
+  std::string constraints;  // empty: not given
   int digits = 6;
   bool write_index = false;
   bool dry_run = false;

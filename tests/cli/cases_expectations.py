@@ -64,10 +64,10 @@ def segmentations(scores, model):
 
 
 class Expected:
-    """Posteriors and counts by adding up segmentations."""
+    """Posteriors and counts by adding up segmentations: all, or those that are given, as segmentations() has them."""
 
-    def __init__(self, scores, model):
-        paths, self.log_z = segmentations(scores, model)
+    def __init__(self, scores, model, given=None):
+        paths, self.log_z = given or segmentations(scores, model)
         self.feasible = bool(paths)
         labels, longest = len(model.labels), len(model.bias)
         table = lambda rows: [[0.0] * labels for _ in range(rows)]

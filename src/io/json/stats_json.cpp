@@ -34,12 +34,16 @@ Json labels_json(const std::vector<LabelStats>& labels) {
 
 Json pieces_json(const std::vector<PieceStats>& pieces) {
   Json list = Json::array();
-  for (const PieceStats& piece : pieces)
-    list.push_back({{"start", piece.start},
-                    {"end", piece.end},
-                    {"log_partition", piece.log_partition},
-                    {"expected_segments", piece.expected_segments},
-                    {"segmentation_entropy", piece.segmentation_entropy}});
+  for (const PieceStats& piece : pieces) {
+    Json object;
+    object["start"] = piece.start;
+    object["end"] = piece.end;
+    put_optional(object, "log_partition", piece.log_partition);
+    put_optional(object, "expected_segments", piece.expected_segments);
+    put_optional(object, "segmentation_entropy", piece.segmentation_entropy);
+    put_optional(object, "log_constraint_probability", piece.log_constraint_probability);
+    list.push_back(std::move(object));
+  }
   return list;
 }
 
@@ -56,6 +60,7 @@ Json sequence_json(const SequenceStats& sequence) {
   put_optional(object, "log_partition", sequence.log_partition);
   put_optional(object, "viterbi_score", sequence.viterbi_score);
   put_optional(object, "log_likelihood", sequence.log_likelihood);
+  put_optional(object, "log_constraint_probability", sequence.log_constraint_probability);
   put_optional(object, "expected_segments", sequence.expected_segments);
   put_optional(object, "segmentation_entropy", sequence.segmentation_entropy);
   put_optional(object, "expected_correct_bins", sequence.expected_correct_bins);
@@ -86,6 +91,7 @@ std::string stats_text(const Stats& stats) {
   for (const Warning& warning : stats.warnings) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
   }
+  put_optional(document, "log_constraint_probability", stats.log_constraint_probability);
   document["sequences"] = Json::array();
   for (const SequenceStats& sequence : stats.sequences)
     document["sequences"].push_back(sequence_json(sequence));

@@ -25,12 +25,13 @@ struct LabelStats {
   double expected_bases = 0;
 };
 
-// What is expected of a piece.
+// What is expected of a piece. What was not computed stays empty, as of a sequence.
 struct PieceStats {
   std::int64_t start = 0, end = 0;  // bases, counted from 0
-  double log_partition = 0;
-  double expected_segments = 0;
-  double segmentation_entropy = 0;  // nats
+  std::optional<double> log_partition;
+  std::optional<double> expected_segments;
+  std::optional<double> segmentation_entropy;        // nats
+  std::optional<double> log_constraint_probability;  // nats
 };
 
 // One entry per sequence, in output order. What was not computed stays empty and is left out of the document.
@@ -48,6 +49,7 @@ struct SequenceStats {
   std::optional<double> expected_segments;                                   // under P(y|x)
   std::optional<double> segmentation_entropy;                                // nats
   std::optional<double> expected_correct_bins, expected_correct_boundaries;  // of a path by posteriors
+  std::optional<double> log_constraint_probability;                          // nats, summed over pieces
   std::optional<std::vector<LabelStats>> labels;
   std::optional<std::vector<PieceStats>> each_piece;
   std::optional<std::vector<double>> log_likelihood;  // ln P(y|x) of each draw, summed over pieces
@@ -65,6 +67,7 @@ struct Stats {
   std::vector<std::pair<std::string, double>> timings;  // name and seconds, in order
   std::optional<std::int64_t> peak_memory;              // bytes
   std::vector<Warning> warnings;
+  std::optional<double> log_constraint_probability;  // nats, of all sequences
   std::vector<SequenceStats> sequences;
 };
 

@@ -8,6 +8,7 @@
 #include "core/parallel.h"
 #include "engine/batch.h"
 #include "pipeline/analyses/claims/reversed_chain.h"
+#include "pipeline/analyses/constraints/constraint_passes.h"
 #include "pipeline/inputs/random_stream.h"
 
 namespace semicrf {
@@ -49,9 +50,10 @@ SegmentList without_roles(SegmentList segments, const EdgeRoles* roles) {
   return segments.relabelled([roles](const Segment& segment) { return roles->label_of(segment.label); });
 }
 
-// Calls visit(its plan's place in a PiecePlan, needs) for each kind of pass over the piece.
+// Calls visit(its plan's place in a PiecePlan, needs) for each kind of pass over scores as `source` has them.
 template <class Visit>
-void for_each_pass(const Engine& engine, const ScoreSource& source, const Analysis& analysis, Visit visit) {
+void for_each_pass_over(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                        Visit visit) {
   if (analysis.viterbi) visit(&PiecePlan::viterbi, viterbi_needs(engine, source));
   if (analysis.path_gamma) visit(&PiecePlan::path, posterior_needs(engine, source, path_selection(analysis)));
   if (analysis.exact_segments) visit(&PiecePlan::shares, share_needs(engine, source));
@@ -63,6 +65,14 @@ void for_each_pass(const Engine& engine, const ScoreSource& source, const Analys
   }
   if (analysis.draws > 0) visit(&PiecePlan::draws, draw_needs(engine, source));
   if (analysis.claims) visit(&PiecePlan::claims, claim_needs(engine, source));
+  if (analysis.constraints) visit(&PiecePlan::constraints, log_needs(engine, source));
+}
+
+// The same of a piece.
+template <class Visit>
+void for_each_pass(const Engine& engine, const ScoreSource& source, const Analysis& analysis, Visit visit) {
+  if (!analysis.constraints) return for_each_pass_over(engine, source, analysis, visit);
+  for_each_pass_over(engine, ConstrainedShape(source, engine.model()), analysis, visit);
 }
 
 std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
@@ -91,7 +101,7 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
 }  // namespace
 
 bool PiecePlan::whole() const {
-  return std::ranges::all_of(std::array{&viterbi, &path, &shares, &posteriors, &draws, &claims},
+  return std::ranges::all_of(std::array{&viterbi, &path, &shares, &posteriors, &draws, &claims, &constraints},
                              [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
 }
 
@@ -137,9 +147,19 @@ PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Anal
   return plan;
 }
 
-PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
-                          const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
-                          const ProgressCallback& progress) {
+namespace {
+
+// What makes constraints hold is too large beside scores to be multiplied with posteriors, so that the
+// entropy is that of the scores of `plain`. Null: they are not changed.
+PosteriorSelection with_entropy_of(PosteriorSelection selection, ScoreSource* plain) {
+  selection.scored = plain;
+  return selection;
+}
+
+// Of scores that constraints have changed, where there is a `plain` source.
+PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* plain, const Analysis& analysis,
+                           const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
+                           const ProgressCallback& progress) {
   PieceResult result;
   if (analysis.viterbi) {
     result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
@@ -149,7 +169,7 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
   if (analysis.path_gamma) {
     PosteriorPathFinder finder(model_of(engine, analysis), *analysis.path_gamma);
     result.path_posteriors = sweep_posteriors(
-        engine, source, *plan.path, path_selection(analysis, plan.threads),
+        engine, source, *plan.path, with_entropy_of(path_selection(analysis, plan.threads), plain),
         [&](const PosteriorBlock& block) { finder.add(block); }, progress);
     if (!result.path_posteriors->feasible) return result;
     result.posterior_path = finder.finish();
@@ -158,7 +178,8 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
     result.shares = segment_shares(engine, source, *plan.shares, *result.path(), analysis.roles, progress);
   if (analysis.posteriors)
     result.posteriors = sweep_posteriors(
-        engine, source, *plan.posteriors, selection_of(analysis, result.path(), plan.threads),
+        engine, source, *plan.posteriors,
+        with_entropy_of(selection_of(analysis, result.path(), plan.threads), plain),
         [&](const PosteriorBlock& block) { sink(result, block); }, progress);
   if (analysis.draws > 0) {
     const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
@@ -168,6 +189,56 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
       draw.segments = without_roles(std::move(draw.segments), analysis.roles);
   }
   if (analysis.claims) add_claims(engine, source, analysis, plan, identity, progress, result);
+  return result;
+}
+
+// Labels of the chain in place of those of its base.
+void forbid_all_roles(const EdgeRoles& roles, std::vector<Constraint>& constraints) {
+  for (Constraint& one : constraints) {
+    std::vector<int> all;
+    for (const int label : one.forbidden)
+      for (int role = 0; role < roles.count(); ++role) all.push_back(label * roles.count() + role);
+    one.forbidden = std::move(all);
+  }
+}
+
+// The constraints of the piece, which some segmentation meets if there is one at all.
+PieceResult analyse_constrained(Engine& engine, ScoreSource& source, const Analysis& analysis,
+                                const PiecePlan& plan, const PieceIdentity& identity, Constraints constraints,
+                                const BlockSink& sink, const ProgressCallback& progress) {
+  ConstraintPasses passes(engine, source, *plan.constraints, plan.threads);
+  const auto refuse = [&] {
+    if (const std::optional<std::size_t> first = passes.first_impossible(constraints))
+      analysis.constraints->refuse(constraints[*first], identity.location);
+  };
+  std::optional<ConstraintFindings> found;
+  // Claims may have nothing to say of the piece, and then find nothing impossible.
+  if (analysis.constraint_probability || analysis.claims || require_boundaries(constraints)) {
+    found = passes.find(constraints, progress);
+    if (!found) refuse();
+  } else if (progress) {
+    progress(analysis.constraint_passes() * source.length());
+  }
+  ConstrainedSource constrained(source, engine.model(), constraints, plan.threads, found ? found->toll : 0);
+  PieceResult result = analyse_scores(engine, constrained, &source, analysis, plan, identity, sink, progress);
+  if (!result.feasible()) refuse();
+  if (found && analysis.constraint_probability) result.log_constraint_probability = found->log_probability;
+  return result;
+}
+
+}  // namespace
+
+PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
+                          const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
+                          const ProgressCallback& progress) {
+  std::vector<Constraint> constraints;
+  if (analysis.constraints) constraints = analysis.constraints->of(identity.location, identity.bins);
+  if (analysis.roles != nullptr) forbid_all_roles(*analysis.roles, constraints);
+  if (!constraints.empty())
+    return analyse_constrained(engine, source, analysis, plan, identity, constraints, sink, progress);
+  PieceResult result = analyse_scores(engine, source, nullptr, analysis, plan, identity, sink, progress);
+  if (analysis.constraint_probability) result.log_constraint_probability = 0;
+  if (progress && analysis.constraints) progress(analysis.constraint_passes() * source.length());
   return result;
 }
 

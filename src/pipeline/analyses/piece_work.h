@@ -19,6 +19,7 @@
 #include "pipeline/analyses/posteriors/posterior_path.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
+#include "pipeline/inputs/constraint_file.h"
 #include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
@@ -51,7 +52,9 @@ struct Analysis {
   bool exact_segments = false;  // with path_edges: the posteriors of exactly the segments of the path
   int draws = 0;                // segmentations drawn from P(y|x)
   std::uint64_t seed = 0;       // of the draws
-  std::shared_ptr<ClaimRequest> claims;  // or null
+  std::shared_ptr<ClaimRequest> claims;         // or null
+  std::shared_ptr<ConstraintFile> constraints;  // of all that is computed, or null
+  bool constraint_probability = false;          // with constraints
   // Of a piece that was cut: engine and source are those of this chain; results have the labels of its base.
   // Null: it was not.
   const EdgeRoles* roles = nullptr;
@@ -60,13 +63,16 @@ struct Analysis {
   // How often progress counts every position.
   int passes() const {
     return (viterbi ? 2 : 0) + (path_gamma ? 1 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) +
-           (draws > 0 ? 2 : 0) + (claims ? 2 : 0);
+           (draws > 0 ? 2 : 0) + (claims ? 2 : 0) + constraint_passes();
   }
+  // Besides: for log Z with constraints and without.
+  int constraint_passes() const { return constraints ? 2 : 0; }
 };
 
 struct PiecePlan {
-  std::optional<WindowPlan> viterbi, path, shares, posteriors, draws, claims;  // path: by posteriors
-  int threads = 1;                                                             // besides those of the engine
+  // path: by posteriors; constraints: of the passes that these need besides
+  std::optional<WindowPlan> viterbi, path, shares, posteriors, draws, claims, constraints;
+  int threads = 1;  // besides those of the engine
 
   bool whole() const;  // one window
 };
@@ -95,7 +101,8 @@ struct PieceResult {
   std::optional<PosteriorResult> posteriors;
   std::optional<DrawResult> draws;
   std::optional<ClaimSweep> claims;
-  std::vector<std::size_t> claim_numbers;  // one per result of `claims`
+  std::vector<std::size_t> claim_numbers;            // one per result of `claims`
+  std::optional<double> log_constraint_probability;  // natural logarithm
 
   bool feasible() const {
     return (!viterbi || viterbi->feasible) && (!path_posteriors || path_posteriors->feasible) &&
@@ -111,7 +118,8 @@ struct PieceResult {
 // Gets the posteriors of a feasible piece, left to right, with what was computed of it before them.
 using BlockSink = std::function<void(const PieceResult& so_far, const PosteriorBlock&)>;
 
-// Stops after an infeasible pass for a path.
+// Stops after an infeasible pass for a path. InputError where segmentations are possible, but none that meets
+// the constraints.
 PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& analysis,
                           const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
                           const ProgressCallback& progress);

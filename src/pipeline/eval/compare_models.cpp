@@ -11,8 +11,7 @@
 #include "io/params/params_json.h"
 #include "model/align.h"
 #include "model/edge_source.h"
-#include "model/host_projection.h"
-#include "pipeline/analyses/posteriors/expected_score.h"
+#include "pipeline/analyses/posteriors/cross_score.h"
 #include "pipeline/analyses/posteriors/log_partition.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/inputs/input_arguments.h"
@@ -24,48 +23,8 @@ namespace semicrf {
 namespace {
 
 constexpr std::size_t kSlabBytes = std::size_t{8} << 20;  // scores of Q that are read at a time
-constexpr std::int64_t kLeastSlab = 256, kMostSlab = 1 << 16;
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
-
-// Adds up the score of Q from the posteriors of P.
-class CrossScore : public PosteriorObserver {
- public:
-  CrossScore(const ChainModel& counted, const ChainModel& scored, ScoreSource& source, int threads)
-      : counted_(counted), scored_(scored), reader_(source), threads_(threads) {
-    const std::size_t row = std::max<std::size_t>(1, source.bytes_per_position());
-    slab_ = std::clamp(static_cast<std::int64_t>(kSlabBytes / row), kLeastSlab, kMostSlab);
-    restart();
-  }
-
-  void restart() override { score_.emplace(counted_, scored_, threads_); }
-
-  void add(const PosteriorBlock& block, const ScoreWindow& scores) override {
-    const auto labels = static_cast<std::size_t>(scored_.num_labels);
-    for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += slab_) {
-      const std::int64_t end = std::min(block.range.end, begin + slab_);
-      const std::size_t first = static_cast<std::size_t>(begin - block.range.begin) * labels;
-      const std::size_t count = static_cast<std::size_t>(end - begin) * labels;
-      PosteriorBlock part;
-      part.range = {begin, end};
-      part.labels = block.labels.subspan(first, count);
-      part.starts = block.starts.subspan(first, count);
-      part.ends = block.ends.subspan(first, count);
-      score_->add(part, scores, reader_.read(begin, end, buffers_));
-    }
-  }
-
-  const ExpectedScore& score() const { return *score_; }
-
- private:
-  const ChainModel& counted_;
-  const ChainModel& scored_;
-  HostProjection reader_;
-  ScoreBuffers buffers_;
-  int threads_;
-  std::int64_t slab_ = 0;  // positions
-  std::optional<ExpectedScore> score_;
-};
 
 struct Plans {
   WindowPlan first, second;
@@ -170,8 +129,7 @@ class Comparer {
              const ScoreSource& other, const PosteriorSelection& selection, std::size_t kept) const {
     const WindowNeeds needs = posterior_needs(engine, source, selection);
     const WindowNeeds other_needs = log_needs(other_engine, other);
-    const std::size_t slab =
-        std::max(kSlabBytes, static_cast<std::size_t>(kLeastSlab) * other.bytes_per_position()) + kept;
+    const std::size_t slab = CrossScore::bytes(other, kSlabBytes) + kept;
     const auto comfortable = [&](const Engine& own, const WindowNeeds& of) {
       return comfortable_window_bytes(source.length(), own.grid(), of);
     };
@@ -203,7 +161,7 @@ class Comparer {
         with_edge_roles(make_piece_source(piece.scores, piece.bins), cut ? roles_.get() : nullptr);
     const std::unique_ptr<ScoreSource> other =
         with_edge_roles(make_piece_source(other_scores_, piece.bins), cut ? other_roles_.get() : nullptr);
-    CrossScore cross(engine.model(), other_engine.model(), *other, request_.engine.threads);
+    CrossScore cross(engine.model(), other_engine.model(), *other, request_.engine.threads, kSlabBytes);
     PosteriorSelection selection;
     selection.counts = true;
     selection.observer = &cross;

@@ -1,70 +1,39 @@
 #include "pipeline/query/claim_file.h"
 
-#include <algorithm>
 #include <array>
-#include <string_view>
-
-#include "core/error.h"
-#include "core/text.h"
-#include "io/json/json_document.h"
-#include "io/text/bed_reader.h"
+#include <utility>
 
 namespace semicrf {
 namespace {
 
-struct KindName {
-  std::string_view name;
-  ClaimKind kind;
-  bool has_label;
-};
-constexpr std::array<KindName, 7> kKinds = {{{"segment", ClaimKind::kSegment, true},
-                                             {"boundary", ClaimKind::kBoundary, false},
-                                             {"no-boundary", ClaimKind::kNoBoundary, false},
-                                             {"label", ClaimKind::kLabel, true},
-                                             {"within", ClaimKind::kWithin, true},
-                                             {"starts", ClaimKind::kStarts, true},
-                                             {"ends", ClaimKind::kEnds, true}}};
-constexpr const char* kForms =
-    "claims are segment:LABEL, boundary, no-boundary, label:LABEL, within:LABEL, starts:LABEL and ends:LABEL";
-
-void read_text(const std::string& path, const std::vector<Label>& labels, ClaimLine& claim) {
-  const auto refuse = [&](const std::string& what, const std::string& advice) {
-    return InputError({path, "line " + std::to_string(claim.line), what, advice});
-  };
-  if (claim.text.empty()) throw refuse("there is no claim in column 4", kForms);
-  const std::size_t colon = claim.text.find(':');
-  const bool has_label = colon != std::string::npos;
-  const std::string_view name = std::string_view(claim.text).substr(0, colon);
-  const auto* kind = std::ranges::find(kKinds, name, &KindName::name);
-  if (kind == kKinds.end()) throw refuse(in_quotes(claim.text) + " is not a claim", kForms);
-  claim.kind = kind->kind;
-  if (kind->has_label && !has_label)
-    throw refuse("the claim " + in_quotes(claim.text) + " has no label", "write " + claim.text + ":LABEL");
-  if (!kind->has_label && has_label)
-    throw refuse("the claim " + in_quotes(claim.text) + " has a label, but is about any of them",
-                 "write " + std::string(name));
-  if (!kind->has_label) return;
-  const std::string label = claim.text.substr(colon + 1);
-  const auto found = std::ranges::find(labels, label, &Label::name);
-  if (found == labels.end()) {
-    std::vector<std::string> names;
-    for (const Label& one : labels) names.push_back(one.name);
-    throw refuse("the model has no label " + in_quotes(label), "its labels are " + joined(names, ", "));
-  }
-  claim.label = static_cast<int>(found - labels.begin());
-}
+// In the order of ClaimKind.
+constexpr std::array<StatementKind, 7> kKinds = {{{"segment", true},
+                                                  {"boundary", false},
+                                                  {"no-boundary", false},
+                                                  {"label", true},
+                                                  {"within", true},
+                                                  {"starts", true},
+                                                  {"ends", true}}};
 
 }  // namespace
 
-std::vector<ClaimLine> read_claims(const std::string& path, const std::vector<Label>& labels) {
-  BedReader reader(path);
+IntervalFile claim_file(const std::string& path) {
+  return {path,
+          {"claim",
+           "claims are segment:LABEL, boundary, no-boundary, label:LABEL, within:LABEL, starts:LABEL and "
+           "ends:LABEL"}};
+}
+
+std::vector<ClaimLine> read_claims(const IntervalFile& file, const std::vector<Label>& labels) {
   std::vector<ClaimLine> claims;
-  for (BedRecord record; reader.next(record);) {
-    ClaimLine claim{record.chromosome, record.begin, record.end, record.name, {}, -1, record.line};
-    read_text(path, labels, claim);
+  for (IntervalLine& line : file.read()) {
+    const Statement statement = file.take_apart(line, kKinds);
+    ClaimLine claim;
+    claim.kind = static_cast<ClaimKind>(statement.kind);
+    if (kKinds[statement.kind].has_label) claim.label = file.find_label(line, statement.label, labels);
+    static_cast<IntervalLine&>(claim) = std::move(line);
     claims.push_back(std::move(claim));
   }
-  if (claims.empty()) throw InputError({path, "", "there is no claim in this file", kForms});
   return claims;
 }
 

@@ -8,9 +8,6 @@
 #include <unordered_map>
 #include <vector>
 
-#include "core/error.h"
-#include "core/text.h"
-#include "core/units.h"
 #include "pipeline/analyses/claims/local_chain.h"
 #include "pipeline/query/claim_file.h"
 #include "pipeline/run/prepared_run.h"
@@ -25,10 +22,11 @@ class ClaimTable {
 
  public:
   void read(const std::string& path, const PreparedRun& run, const std::optional<std::int64_t>& max_memory) {
-    claims_ = read_claims(path, run.parameters().labels);
+    const IntervalFile file = claim_file(path);
+    claims_ = read_claims(file, run.parameters().labels);
     results_.resize(claims_.size());
     for (std::size_t i = 0; i < claims_.size(); ++i) {
-      check_place(path, claims_[i], run.inputs());
+      file.check_place(claims_[i], run.inputs());
       check_size(path, claims_[i], run, max_memory);
       by_chromosome_[claims_[i].chromosome].push_back(i);
     }
@@ -39,13 +37,12 @@ class ClaimTable {
     PieceClaims found;
     const auto known = by_chromosome_.find(piece.location.chromosome);
     if (known == by_chromosome_.end()) return found;
-    const std::int64_t bin = piece.location.bin_size, begin = piece.location.begin_base(0);
-    const std::int64_t end = piece.location.end_base(piece.bins);
+    const std::int64_t begin = piece.location.begin_base(0), end = piece.location.end_base(piece.bins);
     for (const std::size_t i : known->second) {
       const ClaimLine& claim = claims_[i];
       if (claim.begin < begin || claim.end > end) continue;
-      found.claims.push_back(
-          {claim.kind, claim.label, (claim.begin - begin) / bin, (claim.end - begin + bin - 1) / bin});
+      const PositionRange bins = bins_of(claim, piece.location);
+      found.claims.push_back({claim.kind, claim.label, bins.begin, bins.end});
       found.numbers.push_back(i);
     }
     return found;
@@ -96,23 +93,6 @@ class ClaimTable {
                        path + ": the claim of line " + std::to_string(claim.line), "",
                        "give --max-memory " + memory_option(kFixedMemory + bytes) +
                            ", or claim something of a shorter interval");
-  }
-
-  static void check_place(const std::string& path, const ClaimLine& claim, const InputSet& inputs) {
-    std::int64_t length = -1;
-    for (const Sequence& sequence : inputs.sequences())
-      if (sequence.chromosome == claim.chromosome)
-        length = std::max(length, sequence.origin + sequence.length);
-    const auto refuse = [&](const std::string& what, const std::string& advice) {
-      return InputError({path, "line " + std::to_string(claim.line), what, advice});
-    };
-    if (length < 0)
-      throw refuse("no input has the chromosome " + claim.chromosome,
-                   "chromosome names must match exactly, including any \"chr\" prefix");
-    if (claim.end > length)
-      throw refuse("the claim ends at " + units().one + " " + std::to_string(claim.end) + ", but " +
-                       claim.chromosome + " has " + amount(length),
-                   "claims must lie on their chromosome");
   }
 
   std::vector<ClaimLine> claims_;

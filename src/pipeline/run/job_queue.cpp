@@ -22,7 +22,8 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
   while (!stopped_ && !job.batch.full) {
     Job other;
     try {
-      other.piece = pieces_.next(&engine);
+      // Nothing is brought to a device that constraints will change.
+      other.piece = pieces_.next(options_.analysis.constraints ? nullptr : &engine);
       if (other.piece && add_to_batch(engine, *other.piece, job.batch)) continue;
     } catch (...) {
       other.piece.reset();
@@ -37,12 +38,12 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
   return job;
 }
 
-// Draws, exact segments and claims are made of forward messages, for which there is no such call; and one
-// that adds up counts gives those of all its sequences together.
+// Draws, exact segments and claims are made of forward messages, for which there is no such call; one that
+// adds up counts gives those of all its sequences together; and constraints need passes of their own.
 bool JobQueue::calls_together(const Engine& engine) const {
   return engine.batches().batch_positions() > 0 && !options_.analysis.exact_segments &&
          options_.analysis.draws == 0 && !options_.analysis.claims && !options_.analysis.sums &&
-         !options_.analysis.counts;
+         !options_.analysis.counts && !options_.analysis.constraints;
 }
 
 // False: the piece is a job of its own.

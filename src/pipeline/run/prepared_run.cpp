@@ -1,6 +1,7 @@
 #include "pipeline/run/prepared_run.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "core/error.h"
 #include "core/process_memory.h"
@@ -93,6 +94,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
 // posteriors that are wanted only where they are cheap.
 EngineOptions PreparedRun::settled_engine() {
   EngineOptions options = options_.engine;
+  read_constraints();
   if (device_start_.valid()) device_start_.get();
   std::vector<std::int64_t> lengths;
   WorkSize work = work_size(inputs_, parameters_.parameters, lengths);
@@ -107,12 +109,19 @@ EngineOptions PreparedRun::settled_engine() {
   analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
   work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +
                 (analysis_.posteriors ? 2 : 0) + (analysis_.exact_segments ? 1 : 0) +
-                (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0);
+                (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0) + analysis_.constraint_passes();
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
   if (analysis_.claims) analysis_.claims->engine = options;
   return options;
+}
+
+void PreparedRun::read_constraints() {
+  if (options_.constraints.empty()) return;
+  analysis_.constraints =
+      std::make_shared<ConstraintFile>(options_.constraints, parameters_.parameters.labels, inputs_);
+  analysis_.constraint_probability = !options_.stats_path.empty();
 }
 
 // How the bins fit to the tracks.
@@ -205,8 +214,8 @@ std::size_t PreparedRun::forecast_peak() const {
     const PiecePlan plan = plan_piece(engine, piece.source, piece.analysis,
                                       window_budget_ - std::min(piece.kept, window_budget_));
     std::size_t window = 0;
-    for (const auto* pass :
-         {&plan.viterbi, &plan.path, &plan.shares, &plan.posteriors, &plan.draws, &plan.claims})
+    for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.posteriors, &plan.draws,
+                             &plan.claims, &plan.constraints})
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
     // The threads keep the workspaces of the first pass.
     if (plan.viterbi && plan.posteriors) {
@@ -249,6 +258,9 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
   if (input.chromosomes == ChromosomePolicy::kCommon) provenance.options.push_back({"chromosomes", "common"});
   if (input.chromosomes == ChromosomePolicy::kUnion) provenance.options.push_back({"chromosomes", "union"});
   if (input.edges) provenance.options.push_back({"edges", std::string(edge_rule_name(*input.edges))});
+  if (!options_.constraints.empty())
+    provenance.options.push_back(
+        {"constraints", std::filesystem::path(options_.constraints).filename().string()});
   if (options_.infeasible == InfeasiblePolicy::kSkip) provenance.options.push_back({"infeasible", "skip"});
   provenance.options.insert(provenance.options.end(), options.begin(), options.end());
   return provenance_header(provenance);
@@ -260,7 +272,9 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
         stats_output(options_.stats_path, report_, options_.version, engines_.first().description()));
   std::vector<OutputSpec> files;
   for (const PlannedOutput& output : plan) files.push_back(output.file);
-  check_outputs(files, inputs_.paths());
+  std::vector<std::string> read = inputs_.paths();
+  if (!options_.constraints.empty()) read.push_back(options_.constraints);
+  check_outputs(files, read);
   return plan;
 }
 
@@ -285,6 +299,7 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
     if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
     if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
     if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
+    if (windows.constraints) text += "\tconstraints: " + semicrf::describe(*windows.constraints);
     text += "\n";
   });
   for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
@@ -321,8 +336,11 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
   PieceRunner({analysis_, window_budget_, options_.infeasible}, engines_, pieces, outputs, report_, progress)
       .run();
   times_.end("pieces");
-  report_.warn_of_exact_blocks();
+  // A required boundary takes the exact path, and nobody can help it.
+  if (!analysis_.constraints) report_.warn_of_exact_blocks();
   report_.tell_missing_values();
+  if (analysis_.constraints)
+    for (const Warning& warning : analysis_.constraints->warnings()) report_.warn(warning);
   if (after)
     for (const Warning& warning : after()) report_.warn(warning);
   if (progress != nullptr) progress->end();

@@ -48,6 +48,7 @@ class PreparedRun {
  private:
   ReadOptions read_options() const;
   EngineOptions settled_engine();
+  void read_constraints();
   void tell_steps();
   void settle_memory();
   std::string missing_text() const;

@@ -61,6 +61,7 @@ struct RunOptions {
   bool write_index = false;  // of outputs whose names end in .gz
   int digits = 6;            // decimals of bedGraph values
   std::string stats_path;    // or empty
+  std::string constraints;   // BED, the constraint in column 4; or empty
   std::string version;       // of the program, for headers
 };
 

@@ -59,8 +59,11 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
   // A path by posteriors has a sweep of its own, which says the same.
   if (result.path_posteriors) add_totals(*result.path_posteriors, 2);
   if (result.posteriors) add_totals(*result.posteriors, 2);
-  if (result.posteriors || result.path_posteriors)
-    add_posteriors(result.posteriors ? *result.posteriors : *result.path_posteriors, location, positions);
+  const PosteriorResult* const posteriors = result.posteriors        ? &*result.posteriors
+                                            : result.path_posteriors ? &*result.path_posteriors
+                                                                     : nullptr;
+  if (posteriors != nullptr) add_posteriors(*posteriors, location, positions);
+  add_piece(result, posteriors, location, positions);
   if (!result.draws) return;
   const std::vector<Draw>& draws = result.draws->draws;
   accumulate(stats.log_partition, result.draws->log_partition);
@@ -82,12 +85,31 @@ void SequenceReport::add_posteriors(const PosteriorResult& posteriors, const Bin
   boundary_plogp_ += posteriors.boundary_plogp;
   label_entropy_ += posteriors.label_entropy;
   positions_ += positions;
-  if (posteriors.sums) add_sums(posteriors, location, positions);
+  if (posteriors.sums) add_sums(*posteriors.sums, location, positions);
 }
 
-void SequenceReport::add_sums(const PosteriorResult& posteriors, const BinLocation& location,
+// An entry of its own, where it has more to say than the sequence.
+void SequenceReport::add_piece(const PieceResult& result, const PosteriorResult* posteriors,
+                               const BinLocation& location, std::int64_t positions) {
+  const bool summed = posteriors != nullptr && posteriors->sums;
+  if (result.log_constraint_probability)
+    accumulate(stats.log_constraint_probability, *result.log_constraint_probability);
+  if (!summed && !result.log_constraint_probability) return;
+  PieceStats piece;
+  piece.start = location.begin_base(0);
+  piece.end = location.end_base(positions);
+  if (summed) {
+    piece.log_partition = posteriors->log_partition;
+    piece.expected_segments = posteriors->boundary_mass;
+    piece.segmentation_entropy = posteriors->sums->entropy;
+  }
+  piece.log_constraint_probability = result.log_constraint_probability;
+  if (!stats.each_piece) stats.each_piece.emplace();
+  stats.each_piece->push_back(piece);
+}
+
+void SequenceReport::add_sums(const PosteriorSums& sums, const BinLocation& location,
                               std::int64_t positions) {
-  const PosteriorSums& sums = *posteriors.sums;
   accumulate(stats.segmentation_entropy, sums.entropy);
   if (!stats.labels) stats.labels.emplace(sums.label_bins.size());
   const auto bin = static_cast<double>(location.bin_size);
@@ -98,9 +120,6 @@ void SequenceReport::add_sums(const PosteriorResult& posteriors, const BinLocati
     label.expected_segments += sums.label_segments[c];
     label.expected_bases += sums.label_bins[c] * bin - sums.last_bin[c] * cut;
   }
-  if (!stats.each_piece) stats.each_piece.emplace();
-  stats.each_piece->push_back({location.begin_base(0), location.end_base(positions), posteriors.log_partition,
-                               posteriors.boundary_mass, sums.entropy});
 }
 
 void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {
@@ -158,6 +177,8 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
   for (SequenceReport& sequence : sequences_) {
     sequence.finish(labels_);
     if (sequence.missing_values) sequence.stats.missing_values = missing_stats(*sequence.missing_values);
+    if (sequence.stats.log_constraint_probability)
+      accumulate(stats.log_constraint_probability, *sequence.stats.log_constraint_probability);
     stats.sequences.push_back(sequence.stats);
   }
   return stats;

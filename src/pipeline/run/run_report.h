@@ -31,7 +31,9 @@ class SequenceReport {
 
  private:
   void add_posteriors(const PosteriorResult& posteriors, const BinLocation& location, std::int64_t positions);
-  void add_sums(const PosteriorResult& posteriors, const BinLocation& location, std::int64_t positions);
+  void add_sums(const PosteriorSums& sums, const BinLocation& location, std::int64_t positions);
+  void add_piece(const PieceResult& result, const PosteriorResult* posteriors, const BinLocation& location,
+                 std::int64_t positions);
   double boundary_mass_ = 0;
   double boundary_plogp_ = 0;
   double label_entropy_ = 0;

@@ -86,9 +86,11 @@ std::string error_of(const TempFolder& folder, const InputOptions& input, const 
   return "no error";
 }
 
-// (rows, 3) scores; the row `bad` holds `value`.
-ByteVector scores_of(std::size_t rows, unsigned seed,
-                     std::size_t bad = std::numeric_limits<std::size_t>::max(), double value = 0) {
+constexpr std::size_t kNoRow = std::numeric_limits<std::size_t>::max();
+
+// (rows, 3) scores, times `scale`; the row `bad` holds `value`.
+ByteVector scores_of(std::size_t rows, unsigned seed, std::size_t bad = kNoRow, double value = 0,
+                     double scale = 1) {
   std::mt19937 random(seed);
   std::vector<double> values(rows * 3);
   std::size_t label = 0;
@@ -96,7 +98,7 @@ ByteVector scores_of(std::size_t rows, unsigned seed,
     if (random() % 7 == 0) label = random() % 3;
     for (std::size_t c = 0; c < 3; ++c)
       values[3 * t + c] =
-          t == bad ? value : static_cast<double>(random() % 64) / 16 + (c == label ? 2.0 : 0.0);
+          t == bad ? value : scale * (static_cast<double>(random() % 64) / 16 + (c == label ? 2.0 : 0.0));
   }
   return npy_array(values, rows, 3);
 }
@@ -203,8 +205,10 @@ void check_same_words(const std::string& found, const std::string& expected) {
 
 // What can be asked about a sequence besides its best path.
 std::vector<std::string> answers(const TempFolder& folder, const InputOptions& input,
-                                 const std::string& claims, EngineOptions::Backend backend) {
+                                 const std::string& claims, EngineOptions::Backend backend,
+                                 const std::string& constraints = "") {
   RunOptions run = run_options(input, {});
+  run.constraints = constraints;
   run.engine.backend = backend;
   run.engine.precision = Precision::kDouble;
   QueryOptions query;
@@ -258,5 +262,58 @@ TEST_CASE("claims, starts, ends, entropies and paths by posteriors on a device a
   for (std::size_t i = 0; i < expected.size(); ++i) {
     CHECK(expected[i].size() > 3);
     check_same_words(found[i], expected[i]);
+  }
+}
+
+namespace {
+
+// Boundaries, several of them in a block, and labels, of 900 bins of 10 bases.
+std::string constraint_lines() {
+  std::string lines;
+  for (const int bin : {1, 17, 300, 303, 305, 310, 500, 501, 502, 503, 505, 507, 898})
+    lines += "0\t" + std::to_string(10 * bin) + "\t" + std::to_string(10 * bin + 10) + "\tboundary\n";
+  return lines + "0\t400\t600\tlabel:a,b\n0\t5100\t5130\tno-boundary\n0\t7000\t7010\tnot:c\n";
+}
+
+// The best path and the logarithm of the probability of the constraints.
+std::pair<std::string, double> constrained_path(const TempFolder& folder, RunOptions run) {
+  run.stats_path = folder / "stats.json";
+  DecodeOptions decode;
+  decode.run = run;
+  decode.score = ScoreColumn::kNone;
+  decode.output = folder / "path.bed";
+  run_decode(decode, nullptr);
+  const std::string stats = read_file(folder / "stats.json"), name = "\"log_constraint_probability\": ";
+  return {read_file(folder / "path.bed"), std::stod(stats.substr(stats.find(name) + name.size()))};
+}
+
+}  // namespace
+
+TEST_CASE("what a device computes under constraints is what the cpu computes") {
+  const TempFolder folder;
+  const std::string constraints = folder.add("what.bed", constraint_lines());
+  const std::string claims = folder.add("claims.bed", "0\t3000\t3100\tlabel:a\n0\t2990\t3050\tends:b\n");
+  // The larger the scores, the larger what makes a boundary hold.
+  for (const double scale : {1.0, 1e4, 1e7}) {
+    INFO("scores times " << scale);
+    Inputs inputs(folder);
+    inputs.add(scores_of(900, 6, kNoRow, 0, scale));
+    const InputOptions input = inputs.options();
+    RunOptions run = run_options(input, {});
+    run.constraints = constraints;
+    for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+      run.engine.precision = precision;
+      run.engine.backend = EngineOptions::Backend::kCpu;
+      const auto expected = constrained_path(folder, run);
+      run.engine.backend = EngineOptions::Backend::kCuda;
+      const auto found = constrained_path(folder, run);
+      check_same_words(found.first, expected.first);
+      const double digits = precision == Precision::kFloat ? 1e-5 : 1e-9;
+      CHECK(std::fabs(found.second - expected.second) < digits * (1 + std::fabs(expected.second)));
+    }
+    if (scale > 1) continue;
+    const auto expected = answers(folder, input, claims, EngineOptions::Backend::kCpu, constraints);
+    const auto found = answers(folder, input, claims, EngineOptions::Backend::kCuda, constraints);
+    for (std::size_t i = 0; i < expected.size(); ++i) check_same_words(found[i], expected[i]);
   }
 }

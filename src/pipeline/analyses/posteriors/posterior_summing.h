@@ -1,8 +1,10 @@
 // Adds up the sums of a sequence from the posteriors of its positions.
 #pragma once
 
+#include <optional>
 #include <vector>
 
+#include "pipeline/analyses/posteriors/cross_score.h"
 #include "pipeline/analyses/posteriors/expected_score.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 
@@ -11,8 +13,9 @@ namespace semicrf {
 // Everything is added position by position from the left, so that neither windows nor threads change a digit.
 class PosteriorSumming {
  public:
-  // `model` must outlive this object.
-  PosteriorSumming(const ChainModel& model, int threads);
+  // `scored`: where the scores of the entropy are, or null, see PosteriorSelection. Both must outlive this
+  // object.
+  PosteriorSumming(const ChainModel& model, ScoreSource* scored, int threads);
 
   // For the engine to add to, window by window from the left.
   ExpectedCounts& counts() { return sums_.counts; }
@@ -23,7 +26,8 @@ class PosteriorSumming {
 
  private:
   std::size_t labels_;
-  ExpectedScore score_;
+  ExpectedScore score_;              // or
+  std::optional<CrossScore> cross_;  // of scores that lie elsewhere
   PosteriorSums sums_;
 };
 

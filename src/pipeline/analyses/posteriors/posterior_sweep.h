@@ -39,6 +39,7 @@ struct PosteriorSelection {
   bool path_next = false;             // with path_edges: the start posterior of the path's next label too
   bool sums = false;                  // PosteriorResult::sums, without the counts
   bool counts = false;                // with the counts
+  ScoreSource* scored = nullptr;  // with sums: the entropy is of these scores; null: those of the sequence
   PosteriorObserver* observer = nullptr;  // with sums or counts: gets what they are made of
   int threads = 1;                        // for what the host adds up for the sums
   // Of a piece that was cut: the engine has its chain. Posteriors and counts are those of its base's labels;
