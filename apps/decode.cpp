@@ -19,6 +19,7 @@ struct DecodeArguments {
   std::optional<double> gamma;
   std::optional<double> interval_level;
   std::optional<std::int64_t> review_top;
+  int best = 1;
   bool merge_adjacent = false;
   bool extra_columns = false;
   bool no_entropy = false;
@@ -29,6 +30,7 @@ void decode(const DecodeArguments& arguments) {
   require_inputs(arguments.common.input, "INPUT");
   options.run = run_options(arguments.common);
   options.output = output_path(arguments.common, "segments.bed");
+  options.best = arguments.best;
   options.posterior_path = arguments.posterior;
   options.table_path = arguments.table;
   options.boundaries_path = arguments.boundaries;
@@ -52,7 +54,11 @@ void add_decode_command(CLI::App& program) {
       program, "decode", "Find the best segmentation and write it as BED.",
       "Outputs:\n"
       "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; the score is\n"
-      "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0\n"
+      "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0;\n"
+      "                    with --best N and -o out.bed: out.1.bed ... out.N.bed, the best first, with the\n"
+      "                    score 0 and only as many files as there are segmentations. Of several regions or\n"
+      "                    chromosomes, out.R.bed has the R-th best of each that has so many. --stats has\n"
+      "                    the score and log_probability = ln P(segmentation) of each\n"
       "  --table FILE      a line per segment, columns separated by tabs: chrom start end label;\n"
       "                    p_label, the mean of P(label|bin); p_segment, P(exactly this segment), or . for "
       "one\n"
@@ -91,6 +97,12 @@ void add_decode_command(CLI::App& program) {
                        : "must be a number of at least 0, not '" + text + "'";
           },
           ""));
+  command
+      ->add_option("--best", arguments->best,
+                   "write the N best segmentations, all different, each to a file of its own (1 to " +
+                       std::to_string(kMostBestPaths) + ")")
+      ->check(CLI::Range(1, kMostBestPaths))
+      ->capture_default_str();
   add_entropy_option(*command, arguments->no_entropy);
   command->add_option("--posterior", arguments->posterior,
                       "also write the boundary posterior (bedGraph) to this file");

@@ -22,6 +22,11 @@ class CompensatedSum {
     add(other.high_);
     low_ += other.low_;
   }
+  // Finite sums.
+  void subtract(const CompensatedSum& other) {
+    add(-other.high_);
+    low_ -= other.low_;
+  }
   double value() const { return std::isfinite(high_) ? high_ + low_ : high_; }
   // The sum plus `shift`, rounded once.
   double plus(double shift) const {

@@ -44,6 +44,10 @@ class ViterbiKernel {
   // The same run again for its messages.
   virtual void messages(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
                         ViterbiChunk& all) = 0;
+  // Its forward messages as PosteriorKernel::forward() gives those of the log semiring. Not of the kernel for
+  // K = 1.
+  virtual RunStates forward(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup,
+                            RunStart start, const ForwardArrays& out) = 0;
 };
 
 // Log semiring.

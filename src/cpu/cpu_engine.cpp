@@ -1,6 +1,7 @@
 #include "cpu/cpu_engine.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "core/parallel.h"
@@ -36,7 +37,11 @@ EngineInfo describe(ChainModel model, Precision precision, int threads, const st
   return {"cpu",
           "cpu (" + chosen_instruction_set(instruction_set) + ", " + numbers + ", " +
               std::to_string(std::max(1, threads)) + (threads <= 1 ? " thread)" : " threads)"),
-          std::move(model), precision, grid};
+          std::move(model),
+          precision,
+          grid,
+          false,
+          true};
 }
 
 void add_counts(const ExpectedCounts& part, ExpectedCounts& total) {
@@ -67,7 +72,8 @@ class CpuEngine final : public Engine {
  public:
   CpuEngine(ChainModel model, Precision precision, int threads, const std::string& instruction_set)
       : Engine(describe(std::move(model), precision, threads, instruction_set), nullptr, one_by_one_),
-        pool_(threads) {
+        pool_(threads),
+        instruction_set_(instruction_set) {
     with_instruction_set(instruction_set, [this] {
       trace_tables_ = std::make_unique<const cpu::TraceTables>(model_);
       const bool single = precision_ == Precision::kFloat;
@@ -77,6 +83,7 @@ class CpuEngine final : public Engine {
       posterior_factory_ = single ? cpu::posterior_float(model_) : cpu::posterior_double(model_);
     });
     viterbi_kernels_.resize(static_cast<std::size_t>(pool_.size()));
+    message_kernels_.resize(static_cast<std::size_t>(pool_.size()));
     posterior_kernels_.resize(static_cast<std::size_t>(pool_.size()));
   }
 
@@ -128,8 +135,14 @@ class CpuEngine final : public Engine {
                              const BoundaryState* right, const PosteriorArrays& out) override;
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override;
+  ForwardWindow best_forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                             const ForwardArrays& out) override;
 
  private:
+  // The run of one chunk: by which worker, from which start, and where its rows go.
+  using RunForward = std::function<RunStates(int worker, PositionRange, RunStart, const ForwardArrays&)>;
+  ForwardWindow forward_by(const RunForward& run, PositionRange range, const BoundaryState* left,
+                           const ForwardArrays& out);
   std::size_t states_bytes(std::int64_t positions, std::size_t states) const {
     const auto chunks = wide(ceil_div(positions, grid_.chunk));
     return chunks * states * (static_cast<std::size_t>(model_.max_duration) + 2) *
@@ -165,6 +178,13 @@ class CpuEngine final : public Engine {
     if (!kernel) kernel = viterbi_factory_->make();
     return *kernel;
   }
+  // For best_forward(): the kernels of the path, but for those of K = 1, which keep no such messages.
+  cpu::ViterbiKernel& message_kernel(int worker) {
+    if (!message_factory_) return viterbi_kernel(worker);
+    auto& kernel = message_kernels_[static_cast<std::size_t>(worker)];
+    if (!kernel) kernel = message_factory_->make();
+    return *kernel;
+  }
   cpu::PosteriorKernel& posterior_kernel(int worker) {
     auto& kernel = posterior_kernels_[static_cast<std::size_t>(worker)];
     if (!kernel) kernel = posterior_factory_->make();
@@ -176,10 +196,13 @@ class CpuEngine final : public Engine {
   const ChunkGrid& grid_ = grid();
   OneByOne one_by_one_{*this};
   ThreadPool pool_;
+  const std::string instruction_set_;
   std::unique_ptr<const cpu::TraceTables> trace_tables_;
   std::unique_ptr<cpu::KernelFactory<cpu::ViterbiKernel>> viterbi_factory_;
+  std::unique_ptr<cpu::KernelFactory<cpu::ViterbiKernel>> message_factory_;  // or null: viterbi_factory_
   std::unique_ptr<cpu::KernelFactory<cpu::PosteriorKernel>> posterior_factory_;
   std::vector<std::unique_ptr<cpu::ViterbiKernel>> viterbi_kernels_;
+  std::vector<std::unique_ptr<cpu::ViterbiKernel>> message_kernels_;
   std::vector<std::unique_ptr<cpu::PosteriorKernel>> posterior_kernels_;
 };
 
@@ -307,6 +330,27 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
 
 ForwardWindow CpuEngine::forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                  const ForwardArrays& out) {
+  return forward_by(
+      [&](int worker, PositionRange chunk, RunStart start, const ForwardArrays& rows) {
+        return posterior_kernel(worker).forward(scores, chunk, grid_.warmup, start, rows);
+      },
+      range, left, out);
+}
+
+ForwardWindow CpuEngine::best_forward(const ScoreWindow& scores, PositionRange range,
+                                      const BoundaryState* left, const ForwardArrays& out) {
+  if (model_.max_duration == 1 && !message_factory_)
+    with_instruction_set(instruction_set_,
+                         [this] { message_factory_ = cpu::viterbi_double(*trace_tables_); });
+  return forward_by(
+      [&](int worker, PositionRange chunk, RunStart start, const ForwardArrays& rows) {
+        return message_kernel(worker).forward(scores, chunk, grid_.warmup, start, rows);
+      },
+      range, left, out);
+}
+
+ForwardWindow CpuEngine::forward_by(const RunForward& run, PositionRange range, const BoundaryState* left,
+                                    const ForwardArrays& out) {
   const std::vector<PositionRange> chunks = chunks_of(range);
   const auto labels = static_cast<std::size_t>(model_.num_labels);
   const auto rows_of = [&](std::size_t i) {
@@ -321,9 +365,8 @@ ForwardWindow CpuEngine::forward(const ScoreWindow& scores, PositionRange range,
     return at;
   };
   std::vector<RunStates> states(chunks.size());
-  pool_.run(chunks.size(), [&](std::size_t i, int worker) {
-    states[i] = posterior_kernel(worker).forward(scores, chunks[i], grid_.warmup, RunStart(), rows_of(i));
-  });
+  pool_.run(chunks.size(),
+            [&](std::size_t i, int worker) { states[i] = run(worker, chunks[i], RunStart(), rows_of(i)); });
 
   ForwardWindow result;
   result.whole = left != nullptr ? left->whole : 0.0;
@@ -341,8 +384,7 @@ ForwardWindow CpuEngine::forward(const ScoreWindow& scores, PositionRange range,
         states[i].exit.whole += origins[i].whole;
         states[i].exit.offset += origins[i].offset;
       } else {
-        states[i] = posterior_kernel(0).forward(scores, chunks[i], grid_.warmup,
-                                                {RunStart::Kind::kState, truth}, rows_of(i));
+        states[i] = run(0, chunks[i], {RunStart::Kind::kState, truth}, rows_of(i));
         origins[i] = {truth->whole, truth->offset};
         result.chunks[i].repaired = true;
       }

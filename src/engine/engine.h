@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -127,7 +128,7 @@ struct ForwardArrays {
 };
 
 struct ForwardWindow {
-  BoundaryState right;  // true forward state at range.end (log semiring)
+  BoundaryState right;  // true forward state at range.end, of the semiring that was asked for
   double whole = 0;
   std::vector<ChunkReport> chunks;
 };
@@ -143,6 +144,8 @@ struct EngineInfo {
   Precision precision = Precision::kDouble;
   ChunkGrid grid;
   bool projects = false;  // whether windows may come with features in place of scores, except for forward()
+                          // and best_forward()
+  bool best_messages = false;  // whether best_forward() may be called
 };
 
 class Engine {
@@ -195,6 +198,13 @@ class Engine {
   // and `left` as for viterbi().
   virtual ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                 const ForwardArrays& out) = 0;
+
+  // The same in the max semiring: every sum of ForwardArrays is a maximum, and everything that is possible is
+  // there. Of engines with `best_messages`.
+  virtual ForwardWindow best_forward(const ScoreWindow& /*scores*/, PositionRange /*range*/,
+                                     const BoundaryState* /*left*/, const ForwardArrays& /*out*/) {
+    throw std::logic_error("this engine keeps no messages of best paths");
+  }
 
  protected:
   Engine(EngineInfo info, DeviceMemory* own_memory, SequenceBatches& batches)

@@ -51,7 +51,7 @@ class ReferenceEngine : public Engine {
  public:
   explicit ReferenceEngine(ChainModel model)
       : Engine({"reference", "reference, scalar log domain, double, one thread", std::move(model),
-                Precision::kDouble, ChunkGrid{kWholeSequence, 0, 0.0}},
+                Precision::kDouble, ChunkGrid{kWholeSequence, 0, 0.0}, false, true},
                nullptr, one_by_one_) {}
 
   std::size_t viterbi_bytes(std::int64_t positions, bool) const override {
@@ -92,9 +92,19 @@ class ReferenceEngine : public Engine {
 
   ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         const ForwardArrays& out) override {
+    return forward_in(Semiring::kLog, scores, range, left, out);
+  }
+  ForwardWindow best_forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                             const ForwardArrays& out) override {
+    return forward_in(Semiring::kMax, scores, range, left, out);
+  }
+
+ private:
+  ForwardWindow forward_in(Semiring semiring, const ScoreWindow& scores, PositionRange range,
+                           const BoundaryState* left, const ForwardArrays& out) const {
     check_whole(scores, range, left, nullptr);
     const SequenceScores sequence(model_, scores);
-    const ForwardMessages messages = semicrf::forward(model_, sequence, Semiring::kLog);
+    const ForwardMessages messages = semicrf::forward(model_, sequence, semiring);
     ForwardWindow window;
     window.right = normalised(forward_state(model_, sequence, messages, range.end));
     window.chunks.resize(1);
@@ -117,7 +127,6 @@ class ReferenceEngine : public Engine {
     return window;
   }
 
- private:
   static void check_whole(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                           const BoundaryState* right) {
     if (range.begin != 0 || range.end != scores.length || left != nullptr || right != nullptr) {

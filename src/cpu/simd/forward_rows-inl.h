@@ -17,12 +17,12 @@ namespace HWY_NAMESPACE {
 
 // Writes what a forward run leaves behind, relative to the run's own origin: levels are its base and mass,
 // and are added to the values where nobody asks for them.
-template <class Real, class D>
-class ForwardRows : public RealVectors<Real, D, LogSemiring> {
+template <class Real, class D, class Semiring>
+class ForwardRows : public RealVectors<Real, D, Semiring> {
  public:
-  using Tables = ChainTables<Real, D, LogSemiring>;
-  using Run = BlockRun<Real, D, LogSemiring>;
-  using Vectors = RealVectors<Real, D, LogSemiring>;
+  using Tables = ChainTables<Real, D, Semiring>;
+  using Run = BlockRun<Real, D, Semiring>;
+  using Vectors = RealVectors<Real, D, Semiring>;
   using Messages = typename Run::Messages;
   using Whole = typename Vectors::Whole;
   using typename Vectors::DD;

@@ -68,7 +68,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
                     const ForwardArrays& out) override {
     const FlushSubnormals flush;
     const ScoreView view(scores, Direction::kForward);
-    ForwardRows<Real, D> rows(*forward_tables_, out);
+    ForwardRows<Real, D, LogSemiring> rows(*forward_tables_, out);
     return run_chunk(
         forward_, view, chunk, warmup, start, scratch_, [&](std::int64_t) { rows.before(forward_); },
         [&](std::int64_t block, const Messages& m) { rows.write(forward_, chunk, block, m); });

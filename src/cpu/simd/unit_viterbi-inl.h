@@ -14,6 +14,7 @@
 #include <bit>
 #include <cmath>
 #include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "cpu/chunk_kernel.h"
@@ -83,6 +84,10 @@ class UnitViterbiKernel final : public ViterbiKernel {
                 ViterbiChunk& all) override {
     sweep(scores, chunk, warmup, start);
     all = messages_of(scores, chunk, 0, blocks_of(chunk));
+  }
+  RunStates forward(const ScoreWindow&, PositionRange, std::int64_t, RunStart,
+                    const ForwardArrays&) override {
+    throw std::logic_error("the kernel for K = 1 keeps no forward messages");
   }
 
   static std::size_t workspace_bytes(const Tables& tables, std::int64_t chunk) {

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "cpu/simd/chunk_run-inl.h"
+#include "cpu/simd/forward_rows-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
@@ -47,6 +48,14 @@ class ViterbiKernelImpl final : public ViterbiKernel {
   void messages(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
                 ViterbiChunk& all) override {
     sweep(scores, chunk, warmup, start, &all);
+  }
+  RunStates forward(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
+                    const ForwardArrays& out) override {
+    const ScoreView view(scores, Direction::kForward);
+    ForwardRows<Real, D, MaxSemiring> rows(*tables_, out);
+    return run_chunk(
+        run_, view, chunk, warmup, start, scratch_, [&](std::int64_t) { rows.before(run_); },
+        [&](std::int64_t block, const Messages& m) { rows.write(run_, chunk, block, m); });
   }
 
  private:

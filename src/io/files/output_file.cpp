@@ -102,6 +102,13 @@ void OutputFile::compress_with(int threads) {
   buffer_.resize(std::max(blocks, kBlocksPerBuffer) * BGZF_BLOCK_SIZE);
 }
 
+void OutputFile::use_small_buffer() {
+  constexpr std::size_t kSmallBuffer = std::size_t{16} << 10;
+  threads_ = 1;
+  buffer_.resize(is_compressed_ ? 2 * BGZF_BLOCK_SIZE : kSmallBuffer);
+  buffer_.shrink_to_fit();
+}
+
 void OutputFile::write(std::string_view bytes) {
   // What is longer than the buffer gains nothing from it.
   if (!is_compressed_ && bytes.size() >= buffer_.size()) {

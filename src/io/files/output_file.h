@@ -61,6 +61,10 @@ class OutputFile {
   // bytes are the same. Before the first write.
   void compress_with(int threads);
 
+  // For one of very many files: a buffer of 16 KiB, or of two BGZF blocks that one thread compresses. Before
+  // the first write.
+  void use_small_buffer();
+
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
   // Removes the temporary file unless commit() was called. Buffered bytes are dropped.

@@ -1,5 +1,6 @@
 #include "io/json/stats_json.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "io/files/output_file.h"
@@ -47,6 +48,28 @@ Json pieces_json(const std::vector<PieceStats>& pieces) {
   return list;
 }
 
+// Of the sequence: sums of file r over the pieces that have an r-th segmentation.
+void put_ranks(Json& object, const std::vector<RankStats>& pieces) {
+  std::vector<double> score, log_probability;
+  Json list = Json::array();
+  for (const RankStats& piece : pieces) {
+    const std::size_t ranks = std::max(score.size(), piece.score.size());
+    score.resize(ranks);
+    log_probability.resize(ranks);
+    for (std::size_t i = 0; i < piece.score.size(); ++i) {
+      score[i] += piece.score[i];
+      log_probability[i] += piece.log_probability[i];
+    }
+    list.push_back({{"start", piece.start},
+                    {"end", piece.end},
+                    {"score", piece.score},
+                    {"log_probability", piece.log_probability}});
+  }
+  object["score"] = score;
+  object["log_probability"] = log_probability;
+  object["best"] = list;
+}
+
 Json sequence_json(const SequenceStats& sequence) {
   Json object;
   object["name"] = sequence.name;
@@ -59,6 +82,7 @@ Json sequence_json(const SequenceStats& sequence) {
   put_optional(object, "segments", sequence.segments);
   put_optional(object, "log_partition", sequence.log_partition);
   put_optional(object, "viterbi_score", sequence.viterbi_score);
+  if (sequence.best) put_ranks(object, *sequence.best);
   put_optional(object, "log_likelihood", sequence.log_likelihood);
   put_optional(object, "log_constraint_probability", sequence.log_constraint_probability);
   put_optional(object, "expected_segments", sequence.expected_segments);

@@ -34,6 +34,13 @@ struct PieceStats {
   std::optional<double> log_constraint_probability;  // nats
 };
 
+// The best segmentations of a piece, the best first.
+struct RankStats {
+  std::int64_t start = 0, end = 0;      // bases, counted from 0
+  std::vector<double> score;            // of each
+  std::vector<double> log_probability;  // ln P(y|x)
+};
+
 // One entry per sequence, in output order. What was not computed stays empty and is left out of the document.
 struct SequenceStats {
   std::string name;
@@ -52,6 +59,7 @@ struct SequenceStats {
   std::optional<double> log_constraint_probability;                          // nats, summed over pieces
   std::optional<std::vector<LabelStats>> labels;
   std::optional<std::vector<PieceStats>> each_piece;
+  std::optional<std::vector<RankStats>> best;         // of each piece
   std::optional<std::vector<double>> log_likelihood;  // ln P(y|x) of each draw, summed over pieces
   std::optional<double> boundary_entropy;             // nats
   std::optional<double> position_entropy;             // nats

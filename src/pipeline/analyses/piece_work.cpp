@@ -57,6 +57,7 @@ void for_each_pass_over(const Engine& engine, const ScoreSource& source, const A
   if (analysis.viterbi) visit(&PiecePlan::viterbi, viterbi_needs(engine, source));
   if (analysis.path_gamma) visit(&PiecePlan::path, posterior_needs(engine, source, path_selection(analysis)));
   if (analysis.exact_segments) visit(&PiecePlan::shares, share_needs(engine, source));
+  if (analysis.best_paths) visit(&PiecePlan::best_paths, best_paths_needs(engine, source));
   if (analysis.posteriors) {
     const SegmentList some_path;
     visit(
@@ -101,8 +102,9 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
 }  // namespace
 
 bool PiecePlan::whole() const {
-  return std::ranges::all_of(std::array{&viterbi, &path, &shares, &posteriors, &draws, &claims, &constraints},
-                             [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
+  return std::ranges::all_of(
+      std::array{&viterbi, &path, &shares, &best_paths, &posteriors, &draws, &claims, &constraints},
+      [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
 }
 
 std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
@@ -176,6 +178,12 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
   }
   if (analysis.exact_segments)
     result.shares = segment_shares(engine, source, *plan.shares, *result.path(), analysis.roles, progress);
+  if (analysis.best_paths) {
+    BestPathsRequest request = *analysis.best_paths;
+    request.threads = plan.threads;
+    result.best_paths =
+        find_best_paths(engine, source, *plan.best_paths, *result.viterbi, analysis.roles, request, progress);
+  }
   if (analysis.posteriors)
     result.posteriors = sweep_posteriors(
         engine, source, *plan.posteriors,

@@ -13,6 +13,7 @@
 #include "engine/options.h"
 #include "io/text/bin_location.h"
 #include "model/edge_roles.h"
+#include "pipeline/analyses/best_paths/best_paths.h"
 #include "pipeline/analyses/claims/claim_sweep.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "pipeline/analyses/draws/segment_shares.h"
@@ -50,8 +51,9 @@ struct Analysis {
   bool path_edges = false;      // with a path and posteriors: those of its starts and ends too
   bool path_next = false;       // with path_edges: P(the path's next label starts), at every position
   bool exact_segments = false;  // with path_edges: the posteriors of exactly the segments of the path
-  int draws = 0;                // segmentations drawn from P(y|x)
-  std::uint64_t seed = 0;       // of the draws
+  std::optional<BestPathsRequest> best_paths;   // with the best path: more of them
+  int draws = 0;                                // segmentations drawn from P(y|x)
+  std::uint64_t seed = 0;                       // of the draws
   std::shared_ptr<ClaimRequest> claims;         // or null
   std::shared_ptr<ConstraintFile> constraints;  // of all that is computed, or null
   bool constraint_probability = false;          // with constraints
@@ -63,7 +65,7 @@ struct Analysis {
   // How often progress counts every position.
   int passes() const {
     return (viterbi ? 2 : 0) + (path_gamma ? 1 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) +
-           (draws > 0 ? 2 : 0) + (claims ? 2 : 0) + constraint_passes();
+           (best_paths ? 3 : 0) + (draws > 0 ? 2 : 0) + (claims ? 2 : 0) + constraint_passes();
   }
   // Besides: for log Z with constraints and without.
   int constraint_passes() const { return constraints ? 2 : 0; }
@@ -71,7 +73,7 @@ struct Analysis {
 
 struct PiecePlan {
   // path: by posteriors; constraints: of the passes that these need besides
-  std::optional<WindowPlan> viterbi, path, shares, posteriors, draws, claims, constraints;
+  std::optional<WindowPlan> viterbi, path, shares, best_paths, posteriors, draws, claims, constraints;
   int threads = 1;  // besides those of the engine
 
   bool whole() const;  // one window
@@ -98,6 +100,7 @@ struct PieceResult {
   std::optional<PosteriorResult> path_posteriors;  // that the path by posteriors was found with
   std::optional<PosteriorPath> posterior_path;     // where there is one
   std::optional<SegmentShares> shares;
+  std::optional<BestPaths> best_paths;
   std::optional<PosteriorResult> posteriors;
   std::optional<DrawResult> draws;
   std::optional<ClaimSweep> claims;
@@ -125,8 +128,8 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress);
 
 // analyse_piece() for several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` has neither exact segments, nor draws, claims, sums or roles. `sink` gets the index of a piece
-// and its posteriors, from several threads; `threads`: for what the host does.
+// `analysis` has neither exact segments, nor several best paths, draws, claims, sums or roles. `sink` gets
+// the index of a piece and its posteriors, from several threads; `threads`: for what the host does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,
                                           int threads);

@@ -16,23 +16,36 @@ namespace {
 class BedSink : public OutputSink {
  public:
   BedSink(OutputFile& file, const SegmentOutput& output)
-      : writer_(file, output.labels, output.bed), draw_(output.draw), threads_(output.threads) {}
+      : writer_(file, output.labels, output.bed),
+        draw_(output.draw),
+        rank_(output.rank),
+        threads_(output.threads) {}
 
   void begin_piece(const BinLocation& location, const PieceResult& result, bool posteriors_follow) override {
     writer_.begin_piece(location);
+    if (rank_) return write_rank(result);
     const SegmentList& path = draw_ ? result.draws->draws[*draw_].segments : *result.path();
     if (!posteriors_follow) return write_path(path);
     support_.begin_piece(result);
   }
 
   void add_block(const PosteriorBlock& block) override {
+    if (rank_) return;
     support_.add_block(
         block, [this](const Segment& segment, const SegmentSupport& known) { writer_.add(segment, &known); });
   }
 
   void end_piece(const PieceResult&) override { writer_.end_piece(); }
+  bool is_wanted() const override { return !rank_ || *rank_ == 0 || has_rank_; }
 
  private:
+  // Without posteriors. A piece may have fewer segmentations.
+  void write_rank(const PieceResult& result) {
+    if (*rank_ >= result.best_paths->ranks.size()) return;
+    has_rank_ = true;
+    if (*rank_ == 0) return write_path(*result.path());
+    write_path(result.best_paths->segments(*rank_, *result.path()));
+  }
   // A path without posteriors; threads print parts of a long one at the same time.
   void write_path(const SegmentList& path) {
     constexpr std::int64_t kPart = 1 << 12;  // segments
@@ -62,7 +75,8 @@ class BedSink : public OutputSink {
   }
 
   BedWriter writer_;
-  std::optional<std::size_t> draw_;
+  std::optional<std::size_t> draw_, rank_;
+  bool has_rank_ = false;  // some piece
   int threads_;
   PathSupport support_;
 };

@@ -41,7 +41,11 @@ class StatsSink : public OutputSink {
 
 }  // namespace
 
-PlannedOutput segment_output(const SegmentOutput& output) { return planned(output, kSegmentFormats); }
+PlannedOutput segment_output(const SegmentOutput& output) {
+  PlannedOutput result = planned(output, kSegmentFormats);
+  result.one_of_many = output.rank.has_value();
+  return result;
+}
 
 PlannedOutput track_output(const TrackOutput& output) { return planned(output, kTrackFormats); }
 

@@ -20,7 +20,7 @@ namespace semicrf {
 
 class RunReport;
 
-// Segments: of the best path, with its posteriors where there are any; or of a draw.
+// Segments: of the best path, with its posteriors where there are any; of a draw; or of a rank.
 struct SegmentOutput {
   OutputSpec file;
   std::string header;
@@ -28,6 +28,7 @@ struct SegmentOutput {
   BedOptions bed;
   std::optional<std::size_t> draw;  // its index; absent: the best path
   int threads = 1;                  // that print and compress
+  std::optional<std::size_t> rank;  // of several best paths, from 0; no file where no piece has so many
 };
 PlannedOutput segment_output(const SegmentOutput& output);
 

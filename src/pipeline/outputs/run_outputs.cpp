@@ -6,6 +6,7 @@ RunOutputs::RunOutputs(const OutputPlan& plan) {
   for (const PlannedOutput& planned : plan) {
     Output& output = outputs_.emplace_back(planned.file);
     output.file.compress_with(planned.threads);
+    if (planned.one_of_many) output.file.use_small_buffer();
     output.file.write(planned.header);
     output.sink = planned.open(output.file);
   }
@@ -25,6 +26,7 @@ void RunOutputs::end_piece(const PieceResult& result) {
 
 void RunOutputs::finish(StopWatch& watch) {
   for (Output& output : outputs_) {
+    if (!output.sink->is_wanted()) continue;
     timed(watch, [&] {
       output.sink->finish();
       output.file.finish();
@@ -33,7 +35,8 @@ void RunOutputs::finish(StopWatch& watch) {
 }
 
 void RunOutputs::commit() {
-  for (Output& output : outputs_) output.file.commit();
+  for (Output& output : outputs_)
+    if (output.sink->is_wanted()) output.file.commit();
 }
 
 }  // namespace semicrf

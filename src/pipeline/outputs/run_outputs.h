@@ -20,7 +20,8 @@ class RunOutputs {
   void end_piece(const PieceResult& result);
 
   // Everything written and durable, then everything under its name. Call each once, at the end: all that can
-  // fail but renaming fails in finish(), which is on the clock of `watch`.
+  // fail but renaming fails in finish(), which is on the clock of `watch`. Outputs whose sinks want no file
+  // get none.
   void finish(StopWatch& watch);
   void commit();
 

@@ -25,6 +25,8 @@ class OutputSink {
   virtual void end_piece(const PieceResult&) {}
   // After the last piece: the rest of the file's content.
   virtual void finish() {}
+  // After the last piece: whether there is a file at all.
+  virtual bool is_wanted() const { return true; }
 };
 
 // An output that is not opened yet.
@@ -34,6 +36,7 @@ struct PlannedOutput {
   int threads = 1;     // that compress it
   // Makes the sink that writes to the opened file, which outlives it.
   std::function<std::unique_ptr<OutputSink>(OutputFile&)> open;
+  bool one_of_many = false;  // files that are open at once, so that its buffer must be small
 };
 using OutputPlan = std::vector<PlannedOutput>;
 

@@ -109,11 +109,13 @@ EngineOptions PreparedRun::settled_engine() {
   analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
   work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +
                 (analysis_.posteriors ? 2 : 0) + (analysis_.exact_segments ? 1 : 0) +
-                (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0) + analysis_.constraint_passes();
+                (analysis_.best_paths ? 2 : 0) + (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0) +
+                analysis_.constraint_passes();
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
   if (analysis_.claims) analysis_.claims->engine = options;
+  if (analysis_.best_paths) analysis_.best_paths->engine = options;
   return options;
 }
 
@@ -171,7 +173,9 @@ void PreparedRun::settle_memory() {
       comfortable =
           std::max(comfortable, piece.kept + comfortable_bytes(piece.engine, piece.source, piece.analysis));
     });
-  const std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
+  std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
+  if (analysis_.best_paths)
+    fixed += static_cast<std::size_t>(analysis_.best_paths->most) * analysis_.best_paths->memory;
   try {
     window_budget_ = window_memory(options_.max_memory, fixed, modest, comfortable);
     plan_pieces(1);
@@ -214,8 +218,8 @@ std::size_t PreparedRun::forecast_peak() const {
     const PiecePlan plan = plan_piece(engine, piece.source, piece.analysis,
                                       window_budget_ - std::min(piece.kept, window_budget_));
     std::size_t window = 0;
-    for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.posteriors, &plan.draws,
-                             &plan.claims, &plan.constraints})
+    for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.best_paths, &plan.posteriors,
+                             &plan.draws, &plan.claims, &plan.constraints})
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
     // The threads keep the workspaces of the first pass.
     if (plan.viterbi && plan.posteriors) {
@@ -296,6 +300,7 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
     if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);
     if (windows.path) text += "\tpath by posteriors: " + semicrf::describe(*windows.path);
     if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
+    if (windows.best_paths) text += "\tbest segmentations: " + semicrf::describe(*windows.best_paths);
     if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
     if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
     if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);

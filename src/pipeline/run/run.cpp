@@ -1,9 +1,12 @@
 #include "pipeline/run/run.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
+#include <utility>
 
 #include "core/error.h"
+#include "io/files/open_files.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/prepared_run.h"
@@ -31,6 +34,10 @@ Analysis decode_analysis(const DecodeOptions& options) {
   } else {
     analysis.viterbi = true;
   }
+  if (options.best > 1) {
+    analysis.best_paths.emplace().most = options.best;
+    analysis.best_paths->memory = options.output.ends_with(".gz") ? kCompressedRankMemory : kRankMemory;
+  }
   analysis.path_next = !options.boundaries_path.empty() || !options.review_path.empty() ||
                        (!options.table_path.empty() && options.interval_level.has_value());
   analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
@@ -38,7 +45,7 @@ Analysis decode_analysis(const DecodeOptions& options) {
   analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
                         options.score == ScoreColumn::kPosterior ||
                         (by_posteriors && options.score == ScoreColumn::kAuto);
-  analysis.posteriors_if_cheap = options.score == ScoreColumn::kAuto;
+  analysis.posteriors_if_cheap = options.score == ScoreColumn::kAuto && options.best == 1;
   analysis.sums = options.entropy && !options.run.stats_path.empty();
   return analysis;
 }
@@ -82,6 +89,21 @@ void add_tables(const DecodeOptions& options, const PreparedRun& run, const Head
   tell_of_index(options);
 }
 
+// A file for each of the best segmentations.
+void add_ranks(const DecodeOptions& options, const PreparedRun& run, const HeaderOptions& named,
+               OutputPlan& plan) {
+  for (int rank = 1; rank <= options.best; ++rank) {
+    HeaderOptions own = named;
+    own.push_back({"rank", std::to_string(rank)});
+    SegmentOutput output;
+    output.file = run.output(numbered_path(options.output, rank));
+    output.header = run.header("decode", own);
+    output.labels = run.parameters().labels;
+    output.rank = static_cast<std::size_t>(rank - 1);
+    plan.push_back(segment_output(output));
+  }
+}
+
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
   HeaderOptions named;
   if (options.rule == PathRule::kPosterior) {
@@ -91,17 +113,22 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   if (options.merge_adjacent) named.push_back({"merge-adjacent", "yes"});
   if (!options.posterior_path.empty()) named.push_back({"posterior", "yes"});
   if (options.extra_columns) named.push_back({"extra-columns", "yes"});
-  named.push_back({"score", run.analysis().posteriors ? "posterior" : "none"});
+  named.push_back({"score", run.analysis().posteriors && options.best == 1 ? "posterior" : "none"});
   const std::string header = run.header("decode", named);
   const std::vector<Label>& labels = run.parameters().labels;
   const int threads = options.run.engine.threads;
   OutputPlan plan;
-  plan.push_back(segment_output({run.output(options.output),
-                                 header + (options.extra_columns ? kHowToCut : ""),
-                                 labels,
-                                 {options.extra_columns, options.merge_adjacent},
-                                 {},
-                                 threads}));
+  if (options.best > 1) {
+    add_ranks(options, run, named, plan);
+  } else {
+    plan.push_back(segment_output({run.output(options.output),
+                                   header + (options.extra_columns ? kHowToCut : ""),
+                                   labels,
+                                   {options.extra_columns, options.merge_adjacent},
+                                   {},
+                                   threads,
+                                   {}}));
+  }
   if (!options.posterior_path.empty())
     plan.push_back(track_output(
         {run.output(options.posterior_path), header, {options.run.digits, 0}, {}, {}, 0, threads}));
@@ -109,7 +136,32 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   return plan;
 }
 
+// What goes with a single path only.
+void check_best(const DecodeOptions& options) {
+  if (options.best == 1) return;
+  const std::string best = "--best " + std::to_string(options.best);
+  if (options.output == "-")
+    throw UsageError(best + ": several segmentations cannot go to standard output, because each is a file",
+                     "give --output, for example out.bed");
+  if (options.rule == PathRule::kPosterior)
+    throw UsageError(best +
+                         " does not go with --rule posterior: the ranks are those of the most probable "
+                         "segmentations",
+                     "leave out one of the two");
+  const std::array alone = {std::pair{"--table", !options.table_path.empty()},
+                            std::pair{"--boundaries", !options.boundaries_path.empty()},
+                            std::pair{"--review", !options.review_path.empty()},
+                            std::pair{"--extra-columns", options.extra_columns},
+                            std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
+                            std::pair{"--merge-adjacent", options.merge_adjacent}};
+  for (const auto& [option, given] : alone)
+    if (given)
+      throw UsageError(best + " does not go with " + option + ", which is for one segmentation",
+                       "leave out --best, or write " + std::string(option) + " in a run of its own");
+}
+
 void check_options(const DecodeOptions& options) {
+  check_best(options);
   for (const std::string& path : {options.output, options.posterior_path, options.review_path})
     refuse_bigwig(path);
   if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
@@ -132,8 +184,20 @@ std::vector<Warning> decode_warnings(const DecodeOptions& options) {
        "the file; the option will go in a later release: use --table FILE.tsv"}};
 }
 
+// The files of all ranks are open at once.
+void allow_ranks(const DecodeOptions& options) {
+  constexpr std::int64_t kOthers = 64;
+  const std::int64_t most = allow_open_files(options.best + kOthers);
+  if (most < options.best + kOthers)
+    throw UsageError("--best " + std::to_string(options.best) + ": the system allows this process " +
+                         std::to_string(most) + " open files, and each segmentation is one",
+                     "use --best " + std::to_string(std::max<std::int64_t>(1, most - kOthers)) +
+                         " or less, or raise the limit (ulimit -n)");
+}
+
 RunCommand decode_command(const DecodeOptions& options) {
   check_options(options);
+  if (options.best > 1) allow_ranks(options);
   return {options.run, decode_analysis(options),
           [&options](const PreparedRun& run) { return decode_outputs(options, run); },
           decode_warnings(options)};

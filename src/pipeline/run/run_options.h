@@ -82,7 +82,8 @@ struct DecodeOptions {
   RunOptions run;
   PathRule rule = PathRule::kViterbi;
   std::optional<double> gamma;           // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
-  std::string output = "-";              // segments, BED
+  std::string output = "-";              // segments, BED; several best: a file for each, see numbered_path()
+  int best = 1;                          // segmentations, 1 to kMostBestPaths
   std::string posterior_path;            // boundary posterior, bedGraph; empty: none
   std::string table_path;                // what the posteriors say of each segment, TSV; empty: none
   std::string boundaries_path;           // and of each boundary, TSV; empty: none
@@ -99,7 +100,7 @@ inline constexpr double kDefaultIntervalLevel = 0.95;
 
 struct SimulateOptions {
   RunOptions run;
-  std::string output = "-";  // segments, BED; several draws: one file for each, see draw_path()
+  std::string output = "-";  // segments, BED; several draws: one file for each, see numbered_path()
   int draws = 1;
   std::uint64_t seed = 1;
   std::string emissions;  // generated rows: an .npy file, or a prefix; empty: not written

@@ -56,6 +56,11 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
     add_totals(*result.claims, 2);
   }
   if (result.shares) add_totals(*result.shares, 1);
+  if (result.best_paths) {
+    accumulate(stats.log_partition, result.best_paths->log_partition);
+    add_totals(*result.best_paths, 1);
+    add_ranks(*result.best_paths, location, positions);
+  }
   // A path by posteriors has a sweep of its own, which says the same.
   if (result.path_posteriors) add_totals(*result.path_posteriors, 2);
   if (result.posteriors) add_totals(*result.posteriors, 2);
@@ -73,6 +78,17 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
     accumulate(stats.segments, draws[i].segments.size());
   }
   add_totals(*result.draws, 1);
+}
+
+void SequenceReport::add_ranks(const BestPaths& best, const BinLocation& location, std::int64_t positions) {
+  if (!stats.best) stats.best.emplace();
+  RankStats& piece = stats.best->emplace_back();
+  piece.start = location.begin_base(0);
+  piece.end = location.end_base(positions);
+  for (const BestPaths::Rank& rank : best.ranks) {
+    piece.score.push_back(rank.score);
+    piece.log_probability.push_back(rank.log_probability);
+  }
 }
 
 void SequenceReport::add_posteriors(const PosteriorResult& posteriors, const BinLocation& location,

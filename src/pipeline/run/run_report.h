@@ -30,6 +30,7 @@ class SequenceReport {
   void finish(const std::vector<std::string>& labels);
 
  private:
+  void add_ranks(const BestPaths& best, const BinLocation& location, std::int64_t positions);
   void add_posteriors(const PosteriorResult& posteriors, const BinLocation& location, std::int64_t positions);
   void add_sums(const PosteriorSums& sums, const BinLocation& location, std::int64_t positions);
   void add_piece(const PieceResult& result, const PosteriorResult* posteriors, const BinLocation& location,

@@ -40,13 +40,14 @@ OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& r
   for (int draw = 0; draw < options.draws; ++draw) {
     HeaderOptions own = named;
     if (options.draws > 1) own.push_back({"draw", std::to_string(draw + 1)});
-    const std::string path = options.draws > 1 ? draw_path(options.output, draw + 1) : options.output;
+    const std::string path = options.draws > 1 ? numbered_path(options.output, draw + 1) : options.output;
     plan.push_back(segment_output({run.output(path),
                                    run.header("simulate", own),
                                    run.parameters().labels,
                                    {},
                                    static_cast<std::size_t>(draw),
-                                   1}));
+                                   1,
+                                   {}}));
   }
   plan_generated(options, run, plan);
   return plan;
@@ -77,7 +78,7 @@ RunCommand simulate_command(const SimulateOptions& options) {
 
 }  // namespace
 
-std::string draw_path(const std::string& path, int number) {
+std::string numbered_path(const std::string& path, int number) {
   for (const std::string_view ending : {".bed.gz", ".bed", ".gz"})
     if (path.ends_with(ending))
       return path.substr(0, path.size() - ending.size()) + "." + std::to_string(number) + std::string(ending);

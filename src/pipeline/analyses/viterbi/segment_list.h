@@ -44,6 +44,25 @@ class SegmentList {
     std::int64_t block_index_ = -1;
   };
 
+  // Reads right to left. Do not append meanwhile.
+  class ReverseReader {
+   public:
+    // `end`: of the rightmost segment.
+    ReverseReader(const SegmentList& list, std::int64_t end) : reader_(list.segments_), end_(end) {}
+    // The next segment; false at the start.
+    bool next(Segment& segment) {
+      PackedSegment packed = 0;
+      if (!reader_.next(packed)) return false;
+      segment = {end_ - packed_length(packed), end_, packed_label(packed)};
+      end_ = segment.begin;
+      return true;
+    }
+
+   private:
+    SpooledArray<PackedSegment>::Reader reader_;
+    std::int64_t end_;
+  };
+
  private:
   SpooledArray<PackedSegment> segments_;    // in the order of appending
   std::vector<std::int64_t> block_begins_;  // begin of the leftmost segment of each block, the open one's too
