@@ -57,7 +57,7 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
   }
   if (result.shares) add_totals(*result.shares, 1);
   if (result.best_paths) {
-    accumulate(stats.log_partition, result.best_paths->log_partition);
+    if (!result.posteriors) accumulate(stats.log_partition, result.best_paths->log_partition);
     add_totals(*result.best_paths, 1);
     add_ranks(*result.best_paths, location, positions);
   }
