@@ -19,7 +19,7 @@ BIN = 10
 def censored(model, seen, c, ways):
     """ln of the sum over the durations j >= seen of ways(j) e^B[j]; the tail term by term."""
     longest = len(model.bias)
-    terms = [math.log(ways(j)) + model.duration(j, c) for j in range(seen, max(seen, longest) + (200 if model.tail[c] else 0))]
+    terms = [math.log(ways(j)) + model.duration(j, c) for j in range(seen, max(seen, longest) + (200 if model.tail[c] else 1))]
     return oracle.log_sum(terms) if terms else -INFINITY
 
 
