@@ -246,8 +246,8 @@ TEST_CASE("what is computed under constraints is that of the segmentations that 
             random_constraints(random, shape.length, shape.num_labels, 1 + i);
         std::string what = sample.description;
         for (const Constraint& one : constraints)
-          what += "; kind " + std::to_string(static_cast<int>(one.kind)) + " at " + std::to_string(one.begin) +
-                  " to " + std::to_string(one.end);
+          what += "; kind " + std::to_string(static_cast<int>(one.kind)) + " at " +
+                  std::to_string(one.begin) + " to " + std::to_string(one.end);
         INFO(what);
         ++(check_against_enumeration(sample, constraints) ? possible : impossible);
       }
