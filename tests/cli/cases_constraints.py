@@ -120,6 +120,24 @@ def test_best_paths_and_draws(box):
         check_close("ln P of a path alone", [json.loads(box.text("s.json"))["log_constraint_probability"]], [math.log(truth.probability)], 1e-4)
 
 
+def test_the_n_best_meet_the_constraints(box):
+    seen = 0
+    for seed, model, scores, constraints, truth in cases(box, range(30, 42)):
+        most = min(40, len(truth.paths) + 5)
+        box.ok("decode -p m.json --precision double --constraints what.bed --best %d -o b.bed --stats s.json x.npy" % most)
+        ranks = [name for name in box.listing() if name.startswith("b.")]
+        check(len(ranks) == min(most, len(truth.paths)), "seed %d: %s, not %d" % (seed, ranks, len(truth.paths)))
+        probability = {tuple(one): p for one, p in truth.paths}
+        order = sorted(probability.values(), reverse=True)
+        for n in range(len(ranks)):
+            path = tuple((a, b, model.labels.index(name)) for a, b, name in segments(box.text("b.%d.bed" % (n + 1)), BIN))
+            check(path in probability, "seed %d, rank %d: %s" % (seed, n + 1, path))
+            check(abs(probability[path] - order[n]) < 1e-8, "seed %d, rank %d: %r" % (seed, n + 1, probability[path]))
+            box.path("b.%d.bed" % (n + 1)).unlink()
+        seen += any(one[0] == "boundary" for one in constraints)
+    check(seen >= 3, "few cases with boundaries")
+
+
 def test_claims(box):
     for seed, model, scores, constraints, truth in cases(box, range(40, 46)):
         claims = [(kind, label, a, b) for kind in ("segment", "boundary", "no-boundary", "label", "within", "starts", "ends")

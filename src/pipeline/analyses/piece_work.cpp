@@ -210,6 +210,30 @@ void forbid_all_roles(const EdgeRoles& roles, std::vector<Constraint>& constrain
   }
 }
 
+// Of ranks far below the best one, scores of others must be further below.
+constexpr double kRankedToll = 0x1p19;
+
+bool has_required_boundaries(const SegmentList& path, Constraints constraints) {
+  SegmentList::Reader reader(path);
+  Segment segment;
+  bool more = reader.next(segment);
+  for (const Constraint& one : constraints) {
+    if (one.kind != Constraint::Kind::kBoundary) continue;
+    while (more && segment.begin < one.begin) more = reader.next(segment);
+    if (!more || segment.begin != one.begin) return false;
+  }
+  return true;
+}
+
+// Where fewer segmentations meet the constraints than were asked for, the next ones lack a boundary.
+void drop_others(Constraints constraints, const SegmentList& best, BestPaths& paths) {
+  std::size_t kept = 0;
+  while (kept < paths.ranks.size() && has_required_boundaries(paths.segments(kept, best), constraints))
+    ++kept;
+  paths.ranks.resize(kept);
+  paths.paths.resize(kept);
+}
+
 // The constraints of the piece, which some segmentation meets if there is one at all.
 PieceResult analyse_constrained(Engine& engine, ScoreSource& source, const Analysis& analysis,
                                 const PiecePlan& plan, const PieceIdentity& identity, Constraints constraints,
@@ -227,9 +251,12 @@ PieceResult analyse_constrained(Engine& engine, ScoreSource& source, const Analy
   } else if (progress) {
     progress(analysis.constraint_passes() * source.length());
   }
-  ConstrainedSource constrained(source, engine.model(), constraints, plan.threads, found ? found->toll : 0);
+  double toll = found ? found->toll : 0;
+  if (found && analysis.best_paths) toll = std::max(toll, kRankedToll);
+  ConstrainedSource constrained(source, engine.model(), constraints, plan.threads, toll);
   PieceResult result = analyse_scores(engine, constrained, &source, analysis, plan, identity, sink, progress);
   if (!result.feasible()) refuse();
+  if (found && result.best_paths) drop_others(constraints, *result.path(), *result.best_paths);
   if (found && analysis.constraint_probability) result.log_constraint_probability = found->log_probability;
   return result;
 }

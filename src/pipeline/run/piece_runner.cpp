@@ -251,11 +251,10 @@ void PieceRunner::record(const Piece& piece, const PieceResult& result) {
 void PieceRunner::refuse_infeasible(const Piece& piece) {
   std::string what = "no segmentation of " + std::to_string(piece.bins.size()) + " bins has a finite score";
   const int shortest = shortest_duration(engines_.first().model());
-  if (piece.cut.any()) {
-    // Its first and last segment may be seen in part, however short.
-  } else if (shortest == 0) {
+  const bool seen_whole = !piece.cut.any();  // segments at cuts may be seen in part, however short
+  if (seen_whole && shortest == 0) {
     what += "; every duration is forbidden";
-  } else if (shortest > piece.bins.size()) {
+  } else if (seen_whole && shortest > piece.bins.size()) {
     what += "; the shortest allowed duration is " + std::to_string(shortest);
   }
   const std::lock_guard lock(shared_);

@@ -307,7 +307,7 @@ void check_against_enumeration(const ModelCase& sample, bool with_counts) {
 TEST_CASE("cut pieces equal the enumeration of all segmentations") {
   std::uint64_t seed = 7000;
   for (const CaseKind kind : all_case_kinds())
-    for (const CaseShape shape : {CaseShape{5, 3, 2}, {4, 1, 2}, {1, 2, 3}, {3, 7, 3}, {7, 2, 1}, {4, 2, 3}})
+    for (const CaseShape shape : {CaseShape{5, 3, 2}, {4, 1, 2}, {1, 2, 3}, {3, 7, 3}})
       check_against_enumeration(make_case(kind, shape, ++seed), false);
 }
 

@@ -180,9 +180,7 @@ void check_durations_of_cut_pieces(int pieces, std::uint64_t seed, double biased
 
 }  // namespace
 
-TEST_CASE("durations are recovered from cut pieces", "[train]") {
-  check_durations_of_cut_pieces(150, 5, 2.5);
-}
+TEST_CASE("durations are recovered from cut pieces", "[train]") { check_durations_of_cut_pieces(80, 5, 1); }
 
 // Hidden: `test_train "[cuts]"` runs it.
 TEST_CASE("durations are recovered from 2,000 cut pieces", "[.][cuts]") {

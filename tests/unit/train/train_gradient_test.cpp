@@ -134,7 +134,7 @@ TEST_CASE("the training gradient equals central differences where pieces were cu
   ModelShape shape;
   shape.kind = GENERATE("table", "negative_binomial");
   shape.tail = GENERATE(false, true);
-  shape.initial = GENERATE(InitialTerm::kNone, InitialTerm::kUniform);
+  shape.initial = shape.kind == "table" ? InitialTerm::kUniform : InitialTerm::kNone;
   const CutEdges cut = GENERATE(CutEdges{true, false}, CutEdges{false, true}, CutEdges{true, true});
   shape.boundary = true;
   check_all_parts(shape, 40, 1, cut);
