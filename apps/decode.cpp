@@ -8,6 +8,7 @@
 #include "apps/commands.h"
 #include "apps/common_options.h"
 #include "apps/run_or_plan.h"
+#include "pipeline/analyses/best_paths/best_paths.h"
 #include "pipeline/run/run.h"
 
 namespace semicrf {
