@@ -182,3 +182,18 @@ def test_what_does_not_go_together(box):
     for more in ("--rule posterior", "--table t.tsv", "--boundaries b.tsv", "--review r.bed", "--extra-columns", "--score posterior", "--merge-adjacent"):
         box.fails("decode -p m.json --best 2 -o out.bed %s x.npy" % more, 2, "--best 2", more.split()[0])
     box.fails("decode -p m.json --best 2 -o out.bed --posterior out.2.bed x.npy", 2, "out.2.bed")
+
+
+def test_cut_pieces(box):
+    """The probabilities of all segmentations of a piece that was cut sum to 1, and the first is that of decode."""
+    for seed in range(4):
+        random_model(box, seed)
+        for region in ("x:1-40", "x:11-", "x:11-40"):
+            for engine, precision, tolerance in ENGINES:
+                forget(box)
+                common = "decode -p m.json -x %s --precision %s --edges censored -r %s x.npy" % (engine, precision, region)
+                box.ok(common + " --best 1000 -o out.bed --stats s.json")
+                found, (sequence,) = [segments(text) for text in files(box)], sequences(box)
+                check(len(set(map(tuple, found))) == len(found) < 1000, "two are the same")
+                check(abs(sum(map(math.exp, sequence["log_probability"])) - 1) < 10 * tolerance, "seed %d, %s, %s: %r" % (seed, region, engine, sequence))
+                check(found[0] == segments(box.ok(common).stdout), "rank 1 is not the path of decode")

@@ -33,19 +33,51 @@ Path segments_of(const SegmentList& list) {
   return segments;
 }
 
-Found find(Engine& engine, const ModelCase& sample, int most, std::int64_t chunks = 0) {
+Found find(Engine& engine, const ModelCase& sample, int most, std::int64_t chunks = 0,
+           const EngineOptions& options = {}) {
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
-  const WindowPlan plan = plan_in_windows(engine, sample.length, chunks);
+  WindowPlan plan = plan_in_windows(engine, sample.length, chunks);
+  plan.budget = std::size_t{1} << 28;
   const ViterbiResult viterbi = decode_viterbi(engine, source, plan);
   Found found;
   if (!viterbi.feasible) return found;
-  found.best = find_best_paths(engine, source, plan, viterbi, {most, {}, 0, 1});
+  found.best = find_best_paths(engine, source, plan, viterbi, nullptr, {most, options, 0, 1});
   for (std::size_t rank = 0; rank < found.best.ranks.size(); ++rank)
     found.paths.push_back(segments_of(found.best.segments(rank, viterbi.segments)));
   REQUIRE(found.paths.front() == segments_of(viterbi.segments));
   REQUIRE(found.best.ranks.front().score == viterbi.score);
   return found;
 }
+
+// An engine that has no messages of best paths, as that of a GPU.
+class WithoutBestMessages final : public Engine {
+ public:
+  explicit WithoutBestMessages(Engine& engine)
+      : Engine({"other", engine.description(), engine.model(), engine.precision(), engine.grid()}, nullptr,
+               engine.batches()),
+        engine_(engine) {}
+  std::size_t viterbi_bytes(std::int64_t positions, bool keep) const override {
+    return engine_.viterbi_bytes(positions, keep);
+  }
+  std::size_t posterior_bytes(std::int64_t positions, bool counts) const override {
+    return engine_.posterior_bytes(positions, counts);
+  }
+  ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        bool keep) override {
+    return engine_.viterbi(scores, range, left, keep);
+  }
+  PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                             const BoundaryState* right, const PosteriorArrays& out) override {
+    return engine_.posteriors(scores, range, left, right, out);
+  }
+  ForwardWindow forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
+                        const ForwardArrays& out) override {
+    return engine_.forward(scores, range, left, out);
+  }
+
+ private:
+  Engine& engine_;
+};
 
 // The order among equally good ones: final label, then per segment from the right duration and label before.
 std::vector<std::int64_t> tie_key(const Path& path) {
@@ -238,5 +270,21 @@ TEST_CASE("windows and threads change no digit of the best segmentations") {
       const Found few = find(*engine, sample, 5);
       for (std::size_t rank = 0; rank < few.paths.size(); ++rank) CHECK(few.paths[rank] == whole.paths[rank]);
     }
+  }
+}
+
+TEST_CASE("an engine without messages of best paths has the cpu engine's") {
+  const ModelCase sample = make_case(CaseKind::kTails, {3000, 12, 3}, 77);
+  for (EngineOptions options : engines_to_test()) {
+    if (options.backend != EngineOptions::Backend::kCpu) continue;
+    const auto engine = make_engine(options, sample.model);
+    WithoutBestMessages other(*engine);
+    constexpr int kMost = 12;
+    const Found expected = find(*engine, sample, kMost);
+    options.backend = EngineOptions::Backend::kCuda;
+    const Found found = find(other, sample, kMost, 0, options);
+    REQUIRE(found.paths == expected.paths);
+    for (std::size_t rank = 0; rank < found.paths.size(); ++rank)
+      CHECK(found.best.ranks[rank].score == expected.best.ranks[rank].score);
   }
 }
