@@ -127,12 +127,12 @@ def test_the_n_best_meet_the_constraints(box):
         box.ok("decode -p m.json --precision double --constraints what.bed --best %d -o b.bed --stats s.json x.npy" % most)
         ranks = [name for name in box.listing() if name.startswith("b.")]
         check(len(ranks) == min(most, len(truth.paths)), "seed %d: %s, not %d" % (seed, ranks, len(truth.paths)))
-        probability = {tuple(one): p for one, p in truth.paths}
-        order = sorted(probability.values(), reverse=True)
+        score = {tuple(one): oracle.path_score(scores, model, [(a, b, model.labels[c]) for a, b, c in one]) for one, _ in truth.paths}
+        order = sorted(score.values(), reverse=True)
         for n in range(len(ranks)):
             path = tuple((a, b, model.labels.index(name)) for a, b, name in segments(box.text("b.%d.bed" % (n + 1)), BIN))
-            check(path in probability, "seed %d, rank %d: %s" % (seed, n + 1, path))
-            check(abs(probability[path] - order[n]) < 1e-8, "seed %d, rank %d: %r" % (seed, n + 1, probability[path]))
+            check(path in score, "seed %d, rank %d: %s" % (seed, n + 1, path))
+            check(abs(score[path] - order[n]) < 1e-8, "seed %d, rank %d: %r" % (seed, n + 1, score[path]))
             box.path("b.%d.bed" % (n + 1)).unlink()
         seen += any(one[0] == "boundary" for one in constraints)
     check(seen >= 3, "few cases with boundaries")
