@@ -260,7 +260,7 @@ TEST_CASE("windows and threads change no digit of the best segmentations") {
       const auto again = make_engine(other, sample.model);
       for (const std::int64_t chunks : {1, 3}) {
         const Found windows = find(*again, sample, kMost, chunks);
-        REQUIRE(windows.paths == whole.paths);
+        REQUIRE((windows.paths == whole.paths));
         for (std::size_t rank = 0; rank < whole.paths.size(); ++rank) {
           CHECK(windows.best.ranks[rank].score == whole.best.ranks[rank].score);
           CHECK(windows.best.ranks[rank].log_probability == whole.best.ranks[rank].log_probability);

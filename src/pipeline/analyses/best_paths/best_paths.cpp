@@ -20,7 +20,7 @@ class BestPathsFinder {
         loop_(engine, source, plan, WindowLoop::Scores::kNoFeatures, progress),
         reach_(plan.count() > 1 ? engine.model().max_duration : 0),
         rows_(engine.model(), reach_),
-        search_(engine.model(), plan.length, best, most - 1) {
+        search_(engine.model(), plan.length, best, most - 1, engine.precision()) {
     if (plan.count() > 1 && plan.left_halo <= reach_)
       throw std::logic_error("the windows of the best paths see too little to their left");
   }

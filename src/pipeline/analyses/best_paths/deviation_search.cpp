@@ -1,6 +1,7 @@
 #include "pipeline/analyses/best_paths/deviation_search.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <stdexcept>
 #include <utility>
@@ -12,9 +13,10 @@ namespace semicrf {
 using Kind = PathNode::Kind;
 
 DeviationSearch::DeviationSearch(const ChainModel& model, std::int64_t length, const SegmentList& best,
-                                 std::size_t most)
+                                 std::size_t most, Precision precision)
     : model_(model),
       most_(most),
+      unit_(std::ldexp(1.0, precision == Precision::kFloat ? -18 : -36)),
       spool_(std::make_shared<TempSpool>(kSpoolMemory, "")),
       best_(std::make_shared<Walk>()),
       best_segments_(best, length) {
@@ -45,11 +47,20 @@ void DeviationSearch::visit(const PathNode& node, const Arrival& arrival, const 
   go_on(node, arrival, usual, finder);
 }
 
+double DeviationSearch::loss(double best, double other) const {
+  return std::max(0.0, std::round((best - other) / unit_) * unit_);
+}
+
 // The best one, with the smallest number of equals; on the best path its own, which may differ from that
 // within rounding.
 const Choice& DeviationSearch::usual_choice(const PathNode& node, const Arrival& arrival) {
   auto found = std::ranges::max_element(choices_, {}, &Choice::score);
-  if (arrival.walk == best_) found = std::ranges::find(choices_, number_on_best_path(node), &Choice::number);
+  if (arrival.walk == best_) {
+    found = std::ranges::find(choices_, number_on_best_path(node), &Choice::number);
+  } else if (found != choices_.end()) {
+    found = std::ranges::find_if(
+        choices_, [&, best = found->score](const Choice& one) { return loss(best, one.score) == 0; });
+  }
   if (found == choices_.end())
     throw std::logic_error("a path has no way on: the forward messages contradict each other");
   return *found;
@@ -72,14 +83,14 @@ std::int64_t DeviationSearch::number_on_best_path(const PathNode& node) {
 
 void DeviationSearch::offer(const PathNode& node, const Arrival& arrival, const Choice& choice,
                             const Choice& usual, const ChoiceFinder& finder) {
-  const double loss = usual.score - choice.score;
-  const double total = arrival.way.loss + loss;
+  const double own = loss(usual.score, choice.score);
+  const double total = arrival.way.loss + own;
   if (is_full() && (most_ == 0 || total > kept_.rbegin()->loss)) return;
   const auto deviation = std::make_shared<Deviation>();
   deviation->node = node;
   deviation->usual = usual.number;
   deviation->number = choice.number;
-  deviation->loss = loss;
+  deviation->loss = own;
   deviation->total = total;
   deviation->before = arrival.way.last;
   deviation->from = arrival.walk;

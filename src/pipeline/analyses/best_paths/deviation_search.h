@@ -29,8 +29,11 @@ struct Deviations {
 
 class DeviationSearch {
  public:
-  // `best`: the best path, which outlives the search. `most`: so many deviations are kept.
-  DeviationSearch(const ChainModel& model, std::int64_t length, const SegmentList& best, std::size_t most);
+  // `best`: the best path, which outlives the search. `most`: so many deviations are kept. `precision`: of
+  // the messages. Losses are rounded to it, so that equal ones are equal: the same change at many places of a
+  // sequence loses the same at all of them.
+  DeviationSearch(const ChainModel& model, std::int64_t length, const SegmentList& best, std::size_t most,
+                  Precision precision);
 
   // Windows from the last one on: all nodes with boundaries in (begin, end].
   void search(const PositionRange& window, const ChoiceFinder& finder);
@@ -50,6 +53,7 @@ class DeviationSearch {
   };
 
   bool is_full() const { return kept_.size() == most_; }
+  double loss(double best, double other) const;
   void visit(const PathNode& node, const Arrival& arrival, const ChoiceFinder& finder);
   const Choice& usual_choice(const PathNode& node, const Arrival& arrival);
   std::int64_t number_on_best_path(const PathNode& node);
@@ -59,6 +63,7 @@ class DeviationSearch {
 
   const ChainModel& model_;
   std::size_t most_;
+  double unit_;  // what losses are multiples of, a power of two
   std::shared_ptr<TempSpool> spool_;
   std::shared_ptr<Walk> best_;
   SegmentList::ReverseReader best_segments_;
