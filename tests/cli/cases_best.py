@@ -44,11 +44,11 @@ def lines(text):
 
 
 def test_all_segmentations_in_their_order(box):
-    for seed in range(8):
+    for seed in range(4):
         model, scores = random_model(box, seed)
         expected = ranked(scores, model)
         for engine, precision, tolerance in ENGINES:
-            for most in (2, 20, 1000):
+            for most in (2, 200):
                 forget(box)
                 box.ok("decode -p m.json -x %s --precision %s --best %d -o out.bed --stats s.json x.npy" % (engine, precision, most))
                 texts, (sequence,) = files(box), sequences(box)
@@ -77,12 +77,12 @@ def integer_model(box, seed):
 
 
 def test_ties_follow_the_rule(box):
-    for seed in range(6):
+    for seed in range(3):
         model, scores = integer_model(box, seed)
         expected = ranked(scores, model)
         check(len({score for score, _, _ in expected}) < len(expected) / 10, "hardly any ties")
         for engine, precision, _ in ENGINES:
-            for most in (3, 50, 1000):
+            for most in (3, 200):
                 forget(box)
                 box.ok("decode -p m.json -x %s --precision %s --best %d -o out.bed x.npy" % (engine, precision, most))
                 found = [segments(text) for text in files(box)]
@@ -90,11 +90,12 @@ def test_ties_follow_the_rule(box):
 
 
 def long_model(box, bins):
+    """Labels do not follow themselves: two segments of one label, the other way round, would be as good."""
     draw = random.Random(5)
     number = lambda: draw.gauss(0, 1)
     box.write("m.json", json.dumps({
         "format": "semicrf-params", "format_version": "1.0", "labels": ["a", "b", "c"], "max_duration": 9, "bin_size": 10,
-        "centering": "none", "initial": "uniform", "transition": [[number() for _ in range(3)] for _ in range(3)],
+        "centering": "none", "initial": "uniform", "transition": [["-inf" if a == b else number() for a in range(3)] for b in range(3)],
         "duration": {"kind": "table", "bias": [[number() for _ in range(3)] for _ in range(9)], "tail": [0.5, None, 0.3]}}))
     box.write("x.npy", npy([[number() for _ in range(3)] for _ in range(bins)], "<f4"))
 
@@ -152,20 +153,20 @@ def test_names_compression_and_more_files(box):
     box.ok("decode -p m.json --best 3 --prefix run x.npy")
     check([name for name in box.listing() if name.startswith("run")] ==
           ["run.segments.1.bed", "run.segments.2.bed", "run.segments.3.bed", "run.stats.json"], "%s" % box.listing())
-    box.ok("decode -p m.json --best 2 -o z.bed.gz --write-index --posterior p.bedgraph x.npy")
+    box.ok("decode -p m.json --best 2 -o z.bed.gz --write-index --posterior p.bedgraph.gz x.npy")
     for rank in (1, 2):
         text = gzip.decompress(box.path("z.%d.bed.gz" % rank).read_bytes()).decode()
         check(lines(text) == lines(box.text("run.segments.%d.bed" % rank)) and "rank %d" % rank in text.replace("=", " "), text[:500])
         check("z.%d.bed.gz.tbi" % rank in box.listing(), "no index")
     check(all(row[4] == "0" for row in bed_rows(text)), "score")
-    check(lines(box.text("p.bedgraph")), "no posterior")
+    check(lines(gzip.decompress(box.path("p.bedgraph.gz").read_bytes()).decode()), "no posterior")
     box.ok("decode -p m.json --best 1000 -o many.bed x.npy")
     texts = files(box, "many")
     check(len(texts) == 1000 and len(set("\n".join(lines(text)) for text in texts)) == 1000, "%d files" % len(texts))
 
 
 def test_pieces_without_a_segmentation(box):
-    random_model(box, 1, max_duration=3, labels=["a", "b"], transition=[["-inf", "-inf"], ["-inf", "-inf"]], start=[0, 0], end=[0, 0],
+    random_model(box, 1, initial="none", max_duration=3, labels=["a", "b"], transition=[["-inf", "-inf"], ["-inf", "-inf"]], start=[0, 0], end=[0, 0],
                  duration={"kind": "table", "bias": [[0, 0], [0, 0], [0, 0]]})
     box.write("x.npy", npy([[0, 0]] * 9, "<f4"))
     box.fails("decode -p m.json --best 4 -o out.bed x.npy", 3, "no segmentation")
