@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <span>
+#include <utility>
 
 #include "core/packed_segment.h"
 
@@ -20,6 +21,15 @@ void append(std::span<const std::uint64_t> packed, std::int64_t begin, std::int6
     if (const std::int64_t position = position_of(one); position >= begin && position < end)
       starts.push_back({position, packed_label(one)});
 }
+
+// The place of a choice among those of its node. The best path may have taken the larger of two numbers that
+// lose nothing, where rounding told it to: its choice comes first all the same, so that no path comes before
+// the one that it is made of.
+std::pair<std::int64_t, std::int64_t> place_of(const Deviation& one) {
+  if (one.loss == 0 && one.number < one.usual) return {one.usual, one.number + 1};
+  return {one.number, 0};
+}
+std::pair<std::int64_t, std::int64_t> usual_place(const Deviation& one) { return {one.usual, 0}; }
 
 }  // namespace
 
@@ -53,9 +63,10 @@ std::strong_ordering compare_choices(const DeviationChain& a, const DeviationCha
   const Deviation* const other = i < b.size() ? b[i] : nullptr;
   if (one == nullptr && other == nullptr) return std::strong_ordering::equal;
   // Up to here the choices were the same; at the first node where one deviates, the other may do as usual.
-  if (other == nullptr || (one != nullptr && one->node > other->node)) return one->number <=> one->usual;
-  if (one == nullptr || other->node > one->node) return other->usual <=> other->number;
-  return one->number <=> other->number;
+  if (other == nullptr || (one != nullptr && one->node > other->node))
+    return place_of(*one) <=> usual_place(*one);
+  if (one == nullptr || other->node > one->node) return usual_place(*other) <=> place_of(*other);
+  return place_of(*one) <=> place_of(*other);
 }
 
 DeviationChain chain_of(const Way& way) {
