@@ -31,4 +31,10 @@ inline double initial_term(const ChainModel& model, int label) {
   return model.initial == InitialTerm::kUniform ? transitions_into(model, label).log() : 0;
 }
 
+// What the log semiring has there beyond the max semiring: the sum over the labels before a first segment of
+// `label` less their maximum. The term is finite.
+inline double initial_gain(const ChainModel& model, int label) {
+  return model.initial == InitialTerm::kUniform ? std::log(transitions_into(model, label).sum) : 0;
+}
+
 }  // namespace semicrf

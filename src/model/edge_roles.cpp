@@ -4,15 +4,12 @@
 #include <cmath>
 #include <utility>
 
+#include "core/log_add.h"
+
 namespace semicrf {
 namespace {
 
 std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-double log_add(double a, double b) {
-  const double high = std::max(a, b);
-  return high == kNegativeInfinity ? high : high + std::log1p(std::exp(std::min(a, b) - high));
-}
 
 }  // namespace
 

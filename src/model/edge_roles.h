@@ -53,10 +53,6 @@ class EdgeRoles {
 
   // (n, C * count()) rows of posteriors become (n, C) rows, in the same memory.
   void fold_rows(std::vector<double>& rows) const;
-  std::vector<double> folded(std::vector<double> rows) const {
-    fold_rows(rows);
-    return rows;
-  }
   // Expected counts of chain() become derivatives of log Z by the transitions, durations and tails of base():
   // a segment seen in part counts for every duration that it may have, by its probability.
   ExpectedCounts fold(const ExpectedCounts& counts) const;

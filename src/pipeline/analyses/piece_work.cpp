@@ -45,9 +45,9 @@ const ChainModel& model_of(const Engine& engine, const Analysis& analysis) {
   return analysis.roles != nullptr ? analysis.roles->base() : engine.model();
 }
 
-SegmentList without_roles(SegmentList segments, const EdgeRoles* roles) {
+SegmentList without_roles(SegmentList segments, std::int64_t end, const EdgeRoles* roles) {
   if (roles == nullptr) return segments;
-  return segments.relabelled([roles](const Segment& segment) { return roles->label_of(segment.label); });
+  return segments.relabelled(end, [roles](const Segment& segment) { return roles->label_of(segment.label); });
 }
 
 // Calls visit(its plan's place in a PiecePlan, needs) for each kind of pass over scores as `source` has them.
@@ -166,7 +166,8 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
   if (analysis.viterbi) {
     result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
     if (!result.viterbi->feasible) return result;
-    result.viterbi->segments = without_roles(std::move(result.viterbi->segments), analysis.roles);
+    result.viterbi->segments =
+        without_roles(std::move(result.viterbi->segments), source.length(), analysis.roles);
   }
   if (analysis.path_gamma) {
     PosteriorPathFinder finder(model_of(engine, analysis), *analysis.path_gamma);
@@ -194,7 +195,7 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
                               identity.location.first_bin};
     result.draws = draw_segmentations(engine, source, *plan.draws, request, progress);
     for (Draw& draw : result.draws->draws)
-      draw.segments = without_roles(std::move(draw.segments), analysis.roles);
+      draw.segments = without_roles(std::move(draw.segments), source.length(), analysis.roles);
   }
   if (analysis.claims) add_claims(engine, source, analysis, plan, identity, progress, result);
   return result;

@@ -14,6 +14,7 @@
 #include "pipeline/analyses/posteriors/cross_score.h"
 #include "pipeline/analyses/posteriors/log_partition.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
+#include "pipeline/eval/piece_engine.h"
 #include "pipeline/inputs/input_arguments.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
@@ -39,15 +40,15 @@ class Comparer {
         progress_(progress),
         inputs_(InputSet::open(request.input, models_.first)),
         other_inputs_(InputSet::open(request.input, models_.second)),
-        engine_(make_engine(half_of(request.engine), models_.first.chain)),
-        other_engine_(make_engine(half_of(request.engine), models_.second.chain)) {
-    log_note("engine: " + engine_->description());
+        engines_(half_of(request.engine), models_.first.chain),
+        other_engines_(half_of(request.engine), models_.second.chain) {
+    log_note("engine: " + engines_.whole().description());
     for (const std::string& line : inputs_.binding()) log_detail("input: " + line);
     result_.params = file_name(request.input.parameters);
     result_.other = file_name(request.against);
     result_.params_sha256 = first.sha256;
     result_.other_sha256 = second.sha256;
-    result_.device = engine_->description();
+    result_.device = engines_.whole().description();
     result_.bin_size = inputs_.bin_size();
   }
 
@@ -143,24 +144,13 @@ class Comparer {
         });
   }
 
-  // Engines for pieces whose edges are cut like this, with roles_ and other_roles_.
-  void make_cut_engines(CutEdges cut) {
-    if (roles_ && roles_->cut() == cut) return;
-    roles_ = std::make_unique<EdgeRoles>(engine_->model(), cut);
-    other_roles_ = std::make_unique<EdgeRoles>(other_engine_->model(), cut);
-    cut_engine_ = make_engine(half_of(request_.engine), roles_->chain());
-    other_cut_engine_ = make_engine(half_of(request_.engine), other_roles_->chain());
-  }
-
   ModelDifference compare(const Piece& piece) {
-    if (piece.cut.any()) make_cut_engines(piece.cut);
-    const bool cut = piece.cut.any();
-    Engine& engine = cut ? *cut_engine_ : *engine_;
-    Engine& other_engine = cut ? *other_cut_engine_ : *other_engine_;
+    Engine& engine = engines_.take_up(piece.cut);
+    Engine& other_engine = other_engines_.take_up(piece.cut);
     const std::unique_ptr<ScoreSource> source =
-        with_edge_roles(make_piece_source(piece.scores, piece.bins), cut ? roles_.get() : nullptr);
+        with_edge_roles(make_piece_source(piece.scores, piece.bins), engines_.roles());
     const std::unique_ptr<ScoreSource> other =
-        with_edge_roles(make_piece_source(other_scores_, piece.bins), cut ? other_roles_.get() : nullptr);
+        with_edge_roles(make_piece_source(other_scores_, piece.bins), other_engines_.roles());
     CrossScore cross(engine.model(), other_engine.model(), *other, request_.engine.threads, kSlabBytes);
     PosteriorSelection selection;
     selection.counts = true;
@@ -204,7 +194,7 @@ class Comparer {
   // What Q forbids, for people.
   std::string reason(const ForbiddenPart& part, const Piece& piece) const {
     using Kind = ForbiddenPart::Kind;
-    const int roles = piece.cut.any() ? roles_->count() : 1;
+    const int roles = engines_.roles() != nullptr ? engines_.roles()->count() : 1;
     const auto name = [&](int label) {
       return '"' + models_.first.labels[static_cast<std::size_t>(label / roles)].name + '"';
     };
@@ -245,10 +235,7 @@ class Comparer {
   AlignedModels models_;
   Progress* progress_;
   InputSet inputs_, other_inputs_;
-  std::unique_ptr<Engine> engine_, other_engine_;
-  // Of pieces that were cut.
-  std::unique_ptr<EdgeRoles> roles_, other_roles_;
-  std::unique_ptr<Engine> cut_engine_, other_cut_engine_;
+  PieceEngine engines_, other_engines_;
   std::vector<std::vector<BinRange>> region_bins_;  // of each sequence
   std::vector<std::size_t> first_region_;           // of each sequence, in the result
   std::string other_title_;                         // the sequence of Q that is open

@@ -7,11 +7,11 @@
 
 #include "core/error.h"
 #include "core/initial_term.h"
-#include "engine/options.h"
 #include "eval/bin_segments.h"
 #include "eval/stretches.h"
 #include "model/edge_source.h"
 #include "pipeline/analyses/piece_work.h"
+#include "pipeline/eval/piece_engine.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/piece_stream.h"
 #include "pipeline/windows/memory_budget.h"
@@ -46,12 +46,6 @@ std::string chain_problem(const ChainModel& model, int roles, const std::vector<
     at = segment.end;
   }
   return at < positions ? "no segment at " + location.place(at, positions) : "";
-}
-
-// What LSE over the labels before a first segment of `label` has more than their maximum.
-double initial_gain(const ChainModel& model, int label) {
-  if (model.initial == InitialTerm::kNone) return 0;
-  return std::log(transitions_into(model, label).sum);
 }
 
 // The parts of `pieces` in which every bin has a segment.
@@ -94,10 +88,10 @@ class Rescorer {
         predicted_(predicted),
         progress_(progress),
         inputs_(InputSet::open(request.input, parameters.parameters)),
-        engine_(make_engine(request.engine, parameters.parameters.chain)) {
-    log_note("engine: " + engine_->description());
+        engines_(request.engine, parameters.parameters.chain) {
+    log_note("engine: " + engines_.whole().description());
     for (const std::string& line : inputs_.binding()) log_detail("input: " + line);
-    result_.device = engine_->description();
+    result_.device = engines_.whole().description();
     result_.params_sha256 = parameters.sha256;
     result_.bin_size = inputs_.bin_size();
   }
@@ -163,26 +157,14 @@ class Rescorer {
         });
   }
 
-  // The engine for pieces whose edges are cut like this; roles_ are set to theirs.
-  Engine& engine_for(CutEdges cut) {
-    if (!cut.any()) {
-      roles_.reset();
-      return *engine_;
-    }
-    if (!roles_ || !(roles_->cut() == cut)) {
-      roles_ = std::make_unique<EdgeRoles>(engine_->model(), cut);
-      cut_engine_ = make_engine(request_.engine, roles_->chain());
-    }
-    return *cut_engine_;
-  }
-
   void run_piece(const Piece& piece, Rescoring& sums, SequenceReport& report) {
-    Engine& engine = engine_for(piece.cut);
+    Engine& engine = engines_.take_up(piece.cut);
+    const EdgeRoles* const roles = engines_.roles();
     const std::unique_ptr<ScoreSource> source =
-        with_edge_roles(make_piece_source(piece.scores, piece.bins), roles_.get());
+        with_edge_roles(make_piece_source(piece.scores, piece.bins), roles);
     Analysis analysis;
     analysis.posteriors = true;
-    analysis.roles = roles_.get();
+    analysis.roles = roles;
     const PiecePlan plan = plan_in_memory(engine, *source, analysis, piece.scores->cached_bytes);
     const PieceResult result = analyse_piece(
         engine, *source, analysis, plan, {}, [](const PieceResult&, const PosteriorBlock&) {},
@@ -208,11 +190,12 @@ class Rescorer {
     path.segments = static_cast<std::int64_t>(binned.segments.size());
     path.moved = binned.moved;
     path.lost = binned.lost;
-    if (roles_)
-      for (Segment& segment : binned.segments) segment.label = roles_->with_role(segment, positions);
-    const ChainModel& model = roles_ ? roles_->chain() : engine_->model();
-    path.impossible =
-        chain_problem(model, roles_ ? roles_->count() : 1, names_, binned.segments, positions, location);
+    const EdgeRoles* const roles = engines_.roles();
+    if (roles != nullptr)
+      for (Segment& segment : binned.segments) segment.label = roles->with_role(segment, positions);
+    const ChainModel& model = roles != nullptr ? roles->chain() : engines_.whole().model();
+    path.impossible = chain_problem(model, roles != nullptr ? roles->count() : 1, names_, binned.segments,
+                                    positions, location);
     if (!path.impossible.empty()) return path;
     path.score = score_path(model, source, binned.segments);
     if (!path.score)
@@ -244,10 +227,7 @@ class Rescorer {
   const Segmentation& predicted_;
   Progress* progress_;
   InputSet inputs_;
-  std::unique_ptr<Engine> engine_;
-  // Of pieces that were cut.
-  std::unique_ptr<EdgeRoles> roles_;
-  std::unique_ptr<Engine> cut_engine_;
+  PieceEngine engines_;
   RescoreResult result_;
 };
 

@@ -107,7 +107,7 @@ BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan&
   if (roles != nullptr) {
     result.roles = roles->count();
     with_roles = best.segments.relabelled(
-        [&](const Segment& segment) { return roles->with_role(segment, result.length); });
+        result.length, [&](const Segment& segment) { return roles->with_role(segment, result.length); });
   }
   result.deviations = find_deviations(engine, source, plan, roles != nullptr ? with_roles : best.segments,
                                       request, progress, result);
@@ -117,9 +117,8 @@ BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan&
   for (const RankedPath& path : result.paths) {
     const double score = best.score + path.gain;
     // A probability counts every way into the first label, a path the best one.
-    const bool uniform = model.initial == InitialTerm::kUniform;
-    const double initial = uniform ? std::log(transitions_into(model, path.first_label).sum) : 0;
-    result.ranks.push_back({score, std::min(0.0, score + initial - result.log_partition)});
+    const double log_weight = score + initial_gain(model, path.first_label);
+    result.ranks.push_back({score, std::min(0.0, log_weight - result.log_partition)});
   }
   return result;
 }

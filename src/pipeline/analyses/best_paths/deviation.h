@@ -50,7 +50,6 @@ struct Deviation {
   PathNode node;
   std::int64_t usual = 0, number = 0;       // the walk's choice, and this one
   double loss = 0;                          // by this choice alone
-  double total = 0;                         // of the best path whose last deviation this is
   std::shared_ptr<const Deviation> before;  // the last one of that path right of it; null: none
   std::shared_ptr<const Walk> from;         // the walk
   CompensatedSum collected;                 // by it, right of the node

@@ -91,7 +91,6 @@ void DeviationSearch::offer(const PathNode& node, const Arrival& arrival, const 
   deviation->usual = usual.number;
   deviation->number = choice.number;
   deviation->loss = own;
-  deviation->total = total;
   deviation->before = arrival.way.last;
   deviation->from = arrival.walk;
   deviation->collected = arrival.collected;

@@ -54,11 +54,6 @@ double log_inner_product(const double* a, const double* b, std::int64_t count) {
 
 }  // namespace
 
-double log_add(double a, double b) {
-  if (a < b) std::swap(a, b);
-  return b == kNegativeInfinity ? a : a + std::log1p(std::exp(b - a));
-}
-
 ScaledNumbers::ScaledNumbers(std::vector<double> logs) : logs_(std::move(logs)) {
   for (const double one : logs_) top_ = std::max(top_, one);
   largest_ = top_;

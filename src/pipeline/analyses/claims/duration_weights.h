@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "core/log_add.h"
 
 namespace semicrf {
 
@@ -46,8 +47,6 @@ class ScaledNumbers {
 
 // Sums that are below `floor` may be given as -inf: for those who add them to something larger.
 
-// ln(e^a + e^b).
-double log_add(double a, double b);
 // LSE over i < count of a[first_a + i] + b[first_b + i].
 double log_dot(const ScaledNumbers& a, std::int64_t first_a, const ScaledNumbers& b, std::int64_t first_b,
                std::int64_t count, double floor = kNegativeInfinity);

@@ -15,20 +15,13 @@ void SegmentList::append_reversed(std::span<const Segment> reversed) {
   }
 }
 
-SegmentList SegmentList::relabelled(const std::function<int(const Segment&)>& label_of) const {
+SegmentList SegmentList::relabelled(std::int64_t end,
+                                    const std::function<int(const Segment&)>& label_of) const {
   SegmentList result;
-  result.block_begins_ = block_begins_;
-  std::vector<PackedSegment> block;
-  for (std::size_t index = 0; index < block_begins_.size(); ++index) {
-    segments_.load_block(static_cast<std::int64_t>(index), block);
-    std::int64_t end = block_begins_[index];
-    for (const PackedSegment packed : block) end += packed_length(packed);
-    for (const PackedSegment packed : block) {
-      Segment segment{end - packed_length(packed), end, packed_label(packed)};
-      end = segment.begin;
-      segment.label = label_of(segment);
-      result.segments_.append(pack(segment));
-    }
+  ReverseReader reader(*this, end);
+  for (Segment segment; reader.next(segment);) {
+    segment.label = label_of(segment);
+    result.append_reversed({&segment, 1});
   }
   return result;
 }

@@ -24,8 +24,8 @@ class SegmentList {
   // Appends segments that end where the leftmost one so far begins, given right to left.
   void append_reversed(std::span<const Segment> reversed);
   std::int64_t size() const { return segments_.size(); }
-  // The same segments with other labels.
-  SegmentList relabelled(const std::function<int(const Segment&)>& label_of) const;
+  // The same segments with other labels. `end`: of the rightmost one.
+  SegmentList relabelled(std::int64_t end, const std::function<int(const Segment&)>& label_of) const;
 
   // Reads left to right, from the segment of that index (0 is the leftmost). Do not append meanwhile.
   class Reader {
