@@ -91,6 +91,20 @@ def test_regions_and_several_sequences(box):
     check([row[4:] for row in rows] == [["1", "inf"], ["0", "-inf"]], "%s" % rows)
 
 
+def test_a_short_piece_has_the_memory_for_both_directions(box):
+    """The scores of the reversed sequence, too, where one chunk is longer than the piece."""
+    draw = random.Random(3)
+    labels = 8
+    model = {"format": "semicrf-params", "format_version": "1.0", "labels": ["l%d" % c for c in range(labels)],
+             "max_duration": 2000, "bin_size": BIN, "centering": "none", "initial": "none",
+             "transition": [[0] * labels] * labels, "duration": {"kind": "geometric", "p": [0.01] * labels}}
+    box.write("m.json", json.dumps(model))
+    box.write("x.npy", npy([[draw.gauss(0, 1) for _ in range(labels)] for _ in range(3000)], "<f4"))
+    box.write("claims.bed", "x\t300\t600\tboundary\n")
+    rows = table(box.ok("query -t 2 -p m.json --claims claims.bed x.npy").stdout)
+    check(0 < float(rows[0][4]) < 1, "%s" % rows)
+
+
 def test_bad_claims(box):
     small(box)
     for line, texts in (("x\t0\t10\tboundry\n", ["line 1", "boundry", "segment:LABEL, boundary"]), ("x\t0\t10\n", ["line 1", "no claim in column 4"]),

@@ -145,6 +145,11 @@ def test_counts_and_entropies_are_those_of_all_segmentations(box):
                         [sum(column) for column in zip(*expected.starts)], 10 * tolerance)
             check_close(what + "bases of labels", [label["expected_bases"] for label in entry["labels"]],
                         [10 * sum(column) for column in zip(*expected.labels)], 100 * tolerance)
+            plogp = lambda column: -sum(p * math.log(p) for p in column if p > 0) / len(scores)
+            check_close(what + "position entropies of labels", [label["position_entropy"] for label in entry["labels"]],
+                        [plogp(column) for column in zip(*expected.labels)], 20 * tolerance)
+            check_close(what + "position entropy", [entry["position_entropy"]],
+                        [sum(label["position_entropy"] for label in entry["labels"])], 20 * tolerance)
             check([label["name"] for label in entry["labels"]] == model.labels, "names %s" % entry["labels"])
             check(len(entry["each_piece"]) == 1 and entry["each_piece"][0]["end"] == 10 * len(scores), "%s" % entry)
 

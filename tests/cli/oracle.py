@@ -62,8 +62,8 @@ def prefix_sums(scores, model):
     return sums
 
 
-def run(scores, model, combine):
-    """alpha[t][c] and gamma[s][c] (without -S): scores of what ends at t, and of what starts at s."""
+def run(scores, model, combine, may_start=lambda t, c: True):
+    """alpha[t][c] and gamma[s][c] (without -S): scores of what ends at t, and of what starts at s where it may."""
     length, labels = len(scores), range(len(model.labels))
     sums = prefix_sums(scores, model)
     alpha, gamma = [None], [[model.first(c, combine) for c in labels]]
@@ -71,7 +71,8 @@ def run(scores, model, combine):
         last = [model.end[c] if t == length else 0 for c in labels]
         alpha.append([last[c] + combine([gamma[t - k][c] + model.duration(k, c) + sums[c][t] - sums[c][t - k]
                                          for k in model.durations(t, c)]) for c in labels])
-        gamma.append([combine([alpha[t][a] + model.transition[a][c] for a in labels]) for c in labels])
+        gamma.append([combine([alpha[t][a] + model.transition[a][c] for a in labels]) if may_start(t, c) else -INFINITY
+                      for c in labels])
     return alpha, gamma
 
 
@@ -91,6 +92,13 @@ def edge_posteriors(scores, model):
     starts = [[math.exp(gamma[t][c] + delta[t][c] - log_z) for c in labels] for t in range(length)]
     ends = [[math.exp(alpha[t + 1][c] + beta[t + 1][c] - log_z) for c in labels] for t in range(length)]
     return log_z, starts, ends
+
+
+def start_probability(scores, model, label, lower, upper):
+    """P(a segment of label number `label` starts at one of the positions lower..upper), above 0."""
+    log_all = log_sum(run(scores, model, log_sum)[0][-1])
+    log_none = log_sum(run(scores, model, log_sum, lambda t, c: c != label or not lower <= t <= upper)[0][-1])
+    return 1 - math.exp(log_none - log_all)
 
 
 def segment_posteriors(scores, model, segments):

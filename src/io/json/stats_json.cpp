@@ -29,7 +29,8 @@ Json labels_json(const std::vector<LabelStats>& labels) {
   for (const LabelStats& label : labels)
     list.push_back({{"name", label.name},
                     {"expected_segments", label.expected_segments},
-                    {"expected_bases", label.expected_bases}});
+                    {"expected_bases", label.expected_bases},
+                    {"position_entropy", label.position_entropy}});
   return list;
 }
 

@@ -23,6 +23,7 @@ struct LabelStats {
   std::string name;
   double expected_segments = 0;
   double expected_bases = 0;
+  double position_entropy = 0;  // mean over positions of -P ln P, nats
 };
 
 // What is expected of a piece. What was not computed stays empty, as of a sequence.

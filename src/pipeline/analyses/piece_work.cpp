@@ -25,7 +25,7 @@ PosteriorSelection selection_of(const Analysis& analysis, const SegmentList* pat
   selection.labels = analysis.label_posteriors;
   selection.path = path;
   selection.path_edges = analysis.path_edges;
-  selection.path_next = analysis.path_next;
+  selection.path_next = analysis.interval_level.has_value();
   selection.roles = analysis.roles;
   return selection;
 }
@@ -64,6 +64,7 @@ void for_each_pass_over(const Engine& engine, const ScoreSource& source, const A
         &PiecePlan::posteriors,
         posterior_needs(engine, source, selection_of(analysis, analysis.has_path() ? &some_path : nullptr)));
   }
+  if (analysis.interval_level) visit(&PiecePlan::intervals, interval_needs(engine, source));
   if (analysis.draws > 0) visit(&PiecePlan::draws, draw_needs(engine, source));
   if (analysis.claims) visit(&PiecePlan::claims, claim_needs(engine, source));
   if (analysis.constraints) visit(&PiecePlan::constraints, log_needs(engine, source));
@@ -91,9 +92,8 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
   EngineOptions options = analysis.claims->engine;
   options.threads = plan.threads;
   const std::unique_ptr<Engine> backward = make_engine(options, reversed(engine.model()));
-  const ReversedSource mirror(source, engine.model().num_labels);
   const WindowPlan mirror_plan =
-      plan_windows(source.length(), backward->grid(), claim_needs(*backward, mirror), plan.claims->budget);
+      plan_windows(source.length(), backward->grid(), claim_needs(*backward, source), plan.claims->budget);
   result.claims = sweep_claims(engine, *backward, source, *plan.claims, mirror_plan, wanted.claims,
                                plan.threads, analysis.roles, progress);
   result.claim_numbers = std::move(wanted.numbers);
@@ -102,9 +102,9 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
 }  // namespace
 
 bool PiecePlan::whole() const {
-  return std::ranges::all_of(
-      std::array{&viterbi, &path, &shares, &best_paths, &posteriors, &draws, &claims, &constraints},
-      [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
+  return std::ranges::all_of(std::array{&viterbi, &path, &shares, &best_paths, &posteriors, &intervals,
+                                        &draws, &claims, &constraints},
+                             [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
 }
 
 std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
@@ -185,11 +185,21 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
     result.best_paths =
         find_best_paths(engine, source, *plan.best_paths, *result.viterbi, analysis.roles, request, progress);
   }
+  std::optional<IntervalFinder> finder;
+  if (analysis.interval_level)
+    finder.emplace(*result.path(), model_of(engine, analysis), *analysis.interval_level);
   if (analysis.posteriors)
     result.posteriors = sweep_posteriors(
         engine, source, *plan.posteriors,
         with_entropy_of(selection_of(analysis, result.path(), plan.threads), plain),
-        [&](const PosteriorBlock& block) { sink(result, block); }, progress);
+        [&](const PosteriorBlock& block) {
+          if (finder) finder->add(block);
+          sink(result, block);
+        },
+        progress);
+  if (finder && result.feasible())
+    result.intervals =
+        finder->finish(engine, source, *plan.intervals, plan.threads, analysis.roles, progress);
   if (analysis.draws > 0) {
     const DrawRequest request{analysis.draws, sequence_key(analysis.seed, identity.sequence),
                               identity.location.first_bin};

@@ -17,6 +17,7 @@
 #include "pipeline/analyses/claims/claim_sweep.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "pipeline/analyses/draws/segment_shares.h"
+#include "pipeline/analyses/intervals/boundary_intervals.h"
 #include "pipeline/analyses/posteriors/posterior_path.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
@@ -49,8 +50,8 @@ struct Analysis {
   bool sums = false;            // of posteriors, where these are computed: entropies, sums by label
   bool counts = false;          // with the expected counts
   bool path_edges = false;      // with a path and posteriors: those of its starts and ends too
-  bool path_next = false;       // with path_edges: P(the path's next label starts), at every position
   bool exact_segments = false;  // with path_edges: the posteriors of exactly the segments of the path
+  std::optional<double> interval_level;         // with path_edges: of the boundaries of the path
   std::optional<BestPathsRequest> best_paths;   // with the best path: more of them
   int draws = 0;                                // segmentations drawn from P(y|x)
   std::uint64_t seed = 0;                       // of the draws
@@ -65,7 +66,8 @@ struct Analysis {
   // How often progress counts every position.
   int passes() const {
     return (viterbi ? 2 : 0) + (path_gamma ? 1 : 0) + (posteriors ? 1 : 0) + (exact_segments ? 1 : 0) +
-           (best_paths ? 3 : 0) + (draws > 0 ? 2 : 0) + (claims ? 2 : 0) + constraint_passes();
+           (interval_level ? 1 : 0) + (best_paths ? 3 : 0) + (draws > 0 ? 2 : 0) + (claims ? 2 : 0) +
+           constraint_passes();
   }
   // Besides: for log Z with constraints and without.
   int constraint_passes() const { return constraints ? 2 : 0; }
@@ -73,7 +75,8 @@ struct Analysis {
 
 struct PiecePlan {
   // path: by posteriors; constraints: of the passes that these need besides
-  std::optional<WindowPlan> viterbi, path, shares, best_paths, posteriors, draws, claims, constraints;
+  std::optional<WindowPlan> viterbi, path, shares, best_paths, posteriors, intervals, draws, claims,
+      constraints;
   int threads = 1;  // besides those of the engine
 
   bool whole() const;  // one window
@@ -102,6 +105,7 @@ struct PieceResult {
   std::optional<SegmentShares> shares;
   std::optional<BestPaths> best_paths;
   std::optional<PosteriorResult> posteriors;
+  std::optional<BoundaryIntervals> intervals;
   std::optional<DrawResult> draws;
   std::optional<ClaimSweep> claims;
   std::vector<std::size_t> claim_numbers;            // one per result of `claims`
@@ -128,8 +132,9 @@ PieceResult analyse_piece(Engine& engine, ScoreSource& source, const Analysis& a
                           const ProgressCallback& progress);
 
 // analyse_piece() for several whole pieces whose scores lie in memory, by one call of the engine per pass.
-// `analysis` has neither exact segments, nor several best paths, draws, claims, sums or roles. `sink` gets
-// the index of a piece and its posteriors, from several threads; `threads`: for what the host does.
+// `analysis` has neither exact segments, nor intervals, several best paths, draws, claims, sums or roles.
+// `sink` gets the index of a piece and its posteriors, from several threads; `threads`: for what the host
+// does.
 std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreWindow> pieces,
                                           const Analysis& analysis, const IndexedPosteriorSink& sink,
                                           int threads);

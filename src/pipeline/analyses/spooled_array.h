@@ -1,6 +1,7 @@
 // A long list of plain values, written once and read block by block.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,6 +39,19 @@ class SpooledArray {
     }
     block.resize(kBlock);
     spool_->read(static_cast<std::size_t>(index), std::as_writable_bytes(std::span<Value>(block)));
+  }
+
+  // `count` values from `first` on. Several threads may ask.
+  std::vector<Value> values(std::int64_t first, std::int64_t count) const {
+    std::vector<Value> found, block;
+    while (count > 0) {
+      load_block(first / kBlock, block);
+      const std::int64_t begin = first % kBlock, taken = std::min(count, kBlock - begin);
+      found.insert(found.end(), block.begin() + begin, block.begin() + begin + taken);
+      first += taken;
+      count -= taken;
+    }
+    return found;
   }
 
   // Reads from the first value to the last. Nothing may be appended meanwhile.

@@ -37,9 +37,9 @@ struct SegmentTableOutput {
   OutputSpec file;
   std::string header;
   std::vector<Label> labels;
-  bool merge_adjacent = false;           // join touching segments of one label within a piece
-  std::optional<double> interval_level;  // of the intervals of starts, in (0, 1); absent: none
-  int threads = 1;                       // that compress
+  bool merge_adjacent = false;  // join touching segments of one label within a piece
+  bool intervals = false;       // of the starts of segments
+  int threads = 1;              // that compress
 };
 PlannedOutput segment_table_output(const SegmentTableOutput& output);
 PlannedOutput boundary_table_output(const SegmentTableOutput& output);

@@ -5,16 +5,12 @@
 
 namespace semicrf {
 
-PathSupport::PathSupport(std::optional<double> interval_level) {
-  if (interval_level) interval_.emplace(*interval_level);
-}
-
 void PathSupport::begin_piece(const PieceResult& result) {
   path_.emplace(*result.path());
   log_shares_.reset();
   if (result.shares) log_shares_.emplace(result.shares->logs);
   open_ = false;
-  if (interval_) interval_->begin_piece();
+  if (intervals_) waiting_.emplace();
 }
 
 void PathSupport::add_block(const PosteriorBlock& block, const Visit& visit) {
@@ -27,7 +23,6 @@ void PathSupport::add_block(const PosteriorBlock& block, const Visit& visit) {
       if (!block.path_start.empty()) support_.start_posterior = block.path_start[row];
     }
     support_.mean_label_posterior += block.path_label[row];
-    if (interval_) interval_->add(block.path_start[row], block.path_next_start[row]);
     if (t + 1 < segment_.end) continue;
     if (!block.path_end.empty()) support_.end_posterior = block.path_end[row];
     close_segment(visit);
@@ -40,9 +35,22 @@ void PathSupport::close_segment(const Visit& visit) {
   if (double log_share = 0; log_shares_ && log_shares_->next(log_share))
     support_.exact_posterior =
         std::min(support_.start_posterior, support_.end_posterior * std::exp(log_share));
-  if (interval_) support_.start_interval = interval_->end_segment(segment_);
-  visit(segment_, support_);
   open_ = false;
+  if (!intervals_) return visit(segment_, support_);
+  waiting_->append(support_);
+}
+
+void PathSupport::end_piece(const PieceResult& result, const Visit& visit) {
+  if (!intervals_) return;
+  SegmentList::Reader path(*result.path());
+  SpooledArray<SegmentSupport>::Reader supports(*waiting_);
+  BoundaryIntervals::Reader intervals(*result.intervals);
+  Segment segment;
+  for (SegmentSupport support; path.next(segment) && supports.next(support);) {
+    support.start_interval = intervals.next();
+    visit(segment, support);
+  }
+  waiting_.reset();
 }
 
 }  // namespace semicrf

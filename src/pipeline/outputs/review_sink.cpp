@@ -18,7 +18,7 @@ class ReviewSink : public OutputSink {
   ReviewSink(OutputFile& file, const SegmentTableOutput& output, std::optional<std::int64_t> most)
       : writer_(file, output.labels, most),
         merge_adjacent_(output.merge_adjacent),
-        support_(output.interval_level) {}
+        support_(output.intervals) {}
 
   void begin_piece(const BinLocation& location, const PieceResult& result, bool) override {
     writer_.begin_piece(location);
@@ -26,10 +26,10 @@ class ReviewSink : public OutputSink {
     left_.reset();
   }
   void add_block(const PosteriorBlock& block) override {
-    support_.add_block(block, [this](const Segment& segment, const SegmentSupport& known) {
-      const std::optional<Segment> left = std::exchange(left_, segment);
-      if (left) add_boundary(*left, segment, known);
-    });
+    support_.add_block(block, [this](const Segment& s, const SegmentSupport& k) { add_segment(s, k); });
+  }
+  void end_piece(const PieceResult& result) override {
+    support_.end_piece(result, [this](const Segment& s, const SegmentSupport& k) { add_segment(s, k); });
   }
   void finish() override {
     writer_.finish(boundaries_);
@@ -41,6 +41,10 @@ class ReviewSink : public OutputSink {
   }
 
  private:
+  void add_segment(const Segment& segment, const SegmentSupport& known) {
+    const std::optional<Segment> left = std::exchange(left_, segment);
+    if (left) add_boundary(*left, segment, known);
+  }
   // The boundary between two neighbours. One that joins segments of one label is none of the written path.
   void add_boundary(const Segment& left, const Segment& right, const SegmentSupport& known) {
     if (merge_adjacent_ && left.label == right.label) return;

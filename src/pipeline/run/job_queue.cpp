@@ -38,13 +38,14 @@ Job JobQueue::next(Engine& engine, std::optional<Job>& ahead) {
   return job;
 }
 
-// Draws, exact segments, several best paths and claims are made of forward messages, for which there is no
-// such call; one that adds up counts gives those of all its sequences together; and constraints need passes
-// of their own.
+// Draws, exact segments, intervals, several best paths and claims are made of forward messages, for which
+// there is no such call; one that adds up counts gives those of all its sequences together; and constraints
+// need passes of their own.
 bool JobQueue::calls_together(const Engine& engine) const {
   return engine.batches().batch_positions() > 0 && !options_.analysis.exact_segments &&
-         !options_.analysis.best_paths && options_.analysis.draws == 0 && !options_.analysis.claims &&
-         !options_.analysis.sums && !options_.analysis.counts && !options_.analysis.constraints;
+         !options_.analysis.interval_level && !options_.analysis.best_paths && options_.analysis.draws == 0 &&
+         !options_.analysis.claims && !options_.analysis.sums && !options_.analysis.counts &&
+         !options_.analysis.constraints;
 }
 
 // False: the piece is a job of its own.

@@ -109,8 +109,8 @@ EngineOptions PreparedRun::settled_engine() {
   analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
   work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +
                 (analysis_.posteriors ? 2 : 0) + (analysis_.exact_segments ? 1 : 0) +
-                (analysis_.best_paths ? 2 : 0) + (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0) +
-                analysis_.constraint_passes();
+                (analysis_.interval_level ? 1 : 0) + (analysis_.best_paths ? 2 : 0) +
+                (analysis_.draws > 0 ? 1 : 0) + (analysis_.claims ? 2 : 0) + analysis_.constraint_passes();
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
@@ -219,7 +219,7 @@ std::size_t PreparedRun::forecast_peak() const {
                                       window_budget_ - std::min(piece.kept, window_budget_));
     std::size_t window = 0;
     for (const auto* pass : {&plan.viterbi, &plan.path, &plan.shares, &plan.best_paths, &plan.posteriors,
-                             &plan.draws, &plan.claims, &plan.constraints})
+                             &plan.intervals, &plan.draws, &plan.claims, &plan.constraints})
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
     // The threads keep the workspaces of the first pass.
     if (plan.viterbi && plan.posteriors) {
@@ -302,6 +302,7 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
     if (windows.shares) text += "\texact segments: " + semicrf::describe(*windows.shares);
     if (windows.best_paths) text += "\tbest segmentations: " + semicrf::describe(*windows.best_paths);
     if (windows.posteriors) text += "\tposterior: " + semicrf::describe(*windows.posteriors);
+    if (windows.intervals) text += "\tintervals: " + semicrf::describe(*windows.intervals);
     if (windows.claims) text += "\tclaims: " + semicrf::describe(*windows.claims);
     if (windows.draws) text += "\tdraws: " + semicrf::describe(*windows.draws);
     if (windows.constraints) text += "\tconstraints: " + semicrf::describe(*windows.constraints);

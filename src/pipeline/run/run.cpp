@@ -38,10 +38,11 @@ Analysis decode_analysis(const DecodeOptions& options) {
     analysis.best_paths.emplace().most = options.best;
     analysis.best_paths->memory = options.output.ends_with(".gz") ? kCompressedRankMemory : kRankMemory;
   }
-  analysis.path_next = !options.boundaries_path.empty() || !options.review_path.empty() ||
-                       (!options.table_path.empty() && options.interval_level.has_value());
+  if (!options.boundaries_path.empty() || !options.review_path.empty() ||
+      (!options.table_path.empty() && options.interval_level))
+    analysis.interval_level = options.interval_level.value_or(kDefaultIntervalLevel);
   analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
-  analysis.path_edges = analysis.path_next || analysis.exact_segments;
+  analysis.path_edges = analysis.interval_level || analysis.exact_segments;
   analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
                         options.score == ScoreColumn::kPosterior ||
                         (by_posteriors && options.score == ScoreColumn::kAuto);
@@ -73,7 +74,7 @@ void add_tables(const DecodeOptions& options, const PreparedRun& run, const Head
     output.header = run.header("decode", own);
     output.labels = run.parameters().labels;
     output.merge_adjacent = options.merge_adjacent;
-    output.interval_level = intervals;
+    output.intervals = intervals.has_value();
     output.threads = options.run.engine.threads;
     return output;
   };

@@ -64,6 +64,7 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
   // A path by posteriors has a sweep of its own, which says the same.
   if (result.path_posteriors) add_totals(*result.path_posteriors, 2);
   if (result.posteriors) add_totals(*result.posteriors, 2);
+  if (result.intervals && result.intervals->swept) add_totals(*result.intervals->swept, 1);
   const PosteriorResult* const posteriors = result.posteriors        ? &*result.posteriors
                                             : result.path_posteriors ? &*result.path_posteriors
                                                                      : nullptr;
@@ -135,6 +136,7 @@ void SequenceReport::add_sums(const PosteriorSums& sums, const BinLocation& loca
     LabelStats& label = (*stats.labels)[c];
     label.expected_segments += sums.label_segments[c];
     label.expected_bases += sums.label_bins[c] * bin - sums.last_bin[c] * cut;
+    label.position_entropy += sums.label_entropies[c];
   }
 }
 
@@ -146,7 +148,11 @@ void SequenceReport::add_infeasible(bool viterbi, bool posteriors) {
 
 void SequenceReport::finish(const std::vector<std::string>& labels) {
   if (stats.labels)
-    for (std::size_t c = 0; c < stats.labels->size(); ++c) (*stats.labels)[c].name = labels[c];
+    for (std::size_t c = 0; c < stats.labels->size(); ++c) {
+      LabelStats& label = (*stats.labels)[c];
+      label.name = labels[c];
+      label.position_entropy /= static_cast<double>(positions_);
+    }
   if (positions_ == 0) return;
   stats.boundary_entropy = boundary_entropy(boundary_mass_, boundary_plogp_);
   stats.position_entropy = label_entropy_ / static_cast<double>(positions_);

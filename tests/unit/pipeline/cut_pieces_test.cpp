@@ -11,6 +11,7 @@
 #include "pipeline/analyses/piece_work.h"
 #include "support/catch.h"
 #include "support/claim_truth.h"
+#include "support/interval_truth.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
 #include "support/resolution.h"
@@ -20,6 +21,8 @@ using namespace semicrf;
 using namespace semicrf::testing;
 
 namespace {
+
+constexpr double kLevel = 0.8;  // of intervals
 
 constexpr CutEdges kCuts[] = {{true, false}, {false, true}, {true, true}};
 
@@ -131,10 +134,11 @@ Found analyse(const EngineOptions& options, const ModelCase& sample, CutEdges cu
   analysis.start_posteriors = analysis.end_posteriors = analysis.sums = analysis.counts = true;
   analysis.path_edges = analysis.exact_segments = true;
   analysis.draws = 3;
+  analysis.interval_level = kLevel;
   analysis.roles = &roles;
   const WindowPlan windows = plan_in_windows(*engine, sample.length, chunks);
   PiecePlan plan;
-  plan.viterbi = plan.posteriors = plan.shares = plan.draws = windows;
+  plan.viterbi = plan.posteriors = plan.shares = plan.draws = plan.intervals = windows;
   Found found;
   const auto append = [](std::span<const double> from, std::vector<double>& to) {
     to.insert(to.end(), from.begin(), from.end());
@@ -199,8 +203,13 @@ void check_posteriors(const ModelCase& sample, const All& all, const Found& foun
   // E[score] is made of scores as large as log Z.
   const double size = std::max(1.0, std::fabs(all.log_partition) / 100);
   if (resolution == 0) REQUIRE(std::fabs(result.sums->entropy - entropy) < 20 * tolerance * bins * size);
-  for (std::size_t c = 0; c < labels; ++c)
+  for (std::size_t c = 0; c < labels; ++c) {
     REQUIRE(std::fabs(result.sums->last_bin[c] - label[(length - 1) * labels + c]) < tolerance);
+    double own_entropy = 0;
+    for (std::size_t t = 0; t < length; ++t)
+      if (const double p = label[t * labels + c]; p > 0) own_entropy -= p * std::log(p);
+    REQUIRE(std::fabs(result.sums->label_entropies[c] - own_entropy) < 20 * tolerance * bins);
+  }
 }
 
 // P(exactly this segment) is the end posterior of its label times its share.
@@ -290,6 +299,9 @@ void check_against_enumeration(const ModelCase& sample, bool with_counts) {
       REQUIRE(near(score_of(sample, cut, path, InitialSources::kBest), all.best));
       check_posteriors(sample, all, found, tolerance, resolution);
       check_shares(sample, all, found, tolerance);
+      std::vector<PathProbability> paths;
+      for (const ScoredPath& one : all.paths) paths.push_back({one.path, one.probability});
+      check_intervals(sample, paths, path, kLevel, *found.result.intervals, tolerance);
       check_claims(options, sample, cut, all, tolerance);
       for (const Draw& draw : found.result.draws->draws) {
         const double expected = score_of(sample, cut, segments_of(draw.segments)) - all.log_partition;

@@ -37,8 +37,9 @@ PosteriorResult swept(Engine& engine, const ModelCase& sample, std::int64_t chun
 
 bool same(const PosteriorSums& a, const PosteriorSums& b) {
   return a.entropy == b.entropy && a.label_bins == b.label_bins && a.label_segments == b.label_segments &&
-         a.last_bin == b.last_bin && a.counts.transition == b.counts.transition &&
-         a.counts.duration == b.counts.duration && a.counts.tail == b.counts.tail;
+         a.label_entropies == b.label_entropies && a.last_bin == b.last_bin &&
+         a.counts.transition == b.counts.transition && a.counts.duration == b.counts.duration &&
+         a.counts.tail == b.counts.tail;
 }
 
 double largest_difference(const std::vector<double>& a, const std::vector<double>& b) {
@@ -116,6 +117,9 @@ void check_against_enumeration(const ModelCase& sample) {
     const auto bins = static_cast<double>(sample.length);
     CHECK(largest_difference(sums.label_bins, column_sums(expected.labels, labels)) <= tolerance * bins);
     CHECK(largest_difference(sums.label_segments, column_sums(expected.starts, labels)) <= tolerance * bins);
+    std::vector<double> entropies = expected.labels;
+    for (double& p : entropies) p = p > 0 ? -p * std::log(p) : 0;
+    CHECK(largest_difference(sums.label_entropies, column_sums(entropies, labels)) <= 20 * tolerance * bins);
     const std::vector<double> last(expected.labels.end() - labels, expected.labels.end());
     CHECK(largest_difference(sums.last_bin, last) <= tolerance);
   }

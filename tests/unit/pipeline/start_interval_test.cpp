@@ -1,4 +1,4 @@
-#include "pipeline/outputs/start_interval.h"
+#include "pipeline/analyses/intervals/start_interval.h"
 
 #include <algorithm>
 #include <functional>
@@ -18,14 +18,16 @@ using Starts = std::function<double(std::int64_t bin, int label)>;
 // The intervals of all segments of a piece, as a run collects them.
 std::vector<std::optional<BoundaryInterval>> collected(const std::vector<Segment>& path, const Starts& starts,
                                                        double level) {
-  StartInterval collector(level);
+  // No label can start twice in an interval, so that sums are probabilities.
+  StartInterval collector(level, [](int) { return std::int64_t{1} << 40; });
   std::vector<std::optional<BoundaryInterval>> intervals;
-  collector.begin_piece();
   for (std::size_t i = 0; i < path.size(); ++i) {
     const int next = i + 1 < path.size() ? path[i + 1].label : -1;
     for (std::int64_t t = path[i].begin; t < path[i].end; ++t)
-      collector.add(starts(t, path[i].label), next < 0 ? 0 : starts(t, next));
-    intervals.push_back(collector.end_segment(path[i]));
+      collector.add({starts(t, path[i].label), 1, next < 0 ? 0 : starts(t, next), 1});
+    const FoundInterval found = collector.end_segment(path[i]);
+    REQUIRE(found.candidates.empty());
+    intervals.push_back(found.interval);
   }
   return intervals;
 }

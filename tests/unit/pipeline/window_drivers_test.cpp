@@ -117,7 +117,7 @@ class JoiningEngine : public Engine, public DeviceMemory {
 
 struct Swept {
   PosteriorResult result;
-  std::vector<double> boundary, labels, path_label, path_start, path_end, path_next_start;
+  std::vector<double> boundary, labels, path_label, path_start, path_end, path_next_start, path_next_end;
 };
 
 Swept sweep(Engine& engine, const ModelCase& sample, ScoreSource& source, std::int64_t chunks,
@@ -142,6 +142,7 @@ Swept sweep(Engine& engine, const ModelCase& sample, ScoreSource& source, std::i
                          keep(block.path_start, swept.path_start);
                          keep(block.path_end, swept.path_end);
                          keep(block.path_next_start, swept.path_next_start);
+                         keep(block.path_next_end, swept.path_next_end);
                        });
   CHECK(next == (swept.result.feasible ? sample.length : 0));
   return swept;
@@ -372,7 +373,7 @@ TEST_CASE("values along a path are those of its labels") {
     std::vector<Segment> segments;
     SegmentList::Reader reader(path.segments);
     for (Segment segment; reader.next(segment);) segments.push_back(segment);
-    std::vector<double> label, start, end, next_start;
+    std::vector<double> label, start, end, next_start, next_end;
     for (std::size_t n = 0; n < segments.size(); ++n)
       for (std::int64_t t = segments[n].begin; t < segments[n].end; ++t) {
         const auto entry = static_cast<std::size_t>(t * 4 + segments[n].label);
@@ -380,13 +381,15 @@ TEST_CASE("values along a path are those of its labels") {
         start.push_back(released(starts[entry]));
         end.push_back(released(ends[entry]));
         const bool last = n + 1 == segments.size();
-        next_start.push_back(
-            last ? 0 : released(starts[static_cast<std::size_t>(t * 4 + segments[n + 1].label)]));
+        const auto next = static_cast<std::size_t>(t * 4 + (last ? 0 : segments[n + 1].label));
+        next_start.push_back(last ? 0 : released(starts[next]));
+        next_end.push_back(last ? 0 : released(ends[next]));
       }
     CHECK(swept.path_label == label);
     CHECK(swept.path_start == start);
     CHECK(swept.path_end == end);
     CHECK(swept.path_next_start == next_start);
+    CHECK(swept.path_next_end == next_end);
   }
 }
 

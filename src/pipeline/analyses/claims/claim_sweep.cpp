@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <utility>
 
 #include "core/parallel.h"
-#include "model/centred_scores.h"
 #include "pipeline/analyses/claims/local_chain.h"
 #include "pipeline/analyses/claims/message_rows.h"
+#include "pipeline/analyses/claims/message_sweep.h"
 #include "pipeline/analyses/claims/reversed_chain.h"
 
 namespace semicrf {
@@ -24,16 +25,7 @@ std::vector<PositionRange> positions_near(std::span<const Claim> claims, const C
                                           std::int64_t length) {
   std::vector<PositionRange> all;
   for (const Claim& claim : claims) all.push_back(near(claim, model, length));
-  std::ranges::sort(all, {}, [](const PositionRange& range) { return range.begin; });
-  std::vector<PositionRange> merged;
-  for (const PositionRange& range : all) {
-    if (!merged.empty() && range.begin <= merged.back().end) {
-      merged.back().end = std::max(merged.back().end, range.end);
-    } else {
-      merged.push_back(range);
-    }
-  }
-  return merged;
+  return merged(std::move(all));
 }
 
 std::vector<PositionRange> mirrored(std::vector<PositionRange> ranges, std::int64_t length) {
@@ -41,104 +33,6 @@ std::vector<PositionRange> mirrored(std::vector<PositionRange> ranges, std::int6
   for (PositionRange& range : ranges) range = {length - range.end, length - range.begin};
   return ranges;
 }
-
-// What a sweep keeps of a position: the level and the C messages of starts, with a tail also the level and
-// the C messages of tails at the boundary right of the position, then C emissions, start and end scores as
-// far as they are kept.
-struct RowShape {
-  RowShape(const ChainModel& model, bool with_scores, bool with_boundary)
-      : labels(static_cast<std::size_t>(model.num_labels)) {
-    starts = 1;
-    tails = starts + labels + 1;
-    emissions = model.has_tail() ? tails + labels : starts + labels;
-    boundary = emissions + (with_scores ? labels : 0);
-    width = boundary + (with_boundary ? 2 * labels : 0);
-    has_tail = model.has_tail();
-    has_scores = with_scores;
-    has_boundary = with_boundary;
-  }
-  std::size_t labels;
-  std::size_t starts, tails, emissions, boundary, width;  // where each begins
-  bool has_tail, has_scores, has_boundary;
-};
-
-// One sweep from left to right.
-class MessageSweep {
- public:
-  MessageSweep(Engine& engine, ScoreSource& source, const WindowPlan& plan, const RowShape& shape,
-               MessageRows& rows)
-      : engine_(engine), source_(source), plan_(plan), shape_(shape), rows_(rows) {}
-
-  // The state at the sequence's end; nothing where no segmentation is possible.
-  std::optional<BoundaryState> run(ChunkTotals& totals, const ProgressCallback& progress) {
-    WindowLoop loop(engine_, source_, plan_, WindowLoop::Scores::kNoFeatures, progress);
-    std::optional<BoundaryState> last;
-    const bool possible =
-        loop.left_to_right(WindowLoop::States::kLatest, [&](std::int64_t n, const ScoreWindow& scores) {
-          const PositionRange range = plan_.range(n);
-          ForwardWindow window = engine_.forward(scores, range, loop.left(n), prepare(range));
-          keep(range, scores, window.whole);
-          totals.add(window.chunks);
-          if (n == loop.last()) last = window.right;
-          return std::move(window.right);
-        });
-    rows_.finish();
-    return possible && log_sum(*last) > kNegativeInfinity ? last : std::nullopt;
-  }
-
- private:
-  ForwardArrays prepare(PositionRange range) {
-    const auto n = static_cast<std::size_t>(range.size());
-    starts_.resize(n * shape_.labels);
-    start_levels_.resize(n);
-    ForwardArrays out;
-    out.starts = starts_.data();
-    out.start_levels = start_levels_.data();
-    if (!shape_.has_tail) return out;
-    tails_.resize(n * shape_.labels);
-    end_levels_.resize(n);
-    out.tails = tails_.data();
-    out.end_levels = end_levels_.data();
-    return out;
-  }
-
-  void keep(PositionRange range, const ScoreWindow& scores, double whole) {
-    const CentredScores centred(engine_.model(), scores);
-    rows_.take(range, [&](std::int64_t begin, std::int64_t end, double* rows) {
-      for (std::int64_t t = begin; t < end; ++t) {
-        const auto i = static_cast<std::size_t>(t - range.begin);
-        double* row = rows + static_cast<std::size_t>(t - begin) * shape_.width;
-        row[0] = start_levels_[i] + whole;
-        std::copy_n(starts_.data() + i * shape_.labels, shape_.labels, row + shape_.starts);
-        if (!shape_.has_tail) continue;
-        row[shape_.tails - 1] = end_levels_[i] + whole;
-        std::copy_n(tails_.data() + i * shape_.labels, shape_.labels, row + shape_.tails);
-      }
-      for (std::size_t c = 0; c < shape_.labels; ++c)
-        keep_scores(centred, static_cast<int>(c), begin, end, rows);
-    });
-  }
-
-  void keep_scores(const CentredScores& centred, int label, std::int64_t begin, std::int64_t end,
-                   double* rows) {
-    const auto c = static_cast<std::size_t>(label);
-    const auto each = [&](std::size_t column, auto score) {
-      double* to = rows + column + c;
-      for (std::int64_t t = begin; t < end; ++t, to += shape_.width) *to = score(t);
-    };
-    if (shape_.has_scores) centred.of_label(label, [&](auto score) { each(shape_.emissions, score); });
-    if (!shape_.has_boundary) return;
-    each(shape_.boundary, [&](std::int64_t t) { return centred.start(t, label); });
-    each(shape_.boundary + shape_.labels, [&](std::int64_t t) { return centred.end(t, label); });
-  }
-
-  Engine& engine_;
-  ScoreSource& source_;
-  const WindowPlan& plan_;
-  const RowShape& shape_;
-  MessageRows& rows_;
-  std::vector<double> starts_, start_levels_, tails_, end_levels_;
-};
 
 // Both sweeps' rows of stretches, as the sums want them.
 class StretchReader {
@@ -222,14 +116,6 @@ std::vector<ClaimGroup> group_claims(std::span<const Claim> claims, const ChainM
   return groups;
 }
 
-// Whether any position has a start or end score.
-bool has_boundary_scores(const ChainModel& model, ScoreSource& source) {
-  if (!model.start_scores.empty() || !model.end_scores.empty()) return true;
-  ScoreBuffers buffers;
-  const ScoreWindow window = HostProjection(source).read(0, 1, buffers);
-  return !window.start_scores.empty() || !window.end_scores.empty();
-}
-
 }  // namespace
 
 WindowNeeds claim_needs(const Engine& engine, const ScoreSource& source) {
@@ -250,8 +136,8 @@ ClaimSweep sweep_claims(Engine& forward, Engine& backward, ScoreSource& source, 
   const std::int64_t length = source.length();
   const std::vector<PositionRange> wanted = positions_near(claims, model, length);
   const std::vector<PositionRange> mirror = mirrored(wanted, length);
-  const RowShape left(model, true, has_boundary_scores(model, source));
-  const RowShape right(model, false, false);
+  const RowShape left(model, {true, true, has_boundary_scores(model, source)});
+  const RowShape right(model, {true, false, false});
   MessageRows forward_rows(wanted, left.width), backward_rows(mirror, right.width);
   ClaimSweep result;
   const std::optional<BoundaryState> state =

@@ -34,7 +34,7 @@ struct Restriction {
 // kept for the positions within reach, from `origin_` on.
 class LocalSums {
  public:
-  LocalSums(const Stretch& stretch, std::int64_t begin, std::int64_t end)
+  LocalSums(const ClaimStretch& stretch, std::int64_t begin, std::int64_t end)
       : stretch_(stretch),
         rows_(stretch.rows()),
         model_(stretch.tables().model),
@@ -306,7 +306,7 @@ class LocalSums {
     return rest - stretch_.content(c, t);
   }
 
-  const Stretch& stretch_;
+  const ClaimStretch& stretch_;
   const StretchRows& rows_;
   const ChainModel& model_;
   std::int64_t begin_, end_;     // the interval
@@ -343,7 +343,8 @@ ClaimTables::ClaimTables(const ChainModel& chain, int count) : model(chain), rol
   for (int c = 0; c < chain.num_labels; ++c) durations.emplace_back(chain, c);
 }
 
-Stretch::Stretch(StretchRows rows, const ClaimTables& tables) : rows_(std::move(rows)), tables_(&tables) {
+ClaimStretch::ClaimStretch(StretchRows rows, const ClaimTables& tables)
+    : rows_(std::move(rows)), tables_(&tables) {
   const auto labels = static_cast<std::size_t>(num_labels());
   content_.assign(labels * static_cast<std::size_t>(rows_.n + 1), 0.0);
   free_from_.assign(content_.size(), 0);

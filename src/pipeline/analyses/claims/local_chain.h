@@ -47,10 +47,10 @@ struct ClaimTables {
 inline std::int64_t claim_reach(const ChainModel& model) { return model.max_duration + 1; }
 
 // A stretch with what all claims about it need.
-class Stretch {
+class ClaimStretch {
  public:
   // The tables must outlive it.
-  Stretch(StretchRows rows, const ClaimTables& tables);
+  ClaimStretch(StretchRows rows, const ClaimTables& tables);
 
   const StretchRows& rows() const { return rows_; }
   // All sums become larger by so much.
@@ -91,9 +91,9 @@ class LocalClaims {
 
  private:
   ClaimResult unbounded_result(const Claim& claim);
-  Stretch stretch_;
+  ClaimStretch stretch_;
   const ClaimTables& mirror_tables_;
-  std::optional<Stretch> mirror_;  // made for the first claim about ends
+  std::optional<ClaimStretch> mirror_;  // made for the first claim about ends
 };
 
 }  // namespace semicrf

@@ -8,6 +8,19 @@
 #include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {
+std::vector<PositionRange> merged(std::vector<PositionRange> ranges) {
+  std::ranges::sort(ranges, {}, [](const PositionRange& range) { return range.begin; });
+  std::vector<PositionRange> joined;
+  for (const PositionRange& range : ranges) {
+    if (!joined.empty() && range.begin <= joined.back().end) {
+      joined.back().end = std::max(joined.back().end, range.end);
+    } else {
+      joined.push_back(range);
+    }
+  }
+  return joined;
+}
+
 MessageRows::MessageRows(std::vector<PositionRange> wanted, std::size_t width)
     : wanted_(std::move(wanted)),
       width_(width),

@@ -12,6 +12,9 @@
 
 namespace semicrf {
 
+// Ranges sorted, and those that touch made one.
+std::vector<PositionRange> merged(std::vector<PositionRange> ranges);
+
 class MessageRows {
  public:
   // Of the positions of `wanted`, which are sorted and do not touch; `width` numbers each.

@@ -59,7 +59,7 @@ PosteriorRows::PosteriorRows(const PosteriorSelection& selection, int num_labels
 // Values along the path.
 std::size_t PosteriorRows::picked_per_position(const PosteriorSelection& selection) {
   if (selection.path == nullptr) return 0;
-  return 1u + (selection.path_edges ? 2u : 0u) + (selection.path_edges && selection.path_next ? 1u : 0u);
+  return 1u + (selection.path_edges ? 2u : 0u) + (selection.path_edges && selection.path_next ? 2u : 0u);
 }
 
 std::size_t PosteriorRows::bytes_per_position(const PosteriorSelection& selection, int num_labels) {
@@ -89,6 +89,7 @@ void PosteriorRows::resize(PositionRange range, std::size_t num_labels) {
   path_start_.resize(edges ? n : 0);
   path_end_.resize(edges ? n : 0);
   path_next_start_.resize(edges && selection_.path_next ? n : 0);
+  path_next_end_.resize(path_next_start_.size());
 }
 
 PosteriorArrays PosteriorRows::prepare(PositionRange range) {
@@ -117,8 +118,10 @@ void PosteriorRows::pick_path(std::int64_t first_segment) {
       if (!selection_.path_edges) continue;
       path_start_[row] = starts_[entry];
       path_end_[row] = ends_[entry];
-      if (selection_.path_next)
-        path_next_start_[row] = more ? starts_[row * num_labels_ + static_cast<std::size_t>(next.label)] : 0;
+      if (!selection_.path_next) continue;
+      const std::size_t next_entry = row * num_labels_ + static_cast<std::size_t>(next.label);
+      path_next_start_[row] = more ? starts_[next_entry] : 0;
+      path_next_end_[row] = more ? ends_[next_entry] : 0;
     }
   }
 }
@@ -128,7 +131,8 @@ std::vector<std::vector<double>*> PosteriorRows::released() {
   if (selection_.labels) arrays.push_back(&labels_);
   if (selection_.starts) arrays.push_back(&starts_);
   if (selection_.ends) arrays.push_back(&ends_);
-  for (std::vector<double>* picked : {&path_label_, &path_start_, &path_end_, &path_next_start_})
+  for (std::vector<double>* picked :
+       {&path_label_, &path_start_, &path_end_, &path_next_start_, &path_next_end_})
     if (!picked->empty()) arrays.push_back(picked);
   return arrays;
 }
@@ -144,6 +148,7 @@ PosteriorBlock PosteriorRows::block() const {
   block.path_start = path_start_;
   block.path_end = path_end_;
   block.path_next_start = path_next_start_;
+  block.path_next_end = path_next_end_;
   return block;
 }
 

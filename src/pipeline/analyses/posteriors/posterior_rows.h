@@ -52,7 +52,7 @@ class PosteriorRows {
   Precision precision_;
   PositionRange range_;
   std::vector<double> boundary_, labels_, starts_, ends_;
-  std::vector<double> path_label_, path_start_, path_end_, path_next_start_;
+  std::vector<double> path_label_, path_start_, path_end_, path_next_start_, path_next_end_;
   std::vector<std::byte> packed_;
 };
 

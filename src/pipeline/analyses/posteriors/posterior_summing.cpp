@@ -1,7 +1,10 @@
 #include "pipeline/analyses/posteriors/posterior_summing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "core/parallel.h"
 
 namespace semicrf {
 namespace {
@@ -13,13 +16,18 @@ void add_rows(std::span<const double> rows, std::vector<double>& sums) {
 
 }  // namespace
 
-PosteriorSumming::PosteriorSumming(const ChainModel& model, ScoreSource* scored, int threads)
-    : labels_(static_cast<std::size_t>(model.num_labels)), score_(model, model, threads) {
+PosteriorSumming::PosteriorSumming(const ChainModel& model, ScoreSource* scored, const EdgeRoles* roles,
+                                   int threads)
+    : labels_(static_cast<std::size_t>(model.num_labels)),
+      roles_(roles),
+      threads_(threads),
+      score_(model, model, threads) {
   constexpr std::size_t kSlabBytes = std::size_t{1} << 20;
   if (scored != nullptr) cross_.emplace(model, model, *scored, threads, kSlabBytes);
   sums_.counts.shape_for(model);
   sums_.label_bins.resize(labels_);
   sums_.label_segments.resize(labels_);
+  sums_.label_entropies.resize(labels_ / static_cast<std::size_t>(roles ? roles->count() : 1));
 }
 
 void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& scores) {
@@ -30,8 +38,24 @@ void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& score
   }
   add_rows(block.labels, sums_.label_bins);
   add_rows(block.starts, sums_.label_segments);
+  constexpr std::size_t kSlab =
+      1 << 14;  // positions whose terms are kept until they are added in their order
+  for (std::size_t first = 0; first < block.labels.size(); first += kSlab * labels_)
+    add_entropies(block.labels.subspan(first, std::min(kSlab * labels_, block.labels.size() - first)));
   const std::span<const double> last = block.labels.last(labels_);
   sums_.last_bin.assign(last.begin(), last.end());
+}
+
+void PosteriorSumming::add_entropies(std::span<const double> rows) {
+  entropies_.assign(rows.begin(), rows.end());
+  if (roles_ != nullptr) roles_->fold_rows(entropies_);
+  constexpr std::size_t kPart = 1 << 12;
+  parallel_for(threads_, (entropies_.size() + kPart - 1) / kPart, [&](std::size_t part, int) {
+    const std::size_t end = std::min(entropies_.size(), (part + 1) * kPart);
+    for (std::size_t i = part * kPart; i < end; ++i)
+      entropies_[i] = entropies_[i] > 0 ? -entropies_[i] * std::log(entropies_[i]) : 0;
+  });
+  add_rows(entropies_, sums_.label_entropies);
 }
 
 PosteriorSums PosteriorSumming::finish(double log_partition) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "pipeline/analyses/posteriors/cross_score.h"
@@ -13,22 +14,28 @@ namespace semicrf {
 // Everything is added position by position from the left, so that neither windows nor threads change a digit.
 class PosteriorSumming {
  public:
-  // `scored`: where the scores of the entropy are, or null, see PosteriorSelection. Both must outlive this
-  // object.
-  PosteriorSumming(const ChainModel& model, ScoreSource* scored, int threads);
+  // `scored`: where the scores of the entropy are, or null; `roles`: of a piece that was cut, or null, see
+  // PosteriorSelection. All must outlive this object.
+  PosteriorSumming(const ChainModel& model, ScoreSource* scored, const EdgeRoles* roles, int threads);
 
   // For the engine to add to, window by window from the left.
   ExpectedCounts& counts() { return sums_.counts; }
   // The next positions: labels, starts and ends, and the scores that they were computed from.
   void add(const PosteriorBlock& block, const ScoreWindow& scores);
-  // After the last position. Once.
+  // After the last position. Once. Numbers are those of the chain's labels but for the entropies by label,
+  // which are those of its base's.
   PosteriorSums finish(double log_partition);
 
  private:
+  void add_entropies(std::span<const double> rows);
+
   std::size_t labels_;
+  const EdgeRoles* roles_;
+  int threads_;
   ExpectedScore score_;              // or
   std::optional<CrossScore> cross_;  // of scores that lie elsewhere
   PosteriorSums sums_;
+  std::vector<double> entropies_;  // of the positions of a slab
 };
 
 }  // namespace semicrf

@@ -36,7 +36,7 @@ struct PosteriorSelection {
   bool ends = false;                  // P(a segment of label c has its last bin at t)
   const SegmentList* path = nullptr;  // P(label|t) of the label this path has there; it tiles the sequence
   bool path_edges = false;            // with a path: the start and end posteriors of that label too
-  bool path_next = false;             // with path_edges: the start posterior of the path's next label too
+  bool path_next = false;             // with path_edges: those two of the path's next label too
   bool sums = false;                  // PosteriorResult::sums, without the counts
   bool counts = false;                // with the counts
   ScoreSource* scored = nullptr;  // with sums: the entropy is of these scores; null: those of the sequence
@@ -60,14 +60,16 @@ struct PosteriorBlock {
   std::span<const double> path_label;  // (n)
   std::span<const double> path_start;  // (n)
   std::span<const double> path_end;    // (n)
-  // (n): a segment of the label of the path's next segment starts at t; 0 in the last segment.
+  // (n): a segment of the label of the path's next segment starts at t, has its last bin there; 0 in the last
+  // segment.
   std::span<const double> path_next_start;
+  std::span<const double> path_next_end;
 };
 // All arrays of a block, for those who treat them alike.
 inline constexpr std::array kPosteriorArrays = {
-    &PosteriorBlock::boundary, &PosteriorBlock::labels,         &PosteriorBlock::starts,
-    &PosteriorBlock::ends,     &PosteriorBlock::path_label,     &PosteriorBlock::path_start,
-    &PosteriorBlock::path_end, &PosteriorBlock::path_next_start};
+    &PosteriorBlock::boundary, &PosteriorBlock::labels,          &PosteriorBlock::starts,
+    &PosteriorBlock::ends,     &PosteriorBlock::path_label,      &PosteriorBlock::path_start,
+    &PosteriorBlock::path_end, &PosteriorBlock::path_next_start, &PosteriorBlock::path_next_end};
 using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called left to right
 
 // Sums over all positions of a sequence under P(y|x).
@@ -76,7 +78,8 @@ struct PosteriorSums {
   double entropy = 0;                  // of the segmentation, nats
   std::vector<double> label_bins;      // (C): sum over t of P(c|t)
   std::vector<double> label_segments;  // (C): sum over t of P(a segment of label c starts at t)
-  std::vector<double> last_bin;        // (C): P(c|T-1)
+  std::vector<double> label_entropies;  // (C): sum over t of -P(c|t) ln P(c|t), nats
+  std::vector<double> last_bin;         // (C): P(c|T-1)
 };
 
 struct PosteriorResult : ChunkTotals {

@@ -1,0 +1,84 @@
+// The smallest interval around a boundary of the path that holds one into the same label with a wanted
+// probability: what the posteriors of its positions say of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "core/segment.h"
+#include "io/text/segment_support.h"
+
+namespace semicrf {
+
+// The posteriors along a path that intervals are made of.
+struct PathPosteriors {
+  double start = 0;       // a segment of this segment's label starts here
+  double end = 0;         // a segment of this segment's label has its last position here
+  double next_start = 0;  // the same two of the label of the next segment
+  double next_end = 0;
+};
+
+// An interval that posteriors alone cannot refuse: `sum` is the expected number of starts in it, at least the
+// wanted probability.
+struct IntervalCandidate {
+  BoundaryInterval interval;
+  double sum = 0;
+};
+
+// Either the interval (none: no interval in reach is probable enough), or candidates for it, each inside the
+// next one, and the start posteriors of the positions of the last one.
+struct FoundInterval {
+  std::optional<BoundaryInterval> interval;
+  std::vector<IntervalCandidate> candidates;
+  std::vector<double> posteriors;
+};
+
+// The interval begins as the boundary b alone and takes the neighbour with the larger posterior p(t) of a
+// start of the label that b leads to (the left one where both are equal) until P(a segment of that label
+// starts in it) is at least `level`. It stays inside the two segments beside b, so that it holds neither of
+// their outer boundaries, and within kReach bins of b.
+//
+// The sum of p over the interval is the expected number of such starts. It exceeds the probability by the
+// expected number of those after the first, each of which comes after an end of the label in the interval, so
+// that the sum of the posteriors of these ends is a bound of the difference. Most intervals are decided by
+// that; of the others candidates are left.
+class StartInterval {
+ public:
+  static constexpr std::size_t kReach = std::size_t{1} << 14;  // bins to each side
+
+  // `level` in (0, 1). `least_distance(label)`: of two starts of the label, in bins.
+  StartInterval(double level, std::function<std::int64_t(int)> least_distance)
+      : level_(level), least_distance_(std::move(least_distance)) {}
+
+  // The next position of a piece, from its first one on.
+  void add(const PathPosteriors& at);
+  // After the last position of a segment: the interval of its start. The first segment starts where the piece
+  // begins.
+  FoundInterval end_segment(const Segment& segment);
+
+ private:
+  // Of a label, position by position.
+  struct Posteriors {
+    std::vector<double> starts, ends;
+    void add(double start, double end) {
+      starts.push_back(start);
+      ends.push_back(end);
+    }
+    void keep_last(std::size_t count);
+    void clear();
+  };
+  FoundInterval grown(const Segment& segment) const;
+  void add_posteriors(std::int64_t boundary, FoundInterval& found) const;
+
+  double level_;
+  std::function<std::int64_t(int)> least_distance_;
+  bool first_ = true;  // segment of the piece
+  Posteriors left_;    // of the segment before: this one's label, the last positions
+  Posteriors here_;    // of this segment: its label, the first positions
+  Posteriors next_;    // of this segment: the next one's label, the last positions
+};
+
+}  // namespace semicrf
