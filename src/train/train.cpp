@@ -201,6 +201,10 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
     say(log, "step of the tracks: " + step);
   if (const auto note = bin_size_note(setup.inputs.steps, setup.first.bin_size)) say(log, *note);
   say(log, "engine: " + device);
+  if (setup.first.edges == EdgeRule::kCensored && setup.inputs.cut && !options.input.edges)
+    say(log,
+        "edges: censored, as pieces end within their sequences: a segment at a cut may go on beyond it; "
+        "--edges complete takes it for a whole one");
   for (const std::string& line : setup.inputs.missing.lines()) say(log, "missing: " + escape_control(line));
   if (const std::string total = setup.inputs.missing.summary(); !total.empty()) say(log, "missing: " + total);
   if (log.warn)

@@ -211,10 +211,10 @@ def test_training_learns_cuts_as_such(box):
     train = "train --labels labels.bed -b 10 --max-duration 20 --max-iterations 3 -o out.json "
     edges = lambda: json.loads(box.text("out.json")).get("edges", "complete")
     version = lambda: json.loads(box.text("out.json"))["format_version"]
-    box.ok(train + "signal.bw")
-    check(edges() == "complete" and version() == "1.0", "a whole chromosome")
-    box.ok(train + "-r chrA:101-3000 signal.bw")
-    check(edges() == "censored" and version() == "1.1", "a region")
+    said = box.ok(train + "signal.bw").stderr
+    check(edges() == "complete" and version() == "1.0" and "edges:" not in said, "a whole chromosome: " + said)
+    said = box.ok(train + "-r chrA:101-3000 signal.bw").stderr
+    check(edges() == "censored" and version() == "1.1" and "edges: censored, as pieces end" in said, "a region: " + said)
     box.ok(train + "--val-region chrA:1001-1500 signal.bw")
     check(edges() == "censored", "validation")
     box.ok(train + "--edges complete -r chrA:101-3000 signal.bw")

@@ -14,7 +14,8 @@ namespace semicrf {
 struct BedGraphOptions {
   int digits = 6;  // decimals, 0..FixedDecimal::kMaxDigits
   double min_value =
-      0;  // bins with a smaller value get no line; their values are summed up in dropped_mass()
+      0;            // bins with a smaller value get no line; their values are summed up in dropped_mass()
+  int threads = 1;  // that print many values of one add(); the bytes are the same
 };
 
 // Writes to an OutputFile that the caller commits. Call begin_piece(), add() for consecutive bins from left
@@ -33,6 +34,19 @@ class BedGraphWriter {
   std::int64_t lines() const { return lines_; }
 
  private:
+  // Of values of consecutive bins: their first and last runs, which the bins beside them may belong to, and
+  // the lines of the runs between these.
+  struct Part {
+    std::int64_t begin = 0, first_end = 0, last_begin = 0, end = 0;  // bins
+    FixedDecimal::Rounded first_value, last_value;
+    std::string text;
+    std::int64_t lines = 0;
+  };
+  void add_in_parts(const double* values, std::size_t count, std::size_t stride);
+  Part printed(const double* values, std::size_t count, std::size_t stride, std::int64_t begin) const;
+  void join(const Part& part);
+  char* print_line(std::int64_t begin_bin, std::int64_t end_bin, FixedDecimal::Rounded value,
+                   char* out) const;
   void end_run(std::int64_t end_bin);
 
   OutputFile& output_;

@@ -132,7 +132,7 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   }
   if (!options.posterior_path.empty())
     plan.push_back(track_output(
-        {run.output(options.posterior_path), header, {options.run.digits, 0}, {}, {}, 0, threads}));
+        {run.output(options.posterior_path), header, {options.run.digits, 0, threads}, {}, {}, 0, threads}));
   add_tables(options, run, named, plan);
   return plan;
 }
@@ -256,7 +256,7 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
   if (options.min_posterior > 0) named.push_back({"min-posterior", shortest_text(options.min_posterior)});
   const std::string header = run.header("posterior", named);
   const std::vector<Label>& labels = run.parameters().labels;
-  const BedGraphOptions bedgraph{options.run.digits, options.min_posterior};
+  const BedGraphOptions bedgraph{options.run.digits, options.min_posterior, options.run.engine.threads};
   OutputPlan plan;
   plan.push_back(
       track_output({run.output(options.output), header, bedgraph, {}, {}, 0, options.run.engine.threads}));

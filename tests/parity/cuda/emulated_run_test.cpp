@@ -229,8 +229,21 @@ std::vector<std::string> answers(const TempFolder& folder, const InputOptions& i
   decode.gamma = 0.5;
   decode.output = folder / "path.bed";
   run_decode(decode, nullptr);
+  decode.rule = PathRule::kViterbi;
+  decode.gamma.reset();
+  decode.output = folder / "best.bed";
+  decode.table_path = folder / "table.tsv";
+  decode.boundaries_path = folder / "boundaries.tsv";
+  decode.interval_level = 0.8;
+  run_decode(decode, nullptr);
+  DecodeOptions ranked;
+  ranked.run = run;
+  ranked.best = 3;
+  ranked.output = folder / "rank.bed";
+  run_decode(ranked, nullptr);
   std::vector<std::string> all;
-  for (const char* name : {"claims.tsv", "out.bedgraph", "starts.a.bedgraph", "ends.c.bedgraph", "path.bed"})
+  for (const char* name : {"claims.tsv", "out.bedgraph", "starts.a.bedgraph", "ends.c.bedgraph", "path.bed",
+                           "table.tsv", "boundaries.tsv", "rank.1.bed", "rank.2.bed", "rank.3.bed"})
     all.push_back(read_file(folder / name));
   const std::string stats = read_file(folder / "stats.json");
   for (const char* name : {"\"segmentation_entropy\": ", "\"expected_segments\": ", "\"log_partition\": "}) {
@@ -242,11 +255,11 @@ std::vector<std::string> answers(const TempFolder& folder, const InputOptions& i
 
 }  // namespace
 
-TEST_CASE("claims, starts, ends, entropies and paths by posteriors on a device are the cpu's") {
+TEST_CASE("what is said of whole and of cut pieces on a device is the cpu's") {
   const TempFolder folder;
   Inputs inputs(folder);
   inputs.add(scores_of(900, 5));
-  const InputOptions input = inputs.options();
+  InputOptions input = inputs.options();
   std::string lines;
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {
@@ -257,11 +270,21 @@ TEST_CASE("claims, starts, ends, entropies and paths by posteriors on a device a
              kClaims[i % 7] + "\n";
   }
   const std::string claims = folder.add("claims.bed", lines);
-  const std::vector<std::string> expected = answers(folder, input, claims, EngineOptions::Backend::kCpu);
-  const std::vector<std::string> found = answers(folder, input, claims, EngineOptions::Backend::kCuda);
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    CHECK(expected[i].size() > 3);
-    check_same_words(found[i], expected[i]);
+  std::vector<std::string> whole;
+  for (const bool cut : {false, true}) {
+    INFO("cut " << cut);
+    if (cut) {
+      input.edges = EdgeRule::kCensored;
+      input.regions = {"0:2001-5000", "0:6011-9000"};
+    }
+    const std::vector<std::string> expected = answers(folder, input, claims, EngineOptions::Backend::kCpu);
+    const std::vector<std::string> found = answers(folder, input, claims, EngineOptions::Backend::kCuda);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      CHECK(expected[i].size() > 3);
+      check_same_words(found[i], expected[i]);
+    }
+    if (cut) CHECK(expected.back() != whole.back());
+    whole = expected;
   }
 }
 

@@ -49,6 +49,37 @@ TEST_CASE("equal printed values share a line, the last bin is cut") {
         "chr1\t40\t57\t0.00\n");
 }
 
+TEST_CASE("threads that print give the same bytes") {
+  std::mt19937 random(5);
+  // Few different values, so that runs of all lengths cross the parts of threads, and constant pieces.
+  for (const unsigned kinds : {1u, 2u, 3u, 1000u}) {
+    std::vector<Piece> pieces;
+    std::int64_t first = 0;
+    for (const std::size_t bins : {100'000u, 1u, 32'768u, 32'767u, 70'001u}) {
+      std::vector<double> values(bins);
+      double value = 0;
+      for (double& one : values)
+        one = value = random() % 5 < 3 ? value : static_cast<double>(random() % kinds) / 1000;
+      pieces.emplace_back(BinLocation{"chr7", 10, 0, 3'000'000, first}, values);
+      first += static_cast<std::int64_t>(bins);
+    }
+    const std::string expected = bedgraph_text(pieces, {}, 1000);
+    CHECK(expected.size() > 100);
+    for (const int threads : {1, 2, 5})
+      for (const std::size_t portion : {40'000u, 200'000u})
+        CHECK((bedgraph_text(pieces, {6, 0, threads}, portion) == expected));
+  }
+}
+
+TEST_CASE("a full disk is an error from printing threads, too") {
+  OutputFile output({"/dev/full"});
+  BedGraphWriter writer(output, {6, 0, 3});
+  std::vector<double> values(2'000'000);
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 7) / 8;
+  writer.begin_piece({"c", 10, 0, 100'000'000, 0});
+  CHECK_THROWS_AS(writer.add(values.data(), values.size()), WriteError);
+}
+
 TEST_CASE("runs end where a piece ends") {
   const Piece left(BinLocation{"c", 10, 0, 1000, 0}, {0.5, 0.5});
   const Piece touching(BinLocation{"c", 10, 0, 1000, 2}, {0.5});
