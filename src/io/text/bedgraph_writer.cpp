@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kPart = 1 << 13;       // bins that one thread prints at a time
+constexpr std::size_t kPart = 1 << 11;       // bins that one thread prints at a time: little memory
 constexpr std::size_t kLongestNumbers = 20;  // digits of a base
 constexpr std::size_t kLongestLine = 2 * kLongestNumbers + FixedDecimal::kMaxLength + 3;  // without the name
 

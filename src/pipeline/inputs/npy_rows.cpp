@@ -12,7 +12,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kCheckedRows = 1 << 15;  // per task of a thread
+constexpr std::int64_t kCheckedRows = 1 << 12;  // per task of a thread: several for each in a slab of a scan
 
 class NpyScoreRows : public RowReader {
  public:
