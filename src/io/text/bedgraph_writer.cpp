@@ -1,10 +1,8 @@
 #include "io/text/bedgraph_writer.h"
 
 #include <algorithm>
-#include <utility>
 
-#include "core/parallel.h"
-#include "core/turns.h"
+#include "core/in_turns.h"
 
 namespace semicrf {
 namespace {
@@ -46,21 +44,15 @@ void BedGraphWriter::add(const double* values, std::size_t count, std::size_t st
 
 void BedGraphWriter::end_piece() { end_run(next_bin_); }
 
-// Threads print, and one of its own puts their lines together and writes them.
+// Threads print, and one more puts their lines together and writes them.
 void BedGraphWriter::add_in_parts(const double* values, std::size_t count, std::size_t stride) {
-  Turns turns(2 * static_cast<std::size_t>(options_.threads), Turns::Thread::kOwn);
   const std::int64_t begin = next_bin_;
-  try {
-    parallel_for(options_.threads, (count + kPart - 1) / kPart, [&](std::size_t part, int) {
-      const std::size_t first = part * kPart;
-      Part own = printed(values + first * stride, std::min(kPart, count - first), stride,
-                         begin + static_cast<std::int64_t>(first));
-      turns.submit(static_cast<std::int64_t>(part), [this, own = std::move(own)] { join(own); });
-    });
-  } catch (const Turns::Cancelled&) {
-    // finish() throws the error itself.
-  }
-  turns.finish();
+  const auto print = [&](std::size_t part) {
+    const std::size_t first = part * kPart;
+    return printed(values + first * stride, std::min(kPart, count - first), stride,
+                   begin + static_cast<std::int64_t>(first));
+  };
+  in_turns(options_.threads, (count + kPart - 1) / kPart, print, [this](const Part& part) { join(part); });
 }
 
 BedGraphWriter::Part BedGraphWriter::printed(const double* values, std::size_t count, std::size_t stride,

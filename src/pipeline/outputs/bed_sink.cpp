@@ -4,8 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "core/parallel.h"
-#include "core/turns.h"
+#include "core/in_turns.h"
 #include "io/text/bed_writer.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/outputs/path_support.h"
@@ -54,24 +53,18 @@ class BedSink : public OutputSink {
       for (Segment segment; reader.next(segment);) writer_.add(segment, nullptr);
       return;
     }
-    Turns turns(2 * static_cast<std::size_t>(threads_), Turns::Thread::kOwn);
-    const auto print = [&](std::size_t part, int) {
+    using Lines = std::pair<std::string, std::int64_t>;
+    const auto print = [&](std::size_t part) {
       const auto begin = static_cast<std::int64_t>(part) * kPart;
-      const std::int64_t count = std::min(kPart, path.size() - begin);
+      Lines lines{"", std::min(kPart, path.size() - begin)};
       SegmentList::Reader reader(path, begin);
-      std::string lines;
       Segment segment;
-      for (std::int64_t n = 0; n < count && reader.next(segment); ++n)
-        writer_.append_line(segment, SegmentSupport{}, lines);
-      turns.submit(static_cast<std::int64_t>(part),
-                   [this, lines = std::move(lines), count] { writer_.add_lines(lines, count); });
+      for (std::int64_t n = 0; n < lines.second && reader.next(segment); ++n)
+        writer_.append_line(segment, SegmentSupport{}, lines.first);
+      return lines;
     };
-    try {
-      parallel_for(threads_, static_cast<std::size_t>((path.size() + kPart - 1) / kPart), print);
-    } catch (const Turns::Cancelled&) {
-      // finish() throws the error itself.
-    }
-    turns.finish();
+    in_turns(threads_, static_cast<std::size_t>((path.size() + kPart - 1) / kPart), print,
+             [this](const Lines& lines) { writer_.add_lines(lines.first, lines.second); });
   }
 
   BedWriter writer_;

@@ -12,6 +12,7 @@
 #include "support/catch.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
+#include "support/segments_of.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -25,13 +26,6 @@ struct Found {
   std::vector<Path> paths;
   BestPaths best;
 };
-
-Path segments_of(const SegmentList& list) {
-  Path segments;
-  SegmentList::Reader reader(list);
-  for (Segment segment; reader.next(segment);) segments.push_back(segment);
-  return segments;
-}
 
 Found find(Engine& engine, const ModelCase& sample, int most, std::int64_t chunks = 0,
            const EngineOptions& options = {}) {

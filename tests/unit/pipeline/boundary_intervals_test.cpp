@@ -13,6 +13,7 @@
 #include "support/interval_truth.h"
 #include "support/random_models.h"
 #include "support/resolution.h"
+#include "support/segments_of.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -30,13 +31,6 @@ PieceResult analyse(Engine& engine, const ModelCase& sample, double level, std::
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
   return analyse_piece(engine, source, analysis, plan, {"s", {}, sample.length},
                        [](const PieceResult&, const PosteriorBlock&) {}, {});
-}
-
-std::vector<Segment> segments_of(const SegmentList& list) {
-  std::vector<Segment> segments;
-  SegmentList::Reader reader(list);
-  for (Segment segment; reader.next(segment);) segments.push_back(segment);
-  return segments;
 }
 
 double tolerance_of(const Engine& engine) {

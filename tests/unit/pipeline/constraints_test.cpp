@@ -17,6 +17,7 @@
 #include "support/random_models.h"
 #include "support/rescore.h"
 #include "support/resolution.h"
+#include "support/segments_of.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -122,13 +123,6 @@ struct Setting {
   WindowPlan plan;
   ConstraintPasses passes;
 };
-
-std::vector<Segment> segments_of(const SegmentList& list) {
-  std::vector<Segment> segments;
-  SegmentList::Reader reader(list);
-  for (Segment segment; reader.next(segment);) segments.push_back(segment);
-  return segments;
-}
 
 void check_posteriors(Setting& setting, ConstrainedSource& source, const Truth& truth, double tolerance) {
   PosteriorSelection selection;

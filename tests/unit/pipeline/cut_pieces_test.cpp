@@ -15,6 +15,7 @@
 #include "support/random_models.h"
 #include "support/rescore.h"
 #include "support/resolution.h"
+#include "support/segments_of.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -152,13 +153,6 @@ Found analyse(const EngineOptions& options, const ModelCase& sample, CutEdges cu
   };
   found.result = analyse_piece(*engine, source, analysis, plan, {"s", {}, sample.length}, sink, {});
   return found;
-}
-
-std::vector<Segment> segments_of(const SegmentList& list) {
-  std::vector<Segment> segments;
-  SegmentList::Reader reader(list);
-  for (Segment segment; reader.next(segment);) segments.push_back(segment);
-  return segments;
 }
 
 double tolerance_of(const EngineOptions& options) {

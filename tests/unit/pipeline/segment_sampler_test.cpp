@@ -14,19 +14,13 @@
 #include "support/enumerate.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
+#include "support/segments_of.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;
 
 namespace {
-
-std::vector<Segment> segments_of(const SegmentList& list) {
-  std::vector<Segment> segments;
-  SegmentList::Reader reader(list);
-  for (Segment segment; reader.next(segment);) segments.push_back(segment);
-  return segments;
-}
 
 DrawResult draw(Engine& engine, const ModelCase& sample, std::int64_t chunks, DrawRequest request) {
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);

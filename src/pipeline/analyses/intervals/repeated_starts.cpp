@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <utility>
 
 #include "core/log_add.h"
 
@@ -30,50 +30,21 @@ double ended(const DurationWeights& weights, std::int64_t t, Open& open) {
   return log_add(sum, open.tail);
 }
 
-// LSE over c' of alpha[c'] + T[c',c], for one c after the other.
-class Transitions {
- public:
-  Transitions(const RepeatTables& tables, const std::vector<double>& alpha)
-      : tables_(tables), alpha_(alpha), top_(*std::ranges::max_element(alpha)) {
-    for (const double one : alpha) linear_.push_back(top_ == kNegativeInfinity ? 0 : std::exp(one - top_));
-  }
-  double into(int c) const {
-    if (top_ == kNegativeInfinity) return top_;
-    const std::size_t labels = alpha_.size();
-    const double sum =
-        std::inner_product(linear_.begin(), linear_.end(),
-                           tables_.transitions.begin() + c * static_cast<std::ptrdiff_t>(labels), 0.0);
-    // Beyond, some of it may be out of range.
-    if (sum > 1e-250 && sum < 1e250) return top_ + std::log(sum);
-    double log = kNegativeInfinity;
-    for (std::size_t from = 0; from < labels; ++from) {
-      const double one = alpha_[from] + tables_.model.transition_at(static_cast<int>(from), c);
-      if (one != kNegativeInfinity) log = log_add(log, one);
-    }
-    return log;
-  }
-
- private:
-  const RepeatTables& tables_;
-  const std::vector<double>& alpha_;
-  double top_;
-  std::vector<double> linear_;
-};
-
 }  // namespace
 
-RepeatTables::RepeatTables(const ChainModel& chain, int count) : model(chain), roles(count) {
-  for (int c = 0; c < chain.num_labels; ++c) durations.emplace_back(chain, c);
-  for (int to = 0; to < chain.num_labels; ++to)
-    for (int from = 0; from < chain.num_labels; ++from)
-      transitions.push_back(std::exp(chain.transition_at(from, to)));
+RepeatTables::RepeatTables(const ChainModel& chain, int count) : claims(chain, count) {
+  for (int to = 0; to < chain.num_labels; ++to) {
+    std::vector<double> scores;
+    for (int from = 0; from < chain.num_labels; ++from) scores.push_back(chain.transition_at(from, to));
+    into.emplace_back(std::move(scores)).linear();  // here, as several threads use them
+  }
 }
 
 // A forward recursion over the interval of what begins with a start of the label in it. A start of the label
 // goes on with all that leads to it, so that what comes from starts before it in the interval is compared
 // with its message: their ratio is the probability that it is not the first one.
 double RepeatedStarts::expected(const BoundaryInterval& interval) const {
-  const int labels = tables_.model.num_labels;
+  const int labels = tables_.claims.model.num_labels;
   const std::int64_t n = interval.upper - interval.lower + 1;
   const double level = at(interval.lower, 0);
   std::vector<Open> open(static_cast<std::size_t>(labels), Open(n));
@@ -92,15 +63,15 @@ double RepeatedStarts::expected(const BoundaryInterval& interval) const {
         own.content += score;
         own.tail += score;
       }
-      alpha[column] = ended(tables_.durations[column], i, own);
+      alpha[column] = ended(tables_.claims.durations[column], i, own);
       if (shape_.has_boundary) alpha[column] += at(t - 1, shape_.boundary + shape_.labels + column);
     }
-    const Transitions transitions(tables_, alpha);
+    const ScaledNumbers ended_here(alpha);
     double share = 0;  // of the label's starts here: another one was before
     for (int c = 0; c < labels; ++c) {
-      double start = transitions.into(c);
+      double start = log_dot(ended_here, 0, tables_.into[static_cast<std::size_t>(c)], 0, labels);
       if (shape_.has_boundary) start += at(t, shape_.boundary + static_cast<std::size_t>(c));
-      if (tables_.is(c, label_)) {
+      if (tables_.claims.is(c, label_)) {
         const double all = message(t, c) - level;
         if (all != kNegativeInfinity) share = std::max(share, std::exp(std::min(0.0, start - all)));
         start = all;

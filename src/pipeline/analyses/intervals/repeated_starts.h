@@ -10,19 +10,17 @@
 #include "core/chain_model.h"
 #include "io/text/segment_support.h"
 #include "pipeline/analyses/claims/duration_weights.h"
+#include "pipeline/analyses/claims/local_chain.h"
 #include "pipeline/analyses/claims/message_sweep.h"
 
 namespace semicrf {
 
 // The tables of a chain that all intervals share.
 struct RepeatTables {
-  // `count`: the roles of a label in the chain of a piece that was cut (EdgeRoles); 1: it was not.
+  // `count`: as of ClaimTables.
   explicit RepeatTables(const ChainModel& chain, int count = 1);
-  bool is(int c, int label) const { return c / roles == label; }
-  const ChainModel& model;
-  int roles;
-  std::vector<DurationWeights> durations;  // per label of the chain
-  std::vector<double> transitions;         // (C, C): exp(T[from, to]) at [to * C + from]
+  ClaimTables claims;
+  std::vector<ScaledNumbers> into;  // (C) of (C): T[from, to] of every `to`
 };
 
 // The positions from `first` on that intervals of one boundary lie in. For one thread.
