@@ -10,7 +10,7 @@ CONFIGURE := cmake --preset release
 # Where there is no GPU, make demo leaves the CUDA engine out: its kernels take most of a build.
 HAS_GPU := nvidia-smi -L 2>/dev/null | grep -q '^GPU' || test -e /dev/nvidia0
 
-.PHONY: help packages build build-asan build-fuzz demo demo-program test bench format check-format lint clean
+.PHONY: help packages build build-sanitized demo demo-program test bench format check-format lint clean
 
 help:
 	@echo 'make demo    build the program, then decode, posterior, eval and train on the tracks in data/'
@@ -31,16 +31,11 @@ build: packages
 	$(CONFIGURE) -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),AUTO)
 	cmake --build --preset release --parallel $(JOBS)
 
-# Only the unit tests are built with sanitizers; the rest of the tree is not needed for them.
-build-asan: packages
-	cmake --preset asan
-	cmake --build --preset asan --parallel $(JOBS) --target unit_tests
-
-# The readers under clang's fuzzer.
-build-fuzz: packages
-	@if ! command -v clang++ >/dev/null; then \
-	  echo 'skipped: clang++ is not installed (apt-packages-fuzz.txt), so the readers are not fuzzed'; \
-	else cmake --preset fuzz && cmake --build --preset fuzz --parallel $(JOBS) --target fuzzers; fi
+# With sanitizers: the unit tests and, where clang++ is installed (apt-packages-fuzz.txt), the readers under its fuzzer.
+SANITIZED := $(if $(shell command -v clang++),fuzz,asan)
+build-sanitized: packages
+	cmake --preset $(SANITIZED)
+	cmake --build --preset $(SANITIZED) --parallel $(JOBS) --target unit_tests $(if $(filter fuzz,$(SANITIZED)),fuzzers)
 
 # A build folder that exists keeps its choice.
 demo-program: packages
@@ -74,10 +69,9 @@ demo: demo-program
 	@sed -n '7,10p' $(DEMO_OUT)/trained_evaluation.txt
 
 # All suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
-test: build build-asan build-fuzz
+test: build build-sanitized
 	@status=0; \
-	ctest --preset asan -L unit --parallel $(JOBS) || status=1; \
-	if command -v clang++ >/dev/null; then ctest --preset fuzz -L fuzz --parallel $(JOBS) || status=1; fi; \
+	ctest --preset $(SANITIZED) -L 'unit|fuzz' --parallel $(JOBS) || status=1; \
 	ctest --preset release --parallel $(JOBS) || status=1; \
 	exit $$status
 

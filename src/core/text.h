@@ -7,6 +7,9 @@
 
 namespace semicrf {
 
+// An ASCII letter as its lower-case form; any other character as it is.
+constexpr char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
 // The texts one after the other, with the separator between them.
 inline std::string joined(std::span<const std::string> texts, std::string_view separator) {
   std::string all;

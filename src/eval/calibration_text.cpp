@@ -11,15 +11,13 @@ namespace {
 // Of a label that has no posterior, which counts as a printed 0 with six decimals.
 constexpr double kUnknownLoss = 14.508657738524219;  // -ln(5e-7)
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 // Probabilities of boundaries are small: significant digits, not decimals.
 std::string digits(std::optional<double> value) { return value ? formatted("%.4g", *value) : "-"; }
 
 TableRow summary_row(const std::string& name, const Reliability& sums) {
   return {name,
-          number(sums.count()),
-          number(sums.events()),
+          std::to_string(sums.count()),
+          std::to_string(sums.events()),
           digits(sums.mean_predicted()),
           digits(sums.observed()),
           digits(sums.brier()),
@@ -33,14 +31,14 @@ std::string reliability_table(const std::string& name, const Reliability& sums) 
     const ReliabilityBin& bin = sums.bins()[i];
     rows.push_back(
         {"predicted " + formatted("%.4g", sums.lower(i)) + " to " + formatted("%.4g", sums.lower(i + 1)),
-         number(bin.count), digits(bin.mean_predicted()), digits(bin.observed())});
+         std::to_string(bin.count), digits(bin.mean_predicted()), digits(bin.observed())});
   }
   return text_table(rows);
 }
 
 std::string labels_text(const LabelsCalibration& labels) {
   std::string text = text_table({{"all labels of " + escape_control(labels.file), ""},
-                                 {"bins", number(labels.bins)},
+                                 {"bins", std::to_string(labels.bins)},
                                  {"Brier score", digits(labels.brier())},
                                  {"log loss", digits(labels.log_loss())},
                                  {"calibration error", digits(labels.pooled().calibration_error())}});
@@ -51,13 +49,13 @@ std::string intervals_text(const IntervalCalibration& intervals) {
   const IntervalCoverage& coverage = intervals.coverage;
   return text_table(
       {{"intervals of " + escape_control(intervals.file), "number", "share"},
-       {"boundaries of the prediction", number(coverage.boundaries), ""},
-       {"with an interval", number(coverage.intervals), ""},
-       {"intervals that hold a true boundary of their label", number(coverage.holding),
+       {"boundaries of the prediction", std::to_string(coverage.boundaries), ""},
+       {"with an interval", std::to_string(coverage.intervals), ""},
+       {"intervals that hold a true boundary of their label", std::to_string(coverage.holding),
         ratio_text(coverage.holding_share())},
        {"wanted (nominal level)", "", intervals.level ? formatted("%.4g", *intervals.level) : "-"},
-       {"true boundaries", number(coverage.truth), ""},
-       {"true boundaries inside an interval of their label", number(coverage.inside),
+       {"true boundaries", std::to_string(coverage.truth), ""},
+       {"true boundaries inside an interval of their label", std::to_string(coverage.inside),
         ratio_text(coverage.inside_share())}});
 }
 

@@ -14,19 +14,17 @@ namespace {
 
 using Row = TableRow;
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 Row match_row(const std::string& name, const MatchCounts& counts) {
   return {name,
-          number(counts.truth),
-          number(counts.predicted),
-          number(counts.matched),
+          std::to_string(counts.truth),
+          std::to_string(counts.predicted),
+          std::to_string(counts.matched),
           ratio_text(counts.precision()),
           ratio_text(counts.recall()),
           ratio_text(counts.f1())};
 }
 
-std::string within(std::int64_t tolerance) { return "within " + number(tolerance); }
+std::string within(std::int64_t tolerance) { return "within " + std::to_string(tolerance); }
 
 std::string overall_table(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
@@ -48,11 +46,11 @@ std::string label_table(const EvalReport& report) {
   for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
     const LabelEvaluation& label = evaluation.labels[i];
     if (label.bases.truth == 0 && label.bases.predicted == 0) continue;
-    rows.push_back({escape_control(report.labels[i]), number(label.bases.truth),
+    rows.push_back({escape_control(report.labels[i]), std::to_string(label.bases.truth),
                     ratio_text(evaluation.label_accuracy(i)), ratio_text(label.bases.precision()),
                     ratio_text(label.bases.recall()), ratio_text(label.bases.f1()),
                     ratio_text(label.boundary_exact.f1()), ratio_text(label.boundary_within.f1()),
-                    number(label.segment_exact.truth), number(label.segment_exact.predicted),
+                    std::to_string(label.segment_exact.truth), std::to_string(label.segment_exact.predicted),
                     ratio_text(label.segment_exact.f1()), ratio_text(label.segment_overlap.f1())});
   }
   return text_table(rows);
@@ -73,7 +71,7 @@ std::string confusion_table(const EvalReport& report) {
     for (std::size_t j = 0; j < columns; ++j) {
       const bool shown =
           j < evaluation.num_labels() ? evaluation.labels[j].bases.predicted > 0 : evaluation.missing() > 0;
-      if (shown) row.push_back(number(evaluation.confusion[i * columns + j]));
+      if (shown) row.push_back(std::to_string(evaluation.confusion[i * columns + j]));
     }
     rows.push_back(std::move(row));
   }
@@ -99,12 +97,12 @@ std::string summary(const EvalReport& report) {
     names += (i == 0 ? "" : ", ") + escape_control(report.chromosomes[i].name);
   if (shown < report.chromosomes.size())
     names += " and " + std::to_string(report.chromosomes.size() - shown) + " more";
-  std::vector<Row> rows = {
-      {"truth", escape_control(report.truth->file) + ", " + number(report.truth->segments) + " segments"}};
+  std::vector<Row> rows = {{"truth", escape_control(report.truth->file) + ", " +
+                                         std::to_string(report.truth->segments) + " segments"}};
   if (report.predicted)
     rows.push_back({"prediction", escape_control(report.predicted->file) + ", " +
-                                      number(report.predicted->segments) + " segments"});
-  rows.push_back({"evaluated", amount(report.bases) + " in " + number(report.stretches) +
+                                      std::to_string(report.predicted->segments) + " segments"});
+  rows.push_back({"evaluated", amount(report.bases) + " in " + std::to_string(report.stretches) +
                                    (report.stretches == 1 ? " stretch of " : " stretches of ") + names});
   if (report.evaluation) {
     rows.push_back(
@@ -129,13 +127,13 @@ std::string ratios(const Evaluation& evaluation) {
                      {"accuracy over predicted " + units().many, ratio_text(sum.bases.precision())},
                      {"mean F1 of the labels", ratio_text(evaluation.macro_f1())},
                      {"label error rate", ratio_text(evaluation.label_error_rate())},
-                     {"label edits", number(evaluation.edit_distance)}});
+                     {"label edits", std::to_string(evaluation.edit_distance)}});
 }
 
 Row path_row(const std::string& name, const Rescoring& sums, const RescoredPath& path) {
-  if (!path.score) return {name, number(path.segments), "-inf", "-inf", "-inf", "-inf"};
+  if (!path.score) return {name, std::to_string(path.segments), "-inf", "-inf", "-inf", "-inf"};
   return {name,
-          number(path.segments),
+          std::to_string(path.segments),
           formatted("%.6f", path.score->viterbi_score),
           formatted("%.6f", path.score->log_weight),
           formatted("%.6f", *sums.log_likelihood(path)),
@@ -146,16 +144,16 @@ std::string path_notes(const std::string& name, const RescoredPath& path) {
   std::string text;
   if (!path.impossible.empty()) text += name + ": impossible: " + escape_control(path.impossible) + "\n";
   if (path.moved > 0)
-    text += name + ": " + number(path.moved) +
-            " segments do not begin and end at bin edges and were moved to them, " + number(path.lost) +
-            " of them are too short to cover a bin\n";
+    text += name + ": " + std::to_string(path.moved) +
+            " segments do not begin and end at bin edges and were moved to them, " +
+            std::to_string(path.lost) + " of them are too short to cover a bin\n";
   return text;
 }
 
 std::string model_text(const RescoreResult& model) {
   const Rescoring& total = model.total;
-  std::string text = "model " + escape_control(model.params) + ": " + number(total.positions) + " bins of " +
-                     amount(model.bin_size) + ", " + number(total.pieces) +
+  std::string text = "model " + escape_control(model.params) + ": " + std::to_string(total.positions) +
+                     " bins of " + amount(model.bin_size) + ", " + std::to_string(total.pieces) +
                      (total.pieces == 1 ? " piece, " : " pieces, ") + model.device + "\n";
   text += text_table({{"log Z", formatted("%.6f", total.log_partition)},
                       {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},

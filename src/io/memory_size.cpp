@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "io/text/fixed_decimal.h"
 
 namespace semicrf {
@@ -13,8 +14,6 @@ namespace {
 constexpr std::string_view kLetters = "kmgt";
 constexpr std::array<const char*, 5> kUnits = {"bytes", "KiB", "MiB", "GiB", "TiB"};
 constexpr double kStep = 1024;
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // The factor that a suffix stands for: nothing, "g", "gb", "gib"; 0 when it is not a suffix.
 double suffix_factor(std::string_view suffix) {

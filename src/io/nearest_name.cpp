@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "core/text.h"
+
 namespace semicrf {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 // Insertions, deletions and replacements between two words, one row of the table at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {

@@ -4,13 +4,13 @@
 #include <cstddef>
 #include <utility>
 
+#include "core/sizes.h"
+
 namespace semicrf {
 namespace {
 
 // For every entry of a new list its place in the old one, -1: it is new.
 using Places = std::vector<int>;
-
-std::size_t at(int index) { return static_cast<std::size_t>(index); }
 
 template <class Named>
 int place_of(const std::vector<Named>& list, const std::string& name) {
@@ -37,7 +37,7 @@ Places places(const std::vector<Named>& wanted, const std::vector<Named>& have) 
 std::vector<double> taken(const std::vector<double>& old, const Places& places, double absent) {
   std::vector<double> result;
   if (old.empty()) return result;
-  for (const int place : places) result.push_back(place < 0 ? absent : old[at(place)]);
+  for (const int place : places) result.push_back(place < 0 ? absent : old[wide(place)]);
   return result;
 }
 
@@ -54,7 +54,7 @@ ChainModel with_labels(const ChainModel& old, const Places& labels) {
       model.duration_bias.push_back(label < 0 ? 0 : old.duration_score(k, label));
   model.log_tail = taken(old.log_tail, labels, kNegativeInfinity);
   const bool all_known = std::ranges::none_of(labels, [](int label) { return label < 0; });
-  const std::vector<double> zeros(at(old.num_labels));
+  const std::vector<double> zeros(wide(old.num_labels));
   model.start_scores =
       taken(old.start_scores.empty() && !all_known ? zeros : old.start_scores, labels, kNegativeInfinity);
   model.end_scores = taken(old.end_scores, labels, 0);
@@ -70,7 +70,7 @@ std::vector<double> with_weights(const std::vector<double>& old, const Places& l
     for (std::size_t offset = 0; offset < offsets; ++offset)
       for (const int track : tracks)
         result.push_back(
-            label < 0 || track < 0 ? 0 : old[(at(label) * offsets + offset) * old_tracks + at(track)]);
+            label < 0 || track < 0 ? 0 : old[(wide(label) * offsets + offset) * old_tracks + wide(track)]);
   return result;
 }
 
@@ -86,7 +86,7 @@ Parameters rearranged(const Parameters& old, const std::vector<Label>& labels,
   for (std::size_t i = 0; i < tracks.size(); ++i) {
     Track track;  // without a weight: whatever it has is not used
     track.name = tracks[i].name;
-    model.tracks.push_back(track_places[i] < 0 ? track : old.tracks[at(track_places[i])]);
+    model.tracks.push_back(track_places[i] < 0 ? track : old.tracks[wide(track_places[i])]);
   }
   // New labels have the scores of the first one, so that the largest score of a position stays what it was.
   Places scored = label_places;
@@ -94,7 +94,7 @@ Parameters rearranged(const Parameters& old, const std::vector<Label>& labels,
   model.emission->weights = with_weights(old.emission->weights, scored, track_places, num_tracks, 1);
   model.emission->bias = taken(old.emission->bias, scored, 0);
   if (!old.boundary) return model;
-  const auto offsets = at(old.boundary->last - old.boundary->first + 1);
+  const auto offsets = wide(old.boundary->last - old.boundary->first + 1);
   model.boundary->start_weights =
       with_weights(old.boundary->start_weights, label_places, track_places, num_tracks, offsets);
   model.boundary->end_weights =

@@ -5,14 +5,9 @@
 #include <utility>
 
 #include "core/log_add.h"
+#include "core/sizes.h"
 
 namespace semicrf {
-namespace {
-
-std::size_t at(std::int64_t index) { return static_cast<std::size_t>(index); }
-
-}  // namespace
-
 EdgeRoles::EdgeRoles(const ChainModel& base, CutEdges cut)
     : base_(base), cut_(cut), count_(1 + (cut.left ? 1 : 0) + (cut.right ? 1 : 0)) {
   const int longest = base_.max_duration;
@@ -30,28 +25,28 @@ EdgeRoles::EdgeRoles(const ChainModel& base, CutEdges cut)
 }
 
 double EdgeRoles::tail_odds(int label) const {
-  return has_tail(label) ? 1 / std::expm1(-base_.log_tail[at(label)]) : 0;
+  return has_tail(label) ? 1 / std::expm1(-base_.log_tail[wide(label)]) : 0;
 }
 
 void EdgeRoles::make_chain() {
   const int labels = base_.num_labels;
-  const std::size_t wide = at(labels) * at(count_);
+  const std::size_t width = wide(labels) * wide(count_);
   const int first = cut_.left ? 1 : 0;               // the role of first segments; 0: there is none
   const int last = cut_.right ? role_of_last() : 0;  // likewise
-  const auto index = [&](int c, int role) { return at(c) * at(count_) + at(role); };
-  chain_.num_labels = static_cast<int>(wide);
+  const auto index = [&](int c, int role) { return wide(c) * wide(count_) + wide(role); };
+  chain_.num_labels = static_cast<int>(width);
   chain_.max_duration = base_.max_duration;
   chain_.initial = cut_.left ? InitialTerm::kNone : base_.initial;
-  chain_.transition.assign(wide * wide, kNegativeInfinity);
-  chain_.duration_bias.resize(at(base_.max_duration) * wide);
-  if (base_.has_tail()) chain_.log_tail.resize(wide);
-  chain_.start_scores.assign(wide, 0);
-  chain_.end_scores.assign(wide, 0);
+  chain_.transition.assign(width * width, kNegativeInfinity);
+  chain_.duration_bias.resize(wide(base_.max_duration) * width);
+  if (base_.has_tail()) chain_.log_tail.resize(width);
+  chain_.start_scores.assign(width, 0);
+  chain_.end_scores.assign(width, 0);
   for (int from = 0; from < labels; ++from) {
     for (int to = 0; to < labels; ++to) {
       for (const int before : {0, first}) {
         for (const int after : {0, last})
-          chain_.transition[index(from, before) * wide + index(to, after)] = base_.transition_at(from, to);
+          chain_.transition[index(from, before) * width + index(to, after)] = base_.transition_at(from, to);
       }
     }
   }
@@ -59,11 +54,11 @@ void EdgeRoles::make_chain() {
     for (int role = 0; role < count_; ++role) {
       const std::size_t i = index(c, role);
       for (int k = 1; k <= base_.max_duration; ++k)
-        chain_.duration_bias[at(k - 1) * wide + i] =
+        chain_.duration_bias[wide(k - 1) * width + i] =
             role == 0 ? base_.duration_score(k, c) : survival_[entry(k, c)];
-      if (base_.has_tail()) chain_.log_tail[i] = base_.log_tail[at(c)];
-      if (!base_.start_scores.empty()) chain_.start_scores[i] = base_.start_scores[at(c)];
-      if (!base_.end_scores.empty()) chain_.end_scores[i] = base_.end_scores[at(c)];
+      if (base_.has_tail()) chain_.log_tail[i] = base_.log_tail[wide(c)];
+      if (!base_.start_scores.empty()) chain_.start_scores[i] = base_.start_scores[wide(c)];
+      if (!base_.end_scores.empty()) chain_.end_scores[i] = base_.end_scores[wide(c)];
       if (cut_.left && role == 0) chain_.start_scores[i] = kNegativeInfinity;
       if (cut_.right && role != last) chain_.end_scores[i] = kNegativeInfinity;
     }
@@ -81,7 +76,7 @@ double EdgeRoles::survival(std::int64_t k, int label) const {
   const std::int64_t longest = base_.max_duration;
   if (k <= longest) return survival_[entry(k, label)];
   if (!has_tail(label)) return kNegativeInfinity;
-  return survival_[entry(longest, label)] + static_cast<double>(k - longest) * base_.log_tail[at(label)];
+  return survival_[entry(longest, label)] + static_cast<double>(k - longest) * base_.log_tail[wide(label)];
 }
 
 // both(T) is the sum over k >= T of the survival of k.
@@ -98,7 +93,7 @@ double EdgeRoles::whole_piece(std::int64_t length, int label) const {
 }
 
 void EdgeRoles::fold_rows(std::vector<double>& rows) const {
-  const auto roles = at(count_);
+  const auto roles = wide(count_);
   const std::size_t folded = rows.size() / roles;
   for (std::size_t i = 0; i < folded; ++i) {
     double sum = rows[i * roles];
@@ -111,7 +106,7 @@ void EdgeRoles::fold_rows(std::vector<double>& rows) const {
 ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
   ExpectedCounts result;
   result.shape_for(base_);
-  const auto labels = at(base_.num_labels), roles = at(count_);
+  const auto labels = wide(base_.num_labels), roles = wide(count_);
   for (std::size_t i = 0; i < counts.transition.size(); ++i) {
     const std::size_t from = i / (labels * roles) / roles, to = i % (labels * roles) / roles;
     result.transition[from * labels + to] += counts.transition[i];
@@ -123,13 +118,13 @@ ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
 // By B[j] the survival of k <= j has the derivative e^{B[j] - survival(k)}; what comes down from smaller k is
 // kept relative to survival(j), so that nothing overflows.
 void EdgeRoles::fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const {
-  const auto labels = at(base_.num_labels), roles = at(count_);
+  const auto labels = wide(base_.num_labels), roles = wide(count_);
   const int longest = base_.max_duration;
   for (int c = 0; c < base_.num_labels; ++c) {
-    const std::size_t label = at(c), with_role = label * roles + at(role);
+    const std::size_t label = wide(c), with_role = label * roles + wide(role);
     double seen = 0;
     for (int k = 1; k <= longest; ++k) {
-      const double count = counts.duration[at(k - 1) * labels * roles + with_role];
+      const double count = counts.duration[wide(k - 1) * labels * roles + with_role];
       double& result = folded.duration[entry(k, c)];
       if (role == 0) {
         result += count;
@@ -153,13 +148,13 @@ void EdgeRoles::add_whole_piece(std::int64_t length, std::span<const double> p_w
   if (!cut_.left || !cut_.right) return;
   const std::int64_t longest = base_.max_duration;
   for (int c = 0; c < base_.num_labels; ++c) {
-    const double p = p_whole[at(c) * at(count_) + at(role_of_last())];
+    const double p = p_whole[wide(c) * wide(count_) + wide(role_of_last())];
     const double seen = survival(length, c);
     if (p == 0 || seen == kNegativeInfinity) continue;
     const double odds = tail_odds(c);
     if (length > longest) {
       // (1-q)^-2 q^{T-K} in place of (1-q)^-1 q^{T-K}: once more the odds, by ln q.
-      if (odds > 0) folded.tail[at(c)] += p * odds;
+      if (odds > 0) folded.tail[wide(c)] += p * odds;
       continue;
     }
     const double both = seen + whole_piece(length, c);
@@ -171,8 +166,8 @@ void EdgeRoles::add_whole_piece(std::int64_t length, std::span<const double> p_w
       if (j == longest && odds > 0) {
         // Durations beyond K: (K-T+1) odds + odds (1 + odds) in both(T), odds in survival(T).
         const double more = odds * (1 + odds);  // the derivative of the odds by ln q
-        folded.tail[at(c)] += p * ((places * more + more * (1 + 2 * odds)) * std::exp(bias - both) -
-                                   more * std::exp(bias - seen));
+        folded.tail[wide(c)] += p * ((places * more + more * (1 + 2 * odds)) * std::exp(bias - both) -
+                                     more * std::exp(bias - seen));
         of_both += (places * odds + more) * std::exp(bias - both);
         of_seen += odds * std::exp(bias - seen);
       }

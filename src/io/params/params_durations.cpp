@@ -8,8 +8,6 @@
 namespace semicrf {
 namespace {
 
-constexpr const char* kPerLabel = "one per label";
-
 constexpr NumberRule kTailRule{0, 1, true, false,
                                "a number between 0 and 1 (both excluded), null or \"continue\""};
 

@@ -3,12 +3,6 @@
 #include "io/params/params_sections.h"
 
 namespace semicrf {
-namespace {
-
-constexpr const char* kPerLabel = "one per label";
-
-}  // namespace
-
 EmissionHead read_emission(const JsonNode& node, std::size_t labels, std::size_t tracks) {
   constexpr std::array<std::string_view, 2> kKeys{"weights", "bias"};
   node.expect_object(kKeys);

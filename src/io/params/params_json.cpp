@@ -15,8 +15,6 @@
 namespace semicrf {
 namespace {
 
-constexpr const char* kPerLabel = "one per label";
-
 constexpr std::array<std::string_view, 16> kTopKeys{
     "format",   "format_version", "labels", "max_duration", "bin_size", "centering", "initial",  "transition",
     "duration", "start",          "end",    "tracks",       "emission", "boundary",  "training", "edges"};

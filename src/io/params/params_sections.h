@@ -20,6 +20,9 @@ inline constexpr NumberRule kFiniteRule{-kMaxNumber, kMaxNumber, false, false,
 inline constexpr NumberRule kPositiveRule{0, kMaxNumber, true, false, "a number above 0 (and below 1e30)"};
 inline constexpr NumberRule kProbabilityRule{0, 1, true, false, "a number between 0 and 1, both excluded"};
 
+// How many entries a list has, in messages.
+inline constexpr const char* kPerLabel = "one per label";
+
 std::vector<Label> read_labels(const JsonNode& node);
 
 // Needs chain.num_labels and chain.max_duration; fills spec, chain.duration_bias and chain.log_tail.

@@ -20,6 +20,7 @@
 #include "io/text/boundary_reader.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/provenance_header.h"
+#include "pipeline/eval/eval_input.h"
 #include "pipeline/inputs/input_argument.h"
 #include "pipeline/run/prepared_run.h"
 
@@ -30,8 +31,6 @@ constexpr int kDefaultDecimals = 6;           // of probabilities that were writ
 constexpr std::int64_t kRowSlab = 1 << 14;    // rows of an array read at a time
 constexpr double kFloatResolution = 0x1p-25;  // half of the step of float32 below 1
 constexpr double kDoubleResolution = 0x1p-54;
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 double printed_resolution(int decimals) {
   return 0.5 * std::pow(10.0, -(decimals > 0 ? decimals : kDefaultDecimals));
@@ -182,7 +181,7 @@ class Calibration {
 
   BoundaryCalibration boundaries() {
     BoundaryCalibration result;
-    result.file = file_name(options_.posterior);
+    result.file = file_title(options_.posterior);
     result.reliability = Reliability(options_.bins);
     result.missing = read_track(options_.posterior, [&](BinTruth& truth, const ProbabilityRun& run) {
       const BinEvents events = truth.starts(run.bins);
@@ -194,7 +193,7 @@ class Calibration {
 
   IntervalCalibration intervals() {
     IntervalCalibration result;
-    result.file = file_name(options_.intervals);
+    result.file = file_title(options_.intervals);
     const BoundaryTable table = read_boundary_table(options_.intervals);
     settle_bin_size(options_.intervals, bin_size_option(table.options));
     if (const auto level = table.options.find("intervals"); level != table.options.end())
@@ -268,7 +267,7 @@ class Calibration {
 
   LabelsCalibration label_tracks(const std::string& prefix) {
     LabelsCalibration result;
-    result.file = file_name(prefix);
+    result.file = file_title(prefix);
     std::string first;
     for (const auto& [number, path] : label_files(prefix)) {
       const int label = number;  // clang cannot capture what a binding names
@@ -327,7 +326,7 @@ class Calibration {
 
   LabelsCalibration label_array(const std::string& path, const std::string& name) {
     LabelsCalibration result;
-    result.file = file_name(path);
+    result.file = file_title(path);
     const NpyArray array = NpyArray::open(path);
     check_array(path, array);
     settle_bin_size(path, {});

@@ -1,7 +1,6 @@
 #include "pipeline/eval/compare_models.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "pipeline/analyses/posteriors/cross_score.h"
 #include "pipeline/analyses/posteriors/log_partition.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
+#include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/piece_engine.h"
 #include "pipeline/inputs/input_arguments.h"
 #include "pipeline/run/log.h"
@@ -24,8 +24,6 @@ namespace semicrf {
 namespace {
 
 constexpr std::size_t kSlabBytes = std::size_t{8} << 20;  // scores of Q that are read at a time
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 struct Plans {
   WindowPlan first, second;
@@ -44,8 +42,8 @@ class Comparer {
         other_engines_(half_of(request.engine), models_.second.chain) {
     log_note("engine: " + engines_.whole().description());
     for (const std::string& line : inputs_.binding()) log_detail("input: " + line);
-    result_.params = file_name(request.input.parameters);
-    result_.other = file_name(request.against);
+    result_.params = file_title(request.input.parameters);
+    result_.other = file_title(request.against);
     result_.params_sha256 = first.sha256;
     result_.other_sha256 = second.sha256;
     result_.device = engines_.whole().description();
@@ -249,7 +247,7 @@ void settle_bin_sizes(const ComparisonRequest& request, Parameters& first, Param
   if (first.bin_size_given && second.bin_size_given && first.bin_size != second.bin_size)
     throw InputError({request.against, "/bin_size",
                       "is " + std::to_string(second.bin_size) + ", but " +
-                          file_name(request.input.parameters) + " has " + std::to_string(first.bin_size),
+                          file_title(request.input.parameters) + " has " + std::to_string(first.bin_size),
                       "two models can be compared only on the same bins"});
   Parameters& known = first.bin_size_given ? first : second;
   Parameters& other = first.bin_size_given ? second : first;
@@ -259,7 +257,7 @@ void settle_bin_sizes(const ComparisonRequest& request, Parameters& first, Param
 }
 
 void check_inputs(const ComparisonRequest& request, const Parameters& first, const Parameters& second) {
-  const std::string name = file_name(request.input.parameters);
+  const std::string name = file_title(request.input.parameters);
   const auto kind = [](const Parameters& parameters) {
     return parameters.emission ? "makes its scores of tracks" : "takes label scores";
   };
@@ -293,7 +291,7 @@ ModelComparison compare_models(const ComparisonRequest& request, Progress* progr
   settle_bin_sizes(request, first.parameters, second.parameters);
   if (!request.input.edges && first.parameters.edges != second.parameters.edges)
     throw InputError({request.against, "/edges",
-                      "differs from that of " + file_name(request.input.parameters) +
+                      "differs from that of " + file_title(request.input.parameters) +
                           ": one scores the first and last segments of cut pieces as complete, the other as "
                           "censored",
                       "say --edges complete or --edges censored, for both"});

@@ -1,11 +1,13 @@
 #include "pipeline/eval/eval_input.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <unordered_map>
 #include <utility>
 
 #include "core/error.h"
 #include "core/units.h"
+#include "io/files/output_target.h"
 #include "io/label_name.h"
 
 namespace semicrf {
@@ -65,6 +67,10 @@ std::vector<Segment> sorted_segments(const std::string& path, const std::string&
 }
 
 }  // namespace
+
+std::string file_title(const std::string& path) {
+  return path == kStandardOutput ? "standard input" : std::filesystem::path(path).filename().string();
+}
 
 int LabelNumbers::number(const std::string& name) {
   const auto [entry, added] = numbers_.emplace(name, static_cast<int>(names_.size()));

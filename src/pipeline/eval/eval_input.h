@@ -24,6 +24,9 @@ class LabelNumbers {
   std::map<std::string, int, std::less<>> numbers_;
 };
 
+// The last part of a path, as reports name a file; "-": standard input.
+std::string file_title(const std::string& path);
+
 struct Segmentation {
   std::string path;
   std::vector<std::string> chromosomes;                  // in the file's order

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <filesystem>
 #include <map>
 #include <set>
 #include <utility>
@@ -30,10 +29,6 @@ namespace {
 // Of a chromosome of which only segments are known.
 constexpr std::int64_t kUnknownLength = std::int64_t{1} << 60;
 
-std::string file_name(const std::string& path) {
-  return path == kStandardOutput ? "standard input" : std::filesystem::path(path).filename().string();
-}
-
 std::vector<Chromosome> named(const std::vector<std::string>& names) {
   std::vector<Chromosome> chromosomes;
   for (const std::string& name : names) chromosomes.push_back({name, kUnknownLength});
@@ -55,8 +50,8 @@ class Run {
       predicted_ = read_segmentation(options.predicted, sizes_, labels_, times_of(options.predicted_times));
     if (!options.background.empty()) fill_truth();
     report_.version = options.version;
-    report_.truth = {file_name(options.truth), truth_.count};
-    if (has_prediction()) report_.predicted = {file_name(options.predicted), predicted_.count};
+    report_.truth = {file_title(options.truth), truth_.count};
+    if (has_prediction()) report_.predicted = {file_title(options.predicted), predicted_.count};
     report_.merge_adjacent = options.merge_adjacent;
     read_regions_given();
     check_chromosomes();
@@ -82,7 +77,7 @@ class Run {
       if (chromosome.missing < chromosome.bases || asks_for_all()) chromosomes.push_back(chromosome.name);
     const RescoreRequest request{options_.input, options_.engine, options_.max_memory};
     report_.model = rescore(request, parameters_, report_.labels, chromosomes, truth_, predicted_, progress);
-    report_.model->params = file_name(options_.input.parameters);
+    report_.model->params = file_title(options_.input.parameters);
     const std::vector<Warning>& warnings = report_.model->warnings;  // logged where they came up
     report_.warnings.insert(report_.warnings.end(), warnings.begin(), warnings.end());
   }

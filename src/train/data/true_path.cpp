@@ -7,13 +7,12 @@
 #include "core/compensated_sum.h"
 #include "core/initial_term.h"
 #include "core/parallel.h"
+#include "core/sizes.h"
 #include "io/json/json_document.h"
 #include "model/centred_scores.h"
 
 namespace semicrf {
 namespace {
-
-std::size_t at(int a) { return static_cast<std::size_t>(a); }
 
 // With the labels of the chain.
 std::vector<Segment> with_roles(const TrainingPiece& piece, const EdgeRoles* roles) {
@@ -27,17 +26,17 @@ std::vector<Segment> with_roles(const TrainingPiece& piece, const EdgeRoles* rol
 template <class Sums>
 void count_segments(const ChainModel& model, const std::vector<Segment>& segments, double weight,
                     Sums& sums) {
-  const auto labels = at(model.num_labels);
+  const auto labels = wide(model.num_labels);
   const std::int64_t longest = model.max_duration;
   int before = -1;
   for (const Segment& segment : segments) {
-    const std::size_t c = at(segment.label);
+    const std::size_t c = wide(segment.label);
     if (before >= 0) {
-      sums.transition[at(before) * labels + c] += weight;
+      sums.transition[wide(before) * labels + c] += weight;
     } else if (model.initial == InitialTerm::kUniform) {
       const TransitionsInto all = transitions_into(model, segment.label);
       for (int from = 0; from < model.num_labels; ++from)
-        sums.transition[at(from) * labels + c] +=
+        sums.transition[wide(from) * labels + c] +=
             weight * (std::exp(model.transition_at(from, segment.label) - all.largest) / all.sum);
     }
     const std::int64_t duration = segment.end - segment.begin;
@@ -96,16 +95,16 @@ double true_score(const ChainModel& model, const ScoreWindow& window, const Trai
     sum.add(inside[i]);
     before = segment.label;
   }
-  if (!model.start_scores.empty()) sum.add(model.start_scores[at(segments.front().label)]);
-  if (!model.end_scores.empty()) sum.add(model.end_scores[at(segments.back().label)]);
+  if (!model.start_scores.empty()) sum.add(model.start_scores[wide(segments.front().label)]);
+  if (!model.end_scores.empty()) sum.add(model.end_scores[wide(segments.back().label)]);
   return sum.value();
 }
 
 void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double weight,
                      ParameterGradient& gradient) {
   count_segments(model, piece.segments, weight, gradient);
-  gradient.start[at(piece.segments.front().label)] += weight;
-  gradient.end[at(piece.segments.back().label)] += weight;
+  gradient.start[wide(piece.segments.front().label)] += weight;
+  gradient.end[wide(piece.segments.back().label)] += weight;
 }
 
 void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double weight,
@@ -116,7 +115,7 @@ void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double 
 
 PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piece) {
   const ChainModel& model = parameters.chain;
-  const auto name = [&](int label) { return in_quotes(parameters.labels[at(label)].name); };
+  const auto name = [&](int label) { return in_quotes(parameters.labels[wide(label)].name); };
   for (std::size_t i = 0; i < piece.segments.size(); ++i) {
     const Segment& segment = piece.segments[i];
     const std::int64_t duration = segment.end - segment.begin;
@@ -137,10 +136,10 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
     if (before >= 0 && model.transition_at(before, segment.label) == kNegativeInfinity)
       return problem("the segment of " + name(segment.label) + " follows a segment of " + name(before) +
                      ", a transition that the parameters forbid");
-    if (before < 0 && (model.start_scores[at(segment.label)] == kNegativeInfinity ||
+    if (before < 0 && (model.start_scores[wide(segment.label)] == kNegativeInfinity ||
                        (!cut_left && initial_term(model, segment.label) == kNegativeInfinity)))
       return problem("a piece begins with " + name(segment.label) + ", which the parameters forbid");
-    if (i + 1 == piece.segments.size() && model.end_scores[at(segment.label)] == kNegativeInfinity)
+    if (i + 1 == piece.segments.size() && model.end_scores[wide(segment.label)] == kNegativeInfinity)
       return problem("a piece ends with " + name(segment.label) + ", which the parameters forbid");
   }
   return {};

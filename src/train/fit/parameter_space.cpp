@@ -31,7 +31,7 @@ double from_log_odds(double x) { return 1 / (1 + std::exp(-std::clamp(x, -kMostL
 double log_slope(double p) { return 1 - p; }
 
 // (K, C): segments of a duration; those beyond K count at K.
-std::vector<double> seen_durations(const PathCounts& counts, const ChainModel& chain) {
+std::vector<double> duration_counts(const PathCounts& counts, const ChainModel& chain) {
   const auto labels = static_cast<std::size_t>(chain.num_labels);
   std::vector<double> seen(chain.duration_bias.size(), 0.0);
   for (std::size_t c = 0; c < labels; ++c)
@@ -145,7 +145,7 @@ void ParameterSpace::add_durations(const PathCounts& counts, const PenaltyOption
   const std::size_t labels = first_.labels.size();
   if (is_free(Part::kDuration)) {
     if (first_.duration.kind->is_table()) {
-      stretches_ = table_stretches(first_.chain.duration_bias, labels, seen_durations(counts, first_.chain),
+      stretches_ = table_stretches(first_.chain.duration_bias, labels, duration_counts(counts, first_.chain),
                                    penalty.smoothness);
       for (const TableStretch& stretch : stretches_) size_ += stretch.size();
     } else {

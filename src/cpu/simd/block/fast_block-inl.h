@@ -399,7 +399,9 @@ inline void FastBlock<Real, D, Semiring>::write_logs(const double* first, const 
     for (int slot = 0; slot < kBlock; ++slot) {
       const std::size_t at = static_cast<std::size_t>(slot) * width_ + c;
       const Real start = out_->start[at];
-      const double units = static_cast<double>(out_->units[slot] + t_.transition_whole[c]) * S::kUnit;
+      const double units =
+          static_cast<double>(out_->units[static_cast<std::size_t>(slot)] + t_.transition_whole[c]) *
+          S::kUnit;
       const double number = Vectors::number_value(start);
       const bool refused = start < t_.least_start_numbers[c] || t_.transition_whole[c] < kLeastWhole;
       out_->start_log[at] =

@@ -7,8 +7,6 @@
 namespace semicrf {
 namespace {
 
-using Kind = PathNode::Kind;
-
 void add_possible(std::int64_t number, double score, const CompensatedSum& content,
                   std::vector<Choice>& choices) {
   if (score > kNegativeInfinity) choices.push_back({number, score, content});
@@ -17,28 +15,28 @@ void add_possible(std::int64_t number, double score, const CompensatedSum& conte
 }  // namespace
 
 bool finds_start(const ChainModel& model, const PathNode& node, std::int64_t number) {
-  return (node.kind == Kind::kEnd && number < model.max_duration) ||
-         (node.kind == Kind::kTail && number == 0);
+  return (node.kind == PathNode::Kind::kEnd && number < model.max_duration) ||
+         (node.kind == PathNode::Kind::kTail && number == 0);
 }
 
 PathNode next_node(const ChainModel& model, const PathNode& node, std::int64_t number) {
   if (finds_start(model, node, number)) {
-    const std::int64_t duration = node.kind == Kind::kEnd ? number + 1 : model.max_duration + 1;
+    const std::int64_t duration = node.kind == PathNode::Kind::kEnd ? number + 1 : model.max_duration + 1;
     const std::int64_t start = node.boundary - duration;
-    return {start, start == 0 ? Kind::kDone : Kind::kStart, node.label};
+    return {start, start == 0 ? PathNode::Kind::kDone : PathNode::Kind::kStart, node.label};
   }
-  if (node.kind == Kind::kEnd) return {node.boundary, Kind::kTail, node.label};
-  if (node.kind == Kind::kTail) return {node.boundary - 1, Kind::kTail, node.label};
-  return {node.boundary, Kind::kEnd, static_cast<int>(number)};
+  if (node.kind == PathNode::Kind::kEnd) return {node.boundary, PathNode::Kind::kTail, node.label};
+  if (node.kind == PathNode::Kind::kTail) return {node.boundary - 1, PathNode::Kind::kTail, node.label};
+  return {node.boundary, PathNode::Kind::kEnd, static_cast<int>(number)};
 }
 
 void ChoiceFinder::find(const PathNode& node, const CompensatedSum& open,
                         std::vector<Choice>& choices) const {
   choices.clear();
-  if (node.kind == Kind::kEnd) return find_ends(node, choices);
-  if (node.kind == Kind::kTail) return find_tails(node, open, choices);
+  if (node.kind == PathNode::Kind::kEnd) return find_ends(node, choices);
+  if (node.kind == PathNode::Kind::kTail) return find_tails(node, open, choices);
   for (int c = 0; c < model_.num_labels; ++c) {
-    const double into = node.kind == Kind::kStart ? model_.transition_at(c, node.label) : 0;
+    const double into = node.kind == PathNode::Kind::kStart ? model_.transition_at(c, node.label) : 0;
     add_possible(c, rows_.alpha(node.boundary, c).value + into, {}, choices);
   }
 }
@@ -96,17 +94,17 @@ double ChoiceFinder::start_score(std::int64_t start, int label) const {
 }
 
 CompensatedSum ChoiceFinder::gain(const PathNode& node, const Choice& choice) const {
-  if (node.kind == Kind::kLast) return {};
-  if (node.kind == Kind::kStart)
+  if (node.kind == PathNode::Kind::kLast) return {};
+  if (node.kind == PathNode::Kind::kStart)
     return CompensatedSum(model_.transition_at(static_cast<int>(choice.number), node.label));
   CompensatedSum sum;
-  if (node.kind == Kind::kEnd) sum.add(scores_.end(node.boundary - 1, node.label));
+  if (node.kind == PathNode::Kind::kEnd) sum.add(scores_.end(node.boundary - 1, node.label));
   if (finds_start(model_, node, choice.number)) {
     const std::int64_t start = next_node(model_, node, choice.number).boundary;
     sum.add(choice.content);
     sum.add(model_.duration_score(node.boundary - start, node.label));
     sum.add(start_score(start, node.label));
-  } else if (node.kind == Kind::kTail) {
+  } else if (node.kind == PathNode::Kind::kTail) {
     sum.add(scores_.emission(node.boundary - 1, node.label));
     sum.add(model_.log_tail[static_cast<std::size_t>(node.label)]);
   }

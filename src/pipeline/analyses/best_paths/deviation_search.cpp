@@ -10,8 +10,6 @@
 
 namespace semicrf {
 
-using Kind = PathNode::Kind;
-
 DeviationSearch::DeviationSearch(const ChainModel& model, std::int64_t length, const SegmentList& best,
                                  std::size_t most, Precision precision)
     : model_(model),
@@ -21,7 +19,7 @@ DeviationSearch::DeviationSearch(const ChainModel& model, std::int64_t length, c
       best_(std::make_shared<Walk>()),
       best_segments_(best, length) {
   best_segments_.next(segment_);
-  arrivals_[{length, Kind::kLast, 0}] = {best_, {}, {}, {}};
+  arrivals_[{length, PathNode::Kind::kLast, 0}] = {best_, {}, {}, {}};
 }
 
 void DeviationSearch::search(const PositionRange& window, const ChoiceFinder& finder) {
@@ -68,11 +66,11 @@ const Choice& DeviationSearch::usual_choice(const PathNode& node, const Arrival&
 
 std::int64_t DeviationSearch::number_on_best_path(const PathNode& node) {
   switch (node.kind) {
-    case Kind::kEnd:
+    case PathNode::Kind::kEnd:
       return std::min<std::int64_t>(segment_.end - segment_.begin - 1, model_.max_duration);
-    case Kind::kTail:
+    case PathNode::Kind::kTail:
       return node.boundary - model_.max_duration - 1 == segment_.begin ? 0 : 1;
-    case Kind::kStart:
+    case PathNode::Kind::kStart:
       best_segments_.next(segment_);
       break;
     default:
@@ -99,7 +97,7 @@ void DeviationSearch::offer(const PathNode& node, const Arrival& arrival, const 
   deviation->gain = finder.gain(node, choice);
   deviation->found_start = finds_start(model_, node, choice.number);
   deviation->next = next_node(model_, node, choice.number);
-  if (deviation->next.kind != Kind::kDone) {
+  if (deviation->next.kind != PathNode::Kind::kDone) {
     const auto [at, is_new] = arrivals_.try_emplace(deviation->next);
     Arrival& next = at->second;
     if (is_new) next = {std::make_shared<Walk>(), way, {}, choice.content};
@@ -122,7 +120,7 @@ void DeviationSearch::go_on(const PathNode& node, const Arrival& arrival, const 
     walk.starts.add(next.boundary, node.label, *spool_);
   CompensatedSum collected = arrival.collected;
   collected.add(finder.gain(node, choice));
-  if (next.kind == Kind::kDone) {
+  if (next.kind == PathNode::Kind::kDone) {
     walk.collected = collected;
     walk.first_label = node.label;
     return;

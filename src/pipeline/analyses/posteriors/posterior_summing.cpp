@@ -38,10 +38,10 @@ void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& score
   }
   add_rows(block.labels, sums_.label_bins);
   add_rows(block.starts, sums_.label_segments);
-  constexpr std::size_t kSlab =
-      1 << 14;  // positions whose terms are kept until they are added in their order
-  for (std::size_t first = 0; first < block.labels.size(); first += kSlab * labels_)
-    add_entropies(block.labels.subspan(first, std::min(kSlab * labels_, block.labels.size() - first)));
+  // Positions whose terms are kept until they are added in their order.
+  constexpr std::size_t kTerms = 1 << 14;
+  for (std::size_t first = 0; first < block.labels.size(); first += kTerms * labels_)
+    add_entropies(block.labels.subspan(first, std::min(kTerms * labels_, block.labels.size() - first)));
   const std::span<const double> last = block.labels.last(labels_);
   sums_.last_bin.assign(last.begin(), last.end());
 }

@@ -121,7 +121,7 @@ TEST_CASE("reserve and write mix in order") {
     std::string expected;
     OutputFile output({folder / name});
     for (int i = 0; i < 300; ++i) {
-      const std::string text(static_cast<std::size_t>(1 + i * 13 % OutputFile::kMaxReserve),
+      const std::string text(1 + static_cast<std::size_t>(i) * 13 % OutputFile::kMaxReserve,
                              static_cast<char>('a' + i % 26));
       expected += text;
       if (i % 2 == 0) {
