@@ -10,6 +10,7 @@ void add_posterior_command(CLI::App& program);
 void add_query_command(CLI::App& program);
 void add_eval_command(CLI::App& program);
 void add_train_command(CLI::App& program);
+void add_learn_command(CLI::App& program);
 void add_simulate_command(CLI::App& program);
 void add_edit_command(CLI::App& program);
 void add_info_command(CLI::App& program);

@@ -37,6 +37,7 @@ void set_up(CLI::App& program) {
   add_query_command(program);
   add_eval_command(program);
   add_train_command(program);
+  add_learn_command(program);
   add_simulate_command(program);
   add_edit_command(program);
   add_info_command(program);

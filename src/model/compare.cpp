@@ -143,9 +143,8 @@ class Comparison {
     for (const auto& [i, j] : tracks_) {
       const Track &a = a_.tracks[i], &b = b_.tracks[j];
       const auto described = [](const Track& track) {
-        return std::string(transform_name(track.transform)) + ", center " + described_number(track.center) +
-               ", scale " + described_number(track.scale) + ", missing " +
-               std::string(missing_policy_name(track.missing));
+        return transform_text(track) + ", center " + described_number(track.center) + ", scale " +
+               described_number(track.scale) + ", missing " + std::string(missing_policy_name(track.missing));
       };
       property("track " + a.name, described(a), described(b));
     }

@@ -123,8 +123,13 @@ std::string calibration_text(double scale) {
 std::string track_table(const Parameters& parameters) {
   std::vector<std::vector<std::string>> rows{{"track", "transform", "center", "scale", "missing"}};
   for (const Track& track : parameters.tracks) {
-    rows.push_back({track.name, std::string(transform_name(track.transform)), described_number(track.center),
-                    described_number(track.scale), std::string(missing_policy_name(track.missing))});
+    const std::string transform = transform_text(track);
+    if (track.is_square()) {
+      rows.push_back({track.name, transform, "-", "-", "-"});
+      continue;
+    }
+    rows.push_back({track.name, transform, described_number(track.center), described_number(track.scale),
+                    std::string(missing_policy_name(track.missing))});
   }
   return table_text(rows);
 }

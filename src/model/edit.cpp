@@ -135,6 +135,8 @@ void rename_track(Parameters& parameters, const std::string& from, const std::st
   if (found == names.end())
     throw UsageError("'" + from + "' is no track of the model", "its tracks are " + joined(names, ", "));
   parameters.tracks[static_cast<std::size_t>(found - names.begin())].name = to;
+  for (Track& track : parameters.tracks)
+    if (track.square_of == from) track.square_of = to;
 }
 
 void drop_track_prefix(Parameters& parameters, const std::string& prefix) {

@@ -11,10 +11,11 @@
 namespace semicrf {
 namespace {
 
-constexpr std::array<std::pair<Transform, std::string_view>, 3> kTransformNames{{
+constexpr std::array<std::pair<Transform, std::string_view>, 4> kTransformNames{{
     {Transform::kNone, "none"},
     {Transform::kLog1p, "log1p"},
     {Transform::kAsinh, "asinh"},
+    {Transform::kBinarize, "binarize"},
 }};
 
 constexpr std::array<std::pair<MissingPolicy, std::string_view>, 3> kPolicyNames{{
@@ -23,14 +24,17 @@ constexpr std::array<std::pair<MissingPolicy, std::string_view>, 3> kPolicyNames
     {MissingPolicy::kError, "error"},
 }};
 
-double apply_function(Transform transform, double raw) {
-  switch (transform) {
+double apply_function(const Track& track, double raw) {
+  switch (track.transform) {
     case Transform::kNone:
       return raw;
     case Transform::kLog1p:
       return raw > -1 ? std::log1p(raw) : std::numeric_limits<double>::quiet_NaN();
     case Transform::kAsinh:
       return std::asinh(raw);
+    case Transform::kBinarize:
+      if (!std::isfinite(raw)) return std::numeric_limits<double>::quiet_NaN();
+      return raw >= track.threshold ? 1 : 0;
   }
   throw std::logic_error("unknown transform");
 }
@@ -56,9 +60,9 @@ std::optional<std::size_t> transform_any(const Track& track, Value* values, std:
     case Transform::kNone:
       return transform_loop(values, count, stride, [=](double x) { return (x - center) / scale; });
     case Transform::kLog1p:
-      return transform_loop(values, count, stride, [=](double x) {
-        return (apply_function(Transform::kLog1p, x) - center) / scale;
-      });
+    case Transform::kBinarize:
+      return transform_loop(values, count, stride,
+                            [&](double x) { return (apply_function(track, x) - center) / scale; });
     case Transform::kAsinh:
       return transform_loop(values, count, stride,
                             [=](double x) { return (std::asinh(x) - center) / scale; });
@@ -94,6 +98,14 @@ std::optional<Transform> transform_from_name(std::string_view name) {
   return std::nullopt;
 }
 
+std::string transform_text(const Track& track) {
+  if (track.is_square()) return "square of " + track.square_of;
+  std::ostringstream text;
+  text << transform_name(track.transform);
+  if (track.transform == Transform::kBinarize) text << " from " << track.threshold;
+  return text.str();
+}
+
 std::string_view missing_policy_name(MissingPolicy policy) {
   if (policy == MissingPolicy::kDefault) return "default";
   for (const auto& [value, name] : kPolicyNames) {
@@ -110,7 +122,7 @@ std::optional<MissingPolicy> missing_policy_from_name(std::string_view name) {
 }
 
 double feature_value(const Track& track, double raw) {
-  return (apply_function(track.transform, raw) - track.center) / track.scale;
+  return (apply_function(track, raw) - track.center) / track.scale;
 }
 
 std::optional<std::size_t> transform_values(const Track& track, float* values, std::size_t count,

@@ -17,7 +17,7 @@ namespace semicrf {
 // docs/algorithm.md, "Centring".
 enum class Centering { kMean, kNone, kPositionMax, kMeanPreserving };
 
-enum class Transform { kNone, kLog1p, kAsinh };
+enum class Transform { kNone, kLog1p, kAsinh, kBinarize };
 
 // What a bigWig base without a value, or a NaN, means.
 enum class MissingPolicy {
@@ -32,13 +32,18 @@ struct Label {
   std::optional<std::array<std::uint8_t, 3>> color;  // red, green, blue
 };
 
-// One input track: feature = (g(raw) - center) / scale.
+// One feature of the heads. Of an input track: (g(raw) - center) / scale. A square (format 1.1) has no input
+// of its own: it is the feature of the track `square_of` times itself. Squares come after all input tracks.
 struct Track {
   std::string name;
   Transform transform = Transform::kNone;
+  double threshold = 0;  // of kBinarize: g(raw) is 1 where raw >= threshold, else 0
   double center = 0;
   double scale = 1;  // > 0
   MissingPolicy missing = MissingPolicy::kZero;
+  std::string square_of = {};  // empty: an input track
+
+  bool is_square() const { return !square_of.empty(); }
 };
 
 // f[t,c] = bias[c] + sum_f weights[c][f] feature[t][f]

@@ -117,6 +117,12 @@ std::string stats_text(const Stats& stats) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
   }
   put_optional(document, "log_constraint_probability", stats.log_constraint_probability);
+  if (stats.learning) {
+    document["log_likelihood"] = stats.learning->log_likelihood;
+    document["aic"] = stats.learning->aic;
+    document["bic"] = stats.learning->bic;
+    put_optional(document, "validation_log_likelihood", stats.learning->validation_log_likelihood);
+  }
   document["sequences"] = Json::array();
   for (const SequenceStats& sequence : stats.sequences)
     document["sequences"].push_back(sequence_json(sequence));

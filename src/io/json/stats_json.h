@@ -70,6 +70,13 @@ struct SequenceStats {
   std::optional<std::int64_t> repaired_chunks;
 };
 
+// Of a model that was learned without labels.
+struct LearnStats {
+  std::vector<double> log_likelihood;  // nats: of the start, and after each iteration
+  double aic = 0, bic = 0;
+  std::optional<double> validation_log_likelihood;
+};
+
 struct Stats {
   std::string version;
   std::string device;
@@ -77,6 +84,7 @@ struct Stats {
   std::optional<std::int64_t> peak_memory;              // bytes
   std::vector<Warning> warnings;
   std::optional<double> log_constraint_probability;  // nats, of all sequences
+  std::optional<LearnStats> learning;
   std::vector<SequenceStats> sequences;
 };
 

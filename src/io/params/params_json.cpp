@@ -89,11 +89,11 @@ void read_chain(const JsonNode& root, Parameters& parameters) {
   chain.end_scores = scores("end");
 }
 
-void read_heads(const JsonNode& root, Parameters& parameters) {
+void read_heads(const JsonNode& root, int minor, Parameters& parameters) {
   const auto tracks = root.find("tracks");
   const auto emission = root.find("emission");
   const auto boundary = root.find("boundary");
-  if (tracks) parameters.tracks = read_tracks(*tracks);
+  if (tracks) parameters.tracks = read_tracks(*tracks, minor);
   const std::size_t labels = parameters.labels.size();
   const std::size_t inputs = parameters.tracks.size();
   if (emission) {
@@ -127,13 +127,11 @@ Parameters parse_params_json(std::string_view text, const std::string& file) {
         read_choice(*centering, centering_of, "\"mean\", \"none\", \"position-max\" or \"mean-preserving\"");
   }
   if (const auto edges = root.find("edges")) {
-    if (minor < 1)
-      edges->fail("\"edges\" is a key of format version 1.1, and the file has \"format_version\": \"1.0\"",
-                  "change that to \"1.1\"");
+    if (minor < 1) fail_newer_key(*edges, "edges");
     parameters.edges = read_choice(*edges, edges_of, "\"complete\" or \"censored\"");
   }
   read_chain(root, parameters);
-  read_heads(root, parameters);
+  read_heads(root, minor, parameters);
   if (const auto training = root.find("training")) {
     if (!training->is_object()) training->fail_expected("an object");
     parameters.training = training->json().dump();

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <array>
 #include <unordered_map>
 
@@ -77,8 +78,28 @@ std::vector<Label> read_labels(const JsonNode& node) {
   return labels;
 }
 
-std::vector<Track> read_tracks(const JsonNode& node) {
-  constexpr std::array<std::string_view, 5> kKeys{"name", "transform", "center", "scale", "missing"};
+namespace {
+
+// The square of a track that was listed before.
+void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Track>& before, Track& track) {
+  constexpr std::array<std::string_view, 2> kKeys{"name", "square_of"};
+  entry.expect_object(kKeys);
+  track.square_of = of.text("the name of a track");
+  const auto found = std::ranges::find(before, track.square_of, &Track::name);
+  if (found == before.end() || found->is_square())
+    of.fail_expected("the name of an input track that is listed before");
+}
+
+}  // namespace
+
+void fail_newer_key(const JsonNode& node, const std::string& key) {
+  node.fail(in_quotes(key) + " is a key of format version 1.1, and the file has \"format_version\": \"1.0\"",
+            "change that to \"1.1\"");
+}
+
+std::vector<Track> read_tracks(const JsonNode& node, int minor) {
+  constexpr std::array<std::string_view, 7> kKeys{"name",    "transform", "center",   "scale",
+                                                  "missing", "threshold", "square_of"};
   const std::size_t count = checked_count(node, "tracks", kMaxTracks);
   UniqueNames names;
   std::vector<Track> tracks;
@@ -87,12 +108,27 @@ std::vector<Track> read_tracks(const JsonNode& node) {
     entry.expect_object(kKeys);
     Track track;
     track.name = names.read(entry.at("name"));
+    track.missing = MissingPolicy::kDefault;
+    if (const auto square_of = entry.find("square_of")) {
+      if (minor < 1) fail_newer_key(*square_of, "square_of");
+      read_square(entry, *square_of, tracks, track);
+      tracks.push_back(track);
+      continue;
+    }
+    if (!tracks.empty() && tracks.back().is_square())
+      entry.fail("an input track follows a square", "list all squares after the input tracks");
     if (const auto transform = entry.find("transform")) {
-      track.transform = read_choice(*transform, transform_from_name, "\"none\", \"log1p\" or \"asinh\"");
+      track.transform =
+          read_choice(*transform, transform_from_name, "\"none\", \"log1p\", \"asinh\" or \"binarize\"");
+      if (minor < 1 && track.transform == Transform::kBinarize) fail_newer_key(*transform, "binarize");
+    }
+    if (track.transform == Transform::kBinarize) {
+      track.threshold = entry.at("threshold").number(kFiniteRule);
+    } else if (const auto threshold = entry.find("threshold")) {
+      threshold->fail("\"threshold\" belongs to the transform \"binarize\"");
     }
     if (const auto center = entry.find("center")) track.center = center->number(kFiniteRule);
     if (const auto scale = entry.find("scale")) track.scale = scale->number(kPositiveRule);
-    track.missing = MissingPolicy::kDefault;
     if (const auto missing = entry.find("missing")) {
       track.missing = read_choice(*missing, missing_policy_from_name, "\"zero\", \"skip\" or \"error\"");
     }

@@ -28,7 +28,10 @@ std::vector<Label> read_labels(const JsonNode& node);
 // Needs chain.num_labels and chain.max_duration; fills spec, chain.duration_bias and chain.log_tail.
 void read_durations(const JsonNode& node, DurationSpec& spec, ChainModel& chain);
 
-std::vector<Track> read_tracks(const JsonNode& node);
+// `minor` is the minor version of the format.
+std::vector<Track> read_tracks(const JsonNode& node, int minor);
+// Fails at `node`: its key belongs to format version 1.1, and the file says 1.0.
+[[noreturn]] void fail_newer_key(const JsonNode& node, const std::string& key);
 EmissionHead read_emission(const JsonNode& node, std::size_t labels, std::size_t tracks);
 BoundaryHead read_boundary(const JsonNode& node, std::size_t labels, std::size_t tracks);
 

@@ -99,8 +99,11 @@ std::string label_text(const Label& label) {
 }
 
 std::string track_text(const Track& track) {
+  if (track.is_square())
+    return "{\"name\": " + json_string(track.name) + ", \"square_of\": " + json_string(track.square_of) + "}";
   return "{\"name\": " + json_string(track.name) +
          ", \"transform\": " + json_string(transform_name(track.transform)) +
+         (track.transform == Transform::kBinarize ? ", \"threshold\": " + number_text(track.threshold) : "") +
          ", \"center\": " + number_text(track.center) + ", \"scale\": " + number_text(track.scale) +
          (track.missing == MissingPolicy::kDefault
               ? ""
@@ -184,7 +187,10 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
   };
   add("format", json_string("semicrf-params"));
   const bool censored = parameters.edges == EdgeRule::kCensored;
-  add("format_version", json_string(censored ? "1.1" : "1.0"));
+  const bool newer = censored || std::ranges::any_of(parameters.tracks, [](const Track& track) {
+                       return track.is_square() || track.transform == Transform::kBinarize;
+                     });
+  add("format_version", json_string(newer ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));
   add("max_duration", std::to_string(chain.max_duration));
   add("bin_size", std::to_string(parameters.bin_size));

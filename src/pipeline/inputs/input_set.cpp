@@ -46,6 +46,17 @@ std::vector<std::string> track_names(const Parameters& parameters) {
   return names;
 }
 
+// Leaves the input tracks; of each square, the index of its track.
+std::vector<std::size_t> take_squares(std::vector<Track>& tracks) {
+  std::vector<std::size_t> squared;
+  for (const Track& track : tracks)
+    if (track.is_square())
+      squared.push_back(static_cast<std::size_t>(std::ranges::find(tracks, track.square_of, &Track::name) -
+                                                 tracks.begin()));
+  std::erase_if(tracks, &Track::is_square);
+  return squared;
+}
+
 // Scores by label from bigWig files: no transform, bases without a value count as 0.
 std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
   std::vector<Track> tracks;
@@ -63,6 +74,8 @@ struct InputSet::State {
   InputOptions options;
   Parameters parameters;
   std::shared_ptr<const LinearHeads> heads;
+  std::vector<std::size_t>
+      squared;  // the tracks whose squares are features, too; parameters.tracks has inputs alone
   bool bigwig = false;
   std::vector<Chromosome> wanted;                          // of -g, or empty
   std::vector<Chromosome> chromosomes;                     // that have sequences
@@ -111,6 +124,7 @@ void InputSet::State::open_inputs() {
     parameters.bin_size = *options.bin_size;
   }
   if (parameters.emission) heads = std::make_shared<const LinearHeads>(parameters);
+  squared = take_squares(parameters.tracks);
   if (heads && ((heads->has_start() && !options.start_scores.empty()) ||
                 (heads->has_end() && !options.end_scores.empty())))
     throw UsageError("the parameters' boundary section makes start or end scores itself",
@@ -403,6 +417,7 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
       scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
   }
   if (scores.missing_values) scores.rows->count_into(scores.missing_values);
+  scores.rows = make_squared_rows(std::move(scores.rows), squared, read.threads);
   std::size_t cache = read.cache_bytes;
   for (std::unique_ptr<RowReader>* rows : {&scores.rows, &scores.start, &scores.end}) {
     if (*rows == nullptr || (*rows)->bytes_per_row() == 0) continue;
@@ -438,9 +453,10 @@ std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
   for (std::size_t i = 0; i < state_->sequences.size(); ++i) {
     const Sequence& sequence = state_->sequences[i];
     const std::int64_t bins = total_bins(make_pieces(piece_request(i)));
-    const bool cached =
-        state_->bigwig &&
-        static_cast<std::size_t>(sequence.bins) * state_->tracks.size() * sizeof(float) <= cache_bytes;
+    const bool cached = state_->bigwig && static_cast<std::size_t>(sequence.bins) *
+                                                  (state_->tracks.size() + state_->squared.size()) *
+                                                  sizeof(float) <=
+                                              cache_bytes;
     const bool whole = bins > 0 && (cached || state_->parameters.centering == Centering::kMean);
     const double share =
         whole ? 1 : static_cast<double>(bins) / static_cast<double>(std::max<std::int64_t>(1, sequence.bins));

@@ -18,6 +18,8 @@ float raw_value(const Track& track, double feature) {
   switch (track.transform) {
     case Transform::kLog1p:
       return std::max(rounded(std::expm1(value)), std::nextafter(-1.0f, 0.0f));
+    case Transform::kBinarize:  // 1 where the feature asked for is not negative
+      return rounded(track.threshold + feature);
     case Transform::kAsinh:
       return rounded(std::sinh(value));
     default:

@@ -75,6 +75,11 @@ void fill_random_rows(const RandomRows& rows, std::int64_t begin, std::int64_t e
 // Label scores or features.
 std::unique_ptr<RowReader> make_random_rows(RandomRows rows, Precision precision);
 
+// The rows with a column more for every entry of `squared`: the square of that column. None: `rows`
+// themselves.
+std::unique_ptr<RowReader> make_squared_rows(std::unique_ptr<RowReader> rows,
+                                             std::vector<std::size_t> squared, int threads);
+
 // Reads everything once and keeps it: for rows that are dear to read and small enough to hold.
 std::unique_ptr<RowReader> make_cached_rows(std::unique_ptr<RowReader> rows);
 

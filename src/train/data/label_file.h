@@ -23,6 +23,7 @@ struct LabelFile {
   std::map<std::string, std::string> sources;  // of chromosomes: the file that has their segments
   std::int64_t vanished = 0;                   // intervals too short for a bin, of files with times
   std::optional<int> background;               // label of what no line covers
+  bool none = false;  // there is no file: every bin with data is in a piece, and pieces have no segments
 };
 
 // `known` are the labels of the model; empty: the file's own labels, coloured by its ninth column where every

@@ -18,7 +18,7 @@ struct TrainingPiece {
   std::int64_t length = 0;           // T
   CutEdges cut;                      // that the model scores as such
   std::vector<float> features;       // (T, F) row-major, transformed
-  std::vector<Segment> segments;     // tile [0, T)
+  std::vector<Segment> segments;     // tile [0, T); none: any segmentation will do (objective.h)
   std::vector<std::int64_t> lines;   // per segment: its line in the label file
   std::vector<double> feature_mean;  // (F) over the whole sequence; empty unless `mean` centring asks for it
 

@@ -47,6 +47,7 @@ ReadOptions read_options(const TrainOptions& options) {
 }
 
 void check_chromosomes(const LabelFile& labels, const InputSet& inputs, TrainingInputs& found) {
+  if (labels.none) return;
   std::map<std::string, std::int64_t> ends;  // of the tracks' chromosomes, bases
   std::vector<Chromosome> names;
   for (const Sequence& sequence : inputs.sequences()) {
@@ -161,6 +162,7 @@ class Reader {
         *entry.segments += static_cast<std::int64_t>(piece.size());
       }
     }
+    if (labels_.none) entry.segments.reset();
     mark_cuts(sequence, first, found);
     if (scores->missing_values) {
       entry.missing_values = missing_stats(*scores->missing_values);
@@ -188,6 +190,10 @@ class Reader {
 
   // The labelled bins. A chromosome without any label is background only where a region asks for it.
   std::vector<LabelledRun> runs_of(const Sequence& sequence, bool is_asked_for) const {
+    if (labels_.none) {
+      if (!sequence.has_values) return {};
+      return {LabelledRun{0, sequence.bins, 0, 0}};
+    }
     const auto records = labels_.chromosomes.find(sequence.chromosome);
     const bool has_labels = records != labels_.chromosomes.end();
     std::vector<LabelledRun> runs;
@@ -205,6 +211,7 @@ class Reader {
     piece.sample = sample_;
     piece.length = runs.back().end - first;
     for (const LabelledRun& run : runs) {
+      if (labels_.none) break;
       piece.segments.push_back({run.begin - first, run.end - first, run.label});
       piece.lines.push_back(run.line);
     }
@@ -324,11 +331,17 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
                                  " intervals of the labels are shorter than a bin and were rounded away"});
   found.proposal = pattern_proposal(options.input);
   if (!options.val_regions.empty() && found.validation.pieces.empty())
-    throw InputError({labels.path, "", "no bin of the validation regions has a label",
-                      "choose --val-region where there are labels"});
+    throw InputError({labels.path, "",
+                      labels.none ? "the validation regions have no bin with data"
+                                  : "no bin of the validation regions has a label",
+                      labels.none ? "choose --val-region where the tracks have values"
+                                  : "choose --val-region where there are labels"});
   if (found.training.pieces.empty())
-    throw InputError({labels.path, "", "no bin of the training regions has a label",
-                      "labels, tracks and regions must overlap outside the validation regions"});
+    throw InputError(
+        {labels.path, "",
+         labels.none ? "no bin is left to learn from" : "no bin of the training regions has a label",
+         labels.none ? "tracks and regions must overlap outside the validation regions"
+                     : "labels, tracks and regions must overlap outside the validation regions"});
   for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
   return found;
 }

@@ -227,7 +227,7 @@ class Evaluator {
   }
 
   [[noreturn]] void refuse(const TrainingPiece& piece) const {
-    const PathProblem problem = find_problem(parameters_, piece);
+    const PathProblem problem = piece.segments.empty() ? PathProblem{} : find_problem(parameters_, piece);
     if (!problem.what.empty())
       throw InputError({"", problem.where, problem.what, "change the parameters of --init or the labels"});
     throw InputError(

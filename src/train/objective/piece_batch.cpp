@@ -62,9 +62,11 @@ double PieceBatch::prepare(std::size_t i, int threads) {
     window = project_on_host(window, threads, work.scores);
     work.true_labels = {};  // the scores have the margin; posteriors need the room
   }
+  if (piece.segments.empty() && setup_.roles == nullptr) return 0;
   if (setup_.roles == nullptr) return true_score(setup_.parameters.chain, window, piece, nullptr, threads);
   window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
   work.scores = {};
+  if (piece.segments.empty()) return 0;
   return true_score(setup_.roles->chain(), window, piece, setup_.roles, threads);
 }
 
@@ -121,6 +123,7 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
     }
     if (added != work.group) add_sums(groups_[work.group], gradient);
     added = work.group;
+    if (piece.segments.empty()) continue;
     add_true_counts(setup_.parameters.chain, piece, -1, gradient);
     take_true_features(setup_.parameters, piece, wanted_heads(), threads, gradient);
   }
@@ -168,7 +171,9 @@ void PieceBatch::add_posteriors(const TrainingPiece& piece, Work& work, int thre
     gradient.start[c] += work.cover[c];
     gradient.end[c] += work.cover[work.cover.size() - labels + c];
   }
-  if (setup_.roles == nullptr) {
+  if (piece.segments.empty()) {
+    // every segmentation counts
+  } else if (setup_.roles == nullptr) {
     add_true_counts(setup_.parameters.chain, piece, -1, gradient);
   } else {
     gradient.start[static_cast<std::size_t>(piece.segments.front().label)] -= 1;

@@ -1,0 +1,28 @@
+// Where the fits start: labels of single bins by their features alone.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "learn/emissions.h"
+#include "learn/learn_options.h"
+#include "learn/segment_law.h"
+#include "train/data/training_data.h"
+
+namespace semicrf {
+
+// A label for every bin, piece by piece: that of the nearest of `labels` centres, features in units of their
+// standard deviation. kKMeans: centres by k-means++ and Lloyd's iterations over a sample of the bins;
+// kRandom: bins drawn at random. By `seed` alone.
+std::vector<int> cluster_bins(const TrainingData& data, int labels, LearnStart start, std::uint64_t seed);
+
+struct FirstModel {
+  ChainModel chain;
+  EmissionHead emission;
+};
+// The law of the mean run of bins with one label, and the emissions that fit the clusters, each blurred with
+// a tenth of what all bins have.
+FirstModel first_model(const TrainingData& data, int labels, const std::vector<int>& clusters,
+                       const SegmentLaw& law, Emissions& emissions);
+
+}  // namespace semicrf

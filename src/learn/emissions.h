@@ -1,0 +1,83 @@
+// Distributions of the tracks' values in a bin, given its label. The tracks are independent given the label.
+//
+// Each is of the exponential family, so that its log density is linear in features of the tracks:
+//   log p(x | c) = weights[c] . features(x) + bias[c] + h(x),
+// where h(x) (the base measure) is the same for every label. The linear heads of a parameter file hold the
+// first two terms, so log Z of a model is log P(tracks) less the sum of h over all bins (docs/learning.md).
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/warning.h"
+#include "model/parameters.h"
+#include "train/data/training_data.h"
+
+namespace semicrf {
+
+enum class EmissionFamily { kBernoulli, kGaussian, kPoisson, kNegativeBinomial };
+std::string_view emission_name(EmissionFamily family);
+std::optional<EmissionFamily> emission_from_name(std::string_view name);
+
+// By the raw values of all bins: Bernoulli where all are 0 or 1; Poisson where all are whole numbers from 0
+// on, or negative binomial where some track's variance is above 1.2 times its mean; else Gaussian.
+EmissionFamily choose_emission(const TrainingData& raw);
+
+struct FeatureOptions {
+  std::optional<Transform> transform;  // of Gaussian emissions; absent: as `train` chooses
+  double binarize_tail = 1e-4;
+  std::optional<double> threshold;
+};
+// Sets the transforms of `tracks` (inputs with their names and policies) by the raw values of `raw`, and adds
+// the squares that Gaussian emissions need. Tracks of counts must not be negative (InputError with the
+// place). A track of Bernoulli emissions that has other values than 0 and 1 becomes 1 from the threshold on,
+// or else from the smallest whole n with P(X >= n) < binarize_tail, X Poisson with the track's mean.
+void fit_features(EmissionFamily family, const FeatureOptions& options, const TrainingData& raw,
+                  std::vector<Track>& tracks, std::vector<Warning>& warnings);
+// Raw values to the features of `tracks`, squares included. InputError naming a value without a feature.
+void apply_features(const std::vector<Track>& tracks, TrainingData& data);
+
+// What an E-step sums up over bins t with posteriors p(c|t).
+struct EmissionSums {
+  std::vector<double> bins;      // (C): sum of p
+  std::vector<double> features;  // (C, F) row-major: sum of p times the feature
+};
+
+// How often each value occurs, by track: for base measures of counts.
+class ValueCounts {
+ public:
+  explicit ValueCounts(const TrainingData& data);
+  const std::vector<std::pair<double, double>>& of(std::size_t track) const { return tracks_[track]; }
+  std::size_t tracks() const { return tracks_.size(); }
+
+ private:
+  std::vector<std::vector<std::pair<double, double>>> tracks_;  // (value, bins), by value
+};
+
+class Emissions {
+ public:
+  // `data` holds the features of `num_tracks` columns, squares included.
+  Emissions(EmissionFamily family, const TrainingData& data);
+
+  EmissionFamily family() const { return family_; }
+  // The head under which the sums are most likely; a label with less than a millionth of a bin keeps its row.
+  // Probabilities, variances and means stay above small floors (kept exactly: the likelihood never falls).
+  void maximize(const EmissionSums& sums, EmissionHead& head);
+  // Sum over all bins of h(x); `counts` of the same kind of data. 0 for Bernoulli and Gaussian.
+  double base_measure(const ValueCounts& counts) const;
+  const ValueCounts& values() const { return values_; }
+  // Free parameters of C labels, those that labels share included.
+  int free_parameters(int labels) const;
+
+ private:
+  void maximize_dispersion(const EmissionSums& sums, std::size_t track);
+
+  EmissionFamily family_;
+  std::size_t columns_;             // F
+  ValueCounts values_;              // of the training data; empty but for counts
+  std::vector<double> dispersion_;  // (F) size r of negative binomials
+};
+
+}  // namespace semicrf

@@ -1,0 +1,408 @@
+#include "learn/learn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <numeric>
+#include <utility>
+
+#include "core/error.h"
+#include "core/process_memory.h"
+#include "core/sizes.h"
+#include "core/text.h"
+#include "io/files/output_file.h"
+#include "io/json/json_document.h"
+#include "io/json/stats_json.h"
+#include "io/memory_size.h"
+#include "io/params/params_json.h"
+#include "io/params/params_write.h"
+#include "io/params/training_record.h"
+#include "learn/cluster_start.h"
+#include "learn/em_fit.h"
+#include "learn/learn_record.h"
+#include "model/feature_transform.h"
+#include "pipeline/inputs/input_arguments.h"
+#include "pipeline/run/log.h"
+#include "pipeline/windows/memory_budget.h"
+#include "train/data/training_inputs.h"
+#include "train/objective/objective.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kDefaultBinSize = 200;  // bases, of bigWig files
+
+void tell(const LearnLog& log, const std::string& line) {
+  if (log.info) log.info(line);
+}
+
+std::string printed(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// What reading takes of the options of `train`.
+TrainOptions reading_options(const LearnOptions& options) {
+  TrainOptions reading;
+  reading.input = options.input;
+  reading.val_regions = options.val_regions;
+  reading.engine = options.engine;
+  reading.missing = options.missing;
+  return reading;
+}
+
+// A color of its own for every label, far apart on the wheel and alike in lightness.
+std::array<std::uint8_t, 3> label_color(int label) {
+  const double hue = std::fmod(0.58 + label * 0.61803398875, 1.0) * 6;
+  const double high = label % 2 == 0 ? 0.80 : 0.62, low = 0.18;
+  const double middle = low + (high - low) * (1 - std::fabs(std::fmod(hue, 2.0) - 1));
+  const std::array<std::array<double, 3>, 6> sectors{{{high, middle, low},
+                                                      {middle, high, low},
+                                                      {low, high, middle},
+                                                      {low, middle, high},
+                                                      {middle, low, high},
+                                                      {high, low, middle}}};
+  const auto& parts = sectors[std::min<std::size_t>(5, static_cast<std::size_t>(hue))];
+  std::array<std::uint8_t, 3> color{};
+  for (std::size_t i = 0; i < 3; ++i) color[i] = static_cast<std::uint8_t>(std::lround(parts[i] * 255));
+  return color;
+}
+
+// Labels in the order of their share of the bins, largest first.
+Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins) {
+  const std::size_t labels = parameters.labels.size(), tracks = parameters.tracks.size();
+  std::vector<std::size_t> order(labels);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return bins[a] > bins[b]; });
+  Parameters sorted = parameters;
+  const ChainModel& from = parameters.chain;
+  ChainModel& to = sorted.chain;
+  for (std::size_t i = 0; i < labels; ++i) {
+    const std::size_t c = order[i];
+    to.start_scores[i] = from.start_scores[c];
+    if (!to.end_scores.empty()) to.end_scores[i] = from.end_scores[c];
+    for (std::size_t j = 0; j < labels; ++j)
+      to.transition[i * labels + j] = from.transition[c * labels + order[j]];
+    for (std::size_t k = 0; k < wide(from.max_duration); ++k)
+      to.duration_bias[k * labels + i] = from.duration_bias[k * labels + c];
+    if (from.has_tail()) to.log_tail[i] = from.log_tail[c];
+    sorted.emission->bias[i] = parameters.emission->bias[c];
+    std::copy_n(parameters.emission->weights.begin() + static_cast<std::ptrdiff_t>(c * tracks), tracks,
+                sorted.emission->weights.begin() + static_cast<std::ptrdiff_t>(i * tracks));
+  }
+  return sorted;
+}
+
+// Durations as a table, and tails as numbers, for the file.
+void set_duration_spec(Parameters& parameters) {
+  parameters.duration = DurationSpec{};
+  for (const double log_q : parameters.chain.log_tail)
+    parameters.duration.tail.push_back(log_q == kNegativeInfinity ? 0 : std::exp(log_q));
+}
+
+class Learner {
+ public:
+  Learner(const LearnOptions& options, const LearnLog& log) : options_(options), log_(log) {
+    share_one_heap();
+    check_options();
+    if (!options.input.parameters.empty()) read_init();
+    read_data();
+    check_files();
+    check_memory_limit(
+        options.max_memory, needed_memory(), "learning", "",
+        "give --max-memory " + memory_option(needed_memory()) + ", or learn from fewer regions (-r)");
+  }
+
+  std::string plan() const {
+    std::string text = "engine\t" + engine_text() + "\n";
+    for (const std::string& line : inputs_.binding) text += "input\t" + escape_control(line) + "\n";
+    text += "output\t" + escape_control(options_.output) + "\n";
+    text += "emission\t" + std::string(emission_name(family_)) + "\n";
+    text += "training\t" + data_text(inputs_.training) + "\n";
+    text += "validation\t" + data_text(inputs_.validation) + "\n";
+    for (const int labels : labels_) text += "model\t" + model_text(labels) + "\n";
+    text += "least --max-memory\t" + memory_option(needed_memory()) + "\n";
+    return text;
+  }
+
+  void run() {
+    for (const std::string& line : inputs_.binding) tell(log_, "input: " + escape_control(line));
+    for (const std::string& line : inputs_.missing.lines()) tell(log_, "missing: " + escape_control(line));
+    if (log_.warn)
+      for (const Warning& warning : inputs_.warnings) log_.warn(warning);
+    tell(log_, "engine: " + engine_text());
+    tell(log_, "emissions: " + std::string(emission_name(family_)));
+    for (const Track& track : tracks_)
+      if (track.transform == Transform::kBinarize)
+        tell(log_, "track " + escape_control(track.name) + ": " + transform_text(track));
+    tell(log_, "training: " + data_text(inputs_.training));
+    if (!inputs_.validation.pieces.empty()) tell(log_, "validation: " + data_text(inputs_.validation));
+    for (const int labels : labels_) {
+      tell(log_, "model: " + model_text(labels));
+      const int restarts = init_ ? 1 : options_.restarts;
+      for (int restart = 0; restart < restarts; ++restart) fit(labels, restart);
+    }
+    warn_of_labels();
+    if (record_.fits.size() > 1)
+      for (const std::string& line : comparison_lines(record_)) tell(log_, line);
+    write();
+  }
+
+ private:
+  void check_options() const {
+    if (options_.labels.empty() && options_.input.parameters.empty())
+      throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
+    if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))
+      throw UsageError("--bin-size must be 1 to " + std::to_string(kMaxBinSize));
+    if (!options_.input.parameters.empty() && !options_.labels.empty())
+      throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
+  }
+
+  void read_init() {
+    init_ = read_params_json(options_.input.parameters).parameters;
+    if (!init_->emission || init_->boundary)
+      throw InputError({options_.input.parameters, "",
+                        "the --init parameters must have an emission section and no boundary section",
+                        "learn starts from models of tracks; start without --init FILE"});
+    if (init_->centering != Centering::kNone || init_->chain.initial != InitialTerm::kNone)
+      throw InputError(
+          {options_.input.parameters, "",
+           "a model that learn goes on from has \"centering\": \"none\" and \"initial\": \"none\"",
+           "start without --init FILE"});
+  }
+
+  std::int64_t bin_size() const {
+    if (options_.input.bin_size) return *options_.input.bin_size;
+    if (init_ && init_->bin_size_given) return init_->bin_size;
+    const std::vector<InputArgument> arguments = input_arguments(inputs_of_samples(options_.input).front());
+    return arguments.front().kind == InputKind::kBigWig ? kDefaultBinSize : 1;
+  }
+
+  void read_data() {
+    const TrainOptions reading = reading_options(options_);
+    LabelFile none;
+    none.none = true;
+    none.labels = {{"1", std::nullopt}};
+    bin_size_ = bin_size();
+    if (init_) {
+      for (const Track& track : init_->tracks)
+        if (!track.is_square()) tracks_.push_back(track);
+    } else {
+      tracks_ = tracks_of_inputs(options_.input, options_.missing);
+    }
+    std::vector<Track> raw = tracks_;
+    for (Track& track : raw) {
+      track.transform = Transform::kNone;
+      track.center = 0;
+      track.scale = 1;
+    }
+    inputs_ = read_training_inputs(reading, none, raw, bin_size_);
+    for (TrainingData* data : {&inputs_.training, &inputs_.validation})
+      for (TrainingPiece& piece : data->pieces) piece.cut = {};
+    family_ = options_.emission ? *options_.emission : choose_emission(inputs_.training);
+    if (init_) {
+      tracks_ = init_->tracks;
+      if (!options_.emission && std::ranges::any_of(tracks_, &Track::is_square))
+        family_ = EmissionFamily::kGaussian;
+      const bool squares = std::ranges::any_of(tracks_, &Track::is_square);
+      if (squares != (family_ == EmissionFamily::kGaussian))
+        throw InputError(
+            {options_.input.parameters, "",
+             "the tracks of --init do not fit " + std::string(emission_name(family_)) + " emissions",
+             "say which with --emission, or start without --init FILE"});
+    } else {
+      fit_features(family_, {options_.transform, options_.binarize_tail, options_.threshold},
+                   inputs_.training, tracks_, inputs_.warnings);
+    }
+    apply_features(tracks_, inputs_.training);
+    apply_features(tracks_, inputs_.validation);
+    labels_ = init_ ? std::vector<int>{init_->num_labels()} : options_.labels;
+    record_.version = options_.version;
+    record_.emission = emission_name(family_);
+    record_.positions = inputs_.training.positions();
+    record_.validation_positions = inputs_.validation.positions();
+    for (const std::string& path : inputs_.paths)
+      if (!path.empty())
+        record_.files.emplace_back(std::filesystem::path(path).filename().string(), file_sha256(path));
+    describe_options();
+  }
+
+  void describe_options() {
+    const auto add = [&](const std::string& name, const std::string& value) {
+      record_.options.emplace_back(name, value);
+    };
+    add("bin-size", std::to_string(bin_size_));
+    add("precision", options_.engine.precision == Precision::kFloat ? "float" : "double");
+    if (!options_.input.regions.empty()) add("region", joined(options_.input.regions, " "));
+    if (!options_.val_regions.empty()) add("val-region", joined(options_.val_regions, " "));
+    if (!options_.input.samples.empty()) add("sample", joined(options_.input.samples, " "));
+    add("seed", std::to_string(options_.seed));
+    add("restarts", std::to_string(options_.restarts));
+    add("max-iterations", std::to_string(options_.max_iterations));
+    add("tolerance", printed("%.15g", options_.tolerance));
+  }
+
+  void check_files() const {
+    std::vector<OutputSpec> outputs{{options_.output, IndexKind::kNone}};
+    if (!options_.stats_path.empty()) outputs.push_back({options_.stats_path, IndexKind::kNone});
+    check_outputs(outputs, inputs_.paths);
+  }
+
+  // A model of the shape that is fitted, before anything is learned.
+  Parameters shaped(int labels) const {
+    if (init_) return *init_;
+    Parameters parameters;
+    for (int c = 0; c < labels; ++c) parameters.labels.push_back({std::to_string(c + 1), label_color(c)});
+    parameters.bin_size = bin_size_;
+    parameters.bin_size_given = true;
+    parameters.centering = Centering::kNone;
+    parameters.tracks = tracks_;
+    parameters.chain = SegmentLaw(options_.law, labels).first(2);
+    const std::size_t weights = wide(labels) * tracks_.size();
+    parameters.emission = EmissionHead{std::vector<double>(weights), std::vector<double>(wide(labels))};
+    return parameters;
+  }
+
+  LawOptions law_options() const {
+    LawOptions law = options_.law;
+    if (!init_) return law;
+    // The shape is that of the file.
+    law.max_duration = init_->chain.max_duration;
+    law.tail = init_->chain.has_tail();
+    for (int c = 0; c < init_->num_labels(); ++c)
+      law.self_transitions = law.self_transitions || init_->chain.transition_at(c, c) > kNegativeInfinity;
+    return law;
+  }
+
+  std::size_t needed_memory() const {
+    std::size_t bytes = kFixedMemory;
+    for (const TrainingData* data : {&inputs_.training, &inputs_.validation})
+      bytes += static_cast<std::size_t>(data->positions()) * wide(data->num_tracks) * sizeof(float);
+    bytes += static_cast<std::size_t>(inputs_.training.positions()) * sizeof(int);  // clusters
+    std::size_t most = 0;
+    for (const int labels : labels_)
+      most = std::max(most, objective_bytes(inputs_.training, shaped(labels), options_.engine));
+    return bytes + most;
+  }
+
+  std::string engine_text() const {
+    return make_engine(options_.engine, shaped(labels_.front()).chain)->description();
+  }
+
+  std::string data_text(const TrainingData& data) const {
+    return std::to_string(data.positions()) + " bins of " + std::to_string(bin_size_) + " bases in " +
+           std::to_string(data.pieces.size()) + (data.pieces.size() == 1 ? " piece" : " pieces");
+  }
+
+  std::string model_text(int labels) const {
+    const ChainModel chain = shaped(labels).chain;
+    return std::to_string(labels) + " labels, durations up to " + std::to_string(chain.max_duration) +
+           (chain.has_tail() ? " bins and a tail" : " bins");
+  }
+
+  void fit(int labels, int restart) {
+    const SegmentLaw law(law_options(), labels);
+    Emissions emissions(family_, inputs_.training);
+    Parameters first = shaped(labels);
+    if (!init_) {
+      const std::vector<int> clusters = cluster_bins(inputs_.training, labels, options_.start,
+                                                     options_.seed + static_cast<std::uint64_t>(restart));
+      FirstModel model = first_model(inputs_.training, labels, clusters, law, emissions);
+      first.chain = std::move(model.chain);
+      first.emission = std::move(model.emission);
+    }
+    const std::string which =
+        options_.restarts > 1 && !init_ ? " (start " + std::to_string(restart + 1) + ")" : "";
+    EmResult result = fit_em(
+        inputs_.training, inputs_.validation, options_.engine, {options_.max_iterations, options_.tolerance},
+        law, emissions, std::move(first), [&](const EmIteration& done) {
+          if (!log_.iteration) return;
+          log_.iteration("labels " + std::to_string(labels) + which + ", iteration " +
+                         std::to_string(done.iteration) + ": ln P(tracks) " +
+                         printed("%.4f", done.log_likelihood) + ", per bin " +
+                         printed("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) +
+                         ", " + printed("%.2f s", done.seconds));
+        });
+    keep(std::move(result), law, emissions, labels, restart);
+  }
+
+  void keep(EmResult result, const SegmentLaw& law, const Emissions& emissions, int labels, int restart) {
+    LearnedFit fit;
+    fit.labels = labels;
+    fit.restart = restart;
+    fit.iterations = result.iterations();
+    fit.converged = result.converged;
+    fit.parameters = law.free_parameters() + emissions.free_parameters(labels);
+    fit.log_likelihood = std::move(result.log_likelihood);
+    fit.validation = result.validation;
+    fit.aic = 2 * fit.parameters - 2 * fit.log_likelihood.back();
+    fit.bic =
+        fit.parameters * std::log(static_cast<double>(record_.positions)) - 2 * fit.log_likelihood.back();
+    record_.fits.push_back(std::move(fit));
+    const std::size_t latest = record_.fits.size() - 1;
+    if (latest > 0 && !is_better(record_.fits[latest], record_.fits[record_.chosen])) return;
+    record_.chosen = latest;
+    best_bins_ = result.bins;
+    best_ = init_ ? result.parameters : sorted_by_bins(result.parameters, result.bins);
+  }
+
+  static bool is_better(const LearnedFit& a, const LearnedFit& b) {
+    if (a.labels == b.labels) return a.log_likelihood.back() > b.log_likelihood.back();
+    return a.validation && b.validation ? *a.validation > *b.validation : a.bic < b.bic;
+  }
+
+  void warn_of_labels() {
+    for (const double bins : best_bins_) {
+      if (bins >= 1) continue;
+      const Warning warning{"empty-label",
+                            "a label covers less than one bin: the tracks may have fewer labels"};
+      inputs_.warnings.push_back(warning);
+      if (log_.warn) log_.warn(warning);
+      return;
+    }
+  }
+
+  void write() {
+    set_duration_spec(best_);
+    best_.training = learn_record_text(record_);
+    const LearnedFit& chosen = record_.fits[record_.chosen];
+    tell(log_, std::to_string(chosen.labels) + " labels after " + std::to_string(chosen.iterations) +
+                   " iterations: ln P(tracks) " + printed("%.4f", chosen.log_likelihood.back()) + ", AIC " +
+                   printed("%.1f", chosen.aic) + ", BIC " + printed("%.1f", chosen.bic) +
+                   (chosen.converged ? "" : "; not converged, see --max-iterations"));
+    OutputFile output({options_.output, IndexKind::kNone});
+    output.write(write_params_json(best_));
+    output.commit();
+    if (options_.stats_path.empty()) return;
+    Stats stats;
+    stats.version = options_.version;
+    stats.device = engine_text();
+    stats.peak_memory = peak_resident_bytes();
+    stats.warnings = inputs_.warnings;
+    stats.learning = {chosen.log_likelihood, chosen.aic, chosen.bic, chosen.validation};
+    stats.sequences = inputs_.sequences;
+    write_stats(options_.stats_path, stats);
+  }
+
+  const LearnOptions& options_;
+  const LearnLog& log_;
+  std::optional<Parameters> init_;
+  std::int64_t bin_size_ = 1;
+  std::vector<Track> tracks_;  // of the features
+  TrainingInputs inputs_;      // features
+  EmissionFamily family_ = EmissionFamily::kBernoulli;
+  std::vector<int> labels_;
+  LearnRecord record_;
+  Parameters best_;
+  std::vector<double> best_bins_;
+};
+
+}  // namespace
+
+void run_learn(const LearnOptions& options, const LearnLog& log) { Learner(options, log).run(); }
+
+std::string plan_learn(const LearnOptions& options) { return Learner(options, {}).plan(); }
+
+}  // namespace semicrf

@@ -1,0 +1,42 @@
+// What `semicrf learn` is asked to do. Filled in apps/; nothing below reads the command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/options.h"
+#include "learn/emissions.h"
+#include "learn/segment_law.h"
+#include "model/parameters.h"
+#include "pipeline/run/run_options.h"
+
+namespace semicrf {
+
+// Where a fit starts, without a file.
+enum class LearnStart { kKMeans, kRandom };
+
+struct LearnOptions {
+  InputOptions input;  // `parameters` is --init FILE, or empty; the regions are those that are learned from
+  std::vector<int> labels;               // numbers of labels, each a model of its own; empty: those of --init
+  std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
+  EngineOptions engine;
+  std::optional<std::int64_t> max_memory;  // bytes
+  std::optional<EmissionFamily> emission;  // absent: by the values of the tracks
+  std::optional<Transform> transform;      // of Gaussian emissions; absent: chosen for every track
+  MissingPolicy missing = MissingPolicy::kDefault;
+  double binarize_tail = 1e-4;      // of the Poisson distribution, by which tracks become 0 and 1
+  std::optional<double> threshold;  // in its place: raw values from here on are 1
+  LawOptions law;
+  LearnStart start = LearnStart::kKMeans;
+  int restarts = 1;
+  int max_iterations = 200;
+  double tolerance = 1e-6;  // relative increase of the log likelihood in one iteration at which to stop
+  std::uint64_t seed = 1;
+  std::string output = "-";
+  std::string stats_path;
+  std::string version;  // of the program
+};
+
+}  // namespace semicrf

@@ -1,0 +1,79 @@
+#include "learn/learn_record.h"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+
+#include "core/text.h"
+#include "io/json/json_document.h"
+
+namespace semicrf {
+namespace {
+
+std::string decimals(const char* format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+}  // namespace
+
+std::string learn_record_text(const LearnRecord& record) {
+  Json object;
+  object["program"] = "semicrf learn";
+  object["version"] = record.version;
+  object["emission"] = record.emission;
+  object["files"] = Json::array();
+  for (const auto& [name, digest] : record.files)
+    object["files"].push_back({{"name", name}, {"sha256", digest}});
+  object["options"] = Json::object();
+  for (const auto& [name, value] : record.options) object["options"][name] = value;
+  object["positions"] = record.positions;
+  if (record.validation_positions > 0) object["validation_positions"] = record.validation_positions;
+  const LearnedFit& chosen = record.fits[record.chosen];
+  object["iterations"] = chosen.iterations;
+  object["converged"] = chosen.converged;
+  object["log_likelihood"] = chosen.log_likelihood;
+  object["free_parameters"] = chosen.parameters;
+  object["aic"] = chosen.aic;
+  object["bic"] = chosen.bic;
+  if (chosen.validation) object["validation_log_likelihood"] = *chosen.validation;
+  if (record.fits.size() > 1) {
+    object["fits"] = Json::array();
+    for (const LearnedFit& fit : record.fits) {
+      Json one{{"labels", fit.labels},
+               {"restart", fit.restart},
+               {"iterations", fit.iterations},
+               {"log_likelihood", fit.log_likelihood.back()},
+               {"aic", fit.aic},
+               {"bic", fit.bic}};
+      if (fit.validation) one["validation_log_likelihood"] = *fit.validation;
+      object["fits"].push_back(std::move(one));
+    }
+  }
+  return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::vector<std::string> comparison_lines(const LearnRecord& record) {
+  const bool held_out = record.validation_positions > 0;
+  std::vector<std::string> names{"labels", "start", "iterations", "ln P", "ln P per bin", "AIC", "BIC"};
+  if (held_out) names.emplace_back("held out, per bin");
+  std::vector<std::string> lines{joined(names, "\t")};
+  for (std::size_t i = 0; i < record.fits.size(); ++i) {
+    const LearnedFit& fit = record.fits[i];
+    const double value = fit.log_likelihood.back();
+    std::vector<std::string> cells{std::to_string(fit.labels),
+                                   std::to_string(fit.restart + 1),
+                                   std::to_string(fit.iterations),
+                                   decimals("%.2f", value),
+                                   decimals("%.6f", value / static_cast<double>(record.positions)),
+                                   decimals("%.1f", fit.aic),
+                                   decimals("%.1f", fit.bic)};
+    if (fit.validation)
+      cells.push_back(decimals("%.6f", *fit.validation / static_cast<double>(record.validation_positions)));
+    if (i == record.chosen && record.fits.size() > 1) cells.emplace_back("chosen");
+    lines.push_back(joined(cells, "\t"));
+  }
+  return lines;
+}
+
+}  // namespace semicrf

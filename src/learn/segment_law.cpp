@@ -1,0 +1,215 @@
+#include "learn/segment_law.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+#include "core/sizes.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kLeastLeft = 1e-6;  // of a tail's 1 - q
+constexpr double kSeldom = 1e-9;     // counts below this are none
+
+// The point in [low, high] where f is largest, f having one maximum; to 1e-7 of the interval.
+template <class Function>
+double golden_section(double low, double high, Function f) {
+  const double kRatio = (std::sqrt(5.0) - 1) / 2;
+  double a = high - kRatio * (high - low), b = low + kRatio * (high - low);
+  double at_a = f(a), at_b = f(b);
+  for (int i = 0; i < 34; ++i) {
+    if (at_a > at_b) {
+      high = b;
+      b = a;
+      at_b = at_a;
+      a = high - kRatio * (high - low);
+      at_a = f(a);
+    } else {
+      low = a;
+      a = b;
+      at_a = at_b;
+      b = low + kRatio * (high - low);
+      at_b = f(b);
+    }
+  }
+  return (low + high) / 2;
+}
+
+// Probabilities of 1..K of the negative binomial with this mean and size; with a tail, the last is that of K
+// or more, else all are divided by their sum.
+std::vector<double> negative_binomial(double mean, double size, std::size_t longest, bool tail) {
+  const double excess = std::max(mean - 1, 1e-6);
+  const double go_on = excess / (excess + size);
+  std::vector<double> p(longest);
+  double log_p = size * std::log(size / (excess + size));
+  double sum = 0;
+  for (std::size_t k = 0; k < longest; ++k) {
+    p[k] = std::exp(log_p);
+    sum += p[k];
+    log_p += std::log((size + static_cast<double>(k)) / static_cast<double>(k + 1) * go_on);
+  }
+  if (tail) p.back() = std::max(kFloor, 1 - (sum - p.back()));
+  sum = std::accumulate(p.begin(), p.end(), 0.0);
+  for (double& value : p) value = std::max(value / sum, kFloor);
+  sum = std::accumulate(p.begin(), p.end(), 0.0);
+  for (double& value : p) value /= sum;
+  return p;
+}
+
+double log_likelihood(const std::vector<double>& counts, const std::vector<double>& p) {
+  double sum = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0) sum += counts[i] * std::log(p[i]);
+  return sum;
+}
+
+// The likeliest negative binomial.
+std::vector<double> fit_negative_binomial(const std::vector<double>& counts, double mean, bool tail) {
+  const std::size_t longest = counts.size();
+  const double high = std::log(std::max(2.0, 4 * std::max(mean, static_cast<double>(longest))));
+  const auto best_mean = [&](double log_size) {
+    return golden_section(std::log(1.0001), high, [&](double log_mean) {
+      return log_likelihood(counts, negative_binomial(std::exp(log_mean), std::exp(log_size), longest, tail));
+    });
+  };
+  const double log_size = golden_section(std::log(0.05), std::log(1e4), [&](double log_size_now) {
+    return log_likelihood(
+        counts, negative_binomial(std::exp(best_mean(log_size_now)), std::exp(log_size_now), longest, tail));
+  });
+  return negative_binomial(std::exp(best_mean(log_size)), std::exp(log_size), longest, tail);
+}
+
+}  // namespace
+
+std::vector<double> likeliest(const std::vector<double>& counts) {
+  std::vector<bool> at_floor(counts.size(), false);
+  std::vector<double> p(counts.size());
+  // What would fall below the floor stays on it; the others share the rest. Each round takes some down.
+  for (bool again = true; again;) {
+    again = false;
+    double total = 0;
+    std::size_t low = 0;
+    for (std::size_t i = 0; i < counts.size(); ++i) at_floor[i] ? void(++low) : void(total += counts[i]);
+    const double share = (1 - static_cast<double>(low) * kFloor) / total;
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      p[i] = at_floor[i] ? kFloor : counts[i] * share;
+      if (p[i] >= kFloor) continue;
+      at_floor[i] = true;
+      again = true;
+    }
+  }
+  return p;
+}
+
+SegmentLaw::SegmentLaw(const LawOptions& options, int labels)
+    : kind_(options.durations),
+      labels_(labels),
+      max_duration_(options.max_duration.value_or(kDefaultDuration)),
+      tail_(options.tail || !options.max_duration || options.durations == LawKind::kGeometric),
+      self_transitions_(options.self_transitions) {
+  if (kind_ == LawKind::kGeometric && !options.max_duration) max_duration_ = 1;
+  if (labels == 1 && !self_transitions_)
+    throw UsageError("one label alone has no other to follow it",
+                     "give --labels 2 or more, or --self-transitions");
+}
+
+ChainModel SegmentLaw::first(double mean_duration) const {
+  ChainModel chain;
+  chain.num_labels = labels_;
+  chain.max_duration = max_duration_;
+  chain.initial = InitialTerm::kNone;
+  const std::size_t labels = wide(labels_), longest = wide(max_duration_);
+  chain.start_scores.assign(labels, -std::log(static_cast<double>(labels)));
+  chain.end_scores.assign(labels, 0.0);
+  const double others = static_cast<double>(self_transitions_ ? labels_ : labels_ - 1);
+  chain.transition.assign(labels * labels, -std::log(others));
+  for (std::size_t c = 0; c < labels && !self_transitions_; ++c)
+    chain.transition[c * labels + c] = kNegativeInfinity;
+  // Geometric durations, the same for all.
+  const double q = 1 - 1 / std::max(1.05, mean_duration);
+  double left = 1;  // 1 - q^K, without a tail
+  if (!tail_) left = -std::expm1(static_cast<double>(max_duration_) * std::log(q));
+  chain.duration_bias.resize(longest * labels);
+  for (std::size_t k = 0; k < longest; ++k)
+    std::fill_n(chain.duration_bias.begin() + static_cast<std::ptrdiff_t>(k * labels), labels,
+                std::log(1 - q) + static_cast<double>(k) * std::log(q) - std::log(left));
+  if (tail_) chain.log_tail.assign(labels, std::log(q));
+  return chain;
+}
+
+void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain) const {
+  const std::size_t labels = wide(labels_);
+  const auto set = [](const std::vector<double>& of, const auto& score) {
+    if (std::accumulate(of.begin(), of.end(), 0.0) < kSeldom) return;
+    const std::vector<double> p = likeliest(of);
+    for (std::size_t i = 0; i < p.size(); ++i) score(i) = std::log(p[i]);
+  };
+  set(counts.start, [&](std::size_t c) -> double& { return chain.start_scores[c]; });
+  for (std::size_t from = 0; from < labels; ++from) {
+    std::vector<double> row;
+    std::vector<std::size_t> entries;
+    for (std::size_t to = 0; to < labels; ++to) {
+      const std::size_t entry = from * labels + to;
+      if (chain.transition[entry] == kNegativeInfinity) continue;
+      entries.push_back(entry);
+      row.push_back(std::max(0.0, counts.transition[entry]));
+    }
+    set(row, [&](std::size_t i) -> double& { return chain.transition[entries[i]]; });
+  }
+  for (int c = 0; c < labels_; ++c) maximize_durations(counts, c, chain);
+}
+
+void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const {
+  const std::size_t labels = wide(labels_), c = wide(label), longest = wide(chain.max_duration);
+  std::vector<double> seen(longest);
+  double segments = 0, bins = 0;
+  for (std::size_t k = 0; k < longest; ++k) {
+    seen[k] = std::max(0.0, counts.duration[k * labels + c]);
+    segments += seen[k];
+    bins += static_cast<double>(k + 1) * seen[k];
+  }
+  if (segments < kSeldom) return;
+  const double beyond = tail_ ? std::max(0.0, counts.tail[c]) : 0;
+  bins += beyond;
+  if (kind_ == LawKind::kGeometric) {
+    const double q = std::clamp(1 - segments / bins, kLeastLeft, 1 - kLeastLeft);
+    for (std::size_t k = 0; k < longest; ++k)
+      chain.duration_bias[k * labels + c] = std::log(1 - q) + static_cast<double>(k) * std::log(q);
+    chain.log_tail[c] = std::log(q);
+    return;
+  }
+  std::vector<double> p;
+  if (kind_ == LawKind::kTable) {
+    p = likeliest(seen);
+  } else {
+    p = fit_negative_binomial(seen, bins / segments, tail_);
+    // Never worse than what there is.
+    std::vector<double> old(longest);
+    for (std::size_t k = 0; k < longest; ++k) old[k] = std::exp(chain.duration_bias[k * labels + c]);
+    if (tail_) old.back() /= -std::expm1(chain.log_tail[c]);
+    if (log_likelihood(seen, p) < log_likelihood(seen, old)) p = old;
+  }
+  double last = std::log(p.back());
+  if (tail_) {
+    const double at_end = seen.back();
+    if (at_end > kSeldom) {
+      const double q = std::clamp(beyond / (at_end + beyond), kLeastLeft, 1 - kLeastLeft);
+      chain.log_tail[c] = std::log(q);
+    }
+    last += std::log(-std::expm1(chain.log_tail[c]));
+  }
+  for (std::size_t k = 0; k + 1 < longest; ++k) chain.duration_bias[k * labels + c] = std::log(p[k]);
+  chain.duration_bias[(longest - 1) * labels + c] = last;
+}
+
+int SegmentLaw::free_parameters() const {
+  const int rows = self_transitions_ ? labels_ - 1 : labels_ - 2;
+  int durations = max_duration_ - 1 + (tail_ ? 1 : 0);
+  if (kind_ == LawKind::kGeometric) durations = 1;
+  if (kind_ == LawKind::kNegativeBinomial) durations = std::min(durations, 2 + (tail_ ? 1 : 0));
+  return labels_ - 1 + labels_ * (rows + durations);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,49 @@
+// The law of segments: which label comes first, which follows which, and how long each lasts. All as
+// probabilities that sum to 1, kept as the log scores of a ChainModel.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/chain_model.h"
+#include "train/objective/parameter_gradient.h"
+
+namespace semicrf {
+
+enum class LawKind { kTable, kGeometric, kNegativeBinomial };
+
+struct LawOptions {
+  std::optional<int> max_duration;  // K in bins; absent: kDefaultDuration with a tail
+  bool tail = false;                // durations beyond K, falling geometrically
+  LawKind durations = LawKind::kTable;
+  bool self_transitions = false;  // a label may follow itself
+};
+inline constexpr int kDefaultDuration = 100;
+
+class SegmentLaw {
+ public:
+  // UsageError where no segmentation would be possible.
+  SegmentLaw(const LawOptions& options, int labels);
+
+  // Every label alike: equal starts and transitions, durations with this mean in bins.
+  ChainModel first(double mean_duration) const;
+  // The chain under which the expected counts are most likely. `counts.start` are expected first labels. What
+  // has no count keeps its distribution. No probability falls below kFloor, so the likelihood never falls.
+  void maximize(const ParameterGradient& counts, ChainModel& chain) const;
+  int free_parameters() const;
+
+ private:
+  void maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const;
+
+  LawKind kind_;
+  int labels_, max_duration_;
+  bool tail_, self_transitions_;
+};
+
+inline constexpr double kFloor = 1e-9;
+
+// The distribution p under which counts n are most likely, sum of n log p, with no p below kFloor. Sums to 1;
+// the total count is above 0.
+std::vector<double> likeliest(const std::vector<double>& counts);
+
+}  // namespace semicrf

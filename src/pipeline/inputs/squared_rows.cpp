@@ -1,0 +1,67 @@
+// Features of input tracks with the squares of some of them behind.
+#include <algorithm>
+
+#include "core/parallel.h"
+#include "pipeline/inputs/row_reader.h"
+
+namespace semicrf {
+namespace {
+
+class SquaredRowReader : public RowReader {
+ public:
+  SquaredRowReader(std::unique_ptr<RowReader> rows, std::vector<std::size_t> squared, int threads)
+      : rows_(std::move(rows)), squared_(std::move(squared)), threads_(threads) {}
+
+  std::int64_t rows() const override { return rows_->rows(); }
+  std::size_t columns() const override { return rows_->columns() + squared_.size(); }
+  // Those of the input tracks are in memory at the same time.
+  std::size_t bytes_per_row() const override { return rows_->bytes_per_row() + value_bytes(); }
+  std::size_t value_bytes() const override { return rows_->value_bytes() / rows_->columns() * columns(); }
+  bool can_miss() const override { return rows_->can_miss(); }
+  void count_into(std::shared_ptr<MissingCounter> counter) override { rows_->count_into(std::move(counter)); }
+
+  ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
+    const ScoreArray tracks = rows_->read(begin, end, inputs_);
+    buffer.missing = inputs_.missing;
+    const auto n = static_cast<std::size_t>(end - begin);
+    ScoreArray features;
+    if (tracks.f64 != nullptr) {
+      features.f64 = fill(tracks.f64, n, buffer.f64);
+    } else {
+      features.f32 = fill(tracks.f32, n, buffer.f32);
+    }
+    return features;
+  }
+
+ private:
+  template <class Value>
+  const Value* fill(const Value* from, std::size_t n, std::vector<Value>& to) const {
+    constexpr std::size_t kSlab = std::size_t{1} << 14;  // rows per task
+    const std::size_t inputs = rows_->columns();
+    to.resize(n * columns());
+    parallel_for(threads_, (n + kSlab - 1) / kSlab, [&](std::size_t slab, int) {
+      for (std::size_t i = slab * kSlab; i < std::min(n, (slab + 1) * kSlab); ++i) {
+        Value* row = to.data() + i * columns();
+        std::copy_n(from + i * inputs, inputs, row);
+        for (std::size_t s = 0; s < squared_.size(); ++s)
+          row[inputs + s] = row[squared_[s]] * row[squared_[s]];
+      }
+    });
+    return to.data();
+  }
+
+  std::unique_ptr<RowReader> rows_;
+  std::vector<std::size_t> squared_;  // columns of rows_
+  int threads_;
+  RowBuffer inputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<RowReader> make_squared_rows(std::unique_ptr<RowReader> rows,
+                                             std::vector<std::size_t> squared, int threads) {
+  if (squared.empty()) return rows;
+  return std::make_unique<SquaredRowReader>(std::move(rows), std::move(squared), threads);
+}
+
+}  // namespace semicrf
