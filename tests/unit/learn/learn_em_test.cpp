@@ -1,0 +1,358 @@
+// Expectation maximization against every segmentation one by one, against Baum and Welch, and on drawn
+// tracks.
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "learn/cluster_start.h"
+#include "learn/em_fit.h"
+#include "support/catch.h"
+#include "train/objective/objective.h"
+#include "unit/learn/learn_fixture.h"
+
+namespace semicrf {
+namespace {
+
+constexpr EmissionFamily kFamilies[] = {EmissionFamily::kBernoulli, EmissionFamily::kGaussian,
+                                        EmissionFamily::kPoisson, EmissionFamily::kNegativeBinomial};
+
+EngineOptions engine_of(EngineOptions::Backend backend, Precision precision = Precision::kDouble,
+                        int threads = 1) {
+  EngineOptions engine;
+  engine.backend = backend;
+  engine.precision = precision;
+  engine.threads = threads;
+  return engine;
+}
+
+struct Sample {
+  test::TextbookTracks model;
+  TrainingData raw, data;  // raw values; features
+  Parameters truth;
+};
+
+// A chain with random probabilities; `spread` near 0: nearly equal ones.
+ChainModel random_chain(const LawOptions& law, int labels, double spread, std::mt19937_64& random) {
+  ChainModel chain = SegmentLaw(law, labels).first(3);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  ParameterGradient counts;
+  const auto draw = [&](std::size_t size) {
+    std::vector<double> list(size);
+    for (double& value : list) value = 1 + spread * 20 * uniform(random);
+    return list;
+  };
+  counts.start = draw(chain.start_scores.size());
+  counts.transition = draw(chain.transition.size());
+  counts.duration = draw(chain.duration_bias.size());
+  counts.tail = draw(chain.log_tail.size());
+  SegmentLaw(law, labels).maximize(counts, chain);
+  return chain;
+}
+
+Sample draw_sample(EmissionFamily family, const LawOptions& law, int labels, std::size_t tracks,
+                   const std::vector<std::int64_t>& lengths, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  Sample sample;
+  sample.model = test::random_tracks(family, static_cast<std::size_t>(labels), tracks, random);
+  for (int c = 0; c < labels; ++c) sample.truth.labels.push_back({std::to_string(c + 1), std::nullopt});
+  sample.truth.centering = Centering::kNone;
+  sample.truth.chain = random_chain(law, labels, 1, random);
+  sample.truth.tracks = test::feature_tracks(sample.model);
+  sample.truth.emission = test::head_of(sample.model);
+  sample.raw.num_labels = labels;
+  sample.raw.num_tracks = static_cast<int>(tracks);
+  for (const std::int64_t length : lengths)
+    sample.raw.pieces.push_back(test::draw_piece(sample.truth.chain, sample.model, length, random));
+  sample.data = sample.raw;
+  apply_features(sample.truth.tracks, sample.data);
+  return sample;
+}
+
+// Sums over all segmentations of a piece, by the textbook.
+struct Brute {
+  double probability = 0;
+  std::vector<double> bins, features, transition, duration, tail, start;
+};
+
+void add_segmentations(const Sample& sample, const TrainingPiece& raw, const TrainingPiece& features,
+                       Brute& brute) {
+  const ChainModel& chain = sample.truth.chain;
+  const auto labels = static_cast<std::size_t>(chain.num_labels);
+  const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
+  const std::size_t tracks = sample.model.tracks;
+  Brute piece;
+  piece.bins.resize(labels);
+  piece.features.resize(labels * columns);
+  piece.transition.resize(labels * labels);
+  piece.duration.resize(chain.duration_bias.size());
+  piece.tail.resize(labels);
+  piece.start.resize(labels);
+  std::vector<Segment> path;
+  const std::function<void(std::int64_t, double)> go_on = [&](std::int64_t begin, double log_p) {
+    if (begin == raw.length) {
+      const double p = std::exp(log_p);
+      piece.probability += p;
+      piece.start[static_cast<std::size_t>(path.front().label)] += p;
+      for (std::size_t i = 0; i < path.size(); ++i) {
+        const auto c = static_cast<std::size_t>(path[i].label);
+        const std::int64_t duration = path[i].end - path[i].begin;
+        const std::int64_t row = std::min<std::int64_t>(duration, chain.max_duration) - 1;
+        piece.duration[static_cast<std::size_t>(row) * labels + c] += p;
+        piece.tail[c] += p * static_cast<double>(std::max<std::int64_t>(0, duration - chain.max_duration));
+        if (i > 0) piece.transition[static_cast<std::size_t>(path[i - 1].label) * labels + c] += p;
+        for (std::int64_t t = path[i].begin; t < path[i].end; ++t) {
+          piece.bins[c] += p;
+          for (std::size_t f = 0; f < columns; ++f)
+            piece.features[c * columns + f] +=
+                p * static_cast<double>(features.features[static_cast<std::size_t>(t) * columns + f]);
+        }
+      }
+      return;
+    }
+    for (int c = 0; c < chain.num_labels; ++c) {
+      double score = log_p + (path.empty() ? chain.start_scores[static_cast<std::size_t>(c)]
+                                           : chain.transition_at(path.back().label, c));
+      if (score == kNegativeInfinity) continue;
+      for (std::int64_t end = begin + 1; end <= raw.length; ++end) {
+        score += sample.model.log_density(static_cast<std::size_t>(c),
+                                          raw.features.data() + static_cast<std::size_t>(end - 1) * tracks);
+        const double duration = chain.duration_score(end - begin, c);
+        if (duration == kNegativeInfinity) continue;
+        path.push_back({begin, end, c});
+        go_on(end, score + duration);
+        path.pop_back();
+      }
+    }
+  };
+  go_on(0, 0);
+  const auto add = [&](const std::vector<double>& from, std::vector<double>& to) {
+    to.resize(from.size());
+    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i] / piece.probability;
+  };
+  brute.probability += std::log(piece.probability);
+  add(piece.bins, brute.bins);
+  add(piece.features, brute.features);
+  add(piece.transition, brute.transition);
+  add(piece.duration, brute.duration);
+  add(piece.tail, brute.tail);
+  add(piece.start, brute.start);
+}
+
+void check_near(const std::vector<double>& found, const std::vector<double>& expected, double tolerance) {
+  REQUIRE(found.size() == expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    INFO("entry " << i);
+    CHECK(std::fabs(found[i] - expected[i]) <= tolerance * std::max(1.0, std::fabs(expected[i])));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("E-steps are sums over all segmentations, and their value is the probability of the tracks",
+          "[learn]") {
+  std::uint64_t seed = 100;
+  for (const EmissionFamily family : kFamilies)
+    for (const LawOptions& law :
+         {LawOptions{3, false, LawKind::kTable, false}, LawOptions{2, true, LawKind::kTable, true},
+          LawOptions{1, true, LawKind::kGeometric, false}})
+      for (const auto backend : {EngineOptions::Backend::kReference, EngineOptions::Backend::kCpu}) {
+        INFO("seed " << ++seed << ", " << emission_name(family));
+        const Sample sample = draw_sample(family, law, 3, 2, {6, 1, 5}, seed);
+        Brute brute;
+        for (std::size_t i = 0; i < sample.data.pieces.size(); ++i)
+          add_segmentations(sample, sample.raw.pieces[i], sample.data.pieces[i], brute);
+        ParameterGradient counts(sample.truth);
+        const std::vector<std::size_t> pieces{0, 1, 2};
+        const double log_z =
+            negative_log_likelihood(sample.data, pieces, sample.truth, engine_of(backend), {}, &counts);
+        // The base measure: what the head leaves out.
+        double base = 0;
+        for (std::size_t i = 0; i < sample.data.pieces.size(); ++i)
+          for (std::int64_t t = 0; t < sample.raw.pieces[i].length; ++t) {
+            const float* row = sample.raw.pieces[i].features.data() + static_cast<std::size_t>(t) * 2;
+            const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
+            double score = sample.truth.emission->bias[0];
+            for (std::size_t f = 0; f < columns; ++f)
+              score += sample.truth.emission->weights[f] *
+                       static_cast<double>(
+                           sample.data.pieces[i].features[static_cast<std::size_t>(t) * columns + f]);
+            base += sample.model.log_density(0, row) - score;
+          }
+        // Squares are rounded to float.
+        const double tolerance = family == EmissionFamily::kGaussian ? 1e-6 : 1e-9;
+        CHECK(std::fabs(log_z + base - brute.probability) <= tolerance * std::fabs(brute.probability));
+        check_near(counts.bias, brute.bins, tolerance);
+        check_near(counts.weights, brute.features, tolerance);
+        check_near(counts.transition, brute.transition, tolerance);
+        check_near(counts.duration, brute.duration, tolerance);
+        check_near(counts.start, brute.start, tolerance);
+        if (sample.truth.chain.has_tail()) check_near(counts.tail, brute.tail, tolerance);
+      }
+}
+
+TEST_CASE("with single bins and self-transitions, learning is Baum and Welch's", "[learn]") {
+  const LawOptions law{1, false, LawKind::kTable, true};
+  const Sample sample = draw_sample(EmissionFamily::kBernoulli, law, 3, 4, {700, 300}, 7);
+  const std::size_t labels = 3, tracks = 4;
+  std::vector<double> ones(labels * tracks), bins(labels), moves(labels * labels), firsts(labels);
+  double log_likelihood = 0;
+  const ChainModel& chain = sample.truth.chain;
+  for (const TrainingPiece& piece : sample.raw.pieces) {
+    const auto length = static_cast<std::size_t>(piece.length);
+    std::vector<double> b(length * labels), alpha(length * labels), beta(length * labels, 1.0), scale(length);
+    for (std::size_t t = 0; t < length; ++t) {
+      for (std::size_t c = 0; c < labels; ++c) {
+        b[t * labels + c] = std::exp(sample.model.log_density(c, piece.features.data() + t * tracks));
+        double in = t == 0 ? std::exp(chain.start_scores[c]) : 0;
+        for (std::size_t from = 0; t > 0 && from < labels; ++from)
+          in += alpha[(t - 1) * labels + from] * std::exp(chain.transition[from * labels + c]);
+        alpha[t * labels + c] = in * b[t * labels + c];
+        scale[t] += alpha[t * labels + c];
+      }
+      for (std::size_t c = 0; c < labels; ++c) alpha[t * labels + c] /= scale[t];
+      log_likelihood += std::log(scale[t]);
+    }
+    for (std::size_t t = length - 1; t-- > 0;)
+      for (std::size_t c = 0; c < labels; ++c) {
+        double sum = 0;
+        for (std::size_t to = 0; to < labels; ++to)
+          sum += std::exp(chain.transition[c * labels + to]) * b[(t + 1) * labels + to] *
+                 beta[(t + 1) * labels + to];
+        beta[t * labels + c] = sum / scale[t + 1];
+      }
+    for (std::size_t t = 0; t < length; ++t)
+      for (std::size_t c = 0; c < labels; ++c) {
+        const double gamma = alpha[t * labels + c] * beta[t * labels + c];
+        bins[c] += gamma;
+        if (t == 0) firsts[c] += gamma;
+        for (std::size_t f = 0; f < tracks; ++f)
+          ones[c * tracks + f] += gamma * static_cast<double>(piece.features[t * tracks + f]);
+        for (std::size_t to = 0; t + 1 < length && to < labels; ++to)
+          moves[c * labels + to] += alpha[t * labels + c] * std::exp(chain.transition[c * labels + to]) *
+                                    b[(t + 1) * labels + to] * beta[(t + 1) * labels + to] / scale[t + 1];
+      }
+  }
+  Emissions emissions(EmissionFamily::kBernoulli, sample.data);
+  const EmResult result = fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu), {1, 0},
+                                 SegmentLaw(law, 3), emissions, sample.truth, {});
+  CHECK(std::fabs(result.log_likelihood[0] - log_likelihood) <= 1e-9 * std::fabs(log_likelihood));
+  const Parameters& found = result.parameters;
+  for (std::size_t c = 0; c < labels; ++c) {
+    CHECK(std::exp(found.chain.start_scores[c]) == Approx(firsts[c] / 2).margin(1e-9));
+    double row = 0;
+    for (std::size_t to = 0; to < labels; ++to) row += moves[c * labels + to];
+    for (std::size_t to = 0; to < labels; ++to)
+      CHECK(std::exp(found.chain.transition[c * labels + to]) ==
+            Approx(moves[c * labels + to] / row).margin(1e-9));
+    for (std::size_t f = 0; f < tracks; ++f) {
+      const double p = ones[c * tracks + f] / bins[c];
+      CHECK(found.emission->weights[c * tracks + f] == Approx(std::log(p / (1 - p))).margin(1e-9));
+    }
+  }
+}
+
+TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
+  std::uint64_t seed = 40;
+  for (const EmissionFamily family : kFamilies)
+    for (const LawOptions& law :
+         {LawOptions{12, false, LawKind::kTable, false}, LawOptions{6, true, LawKind::kTable, false},
+          LawOptions{1, true, LawKind::kGeometric, false},
+          LawOptions{15, true, LawKind::kNegativeBinomial, false}}) {
+      INFO("seed " << ++seed << ", " << emission_name(family));
+      const Sample sample = draw_sample(family, law, 3, 3, {2500, 400, 7}, seed);
+      std::vector<double> first;
+      for (const int threads : {1, 3}) {
+        Emissions emissions(family, sample.data);
+        const SegmentLaw shape(law, 3);
+        const std::vector<int> clusters = cluster_bins(sample.data, 3, LearnStart::kKMeans, 1);
+        FirstModel start = first_model(sample.data, 3, clusters, shape, emissions);
+        Parameters parameters = sample.truth;
+        parameters.chain = start.chain;
+        parameters.emission = start.emission;
+        const EmResult result =
+            fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, threads),
+                   {25, 0}, shape, emissions, parameters, {});
+        for (std::size_t i = 1; i < result.log_likelihood.size(); ++i) {
+          INFO("iteration " << i);
+          CHECK(result.log_likelihood[i] >=
+                result.log_likelihood[i - 1] - 1e-9 * std::fabs(result.log_likelihood[i - 1]));
+        }
+        CHECK(result.log_likelihood.back() > result.log_likelihood.front());
+        if (first.empty()) first = result.log_likelihood;
+        CHECK(result.log_likelihood == first);
+      }
+    }
+}
+
+// What the labels of drawn tracks were is found again, as well as tracks of this length can tell: twice the
+// gain over the truth is about chi-squared with as many degrees of freedom as there are parameters.
+void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t length, std::uint64_t seed) {
+  const Sample sample = draw_sample(family, law, 4, 5, {length}, seed);
+  INFO("seed " << seed << ", " << emission_name(family));
+  Emissions emissions(family, sample.data);
+  const SegmentLaw shape(law, 4);
+  const EmResult result =
+      fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, 2), {200, 1e-9},
+             shape, emissions, sample.truth, {});
+  double truth = 0;  // with the textbook's base measure
+  {
+    const std::vector<std::size_t> pieces{0};
+    truth =
+        negative_log_likelihood(sample.data, pieces, sample.truth,
+                                engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, 2), {}, nullptr);
+    for (std::int64_t t = 0; t < length; ++t) {
+      const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
+      double score = sample.truth.emission->bias[0];
+      for (std::size_t f = 0; f < columns; ++f)
+        score +=
+            sample.truth.emission->weights[f] *
+            static_cast<double>(sample.data.pieces[0].features[static_cast<std::size_t>(t) * columns + f]);
+      truth += sample.model.log_density(
+                   0, sample.raw.pieces[0].features.data() + static_cast<std::size_t>(t) * 5) -
+               score;
+    }
+  }
+  const double fit = result.log_likelihood.back();
+  const double degrees = shape.free_parameters() + emissions.free_parameters(4);
+  CHECK(fit >= truth - 1e-6 * static_cast<double>(length));
+  CHECK(2 * (fit - truth) < degrees + 5 * std::sqrt(2 * degrees));
+  // Means of the labels, with the errors that known labels would leave, doubled for labels that are not
+  // known.
+  double worst = 0;
+  const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
+  for (std::size_t c = 0; c < 4; ++c)
+    for (std::size_t f = 0; f < 5; ++f) {
+      const double m = sample.model.mean[c * 5 + f], w = result.parameters.emission->weights[c * columns + f];
+      double found = 1 / (1 + std::exp(-w)), variance = m * (1 - m);
+      if (family == EmissionFamily::kGaussian) {
+        found = -w / (2 * result.parameters.emission->weights[c * columns + 5 + f]);
+        variance = sample.model.variance[c * 5 + f];
+      } else if (family == EmissionFamily::kPoisson) {
+        found = std::exp(w);
+        variance = m;
+      } else if (family == EmissionFamily::kNegativeBinomial) {
+        continue;  // its mean is not in the weight alone
+      }
+      worst = std::max(worst, std::fabs(found - m) / std::sqrt(variance / result.bins[c]));
+    }
+  CHECK(worst < 2 * 4.2);  // 99.9 % of 20 normal numbers at once
+  WARN(emission_name(family) << ", " << length << " bins, " << result.iterations()
+                             << " iterations: fit less truth " << fit - truth << " for " << degrees
+                             << " parameters, means within " << worst << " errors of known labels");
+}
+
+TEST_CASE("known models are recovered from drawn tracks", "[learn]") {
+  std::uint64_t seed = 900;
+  for (const EmissionFamily family : kFamilies)
+    check_recovery(family, LawOptions{12, false, LawKind::kTable, false}, 20'000, ++seed);
+  check_recovery(EmissionFamily::kBernoulli, LawOptions{20, true, LawKind::kTable, false}, 20'000, ++seed);
+}
+
+// Hidden: `test_learn "[learn-million]"` runs it.
+TEST_CASE("known models are recovered from a million bins", "[.][learn-million]") {
+  std::uint64_t seed = 950;
+  for (const EmissionFamily family : kFamilies)
+    check_recovery(family, LawOptions{20, false, LawKind::kTable, false}, 1'000'000, ++seed);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,174 @@
+// M-steps, choices and starts by themselves.
+#include <cmath>
+#include <numeric>
+
+#include "core/error.h"
+#include "learn/cluster_start.h"
+#include "learn/emissions.h"
+#include "learn/segment_law.h"
+#include "support/catch.h"
+#include "unit/learn/learn_fixture.h"
+
+namespace semicrf {
+namespace {
+
+TrainingData one_track(const std::vector<float>& values) {
+  TrainingData data;
+  data.num_tracks = 1;
+  TrainingPiece piece;
+  piece.location.chromosome = "x";
+  piece.length = static_cast<std::int64_t>(values.size());
+  piece.features = values;
+  data.pieces.push_back(piece);
+  return data;
+}
+
+std::vector<Track> track_a() {
+  Track track;
+  track.name = "a";
+  return {track};
+}
+
+}  // namespace
+
+TEST_CASE("the likeliest distribution of counts keeps above its floor", "[learn]") {
+  std::mt19937_64 random(3);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<double> counts(2 + static_cast<std::size_t>(round % 7));
+    for (double& count : counts) count = uniform(random) < 0.4 ? 0 : std::exp(40 * uniform(random) - 30);
+    counts[0] += 1;
+    const std::vector<double> p = likeliest(counts);
+    CHECK(std::accumulate(p.begin(), p.end(), 0.0) == Approx(1).epsilon(1e-12));
+    const auto value = [&](const std::vector<double>& q) {
+      double sum = 0;
+      for (std::size_t i = 0; i < q.size(); ++i) sum += counts[i] * std::log(q[i]);
+      return sum;
+    };
+    for (const double entry : p) CHECK(entry >= kFloor * (1 - 1e-12));
+    // Nothing can be moved from one entry to another with profit.
+    for (std::size_t from = 0; from < p.size(); ++from)
+      for (std::size_t to = 0; to < p.size(); ++to) {
+        std::vector<double> moved = p;
+        const double step = std::min(p[from] - kFloor, 1e-4);
+        if (from == to || step <= 0) continue;
+        moved[from] -= step;
+        moved[to] += step;
+        CHECK(value(moved) <= value(p) + 1e-12 * std::fabs(value(p)));
+      }
+  }
+}
+
+TEST_CASE("families are chosen by the values", "[learn]") {
+  CHECK(choose_emission(one_track({0, 1, 1, 0})) == EmissionFamily::kBernoulli);
+  CHECK(choose_emission(one_track({0, 1, 2, 1, 1})) == EmissionFamily::kPoisson);
+  CHECK(choose_emission(one_track({0, 0, 0, 40, 0, 1})) == EmissionFamily::kNegativeBinomial);
+  CHECK(choose_emission(one_track({0, 1, 0.5f})) == EmissionFamily::kGaussian);
+  CHECK(choose_emission(one_track({0, 1, -1})) == EmissionFamily::kGaussian);
+  for (const auto family : {EmissionFamily::kBernoulli, EmissionFamily::kGaussian, EmissionFamily::kPoisson,
+                            EmissionFamily::kNegativeBinomial})
+    CHECK(emission_from_name(emission_name(family)) == family);
+  CHECK(!emission_from_name("auto"));
+}
+
+TEST_CASE("features follow from the family", "[learn]") {
+  std::vector<Warning> warnings;
+  std::vector<Track> tracks = track_a();
+  // P(X >= n) of a Poisson variable with mean 0.5 is 1.7e-4 for n = 5 and 1.4e-5 for n = 6.
+  TrainingData data = one_track({0, 0, 1, 0, 2, 0, 0, 1, 0, 1});
+  fit_features(EmissionFamily::kBernoulli, {}, data, tracks, warnings);
+  CHECK(tracks[0].transform == Transform::kBinarize);
+  CHECK(tracks[0].threshold == 6);
+  tracks = track_a();
+  FeatureOptions options;
+  options.threshold = 1;
+  fit_features(EmissionFamily::kBernoulli, options, data, tracks, warnings);
+  apply_features(tracks, data);
+  CHECK(data.pieces[0].features == std::vector<float>{0, 0, 1, 0, 1, 0, 0, 1, 0, 1});
+  CHECK(warnings.empty());
+
+  tracks = track_a();
+  data = one_track({1, 2, 3, 4});
+  fit_features(EmissionFamily::kGaussian, {}, data, tracks, warnings);
+  REQUIRE(tracks.size() == 2);
+  CHECK(tracks[1].square_of == "a");
+  apply_features(tracks, data);
+  CHECK(data.num_tracks == 2);
+  for (std::size_t i = 0; i < 8; i += 2)
+    CHECK(data.pieces[0].features[i + 1] == data.pieces[0].features[i] * data.pieces[0].features[i]);
+
+  tracks = track_a();
+  CHECK_THROWS_AS(fit_features(EmissionFamily::kPoisson, {}, one_track({1, -2}), tracks, warnings),
+                  InputError);
+  fit_features(EmissionFamily::kPoisson, {}, one_track({3, 3}), tracks, warnings);
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].code == "constant-track");
+}
+
+TEST_CASE("labels without bins keep their parameters, and nothing becomes infinite", "[learn]") {
+  for (const auto family : {EmissionFamily::kBernoulli, EmissionFamily::kGaussian, EmissionFamily::kPoisson,
+                            EmissionFamily::kNegativeBinomial}) {
+    TrainingData data = one_track({0, 0, 0, 0});
+    std::vector<Track> tracks = track_a();
+    std::vector<Warning> warnings;
+    fit_features(family, {}, data, tracks, warnings);
+    apply_features(tracks, data);
+    Emissions emissions(family, data);
+    const std::size_t columns = tracks.size();
+    EmissionHead head{std::vector<double>(2 * columns, 7.0), std::vector<double>(2, 7.0)};
+    EmissionSums sums{{4, 0}, std::vector<double>(2 * columns)};
+    emissions.maximize(sums, head);
+    for (std::size_t f = 0; f < columns; ++f) {
+      CHECK(std::isfinite(head.weights[f]));
+      CHECK(head.weights[columns + f] == 7);
+    }
+    CHECK(std::isfinite(head.bias[0]));
+    CHECK(head.bias[1] == 7);
+    CHECK(std::isfinite(emissions.base_measure(emissions.values())));
+  }
+}
+
+TEST_CASE("clusters that lie apart are found, by the seed alone", "[learn]") {
+  std::vector<float> values;
+  std::mt19937_64 random(5);
+  std::normal_distribution<float> noise(0, 0.3f);
+  for (int i = 0; i < 3000; ++i) values.push_back(static_cast<float>(i / 100 % 3) * 5 + noise(random));
+  const TrainingData data = one_track(values);
+  const std::vector<int> found = cluster_bins(data, 3, LearnStart::kKMeans, 1);
+  CHECK(found == cluster_bins(data, 3, LearnStart::kKMeans, 1));
+  for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == found[i / 100 % 3 * 100]);
+  CHECK(found[0] != found[100]);
+  CHECK(found[0] != found[200]);
+  CHECK(found[100] != found[200]);
+}
+
+TEST_CASE("laws of segments are probabilities", "[learn]") {
+  for (const LawOptions& options : {LawOptions{}, LawOptions{5, false, LawKind::kTable, true},
+                                    LawOptions{5, true, LawKind::kNegativeBinomial, false},
+                                    LawOptions{{}, false, LawKind::kGeometric, false}}) {
+    const SegmentLaw law(options, 3);
+    ChainModel chain = law.first(4);
+    ParameterGradient counts;
+    counts.start = {1, 2, 0};
+    counts.transition = {1, 2, 3, 4, 5, 6, 0, 0, 0};
+    counts.duration.assign(chain.duration_bias.size(), 1.5);
+    counts.tail.assign(chain.log_tail.size(), 2);
+    for (int round = 0; round < 2; ++round) {
+      for (int c = 0; c < 3; ++c) {
+        double sum = 0;
+        for (int k = 1; k <= chain.max_duration; ++k) sum += std::exp(chain.duration_score(k, c));
+        if (chain.has_tail())
+          sum += std::exp(chain.duration_score(chain.max_duration + 1, c)) /
+                 -std::expm1(chain.log_tail[static_cast<std::size_t>(c)]);
+        CHECK(sum == Approx(1).epsilon(1e-9));
+        double row = 0;
+        for (int to = 0; to < 3; ++to) row += std::exp(chain.transition_at(c, to));
+        CHECK(row == Approx(1).epsilon(1e-9));
+      }
+      law.maximize(counts, chain);
+    }
+  }
+  CHECK_THROWS_AS(SegmentLaw(LawOptions{}, 1), UsageError);
+}
+
+}  // namespace semicrf
