@@ -37,10 +37,10 @@ struct Label {
 struct Track {
   std::string name;
   Transform transform = Transform::kNone;
-  double threshold = 0;  // of kBinarize: g(raw) is 1 where raw >= threshold, else 0
   double center = 0;
   double scale = 1;  // > 0
   MissingPolicy missing = MissingPolicy::kZero;
+  double threshold = 0;        // of kBinarize: g(raw) is 1 where raw >= threshold, else 0
   std::string square_of = {};  // empty: an input track
 
   bool is_square() const { return !square_of.empty(); }

@@ -167,6 +167,15 @@ TEST_CASE("laws of segments are probabilities", "[learn]") {
       }
       law.maximize(counts, chain);
     }
+    // Of 2 positions beyond K and segments that reach it; geometric durations: of all bins and segments.
+    if (!chain.has_tail()) continue;
+    double segments = 0, bins = 2;
+    for (int k = 1; k <= chain.max_duration; ++k) {
+      segments += 1.5;
+      bins += 1.5 * k;
+    }
+    const double q = options.durations == LawKind::kGeometric ? 1 - segments / bins : 2 / 3.5;
+    CHECK(std::exp(chain.log_tail[0]) == Approx(q).epsilon(1e-12));
   }
   CHECK_THROWS_AS(SegmentLaw(LawOptions{}, 1), UsageError);
 }

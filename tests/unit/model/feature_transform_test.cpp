@@ -14,6 +14,12 @@ TEST_CASE("features are centred and scaled function values") {
   CHECK(feature_value({"x", Transform::kAsinh, -1, 0.5}, -2) == Approx((std::asinh(-2.0) + 1) / 0.5));
   std::vector<float> rows{0, 0, 0, 1, 1, -0.5F, 2, 2, 10};
   const std::vector<float> raw = rows;
+  Track binary{"b", Transform::kBinarize};
+  binary.threshold = 2;
+  CHECK(feature_value(binary, 2) == 1);
+  CHECK(feature_value(binary, 1.999) == 0);
+  CHECK(std::isnan(feature_value(binary, std::numeric_limits<double>::infinity())));
+  CHECK(transform_text(binary) == "binarize from 2");
   const std::vector<Track> tracks{{"a"}, {"b", Transform::kAsinh, 1, 3}, {"c", Transform::kLog1p, 0, 0.1}};
   REQUIRE(!transform_rows(tracks, rows.data(), 3));
   std::vector<double> wide(raw.begin(), raw.end());

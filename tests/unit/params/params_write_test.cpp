@@ -26,7 +26,7 @@ Parameters random_parameters(unsigned seed) {
   };
   Parameters parameters;
   const std::size_t labels = 1 + seed % 4;
-  const std::size_t tracks = 1 + seed % 3;
+  const std::size_t tracks = 1 + seed % 4;
   for (std::size_t c = 0; c < labels; ++c) {
     Label label{"label \"" + std::to_string(c) + "\" \\ \xc3\xa9", std::nullopt};
     if (c % 2 == 0) label.color = {static_cast<std::uint8_t>(c), 0, 255};
@@ -47,8 +47,12 @@ Parameters random_parameters(unsigned seed) {
   chain.duration_bias = numbers(labels * (1 + seed % 5));
   chain.log_tail = tail_scores(parameters.duration);
   for (std::size_t f = 0; f < tracks; ++f) {
-    parameters.tracks.push_back({"track" + std::to_string(f), static_cast<Transform>(f % 3), normal(random),
-                                 0.5, MissingPolicy::kSkip});
+    parameters.tracks.push_back({.name = "track" + std::to_string(f),
+                                 .transform = static_cast<Transform>(f % 4),
+                                 .center = normal(random),
+                                 .scale = 0.5,
+                                 .missing = MissingPolicy::kSkip,
+                                 .threshold = f % 4 == 3 ? normal(random) : 0});
   }
   parameters.emission = EmissionHead{numbers(labels * tracks), numbers(labels)};
   BoundaryHead boundary;

@@ -1,0 +1,221 @@
+"""semicrf learn: models from tracks alone."""
+
+import json
+import math
+import random
+
+from harness import check
+from make_inputs import npy
+
+BINS = 600
+
+
+def near(found, expected, tolerance, what):
+    check(abs(found - expected) <= tolerance * max(1.0, abs(expected)), "%s: %r, expected %r" % (what, found, expected))
+
+
+def drawn_rows(rng, draw, bins=BINS, labels=3, tracks=3):
+    """Rows of segments of 4 to 20 bins; draw(label, track) is a value."""
+    rows, label = [], 0
+    while len(rows) < bins:
+        label = (label + rng.randint(1, labels - 1)) % labels
+        for _ in range(rng.randint(4, 20)):
+            rows.append([draw(label, f) for f in range(tracks)])
+    return rows[:bins]
+
+
+def bernoulli(rng):
+    return lambda c, f: 1.0 if rng.random() < (0.9 if c == f else 0.1) else 0.0
+
+
+def counts(rng):
+    def poisson(mean):
+        value, product, limit = -1, 1.0, math.exp(-mean)
+        while product > limit:
+            value += 1
+            product *= rng.random()
+        return float(value)
+
+    return lambda c, f: poisson(6.0 if c == f else 1.0)
+
+
+def gauss(rng):
+    return lambda c, f: rng.gauss(3.0 if c == f else 0.0, 1.0 + 0.5 * f)
+
+
+def write_samples(box, draw, seed=1):
+    """Two arrays; returns their names and rows."""
+    rng = random.Random(seed)
+    all_rows = []
+    for name in ("a.npy", "b.npy"):
+        rows = drawn_rows(rng, draw(rng))
+        box.write(name, npy(rows))
+        all_rows += rows
+    return all_rows
+
+
+def stats(box, name="s.json"):
+    return json.loads(box.text(name))
+
+
+def log_z(box, model, extra=""):
+    box.ok("posterior -q -p %s --precision double --stats z.json -o z.bg a.npy b.npy %s" % (model, extra))
+    return sum(sequence["log_partition"] for sequence in stats(box, "z.json")["sequences"])
+
+
+def check_rising(values):
+    for before, after in zip(values, values[1:]):
+        check(after >= before - 1e-9 * abs(before), "the log likelihood falls from %r to %r" % (before, after))
+    check(values[-1] > values[0], "nothing was learned: %r" % values)
+
+
+def test_log_z_is_the_probability_of_the_tracks(box):
+    """Of the written model, with the base measure of counts."""
+    cases = (("bernoulli", bernoulli, lambda x: 0.0), ("gaussian", gauss, lambda x: 0.0),
+             ("poisson", counts, lambda x: -math.lgamma(x + 1)))
+    for family, draw, base in cases:
+        rows = write_samples(box, draw)
+        box.ok("learn -q --labels 3 --emission %s --max-iterations 12 --max-duration 25 -o m.json --stats s.json a.npy b.npy" % family)
+        found = stats(box)
+        check_rising(found["log_likelihood"])
+        total = log_z(box, "m.json") + sum(base(x) for row in rows for x in row)
+        near(found["log_likelihood"][-1], total, 1e-6 if family == "gaussian" else 1e-9, family)
+        model = json.loads(box.text("m.json"))
+        check([label["name"] for label in model["labels"]] == ["1", "2", "3"], "labels %r" % model["labels"])
+        check(model["training"]["emission"] == family, "emission %r" % model["training"])
+        near(found["aic"], 2 * model["training"]["free_parameters"] - 2 * found["log_likelihood"][-1], 1e-12, "AIC")
+        near(found["bic"], math.log(len(rows)) * model["training"]["free_parameters"] - 2 * found["log_likelihood"][-1], 1e-12, "BIC")
+
+
+def test_families_are_chosen_and_labels_found(box):
+    for family, draw in (("bernoulli", bernoulli), ("gaussian", gauss), ("negative-binomial", counts)):
+        write_samples(box, draw, seed=4)
+        box.ok("learn -q --labels 3 --max-duration 25 -o m.json a.npy b.npy")
+        check(json.loads(box.text("m.json"))["training"]["emission"] == family, "not %s" % family)
+        # Labels differ in which track is high; a decoded segmentation has all three, in stretches.
+        box.ok("decode -q -p m.json -o m.bed a.npy")
+        segments = [line.split("\t") for line in box.text("m.bed").splitlines() if not line.startswith("#")]
+        check(len({s[3] for s in segments}) == 3, "labels of %s" % family)
+        check(20 < len(segments) < 120, "%d segments of %s" % (len(segments), family))
+
+
+def test_shapes(box):
+    write_samples(box, bernoulli)
+    for options, longest, tail in (("", 100, True), ("--max-duration 7", 7, False), ("--max-duration 7 --tail", 7, True),
+                                   ("--duration geometric", 1, True), ("--duration negative-binomial --max-duration 30", 30, False),
+                                   ("--duration geometric --max-duration 4", 4, True)):
+        box.ok("learn -q --labels 2 --max-iterations 8 -o m.json --stats s.json %s a.npy" % options)
+        model = json.loads(box.text("m.json"))
+        check(model["max_duration"] == longest, "%s: K %d" % (options, model["max_duration"]))
+        check(("tail" in model["duration"]) == tail, "%s: tail" % options)
+        check(model["transition"][0][0] == "-inf", "a label follows itself")
+        check_rising(stats(box)["log_likelihood"])
+    box.ok("learn -q --labels 1 --self-transitions --max-duration 1 --max-iterations 2 -o m.json a.npy")
+
+
+def test_threads_and_seeds(box):
+    write_samples(box, bernoulli)
+    command = "learn -q --labels 3 --max-iterations 5 %s a.npy b.npy"
+    box.ok(command % "-t 1 -o one.json")
+    box.ok(command % "-t 3 -o three.json")
+    check(box.text("one.json") == box.text("three.json"), "threads change the model")
+    box.ok(command % "--seed 2 -o two.json")
+    check(box.text("two.json") != box.text("one.json"), "the seed does not matter")
+    box.ok(command % "--init random --restarts 4 -o best.json")
+    fits = json.loads(box.text("best.json"))["training"]["fits"]
+    check(len(fits) == 4, "%d fits" % len(fits))
+    best = json.loads(box.text("best.json"))["training"]["log_likelihood"][-1]
+    check(best == max(fit["log_likelihood"] for fit in fits), "not the likeliest start is kept")
+
+
+def test_numbers_of_labels_are_compared(box):
+    write_samples(box, bernoulli)
+    result = box.ok("learn --progress off --labels 2,3,4 --max-duration 25 -o m.json a.npy b.npy")
+    check(result.stderr.count("chosen") == 1 and "BIC" in result.stderr, result.stderr)
+    training = json.loads(box.text("m.json"))["training"]
+    by_bic = min(training["fits"], key=lambda fit: fit["bic"])
+    check(len(json.loads(box.text("m.json"))["labels"]) == by_bic["labels"], "not the smallest BIC")
+    box.ok("learn -q --labels 2,3,4 --max-duration 25 --val-region b:1-600 -o v.json --stats s.json a.npy b.npy")
+    training = json.loads(box.text("v.json"))["training"]
+    check(training["positions"] == BINS and training["validation_positions"] == BINS, "bins %r" % training)
+    best = max(training["fits"], key=lambda fit: fit["validation_log_likelihood"])
+    check(len(json.loads(box.text("v.json"))["labels"]) == best["labels"], "not the best held-out likelihood")
+    near(stats(box)["validation_log_likelihood"], best["validation_log_likelihood"], 0, "held out")
+
+
+def test_going_on_from_a_file(box):
+    write_samples(box, gauss)
+    box.ok("learn -q --labels 3 --max-iterations 4 --tolerance 0 -o m.json --stats s.json a.npy b.npy")
+    first = stats(box)["log_likelihood"]
+    box.ok("learn -q --init m.json --max-iterations 4 --tolerance 0 -o n.json --stats s.json a.npy b.npy")
+    second = stats(box)["log_likelihood"]
+    near(second[0], first[-1], 1e-9, "the start")
+    check_rising(first + second[1:])
+    check(box.fails("learn --init m.json --labels 3 -o n.json a.npy", (2,), "--labels"), "")
+
+
+def test_binarize(box):
+    """A track of counts with a threshold is the 0/1 track."""
+    rng = random.Random(8)
+    rows = drawn_rows(rng, counts(rng))
+    box.write("a.npy", npy(rows))
+    box.write("ones.npy", npy([[1.0 if x >= 4 else 0.0 for x in row] for row in rows]))
+    box.ok("learn -q --labels 3 --max-iterations 6 --emission bernoulli --threshold 4 -o m.json a.npy")
+    box.ok("learn -q --labels 3 --max-iterations 6 -o ones.json ones.npy")
+    model, ones = json.loads(box.text("m.json")), json.loads(box.text("ones.json"))
+    check(model["tracks"][0]["transform"] == "binarize" and model["tracks"][0]["threshold"] == 4, "%r" % model["tracks"])
+    check(model["format_version"] == "1.1", model["format_version"])
+    check(model["emission"] == ones["emission"] and model["duration"] == ones["duration"], "another model")
+    box.ok("decode -q -p m.json -o m.bed a=a.npy")
+    box.ok("decode -q -p ones.json -o ones.bed a=ones.npy")
+    lines = [[line for line in box.text(name).splitlines() if not line.startswith("#")] for name in ("m.bed", "ones.bed")]
+    check(lines[0] == lines[1], "another segmentation")
+    check("binarize from 4" in box.ok("info m.json").stdout, "info does not tell the threshold")
+
+
+def test_bigwigs(box):
+    tracks = " ".join(sorted(name for name in box.listing() if name.startswith("codon") and name.endswith(".bw")))
+    box.ok("learn -q --labels 3 -b 30 --max-iterations 6 -o m.json --stats s.json %s" % tracks)
+    check_rising(stats(box)["log_likelihood"])
+    model = json.loads(box.text("m.json"))
+    check(model["bin_size"] == 30 and model["training"]["emission"] == "gaussian", "%r" % model["training"])
+    check(sum("square_of" in track for track in model["tracks"]) == 6, "squares")
+    for command in ("decode -o m.bed", "posterior -o m.bg", "decode -x reference -o r.bed"):
+        box.ok("%s -q -p m.json %s" % (command, tracks))
+    lines = [[line for line in box.text(name).splitlines() if not line.startswith("#")] for name in ("m.bed", "r.bed")]
+    check(lines[0] == lines[1], "the engines decode squares differently")
+    plan = box.ok("learn --labels 3,4 -b 30 --dry-run %s" % tracks).stdout
+    check("emission\tgaussian" in plan and plan.count("model\t") == 2 and "least --max-memory" in plan, plan)
+
+
+def test_samples_are_learned_together(box):
+    write_samples(box, bernoulli)
+    box.ok("learn -q --labels 3 --max-iterations 4 --missing skip -o both.json a.npy b.npy")
+    training = json.loads(box.text("both.json"))["training"]
+    check(training["positions"] == 2 * BINS, "bins %r" % training["positions"])
+
+
+def test_bad_input(box):
+    rng = random.Random(3)
+    box.write("a.npy", npy(drawn_rows(rng, gauss(rng))))
+    box.fails("learn a.npy", (2,), "--labels")
+    box.fails("learn --labels 0 a.npy", (2,), "--labels")
+    box.fails("learn --labels 1 a.npy", (2,), "--self-transitions")
+    box.fails("learn --labels 2", (2,), "TRACK")
+    box.fails("learn --labels 2 --emission poisson a.npy", (3,), "negative")
+    box.fails("learn --labels 2 --emission cauchy a.npy", (2,), "cauchy")
+    box.fails("learn --labels 2 -o no/such/m.json a.npy", (3, 4, 5), "no/such")
+    box.fails("learn --labels 2 --max-memory 1M a.npy", (6,), "--max-memory")
+    box.fails("learn --labels 2 --init missing.json a.npy", (2, 3, 4), "--labels")
+    box.fails("learn --init missing.json a.npy", (3, 4), "missing.json")
+    box.fails("learn --init demo.params.json a.npy", (3,), "tracks")
+
+
+def test_constant_and_empty_tracks(box):
+    rng = random.Random(2)
+    rows = [row + [0.0, 1.0] for row in drawn_rows(rng, bernoulli(rng))]
+    box.write("a.npy", npy(rows))
+    result = box.ok("learn --labels 4 --max-iterations 30 -o m.json --stats s.json a.npy")
+    check(result.stderr.count("constant-track") == 2, result.stderr)
+    check_rising(stats(box)["log_likelihood"])
+    box.ok("decode -q -p m.json -o m.bed a.npy")
