@@ -184,11 +184,12 @@ ValueCounts::ValueCounts(const TrainingData& data) {
   }
 }
 
-Emissions::Emissions(EmissionFamily family, const TrainingData& data)
+Emissions::Emissions(EmissionFamily family, const TrainingData& data, std::vector<double> sizes)
     : family_(family),
       columns_(static_cast<std::size_t>(data.num_tracks)),
-      values_(is_count_family(family) ? data : TrainingData{}) {
-  if (family_ != EmissionFamily::kNegativeBinomial) return;
+      values_(is_count_family(family) ? data : TrainingData{}),
+      dispersion_(std::move(sizes)) {
+  if (family_ != EmissionFamily::kNegativeBinomial || !dispersion_.empty()) return;
   // By moments, over all bins.
   for (std::size_t f = 0; f < columns_; ++f) {
     const ValueSummary found = summarize(data, f);

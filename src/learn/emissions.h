@@ -58,8 +58,9 @@ class ValueCounts {
 
 class Emissions {
  public:
-  // `data` holds the features of `num_tracks` columns, squares included.
-  Emissions(EmissionFamily family, const TrainingData& data);
+  // `data` holds the features of `num_tracks` columns, squares included. `sizes`: where the sizes r of
+  // negative binomials begin, one per column; empty: by the moments of the data.
+  Emissions(EmissionFamily family, const TrainingData& data, std::vector<double> sizes = {});
 
   EmissionFamily family() const { return family_; }
   // The head under which the sums are most likely; a label with less than a millionth of a bin keeps its row.
@@ -68,6 +69,8 @@ class Emissions {
   // Sum over all bins of h(x); `counts` of the same kind of data. 0 for Bernoulli and Gaussian.
   double base_measure(const ValueCounts& counts) const;
   const ValueCounts& values() const { return values_; }
+  // (F) sizes r of negative binomials; empty for other families.
+  const std::vector<double>& sizes() const { return dispersion_; }
   // Free parameters of C labels, those that labels share included.
   int free_parameters(int labels) const;
 

@@ -201,11 +201,9 @@ class Learner {
     inputs_ = read_training_inputs(reading, none, raw, bin_size_);
     for (TrainingData* data : {&inputs_.training, &inputs_.validation})
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
-    family_ = options_.emission ? *options_.emission : choose_emission(inputs_.training);
     if (init_) {
       tracks_ = init_->tracks;
-      if (!options_.emission && std::ranges::any_of(tracks_, &Track::is_square))
-        family_ = EmissionFamily::kGaussian;
+      settle_family_of_init();
       const bool squares = std::ranges::any_of(tracks_, &Track::is_square);
       if (squares != (family_ == EmissionFamily::kGaussian))
         throw InputError(
@@ -213,6 +211,7 @@ class Learner {
              "the tracks of --init do not fit " + std::string(emission_name(family_)) + " emissions",
              "say which with --emission, or start without --init FILE"});
     } else {
+      family_ = options_.emission ? *options_.emission : choose_emission(inputs_.training);
       fit_features(family_, {options_.transform, options_.binarize_tail, options_.threshold},
                    inputs_.training, tracks_, inputs_.warnings);
     }
@@ -227,6 +226,27 @@ class Learner {
       if (!path.empty())
         record_.files.emplace_back(std::filesystem::path(path).filename().string(), file_sha256(path));
     describe_options();
+  }
+
+  // That of the command line, else what the file says of itself, else what its tracks and the values look
+  // like.
+  void settle_family_of_init() {
+    const std::optional<LearnedEmissions> learned = learned_emissions(init_->training);
+    const auto of_file = learned ? emission_from_name(learned->emission) : std::nullopt;
+    if (options_.emission) {
+      family_ = *options_.emission;
+    } else if (of_file) {
+      family_ = *of_file;
+    } else if (std::ranges::any_of(tracks_, &Track::is_square)) {
+      family_ = EmissionFamily::kGaussian;
+    } else if (std::ranges::all_of(
+                   tracks_, [](const Track& track) { return track.transform == Transform::kBinarize; })) {
+      family_ = EmissionFamily::kBernoulli;
+    } else {
+      family_ = choose_emission(inputs_.training);
+    }
+    if (family_ == EmissionFamily::kNegativeBinomial && learned && learned->sizes.size() == tracks_.size())
+      sizes_ = learned->sizes;
   }
 
   void describe_options() {
@@ -304,7 +324,7 @@ class Learner {
 
   void fit(int labels, int restart) {
     const SegmentLaw law(law_options(), labels);
-    Emissions emissions(family_, inputs_.training);
+    Emissions emissions(family_, inputs_.training, sizes_);
     Parameters first = shaped(labels);
     if (!init_) {
       const std::vector<int> clusters = cluster_bins(inputs_.training, labels, options_.start,
@@ -345,6 +365,7 @@ class Learner {
     if (latest > 0 && !is_better(record_.fits[latest], record_.fits[record_.chosen])) return;
     record_.chosen = latest;
     best_bins_ = result.bins;
+    record_.sizes = emissions.sizes();
     best_ = init_ ? result.parameters : sorted_by_bins(result.parameters, result.bins);
   }
 
@@ -393,6 +414,7 @@ class Learner {
   std::vector<Track> tracks_;  // of the features
   TrainingInputs inputs_;      // features
   EmissionFamily family_ = EmissionFamily::kBernoulli;
+  std::vector<double> sizes_;  // of negative binomials, where --init says them
   std::vector<int> labels_;
   LearnRecord record_;
   Parameters best_;

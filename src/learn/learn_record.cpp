@@ -22,6 +22,7 @@ std::string learn_record_text(const LearnRecord& record) {
   object["program"] = "semicrf learn";
   object["version"] = record.version;
   object["emission"] = record.emission;
+  if (!record.sizes.empty()) object["sizes"] = record.sizes;
   object["files"] = Json::array();
   for (const auto& [name, digest] : record.files)
     object["files"].push_back({{"name", name}, {"sha256", digest}});
@@ -51,6 +52,18 @@ std::string learn_record_text(const LearnRecord& record) {
     }
   }
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::optional<LearnedEmissions> learned_emissions(const std::string& training) {
+  const Json section = training.empty() ? Json() : Json::parse(training, nullptr, false);
+  if (!section.is_object() || section.value("program", Json()) != "semicrf learn") return std::nullopt;
+  LearnedEmissions found;
+  if (const auto emission = section.find("emission"); emission != section.end() && emission->is_string())
+    found.emission = emission->get<std::string>();
+  if (const auto sizes = section.find("sizes"); sizes != section.end() && sizes->is_array())
+    for (const Json& size : *sizes)
+      if (size.is_number() && size.get<double>() > 0) found.sizes.push_back(size.get<double>());
+  return found;
 }
 
 std::vector<std::string> comparison_lines(const LearnRecord& record) {

@@ -27,12 +27,20 @@ struct LearnRecord {
   std::vector<std::pair<std::string, std::string>> options;  // what changes the result
   std::vector<std::pair<std::string, std::string>> files;    // name and SHA-256
   std::int64_t positions = 0, validation_positions = 0;      // bins
+  std::vector<double> sizes;  // of negative binomial emissions, by track; else empty
   std::vector<LearnedFit> fits;
   std::size_t chosen = 0;  // of fits
 };
 
 // The `training` section: a JSON object on one line. Of the fits that were not chosen the last value stands.
 std::string learn_record_text(const LearnRecord& record);
+// What the `training` section of a learned model says of its emissions.
+struct LearnedEmissions {
+  std::string emission;
+  std::vector<double> sizes;
+};
+// Nothing where the section is not one of `learn`. `training`: its JSON text, or empty.
+std::optional<LearnedEmissions> learned_emissions(const std::string& training);
 // The fits as a table for the log: a line each, the first with the names of the columns.
 std::vector<std::string> comparison_lines(const LearnRecord& record);
 

@@ -81,6 +81,19 @@ std::vector<double> fit_negative_binomial(const std::vector<double>& counts, dou
   return negative_binomial(std::exp(best_mean(log_size)), std::exp(log_size), longest, tail);
 }
 
+// Of the entries that are allowed; 0 for the others.
+template <class IsAllowed>
+std::vector<double> likeliest_allowed(const std::vector<double>& counts, IsAllowed is_allowed) {
+  std::vector<double> allowed;
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (is_allowed(i)) allowed.push_back(counts[i]);
+  allowed = likeliest(allowed);
+  std::vector<double> p(counts.size());
+  for (std::size_t i = 0, next = 0; i < counts.size(); ++i)
+    if (is_allowed(i)) p[i] = allowed[next++];
+  return p;
+}
+
 }  // namespace
 
 std::vector<double> likeliest(const std::vector<double>& counts) {
@@ -141,28 +154,25 @@ ChainModel SegmentLaw::first(double mean_duration) const {
 
 void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain) const {
   const std::size_t labels = wide(labels_);
-  const auto set = [](const std::vector<double>& of, const auto& score) {
-    if (std::accumulate(of.begin(), of.end(), 0.0) < kSeldom) return;
-    const std::vector<double> p = likeliest(of);
-    for (std::size_t i = 0; i < p.size(); ++i) score(i) = std::log(p[i]);
+  // A distribution over labels.
+  const auto set = [&](const double* of, double* scores) {
+    std::vector<double> seen(labels);
+    for (std::size_t c = 0; c < labels; ++c)
+      seen[c] = scores[c] > kNegativeInfinity ? std::max(0.0, of[c]) : 0;
+    if (std::accumulate(seen.begin(), seen.end(), 0.0) < kSeldom) return;
+    const std::vector<double> p =
+        likeliest_allowed(seen, [&](std::size_t c) { return scores[c] > kNegativeInfinity; });
+    for (std::size_t c = 0; c < labels; ++c) scores[c] = std::log(p[c]);
   };
-  set(counts.start, [&](std::size_t c) -> double& { return chain.start_scores[c]; });
-  for (std::size_t from = 0; from < labels; ++from) {
-    std::vector<double> row;
-    std::vector<std::size_t> entries;
-    for (std::size_t to = 0; to < labels; ++to) {
-      const std::size_t entry = from * labels + to;
-      if (chain.transition[entry] == kNegativeInfinity) continue;
-      entries.push_back(entry);
-      row.push_back(std::max(0.0, counts.transition[entry]));
-    }
-    set(row, [&](std::size_t i) -> double& { return chain.transition[entries[i]]; });
-  }
+  set(counts.start.data(), chain.start_scores.data());
+  for (std::size_t from = 0; from < labels; ++from)
+    set(&counts.transition[from * labels], &chain.transition[from * labels]);
   for (int c = 0; c < labels_; ++c) maximize_durations(counts, c, chain);
 }
 
 void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const {
   const std::size_t labels = wide(labels_), c = wide(label), longest = wide(chain.max_duration);
+  const bool tail = tail_ && chain.log_tail[c] > kNegativeInfinity;
   std::vector<double> seen(longest);
   double segments = 0, bins = 0;
   for (std::size_t k = 0; k < longest; ++k) {
@@ -171,7 +181,7 @@ void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, 
     bins += static_cast<double>(k + 1) * seen[k];
   }
   if (segments < kSeldom) return;
-  const double beyond = tail_ ? std::max(0.0, counts.tail[c]) : 0;
+  const double beyond = tail ? std::max(0.0, counts.tail[c]) : 0;
   bins += beyond;
   if (kind_ == LawKind::kGeometric) {
     const double q = std::clamp(1 - segments / bins, kLeastLeft, 1 - kLeastLeft);
@@ -182,17 +192,18 @@ void SegmentLaw::maximize_durations(const ParameterGradient& counts, int label, 
   }
   std::vector<double> p;
   if (kind_ == LawKind::kTable) {
-    p = likeliest(seen);
+    p = likeliest_allowed(
+        seen, [&](std::size_t k) { return chain.duration_bias[k * labels + c] > kNegativeInfinity; });
   } else {
-    p = fit_negative_binomial(seen, bins / segments, tail_);
+    p = fit_negative_binomial(seen, bins / segments, tail);
     // Never worse than what there is.
     std::vector<double> old(longest);
     for (std::size_t k = 0; k < longest; ++k) old[k] = std::exp(chain.duration_bias[k * labels + c]);
-    if (tail_) old.back() /= -std::expm1(chain.log_tail[c]);
+    if (tail) old.back() /= -std::expm1(chain.log_tail[c]);
     if (log_likelihood(seen, p) < log_likelihood(seen, old)) p = old;
   }
   double last = std::log(p.back());
-  if (tail_) {
+  if (tail) {
     const double at_end = seen.back();
     if (at_end > kSeldom) {
       const double q = std::clamp(beyond / (at_end + beyond), kLeastLeft, 1 - kLeastLeft);

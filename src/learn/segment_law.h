@@ -28,7 +28,8 @@ class SegmentLaw {
   // Every label alike: equal starts and transitions, durations with this mean in bins.
   ChainModel first(double mean_duration) const;
   // The chain under which the expected counts are most likely. `counts.start` are expected first labels. What
-  // has no count keeps its distribution. No probability falls below kFloor, so the likelihood never falls.
+  // has no count keeps its distribution, what is forbidden stays so. No other probability falls below kFloor;
+  // that is part of the maximum, so the likelihood never falls.
   void maximize(const ParameterGradient& counts, ChainModel& chain) const;
   int free_parameters() const;
 

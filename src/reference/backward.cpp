@@ -11,7 +11,7 @@ namespace {
 
 class BackwardPass {
  public:
-  BackwardPass(const ChainModel& model, const SequenceScores& scores)
+  BackwardPass(const ChainModel& model, const ReferenceScores& scores)
       : model_(model), scores_(scores), labels_(static_cast<std::size_t>(model.num_labels)) {
     const auto length = static_cast<std::size_t>(scores.length());
     out_.level.assign(length + 1, 0.0);
@@ -89,7 +89,7 @@ class BackwardPass {
   }
 
   const ChainModel& model_;
-  const SequenceScores& scores_;
+  const ReferenceScores& scores_;
   const std::size_t labels_;
   BackwardMessages out_;
   std::vector<double> terms_;
@@ -97,11 +97,11 @@ class BackwardPass {
 
 }  // namespace
 
-BackwardMessages backward(const ChainModel& model, const SequenceScores& scores) {
+BackwardMessages backward(const ChainModel& model, const ReferenceScores& scores) {
   return BackwardPass(model, scores).run();
 }
 
-BoundaryState backward_state(const ChainModel& model, const SequenceScores& scores,
+BoundaryState backward_state(const ChainModel& model, const ReferenceScores& scores,
                              const BackwardMessages& messages, std::int64_t t) {
   const auto labels = static_cast<std::size_t>(model.num_labels);
   BoundaryState state;

@@ -10,7 +10,7 @@
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
 #include "engine/engine.h"
-#include "reference/sequence_scores.h"
+#include "reference/reference_scores.h"
 
 namespace semicrf {
 
@@ -24,18 +24,18 @@ struct BackwardMessages {
                              // after it: it ends at t, or covers t and decays
 };
 
-BackwardMessages backward(const ChainModel& model, const SequenceScores& scores);
+BackwardMessages backward(const ChainModel& model, const ReferenceScores& scores);
 
 // The state at boundary t that engine.h describes.
-BoundaryState backward_state(const ChainModel& model, const SequenceScores& scores,
+BoundaryState backward_state(const ChainModel& model, const ReferenceScores& scores,
                              const BackwardMessages& messages, std::int64_t t);
 
 // Calls visit(k, content) for k = 1, 2, ... while k <= longest and t + k <= T: the content of label c over
 // [t, t+k) carried to the level of t: add it to a message of boundary t + k to have it relative to `level`.
 // Stops early at a position that forbids label c.
 template <class Visit>
-void for_each_extension(const SequenceScores& scores, const BackwardMessages& messages, std::int64_t t, int c,
-                        std::int64_t longest, double level, Visit visit) {
+void for_each_extension(const ReferenceScores& scores, const BackwardMessages& messages, std::int64_t t,
+                        int c, std::int64_t longest, double level, Visit visit) {
   CompensatedSum content;
   for (std::int64_t k = 1; k <= longest && t + k <= scores.length(); ++k) {
     const double score = scores.emission(t + k - 1, c);

@@ -5,7 +5,7 @@
 
 namespace semicrf {
 
-CountsPass::CountsPass(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& forward,
+CountsPass::CountsPass(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
                        const BackwardMessages& backward, ExpectedCounts& counts)
     : model_(model),
       scores_(scores),

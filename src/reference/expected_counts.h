@@ -9,7 +9,7 @@
 #include "engine/engine.h"
 #include "reference/backward.h"
 #include "reference/forward.h"
-#include "reference/sequence_scores.h"
+#include "reference/reference_scores.h"
 
 namespace semicrf {
 
@@ -22,7 +22,7 @@ struct LogPartition {
 class CountsPass {
  public:
   // Brings the arrays of `counts` to their shapes, with zeros where they were empty.
-  CountsPass(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& forward,
+  CountsPass(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
              const BackwardMessages& backward, ExpectedCounts& counts);
 
   // Adds the segments that start at position t, the transitions into them, and the tails that cover t.
@@ -37,7 +37,7 @@ class CountsPass {
   void add_tails(std::int64_t t, const LogPartition& log_partition);
 
   const ChainModel& model_;
-  const SequenceScores& scores_;
+  const ReferenceScores& scores_;
   const ForwardMessages& forward_;
   const BackwardMessages& backward_;
   ExpectedCounts& counts_;

@@ -9,7 +9,7 @@ namespace {
 
 class ForwardPass {
  public:
-  ForwardPass(const ChainModel& model, const SequenceScores& scores, Semiring semiring)
+  ForwardPass(const ChainModel& model, const ReferenceScores& scores, Semiring semiring)
       : model_(model),
         scores_(scores),
         semiring_(semiring),
@@ -86,7 +86,7 @@ class ForwardPass {
   }
 
   const ChainModel& model_;
-  const SequenceScores& scores_;
+  const ReferenceScores& scores_;
   const Semiring semiring_;
   const std::size_t labels_;
   ForwardMessages out_;
@@ -95,11 +95,11 @@ class ForwardPass {
 
 }  // namespace
 
-ForwardMessages forward(const ChainModel& model, const SequenceScores& scores, Semiring semiring) {
+ForwardMessages forward(const ChainModel& model, const ReferenceScores& scores, Semiring semiring) {
   return ForwardPass(model, scores, semiring).run();
 }
 
-TailEntries tail_entries(const ChainModel& model, const SequenceScores& scores,
+TailEntries tail_entries(const ChainModel& model, const ReferenceScores& scores,
                          const ForwardMessages& messages, std::int64_t t, int c, double opened,
                          double level) {
   const auto labels = static_cast<std::size_t>(model.num_labels);
@@ -115,7 +115,7 @@ TailEntries tail_entries(const ChainModel& model, const SequenceScores& scores,
   return entries;
 }
 
-BoundaryState forward_state(const ChainModel& model, const SequenceScores& scores,
+BoundaryState forward_state(const ChainModel& model, const ReferenceScores& scores,
                             const ForwardMessages& messages, std::int64_t t) {
   const auto labels = static_cast<std::size_t>(model.num_labels);
   const auto row = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(t) * labels);

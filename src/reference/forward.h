@@ -15,8 +15,8 @@
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
 #include "engine/engine.h"
+#include "reference/reference_scores.h"
 #include "reference/semiring.h"
-#include "reference/sequence_scores.h"
 
 namespace semicrf {
 
@@ -29,17 +29,17 @@ struct ForwardMessages {
       tail;  // (T+1, C) or empty: open segments of c longer than K at t, content and decay added
 };
 
-ForwardMessages forward(const ChainModel& model, const SequenceScores& scores, Semiring semiring);
+ForwardMessages forward(const ChainModel& model, const ReferenceScores& scores, Semiring semiring);
 
 // The state at boundary t that engine.h describes.
-BoundaryState forward_state(const ChainModel& model, const SequenceScores& scores,
+BoundaryState forward_state(const ChainModel& model, const ReferenceScores& scores,
                             const ForwardMessages& messages, std::int64_t t);
 
 // Calls visit(k, open) for k = 1, 2, ... while k <= longest and k <= t: `open` is gamma of the segment that
 // starts at t - k plus its content up to t, relative to `level`. Stops early at a position that forbids label
 // c.
 template <class Visit>
-void for_each_open_segment(const SequenceScores& scores, const ForwardMessages& messages, int num_labels,
+void for_each_open_segment(const ReferenceScores& scores, const ForwardMessages& messages, int num_labels,
                            std::int64_t t, int c, std::int64_t longest, double level, Visit visit) {
   CompensatedSum content;
   for (std::int64_t k = 1; k <= std::min(longest, t); ++k) {
@@ -60,7 +60,7 @@ struct TailEntries {
   double continuing = kNegativeInfinity;  // those that were longer than K already
 };
 // `opened` is what for_each_open_segment gives for k = K+1.
-TailEntries tail_entries(const ChainModel& model, const SequenceScores& scores,
+TailEntries tail_entries(const ChainModel& model, const ReferenceScores& scores,
                          const ForwardMessages& messages, std::int64_t t, int c, double opened, double level);
 
 }  // namespace semicrf

@@ -17,7 +17,7 @@ double plogp(double probability) { return probability > 0 ? probability * std::l
 
 class PosteriorPass {
  public:
-  PosteriorPass(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& forward,
+  PosteriorPass(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
                 const BackwardMessages& backward)
       : model_(model),
         scores_(scores),
@@ -157,7 +157,7 @@ class PosteriorPass {
   }
 
   const ChainModel& model_;
-  const SequenceScores& scores_;
+  const ReferenceScores& scores_;
   const ForwardMessages& forward_;
   const BackwardMessages& backward_;
   const std::size_t labels_;
@@ -168,7 +168,7 @@ class PosteriorPass {
 
 }  // namespace
 
-ChunkReport posteriors(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& forward,
+ChunkReport posteriors(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
                        const BackwardMessages& backward, const PosteriorArrays& out) {
   return PosteriorPass(model, scores, forward, backward).run(out);
 }

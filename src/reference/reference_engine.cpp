@@ -9,7 +9,7 @@
 #include "reference/backward.h"
 #include "reference/forward.h"
 #include "reference/posteriors.h"
-#include "reference/sequence_scores.h"
+#include "reference/reference_scores.h"
 #include "reference/viterbi.h"
 
 namespace semicrf {
@@ -34,7 +34,7 @@ BoundaryState normalised(BoundaryState state) {
 
 class ReferenceViterbiMessages : public ViterbiMessages {
  public:
-  ReferenceViterbiMessages(const ChainModel& model, SequenceScores scores, ForwardMessages messages)
+  ReferenceViterbiMessages(const ChainModel& model, ReferenceScores scores, ForwardMessages messages)
       : model_(model), scores_(std::move(scores)), messages_(std::move(messages)) {}
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override {
     trace_best_path(model_, scores_, messages_, cursor, reversed);
@@ -43,7 +43,7 @@ class ReferenceViterbiMessages : public ViterbiMessages {
 
  private:
   ChainModel model_;
-  SequenceScores scores_;
+  ReferenceScores scores_;
   ForwardMessages messages_;
 };
 
@@ -64,7 +64,7 @@ class ReferenceEngine : public Engine {
   ViterbiWindow viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                         bool keep_messages) override {
     check_whole(scores, range, left, nullptr);
-    SequenceScores sequence(model_, scores);
+    ReferenceScores sequence(model_, scores);
     ForwardMessages messages = semicrf::forward(model_, sequence, Semiring::kMax);
     ViterbiWindow window;
     window.right = normalised(forward_state(model_, sequence, messages, range.end));
@@ -79,7 +79,7 @@ class ReferenceEngine : public Engine {
   PosteriorWindow posteriors(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                              const BoundaryState* right, const PosteriorArrays& out) override {
     check_whole(scores, range, left, right);
-    const SequenceScores sequence(model_, scores);
+    const ReferenceScores sequence(model_, scores);
     const ForwardMessages ahead = semicrf::forward(model_, sequence, Semiring::kLog);
     const BackwardMessages back = backward(model_, sequence);
     PosteriorWindow window;
@@ -103,7 +103,7 @@ class ReferenceEngine : public Engine {
   ForwardWindow forward_in(Semiring semiring, const ScoreWindow& scores, PositionRange range,
                            const BoundaryState* left, const ForwardArrays& out) const {
     check_whole(scores, range, left, nullptr);
-    const SequenceScores sequence(model_, scores);
+    const ReferenceScores sequence(model_, scores);
     const ForwardMessages messages = semicrf::forward(model_, sequence, semiring);
     ForwardWindow window;
     window.right = normalised(forward_state(model_, sequence, messages, range.end));
@@ -157,7 +157,7 @@ std::unique_ptr<Engine> make_reference_engine(ChainModel model) {
 }
 
 double log_partition(const ChainModel& model, const ScoreWindow& scores) {
-  const SequenceScores sequence(model, scores);
+  const ReferenceScores sequence(model, scores);
   const ForwardMessages messages = forward(model, sequence, Semiring::kLog);
   return log_sum(forward_state(model, sequence, messages, sequence.length()));
 }

@@ -7,7 +7,7 @@ namespace {
 
 class Tracer {
  public:
-  Tracer(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& messages)
+  Tracer(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& messages)
       : model_(model),
         scores_(scores),
         messages_(messages),
@@ -99,14 +99,14 @@ class Tracer {
   }
 
   const ChainModel& model_;
-  const SequenceScores& scores_;
+  const ReferenceScores& scores_;
   const ForwardMessages& messages_;
   const std::size_t labels_;
 };
 
 }  // namespace
 
-void trace_best_path(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& messages,
+void trace_best_path(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& messages,
                      TraceCursor& cursor, std::vector<Segment>& reversed) {
   Tracer(model, scores, messages).run(cursor, reversed);
 }

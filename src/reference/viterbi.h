@@ -8,14 +8,14 @@
 #include "core/segment.h"
 #include "engine/engine.h"
 #include "reference/forward.h"
-#include "reference/sequence_scores.h"
+#include "reference/reference_scores.h"
 
 namespace semicrf {
 
 // Follows the best path from the cursor to the start of the sequence (kDone) by the tie rule of engine.h.
 // `messages` are those of the max semiring. Appends finished segments right to left. std::logic_error when
 // the cursor stands where no finite path passes.
-void trace_best_path(const ChainModel& model, const SequenceScores& scores, const ForwardMessages& messages,
+void trace_best_path(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& messages,
                      TraceCursor& cursor, std::vector<Segment>& reversed);
 
 }  // namespace semicrf

@@ -144,14 +144,19 @@ def test_numbers_of_labels_are_compared(box):
 
 
 def test_going_on_from_a_file(box):
-    write_samples(box, gauss)
-    box.ok("learn -q --labels 3 --max-iterations 4 --tolerance 0 -o m.json --stats s.json a.npy b.npy")
-    first = stats(box)["log_likelihood"]
-    box.ok("learn -q --init m.json --max-iterations 4 --tolerance 0 -o n.json --stats s.json a.npy b.npy")
-    second = stats(box)["log_likelihood"]
-    near(second[0], first[-1], 1e-9, "the start")
-    check_rising(first + second[1:])
-    check(box.fails("learn --init m.json --labels 3 -o n.json a.npy", (2,), "--labels"), "")
+    for draw in (gauss, counts, bernoulli):
+        write_samples(box, draw)
+        box.ok("learn -q --labels 3 --max-iterations 4 --tolerance 0 -o m.json --stats s.json a.npy b.npy")
+        first = stats(box)["log_likelihood"]
+        box.ok("learn -q --init m.json --max-iterations 4 --tolerance 0 -o n.json --stats s.json a.npy b.npy")
+        second = stats(box)["log_likelihood"]
+        near(second[0], first[-1], 1e-9, "the start")
+        check_rising(first + second[1:])
+    box.fails("learn --init m.json --labels 3 -o n.json a.npy", (2,), "--labels")
+    # What a model forbids stays forbidden.
+    box.ok("edit m.json --forbid 1,2 -o f.json")
+    box.ok("learn -q --init f.json --max-iterations 3 -o n.json a.npy b.npy")
+    check(json.loads(box.text("n.json"))["transition"][0][1] == "-inf", "a forbidden transition came back")
 
 
 def test_binarize(box):

@@ -1,4 +1,4 @@
-#include "reference/sequence_scores.h"
+#include "reference/reference_scores.h"
 
 #include <algorithm>
 #include <cmath>
@@ -17,7 +17,7 @@ std::vector<double> copy_of(const ScoreArray& array, std::size_t size) {
 
 }  // namespace
 
-SequenceScores::SequenceScores(const ChainModel& model, const ScoreWindow& whole)
+ReferenceScores::ReferenceScores(const ChainModel& model, const ScoreWindow& whole)
     : length_(whole.length),
       num_labels_(model.num_labels),
       first_start_(model.start_scores),
@@ -44,7 +44,7 @@ SequenceScores::SequenceScores(const ChainModel& model, const ScoreWindow& whole
   }
 }
 
-double SequenceScores::typical_step(std::int64_t t) const {
+double ReferenceScores::typical_step(std::int64_t t) const {
   double top = kNegativeInfinity;
   for (int c = 0; c < num_labels_; ++c) top = std::max(top, emission(t, c));
   return top == kNegativeInfinity ? 0.0 : std::rint(top);

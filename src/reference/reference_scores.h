@@ -12,10 +12,10 @@ namespace semicrf {
 
 // Owns a copy: (T, C) doubles for the emissions, and as many for start and end scores where the window has
 // them.
-class SequenceScores {
+class ReferenceScores {
  public:
   // `whole` covers [0, T), T >= 1; std::logic_error otherwise.
-  SequenceScores(const ChainModel& model, const ScoreWindow& whole);
+  ReferenceScores(const ChainModel& model, const ScoreWindow& whole);
 
   std::int64_t length() const { return length_; }
   // fbar[t,c]
