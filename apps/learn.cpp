@@ -169,7 +169,6 @@ void add_learn_command(CLI::App& program) {
       "  --stats FILE       statistics, JSON: log likelihoods, AIC, BIC\n"
       "  --log-file FILE    notes, warnings and errors, appended\n");
   const auto arguments = std::make_shared<LearnArguments>();
-  arguments->engine.precision = "double";
   add_learn_data_options(*command, *arguments);
   add_learn_model_options(*command, *arguments);
   add_learn_fit_options(*command, *arguments);

@@ -75,7 +75,7 @@ def test_log_z_is_the_probability_of_the_tracks(box):
              ("poisson", counts, lambda x: -math.lgamma(x + 1)))
     for family, draw, base in cases:
         rows = write_samples(box, draw)
-        box.ok("learn -q --labels 3 --emission %s --max-iterations 12 --max-duration 25 -o m.json --stats s.json a.npy b.npy" % family)
+        box.ok("learn -q --precision double --labels 3 --emission %s --max-iterations 12 --max-duration 25 -o m.json --stats s.json a.npy b.npy" % family)
         found = stats(box)
         check_rising(found["log_likelihood"])
         total = log_z(box, "m.json") + sum(base(x) for row in rows for x in row)
@@ -87,10 +87,18 @@ def test_log_z_is_the_probability_of_the_tracks(box):
         near(found["bic"], math.log(len(rows)) * model["training"]["free_parameters"] - 2 * found["log_likelihood"][-1], 1e-12, "BIC")
 
 
+def test_float_is_near_double(box):
+    write_samples(box, bernoulli)
+    box.ok("learn -q --labels 3 --max-iterations 8 -o m.json --stats f.json a.npy b.npy")
+    box.ok("learn -q --precision double --labels 3 --max-iterations 8 -o m.json --stats s.json a.npy b.npy")
+    for found, expected in zip(stats(box, "f.json")["log_likelihood"], stats(box)["log_likelihood"]):
+        near(found, expected, 1e-5, "float")
+
+
 def test_families_are_chosen_and_labels_found(box):
     for family, draw in (("bernoulli", bernoulli), ("gaussian", gauss), ("negative-binomial", counts)):
         write_samples(box, draw, seed=4)
-        box.ok("learn -q --labels 3 --max-duration 25 -o m.json a.npy b.npy")
+        box.ok("learn -q --precision double --labels 3 --max-duration 25 -o m.json a.npy b.npy")
         check(json.loads(box.text("m.json"))["training"]["emission"] == family, "not %s" % family)
         # Labels differ in which track is high; a decoded segmentation has all three, in stretches.
         box.ok("decode -q -p m.json -o m.bed a.npy")
@@ -104,18 +112,18 @@ def test_shapes(box):
     for options, longest, tail in (("", 100, True), ("--max-duration 7", 7, False), ("--max-duration 7 --tail", 7, True),
                                    ("--duration geometric", 1, True), ("--duration negative-binomial --max-duration 30", 30, False),
                                    ("--duration geometric --max-duration 4", 4, True)):
-        box.ok("learn -q --labels 2 --max-iterations 8 -o m.json --stats s.json %s a.npy" % options)
+        box.ok("learn -q --precision double --labels 2 --max-iterations 8 -o m.json --stats s.json %s a.npy" % options)
         model = json.loads(box.text("m.json"))
         check(model["max_duration"] == longest, "%s: K %d" % (options, model["max_duration"]))
         check(("tail" in model["duration"]) == tail, "%s: tail" % options)
         check(model["transition"][0][0] == "-inf", "a label follows itself")
         check_rising(stats(box)["log_likelihood"])
-    box.ok("learn -q --labels 1 --self-transitions --max-duration 1 --max-iterations 2 -o m.json a.npy")
+    box.ok("learn -q --precision double --labels 1 --self-transitions --max-duration 1 --max-iterations 2 -o m.json a.npy")
 
 
 def test_threads_and_seeds(box):
     write_samples(box, bernoulli)
-    command = "learn -q --labels 3 --max-iterations 5 %s a.npy b.npy"
+    command = "learn -q --precision double --labels 3 --max-iterations 5 %s a.npy b.npy"
     box.ok(command % "-t 1 -o one.json")
     box.ok(command % "-t 3 -o three.json")
     check(box.text("one.json") == box.text("three.json"), "threads change the model")
@@ -135,7 +143,7 @@ def test_numbers_of_labels_are_compared(box):
     training = json.loads(box.text("m.json"))["training"]
     by_bic = min(training["fits"], key=lambda fit: fit["bic"])
     check(len(json.loads(box.text("m.json"))["labels"]) == by_bic["labels"], "not the smallest BIC")
-    box.ok("learn -q --labels 2,3,4 --max-duration 25 --val-region b:1-600 -o v.json --stats s.json a.npy b.npy")
+    box.ok("learn -q --precision double --labels 2,3,4 --max-duration 25 --val-region b:1-600 -o v.json --stats s.json a.npy b.npy")
     training = json.loads(box.text("v.json"))["training"]
     check(training["positions"] == BINS and training["validation_positions"] == BINS, "bins %r" % training)
     best = max(training["fits"], key=lambda fit: fit["validation_log_likelihood"])
@@ -146,16 +154,16 @@ def test_numbers_of_labels_are_compared(box):
 def test_going_on_from_a_file(box):
     for draw in (gauss, counts, bernoulli):
         write_samples(box, draw)
-        box.ok("learn -q --labels 3 --max-iterations 4 --tolerance 0 -o m.json --stats s.json a.npy b.npy")
+        box.ok("learn -q --precision double --labels 3 --max-iterations 4 --tolerance 0 -o m.json --stats s.json a.npy b.npy")
         first = stats(box)["log_likelihood"]
-        box.ok("learn -q --init m.json --max-iterations 4 --tolerance 0 -o n.json --stats s.json a.npy b.npy")
+        box.ok("learn -q --precision double --init m.json --max-iterations 4 --tolerance 0 -o n.json --stats s.json a.npy b.npy")
         second = stats(box)["log_likelihood"]
         near(second[0], first[-1], 1e-9, "the start")
         check_rising(first + second[1:])
     box.fails("learn --init m.json --labels 3 -o n.json a.npy", (2,), "--labels")
     # What a model forbids stays forbidden.
     box.ok("edit m.json --forbid 1,2 -o f.json")
-    box.ok("learn -q --init f.json --max-iterations 3 -o n.json a.npy b.npy")
+    box.ok("learn -q --precision double --init f.json --max-iterations 3 -o n.json a.npy b.npy")
     check(json.loads(box.text("n.json"))["transition"][0][1] == "-inf", "a forbidden transition came back")
 
 
@@ -165,8 +173,8 @@ def test_binarize(box):
     rows = drawn_rows(rng, counts(rng))
     box.write("a.npy", npy(rows))
     box.write("ones.npy", npy([[1.0 if x >= 4 else 0.0 for x in row] for row in rows]))
-    box.ok("learn -q --labels 3 --max-iterations 6 --emission bernoulli --threshold 4 -o m.json a.npy")
-    box.ok("learn -q --labels 3 --max-iterations 6 -o ones.json ones.npy")
+    box.ok("learn -q --precision double --labels 3 --max-iterations 6 --emission bernoulli --threshold 4 -o m.json a.npy")
+    box.ok("learn -q --precision double --labels 3 --max-iterations 6 -o ones.json ones.npy")
     model, ones = json.loads(box.text("m.json")), json.loads(box.text("ones.json"))
     check(model["tracks"][0]["transform"] == "binarize" and model["tracks"][0]["threshold"] == 4, "%r" % model["tracks"])
     check(model["format_version"] == "1.1", model["format_version"])
@@ -180,7 +188,7 @@ def test_binarize(box):
 
 def test_bigwigs(box):
     tracks = " ".join(sorted(name for name in box.listing() if name.startswith("codon") and name.endswith(".bw")))
-    box.ok("learn -q --labels 3 -b 30 --max-iterations 6 -o m.json --stats s.json %s" % tracks)
+    box.ok("learn -q --precision double --labels 3 -b 30 --max-iterations 6 -o m.json --stats s.json %s" % tracks)
     check_rising(stats(box)["log_likelihood"])
     model = json.loads(box.text("m.json"))
     check(model["bin_size"] == 30 and model["training"]["emission"] == "gaussian", "%r" % model["training"])
@@ -195,7 +203,7 @@ def test_bigwigs(box):
 
 def test_samples_are_learned_together(box):
     write_samples(box, bernoulli)
-    box.ok("learn -q --labels 3 --max-iterations 4 --missing skip -o both.json a.npy b.npy")
+    box.ok("learn -q --precision double --labels 3 --max-iterations 4 --missing skip -o both.json a.npy b.npy")
     training = json.loads(box.text("both.json"))["training"]
     check(training["positions"] == 2 * BINS, "bins %r" % training["positions"])
 
