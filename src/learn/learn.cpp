@@ -18,6 +18,7 @@
 #include "io/params/params_json.h"
 #include "io/params/params_write.h"
 #include "io/params/training_record.h"
+#include "io/text/palette.h"
 #include "learn/cluster_start.h"
 #include "learn/em_fit.h"
 #include "learn/learn_record.h"
@@ -51,23 +52,6 @@ TrainOptions reading_options(const LearnOptions& options) {
   reading.engine = options.engine;
   reading.missing = options.missing;
   return reading;
-}
-
-// A color of its own for every label, far apart on the wheel and alike in lightness.
-std::array<std::uint8_t, 3> label_color(int label) {
-  const double hue = std::fmod(0.58 + label * 0.61803398875, 1.0) * 6;
-  const double high = label % 2 == 0 ? 0.80 : 0.62, low = 0.18;
-  const double middle = low + (high - low) * (1 - std::fabs(std::fmod(hue, 2.0) - 1));
-  const std::array<std::array<double, 3>, 6> sectors{{{high, middle, low},
-                                                      {middle, high, low},
-                                                      {low, high, middle},
-                                                      {low, middle, high},
-                                                      {middle, low, high},
-                                                      {high, low, middle}}};
-  const auto& parts = sectors[std::min<std::size_t>(5, static_cast<std::size_t>(hue))];
-  std::array<std::uint8_t, 3> color{};
-  for (std::size_t i = 0; i < 3; ++i) color[i] = static_cast<std::uint8_t>(std::lround(parts[i] * 255));
-  return color;
 }
 
 // Labels in the order of their share of the bins, largest first.
@@ -274,7 +258,8 @@ class Learner {
   Parameters shaped(int labels) const {
     if (init_) return *init_;
     Parameters parameters;
-    for (int c = 0; c < labels; ++c) parameters.labels.push_back({std::to_string(c + 1), label_color(c)});
+    for (int c = 0; c < labels; ++c)
+      parameters.labels.push_back({std::to_string(c + 1), palette_color(wide(c))});
     parameters.bin_size = bin_size_;
     parameters.bin_size_given = true;
     parameters.centering = Centering::kNone;
