@@ -14,6 +14,7 @@ void add_learn_command(CLI::App& program);
 void add_simulate_command(CLI::App& program);
 void add_edit_command(CLI::App& program);
 void add_import_command(CLI::App& program);
+void add_export_command(CLI::App& program);
 void add_info_command(CLI::App& program);
 void add_bench_command(CLI::App& program);
 

@@ -40,6 +40,7 @@ void set_up(CLI::App& program) {
   add_learn_command(program);
   add_simulate_command(program);
   add_import_command(program);
+  add_export_command(program);
   add_edit_command(program);
   add_info_command(program);
   add_bench_command(program);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "core/error.h"
 #include "io/json/json_document.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::size_t kMostStates = 1000, kMostMarks = 10000;
 constexpr double kRowTolerance = 1e-3;
-constexpr double kLeastEmission = 1e-9;
+constexpr const char* kProgram = "ChromHMM";  // of records
 
 std::vector<std::string_view> fields_of(std::string_view line) {
   std::vector<std::string_view> fields;
@@ -35,10 +36,19 @@ template <class Number>
 std::optional<Number> number_of(std::string_view text) {
   Number value{};
   const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec == std::errc::result_out_of_range && parsed.ptr == text.data() + text.size())
-    return Number{};  // 1e-400
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
+  if (parsed.ptr != text.data() + text.size()) return std::nullopt;
+  // 1e-400 is 0; 1e400 and whole numbers that are too large are none.
+  if (std::is_floating_point_v<Number> && parsed.ec == std::errc::result_out_of_range &&
+      text.find_first_of("eE") != std::string_view::npos &&
+      text.substr(text.find_first_of("eE") + 1).starts_with('-'))
+    return Number{};
+  if (parsed.ec != std::errc()) return std::nullopt;
   return value;
+}
+
+std::string shortest_text(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
 }
 
 class ModelReader {
@@ -73,13 +83,13 @@ class ModelReader {
 
   void read_header() {
     std::string line;
-    if (!lines_.next(line)) throw InputError({path_, "", "is empty", kAdvice});
+    if (!lines_.next(line)) throw InputError({path_, "line 1", "is missing: the file is empty", kAdvice});
     const std::vector<std::string_view> fields = fields_of(line);
     const auto states = fields.size() == 5 ? number_of<std::int64_t>(fields[0]) : std::nullopt;
     const auto marks = fields.size() == 5 ? number_of<std::int64_t>(fields[1]) : std::nullopt;
     const auto likelihood = fields.size() == 5 ? number_of<double>(fields[3]) : std::nullopt;
     const auto iterations = fields.size() == 5 ? number_of<std::int64_t>(fields[4]) : std::nullopt;
-    if (!states || !marks || !likelihood || !iterations)
+    if (!states || !marks || !likelihood || !std::isfinite(*likelihood) || !iterations)
       fail(
           "is no first line of a model: numbers of states and marks, a letter, a log likelihood, iterations");
     if (*states < 1 || static_cast<std::size_t>(*states) > kMostStates)
@@ -87,8 +97,11 @@ class ModelReader {
            " can be read");
     if (*marks < 1 || static_cast<std::size_t>(*marks) > kMostMarks)
       fail("has " + std::to_string(*marks) + " marks; 1 to " + std::to_string(kMostMarks) + " can be read");
+    if (fields[2].size() != 1 ||
+        std::string_view(kChromHmmOrders).find(fields[2].front()) == std::string_view::npos)
+      fail("has the order " + in_quotes(std::string(fields[2])) + "; ChromHMM has E, T and U");
     states_ = static_cast<std::size_t>(*states);
-    model_.order = fields[2];
+    model_.order = fields[2].front();
     model_.log_likelihood = *likelihood;
     model_.iterations = *iterations;
     model_.marks.resize(static_cast<std::size_t>(*marks));
@@ -96,6 +109,8 @@ class ModelReader {
     model_.transition.assign(states_ * states_, kAbsent);
     model_.emission.assign(states_ * model_.marks.size(), kAbsent);
     zeros_ = model_.emission;
+    row_lines_.assign(states_, 0);
+    mark_lines_.assign(model_.emission.size(), 0);
   }
 
   // A number from `first` to `first` + count - 1, counted from 0.
@@ -123,6 +138,7 @@ class ModelReader {
   void read_first(const std::vector<std::string_view>& fields) {
     expect_fields(fields, 3);
     set(fields[2], model_.first[index(fields[1], 1, states_, "state")]);
+    first_line_ = lines_.line_number();
   }
 
   void read_transition(const std::vector<std::string_view>& fields) {
@@ -130,6 +146,7 @@ class ModelReader {
     const std::size_t from = index(fields[1], 1, states_, "state"),
                       to = index(fields[2], 1, states_, "state");
     set(fields[3], model_.transition[from * states_ + to]);
+    row_lines_[from] = lines_.line_number();
   }
 
   // state, mark, name of the mark, 0 or 1, probability
@@ -152,22 +169,24 @@ class ModelReader {
       fail("calls mark " + std::to_string(mark) + " " + in_quotes(given) + ", before it was " +
            in_quotes(name));
     set(fields[5], (value == 1 ? model_.emission : zeros_)[state * marks + mark]);
+    mark_lines_[state * marks + mark] = lines_.line_number();
   }
 
   void check_complete() const {
     const auto missing = [&](const std::string& what) {
-      throw InputError({path_, "", "has no line for " + what + ": is it whole?", kAdvice});
+      fail("ends without a line for " + what + ": the file is not whole");
     };
-    const auto check_sum = [&](double sum, const std::string& what) {
+    const auto check_sum = [&](double sum, std::int64_t line, const std::string& what) {
       if (std::fabs(sum - 1) > kRowTolerance)
-        throw InputError({path_, "", what + " sum to " + std::to_string(sum) + ", not to 1", kAdvice});
+        throw InputError({path_, "line " + std::to_string(line),
+                          what + " sum to " + std::to_string(sum) + ", not to 1", kAdvice});
     };
     double sum = 0;
     for (std::size_t c = 0; c < states_; ++c) {
       if (model_.first[c] == kAbsent) missing("probinit of state " + std::to_string(c + 1));
       sum += model_.first[c];
     }
-    check_sum(sum, "the probabilities of first states");
+    check_sum(sum, first_line_, "the probabilities of first states");
     for (std::size_t from = 0; from < states_; ++from) {
       sum = 0;
       for (std::size_t to = 0; to < states_; ++to) {
@@ -175,13 +194,13 @@ class ModelReader {
           missing("the transition from state " + std::to_string(from + 1) + " to " + std::to_string(to + 1));
         sum += model_.transition[from * states_ + to];
       }
-      check_sum(sum, "the transitions from state " + std::to_string(from + 1));
+      check_sum(sum, row_lines_[from], "the transitions from state " + std::to_string(from + 1));
       for (std::size_t m = 0; m < model_.marks.size(); ++m) {
         const double one = model_.emission[from * model_.marks.size() + m],
                      zero = zeros_[from * model_.marks.size() + m];
         const std::string which = "mark " + std::to_string(m) + " in state " + std::to_string(from + 1);
         if (one == kAbsent || zero == kAbsent) missing("the emission of " + which);
-        check_sum(one + zero, "the emissions of " + which);
+        check_sum(one + zero, mark_lines_[from * model_.marks.size() + m], "the emissions of " + which);
       }
     }
   }
@@ -194,59 +213,57 @@ class ModelReader {
   std::size_t states_ = 0;
   ChromHmmModel model_;
   std::vector<double> zeros_;  // (N, M): of a 0
+  // The last lines with first states, with transitions from each state (N), with each emission (N, M).
+  std::int64_t first_line_ = 0;
+  std::vector<std::int64_t> row_lines_, mark_lines_;
 };
 
 }  // namespace
 
 ChromHmmModel read_chromhmm_model(const std::string& path) { return ModelReader(path).read(); }
 
-Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std::vector<Warning>& warnings) {
+std::string chromhmm_model_text(const ChromHmmModel& model) {
   const std::size_t states = model.states(), marks = model.marks.size();
-  Parameters parameters;
+  std::string text = std::to_string(states) + '\t' + std::to_string(marks) + '\t' + model.order + '\t' +
+                     shortest_text(model.log_likelihood) + '\t' + std::to_string(model.iterations) + '\n';
   for (std::size_t c = 0; c < states; ++c)
-    parameters.labels.push_back({"E" + std::to_string(c + 1), std::nullopt});
-  for (const std::string& mark : model.marks) {
-    Track track;
-    track.name = mark;
-    track.missing = MissingPolicy::kDefault;
-    parameters.tracks.push_back(track);
-  }
-  parameters.bin_size = bin_size;
-  parameters.bin_size_given = true;
-  parameters.centering = Centering::kNone;
-  ChainModel& chain = parameters.chain;
-  chain.num_labels = static_cast<int>(states);
-  chain.max_duration = 1;
-  chain.initial = InitialTerm::kNone;
-  chain.duration_bias.assign(states, 0.0);
-  chain.end_scores.assign(states, 0.0);
-  const auto log_of = [](double p) { return p > 0 ? std::log(p) : kNegativeInfinity; };
-  std::ranges::transform(model.first, std::back_inserter(chain.start_scores), log_of);
-  std::ranges::transform(model.transition, std::back_inserter(chain.transition), log_of);
-  EmissionHead head{std::vector<double>(states * marks), std::vector<double>(states)};
+    text += "probinit\t" + std::to_string(c + 1) + '\t' + shortest_text(model.first[c]) + '\n';
+  for (std::size_t from = 0; from < states; ++from)
+    for (std::size_t to = 0; to < states; ++to)
+      text += "transitionprobs\t" + std::to_string(from + 1) + '\t' + std::to_string(to + 1) + '\t' +
+              shortest_text(model.transition[from * states + to]) + '\n';
   for (std::size_t c = 0; c < states; ++c)
     for (std::size_t m = 0; m < marks; ++m) {
-      const double given = model.emission[c * marks + m];
-      const double p = std::clamp(given, kLeastEmission, 1 - kLeastEmission);
-      if (p != given)
-        warnings.push_back({"certain-emission", "state " + std::to_string(c + 1) + " has " +
-                                                    in_quotes(model.marks[m]) + " with probability " +
-                                                    (given < 0.5 ? "0" : "1") +
-                                                    "; it is kept 1e-9 away from that"});
-      head.weights[c * marks + m] = std::log(p) - std::log1p(-p);
-      head.bias[c] += std::log1p(-p);
+      const double one = model.emission[c * marks + m];
+      const std::string begin =
+          "emissionprobs\t" + std::to_string(c + 1) + '\t' + std::to_string(m) + '\t' + model.marks[m];
+      text += begin + "\t0\t" + shortest_text(1 - one) + '\n';
+      text += begin + "\t1\t" + shortest_text(one) + '\n';
     }
-  parameters.emission = std::move(head);
-  return parameters;
+  return text;
 }
 
-std::string chromhmm_record_text(const ChromHmmModel& model, const std::string& path) {
-  const Json record{{"program", "ChromHMM"},
-                    {"file", std::filesystem::path(path).filename().string()},
-                    {"sha256", file_sha256(path)},
-                    {"log_likelihood", model.log_likelihood},
-                    {"iterations", model.iterations}};
+std::string chromhmm_record_text(const ChromHmmModel& model, const std::string& path,
+                                 const std::string& segments) {
+  Json record{{"program", kProgram},
+              {"file", std::filesystem::path(path).filename().string()},
+              {"sha256", file_sha256(path)},
+              {"log_likelihood", model.log_likelihood},
+              {"iterations", model.iterations}};
+  if (!segments.empty())
+    record["segments"] = {{"file", std::filesystem::path(segments).filename().string()},
+                          {"sha256", file_sha256(segments)}};
   return record.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+void take_chromhmm_record(const std::string& training, ChromHmmModel& model) {
+  if (training.empty()) return;
+  const Json record = Json::parse(training, nullptr, false);
+  if (!record.is_object() || !record.contains("program") || record["program"] != kProgram) return;
+  if (const auto found = record.find("log_likelihood"); found != record.end() && found->is_number())
+    model.log_likelihood = found->get<double>();
+  if (const auto found = record.find("iterations"); found != record.end() && found->is_number_integer())
+    model.iterations = found->get<std::int64_t>();
 }
 
 }  // namespace semicrf
