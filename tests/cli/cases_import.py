@@ -1,4 +1,4 @@
-"""semicrf import: models of other programs."""
+"""semicrf import and export: models of other programs."""
 
 import array
 import json
@@ -6,7 +6,7 @@ import math
 import random
 
 import make_inputs
-from harness import Skip, check
+from harness import Skip, bed_rows, check
 from make_inputs import npy
 
 
@@ -67,7 +67,7 @@ def test_certain_emissions_are_told(box):
 
 def test_bad_models(box):
     good = model_text(*SMALL).splitlines()
-    edits = (("", "is empty"), ("hello\n", "first line"), ("\n".join(good[:-1]) + "\n", "no line for"),
+    edits = (("", "bad.txt:line 1"), ("hello\n", "first line"), ("\n".join(good[:-1]) + "\n", "without a line for"),
              ("\n".join(good + [good[3]]) + "\n", "line 26"), ("\n".join(good).replace("0.25", "x", 1), "line 2"),
              ("\n".join(good).replace("0.25", "1.5", 1), "no probability"), ("\n".join(good).replace("0.75", "0.7", 1), "sum to"),
              ("\n".join(good).replace("probinit\t3", "probinit\t4"), "no number of a state"),
@@ -76,10 +76,109 @@ def test_bad_models(box):
              ("\n".join(good).replace("\t0.25\n", "\n", 1), "columns"))
     for text, needle in edits:
         box.write("bad.txt", text)
-        box.fails("import chromhmm bad.txt -o m.json", (3,), "bad.txt", needle)
+        box.fails("import chromhmm bad.txt -o m.json", (3,), "bad.txt:line ", needle, "LearnModel")
     box.fails("import chromhmm nothing.txt", (4,), "nothing.txt")
     box.fails("import", (2,), "subcommand")
     box.fails("import chromhmm bad.txt -o bad.txt", (2, 3), "bad.txt")
+
+
+SEGMENTS = "".join("chr1\t%d\t%d\t%s\t0\t.\t0\t0\t%s\n" % row for row in (
+    (0, 400, "E1", "10,20,30"), (400, 600, "E2", "0"), (600, 2600, "E3", "1,2,3"), (2600, 2750, "E1", "9,9,9")))
+
+
+def test_explicit_durations_of_a_segmentation(box):
+    box.write("model.txt", model_text(*SMALL))
+    box.write("s.bed", SEGMENTS)
+    box.ok("import chromhmm model.txt --segments s.bed -o m.json")
+    model = json.loads(box.text("m.json"))
+    check(model["max_duration"] == 10 and len(model["duration"]["bias"]) == 10, "K = %r" % model["max_duration"])
+    check([label.get("color") for label in model["labels"]] == ["#0a141e", None, "#010203"], "%r" % model["labels"])
+    check(model["training"]["segments"]["file"] == "s.bed" and model["training"]["file"] == "model.txt", "%r" % model["training"])
+    for c in range(3):
+        column = [math.exp(row[c]) for row in model["duration"]["bias"]]
+        q = model["duration"]["tail"][c]
+        check(min(column) > 0 and abs(sum(column) + column[-1] * q / (1 - q) - 1) < 1e-9, "durations of label %d" % c)
+        row = [score if score == "-inf" else math.exp(score) for score in model["transition"][c]]
+        check(row[c] == "-inf" and abs(sum(p for p in row if p != "-inf") - 1) < 1e-9, "transitions %r" % row)
+    check(model["start"][2] == "-inf" and abs(model["start"][0] - math.log(0.25)) < 1e-12, "%r" % model["start"])
+    box.ok("import chromhmm model.txt --segments s.bed --max-duration 4 -o m.json")
+    check(json.loads(box.text("m.json"))["max_duration"] == 4, "--max-duration")
+    rng = random.Random(3)
+    box.write("a.npy", npy([[float(rng.random() < 0.5), float(rng.random() < 0.5)] for _ in range(100)]))
+    box.ok("decode -q -p m.json -o d.bed a.npy")
+    box.write("few.bed", "chr1\t0\t400\tE1\n")
+    check("labels-without-segments" in box.ok("import chromhmm model.txt --segments few.bed -o m.json").stderr, "no warning")
+
+
+def test_bad_segmentations(box):
+    box.write("model.txt", model_text(*SMALL))
+    for text, needle in (("", "no segments"), ("chr1\t0\t400\tE4\n", "line 1"), ("chr1\t0\t400\tE1\nchr1\t500\t600\tE2\n", "line 2"),
+                         ("chr1\t0\t400\tE1\nchr1\t200\t600\tE2\n", "line 2")):
+        box.write("s.bed", text)
+        box.fails("import chromhmm model.txt --segments s.bed -o m.json", 3, "s.bed", needle)
+    box.write("s.bed", SEGMENTS)
+    box.fails("import chromhmm model.txt --segments nothing.bed -o m.json", 4, "nothing.bed")
+    box.fails("import chromhmm model.txt --max-duration 5 -o m.json", 2, "--segments")
+    box.fails("import chromhmm model.txt --segments s.bed --max-duration 0 -o m.json", 2, "--max-duration")
+    box.fails("import chromhmm model.txt --segments s.bed --max-duration 99999999 -o m.json", 2, "--max-duration")
+    box.fails("import chromhmm model.txt --segments s.bed -o s.bed", 2, "s.bed")
+
+
+def entries(text):
+    """Lines of a model without their last column, and these."""
+    rows = [line.split("\t") for line in text.splitlines()]
+    return [row[:-1] for row in rows], [float(row[-1]) for row in rows]
+
+
+def check_same_model(expected, found):
+    (names, numbers), (other_names, other_numbers) = entries(expected), entries(found)
+    check(names[1:] == other_names[1:] and len(numbers) == len(other_numbers), "other entries")
+    head, other_head = names[0], other_names[0]
+    check(head[:3] == other_head[:3] and float(head[3]) == float(other_head[3]), "%r, expected %r" % (other_head, head))
+    for name, number, other in zip(names, numbers, other_numbers):
+        check(abs(number - other) <= 1e-12 * number + 1e-15, "%s: %r, expected %r" % (name, other, number))
+
+
+def test_export_gives_the_model_back(box):
+    for order in "ETU":
+        box.write("model.txt", model_text(*SMALL, header="3\t2\t%s\t-12.5\t7" % order))
+        box.ok("import chromhmm model.txt -o m.json")
+        result = box.ok("export chromhmm m.json -o back.txt")
+        check("warning" not in result.stderr, result.stderr)
+        check_same_model(box.text("model.txt"), box.text("back.txt"))
+    box.ok("import chromhmm back.txt -o again.json")
+    check_same_model(box.text("back.txt"), box.ok("export chromhmm again.json").stdout)
+
+
+def test_export_of_a_learned_model(box):
+    """Geometric durations are a hidden Markov model; of the end of a sequence ChromHMM knows nothing."""
+    rng = random.Random(8)
+    rows = [[float(rng.random() < (0.9 if t // 40 % 2 else 0.1)), float(rng.random() < 0.3)] for t in range(2000)]
+    box.write("a.npy", npy(rows))
+    box.ok("learn -q --labels 2 --emission bernoulli --duration geometric --track-names A,B --precision double --max-iterations 20 -o g.json a.npy")
+    result = box.ok("export chromhmm g.json -o g.txt")
+    check("labels-renamed" in result.stderr and "ends-lost" in result.stderr, result.stderr)
+    box.ok("import chromhmm g.txt -o h.json")
+    box.ok("posterior -q -p h.json --precision double --stats h.st -o h.bg a.npy")
+    box.ok("posterior -q -p g.json --precision double --stats g.st -o g.bg a.npy")
+    first, second = (json.loads(box.text(name))["sequences"][0]["log_partition"] for name in ("g.st", "h.st"))
+    check(second > first and second - first < 10, "%r and %r: not the end of one segment" % (first, second))
+    box.ok("learn -q --labels 2 --emission bernoulli --max-duration 20 --track-names A,B --max-iterations 3 -o t.json a.npy")
+    box.fails("export chromhmm t.json -o t.txt", 3, "t.json:/duration", "explicit durations", "--duration geometric")
+    box.fails("export chromhmm demo.params.json -o t.txt", 3, "demo.params.json")
+    box.fails("export chromhmm scores.params.json -o t.txt", 3, "scores.params.json", "label scores")
+    box.fails("export chromhmm nothing.json", 4, "nothing.json")
+    box.fails("export chromhmm g.json -o g.json", 2, "g.json")
+    box.fails("export", 2, "subcommand")
+
+
+def test_heads_that_are_no_probabilities_are_not_exported(box):
+    box.write("model.txt", model_text(*SMALL))
+    box.ok("import chromhmm model.txt -o m.json")
+    model = json.loads(box.text("m.json"))
+    model["emission"]["bias"][1] += 0.5
+    box.write("m.json", json.dumps(model))
+    box.fails("export chromhmm m.json -o out.txt", 3, "m.json:/emission/bias/1", "'E2'")
 
 
 def test_chromosome_11(box):
@@ -105,3 +204,31 @@ def test_chromosome_11(box):
             bins += 1
             different += row.index(max(row)) != label
     check(bins > 672000 and different == 0, "%d of %d bins differ" % (different, bins))
+
+
+def test_chromosome_11_with_durations(box):
+    """Explicit durations of ChromHMM's own segmentation fit the tracks better, and the labels stay close."""
+    folder = make_inputs.shared_data() / "chr11_hg18"
+    if not folder.exists():
+        raise Skip("needs %s" % folder.name)
+    model, bed = folder / "chromhmm10.model_10.txt", folder / "GM12878.chromhmm10.bed"
+    tracks = " ".join("%s=%s" % (path.stem.split(".")[1], path) for path in sorted(folder.glob("GM12878.*.bw")))
+    box.ok("import chromhmm %s -o m.json" % model)
+    check_same_model(model.read_text(), box.ok("export chromhmm m.json").stdout)
+    box.ok("import chromhmm %s --segments %s -o s.json" % (model, bed))
+    box.ok("decode -q -t 2 -p s.json --rule posterior --stats s.st -o s.bed %s" % tracks)
+    found = json.loads(box.text("s.st"))["sequences"][0]["log_partition"]
+    check(-343746 < found < -343546, "log Z %r" % found)
+    check(json.loads(box.text("s.json"))["max_duration"] == 518, "K")
+    # ChromHMM takes the best label of each bin; the path of posteriors makes no change that the model forbids.
+    box.ok("decode -q -t 2 -p m.json --rule posterior -o m.bed %s" % tracks)
+    truth, path = label_bins(bed.read_text()), label_bins(box.text("m.bed"))
+    different = sum(a != b for a, b in zip(truth, path))
+    check(different < 50, "%d bins differ" % different)
+
+
+def label_bins(text):
+    labels = []
+    for row in bed_rows(text):
+        labels += [row[3]] * (-(-int(row[2]) // 200) - int(row[1]) // 200)
+    return labels
