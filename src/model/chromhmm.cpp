@@ -126,8 +126,8 @@ void set_emissions(const Parameters& parameters, const std::string& file, ChromH
     if (!(std::fabs(head.bias[c] - none) <= kScoreTolerance * (1 + std::fabs(none))))
       refuse_export(file, "/emission/bias/" + std::to_string(c),
                     "the bias of label '" + parameters.labels[c].name + "' is " +
-                        std::to_string(head.bias[c]) + "; its weights are those of probabilities only with " +
-                        std::to_string(none),
+                        std::to_string(head.bias[c]) + ", not the sum of log(1-p) over its tracks, " +
+                        std::to_string(none) + ": its emissions are no probabilities",
                     kLearnAdvice);
   }
 }
