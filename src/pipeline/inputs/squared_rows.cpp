@@ -36,11 +36,11 @@ class SquaredRowReader : public RowReader {
  private:
   template <class Value>
   const Value* fill(const Value* from, std::size_t n, std::vector<Value>& to) const {
-    constexpr std::size_t kSlab = std::size_t{1} << 14;  // rows per task
+    constexpr std::size_t kTaskRows = std::size_t{1} << 14;
     const std::size_t inputs = rows_->columns();
     to.resize(n * columns());
-    parallel_for(threads_, (n + kSlab - 1) / kSlab, [&](std::size_t slab, int) {
-      for (std::size_t i = slab * kSlab; i < std::min(n, (slab + 1) * kSlab); ++i) {
+    parallel_for(threads_, (n + kTaskRows - 1) / kTaskRows, [&](std::size_t task, int) {
+      for (std::size_t i = task * kTaskRows; i < std::min(n, (task + 1) * kTaskRows); ++i) {
         Value* row = to.data() + i * columns();
         std::copy_n(from + i * inputs, inputs, row);
         for (std::size_t s = 0; s < squared_.size(); ++s)

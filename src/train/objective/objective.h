@@ -26,9 +26,10 @@ struct ObjectiveOptions {
   bool project = true;
 };
 
-// log Z - score with the margin, or log Z where a piece has no segments, summed over `pieces` (indices into data). With `gradient`, the derivatives
-// are added to it: of a piece without segments, the expected counts. Pieces are computed side by side, each with its part of the threads; sums run in an
-// order that does not depend on them. Throws InputError naming the place when a piece has no finite value.
+// log Z - score with the margin, or log Z where a piece has no segments, summed over `pieces` (indices into
+// data). With `gradient`, the derivatives are added to it: of a piece without segments, the expected counts.
+// Pieces are computed side by side, each with its part of the threads; sums run in an order that does not
+// depend on them. Throws InputError naming the place when a piece has no finite value.
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
                                const Parameters& parameters, const EngineOptions& engine,
                                const ObjectiveOptions& options, ParameterGradient* gradient);
