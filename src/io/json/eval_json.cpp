@@ -8,11 +8,13 @@
 namespace semicrf {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
-Json optional_number(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+OrderedJson optional_number(const std::optional<double>& value) {
+  return value ? OrderedJson(*value) : OrderedJson();
+}
 
-Json match_json(const MatchCounts& counts) {
+OrderedJson match_json(const MatchCounts& counts) {
   return {{"truth", counts.truth},
           {"predicted", counts.predicted},
           {"matched", counts.matched},
@@ -22,19 +24,19 @@ Json match_json(const MatchCounts& counts) {
 }
 
 // Bases with one more key in front.
-Json bases_json(const std::optional<double>& accuracy, const MatchCounts& counts) {
-  Json object = {{"accuracy", optional_number(accuracy)}};
+OrderedJson bases_json(const std::optional<double>& accuracy, const MatchCounts& counts) {
+  OrderedJson object = {{"accuracy", optional_number(accuracy)}};
   object.update(match_json(counts));
   return object;
 }
 
-Json segments_json(const LabelEvaluation& label) {
+OrderedJson segments_json(const LabelEvaluation& label) {
   return {{"exact", match_json(label.segment_exact)}, {"overlap", match_json(label.segment_overlap)}};
 }
 
-Json overall_json(const Evaluation& evaluation) {
+OrderedJson overall_json(const Evaluation& evaluation) {
   const LabelEvaluation sum = evaluation.over_labels();
-  Json object;
+  OrderedJson object;
   object["bases"] = bases_json(sum.bases.recall(), sum.bases);
   object["bases"]["accuracy_predicted"] = optional_number(sum.bases.precision());
   object["bases"]["macro_f1"] = optional_number(evaluation.macro_f1());
@@ -50,8 +52,8 @@ Json overall_json(const Evaluation& evaluation) {
   return object;
 }
 
-Json labels_json(const EvalReport& report) {
-  Json labels = Json::array();
+OrderedJson labels_json(const EvalReport& report) {
+  OrderedJson labels = OrderedJson::array();
   for (std::size_t i = 0; i < report.labels.size(); ++i) {
     const LabelEvaluation& label = report.evaluation->labels[i];
     labels.push_back(
@@ -64,30 +66,30 @@ Json labels_json(const EvalReport& report) {
   return labels;
 }
 
-Json confusion_json(const EvalReport& report) {
+OrderedJson confusion_json(const EvalReport& report) {
   const std::size_t columns = report.labels.size() + 1;
-  Json rows = Json::array();
+  OrderedJson rows = OrderedJson::array();
   for (std::size_t i = 0; i + 1 < columns; ++i) {
     const auto row = report.evaluation->confusion.begin() + static_cast<std::ptrdiff_t>(i * columns);
     rows.push_back(std::vector<std::int64_t>(row, row + static_cast<std::ptrdiff_t>(columns)));
   }
-  Json names = report.labels;
-  Json predicted = names;
+  OrderedJson names = report.labels;
+  OrderedJson predicted = names;
   predicted.push_back(nullptr);
   return {{"truth", names}, {"predicted", predicted}, {"bases", rows}};
 }
 
-Json path_json(const Rescoring& sums, const RescoredPath& path) {
-  Json object = {{"segments", path.segments}, {"moved", path.moved}, {"lost", path.lost}};
-  object["viterbi_score"] = path.score ? Json(path.score->viterbi_score) : Json();
-  object["log_weight"] = path.score ? Json(path.score->log_weight) : Json();
+OrderedJson path_json(const Rescoring& sums, const RescoredPath& path) {
+  OrderedJson object = {{"segments", path.segments}, {"moved", path.moved}, {"lost", path.lost}};
+  object["viterbi_score"] = path.score ? OrderedJson(path.score->viterbi_score) : OrderedJson();
+  object["log_weight"] = path.score ? OrderedJson(path.score->log_weight) : OrderedJson();
   object["log_likelihood"] = optional_number(sums.log_likelihood(path));
   object["log_likelihood_per_position"] = optional_number(sums.log_likelihood_per_position(path));
   if (!path.impossible.empty()) object["impossible"] = path.impossible;
   return object;
 }
 
-void put_rescoring(Json& object, const Rescoring& sums) {
+void put_rescoring(OrderedJson& object, const Rescoring& sums) {
   object["positions"] = sums.positions;
   object["pieces"] = sums.pieces;
   object["log_partition"] = sums.log_partition;
@@ -98,53 +100,55 @@ void put_rescoring(Json& object, const Rescoring& sums) {
   object["predicted"] = path_json(sums, sums.predicted);
 }
 
-Json model_json(const RescoreResult& model) {
-  Json object = {{"params", model.params},
-                 {"params_sha256", model.params_sha256},
-                 {"device", model.device},
-                 {"bin_size", model.bin_size}};
+OrderedJson model_json(const RescoreResult& model) {
+  OrderedJson object = {{"params", model.params},
+                        {"params_sha256", model.params_sha256},
+                        {"device", model.device},
+                        {"bin_size", model.bin_size}};
   put_rescoring(object, model.total);
-  object["sequences"] = Json::array();
+  object["sequences"] = OrderedJson::array();
   for (const Rescoring& sequence : model.sequences) {
-    Json entry = {{"name", sequence.name}};
+    OrderedJson entry = {{"name", sequence.name}};
     put_rescoring(entry, sequence);
     object["sequences"].push_back(std::move(entry));
   }
   return object;
 }
 
-Json side_json(const EvalReport::Side& side) { return {{"file", side.file}, {"segments", side.segments}}; }
+OrderedJson side_json(const EvalReport::Side& side) {
+  return {{"file", side.file}, {"segments", side.segments}};
+}
 
 // What a prediction has in common with the truth.
-void put_comparison(Json& document, const EvalReport& report) {
+void put_comparison(OrderedJson& document, const EvalReport& report) {
   document["overall"] = overall_json(*report.evaluation);
   document["labels"] = labels_json(report);
   document["confusion"] = confusion_json(report);
 }
 
 // Where the truth is.
-void put_evaluated(Json& document, const EvalReport& report) {
+void put_evaluated(OrderedJson& document, const EvalReport& report) {
   document["merge_adjacent"] = report.merge_adjacent;
   document["bases"] = report.bases;
   if (report.evaluation) document["missing"] = report.evaluation->missing();
   document["stretches"] = report.stretches;
-  document["chromosomes"] = Json::array();
+  document["chromosomes"] = OrderedJson::array();
   for (const EvalReport::Chromosome& chromosome : report.chromosomes) {
-    Json entry = {{"name", chromosome.name}, {"bases", chromosome.bases}};
+    OrderedJson entry = {{"name", chromosome.name}, {"bases", chromosome.bases}};
     if (report.evaluation) entry["missing"] = chromosome.missing;
     document["chromosomes"].push_back(std::move(entry));
   }
 }
 
-Json reliability_json(const Reliability& sums) {
-  Json object = {{"bins", sums.count()},
-                 {"events", sums.events()},
-                 {"mean_predicted", optional_number(sums.mean_predicted())},
-                 {"observed", optional_number(sums.observed())},
-                 {"brier", optional_number(sums.brier())},
-                 {"log_loss", optional_number(sums.log_loss())},
-                 {"expected_calibration_error", optional_number(sums.calibration_error())}};
-  object["reliability"] = Json::array();
+OrderedJson reliability_json(const Reliability& sums) {
+  OrderedJson object = {{"bins", sums.count()},
+                        {"events", sums.events()},
+                        {"mean_predicted", optional_number(sums.mean_predicted())},
+                        {"observed", optional_number(sums.observed())},
+                        {"brier", optional_number(sums.brier())},
+                        {"log_loss", optional_number(sums.log_loss())},
+                        {"expected_calibration_error", optional_number(sums.calibration_error())}};
+  object["reliability"] = OrderedJson::array();
   for (std::size_t i = 0; i < sums.bins().size(); ++i) {
     const ReliabilityBin& bin = sums.bins()[i];
     object["reliability"].push_back({{"lower", sums.lower(i)},
@@ -157,26 +161,26 @@ Json reliability_json(const Reliability& sums) {
   return object;
 }
 
-Json label_posteriors_json(const LabelsCalibration& labels) {
+OrderedJson label_posteriors_json(const LabelsCalibration& labels) {
   const Reliability pooled = labels.pooled();
-  Json object = {{"file", labels.file},
-                 {"missing", labels.missing},
-                 {"bins", labels.bins},
-                 {"without_posterior", labels.unknown},
-                 {"brier", optional_number(labels.brier())},
-                 {"log_loss", optional_number(labels.log_loss())},
-                 {"expected_calibration_error", optional_number(pooled.calibration_error())}};
+  OrderedJson object = {{"file", labels.file},
+                        {"missing", labels.missing},
+                        {"bins", labels.bins},
+                        {"without_posterior", labels.unknown},
+                        {"brier", optional_number(labels.brier())},
+                        {"log_loss", optional_number(labels.log_loss())},
+                        {"expected_calibration_error", optional_number(pooled.calibration_error())}};
   object["reliability"] = reliability_json(pooled)["reliability"];
-  object["labels"] = Json::array();
+  object["labels"] = OrderedJson::array();
   for (const LabelCalibration& label : labels.labels) {
-    Json entry = {{"name", label.name}};
+    OrderedJson entry = {{"name", label.name}};
     entry.update(reliability_json(label.reliability));
     object["labels"].push_back(std::move(entry));
   }
   return object;
 }
 
-Json intervals_json(const IntervalCalibration& intervals) {
+OrderedJson intervals_json(const IntervalCalibration& intervals) {
   const IntervalCoverage& coverage = intervals.coverage;
   return {{"file", intervals.file},
           {"level", optional_number(intervals.level)},
@@ -189,8 +193,8 @@ Json intervals_json(const IntervalCalibration& intervals) {
           {"inside_share", optional_number(coverage.inside_share())}};
 }
 
-Json calibration_json(const CalibrationReport& report) {
-  Json object = {{"bin_size", report.bin_size}};
+OrderedJson calibration_json(const CalibrationReport& report) {
+  OrderedJson object = {{"bin_size", report.bin_size}};
   if (report.boundaries) {
     object["boundaries"] = {{"file", report.boundaries->file}, {"missing", report.boundaries->missing}};
     object["boundaries"].update(reliability_json(report.boundaries->reliability));
@@ -200,33 +204,33 @@ Json calibration_json(const CalibrationReport& report) {
   return object;
 }
 
-void put_difference(Json& object, const ModelDifference& sums) {
+void put_difference(OrderedJson& object, const ModelDifference& sums) {
   const bool finite = sums.forbidden.empty();
   object["positions"] = sums.positions;
   object["pieces"] = sums.pieces;
   object["log_partition"] = sums.log_partition;
   object["other_log_partition"] =
-      std::isfinite(sums.other_log_partition) ? Json(sums.other_log_partition) : Json();
+      std::isfinite(sums.other_log_partition) ? OrderedJson(sums.other_log_partition) : OrderedJson();
   object["segmentation_entropy"] = sums.entropy;
-  object["cross_entropy"] = finite ? Json(sums.cross_entropy) : Json();
-  object["kl_divergence"] = finite ? Json(sums.divergence()) : Json();
+  object["cross_entropy"] = finite ? OrderedJson(sums.cross_entropy) : OrderedJson();
+  object["kl_divergence"] = finite ? OrderedJson(sums.divergence()) : OrderedJson();
   if (!finite) object["infinite"] = sums.forbidden;
 }
 
-Json differences_json(const std::vector<ModelDifference>& differences) {
-  Json list = Json::array();
+OrderedJson differences_json(const std::vector<ModelDifference>& differences) {
+  OrderedJson list = OrderedJson::array();
   for (const ModelDifference& one : differences) {
-    Json entry = {{"name", one.name}};
+    OrderedJson entry = {{"name", one.name}};
     put_difference(entry, one);
     list.push_back(std::move(entry));
   }
   return list;
 }
 
-Json against_json(const ModelComparison& comparison) {
-  Json object = {{"params", comparison.params}, {"params_sha256", comparison.params_sha256},
-                 {"other", comparison.other},   {"other_sha256", comparison.other_sha256},
-                 {"device", comparison.device}, {"bin_size", comparison.bin_size}};
+OrderedJson against_json(const ModelComparison& comparison) {
+  OrderedJson object = {{"params", comparison.params}, {"params_sha256", comparison.params_sha256},
+                        {"other", comparison.other},   {"other_sha256", comparison.other_sha256},
+                        {"device", comparison.device}, {"bin_size", comparison.bin_size}};
   put_difference(object, comparison.total);
   object["sequences"] = differences_json(comparison.sequences);
   if (!comparison.regions.empty()) object["regions"] = differences_json(comparison.regions);
@@ -236,7 +240,7 @@ Json against_json(const ModelComparison& comparison) {
 }  // namespace
 
 std::string eval_json_text(const EvalReport& report) {
-  Json document;
+  OrderedJson document;
   document["format"] = "semicrf-eval";
   document["format_version"] = "1.1";
   document["version"] = report.version;
@@ -245,7 +249,7 @@ std::string eval_json_text(const EvalReport& report) {
   if (report.evaluation) document["tolerance"] = report.evaluation->tolerance;
   if (report.bin_size) document["bin_size"] = *report.bin_size;
   if (report.truth) put_evaluated(document, report);
-  document["warnings"] = Json::array();
+  document["warnings"] = OrderedJson::array();
   for (const Warning& warning : report.warnings)
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
   if (report.evaluation) put_comparison(document, report);
@@ -254,7 +258,7 @@ std::string eval_json_text(const EvalReport& report) {
   if (report.calibration) document["calibration"] = calibration_json(*report.calibration);
   constexpr int kIndent = 2;
   // Names that are not UTF-8 must not make the report fail.
-  return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 }  // namespace semicrf

@@ -8,15 +8,15 @@
 namespace semicrf {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 template <typename Value>
-void put_optional(Json& object, const char* key, const std::optional<Value>& value) {
+void put_optional(OrderedJson& object, const char* key, const std::optional<Value>& value) {
   if (value) object[key] = *value;
 }
 
-Json missing_json(const std::vector<MissingStats>& tracks) {
-  Json list = Json::array();
+OrderedJson missing_json(const std::vector<MissingStats>& tracks) {
+  OrderedJson list = OrderedJson::array();
   for (const MissingStats& track : tracks) {
     list.push_back({{"track", track.track}, {"bins", track.bins}});
     put_optional(list.back(), "bases", track.bases);
@@ -24,8 +24,8 @@ Json missing_json(const std::vector<MissingStats>& tracks) {
   return list;
 }
 
-Json labels_json(const std::vector<LabelStats>& labels) {
-  Json list = Json::array();
+OrderedJson labels_json(const std::vector<LabelStats>& labels) {
+  OrderedJson list = OrderedJson::array();
   for (const LabelStats& label : labels)
     list.push_back({{"name", label.name},
                     {"expected_segments", label.expected_segments},
@@ -34,10 +34,10 @@ Json labels_json(const std::vector<LabelStats>& labels) {
   return list;
 }
 
-Json pieces_json(const std::vector<PieceStats>& pieces) {
-  Json list = Json::array();
+OrderedJson pieces_json(const std::vector<PieceStats>& pieces) {
+  OrderedJson list = OrderedJson::array();
   for (const PieceStats& piece : pieces) {
-    Json object;
+    OrderedJson object;
     object["start"] = piece.start;
     object["end"] = piece.end;
     put_optional(object, "log_partition", piece.log_partition);
@@ -50,9 +50,9 @@ Json pieces_json(const std::vector<PieceStats>& pieces) {
 }
 
 // Of the sequence: sums of file r over the pieces that have an r-th segmentation.
-void put_ranks(Json& object, const std::vector<RankStats>& pieces) {
+void put_ranks(OrderedJson& object, const std::vector<RankStats>& pieces) {
   std::vector<double> score, log_probability;
-  Json list = Json::array();
+  OrderedJson list = OrderedJson::array();
   for (const RankStats& piece : pieces) {
     const std::size_t ranks = std::max(score.size(), piece.score.size());
     score.resize(ranks);
@@ -71,8 +71,8 @@ void put_ranks(Json& object, const std::vector<RankStats>& pieces) {
   object["best"] = list;
 }
 
-Json sequence_json(const SequenceStats& sequence) {
-  Json object;
+OrderedJson sequence_json(const SequenceStats& sequence) {
+  OrderedJson object;
   object["name"] = sequence.name;
   object["length"] = sequence.length;
   object["covered"] = sequence.covered;
@@ -104,15 +104,15 @@ Json sequence_json(const SequenceStats& sequence) {
 }  // namespace
 
 std::string stats_text(const Stats& stats) {
-  Json document;
+  OrderedJson document;
   document["format"] = "semicrf-stats";
   document["format_version"] = "1.0";
   document["version"] = stats.version;
   document["device"] = stats.device;
-  document["timings"] = Json::object();
+  document["timings"] = OrderedJson::object();
   for (const auto& [name, seconds] : stats.timings) document["timings"][name] = seconds;
   put_optional(document, "peak_memory", stats.peak_memory);
-  document["warnings"] = Json::array();
+  document["warnings"] = OrderedJson::array();
   for (const Warning& warning : stats.warnings) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
   }
@@ -123,12 +123,12 @@ std::string stats_text(const Stats& stats) {
     document["bic"] = stats.learning->bic;
     put_optional(document, "validation_log_likelihood", stats.learning->validation_log_likelihood);
   }
-  document["sequences"] = Json::array();
+  document["sequences"] = OrderedJson::array();
   for (const SequenceStats& sequence : stats.sequences)
     document["sequences"].push_back(sequence_json(sequence));
   constexpr int kIndent = 2;
   // Names that are not UTF-8 must not make the statistics fail.
-  return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return document.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
 void write_stats(const std::string& path, const Stats& stats) {
