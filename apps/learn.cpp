@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,12 +21,12 @@ namespace semicrf {
 namespace {
 
 constexpr int kMostLabels = 200;
+constexpr std::string_view kChromHmmPrefix = "chromhmm:";
 
 struct LearnArguments {
   EngineArguments engine;
   LearnOptions options;
-  std::string emission = "auto", transform = "auto", missing = "default", durations = "table",
-              init = "kmeans";
+  std::string emission = "auto", transform = "auto", missing = "default", durations, init = "kmeans";
   LogArguments log;
   std::string max_memory;
   bool dry_run = false;
@@ -38,14 +39,16 @@ LawKind law_kind(const std::string& name) {
 
 LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
-  start_logging(arguments.log, options.input, {});
+  start_logging(arguments.log, options.input, {options.known_labels});
   options.engine = engine_options(arguments.engine);
   options.emission = emission_from_name(arguments.emission);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
-  options.law.durations = law_kind(arguments.durations);
+  if (!arguments.durations.empty()) options.law.durations = law_kind(arguments.durations);
   if (arguments.init == "random") {
     options.start = LearnStart::kRandom;
+  } else if (arguments.init.starts_with(kChromHmmPrefix)) {
+    options.chromhmm_model = arguments.init.substr(kChromHmmPrefix.size());
   } else if (arguments.init != "kmeans") {
     options.input.parameters = arguments.init;
   }
@@ -77,6 +80,9 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, kMostLabels));
+  command.add_option("--labels-known", options.known_labels,
+                     "BED file with a label in column 4: bins that it labels keep that label (A|B: one of "
+                     "these), the others are learned; labels beyond those of the file are new ones");
   command.add_option(
       "TRACK", input.inputs,
       "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
@@ -140,7 +146,8 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
       .add_option(
           "--init", arguments.init,
           "where fits start: kmeans (clusters of single bins), random (bins drawn at random), or a parameter "
-          "file to go on from, whose labels, tracks and durations are kept")
+          "file to go on from, whose labels and tracks are kept, and durations unless --duration, "
+          "--max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, with durations")
       ->capture_default_str();
   command
       .add_option("--restarts", options.restarts,

@@ -29,7 +29,7 @@ struct TrainArguments {
   EngineArguments engine;
   TrainOptions options;
   std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
-              missing = "default", optimizer = "lbfgs";
+              missing = "default", optimizer = "lbfgs", unlabeled = "auto", schedule = "linear";
   LogArguments log;
   UnitArguments unit;
   std::string max_memory;
@@ -93,7 +93,11 @@ TrainOptions train_options(const TrainArguments& arguments) {
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
   options.missing =
       missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);  // the name was checked
+  if (arguments.unlabeled != "auto")
+    options.unlabeled = arguments.unlabeled == "cut" ? Unlabeled::kCut : Unlabeled::kFree;
   options.optimizer = arguments.optimizer == "adamw" ? Optimizer::kAdamW : Optimizer::kLbfgs;
+  if (arguments.schedule != "linear")
+    options.adamw.schedule = arguments.schedule == "cosine" ? RateSchedule::kCosine : RateSchedule::kConstant;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
   options.version = SEMICRF_VERSION;
   return options;
@@ -128,8 +132,9 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command
       .add_option(
           "--labels", options.labels_file,
-          "the true segments: BED file with the label in column 4; or, with --rate, [sequence=]PATH of a"
-          " Praat TextGrid, a folder of them, or a table with the columns begin, end (seconds) and label")
+          "the true segments: BED file with the label in column 4 (A|B: one of these; A:0.7|B:0.3: with "
+          "weights); or, with --rate, [sequence=]PATH of a Praat TextGrid, a folder of them, or a table with "
+          "the columns begin, end (seconds) and label")
       ->required();
   add_tier_option(command, arguments.unit);
   command.add_option(
@@ -143,6 +148,11 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("--background", options.background,
                      "label of the bases that no line of the labels covers, inside the regions to train on; "
                      "chromosomes without any label only where a region names them");
+  add_choice(command, "--unlabeled", arguments.unlabeled,
+             "bins between labelled ones that have no label themselves: free (they may have any label), cut\n"
+             "(they are left out, and training sees two pieces); auto (default): free where fewer bins than\n"
+             "K (--max-duration) lie between two lines, else cut",
+             {"auto", "cut", "free"});
   command.add_option("--init", input.parameters,
                      "parameter file to start from; its labels, tracks and transforms are kept");
   add_region_options(command, input, "region to train on");
@@ -241,6 +251,17 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("--learning-rate", options.adamw.learning_rate, "adamw: size of a step per parameter")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  add_choice(command, "--schedule", arguments.schedule,
+             "adamw: how the learning rate falls over --max-iterations: linear (default) or cosine, to a "
+             "twentieth, or constant",
+             {"linear", "cosine", "constant"});
+  command
+      .add_option("--warm-up", options.adamw.warm_up,
+                  "adamw: steps over which the learning rate rises from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_weight("--clip-norm", options.adamw.clip_norm,
+             "adamw: longer gradients are shortened to this length; 0: none is");
   add_weight("--weight-decay", options.adamw.weight_decay,
              "adamw: decoupled decay towards the initial values");
   command.add_option("--window", options.adamw.window, "adamw: bins per window, cut at true boundaries")

@@ -52,7 +52,7 @@ struct FeatureRows {
   const HeadTable* finish = nullptr;
   // What training takes from the emission score of every position's own label, in the precision of scores.
   double margin = 0;
-  const int* true_labels = nullptr;  // (end - begin); null: nothing is taken
+  const int* true_labels = nullptr;  // (end - begin), -1: no label; null: nothing is taken
 
   bool empty() const { return emission == nullptr; }
 };

@@ -43,11 +43,46 @@ class Clustering {
     }
   }
 
-  // Bins of the sample, each with a probability as its squared distance from those taken before (k-means++).
-  void choose_centres(int labels, LearnStart start, Drawing& draw) {
+  // Means of the bins with one known label, for labels below `known` that have such bins.
+  void fix_centres(int labels, int known) {
+    centres_.assign(wide(labels) * columns_, 0);
+    is_fixed_.assign(wide(labels), false);
+    std::vector<double> bins(wide(labels));
+    for (const TrainingPiece& piece : data_.pieces)
+      for (const LabelEvidence& one : piece.evidence) {
+        if (one.labels.size() != 1 || one.labels.front() >= known) continue;
+        const std::size_t c = wide(one.labels.front());
+        bins[c] += static_cast<double>(one.end - one.begin);
+        for (std::int64_t t = one.begin; t < one.end; ++t)
+          for (std::size_t f = 0; f < columns_; ++f)
+            centres_[c * columns_ + f] +=
+                static_cast<double>(piece.features[static_cast<std::size_t>(t) * columns_ + f]) * scale_[f];
+      }
+    for (std::size_t c = 0; c < wide(labels); ++c) {
+      if (bins[c] == 0) continue;
+      is_fixed_[c] = true;
+      for (std::size_t f = 0; f < columns_; ++f) centres_[c * columns_ + f] /= bins[c];
+    }
+  }
+
+  // The others: bins of the sample, each with a probability as its squared distance from the centres so far
+  // (k-means++).
+  void choose_centres(LearnStart start, Drawing& draw) {
     const std::size_t count = sample_.size() / columns_;
-    std::vector<double> distance(count, 1.0);
-    for (int c = 0; c < labels; ++c) {
+    std::vector<double> distance(count, std::numeric_limits<double>::infinity());
+    const auto see = [&](std::size_t c) {
+      for (std::size_t i = 0; i < count; ++i)
+        distance[i] = std::min(distance[i], squared_distance(sample_.data() + i * columns_, c));
+    };
+    bool first = true;
+    for (std::size_t c = 0; c < is_fixed_.size(); ++c)
+      if (is_fixed_[c]) {
+        see(c);
+        first = false;
+      }
+    for (std::size_t c = 0; c < is_fixed_.size(); ++c) {
+      if (is_fixed_[c]) continue;
+      if (first) std::ranges::fill(distance, 1.0);
       double total = 0;
       for (const double d : distance) total += d;
       std::size_t chosen = static_cast<std::size_t>(draw.below(static_cast<std::int64_t>(count)));
@@ -55,12 +90,11 @@ class Clustering {
         double left = draw.uniform() * total;
         for (chosen = 0; chosen + 1 < count && left >= distance[chosen]; ++chosen) left -= distance[chosen];
       }
-      centres_.insert(centres_.end(), sample_.begin() + static_cast<std::ptrdiff_t>(chosen * columns_),
-                      sample_.begin() + static_cast<std::ptrdiff_t>((chosen + 1) * columns_));
-      for (std::size_t i = 0; i < count; ++i) {
-        const double d = squared_distance(sample_.data() + i * columns_, wide(c));
-        distance[i] = c == 0 ? d : std::min(distance[i], d);
-      }
+      std::copy_n(sample_.begin() + static_cast<std::ptrdiff_t>(chosen * columns_), columns_,
+                  centres_.begin() + static_cast<std::ptrdiff_t>(c * columns_));
+      if (first) std::ranges::fill(distance, std::numeric_limits<double>::infinity());
+      first = false;
+      see(c);
     }
   }
 
@@ -76,7 +110,7 @@ class Clustering {
         for (std::size_t f = 0; f < columns_; ++f) sums[c * columns_ + f] += row[f];
       }
       for (std::size_t c = 0; c < labels; ++c)
-        for (std::size_t f = 0; f < columns_ && sizes[c] > 0; ++f)
+        for (std::size_t f = 0; f < columns_ && sizes[c] > 0 && !is_fixed_[c]; ++f)
           centres_[c * columns_ + f] = sums[c * columns_ + f] / sizes[c];
     }
   }
@@ -84,12 +118,18 @@ class Clustering {
   std::vector<int> label_all() const {
     std::vector<int> labels;
     Rows row(columns_);
-    for (const TrainingPiece& piece : data_.pieces)
-      for (std::size_t t = 0; t < static_cast<std::size_t>(piece.length); ++t) {
+    for (const TrainingPiece& piece : data_.pieces) {
+      auto known = piece.evidence.begin();
+      for (std::int64_t t = 0; t < piece.length; ++t) {
+        while (known != piece.evidence.end() && known->end <= t) ++known;
+        const bool is_free = known == piece.evidence.end() || known->is_free();
         for (std::size_t f = 0; f < columns_; ++f)
-          row[f] = static_cast<double>(piece.features[t * columns_ + f]) * scale_[f];
-        labels.push_back(static_cast<int>(nearest(row.data())));
+          row[f] =
+              static_cast<double>(piece.features[static_cast<std::size_t>(t) * columns_ + f]) * scale_[f];
+        labels.push_back(
+            static_cast<int>(is_free ? nearest(row.data()) : nearest(row.data(), known->labels)));
       }
+    }
     return labels;
   }
 
@@ -139,18 +179,26 @@ class Clustering {
     return best;
   }
 
+  std::size_t nearest(const double* row, const std::vector<int>& among) const {
+    return wide(
+        *std::ranges::min_element(among, {}, [&](int label) { return squared_distance(row, wide(label)); }));
+  }
+
   const TrainingData& data_;
   std::size_t columns_;
   std::vector<double> scale_;
   Rows sample_, centres_;
+  std::vector<bool> is_fixed_;  // of centres
 };
 
 }  // namespace
 
-std::vector<int> cluster_bins(const TrainingData& data, int labels, LearnStart start, std::uint64_t seed) {
+std::vector<int> cluster_bins(const TrainingData& data, int labels, int known, LearnStart start,
+                              std::uint64_t seed) {
   Drawing draw(seed);
   Clustering clustering(data, draw);
-  clustering.choose_centres(labels, start, draw);
+  clustering.fix_centres(labels, known);
+  clustering.choose_centres(start, draw);
   if (start == LearnStart::kKMeans) clustering.move_centres();
   return clustering.label_all();
 }

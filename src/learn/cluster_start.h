@@ -13,8 +13,11 @@ namespace semicrf {
 
 // A label for every bin, piece by piece: that of the nearest of `labels` centres, features in units of their
 // standard deviation. kKMeans: centres by k-means++ and Lloyd's iterations over a sample of the bins;
-// kRandom: bins drawn at random. By `seed` alone.
-std::vector<int> cluster_bins(const TrainingData& data, int labels, LearnStart start, std::uint64_t seed);
+// kRandom: bins drawn at random. By `seed` alone. The first `known` labels, as far as bins have them in the
+// pieces' evidence, have the mean of these bins as their centre; and a bin has no label that its evidence
+// rules out.
+std::vector<int> cluster_bins(const TrainingData& data, int labels, int known, LearnStart start,
+                              std::uint64_t seed);
 
 struct FirstModel {
   ChainModel chain;

@@ -2,32 +2,19 @@
 
 #include <chrono>
 #include <cmath>
-#include <numeric>
 
 #include "train/objective/objective.h"
 
 namespace semicrf {
-namespace {
-
-std::vector<std::size_t> all_pieces(const TrainingData& data) {
-  std::vector<std::size_t> all(data.pieces.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
-}
-
-}  // namespace
-
 EmResult fit_em(const TrainingData& training, const TrainingData& validation, const EngineOptions& engine,
                 const EmOptions& options, const SegmentLaw& law, Emissions& emissions, Parameters first,
                 const std::function<void(const EmIteration&)>& show) {
-  const std::vector<std::size_t> pieces = all_pieces(training);
   EmResult result;
   result.parameters = std::move(first);
   for (int iteration = 0;; ++iteration) {
     const auto begin = std::chrono::steady_clock::now();
-    // A piece without segments has the value log Z, whose derivatives are the expected counts.
     ParameterGradient counts(result.parameters);
-    const double log_z = negative_log_likelihood(training, pieces, result.parameters, engine, {}, &counts);
+    const double log_z = log_evidence(training, result.parameters, engine, &counts);
     const double value = log_z + emissions.base_measure(emissions.values());
     const bool small_step = iteration > 0 && value - result.log_likelihood.back() <
                                                  options.tolerance * std::fabs(result.log_likelihood.back());
@@ -41,9 +28,8 @@ EmResult fit_em(const TrainingData& training, const TrainingData& validation, co
     emissions.maximize({counts.bias, counts.weights}, *result.parameters.emission);
   }
   if (!validation.pieces.empty())
-    result.validation =
-        negative_log_likelihood(validation, all_pieces(validation), result.parameters, engine, {}, nullptr) +
-        emissions.base_measure(ValueCounts(validation));
+    result.validation = log_evidence(validation, result.parameters, engine, nullptr) +
+                        emissions.base_measure(ValueCounts(validation));
   return result;
 }
 

@@ -15,6 +15,7 @@
 #include "io/json/json_document.h"
 #include "io/json/stats_json.h"
 #include "io/memory_size.h"
+#include "io/models/chromhmm_model.h"
 #include "io/params/params_json.h"
 #include "io/params/params_write.h"
 #include "io/params/training_record.h"
@@ -22,10 +23,12 @@
 #include "learn/cluster_start.h"
 #include "learn/em_fit.h"
 #include "learn/learn_record.h"
+#include "model/chromhmm.h"
 #include "model/feature_transform.h"
 #include "pipeline/inputs/input_arguments.h"
 #include "pipeline/run/log.h"
 #include "pipeline/windows/memory_budget.h"
+#include "train/data/label_file.h"
 #include "train/data/training_inputs.h"
 #include "train/objective/objective.h"
 
@@ -54,12 +57,13 @@ TrainOptions reading_options(const LearnOptions& options) {
   return reading;
 }
 
-// Labels in the order of their share of the bins, largest first.
-Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins) {
+// Labels in the order of their share of the bins, largest first; the first `known` keep their places.
+Parameters sorted_by_bins(const Parameters& parameters, const std::vector<double>& bins, std::size_t known) {
   const std::size_t labels = parameters.labels.size(), tracks = parameters.tracks.size();
   std::vector<std::size_t> order(labels);
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return bins[a] > bins[b]; });
+  std::stable_sort(order.begin() + static_cast<std::ptrdiff_t>(known), order.end(),
+                   [&](std::size_t a, std::size_t b) { return bins[a] > bins[b]; });
   Parameters sorted = parameters;
   const ChainModel& from = parameters.chain;
   ChainModel& to = sorted.chain;
@@ -91,7 +95,7 @@ class Learner {
   Learner(const LearnOptions& options, const LearnLog& log) : options_(options), log_(log) {
     share_one_heap();
     check_options();
-    if (!options.input.parameters.empty()) read_init();
+    if (from_file()) read_init();
     read_data();
     check_files();
     check_memory_limit(
@@ -135,24 +139,45 @@ class Learner {
   }
 
  private:
+  bool from_file() const { return !options_.input.parameters.empty() || !options_.chromhmm_model.empty(); }
+  const std::string& init_path() const {
+    return options_.chromhmm_model.empty() ? options_.input.parameters : options_.chromhmm_model;
+  }
+
   void check_options() const {
-    if (options_.labels.empty() && options_.input.parameters.empty())
+    if (options_.labels.empty() && !from_file() && options_.known_labels.empty())
       throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
     if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))
       throw UsageError("--bin-size must be 1 to " + std::to_string(kMaxBinSize));
-    if (!options_.input.parameters.empty() && !options_.labels.empty())
+    if (from_file() && !options_.labels.empty())
       throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
   }
 
   void read_init() {
-    init_ = read_params_json(options_.input.parameters).parameters;
+    if (options_.chromhmm_model.empty()) {
+      init_ = read_params_json(options_.input.parameters).parameters;
+    } else {
+      init_ = parameters_of(read_chromhmm_model(options_.chromhmm_model),
+                            options_.input.bin_size.value_or(kDefaultBinSize), inputs_.warnings);
+    }
+    check_init();
+    const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations;
+    if (!reshape && options_.chromhmm_model.empty()) return;
+    try {
+      init_->chain = SegmentLaw(options_.law, init_->num_labels()).reshaped(init_->chain);
+    } catch (const InputError& error) {
+      throw InputError({init_path(), "", error.what(), ""});
+    }
+  }
+
+  void check_init() const {
     if (!init_->emission || init_->boundary)
-      throw InputError({options_.input.parameters, "",
+      throw InputError({init_path(), "",
                         "the --init parameters must have an emission section and no boundary section",
                         "learn starts from models of tracks; start without --init FILE"});
     if (init_->centering != Centering::kNone || init_->chain.initial != InitialTerm::kNone)
       throw InputError(
-          {options_.input.parameters, "",
+          {init_path(), "",
            "a model that learn goes on from has \"centering\": \"none\" and \"initial\": \"none\"",
            "start without --init FILE"});
   }
@@ -166,9 +191,11 @@ class Learner {
 
   void read_data() {
     const TrainOptions reading = reading_options(options_);
-    LabelFile none;
-    none.none = true;
-    none.labels = {{"1", std::nullopt}};
+    LabelFile known;
+    if (!options_.known_labels.empty())
+      known = read_label_file(options_.known_labels, init_ ? init_->labels : std::vector<Label>());
+    known_ = known.labels;
+    known.whole_sequences = true;
     bin_size_ = bin_size();
     if (init_) {
       for (const Track& track : init_->tracks)
@@ -182,7 +209,9 @@ class Learner {
       track.center = 0;
       track.scale = 1;
     }
-    inputs_ = read_training_inputs(reading, none, raw, bin_size_);
+    std::vector<Warning> warnings = std::move(inputs_.warnings);
+    inputs_ = read_training_inputs(reading, known, raw, bin_size_);
+    inputs_.warnings.insert(inputs_.warnings.begin(), warnings.begin(), warnings.end());
     for (TrainingData* data : {&inputs_.training, &inputs_.validation})
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
     if (init_) {
@@ -191,7 +220,7 @@ class Learner {
       const bool squares = std::ranges::any_of(tracks_, &Track::is_square);
       if (squares != (family_ == EmissionFamily::kGaussian))
         throw InputError(
-            {options_.input.parameters, "",
+            {init_path(), "",
              "the tracks of --init do not fit " + std::string(emission_name(family_)) + " emissions",
              "say which with --emission, or start without --init FILE"});
     } else {
@@ -201,7 +230,7 @@ class Learner {
     }
     apply_features(tracks_, inputs_.training);
     apply_features(tracks_, inputs_.validation);
-    labels_ = init_ ? std::vector<int>{init_->num_labels()} : options_.labels;
+    settle_labels();
     record_.version = options_.version;
     record_.emission = emission_name(family_);
     record_.positions = inputs_.training.positions();
@@ -210,6 +239,21 @@ class Learner {
       if (!path.empty())
         record_.files.emplace_back(std::filesystem::path(path).filename().string(), file_sha256(path));
     describe_options();
+  }
+
+  void settle_labels() {
+    labels_ = options_.labels;
+    const int known = static_cast<int>(known_.size());
+    if (init_) {
+      labels_ = {init_->num_labels()};
+    } else if (labels_.empty()) {
+      labels_ = {known};
+    }
+    for (const int labels : labels_)
+      if (labels < known)
+        throw UsageError("--labels " + std::to_string(labels) + " is less than the " + std::to_string(known) +
+                             " labels of --labels-known",
+                         "give --labels " + std::to_string(known) + " or more; the others are new labels");
   }
 
   // That of the command line, else what the file says of itself, else what its tracks and the values look
@@ -238,6 +282,9 @@ class Learner {
       record_.options.emplace_back(name, value);
     };
     add("bin-size", std::to_string(bin_size_));
+    if (from_file()) add("init", std::filesystem::path(init_path()).filename().string());
+    if (!options_.known_labels.empty())
+      add("labels-known", std::filesystem::path(options_.known_labels).filename().string());
     add("precision", options_.engine.precision == Precision::kFloat ? "float" : "double");
     if (!options_.input.regions.empty()) add("region", joined(options_.input.regions, " "));
     if (!options_.val_regions.empty()) add("val-region", joined(options_.val_regions, " "));
@@ -251,15 +298,16 @@ class Learner {
   void check_files() const {
     std::vector<OutputSpec> outputs{{options_.output, IndexKind::kNone}};
     if (!options_.stats_path.empty()) outputs.push_back({options_.stats_path, IndexKind::kNone});
-    check_outputs(outputs, inputs_.paths);
+    std::vector<std::string> paths = inputs_.paths;
+    if (!options_.chromhmm_model.empty()) paths.push_back(options_.chromhmm_model);
+    check_outputs(outputs, paths);
   }
 
   // A model of the shape that is fitted, before anything is learned.
   Parameters shaped(int labels) const {
     if (init_) return *init_;
     Parameters parameters;
-    for (int c = 0; c < labels; ++c)
-      parameters.labels.push_back({std::to_string(c + 1), palette_color(wide(c))});
+    parameters.labels = named_labels(labels);
     parameters.bin_size = bin_size_;
     parameters.bin_size_given = true;
     parameters.centering = Centering::kNone;
@@ -268,6 +316,19 @@ class Learner {
     const std::size_t weights = wide(labels) * tracks_.size();
     parameters.emission = EmissionHead{std::vector<double>(weights), std::vector<double>(wide(labels))};
     return parameters;
+  }
+
+  // The known ones, then 1, 2, ... as far as these names are not taken.
+  std::vector<Label> named_labels(int count) const {
+    std::vector<Label> labels = known_;
+    for (int number = 1; labels.size() < wide(count); ++number) {
+      const std::string name = std::to_string(number);
+      if (std::ranges::none_of(known_, [&](const Label& label) { return label.name == name; }))
+        labels.push_back({name, std::nullopt});
+    }
+    for (std::size_t c = 0; c < labels.size(); ++c)
+      if (!labels[c].color) labels[c].color = palette_color(c);
+    return labels;
   }
 
   LawOptions law_options() const {
@@ -297,9 +358,23 @@ class Learner {
   }
 
   std::string data_text(const TrainingData& data) const {
-    return std::to_string(data.positions()) + " bins of " + std::to_string(bin_size_) + " bases in " +
-           std::to_string(data.pieces.size()) + (data.pieces.size() == 1 ? " piece" : " pieces");
+    const std::string text = std::to_string(data.positions()) + " bins of " + std::to_string(bin_size_) +
+                             " bases in " + std::to_string(data.pieces.size()) +
+                             (data.pieces.size() == 1 ? " piece" : " pieces");
+    if (known_.empty()) return text;
+    return text + "; " + std::to_string(labelled_bins(data)) + " bins are labelled";
   }
+
+  static std::int64_t labelled_bins(const TrainingData& data) {
+    std::int64_t bins = 0;
+    for (const TrainingPiece& piece : data.pieces)
+      for (const LabelEvidence& one : piece.evidence)
+        if (!one.is_free()) bins += one.end - one.begin;
+    return bins;
+  }
+
+  // What is likely: ln P of this.
+  std::string likely_text() const { return known_.empty() ? "ln P(tracks) " : "ln P(tracks, labels) "; }
 
   std::string model_text(int labels) const {
     const ChainModel chain = shaped(labels).chain;
@@ -312,8 +387,9 @@ class Learner {
     Emissions emissions(family_, inputs_.training, sizes_);
     Parameters first = shaped(labels);
     if (!init_) {
-      const std::vector<int> clusters = cluster_bins(inputs_.training, labels, options_.start,
-                                                     options_.seed + static_cast<std::uint64_t>(restart));
+      const std::vector<int> clusters =
+          cluster_bins(inputs_.training, labels, static_cast<int>(known_.size()), options_.start,
+                       options_.seed + static_cast<std::uint64_t>(restart));
       FirstModel model = first_model(inputs_.training, labels, clusters, law, emissions);
       first.chain = std::move(model.chain);
       first.emission = std::move(model.emission);
@@ -325,7 +401,7 @@ class Learner {
         law, emissions, std::move(first), [&](const EmIteration& done) {
           if (!log_.iteration) return;
           log_.iteration("labels " + std::to_string(labels) + which + ", iteration " +
-                         std::to_string(done.iteration) + ": ln P(tracks) " +
+                         std::to_string(done.iteration) + ": " + likely_text() +
                          printed("%.4f", done.log_likelihood) + ", per bin " +
                          printed("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) +
                          ", " + printed("%.2f s", done.seconds));
@@ -351,7 +427,7 @@ class Learner {
     record_.chosen = latest;
     best_bins_ = result.bins;
     record_.sizes = emissions.sizes();
-    best_ = init_ ? result.parameters : sorted_by_bins(result.parameters, result.bins);
+    best_ = init_ ? result.parameters : sorted_by_bins(result.parameters, result.bins, known_.size());
   }
 
   static bool is_better(const LearnedFit& a, const LearnedFit& b) {
@@ -375,8 +451,8 @@ class Learner {
     best_.training = learn_record_text(record_);
     const LearnedFit& chosen = record_.fits[record_.chosen];
     tell(log_, std::to_string(chosen.labels) + " labels after " + std::to_string(chosen.iterations) +
-                   " iterations: ln P(tracks) " + printed("%.4f", chosen.log_likelihood.back()) + ", AIC " +
-                   printed("%.1f", chosen.aic) + ", BIC " + printed("%.1f", chosen.bic) +
+                   " iterations: " + likely_text() + printed("%.4f", chosen.log_likelihood.back()) +
+                   ", AIC " + printed("%.1f", chosen.aic) + ", BIC " + printed("%.1f", chosen.bic) +
                    (chosen.converged ? "" : "; not converged, see --max-iterations"));
     OutputFile output({options_.output, IndexKind::kNone});
     output.write(write_params_json(best_));
@@ -400,6 +476,7 @@ class Learner {
   TrainingInputs inputs_;      // features
   EmissionFamily family_ = EmissionFamily::kBernoulli;
   std::vector<double> sizes_;  // of negative binomials, where --init says them
+  std::vector<Label> known_;   // labels of --labels-known, the first of the model
   std::vector<int> labels_;
   LearnRecord record_;
   Parameters best_;

@@ -19,6 +19,8 @@ enum class LearnStart { kKMeans, kRandom };
 
 struct LearnOptions {
   InputOptions input;  // `parameters` is --init FILE, or empty; the regions are those that are learned from
+  std::string chromhmm_model;            // --init chromhmm:FILE, or empty
+  std::string known_labels;              // BED file of bins whose label is known, or empty
   std::vector<int> labels;               // numbers of labels, each a model of its own; empty: those of --init
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
   EngineOptions engine;

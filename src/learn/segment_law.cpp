@@ -96,6 +96,36 @@ std::vector<double> likeliest_allowed(const std::vector<double>& counts, IsAllow
 
 }  // namespace
 
+// How long the segments of a label are in a chain: as its table and tail say, or geometric.
+struct SegmentLaw::LabelDurations {
+  const ChainModel& chain;
+  int label;
+  double q;  // that a segment which is longer than the table goes on by one more bin
+  bool geometric;
+
+  int table() const { return geometric ? 1 : chain.max_duration; }
+  double table_probability(int k) const {
+    return geometric ? 1 - q : std::exp(chain.duration_score(k, label));
+  }
+  double probability(std::int64_t k) const {
+    if (k <= table()) return table_probability(static_cast<int>(k));
+    return table_probability(table()) * std::pow(q, static_cast<double>(k - table()));
+  }
+  // The mean of d - k over durations d of k bins or more.
+  double mean_excess(int k) const {
+    if (k >= table()) return q / (1 - q);
+    double sum = 0, weighted = 0;
+    for (int d = k; d <= table(); ++d) {
+      sum += table_probability(d);
+      weighted += (d - k) * table_probability(d);
+    }
+    const double tail = table_probability(table()) * q / (1 - q);
+    sum += tail;
+    weighted += tail * (table() - k + 1 / (1 - q));
+    return sum > 0 ? weighted / sum : 0;
+  }
+};
+
 std::vector<double> likeliest(const std::vector<double>& counts) {
   std::vector<bool> at_floor(counts.size(), false);
   std::vector<double> p(counts.size());
@@ -117,10 +147,10 @@ std::vector<double> likeliest(const std::vector<double>& counts) {
 }
 
 SegmentLaw::SegmentLaw(const LawOptions& options, int labels)
-    : kind_(options.durations),
+    : kind_(options.durations.value_or(LawKind::kTable)),
       labels_(labels),
       max_duration_(options.max_duration.value_or(kDefaultDuration)),
-      tail_(options.tail || !options.max_duration || options.durations == LawKind::kGeometric),
+      tail_(options.tail || !options.max_duration || kind_ == LawKind::kGeometric),
       self_transitions_(options.self_transitions) {
   if (kind_ == LawKind::kGeometric && !options.max_duration) max_duration_ = 1;
   if (labels == 1 && !self_transitions_)
@@ -150,6 +180,59 @@ ChainModel SegmentLaw::first(double mean_duration) const {
                 std::log(1 - q) + static_cast<double>(k) * std::log(q) - std::log(left));
   if (tail_) chain.log_tail.assign(labels, std::log(q));
   return chain;
+}
+
+ChainModel SegmentLaw::reshaped(const ChainModel& chain) const {
+  ChainModel made = first(1);
+  made.start_scores = chain.start_scores;
+  made.end_scores = chain.end_scores;
+  made.transition = chain.transition;
+  for (int c = 0; c < labels_; ++c) {
+    const double stay = chain.transition_at(c, c);
+    if (stay > kNegativeInfinity && (chain.max_duration > 1 || chain.has_tail()))
+      throw InputError({"", "", "the --init parameters have segments that follow others of their label",
+                        "leave --duration, --max-duration and --tail out: durations stay as they are"});
+    const double q = stay > kNegativeInfinity ? std::exp(stay)
+                     : chain.has_tail()       ? std::exp(chain.log_tail[wide(c)])
+                                              : 0;
+    const LabelDurations durations{chain, c, std::min(q, 1 - kLeastLeft), stay > kNegativeInfinity};
+    reshape_durations(durations, c, made);
+    if (!self_transitions_ && stay > kNegativeInfinity) leave_always(c, made);
+  }
+  return made;
+}
+
+void SegmentLaw::reshape_durations(const LabelDurations& durations, int label, ChainModel& chain) const {
+  const std::size_t labels = wide(labels_), c = wide(label), longest = wide(max_duration_);
+  std::vector<double> p(longest);
+  double beyond = 1;  // P(K bins or more)
+  for (std::size_t k = 0; k < longest; ++k) {
+    p[k] = std::max(durations.probability(static_cast<std::int64_t>(k) + 1), kFloor);
+    if (k + 1 < longest) beyond -= p[k];
+  }
+  beyond = std::max(beyond, kFloor);
+  if (tail_) {
+    const double excess = durations.mean_excess(max_duration_);
+    const double q = std::clamp(excess / (1 + excess), kLeastLeft, 1 - kLeastLeft);
+    chain.log_tail[c] = std::log(q);
+    p.back() = beyond * (1 - q);
+  }
+  const double left = tail_ ? beyond - p.back() : 0;
+  const double sum = std::accumulate(p.begin(), p.end(), left);
+  for (std::size_t k = 0; k < longest; ++k) chain.duration_bias[k * labels + c] = std::log(p[k] / sum);
+}
+
+// The other labels share what `label` had of following itself.
+void SegmentLaw::leave_always(int label, ChainModel& chain) const {
+  const std::size_t labels = wide(labels_), c = wide(label);
+  double* row = &chain.transition[c * labels];
+  row[c] = kNegativeInfinity;
+  double sum = 0;
+  for (std::size_t to = 0; to < labels; ++to) sum += std::exp(row[to]);
+  for (std::size_t to = 0; to < labels; ++to) {
+    if (to == c) continue;
+    row[to] = sum > 0 ? row[to] - std::log(sum) : -std::log(static_cast<double>(labels_ - 1));
+  }
 }
 
 void SegmentLaw::maximize(const ParameterGradient& counts, ChainModel& chain) const {

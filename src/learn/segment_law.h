@@ -13,10 +13,10 @@ namespace semicrf {
 enum class LawKind { kTable, kGeometric, kNegativeBinomial };
 
 struct LawOptions {
-  std::optional<int> max_duration;  // K in bins; absent: kDefaultDuration with a tail
-  bool tail = false;                // durations beyond K, falling geometrically
-  LawKind durations = LawKind::kTable;
-  bool self_transitions = false;  // a label may follow itself
+  std::optional<int> max_duration;   // K in bins; absent: kDefaultDuration with a tail
+  bool tail = false;                 // durations beyond K, falling geometrically
+  std::optional<LawKind> durations;  // absent: kTable
+  bool self_transitions = false;     // a label may follow itself
 };
 inline constexpr int kDefaultDuration = 100;
 
@@ -27,6 +27,10 @@ class SegmentLaw {
 
   // Every label alike: equal starts and transitions, durations with this mean in bins.
   ChainModel first(double mean_duration) const;
+  // The starts and transitions of `chain` and laws of durations like its own: the same probabilities below K,
+  // and the same mean excess beyond, where there is a tail. A label that follows itself in a chain of single
+  // bins gets geometric durations instead. InputError where labels of longer segments follow themselves.
+  ChainModel reshaped(const ChainModel& chain) const;
   // The chain under which the expected counts are most likely. `counts.start` are expected first labels. What
   // has no count keeps its distribution, what is forbidden stays so. No other probability falls below kFloor;
   // that is part of the maximum, so the likelihood never falls.
@@ -34,6 +38,9 @@ class SegmentLaw {
   int free_parameters() const;
 
  private:
+  struct LabelDurations;
+  void reshape_durations(const LabelDurations& durations, int label, ChainModel& chain) const;
+  void leave_always(int label, ChainModel& chain) const;
   void maximize_durations(const ParameterGradient& counts, int label, ChainModel& chain) const;
 
   LawKind kind_;

@@ -19,7 +19,8 @@ void take_margin(const FeatureRows& features, std::int64_t begin, std::int64_t e
                  Score* scores) {
   if (features.true_labels == nullptr) return;
   for (std::int64_t t = begin; t < end; ++t, scores += labels)
-    scores[features.true_labels[t - features.begin]] -= static_cast<Score>(features.margin);
+    if (const int label = features.true_labels[t - features.begin]; label >= 0)
+      scores[label] -= static_cast<Score>(features.margin);
 }
 
 // Scores of all positions of `window` into arrays of `made`, whose memory `values` of the buffers is.

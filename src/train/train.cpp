@@ -99,8 +99,10 @@ std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
 }
 
 std::string data_text(const TrainingData& data) {
-  return plural(data.positions(), "bin") + ", " + plural(data.segments(), "segment") + ", " +
-         plural(static_cast<std::int64_t>(data.pieces.size()), "piece");
+  const std::string text = plural(data.positions(), "bin") + ", " + plural(data.segments(), "segment") +
+                           ", " + plural(static_cast<std::int64_t>(data.pieces.size()), "piece");
+  const std::int64_t free = data.free_positions();
+  return free == 0 ? text : text + "; " + plural(free, "bin") + " may have any label";
 }
 
 void say(const TrainLog& log, const std::string& line) {

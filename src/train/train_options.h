@@ -15,6 +15,10 @@
 
 namespace semicrf {
 
+// Bins between labelled ones that no line labels: kCut leaves them out, and pieces end there; kFree lets them
+// have any label; kShort does so where fewer bins than K lie between two lines.
+enum class Unlabeled { kShort, kCut, kFree };
+
 enum class Optimizer { kLbfgs, kAdamW };
 
 // Weights of the penalties, which are added to the total negative log-likelihood before it is divided by the
@@ -26,8 +30,15 @@ struct PenaltyOptions {
   double smoothness = 1;        // duration tables: sum over k of k^3 (second difference at k)^2
 };
 
+// How the learning rate falls over the iterations asked for: not at all, or to a twentieth, linearly from
+// pass to pass or along half a cosine from step to step.
+enum class RateSchedule { kConstant, kLinear, kCosine };
+
 struct AdamWOptions {
   double learning_rate = 0.05;  // in coordinates, parameter_space.h
+  RateSchedule schedule = RateSchedule::kLinear;
+  std::int64_t warm_up = 0;  // steps over which the rate rises from 0, linearly
+  double clip_norm = 0;      // longest gradient, in coordinates of the mean loss per position; 0: any
   double weight_decay = 0;
   std::int64_t window = 10000;  // bins
   int batch = 4;                // windows per step
@@ -36,8 +47,9 @@ struct AdamWOptions {
 struct TrainOptions {
   InputOptions input;  // `parameters` is --init, or empty; the regions are those of the training data
   std::string labels_file;
-  LabelTimes label_times;                // for labels in seconds; the bin size is settled later
-  std::string background;                // label of the bins that no line labels, or empty: they are cut out
+  LabelTimes label_times;  // for labels in seconds; the bin size is settled later
+  std::string background;  // label of the bins that no line labels, or empty
+  Unlabeled unlabeled = Unlabeled::kShort;
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes

@@ -48,6 +48,7 @@ std::string training_record_text(const TrainingRecord& record) {
   object["positions"] = record.positions;
   object["pieces"] = record.pieces;
   object["segments"] = record.segments;
+  if (record.free_positions > 0) object["free_positions"] = record.free_positions;
   object["iterations"] = record.iterations;
   object["best_iteration"] = record.best_iteration;
   if (record.scale) object["scale"] = *record.scale;

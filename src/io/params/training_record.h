@@ -25,6 +25,7 @@ struct TrainingRecord {
   std::int64_t positions = 0;                                // of the training data
   std::int64_t pieces = 0;
   std::int64_t segments = 0;
+  std::int64_t free_positions = 0;  // that no line labels
   std::int64_t validation_positions = 0;
   int iterations = 0;
   int best_iteration = 0;       // the one the parameters are of

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -53,6 +55,7 @@ class LabelReader {
     }
     file_.files = reader.files();
     file_.vanished = reader.vanished();
+    for (const Undecided& line : undecided_) decide(line);
     if (file_.order.empty())
       throw InputError({file_.path, "", "there is no labelled segment in this file",
                         "give a BED file with a label in column 4"});
@@ -66,39 +69,123 @@ class LabelReader {
     throw InputError({source_, line_name(line), what, advice});
   }
 
-  int label_of(const BedRecord& record) {
-    if (record.name.empty())
-      refuse(record.line, "there is no label in column 4",
-             "add a fourth column with the name of the label, the same on every line of a list of peaks");
-    if (const auto known = index_.find(record.name); known != index_.end()) return known->second;
+  // A line whose name may be one label or several: that is known when all lines are read.
+  struct Undecided {
+    std::string chromosome, name;
+    std::size_t index = 0;  // of its record
+    std::int64_t line = 0;
+    std::optional<Color> color;
+  };
+
+  // The label of that name, which may be new; lines of the file have it with this colour.
+  int label_named(const std::string& name, std::int64_t line, const std::optional<Color>& color) {
+    if (const auto known = index_.find(name); known != index_.end()) {
+      std::optional<Color>& seen = file_.labels[static_cast<std::size_t>(known->second)].color;
+      if (!fixed_ && seen != color) seen.reset();
+      return known->second;
+    }
     if (fixed_) {
       std::string names;
       for (const Label& label : file_.labels) names += (names.empty() ? "" : ", ") + in_quotes(label.name);
-      refuse(record.line,
-             "the label " + in_quotes(record.name) + " is not one of the parameters' labels (" + names + ")",
+      refuse(line, "the label " + in_quotes(name) + " is not one of the parameters' labels (" + names + ")",
              "add it to the --init parameters or remove it from the labels");
     }
-    if (const std::string problem = name_problem(record.name); !problem.empty())
-      refuse(record.line, problem, "change the label in column 4");
+    if (const std::string problem = name_problem(name); !problem.empty())
+      refuse(line, problem, "change the label in column 4");
     if (static_cast<std::int64_t>(file_.labels.size()) == kMaxLabels)
-      refuse(record.line, "there are more than " + std::to_string(kMaxLabels) + " different labels",
+      refuse(line, "there are more than " + std::to_string(kMaxLabels) + " different labels",
              "column 4 must hold the label, not the name of a segment");
     const int label = static_cast<int>(file_.labels.size());
-    index_.emplace(record.name, label);
-    file_.labels.push_back({record.name, item_color(record)});
+    index_.emplace(name, label);
+    file_.labels.push_back({name, color});
     return label;
   }
 
   void add(const BedRecord& record) {
-    LabelRecord found{record.begin, record.end, label_of(record), record.line};
-    if (!fixed_) {
-      std::optional<Color>& color = file_.labels[static_cast<std::size_t>(found.label)].color;
-      if (color != item_color(record)) color.reset();
-    }
+    if (record.name.empty())
+      refuse(record.line, "there is no label in column 4",
+             "add a fourth column with the name of the label, the same on every line of a list of peaks");
     auto [place, is_new] = file_.chromosomes.try_emplace(record.chromosome);
     if (is_new) file_.order.push_back(record.chromosome);
-    place->second.push_back(found);
     if (is_new) file_.sources[record.chromosome] = source_;
+    LabelRecord found{record.begin, record.end, kNoLabel, record.line};
+    if (record.name.find('|') == std::string::npos || index_.contains(record.name)) {
+      found.label = label_named(record.name, record.line, item_color(record));
+    } else {
+      undecided_.push_back(
+          {record.chromosome, record.name, place->second.size(), record.line, item_color(record)});
+    }
+    place->second.push_back(found);
+  }
+
+  // One of the labels between the bars of a name: "A", or "A:0.7".
+  struct Choice {
+    std::string_view text;
+    std::optional<int> label;  // nothing: no label of that name
+    std::optional<double> weight;
+  };
+
+  Choice choice_of(std::string_view text) const {
+    Choice choice{text, std::nullopt, std::nullopt};
+    const auto find = [&](std::string_view name) {
+      if (const auto known = index_.find(std::string(name)); known != index_.end())
+        choice.label = known->second;
+    };
+    find(text);
+    const std::size_t colon = text.rfind(':');
+    if (choice.label || colon == std::string_view::npos) return choice;
+    double weight = 0;
+    const char* end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data() + colon + 1, end, weight);
+    if (parsed.ec != std::errc() || parsed.ptr != end) return choice;
+    find(text.substr(0, colon));
+    choice.weight = weight;
+    return choice;
+  }
+
+  // A name with bars is a list of labels where one of them is a label, else it is a label itself.
+  void decide(const Undecided& line) {
+    source_ = file_.sources.at(line.chromosome);
+    int& label = file_.chromosomes.at(line.chromosome)[line.index].label;
+    std::vector<Choice> choices;
+    for (std::size_t from = 0; from <= line.name.size();) {
+      const std::size_t bar = std::min(line.name.find('|', from), line.name.size());
+      choices.push_back(choice_of(std::string_view(line.name).substr(from, bar - from)));
+      from = bar + 1;
+    }
+    if (std::ranges::none_of(choices, [](const Choice& choice) { return choice.label.has_value(); })) {
+      label = label_named(line.name, line.line, line.color);
+      return;
+    }
+    label = choice_number(file_.choices.size());
+    file_.choices.push_back(checked(line, choices));
+  }
+
+  LabelChoice checked(const Undecided& line, std::vector<Choice>& choices) const {
+    const std::string advice = "write the labels of the line as A|B, or with weights as A:0.7|B:0.3";
+    double sum = 0;
+    for (const Choice& choice : choices) {
+      if (!choice.label)
+        refuse(line.line,
+               in_quotes(std::string(choice.text)) + " in " + in_quotes(line.name) +
+                   (fixed_ ? " is not one of the parameters' labels" : " is not the label of any other line"),
+               advice);
+      if (choice.weight.has_value() != choices.front().weight.has_value())
+        refuse(line.line, "some labels of " + in_quotes(line.name) + " have a weight and some have none",
+               advice);
+      if (choice.weight && !(*choice.weight > 0 && *choice.weight <= 1e9))
+        refuse(line.line, "a weight in " + in_quotes(line.name) + " is not a number above 0", advice);
+      sum += choice.weight.value_or(0);
+    }
+    std::ranges::sort(choices, {}, &Choice::label);
+    LabelChoice found;
+    for (const Choice& choice : choices) {
+      if (!found.labels.empty() && found.labels.back() == *choice.label)
+        refuse(line.line, "a label stands twice in " + in_quotes(line.name), advice);
+      found.labels.push_back(*choice.label);
+      if (choice.weight) found.log_weights.push_back(std::log(*choice.weight / sum));
+    }
+    return found;
   }
 
   // E1, E2, E10, whatever comes first in the file: models of different files have their labels in one order.
@@ -109,9 +196,23 @@ class LabelReader {
     std::vector<Label> sorted(ranks.size());
     for (std::size_t c = 0; c < ranks.size(); ++c) sorted[ranks[c]] = std::move(file_.labels[c]);
     file_.labels = std::move(sorted);
+    const auto rank = [&](int label) { return static_cast<int>(ranks[static_cast<std::size_t>(label)]); };
     for (auto& [chromosome, records] : file_.chromosomes)
       for (LabelRecord& record : records)
-        record.label = static_cast<int>(ranks[static_cast<std::size_t>(record.label)]);
+        if (record.label >= 0) record.label = rank(record.label);
+    for (LabelChoice& choice : file_.choices) sort_choice(choice, rank);
+  }
+
+  template <class Rank>
+  static void sort_choice(LabelChoice& choice, Rank rank) {
+    std::map<int, double> weights;
+    for (std::size_t i = 0; i < choice.labels.size(); ++i)
+      weights[rank(choice.labels[i])] = choice.log_weights.empty() ? 0 : choice.log_weights[i];
+    for (std::size_t i = 0; const auto& [label, weight] : weights) {
+      choice.labels[i] = label;
+      if (!choice.log_weights.empty()) choice.log_weights[i] = weight;
+      ++i;
+    }
   }
 
   void sort_and_check(const std::string& chromosome, std::vector<LabelRecord>& records) {
@@ -134,6 +235,7 @@ class LabelReader {
   LabelFile file_;
   std::string source_;  // the file of what is looked at
   std::unordered_map<std::string, int> index_;
+  std::vector<Undecided> undecided_;
 };
 
 }  // namespace

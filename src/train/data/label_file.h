@@ -11,24 +11,33 @@
 #include "io/text/segment_reader.h"
 #include "model/bin_labels.h"
 #include "model/parameters.h"
+#include "train/data/label_evidence.h"
 
 namespace semicrf {
 
 struct LabelFile {
-  std::string path;                // as it was given
-  std::vector<std::string> files;  // that were read: those of a folder, else `path`
-  std::vector<Label> labels;       // the known ones, or those of the file in their natural order
-  std::map<std::string, std::vector<LabelRecord>> chromosomes;  // sorted by position, disjoint
-  std::vector<std::string> order;                               // chromosomes in the file's order
+  std::string path;                  // as it was given
+  std::vector<std::string> files;    // that were read: those of a folder, else `path`
+  std::vector<Label> labels;         // the known ones, or those of the file in their natural order
+  std::vector<LabelChoice> choices;  // of lines with several labels
+  // Sorted by position, disjoint; their labels are indices, or choice_number() of an index in `choices`.
+  std::map<std::string, std::vector<LabelRecord>> chromosomes;
+  std::vector<std::string> order;              // chromosomes in the file's order
   std::map<std::string, std::string> sources;  // of chromosomes: the file that has their segments
   std::int64_t vanished = 0;                   // intervals too short for a bin, of files with times
   std::optional<int> background;               // label of what no line covers
-  bool none = false;  // there is no file: every bin with data is in a piece, and pieces have no segments
+  std::int64_t longest_free_gap =
+      0;  // bins between two lines that may have any label; longer gaps cut a piece
+  // Every bin with data is in a piece, labelled or not, and lines do not say where segments begin and end.
+  // Then there may be no file.
+  bool whole_sequences = false;
 };
 
 // `known` are the labels of the model; empty: the file's own labels, coloured by its ninth column where every
-// line of a label has the same colour there. InputError with the line: no name, a label that is not known, a
-// name that cannot be one, two lines that overlap, no line at all.
+// line of a label has the same colour there. A name "A|B" means that the line has label A or B, "A:3|B:1"
+// that A is three times as likely; a name that is a known label as a whole, or has no other line's label in
+// it, is just a name. InputError with the line: no name, a label that is not known, a name that cannot be
+// one, weights of some labels of a line alone, two lines that overlap, no line at all.
 LabelFile read_label_file(const std::string& path, const std::vector<Label>& known,
                           const LabelTimes& times = {});
 

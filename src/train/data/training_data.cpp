@@ -1,13 +1,15 @@
 #include "train/data/training_data.h"
 
+#include <algorithm>
+
 namespace semicrf {
 namespace {
 
-// Segments [first, last) of a piece.
-TrainingPiece part_of(const TrainingPiece& piece, std::size_t first, std::size_t last, std::size_t tracks) {
+bool touch(const Segment& left, const Segment& right) { return left.end == right.begin; }
+
+// Positions [begin, end) of a piece; both are known boundaries.
+TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end, std::size_t tracks) {
   TrainingPiece part;
-  const std::int64_t begin = piece.segments[first].begin;
-  const std::int64_t end = piece.segments[last - 1].end;
   part.location = piece.location;
   part.sample = piece.sample;
   part.location.first_bin += begin;
@@ -16,12 +18,37 @@ TrainingPiece part_of(const TrainingPiece& piece, std::size_t first, std::size_t
   part.feature_mean = piece.feature_mean;
   part.features.assign(piece.features.begin() + begin * static_cast<std::int64_t>(tracks),
                        piece.features.begin() + end * static_cast<std::int64_t>(tracks));
-  for (std::size_t i = first; i < last; ++i) {
-    const Segment& segment = piece.segments[i];
-    part.segments.push_back({segment.begin - begin, segment.end - begin, segment.label});
-    part.lines.push_back(piece.lines[i]);
+  auto segment = std::ranges::lower_bound(piece.segments, begin, {}, &Segment::begin);
+  for (; segment != piece.segments.end() && segment->begin < end; ++segment) {
+    part.segments.push_back({segment->begin - begin, segment->end - begin, segment->label});
+    part.lines.push_back(piece.lines[static_cast<std::size_t>(segment - piece.segments.begin())]);
   }
+  auto known = std::ranges::lower_bound(piece.evidence, begin, {}, &LabelEvidence::begin);
+  for (; known != piece.evidence.end() && known->begin < end; ++known) {
+    LabelEvidence& one = part.evidence.emplace_back(*known);
+    one.begin -= begin;
+    one.end -= begin;
+  }
+  const bool settled = std::ranges::all_of(
+      part.evidence, [](const LabelEvidence& one) { return one.one_segment && one.labels.size() == 1; });
+  if (settled) part.evidence.clear();
   return part;
+}
+
+// Where the known segments end for sure, from left to right; the piece's end is the last.
+std::vector<std::int64_t> known_boundaries(const TrainingPiece& piece) {
+  std::vector<std::int64_t> found;
+  if (piece.evidence.empty()) {
+    for (const Segment& segment : piece.segments) found.push_back(segment.end);
+    return found;
+  }
+  for (std::size_t i = 1; i < piece.evidence.size(); ++i) {
+    const LabelEvidence &left = piece.evidence[i - 1], &right = piece.evidence[i];
+    const bool both_known = left.labels.size() == 1 && right.labels.size() == 1;
+    if (both_known && left.one_segment && right.one_segment) found.push_back(right.begin);
+  }
+  found.push_back(piece.length);
+  return found;
 }
 
 }  // namespace
@@ -29,22 +56,20 @@ TrainingPiece part_of(const TrainingPiece& piece, std::size_t first, std::size_t
 PathCounts count_paths(const TrainingData& data) {
   const auto labels = static_cast<std::size_t>(data.num_labels);
   PathCounts counts;
-  for (auto* list : {&counts.positions, &counts.segments, &counts.firsts, &counts.lasts})
-    list->assign(labels, 0.0);
+  for (auto* list : {&counts.positions, &counts.segments}) list->assign(labels, 0.0);
   counts.transition.assign(labels * labels, 0.0);
   counts.durations.resize(labels);
   for (const TrainingPiece& piece : data.pieces) {
-    int before = -1;
+    const Segment* before = nullptr;
     for (const Segment& segment : piece.segments) {
       const auto c = static_cast<std::size_t>(segment.label);
       counts.positions[c] += static_cast<double>(segment.end - segment.begin);
       counts.segments[c] += 1;
       counts.durations[c].push_back(segment.end - segment.begin);
-      if (before >= 0) counts.transition[static_cast<std::size_t>(before) * labels + c] += 1;
-      before = segment.label;
+      if (before != nullptr && touch(*before, segment))
+        counts.transition[static_cast<std::size_t>(before->label) * labels + c] += 1;
+      before = &segment;
     }
-    counts.firsts[static_cast<std::size_t>(piece.segments.front().label)] += 1;
-    counts.lasts[static_cast<std::size_t>(piece.segments.back().label)] += 1;
   }
   return counts;
 }
@@ -62,6 +87,7 @@ void split_into_single_bins(TrainingData& data) {
     }
     piece.segments = std::move(bins);
     piece.lines = std::move(lines);
+    for (LabelEvidence& one : piece.evidence) one.one_segment = false;
   }
 }
 
@@ -70,12 +96,11 @@ TrainingData cut_into_windows(const TrainingData& data, std::int64_t length) {
   windows.num_labels = data.num_labels;
   windows.num_tracks = data.num_tracks;
   for (const TrainingPiece& piece : data.pieces) {
-    std::size_t first = 0;
-    for (std::size_t i = 0; i < piece.segments.size(); ++i) {
-      const bool full = piece.segments[i].end - piece.segments[first].begin >= length;
-      if (!full && i + 1 < piece.segments.size()) continue;
-      windows.pieces.push_back(part_of(piece, first, i + 1, static_cast<std::size_t>(data.num_tracks)));
-      first = i + 1;
+    std::int64_t first = 0;
+    for (const std::int64_t end : known_boundaries(piece)) {
+      if (end - first < length && end < piece.length) continue;
+      windows.pieces.push_back(part_of(piece, first, end, static_cast<std::size_t>(data.num_tracks)));
+      first = end;
     }
   }
   return windows;

@@ -8,19 +8,25 @@
 #include "core/segment.h"
 #include "io/text/bin_location.h"
 #include "model/edge_roles.h"
+#include "train/data/label_evidence.h"
 
 namespace semicrf {
 
-// A run of labelled bins; a sequence of its own for the model.
+// A run of bins, a sequence of its own for the model: labelled bins, and those between them that may have any
+// label.
 struct TrainingPiece {
   BinLocation location;
-  std::size_t sample = 0;            // of those trained on together
-  std::int64_t length = 0;           // T
-  CutEdges cut;                      // that the model scores as such
-  std::vector<float> features;       // (T, F) row-major, transformed
-  std::vector<Segment> segments;     // tile [0, T); none: any segmentation will do (objective.h)
-  std::vector<std::int64_t> lines;   // per segment: its line in the label file
+  std::size_t sample = 0;               // of those trained on together
+  std::int64_t length = 0;              // T
+  CutEdges cut;                         // that the model scores as such
+  std::vector<float> features;          // (T, F) row-major, transformed
+  std::vector<Segment> segments;        // the known ones; tile [0, T) where there is no evidence
+  std::vector<std::int64_t> lines;      // per segment: its line in the label file
+  std::vector<LabelEvidence> evidence;  // tiles [0, T) where the segments do not say everything, else empty
   std::vector<double> feature_mean;  // (F) over the whole sequence; empty unless `mean` centring asks for it
+
+  // Whether there is one true segmentation. A piece with neither segments nor evidence may have any.
+  bool is_settled() const { return evidence.empty() && !segments.empty(); }
 
   // "chr1:1001-2000", 1-based inclusive.
   std::string place(std::int64_t begin, std::int64_t end) const {
@@ -44,23 +50,30 @@ struct TrainingData {
     for (const TrainingPiece& piece : pieces) sum += static_cast<std::int64_t>(piece.segments.size());
     return sum;
   }
+  // Bins that no line of the label file labels.
+  std::int64_t free_positions() const {
+    std::int64_t sum = 0;
+    for (const TrainingPiece& piece : pieces)
+      for (const LabelEvidence& one : piece.evidence)
+        if (one.is_free()) sum += one.end - one.begin;
+    return sum;
+  }
 };
 
-// How often things occur in the true segmentations.
+// How often things occur in the known segments.
 struct PathCounts {
   std::vector<double> positions;                     // (C)
   std::vector<double> segments;                      // (C)
-  std::vector<double> firsts;                        // (C) pieces that begin with the label
-  std::vector<double> lasts;                         // (C) pieces that end with it
-  std::vector<double> transition;                    // (C, C), [from][to]
+  std::vector<double> transition;                    // (C, C), [from][to], of segments that touch
   std::vector<std::vector<std::int64_t>> durations;  // per label, in the order of the data
 };
 PathCounts count_paths(const TrainingData& data);
 
-// Every bin a segment of its own: the truth of a linear chain (K = 1).
+// Every bin a segment of its own: the truth of a linear chain (K = 1). Of a line with several labels every
+// bin may have another of them.
 void split_into_single_bins(TrainingData& data);
 
-// Cuts every piece into windows of at least `length` bins at true boundaries, so that each is a piece of its
+// Cuts every piece into windows of at least `length` bins at known boundaries, so that each is a piece of its
 // own with whole segments, but for those at cuts; the last one of a piece may be shorter.
 TrainingData cut_into_windows(const TrainingData& data, std::int64_t length);
 

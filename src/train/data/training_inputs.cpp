@@ -47,7 +47,7 @@ ReadOptions read_options(const TrainOptions& options) {
 }
 
 void check_chromosomes(const LabelFile& labels, const InputSet& inputs, TrainingInputs& found) {
-  if (labels.none) return;
+  if (labels.chromosomes.empty()) return;
   std::map<std::string, std::int64_t> ends;  // of the tracks' chromosomes, bases
   std::vector<Chromosome> names;
   for (const Sequence& sequence : inputs.sequences()) {
@@ -84,7 +84,8 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
                                                      " are not used: no track has these chromosomes"});
 }
 
-// Runs of `runs` within the bins [begin, end), as pieces of touching bins.
+// Runs of `runs` within the bins [begin, end), as pieces of touching bins. Bins without a label are in a
+// piece only where they lie between labelled ones.
 std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRun>& runs, BinRange bins) {
   std::vector<std::vector<LabelledRun>> pieces;
   auto run = std::lower_bound(runs.begin(), runs.end(), bins.begin,
@@ -93,6 +94,7 @@ std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRu
     LabelledRun cut = *run;
     cut.begin = std::max(cut.begin, bins.begin);
     cut.end = std::min(cut.end, bins.end);
+    if (cut.label == kNoLabel && (pieces.empty() || cut.end == bins.end)) continue;
     if (pieces.empty() || pieces.back().back().end != cut.begin) pieces.emplace_back();
     pieces.back().push_back(cut);
   }
@@ -124,7 +126,11 @@ void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
 class Reader {
  public:
   Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs, std::size_t sample)
-      : options_(options), labels_(labels), inputs_(inputs), sample_(sample) {}
+      : options_(options),
+        labels_(labels),
+        inputs_(inputs),
+        sample_(sample),
+        longest_free_(labels.longest_free_gap) {}
 
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
@@ -159,10 +165,11 @@ class Reader {
         add_piece(sequence, piece, *scores->rows);
         entry.pieces += 1;
         entry.covered += data_.pieces.back().length;
-        *entry.segments += static_cast<std::int64_t>(piece.size());
+        *entry.segments +=
+            std::ranges::count_if(piece, [](const LabelledRun& run) { return run.label != kNoLabel; });
       }
     }
-    if (labels_.none) entry.segments.reset();
+    if (labels_.whole_sequences) entry.segments.reset();
     mark_cuts(sequence, first, found);
     if (scores->missing_values) {
       entry.missing_values = missing_stats(*scores->missing_values);
@@ -190,7 +197,7 @@ class Reader {
 
   // The labelled bins. A chromosome without any label is background only where a region asks for it.
   std::vector<LabelledRun> runs_of(const Sequence& sequence, bool is_asked_for) const {
-    if (labels_.none) {
+    if (labels_.whole_sequences) {
       if (!sequence.has_values) return {};
       return {LabelledRun{0, sequence.bins, 0, 0}};
     }
@@ -201,7 +208,19 @@ class Reader {
       runs = label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()});
     if (labels_.background && (has_labels || is_asked_for))
       runs = with_background(runs, sequence.bins, *labels_.background);
-    return runs;
+    return with_free_gaps(runs);
+  }
+
+  // Gaps between labelled bins that are short enough become runs that may have any label.
+  std::vector<LabelledRun> with_free_gaps(const std::vector<LabelledRun>& runs) const {
+    std::vector<LabelledRun> all;
+    for (const LabelledRun& run : runs) {
+      const bool gap = !all.empty() && all.back().end < run.begin;
+      if (gap && run.begin - all.back().end <= longest_free_)
+        all.push_back({all.back().end, run.begin, kNoLabel, 0});
+      all.push_back(run);
+    }
+    return all;
   }
 
   void add_piece(const Sequence& sequence, const std::vector<LabelledRun>& runs, RowReader& rows) {
@@ -210,19 +229,63 @@ class Reader {
     piece.location = locate(sequence, inputs_.bin_size(), first);
     piece.sample = sample_;
     piece.length = runs.back().end - first;
-    for (const LabelledRun& run : runs) {
-      if (labels_.none) break;
-      piece.segments.push_back({run.begin - first, run.end - first, run.label});
-      piece.lines.push_back(run.line);
+    if (labels_.whole_sequences) {
+      add_labelled_bins(sequence, piece);
+    } else {
+      add_labels(runs, first, piece);
     }
     read_features(rows, first, piece);
     data_.pieces.push_back(std::move(piece));
+  }
+
+  // What lines say of the bins of a piece that has all bins of its range.
+  void add_labelled_bins(const Sequence& sequence, TrainingPiece& piece) const {
+    const auto records = labels_.chromosomes.find(sequence.chromosome);
+    if (records == labels_.chromosomes.end()) return;
+    const std::int64_t first = piece.location.first_bin, last = first + piece.length;
+    std::vector<LabelledRun> runs;
+    for (LabelledRun run :
+         label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()})) {
+      run.begin = std::max(run.begin, first);
+      run.end = std::min(run.end, last);
+      if (run.begin < run.end) runs.push_back({run.begin - first, run.end - first, run.label, run.line});
+    }
+    if (runs.empty()) return;
+    const auto gap = [](std::int64_t begin, std::int64_t end, const LabelledRun*) {
+      return LabelledRun{begin, end, kNoLabel, 0};
+    };
+    for (const LabelledRun& run : with_gaps_filled(runs, piece.length, gap)) {
+      LabelEvidence& known = piece.evidence.emplace_back(evidence_of(run, 0));
+      known.one_segment = false;
+    }
+  }
+
+  LabelEvidence evidence_of(const LabelledRun& run, std::int64_t first) const {
+    LabelEvidence known{run.begin - first, run.end - first, {}, {}, run.label != kNoLabel};
+    if (run.label >= 0) known.labels = {run.label};
+    if (!is_choice(run.label)) return known;
+    const LabelChoice& choice = labels_.choices[choice_index(run.label)];
+    known.labels = choice.labels;
+    known.log_weights = choice.log_weights;
+    return known;
+  }
+
+  void add_labels(const std::vector<LabelledRun>& runs, std::int64_t first, TrainingPiece& piece) const {
+    const bool settled = std::ranges::all_of(runs, [](const LabelledRun& run) { return run.label >= 0; });
+    for (const LabelledRun& run : runs) {
+      if (run.label >= 0) {
+        piece.segments.push_back({run.begin - first, run.end - first, run.label});
+        piece.lines.push_back(run.line);
+      }
+      if (!settled) piece.evidence.push_back(evidence_of(run, first));
+    }
   }
 
   const TrainOptions& options_;
   const LabelFile& labels_;
   const InputSet& inputs_;
   std::size_t sample_;
+  std::int64_t longest_free_;  // bins
   TrainingData data_;
 };
 
@@ -332,16 +395,17 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
   found.proposal = pattern_proposal(options.input);
   if (!options.val_regions.empty() && found.validation.pieces.empty())
     throw InputError({labels.path, "",
-                      labels.none ? "the validation regions have no bin with data"
-                                  : "no bin of the validation regions has a label",
-                      labels.none ? "choose --val-region where the tracks have values"
-                                  : "choose --val-region where there are labels"});
+                      labels.whole_sequences ? "the validation regions have no bin with data"
+                                             : "no bin of the validation regions has a label",
+                      labels.whole_sequences ? "choose --val-region where the tracks have values"
+                                             : "choose --val-region where there are labels"});
   if (found.training.pieces.empty())
-    throw InputError(
-        {labels.path, "",
-         labels.none ? "no bin is left to learn from" : "no bin of the training regions has a label",
-         labels.none ? "tracks and regions must overlap outside the validation regions"
-                     : "labels, tracks and regions must overlap outside the validation regions"});
+    throw InputError({labels.path, "",
+                      labels.whole_sequences ? "no bin is left to learn from"
+                                             : "no bin of the training regions has a label",
+                      labels.whole_sequences
+                          ? "tracks and regions must overlap outside the validation regions"
+                          : "labels, tracks and regions must overlap outside the validation regions"});
   for (Warning& warning : found.missing.warnings()) found.warnings.push_back(std::move(warning));
   return found;
 }

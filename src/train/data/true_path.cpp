@@ -65,10 +65,10 @@ std::vector<double> contents(const CentredScores& scores, const std::vector<Segm
   return sums;
 }
 
-// Of a segment that was cut any longer duration will do, too.
-bool is_possible(const ChainModel& model, std::int64_t duration, int label, bool is_cut) {
+// Of a segment that is known in part any longer duration will do, too.
+bool is_possible(const ChainModel& model, std::int64_t duration, int label, bool is_part) {
   if (model.duration_score(duration, label) > kNegativeInfinity) return true;
-  for (std::int64_t k = duration + 1; is_cut && k <= model.max_duration; ++k)
+  for (std::int64_t k = duration + 1; is_part && k <= model.max_duration; ++k)
     if (model.duration_score(k, label) > kNegativeInfinity) return true;
   return false;
 }
@@ -123,23 +123,27 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
       return PathProblem{piece.place(segment.begin, segment.end), what, piece.lines[i]};
     };
     const std::string bins = std::to_string(duration) + (duration == 1 ? " bin" : " bins");
-    const bool cut_left = piece.cut.left && i == 0;
-    const bool cut_right = piece.cut.right && i + 1 == piece.segments.size();
-    if (!is_possible(model, duration, segment.label, cut_left || cut_right)) {
+    const Segment* before =
+        i > 0 && piece.segments[i - 1].end == segment.begin ? &piece.segments[i - 1] : nullptr;
+    const bool is_last = segment.end == piece.length;
+    const bool ends_here = is_last
+                               ? !piece.cut.right
+                               : i + 1 < piece.segments.size() && piece.segments[i + 1].begin == segment.end;
+    const bool starts_here = segment.begin == 0 ? !piece.cut.left : before != nullptr;
+    if (!is_possible(model, duration, segment.label, !starts_here || !ends_here)) {
       if (duration > model.max_duration)
         return problem("the segment of " + name(segment.label) + " has " + bins + ", but the longest is " +
                        std::to_string(model.max_duration) + " and there is no tail");
       return problem("the segment of " + name(segment.label) + " has " + bins +
                      ", a duration that the parameters forbid");
     }
-    const int before = i == 0 ? -1 : piece.segments[i - 1].label;
-    if (before >= 0 && model.transition_at(before, segment.label) == kNegativeInfinity)
-      return problem("the segment of " + name(segment.label) + " follows a segment of " + name(before) +
-                     ", a transition that the parameters forbid");
-    if (before < 0 && (model.start_scores[wide(segment.label)] == kNegativeInfinity ||
-                       (!cut_left && initial_term(model, segment.label) == kNegativeInfinity)))
+    if (before != nullptr && model.transition_at(before->label, segment.label) == kNegativeInfinity)
+      return problem("the segment of " + name(segment.label) + " follows a segment of " +
+                     name(before->label) + ", a transition that the parameters forbid");
+    if (segment.begin == 0 && (model.start_scores[wide(segment.label)] == kNegativeInfinity ||
+                               (starts_here && initial_term(model, segment.label) == kNegativeInfinity)))
       return problem("a piece begins with " + name(segment.label) + ", which the parameters forbid");
-    if (i + 1 == piece.segments.size() && model.end_scores[wide(segment.label)] == kNegativeInfinity)
+    if (is_last && model.end_scores[wide(segment.label)] == kNegativeInfinity)
       return problem("a piece ends with " + name(segment.label) + ", which the parameters forbid");
   }
   return {};

@@ -10,10 +10,11 @@
 
 namespace semicrf {
 
-// The score of the piece's segments, in double with compensation; -inf when something in it is forbidden.
-// `window` covers the piece, with scores or with features. Of a piece that was cut, `model` and `window` are
-// those of its chain, and `roles` are given; else null. With the uniform initial term the first segment
-// gets the log sum over the transitions into its label, as in log Z. The same bits for any `threads`.
+// The score of the segments of a piece that is settled, in double with compensation; -inf when something in
+// it is forbidden. `window` covers the piece, with scores or with features. Of a piece that was cut, `model`
+// and `window` are those of its chain, and `roles` are given; else null. With the uniform initial term the
+// first segment gets the log sum over the transitions into its label, as in log Z. The same bits for any
+// `threads`.
 double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
                   const EdgeRoles* roles, int threads);
 
@@ -27,7 +28,7 @@ void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double 
                      ExpectedCounts& counts);
 
 // What is forbidden in the piece, for an error: "the transition from "a" to "b" is forbidden, but ...", with
-// the place and line; empty when every part of the path has a finite score.
+// the place and line; empty when every known segment has a finite score.
 struct PathProblem {
   std::string where;  // chrom:beg-end
   std::string what;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 #include <random>
 
@@ -39,6 +40,7 @@ class Fit {
   void step(std::span<const std::size_t> batch, double rate) {
     double nll = 0;
     const double loss = problem_.evaluate_pieces(batch, state_.x, gradient_, nll);
+    clip();
     double positions = 0;
     for (const std::size_t i : batch) positions += static_cast<double>(problem_.piece_length(i));
     positions_ += positions;
@@ -47,7 +49,6 @@ class Fit {
     state_.steps += 1;
     const double first_bias = 1 - std::pow(kFirstDecay, static_cast<double>(state_.steps));
     const double second_bias = 1 - std::pow(kSecondDecay, static_cast<double>(state_.steps));
-    double squares = 0;
     for (std::size_t i = 0; i < gradient_.size(); ++i) {
       const double g = gradient_[i];
       double& m = state_.first_moment[i];
@@ -57,10 +58,8 @@ class Fit {
       const double move = m / first_bias / (std::sqrt(v / second_bias) + kEpsilon) +
                           options_.weight_decay * (state_.x[i] - anchor_[i]);
       state_.x[i] -= rate * move;
-      squares += g * g;
       moved_ += rate * move * rate * move;
     }
-    gradient_norm_ = std::sqrt(squares);
   }
 
   // Means over the steps of the iteration; forgets them.
@@ -80,6 +79,15 @@ class Fit {
   }
 
  private:
+  // Gradients that are longer than asked for keep their direction.
+  void clip() {
+    double squares = 0;
+    for (const double g : gradient_) squares += g * g;
+    gradient_norm_ = std::sqrt(squares);
+    if (options_.clip_norm <= 0 || gradient_norm_ <= options_.clip_norm) return;
+    for (double& g : gradient_) g *= options_.clip_norm / gradient_norm_;
+  }
+
   const TrainingProblem& problem_;
   const AdamWOptions& options_;
   const std::vector<double>& anchor_;
@@ -91,6 +99,16 @@ class Fit {
 
 }  // namespace
 
+double learning_rate(const AdamWOptions& options, double passes, int max_passes, std::int64_t steps) {
+  double share = 1;
+  const double done = std::min(1.0, passes / std::max(1, max_passes));
+  if (options.schedule == RateSchedule::kLinear) share = 1 - (1 - kLastShare) * done;
+  if (options.schedule == RateSchedule::kCosine)
+    share = kLastShare + (1 - kLastShare) * (1 + std::cos(std::numbers::pi * done)) / 2;
+  if (steps < options.warm_up) share *= static_cast<double>(steps + 1) / static_cast<double>(options.warm_up);
+  return options.learning_rate * share;
+}
+
 void fit_adamw(const TrainingProblem& problem, const StopRule& rule, const AdamWOptions& options,
                std::uint64_t seed, const std::vector<double>& anchor, const IterationSink& show,
                const CheckpointSink& save, FitState& state) {
@@ -101,11 +119,14 @@ void fit_adamw(const TrainingProblem& problem, const StopRule& rule, const AdamW
   Fit fit(problem, options, anchor, state);
   while (!state.finished) {
     const std::vector<std::size_t> order = shuffled(problem.num_pieces(), seed, state.iteration);
-    const double done = static_cast<double>(state.iteration) / std::max(1, rule.max_iterations);
-    const double rate = options.learning_rate * (1 - (1 - kLastShare) * done);
     const auto batch = static_cast<std::size_t>(std::max(1, options.batch));
-    for (std::size_t i = 0; i < order.size(); i += batch)
+    for (std::size_t i = 0; i < order.size(); i += batch) {
+      double passes = state.iteration;
+      if (options.schedule == RateSchedule::kCosine)
+        passes += static_cast<double>(i) / static_cast<double>(order.size());
+      const double rate = learning_rate(options, passes, rule.max_iterations, state.steps);
       fit.step(std::span(order).subspan(i, std::min(batch, order.size() - i)), rate);
+    }
     state.iteration += 1;
     IterationReport report = fit.report();
     state.nll = report.nll;

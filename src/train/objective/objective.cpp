@@ -1,6 +1,7 @@
 #include "train/objective/objective.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "engine/options.h"
 #include "model/linear_heads.h"
 #include "train/data/true_path.h"
+#include "train/objective/allowed_scores.h"
 #include "train/objective/piece_batch.h"
 
 namespace semicrf {
@@ -21,6 +23,17 @@ namespace {
 constexpr std::int64_t kLongPiece = 1 << 15;  // positions; longer ones have sums of their own
 constexpr std::int64_t kShard = 1 << 13;      // positions of short pieces per shard, at least
 constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
+
+// For boundaries between lines of one label, tried one after the other: the smaller, the more digits are left
+// of the scores of the boundary.
+constexpr std::array kTolls = {0x1p19, 0x1p26, 0x1p33};
+constexpr double kTollMargin = 45;  // e^-45 is nothing beside 1
+
+std::vector<std::size_t> all_of(const TrainingData& data) {
+  std::vector<std::size_t> all(data.pieces.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
 
 // As many as threads, but an engine on every device.
 int workers_for(std::size_t shards, const EngineOptions& options) {
@@ -32,12 +45,28 @@ class Evaluator {
  public:
   Evaluator(const TrainingData& data, const Parameters& parameters, const EngineOptions& options,
             const ObjectiveOptions& objective)
-      : data_(data), parameters_(parameters), heads_(parameters), options_(options), objective_(objective) {}
+      : data_(data),
+        parameters_(parameters),
+        heads_(parameters),
+        options_(options),
+        objective_(objective),
+        log_partitions_(data.pieces.size(), kNegativeInfinity) {}
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
-    double sum = 0;
-    for_each_cut(pieces, [&](std::span<const std::size_t> alike) { sum += run_alike(alike, gradient); });
-    return sum;
+    const double all = run(PieceBatch::Sum::kAll, pieces, gradient);
+    const std::vector<std::size_t> partly = with_evidence(pieces, true);
+    if (partly.empty()) return all;
+    if (gradient == nullptr) return all - run(PieceBatch::Sum::kAllowed, partly, nullptr);
+    ParameterGradient allowed(parameters_);
+    const double of_allowed = run(PieceBatch::Sum::kAllowed, partly, &allowed);
+    gradient->subtract(allowed);
+    return all - of_allowed;
+  }
+
+  double run_evidence(ParameterGradient* gradient) {
+    const std::vector<std::size_t> pieces = all_of(data_);
+    return run(PieceBatch::Sum::kAll, with_evidence(pieces, false), gradient) +
+           run(PieceBatch::Sum::kAllowed, with_evidence(pieces, true), gradient);
   }
 
   // The best segmentation of each piece.
@@ -48,6 +77,20 @@ class Evaluator {
   }
 
  private:
+  std::vector<std::size_t> with_evidence(std::span<const std::size_t> pieces, bool has) const {
+    std::vector<std::size_t> found;
+    for (const std::size_t i : pieces)
+      if (data_.pieces[i].evidence.empty() != has) found.push_back(i);
+    return found;
+  }
+
+  double run(PieceBatch::Sum which, std::span<const std::size_t> pieces, ParameterGradient* gradient) {
+    which_ = which;
+    double sum = 0;
+    for_each_cut(pieces, [&](std::span<const std::size_t> alike) { sum += run_alike(alike, gradient); });
+    return sum;
+  }
+
   // Calls visit(pieces whose edges are cut alike), with their roles set.
   template <class Visit>
   void for_each_cut(std::span<const std::size_t> pieces, Visit visit) {
@@ -170,7 +213,7 @@ class Evaluator {
     return groups;
   }
 
-  void evaluate(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
+  void evaluate(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) {
     if (engine.batches().batch_positions() > 0) return evaluate_together(engine, shards, threads, sums);
     for (std::size_t shard = 0; shard < shards.size(); ++shard)
       for (const std::size_t i : shards[shard])
@@ -178,9 +221,15 @@ class Evaluator {
   }
 
   PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
-    const bool project = objective_.project && engine.projects() && roles_ == nullptr;
-    return {parameters_,  heads_, objective_, engine.precision(), project, with_gradient,
-            roles_.get(), {},     {}};
+    PieceBatch::Setup setup{
+        .parameters = parameters_, .heads = heads_, .options = objective_, .pieces = {}, .shard_ends = {}};
+    setup.precision = engine.precision();
+    setup.project =
+        objective_.project && engine.projects() && roles_ == nullptr && which_ == PieceBatch::Sum::kAll;
+    setup.with_gradient = with_gradient;
+    setup.roles = roles_.get();
+    setup.sum = which_;
+    return setup;
   }
 
   // In one call of the engine.
@@ -200,26 +249,56 @@ class Evaluator {
   }
 
   // The pieces of all shards in one call of the engine.
-  void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) const {
-    PieceBatch::Setup setup = setup_for(engine, sums.front().gradient.has_value());
+  void evaluate_together(Engine& engine, const Shards& shards, int threads, std::span<Sums> sums) {
+    std::vector<std::size_t> pieces;
+    bool tolls = false;
     for (const std::vector<std::size_t>& shard : shards) {
-      for (const std::size_t i : shard) setup.pieces.push_back(&data_.pieces[i]);
-      setup.shard_ends.push_back(setup.pieces.size());
+      pieces.insert(pieces.end(), shard.begin(), shard.end());
+      for (const std::size_t i : shard) tolls = tolls || needs_toll(data_.pieces[i].evidence);
     }
-    PieceBatch batch(std::move(setup));
-    const std::vector<const TrainingPiece*>& pieces = batch.setup().pieces;
-    const std::size_t count = pieces.size();
-    std::vector<double> truths(count);
-    const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(count, 1024)));
-    parallel_for(threads, count, [&](std::size_t i, int) { truths[i] = batch.prepare(i, inside); });
-    ExpectedCounts counts;
-    const std::vector<SequenceResult> results = batch.ask(engine, counts);
-    for (std::size_t i = 0; i < count; ++i)
-      if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition)) refuse(*pieces[i]);
+    for (const double toll : kTolls) {
+      PieceBatch::Setup setup = setup_for(engine, sums.front().gradient.has_value());
+      setup.toll = toll;
+      for (const std::size_t i : pieces) setup.pieces.push_back(&data_.pieces[i]);
+      for (std::size_t end = 0; const std::vector<std::size_t>& shard : shards)
+        setup.shard_ends.push_back(end += shard.size());
+      PieceBatch batch(std::move(setup));
+      std::vector<double> truths(pieces.size());
+      const int inside = std::max(1, threads / static_cast<int>(std::min<std::size_t>(pieces.size(), 1024)));
+      parallel_for(threads, pieces.size(), [&](std::size_t i, int) { truths[i] = batch.prepare(i, inside); });
+      ExpectedCounts counts;
+      const std::vector<SequenceResult> results = batch.ask(engine, counts);
+      if (which_ == PieceBatch::Sum::kAllowed && tolls && toll < kTolls.back() &&
+          !is_enough(toll, pieces, results))
+        continue;
+      for (std::size_t i = 0; i < pieces.size(); ++i) {
+        if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition))
+          refuse(data_.pieces[pieces[i]]);
+        if (which_ == PieceBatch::Sum::kAll) log_partitions_[pieces[i]] = results[i].log_partition;
+      }
+      add_up(batch, results, truths, counts, threads, sums);
+      return;
+    }
+  }
+
+  // Segmentations that lack a boundary have e^-toll of the probability of all at most. That is nothing beside
+  // those that are allowed, if these have so much more.
+  bool is_enough(double toll, std::span<const std::size_t> pieces,
+                 std::span<const SequenceResult> results) const {
+    for (std::size_t i = 0; i < pieces.size(); ++i)
+      if (needs_toll(data_.pieces[pieces[i]].evidence) &&
+          !(log_partitions_[pieces[i]] - results[i].log_partition < toll - kTollMargin))
+        return false;
+    return true;
+  }
+
+  // Adds what a batch was answered to the sums of its shards.
+  void add_up(PieceBatch& batch, std::span<const SequenceResult> results, std::span<const double> truths,
+              const ExpectedCounts& counts, int threads, std::span<Sums> sums) const {
     const bool with_gradient = batch.setup().with_gradient;
     if (with_gradient) add_counts(roles_ ? roles_->fold(counts) : counts, *sums.front().gradient);
-    const int share = std::max(1, threads / static_cast<int>(shards.size()));
-    parallel_for(threads, shards.size(), [&](std::size_t shard, int) {
+    const int share = std::max(1, threads / static_cast<int>(sums.size()));
+    parallel_for(threads, sums.size(), [&](std::size_t shard, int) {
       for (std::size_t i = batch.setup().shard_begin(shard); i < batch.setup().shard_ends[shard]; ++i)
         sums[shard].value += results[i].log_partition - truths[i];
       if (with_gradient) batch.add_gradient(shard, share, *sums[shard].gradient);
@@ -227,9 +306,14 @@ class Evaluator {
   }
 
   [[noreturn]] void refuse(const TrainingPiece& piece) const {
-    const PathProblem problem = piece.segments.empty() ? PathProblem{} : find_problem(parameters_, piece);
+    const PathProblem problem = find_problem(parameters_, piece);
     if (!problem.what.empty())
       throw InputError({"", problem.where, problem.what, "change the parameters of --init or the labels"});
+    if (which_ == PieceBatch::Sum::kAllowed)
+      throw InputError({"", piece.place(0, piece.length),
+                        "no possible segmentation agrees with all labels here",
+                        "look for two lines near each other with a gap too short for the durations and "
+                        "transitions of the model; --unlabeled cut leaves gaps out"});
     throw InputError(
         {"", piece.place(0, piece.length),
          "the loss is not finite here: the scores are too large for the " +
@@ -245,6 +329,8 @@ class Evaluator {
   std::unique_ptr<EdgeRoles> roles_;  // of the pieces at hand; null: they were not cut
   EngineOptions options_;
   ObjectiveOptions objective_;
+  PieceBatch::Sum which_ = PieceBatch::Sum::kAll;  // of what is computed now
+  std::vector<double> log_partitions_;             // of pieces, all segmentations; written from any thread
 };
 
 std::size_t head_weights(const Parameters& parameters) {
@@ -262,11 +348,14 @@ double negative_log_likelihood(const TrainingData& data, std::span<const std::si
   return Evaluator(data, parameters, engine, options).run(pieces, gradient);
 }
 
+double log_evidence(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
+                    ParameterGradient* gradient) {
+  return Evaluator(data, parameters, engine, {}).run_evidence(gradient);
+}
+
 std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
                                                      const EngineOptions& engine) {
-  std::vector<std::size_t> all(data.pieces.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return Evaluator(data, parameters, engine, {}).paths(all);
+  return Evaluator(data, parameters, engine, {}).paths(all_of(data));
 }
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,
@@ -281,6 +370,8 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   if (cut.any()) roles.emplace(parameters.chain, cut);
   const std::unique_ptr<Engine> engine = make_engine(part, roles ? roles->chain() : parameters.chain);
   const bool project = engine->projects() && !roles;
+  const bool partly =
+      std::ranges::any_of(data.pieces, [](const TrainingPiece& piece) { return !piece.evidence.empty(); });
   const auto of_engine = [&](std::int64_t length) {
     return need == NeedOf::kUsual ? engine->usual_posterior_bytes(length, true)
                                   : engine->posterior_bytes(length, true);
@@ -293,7 +384,8 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
   // Of a piece, per position: scores and posteriors, or the true label.
   const std::size_t scores = project ? 0 : labels * arrays * score;
-  const std::size_t position = project ? sizeof(int) : labels * arrays * (score + sizeof(double));
+  std::size_t position = project && !partly ? sizeof(int) : labels * arrays * (score + sizeof(double));
+  if (partly) position += 3 * labels * sizeof(double);  // allowed_scores.h
   const auto most = static_cast<std::size_t>(side_by_side);
   // The longest pieces side by side, or what goes to an engine together; and the sums of every shard.
   std::vector<std::size_t> needs;

@@ -1,4 +1,8 @@
-// The negative log-likelihood of the true segmentations and its exact derivatives.
+// The negative log-likelihood of what is known of the segmentations, and its exact derivatives.
+//
+// Of a settled piece that is log Z less the score of its segments. Of a piece with evidence
+// (label_evidence.h) it is log Z less log Z_allowed, the sum over the segmentations that agree with the
+// evidence, each times the weights of its lines (docs/algorithm.md, section 13).
 #pragma once
 
 #include <cstddef>
@@ -16,7 +20,7 @@ namespace semicrf {
 struct ObjectiveOptions {
   // Taken from the score of the true label at every position, so that another segmentation must be less
   // likely by as much for every bin it gets wrong (the softmax margin of Gimpel and Smith, NAACL 2010); 0:
-  // likelihood.
+  // likelihood. Bins that have not one known label have none.
   double margin = 0;
   // Which derivatives are wanted.
   bool emissions = true;  // of weights and bias
@@ -26,13 +30,18 @@ struct ObjectiveOptions {
   bool project = true;
 };
 
-// log Z - score with the margin, or log Z where a piece has no segments, summed over `pieces` (indices into
-// data). With `gradient`, the derivatives are added to it: of a piece without segments, the expected counts.
-// Pieces are computed side by side, each with its part of the threads; sums run in an order that does not
-// depend on them. Throws InputError naming the place when a piece has no finite value.
+// Summed over `pieces` (indices into data), with the margin; log Z where nothing is known of a piece. With
+// `gradient`, the derivatives are added to it. Pieces are computed side by side, each with its part of the
+// threads; sums run in an order that does not depend on them. Throws InputError naming the place when a piece
+// has no finite value.
 double negative_log_likelihood(const TrainingData& data, std::span<const std::size_t> pieces,
                                const Parameters& parameters, const EngineOptions& engine,
                                const ObjectiveOptions& options, ParameterGradient* gradient);
+
+// log Z_allowed, summed over all pieces; log Z of those of which nothing is known. With `gradient`, expected
+// counts are added to it. Errors as above. Segments of settled pieces are not looked at.
+double log_evidence(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine,
+                    ParameterGradient* gradient);
 
 // The segments of the best segmentation of each piece, left to right; none where no segmentation is possible.
 std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,

@@ -1,6 +1,7 @@
 // Derivatives by everything in Parameters that acts on scores, in the shapes of Parameters.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -36,22 +37,24 @@ struct ParameterGradient {
     end_bias.resize(parameters.boundary->end_bias.size());
   }
 
-  // Adds `other`, which has the same shapes.
+  // Adds or subtracts `other`, which has the same shapes.
   void add(const ParameterGradient& other) {
-    const auto add_list = [](std::vector<double>& to, const std::vector<double>& from) {
-      for (std::size_t i = 0; i < to.size(); ++i) to[i] += from[i];
-    };
-    add_list(weights, other.weights);
-    add_list(bias, other.bias);
-    add_list(start_weights, other.start_weights);
-    add_list(start_bias, other.start_bias);
-    add_list(end_weights, other.end_weights);
-    add_list(end_bias, other.end_bias);
-    add_list(transition, other.transition);
-    add_list(duration, other.duration);
-    add_list(tail, other.tail);
-    add_list(start, other.start);
-    add_list(end, other.end);
+    for_each_list(other, [](double& to, double from) { to += from; });
+  }
+  void subtract(const ParameterGradient& other) {
+    for_each_list(other, [](double& to, double from) { to -= from; });
+  }
+
+ private:
+  template <class Change>
+  void for_each_list(const ParameterGradient& other, Change change) {
+    constexpr std::array kLists = {
+        &ParameterGradient::weights,    &ParameterGradient::bias,        &ParameterGradient::start_weights,
+        &ParameterGradient::start_bias, &ParameterGradient::end_weights, &ParameterGradient::end_bias,
+        &ParameterGradient::transition, &ParameterGradient::duration,    &ParameterGradient::tail,
+        &ParameterGradient::start,      &ParameterGradient::end};
+    for (const auto list : kLists)
+      for (std::size_t i = 0; i < (this->*list).size(); ++i) change((this->*list)[i], (other.*list)[i]);
   }
 };
 

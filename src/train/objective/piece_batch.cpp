@@ -7,6 +7,7 @@
 #include "model/edge_source.h"
 #include "model/host_projection.h"
 #include "train/data/true_path.h"
+#include "train/objective/allowed_scores.h"
 
 namespace semicrf {
 
@@ -51,7 +52,7 @@ double PieceBatch::prepare(std::size_t i, int threads) {
   window.features.rows.f32 = piece.features.data();
   window.features.wide = setup_.precision == Precision::kDouble;
   if (setup_.options.margin != 0) {
-    work.true_labels.resize(static_cast<std::size_t>(piece.length));
+    work.true_labels.assign(static_cast<std::size_t>(piece.length), kNoLabel);
     for (const Segment& segment : piece.segments)
       std::fill(work.true_labels.begin() + segment.begin, work.true_labels.begin() + segment.end,
                 segment.label);
@@ -62,12 +63,18 @@ double PieceBatch::prepare(std::size_t i, int threads) {
     window = project_on_host(window, threads, work.scores);
     work.true_labels = {};  // the scores have the margin; posteriors need the room
   }
-  if (piece.segments.empty() && setup_.roles == nullptr) return 0;
-  if (setup_.roles == nullptr) return true_score(setup_.parameters.chain, window, piece, nullptr, threads);
-  window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
-  work.scores = {};
-  if (piece.segments.empty()) return 0;
-  return true_score(setup_.roles->chain(), window, piece, setup_.roles, threads);
+  const ChainModel& base = setup_.parameters.chain;
+  if (setup_.sum == Sum::kAllowed) {
+    window = allowed_scores(window, base, piece.evidence, threads, setup_.toll, work.allowed);
+    work.scores = {};
+  }
+  if (setup_.roles != nullptr) {
+    window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
+    work.scores = {};
+    work.allowed = {};
+  }
+  if (!takes_truth(piece)) return 0;
+  return true_score(setup_.roles ? setup_.roles->chain() : base, window, piece, setup_.roles, threads);
 }
 
 PosteriorArrays PieceBatch::wanted(Work& work) {
@@ -123,7 +130,7 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
     }
     if (added != work.group) add_sums(groups_[work.group], gradient);
     added = work.group;
-    if (piece.segments.empty()) continue;
+    if (!takes_truth(piece)) continue;
     add_true_counts(setup_.parameters.chain, piece, -1, gradient);
     take_true_features(setup_.parameters, piece, wanted_heads(), threads, gradient);
   }
@@ -134,13 +141,14 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
 void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
   const EdgeRoles& roles = *setup_.roles;
   ExpectedCounts truth, lacking;
+  truth.shape_for(roles.chain());
   lacking.shape_for(roles.base());
   for (std::size_t i = setup_.shard_begin(shard); i < setup_.shard_ends[shard]; ++i) {
     const TrainingPiece& piece = *setup_.pieces[i];
     Work& work = works_[i];
-    add_true_counts(roles, piece, -1, truth);
+    if (takes_truth(piece)) add_true_counts(roles, piece, -1, truth);
     std::vector<double> whole(work.cover.begin(), work.cover.begin() + roles.chain().num_labels);
-    if (piece.segments.size() == 1)
+    if (takes_truth(piece) && piece.segments.size() == 1)
       whole[static_cast<std::size_t>(roles.with_role(piece.segments.front(), piece.length))] -= 1;
     roles.add_whole_piece(piece.length, whole, lacking);
     for (std::vector<double>* rows : {&work.cover, &work.starts, &work.ends}) roles.fold_rows(*rows);
@@ -171,9 +179,18 @@ void PieceBatch::add_posteriors(const TrainingPiece& piece, Work& work, int thre
     gradient.start[c] += work.cover[c];
     gradient.end[c] += work.cover[work.cover.size() - labels + c];
   }
-  if (piece.segments.empty()) {
-    // every segmentation counts
-  } else if (setup_.roles == nullptr) {
+  if (takes_truth(piece)) take_truth(piece, work, gradient);
+  const auto rows = [](const std::vector<double>& list) { return list.empty() ? nullptr : list.data(); };
+  add_head_gradient(
+      setup_.parameters, piece,
+      {setup_.options.emissions ? work.cover.data() : nullptr, rows(work.starts), rows(work.ends)}, threads,
+      gradient);
+}
+
+// What the true segments count, and what they add to the rows of posteriors.
+void PieceBatch::take_truth(const TrainingPiece& piece, Work& work, ParameterGradient& gradient) const {
+  const std::size_t labels = gradient.start.size();
+  if (setup_.roles == nullptr) {
     add_true_counts(setup_.parameters.chain, piece, -1, gradient);
   } else {
     gradient.start[static_cast<std::size_t>(piece.segments.front().label)] -= 1;
@@ -189,11 +206,6 @@ void PieceBatch::add_posteriors(const TrainingPiece& piece, Work& work, int thre
     if (!work.starts.empty() && starts_here) work.starts[first] -= 1;
     if (!work.ends.empty() && ends_here) work.ends[last] -= 1;
   }
-  const auto rows = [](const std::vector<double>& list) { return list.empty() ? nullptr : list.data(); };
-  add_head_gradient(
-      setup_.parameters, piece,
-      {setup_.options.emissions ? work.cover.data() : nullptr, rows(work.starts), rows(work.ends)}, threads,
-      gradient);
 }
 
 }  // namespace semicrf

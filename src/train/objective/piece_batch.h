@@ -19,6 +19,8 @@ namespace semicrf {
 
 class PieceBatch {
  public:
+  // Which segmentations count: all, or those that agree with a piece's evidence.
+  enum class Sum { kAll, kAllowed };
   struct Setup {
     const Parameters& parameters;
     const LinearHeads& heads;  // of them
@@ -27,6 +29,8 @@ class PieceBatch {
     bool project = false;                     // whether the engine projects
     bool with_gradient = false;
     const EdgeRoles* roles = nullptr;  // of pieces that were cut, whose chain the engine has; else null
+    Sum sum = Sum::kAll;
+    double toll = 0;  // allowed_scores.h; of kAllowed
     std::vector<const TrainingPiece*> pieces;
     std::vector<std::size_t> shard_ends;  // shards are runs of pieces, with sums of their own
 
@@ -36,7 +40,7 @@ class PieceBatch {
 
   const Setup& setup() const { return setup_; }
   // Makes piece i ready for the engine, on several threads; several pieces may be made ready side by side.
-  // Returns the score of its true segments.
+  // Returns the score of its true segments, 0 where not all are known.
   double prepare(std::size_t i, int threads);
   // Asks the engine about all pieces, which are ready. `counts` are added to where there is a gradient: those
   // of the engine's chain.
@@ -51,6 +55,7 @@ class PieceBatch {
     std::vector<double> baseline;
     std::vector<int> true_labels;  // (T)
     ScoreBuffers scores;           // of engines that do not project
+    ScoreBuffers allowed;          // where not all segmentations count
     ScoreBuffers with_roles;       // of pieces that were cut
     std::vector<double> roles_baseline;
     ScoreWindow window;
@@ -63,11 +68,14 @@ class PieceBatch {
     ExpectedFeatures sums;
     const std::vector<double>* feature_mean;
   };
+  // Whether what is asked for is taken from what the true segments make of it.
+  bool takes_truth(const TrainingPiece& piece) const { return setup_.sum == Sum::kAll && piece.is_settled(); }
   bool is_centred() const { return setup_.parameters.centering == Centering::kMean; }
   WantedHeads wanted_heads() const;
   void make_groups();
   PosteriorArrays wanted(Work& work);
   void add_posteriors(const TrainingPiece& piece, Work& work, int threads, ParameterGradient& gradient) const;
+  void take_truth(const TrainingPiece& piece, Work& work, ParameterGradient& gradient) const;
   void add_edges(std::size_t shard, ParameterGradient& gradient);
   void add_sums(const Group& group, ParameterGradient& gradient) const;
 

@@ -14,13 +14,11 @@ namespace {
 constexpr double kPseudoCount = 0.1;   // added to the counts of transitions
 constexpr double kPercentile = 0.995;  // of the training durations, for K
 
-std::int64_t percentile_duration(const TrainingData& data) {
+std::vector<std::int64_t> all_durations(const TrainingData& data) {
   std::vector<std::int64_t> durations;
   for (const TrainingPiece& piece : data.pieces)
     for (const Segment& segment : piece.segments) durations.push_back(segment.end - segment.begin);
-  std::sort(durations.begin(), durations.end());
-  const auto rank = static_cast<std::size_t>(std::ceil(kPercentile * static_cast<double>(durations.size())));
-  return durations[std::max<std::size_t>(rank, 1) - 1];
+  return durations;
 }
 
 void refuse_longer(const TrainingData& data, const TrainingData& other, int max_duration) {
@@ -99,6 +97,12 @@ void solve(const std::vector<double>& factor, std::size_t n, double* x) {
 
 }  // namespace
 
+std::int64_t long_duration(std::vector<std::int64_t> durations) {
+  std::sort(durations.begin(), durations.end());
+  const auto rank = static_cast<std::size_t>(std::ceil(kPercentile * static_cast<double>(durations.size())));
+  return durations[std::max<std::size_t>(rank, 1) - 1];
+}
+
 DurationShape settle_durations(const TrainOptions& options, const TrainingData& training,
                                const TrainingData& validation) {
   DurationShape shape;
@@ -108,7 +112,7 @@ DurationShape settle_durations(const TrainOptions& options, const TrainingData& 
   if (options.max_duration) {
     shape.max_duration = *options.max_duration;
   } else {
-    shape.max_duration = static_cast<int>(std::min(percentile_duration(training), most));
+    shape.max_duration = static_cast<int>(std::min(long_duration(all_durations(training)), most));
   }
   if (shape.max_duration > most)
     throw UsageError(

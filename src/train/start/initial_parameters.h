@@ -1,6 +1,7 @@
 // Where the training starts: estimates that need no iterations.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/warning.h"
@@ -17,6 +18,9 @@ struct DurationShape {
   int max_duration = 1;
   bool tail = false;
 };
+
+// The 99.5th percentile of `durations`, of which there is one at least.
+std::int64_t long_duration(std::vector<std::int64_t> durations);
 
 // K is --max-duration, else the 99.5th percentile of the training durations with a tail. InputError naming a
 // segment of the training or validation data that is too long for a K without a tail, and the K needed. With

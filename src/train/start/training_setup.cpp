@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
+#include <numeric>
 #include <optional>
 
 #include "core/error.h"
@@ -47,6 +49,8 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   if (options.input.chromosomes == ChromosomePolicy::kCommon) add("chromosomes", "common");
   if (options.input.chromosomes == ChromosomePolicy::kUnion) add("chromosomes", "union");
   if (!options.background.empty()) add("background", options.background);
+  if (options.unlabeled != Unlabeled::kShort)
+    add("unlabeled", options.unlabeled == Unlabeled::kCut ? "cut" : "free");
   add_texts("freeze", options.freeze);
   if (options.max_duration) add("max-duration", std::to_string(*options.max_duration));
   if (options.tail) add("tail", "yes");
@@ -67,6 +71,10 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   if (options.optimizer == Optimizer::kAdamW) {
     add("optimizer", "adamw");
     add("learning-rate", number(options.adamw.learning_rate));
+    if (options.adamw.schedule != RateSchedule::kLinear)
+      add("schedule", options.adamw.schedule == RateSchedule::kCosine ? "cosine" : "constant");
+    if (options.adamw.warm_up > 0) add("warm-up", std::to_string(options.adamw.warm_up));
+    if (options.adamw.clip_norm > 0) add("clip-norm", number(options.adamw.clip_norm));
     add("weight-decay", number(options.adamw.weight_decay));
     add("window", std::to_string(options.adamw.window));
     add("batch", std::to_string(options.adamw.batch));
@@ -87,6 +95,7 @@ std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& re
   std::string text = "coordinates 2\n";  // of parameter_space.cpp
   for (const TrainingRecord::File& file : record.files) text += file.role + " " + file.sha256 + "\n";
   for (const auto& [name, value] : record.options) text += name + " " + value + "\n";
+  if (record.free_positions > 0) text += "free " + std::to_string(record.free_positions) + "\n";
   // The learning rate of AdamW falls over the iterations asked for.
   if (options.optimizer == Optimizer::kAdamW) text += std::to_string(options.max_iterations) + "\n";
   return sha256_hex(text);
@@ -114,7 +123,8 @@ void check_every_label_is_seen(const TrainingSetup& setup, const TrainOptions& o
     if (setup.counts.segments[c] > 0) continue;
     throw InputError({options.labels_file, "",
                       "the label " + in_quotes(labels[c].name) + " has no segment in the training data",
-                      "train on regions that have one, or remove the label"});
+                      "train on regions that have one, or remove the label; a line with several labels does "
+                      "not count"});
   }
 }
 
@@ -199,6 +209,7 @@ class SetUp {
     LabelFile labels = read_label_file(options_.labels_file, known, times);
     if (!options_.background.empty()) set_background(options_.background, known, labels);
     if (!init_) require_two_labels(labels);
+    labels.longest_free_gap = longest_free_gap(labels, bin_size);
     std::vector<Track> tracks = init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.missing);
     setup_.inputs = read_training_inputs(options_, labels, tracks, given_bin_size);
     if (!init_) {
@@ -237,11 +248,30 @@ class SetUp {
     return init_->bin_size;
   }
 
+  // Of the gaps that may have any label, in bins; 0: there are none.
+  std::int64_t longest_free_gap(const LabelFile& labels, std::int64_t bin_size) const {
+    switch (options_.unlabeled) {
+      case Unlabeled::kCut:
+        return 0;
+      case Unlabeled::kFree:
+        return std::numeric_limits<std::int64_t>::max();
+      case Unlabeled::kShort:
+        break;
+    }
+    if (options_.max_duration) return *options_.max_duration - 1;
+    if (init_) return init_->chain.max_duration - 1;
+    std::vector<std::int64_t> bins;
+    for (const auto& [chromosome, records] : labels.chromosomes)
+      for (const LabelRecord& record : records) bins.push_back((record.end - record.begin) / bin_size);
+    return long_duration(std::move(bins)) - 1;
+  }
+
   void make_first(const LabelFile& labels, const std::vector<Track>& tracks, std::int64_t bin_size) {
     setup_.frozen = parse_parts(options_.freeze);
     TrainingInputs& inputs = setup_.inputs;
-    const double mean_duration =
-        static_cast<double>(inputs.training.positions()) / static_cast<double>(inputs.training.segments());
+    const std::vector<double>& labelled = setup_.counts.positions;
+    const double mean_duration = std::accumulate(labelled.begin(), labelled.end(), 0.0) /
+                                 static_cast<double>(inputs.training.segments());
     if (init_) {
       setup_.first = adapt_init(options_, *init_, inputs);
     } else {
@@ -283,6 +313,7 @@ class SetUp {
     record.version = options_.version;
     record.files = files_of(options_, setup_.inputs);
     record.options = option_list(options_, setup_.margin, bin_size);
+    record.free_positions = setup_.inputs.training.free_positions();
     setup_.fingerprint = fingerprint_of(options_, record);
     for (auto& entry : stop_list(options_)) record.options.push_back(std::move(entry));
     record.positions = setup_.inputs.training.positions();

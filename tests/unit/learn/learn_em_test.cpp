@@ -259,19 +259,19 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
           LawOptions{1, true, LawKind::kGeometric, false},
           LawOptions{15, true, LawKind::kNegativeBinomial, false}}) {
       INFO("seed " << ++seed << ", " << emission_name(family));
-      const Sample sample = draw_sample(family, law, 3, 3, {2500, 400, 7}, seed);
+      const Sample sample = draw_sample(family, law, 3, 3, {900, 300, 7}, seed);
       std::vector<double> first;
       for (const int threads : {1, 3}) {
         Emissions emissions(family, sample.data);
         const SegmentLaw shape(law, 3);
-        const std::vector<int> clusters = cluster_bins(sample.data, 3, LearnStart::kKMeans, 1);
+        const std::vector<int> clusters = cluster_bins(sample.data, 3, 0, LearnStart::kKMeans, 1);
         FirstModel start = first_model(sample.data, 3, clusters, shape, emissions);
         Parameters parameters = sample.truth;
         parameters.chain = start.chain;
         parameters.emission = start.emission;
         const EmResult result =
             fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, threads),
-                   {25, 0}, shape, emissions, parameters, {});
+                   {12, 0}, shape, emissions, parameters, {});
         for (std::size_t i = 1; i < result.log_likelihood.size(); ++i) {
           INFO("iteration " << i);
           CHECK(result.log_likelihood[i] >=
@@ -341,7 +341,8 @@ void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t l
                              << " parameters, means within " << worst << " errors of known labels");
 }
 
-TEST_CASE("known models are recovered from drawn tracks", "[learn]") {
+// Takes minutes with sanitizers, so that CTest runs it without them alone.
+TEST_CASE("known models are recovered from drawn tracks", "[.][learn-recovery]") {
   std::uint64_t seed = 900;
   for (const EmissionFamily family : kFamilies)
     check_recovery(family, LawOptions{12, false, LawKind::kTable, false}, 20'000, ++seed);

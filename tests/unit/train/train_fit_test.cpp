@@ -101,12 +101,62 @@ TEST_CASE("L-BFGS decreases the objective until the gradient is gone", "[train]"
   CHECK(std::sqrt(norm) < 2e-3);
 }
 
+TEST_CASE("the learning rate rises and falls as asked", "[train]") {
+  AdamWOptions options;
+  options.learning_rate = 2;
+  const auto rate = [&](double passes, std::int64_t steps) {
+    return learning_rate(options, passes, 10, steps);
+  };
+  options.schedule = RateSchedule::kConstant;
+  CHECK(rate(0, 0) == 2);
+  CHECK(rate(10, 1000) == 2);
+  options.schedule = RateSchedule::kLinear;
+  CHECK(rate(0, 0) == 2);
+  CHECK(rate(5, 0) == Approx(2 * (1 - 0.95 / 2)));
+  CHECK(rate(10, 0) == Approx(0.1));
+  options.schedule = RateSchedule::kCosine;
+  CHECK(rate(0, 0) == 2);
+  CHECK(rate(2.5, 0) == Approx(0.1 + 1.9 * (1 + std::sqrt(0.5)) / 2));
+  CHECK(rate(10, 0) == Approx(0.1));
+  options.warm_up = 4;
+  CHECK(rate(0, 0) == Approx(0.5));
+  CHECK(rate(0, 3) == Approx(2));
+  CHECK(rate(0, 4) == 2);
+}
+
+TEST_CASE("long gradients are shortened", "[train]") {
+  const Fit fit(easy_data(2), easy_data(3, 1));
+  const std::vector<double> anchor = fit.start().x;
+  AdamWOptions options;
+  const auto moments = [&](double clip) {
+    options.clip_norm = clip;
+    FitState state = fit.start();
+    double norm = 0;
+    options.batch = 1000;  // one step
+    fit_adamw(
+        fit.problem, {1, 0, 1}, options, 17, anchor,
+        [&](const IterationReport& report) { norm = report.gradient_norm; }, {}, state);
+    double squares = 0;
+    for (const double m : state.first_moment) squares += m * m;
+    return std::pair(norm, std::sqrt(squares) / 0.1);  // the first moment is a tenth of the gradient
+  };
+  const auto [norm, whole] = moments(0);
+  CHECK(whole == Approx(norm));
+  CHECK(moments(norm / 3).second == Approx(norm / 3));
+  CHECK(moments(norm * 3).second == Approx(norm));
+}
+
 TEST_CASE("a fit that was stopped and resumed ends with the same bytes", "[train]") {
   const Fit fit(easy_data(2), easy_data(3, 1));
   const bool lbfgs = GENERATE(true, false);
   StopRule rule{130, 0, 1000};
   AdamWOptions adamw;
   adamw.batch = 2;
+  adamw.schedule = GENERATE(RateSchedule::kLinear, RateSchedule::kCosine);
+  if (adamw.schedule == RateSchedule::kCosine) {
+    adamw.warm_up = 5;
+    adamw.clip_norm = 0.01;
+  }
   const std::vector<double> anchor = fit.start().x;
   const auto run = [&](FitState& state, const CheckpointSink& save) {
     if (lbfgs) {
