@@ -7,3 +7,14 @@ if(SEMICRF_SANITIZE)
     -fsanitize=${SEMICRF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(semicrf_options INTERFACE -fsanitize=${SEMICRF_SANITIZE})
 endif()
+
+# With sanitizers, `level` of optimisation for a library whose loops are too slow to test without. It compiles in a
+# tenth of the time when each access is checked by the address sanitizer alone, and clang calls that check instead of
+# writing it in line.
+function(semicrf_optimise_sanitized library level)
+  if(SEMICRF_SANITIZE)
+    target_compile_options(${library} PRIVATE
+      ${level} -fno-sanitize=null,alignment,object-size,pointer-overflow,vptr
+      $<$<CXX_COMPILER_ID:Clang>:-fsanitize-address-outline-instrumentation>)
+  endif()
+endfunction()

@@ -12,8 +12,7 @@ namespace {
 
 // Lines that touch, so that a segment ends between them.
 bool are_lines_of_one_label(const LabelEvidence& left, const LabelEvidence& right) {
-  return left.one_segment && right.one_segment &&
-         std::ranges::any_of(left.labels, [&](int label) {
+  return left.one_segment && right.one_segment && std::ranges::any_of(left.labels, [&](int label) {
            return std::ranges::find(right.labels, label) != right.labels.end();
          });
 }

@@ -13,6 +13,7 @@
 #include "support/random_models.h"
 #include "support/rescore.h"
 #include "support/segments_of.h"
+#include "support/slow_build.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -210,7 +211,7 @@ TEST_CASE("the scores of the best segmentations are those of a list Viterbi") {
     for (const CaseShape shape : {CaseShape{150, 9, 3}, {90, 40, 2}, {120, 1, 4}}) {
       const ModelCase sample = make_case(kind, shape, ++seed);
       INFO(sample.description);
-      constexpr int kMost = 60;
+      constexpr int kMost = static_cast<int>(of_long_test(60));
       const std::vector<double> expected = list_viterbi(sample, kMost);
       for (const EngineOptions& options : engines_to_test()) {
         const auto engine = make_engine(options, sample.model);
@@ -237,7 +238,7 @@ TEST_CASE("windows and threads change no digit of the best segmentations") {
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
                               CaseKind::kBoundaryScores, CaseKind::kMasks, CaseKind::kSteps, CaseKind::kTies,
                               CaseKind::kPeriodicLate, CaseKind::kSinglePath}) {
-    const ModelCase sample = make_case(kind, {40'000, 7, 3}, ++seed);
+    const ModelCase sample = make_case(kind, {of_long_test(40'000), 7, 3}, ++seed);
     INFO(sample.description);
     for (const EngineOptions& options : engines_to_test()) {
       const auto engine = make_engine(options, sample.model);

@@ -16,6 +16,7 @@
 #include "support/rescore.h"
 #include "support/resolution.h"
 #include "support/segments_of.h"
+#include "support/slow_build.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -330,7 +331,7 @@ TEST_CASE("windows do not change what is computed of cut pieces") {
   std::uint64_t seed = 7800;
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
                               CaseKind::kBoundaryScores, CaseKind::kMasks, CaseKind::kPeriodicLate}) {
-    const ModelCase sample = make_case(kind, {20'000, 7, 3}, ++seed);
+    const ModelCase sample = make_case(kind, {of_long_test(20'000), 7, 3}, ++seed);
     INFO(sample.description);
     for (const CutEdges cut : kCuts) {
       for (const EngineOptions& options : engines_to_test()) {

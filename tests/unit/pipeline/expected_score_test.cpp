@@ -14,6 +14,7 @@
 #include "support/enumerate.h"
 #include "support/random_models.h"
 #include "support/resolution.h"
+#include "support/slow_build.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -262,7 +263,7 @@ TEST_CASE("more durations than the counts of tails tell apart are refused") {
 }
 
 TEST_CASE("sums do not depend on windows or threads and are the reference's") {
-  const CaseShape shape{40'000, 7, 3};
+  const CaseShape shape{of_long_test(40'000), 7, 3};
   std::uint64_t seed = 60;
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
                               CaseKind::kBoundaryScores, CaseKind::kPeriodic, CaseKind::kPeriodicLate,

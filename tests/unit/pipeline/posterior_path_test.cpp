@@ -10,6 +10,7 @@
 #include "support/random_models.h"
 #include "support/rescore.h"
 #include "support/resolution.h"
+#include "support/slow_build.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -129,7 +130,7 @@ TEST_CASE("the path by posteriors does not depend on windows or threads") {
   std::uint64_t seed = 30;
   for (const CaseKind kind :
        {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kPeriodicLate}) {
-    const ModelCase sample = make_case(kind, {40'000, 7, 3}, ++seed);
+    const ModelCase sample = make_case(kind, {of_long_test(40'000), 7, 3}, ++seed);
     INFO(sample.description);
     for (EngineOptions options : engines_to_test()) {
       const auto engine = make_engine(options, sample.model);

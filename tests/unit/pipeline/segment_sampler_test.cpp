@@ -15,6 +15,7 @@
 #include "support/random_models.h"
 #include "support/rescore.h"
 #include "support/segments_of.h"
+#include "support/slow_build.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -114,7 +115,7 @@ TEST_CASE("long draws: the likelihood is that of the path, windows and threads c
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
                               CaseKind::kBoundaryScores, CaseKind::kMasks, CaseKind::kSteps,
                               CaseKind::kPeriodicLate, CaseKind::kSinglePath, CaseKind::kInfeasible}) {
-    const ModelCase sample = make_case(kind, {40'000, 7, 3}, ++seed);
+    const ModelCase sample = make_case(kind, {of_long_test(40'000), 7, 3}, ++seed);
     INFO(sample.description);
     for (const EngineOptions& options : engines_to_test()) {
       const auto engine = make_engine(options, sample.model);

@@ -12,6 +12,7 @@
 #include "support/enumerate.h"
 #include "support/random_models.h"
 #include "support/resolution.h"
+#include "support/slow_build.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -80,7 +81,7 @@ TEST_CASE("shares do not depend on the windows and are the reference's") {
   std::uint64_t seed = 40;
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail,
                               CaseKind::kBoundaryScores, CaseKind::kMasks, CaseKind::kPeriodicLate}) {
-    const ModelCase sample = make_case(kind, {40'000, 7, 3}, ++seed);
+    const ModelCase sample = make_case(kind, {of_long_test(40'000), 7, 3}, ++seed);
     INFO(sample.description);
     std::vector<double> expected;
     SegmentList path;

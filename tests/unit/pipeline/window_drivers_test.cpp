@@ -16,6 +16,7 @@
 #include "support/follow_path.h"
 #include "support/random_models.h"
 #include "support/rescore.h"
+#include "support/slow_build.h"
 #include "support/windowed.h"
 
 using namespace semicrf;
@@ -160,7 +161,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 }
 
 std::vector<ModelCase> cases() {
-  const CaseShape shape{40'000, 7, 3};
+  const CaseShape shape{of_long_test(40'000), 7, 3};
   std::vector<ModelCase> samples;
   std::uint64_t seed = 20;
   for (const CaseKind kind :
@@ -346,7 +347,7 @@ TEST_CASE("posteriors do not depend on the windows and are the reference's") {
 }
 
 TEST_CASE("a phase that only the sequence's end fixes is proven from there") {
-  const ModelCase sample = make_case(CaseKind::kPeriodicLate, {40'000, 7, 3}, 5);
+  const ModelCase sample = make_case(CaseKind::kPeriodicLate, {of_long_test(40'000), 7, 3}, 5);
   for (const EngineOptions& options : engines_to_test()) {
     if (options.backend == EngineOptions::Backend::kReference) continue;
     const auto engine = make_engine(options, sample.model);

@@ -260,7 +260,8 @@ TEST_CASE("log Z of what is allowed, threads and windows of partly known pieces"
   CHECK(largest_difference(one, three) == 0);
   TrainingData unknown = data;
   for (TrainingPiece& piece : unknown.pieces) piece.evidence.clear(), piece.segments.clear();
-  CHECK(log_evidence(unknown, parameters, engine, nullptr) - log_evidence(data, parameters, engine, &counts) ==
+  CHECK(log_evidence(unknown, parameters, engine, nullptr) -
+            log_evidence(data, parameters, engine, &counts) ==
         Approx(first).epsilon(1e-10));
   double bins = 0;
   for (const double expected : counts.bias) bins += expected;
