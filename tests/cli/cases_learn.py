@@ -232,3 +232,61 @@ def test_constant_and_empty_tracks(box):
     check(result.stderr.count("constant-track") == 2, result.stderr)
     check_rising(stats(box)["log_likelihood"])
     box.ok("decode -q -p m.json -o m.bed a.npy")
+
+
+def write_known(box, rows_of_a, every=5):
+    """Labels of some stretches of a.npy: "high0" where track 0 is high, "rest" where it is low."""
+    lines = []
+    for begin in range(0, BINS, 10 * every):
+        high = sum(row[0] for row in rows_of_a[begin:begin + 4]) >= 3
+        lines.append("a\t%d\t%d\t%s\n" % (begin, begin + 4, "high0" if high else "rest"))
+    box.write("known.bed", "".join(lines))
+    return lines
+
+
+def test_known_labels(box):
+    rows = write_samples(box, bernoulli)
+    lines = write_known(box, rows[:BINS])
+    result = box.ok("learn --precision double --labels 4 --labels-known known.bed --max-iterations 6 -o m.json --stats s.json a.npy b.npy")
+    model = json.loads(box.text("m.json"))
+    check([label["name"] for label in model["labels"]] == ["high0", "rest", "1", "2"], "labels %r" % model["labels"])
+    check("%d bins are labelled" % (4 * len(lines)) in result.stderr and "ln P(tracks, labels)" in result.stderr, result.stderr)
+    check_rising(stats(box)["log_likelihood"])
+    # ln P(tracks, labels) is ln P(tracks) and the log probability of the same lines as constraints.
+    box.write("c.bed", "".join(line.replace("\thigh0", "\tlabel:high0").replace("\trest", "\tlabel:rest") for line in lines))
+    box.ok("posterior -q -p m.json --precision double --constraints c.bed --stats z.json -o z.bg a.npy")
+    probability = stats(box, "z.json")["log_constraint_probability"]
+    near(stats(box)["log_likelihood"][-1], log_z(box, "m.json") + probability, 1e-9, "ln P(tracks, labels)")
+    # Without --labels there are no others; two labels of one line.
+    box.write("known.bed", lines[0].rstrip("\n") + "\n" + "a\t20\t30\thigh0|rest\na\t40\t50\thigh0\na\t60\t70\trest\n")
+    box.ok("learn -q --labels-known known.bed --max-iterations 2 -o n.json a.npy")
+    check([label["name"] for label in json.loads(box.text("n.json"))["labels"]] == ["high0", "rest"], "labels")
+    box.fails("learn -q --labels 1 --labels-known known.bed a.npy", (2,), "--labels-known")
+    box.write("other.bed", "zzz\t0\t10\tx\n")
+    box.fails("learn -q --labels 2 --labels-known other.bed a.npy", (3,), "other.bed")
+
+
+def test_init_gets_durations(box):
+    write_samples(box, bernoulli)
+    box.ok("learn -q --precision double --labels 3 --duration geometric --max-iterations 20 -o g.json a.npy b.npy")
+    geometric = log_z(box, "g.json")
+    command = "learn -q --precision double --init g.json %s --stats s.json -o m.json a.npy b.npy"
+    # The same law in another shape, at the first iteration.
+    for options in ("", "--max-duration 9 --tail", "--max-duration 40 --tail --duration negative-binomial"):
+        box.ok(command % ("--max-iterations 0 " + options))
+        near(stats(box)["log_likelihood"][0], geometric, 1e-6, "the law reshaped by " + options)
+    box.ok(command % "--max-iterations 10 --max-duration 25")
+    model = json.loads(box.text("m.json"))
+    check(model["max_duration"] == 25 and "tail" not in model["duration"], "the shape")
+    check_rising(stats(box)["log_likelihood"])
+
+
+def test_init_from_chromhmm(box):
+    write_samples(box, bernoulli)
+    box.ok("learn -q --labels 3 --duration geometric --max-iterations 20 -o g.json a.npy b.npy")
+    box.ok("export chromhmm g.json -o model_3.txt")
+    box.ok("learn -q --precision double --init chromhmm:model_3.txt --bin-size 1 --max-iterations 5 --stats s.json -o m.json a.npy b.npy")
+    model = json.loads(box.text("m.json"))
+    check(model["max_duration"] == 100 and "tail" in model["duration"], "the shape")
+    check_rising(stats(box)["log_likelihood"])
+    box.fails("learn --init chromhmm:none.txt a.npy", (3, 4), "none.txt")

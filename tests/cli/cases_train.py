@@ -113,6 +113,17 @@ def test_seed_changes_what_adamw_does(box):
     check(load(box, "1.json")["emission"] != load(box, "2.json")["emission"], "the seed has no effect")
 
 
+def test_schedules_of_adamw(box):
+    found = {}
+    for name, options in (("linear", []), ("cosine", ["--schedule", "cosine"]), ("warm", ["--warm-up", "20"]),
+                          ("clip", ["--clip-norm", "0.001"]), ("constant", ["--schedule", "constant"])):
+        train(box, name + ".json", "--optimizer", "adamw", "--window", "500", *options)
+        found[name] = load(box, name + ".json")
+    for name in found:
+        check(name == "linear" or found[name]["emission"] != found["linear"]["emission"], name + " has no effect")
+    check(found["cosine"]["training"]["options"]["schedule"] == "cosine", "the record of the schedule")
+
+
 def test_frozen_parts_stay_as_they_are(box):
     train(box, "first.json")
     base = ["--labels", "genes.bed", "--init", "first.json", "--max-iterations", "3"]
@@ -399,3 +410,35 @@ def test_a_linear_chain_equals_that_of_crfsuite(box):
            " --tolerance 1e-9 --max-iterations 1000 -o out.json chrA.npy")
     found = load(box, "out.json")["training"]["nll_per_position"] * len(rows)
     check(math.isclose(found, CRFSUITE_NLL, rel_tol=1e-4), "%r, CRFsuite has %r" % (found, CRFSUITE_NLL))
+
+
+def test_gaps_may_have_any_label(box):
+    """Short gaps by default, all with `free`, none with `cut`; several labels of one line."""
+    toy(box, length=2100)
+    train = "train -b 10 --max-iterations 4 -o %s.json --labels %s.bed %s signal.bw"
+    lines = [line.split("\t") for line in box.text("labels.bed").splitlines()]
+    known = [line for i, line in enumerate(lines) if i % 3 != 1 or i + 1 == len(lines)]
+    box.write("gaps.bed", "".join("\t".join(line) + "\n" for line in known))
+    bins, labelled = (sum(int(line[2]) - int(line[1]) for line in some) // 10 for some in (lines, known))
+    positions = {}
+    for how in ("auto", "cut", "free"):
+        found = box.ok(train % (how, "gaps", "--unlabeled " + how))
+        training = json.loads(box.text(how + ".json"))["training"]
+        positions[how] = training["positions"]
+        if how == "free":
+            check(training["free_positions"] == bins - labelled, "%r free bins" % training["free_positions"])
+            check("may have any label" in found.stderr, found.stderr)
+    check(positions["cut"] == labelled and positions["free"] == bins, "positions %r" % positions)
+    check(positions["cut"] <= positions["auto"] <= positions["free"], "positions %r" % positions)
+    box.ok(train % ("three", "gaps", "--unlabeled free -t 3"))
+    check(box.text("three.json") == box.text("free.json"), "threads change the model")
+    # The whole list of a line's labels, with weights.
+    names = sorted({line[3] for line in known})
+    known[1][3] = "%s:3|%s:1" % (names[0], names[1])
+    box.write("choice.bed", "".join("\t".join(line) + "\n" for line in known))
+    box.ok(train % ("choice", "choice", "--unlabeled free"))
+    for name, complaint in (("%s|other" % names[0], "other"), ("%s:0.5|%s" % (names[0], names[1]), "weight"),
+                            ("%s|%s" % (names[0], names[0]), "twice"), ("%s:-1|%s:1" % (names[0], names[1]), "weight")):
+        known[1][3] = name
+        box.write("choice.bed", "".join("\t".join(line) + "\n" for line in known))
+        box.fails(train % ("no", "choice", "-q"), (3,), complaint)
