@@ -180,7 +180,10 @@ void check_durations_of_cut_pieces(int pieces, std::uint64_t seed, double biased
 
 }  // namespace
 
-TEST_CASE("durations are recovered from cut pieces", "[train]") { check_durations_of_cut_pieces(80, 5, 1); }
+// Takes minutes with sanitizers, so that CTest runs it without them alone.
+TEST_CASE("durations are recovered from cut pieces", "[.][few-cuts]") {
+  check_durations_of_cut_pieces(80, 5, 1);
+}
 
 // Hidden: `test_train "[cuts]"` runs it.
 TEST_CASE("durations are recovered from 2,000 cut pieces", "[.][cuts]") {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "support/catch.h"
+#include "support/slow_build.h"
 #include "train/fit/parameter_space.h"
 #include "train/fit/training_problem.h"
 #include "unit/train/train_fixture.h"
@@ -118,7 +119,7 @@ TEST_CASE("the training gradient equals central differences at T = 100, C = 16, 
   shape.boundary = true;
   shape.centering = centering;
   shape.initial = centering == Centering::kMean ? InitialTerm::kUniform : InitialTerm::kNone;
-  check_all_parts(shape, 100, 3);
+  check_all_parts(shape, 100, testing::kSlowBuild ? 12 : 3);
 }
 
 TEST_CASE("the training gradient equals central differences for every kind of durations", "[train]") {
