@@ -268,9 +268,11 @@ class Evaluator {
       parallel_for(threads, pieces.size(), [&](std::size_t i, int) { truths[i] = batch.prepare(i, inside); });
       ExpectedCounts counts;
       const std::vector<SequenceResult> results = batch.ask(engine, counts);
-      if (which_ == PieceBatch::Sum::kAllowed && tolls && toll < kTolls.back() &&
-          !is_enough(toll, pieces, results))
-        continue;
+      if (which_ == PieceBatch::Sum::kAllowed && tolls) {
+        const std::optional<std::size_t> unclear = first_unclear(toll, pieces, results);
+        if (unclear && toll < kTolls.back()) continue;
+        if (unclear) refuse(data_.pieces[*unclear]);
+      }
       for (std::size_t i = 0; i < pieces.size(); ++i) {
         if (!std::isfinite(truths[i]) || !std::isfinite(results[i].log_partition))
           refuse(data_.pieces[pieces[i]]);
@@ -282,14 +284,14 @@ class Evaluator {
   }
 
   // Segmentations that lack a boundary have e^-toll of the probability of all at most. That is nothing beside
-  // those that are allowed, if these have so much more.
-  bool is_enough(double toll, std::span<const std::size_t> pieces,
-                 std::span<const SequenceResult> results) const {
+  // those that are allowed, if these have so much more. The first piece where they have not.
+  std::optional<std::size_t> first_unclear(double toll, std::span<const std::size_t> pieces,
+                                           std::span<const SequenceResult> results) const {
     for (std::size_t i = 0; i < pieces.size(); ++i)
       if (needs_toll(data_.pieces[pieces[i]].evidence) &&
           !(log_partitions_[pieces[i]] - results[i].log_partition < toll - kTollMargin))
-        return false;
-    return true;
+        return pieces[i];
+    return std::nullopt;
   }
 
   // Adds what a batch was answered to the sums of its shards.
