@@ -84,9 +84,10 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
                                                      " are not used: no track has these chromosomes"});
 }
 
-// Runs of `runs` within the bins [begin, end), as pieces of touching bins. Bins without a label are in a
-// piece only where they lie between labelled ones.
-std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRun>& runs, BinRange bins) {
+// Runs of `runs` within the bins [begin, end), as pieces of touching bins. `trim`: bins without a label are
+// in a piece only where they lie between labelled ones.
+std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRun>& runs, BinRange bins,
+                                                    bool trim) {
   std::vector<std::vector<LabelledRun>> pieces;
   auto run = std::lower_bound(runs.begin(), runs.end(), bins.begin,
                               [](const LabelledRun& r, std::int64_t bin) { return r.end <= bin; });
@@ -94,7 +95,7 @@ std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRu
     LabelledRun cut = *run;
     cut.begin = std::max(cut.begin, bins.begin);
     cut.end = std::min(cut.end, bins.end);
-    if (cut.label == kNoLabel && (pieces.empty() || cut.end == bins.end)) continue;
+    if (trim && cut.label == kNoLabel && (pieces.empty() || cut.end == bins.end)) continue;
     if (pieces.empty() || pieces.back().back().end != cut.begin) pieces.emplace_back();
     pieces.back().push_back(cut);
   }
@@ -102,11 +103,11 @@ std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRu
 }
 
 // Features of these bins are read, and no others.
-std::vector<BinRange> labelled_bins(const std::vector<LabelledRun>& runs,
-                                    const std::vector<BinRange>& pieces) {
+std::vector<BinRange> labelled_bins(const std::vector<LabelledRun>& runs, const std::vector<BinRange>& pieces,
+                                    bool trim) {
   std::vector<BinRange> bins;
   for (const BinRange& range : pieces)
-    for (const std::vector<LabelledRun>& piece : pieces_within(runs, range))
+    for (const std::vector<LabelledRun>& piece : pieces_within(runs, range, trim))
       bins.push_back({piece.front().begin, piece.back().end});
   return bins;
 }
@@ -126,11 +127,7 @@ void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
 class Reader {
  public:
   Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs, std::size_t sample)
-      : options_(options),
-        labels_(labels),
-        inputs_(inputs),
-        sample_(sample),
-        longest_free_(labels.longest_free_gap) {}
+      : options_(options), labels_(labels), inputs_(inputs), sample_(sample) {}
 
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
@@ -152,7 +149,8 @@ class Reader {
     const std::vector<LabelledRun> runs = runs_of(sequence, request.include.has_value());
     if (runs.empty()) return;
     const std::shared_ptr<SequenceScores> scores = inputs_.open_scores(index, read_options(options_));
-    if (scores->missing_values) scores->missing_values->want(labelled_bins(runs, make_pieces(request)));
+    if (scores->missing_values)
+      scores->missing_values->want(labelled_bins(runs, make_pieces(request), !labels_.whole_sequences));
     request.missing = inputs_.scan(index, *scores).missing;
     SequenceStats entry;
     entry.name = sequence.title;
@@ -161,7 +159,7 @@ class Reader {
     entry.segments = 0;
     const std::size_t first = data_.pieces.size();
     for (const BinRange& bins : make_pieces(request)) {
-      for (const std::vector<LabelledRun>& piece : pieces_within(runs, bins)) {
+      for (const std::vector<LabelledRun>& piece : pieces_within(runs, bins, !labels_.whole_sequences)) {
         add_piece(sequence, piece, *scores->rows);
         entry.pieces += 1;
         entry.covered += data_.pieces.back().length;
@@ -197,10 +195,7 @@ class Reader {
 
   // The labelled bins. A chromosome without any label is background only where a region asks for it.
   std::vector<LabelledRun> runs_of(const Sequence& sequence, bool is_asked_for) const {
-    if (labels_.whole_sequences) {
-      if (!sequence.has_values) return {};
-      return {LabelledRun{0, sequence.bins, 0, 0}};
-    }
+    if (labels_.whole_sequences && !sequence.has_values) return {};
     const auto records = labels_.chromosomes.find(sequence.chromosome);
     const bool has_labels = records != labels_.chromosomes.end();
     std::vector<LabelledRun> runs;
@@ -208,7 +203,11 @@ class Reader {
       runs = label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()});
     if (labels_.background && (has_labels || is_asked_for))
       runs = with_background(runs, sequence.bins, *labels_.background);
-    return with_free_gaps(runs);
+    return labels_.whole_sequences ? with_gaps_filled(runs, sequence.bins, free_run) : with_free_gaps(runs);
+  }
+
+  static LabelledRun free_run(std::int64_t begin, std::int64_t end, const LabelledRun*) {
+    return {begin, end, kNoLabel, 0};
   }
 
   // Gaps between labelled bins that are short enough become runs that may have any label.
@@ -216,8 +215,8 @@ class Reader {
     std::vector<LabelledRun> all;
     for (const LabelledRun& run : runs) {
       const bool gap = !all.empty() && all.back().end < run.begin;
-      if (gap && run.begin - all.back().end <= longest_free_)
-        all.push_back({all.back().end, run.begin, kNoLabel, 0});
+      if (gap && run.begin - all.back().end <= labels_.longest_free_gap)
+        all.push_back(free_run(all.back().end, run.begin, nullptr));
       all.push_back(run);
     }
     return all;
@@ -229,39 +228,14 @@ class Reader {
     piece.location = locate(sequence, inputs_.bin_size(), first);
     piece.sample = sample_;
     piece.length = runs.back().end - first;
-    if (labels_.whole_sequences) {
-      add_labelled_bins(sequence, piece);
-    } else {
-      add_labels(runs, first, piece);
-    }
+    add_labels(runs, first, piece);
     read_features(rows, first, piece);
     data_.pieces.push_back(std::move(piece));
   }
 
-  // What lines say of the bins of a piece that has all bins of its range.
-  void add_labelled_bins(const Sequence& sequence, TrainingPiece& piece) const {
-    const auto records = labels_.chromosomes.find(sequence.chromosome);
-    if (records == labels_.chromosomes.end()) return;
-    const std::int64_t first = piece.location.first_bin, last = first + piece.length;
-    std::vector<LabelledRun> runs;
-    for (LabelledRun run :
-         label_bins(records->second, {sequence.origin, sequence.length, inputs_.bin_size()})) {
-      run.begin = std::max(run.begin, first);
-      run.end = std::min(run.end, last);
-      if (run.begin < run.end) runs.push_back({run.begin - first, run.end - first, run.label, run.line});
-    }
-    if (runs.empty()) return;
-    const auto gap = [](std::int64_t begin, std::int64_t end, const LabelledRun*) {
-      return LabelledRun{begin, end, kNoLabel, 0};
-    };
-    for (const LabelledRun& run : with_gaps_filled(runs, piece.length, gap)) {
-      LabelEvidence& known = piece.evidence.emplace_back(evidence_of(run, 0));
-      known.one_segment = false;
-    }
-  }
-
   LabelEvidence evidence_of(const LabelledRun& run, std::int64_t first) const {
-    LabelEvidence known{run.begin - first, run.end - first, {}, {}, run.label != kNoLabel};
+    const bool is_line = run.label != kNoLabel && !labels_.whole_sequences;
+    LabelEvidence known{run.begin - first, run.end - first, {}, {}, is_line};
     if (run.label >= 0) known.labels = {run.label};
     if (!is_choice(run.label)) return known;
     const LabelChoice& choice = labels_.choices[choice_index(run.label)];
@@ -271,9 +245,12 @@ class Reader {
   }
 
   void add_labels(const std::vector<LabelledRun>& runs, std::int64_t first, TrainingPiece& piece) const {
-    const bool settled = std::ranges::all_of(runs, [](const LabelledRun& run) { return run.label >= 0; });
+    const auto is_known = [](const LabelledRun& run) { return run.label >= 0; };
+    const auto is_free = [](const LabelledRun& run) { return run.label == kNoLabel; };
+    const bool whole = labels_.whole_sequences;
+    const bool settled = whole ? std::ranges::all_of(runs, is_free) : std::ranges::all_of(runs, is_known);
     for (const LabelledRun& run : runs) {
-      if (run.label >= 0) {
+      if (run.label >= 0 && !whole) {
         piece.segments.push_back({run.begin - first, run.end - first, run.label});
         piece.lines.push_back(run.line);
       }
@@ -285,7 +262,6 @@ class Reader {
   const LabelFile& labels_;
   const InputSet& inputs_;
   std::size_t sample_;
-  std::int64_t longest_free_;  // bins
   TrainingData data_;
 };
 
