@@ -12,6 +12,7 @@
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/sample_sheet.h"
+#include "model/feature_transform.h"
 
 namespace semicrf {
 namespace {
@@ -22,6 +23,7 @@ void add_input_options(CLI::App& command, InputOptions& input) {
                      "one or more [name=]PATH: a bigWig file per track (or label), or NPY/NPZ arrays, one per"
                      " sequence; chr1:1001-2000=PATH places an array on a part of a chromosome");
   add_track_options(command, input, false, "Options");
+  add_missing_options(command, input, "Options");
   add_boundary_options(command, input, "Options");
   add_region_options(command, input, "region to compute");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
@@ -112,6 +114,31 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
 void require_inputs(const InputOptions& input, const std::string& name) {
   if (!has_inputs(input))
     throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
+}
+
+CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input) {
+  return add_repeatable(
+      command, "--missing-track", input.missing_tracks,
+      "a track of the parameters that the inputs lack: its term is left out where the model's tracks are\n"
+      "independent (models of learn and import), else it counts as its mean");
+}
+
+void add_missing_options(CLI::App& command, InputOptions& input, const std::string& group) {
+  add_missing_track_option(command, input)->group(group);
+  command
+      .add_option_function<std::string>(
+          "--missing",
+          [&input](const std::string& given) {
+            const auto policy = missing_policy_from_name(given);
+            if (!policy)
+              throw UsageError("--missing must be zero, skip, error, mean or marginal, not '" + given + "'");
+            input.missing = *policy;
+          },
+          "bins where a track has no value, in place of what the parameters say: zero, skip, error, mean "
+          "(of\n"
+          "the track), or marginal (the track says nothing there; mean where tracks are not independent)")
+      ->type_name("TEXT")
+      ->group(group);
 }
 
 CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std::string& help,

@@ -58,6 +58,10 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
 void add_entropy_option(CLI::App& command, bool& no_entropy);
 // UsageError where no track is given; `name` is what the help calls them.
 void require_inputs(const InputOptions& input, const std::string& name);
+// --missing-track.
+CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input);
+// --missing-track and --missing.
+void add_missing_options(CLI::App& command, InputOptions& input, const std::string& group);
 // --edges; `help` says what it does to the command.
 CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std::string& help,
                               const std::vector<std::string>& also = {});

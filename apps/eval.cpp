@@ -48,6 +48,7 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
                   "with -p: one or more [name=]PATH, bigWig files or NPY/NPZ arrays as decode reads them")
       ->group(group);
   add_track_options(command, input, false, group);
+  add_missing_options(command, input, group);
   add_boundary_options(command, input, group);
   add_chromosomes_option(command, input)->group(group);
   add_edges_option(

@@ -168,9 +168,9 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   add_choice(
       command, "--missing", arguments.missing,
       "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"
-      "skip (leave out bins where a track has no value; the sequence is cut there) or error;\n"
-      "default: zero for bigWig files, skip for arrays",
-      {"default", "zero", "skip", "error"});
+      "skip (leave out bins where a track has no value; the sequence is cut there), mean (of the track) or\n"
+      "error; default: zero for bigWig files, skip for arrays",
+      {"default", "zero", "skip", "mean", "error"});
   add_choice(command, "--transform", arguments.transform,
              "transform of every track: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});

@@ -134,7 +134,7 @@ class Clustering {
   }
 
  private:
-  // 1 / standard deviation; constant columns do not count.
+  // 1 / standard deviation; constant columns and absences do not count.
   void fit_scales() {
     std::vector<double> sum(columns_), squares(columns_);
     for (const TrainingPiece& piece : data_.pieces)
@@ -148,6 +148,7 @@ class Clustering {
       const double mean = sum[f] / bins, variance = squares[f] / bins - mean * mean;
       scale_.push_back(variance > 1e-12 * mean * mean && variance > 0 ? 1 / std::sqrt(variance) : 0);
     }
+    std::fill(scale_.end() - static_cast<std::ptrdiff_t>(data_.absence_of.size()), scale_.end(), 0.0);
   }
 
   std::span<const float> bin(std::int64_t number) const {

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <numbers>
+#include <stdexcept>
 #include <unordered_map>
 
 #include "core/error.h"
@@ -32,33 +33,44 @@ bool is_count_family(EmissionFamily family) {
   return family == EmissionFamily::kPoisson || family == EmissionFamily::kNegativeBinomial;
 }
 
-// Calls visit(value, piece, bin) for every bin of a track.
+// The column of a track's absence, if it has one.
+std::optional<std::size_t> absence_column(const TrainingData& data, std::size_t track) {
+  const auto found = std::ranges::find(data.absence_of, track);
+  if (found == data.absence_of.end()) return std::nullopt;
+  return static_cast<std::size_t>(data.num_tracks) - static_cast<std::size_t>(data.absence_of.end() - found);
+}
+
+// Calls visit(value, piece, bin) for every bin in which a track has a value.
 template <class Visit>
 void visit_values(const TrainingData& data, std::size_t track, Visit visit) {
   const auto tracks = static_cast<std::size_t>(data.num_tracks);
+  const std::optional<std::size_t> absence = absence_column(data, track);
   for (const TrainingPiece& piece : data.pieces)
-    for (std::size_t i = track, bin = 0; i < piece.features.size(); i += tracks, ++bin)
-      visit(static_cast<double>(piece.features[i]), piece, static_cast<std::int64_t>(bin));
+    for (std::size_t i = 0, bin = 0; i < piece.features.size(); i += tracks, ++bin) {
+      const float value = piece.features[i + track];
+      if (std::isnan(value) || (absence && piece.features[i + *absence] != 0)) continue;
+      visit(static_cast<double>(value), piece, static_cast<std::int64_t>(bin));
+    }
 }
 
 struct ValueSummary {
-  double mean = 0, variance = 0;
+  double bins = 0, mean = 0, variance = 0;
   bool binary = true, whole = true;  // all values are 0 or 1; whole numbers from 0 on
 };
 
 ValueSummary summarize(const TrainingData& data, std::size_t track) {
   ValueSummary found;
-  double count = 0, sum = 0, squares = 0;
+  double sum = 0, squares = 0;
   visit_values(data, track, [&](double value, const TrainingPiece&, std::int64_t) {
     found.binary = found.binary && (value == 0 || value == 1);
     found.whole = found.whole && value >= 0 && value == std::floor(value);
-    count += 1;
+    found.bins += 1;
     sum += value;
     squares += value * value;
   });
-  if (count == 0) return found;
-  found.mean = sum / count;
-  found.variance = std::max(0.0, squares / count - found.mean * found.mean);
+  if (found.bins == 0) return found;
+  found.mean = sum / found.bins;
+  found.variance = std::max(0.0, squares / found.bins - found.mean * found.mean);
   return found;
 }
 
@@ -128,6 +140,7 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
   for (std::size_t f = 0; f < inputs; ++f) {
     const ValueSummary found = summarize(raw, f);
     Track& track = tracks[f];
+    if (found.bins == 0) refuse_track_without_values(track.name);
     if (found.variance == 0)
       warnings.push_back(
           {"constant-track", "the track " + in_quotes(track.name) +
@@ -149,34 +162,15 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
 }
 
 void apply_features(const std::vector<Track>& tracks, TrainingData& data) {
-  std::vector<Track> inputs;
-  std::vector<std::size_t> squared;
-  for (const Track& track : tracks) {
-    if (!track.is_square()) {
-      inputs.push_back(track);
-    } else {
-      squared.push_back(static_cast<std::size_t>(std::ranges::find(tracks, track.square_of, &Track::name) -
-                                                 tracks.begin()));
-    }
-  }
+  std::vector<Track> inputs = tracks;
+  std::erase_if(inputs, [](const Track& track) { return !track.is_input(); });
   apply_transforms(inputs, data);
-  data.num_tracks = static_cast<int>(tracks.size());
-  if (squared.empty()) return;
-  for (TrainingPiece& piece : data.pieces) {
-    std::vector<float> rows(static_cast<std::size_t>(piece.length) * tracks.size());
-    for (std::size_t t = 0; t < static_cast<std::size_t>(piece.length); ++t) {
-      const float* from = piece.features.data() + t * inputs.size();
-      float* row = rows.data() + t * tracks.size();
-      std::copy_n(from, inputs.size(), row);
-      for (std::size_t s = 0; s < squared.size(); ++s)
-        row[inputs.size() + s] = from[squared[s]] * from[squared[s]];
-    }
-    piece.features = std::move(rows);
-  }
+  add_derived_features(tracks, data);
 }
 
 ValueCounts::ValueCounts(const TrainingData& data) {
-  for (std::size_t f = 0; f < static_cast<std::size_t>(data.num_tracks); ++f) {
+  const std::size_t values = static_cast<std::size_t>(data.num_tracks) - data.absence_of.size();
+  for (std::size_t f = 0; f < values; ++f) {
     std::unordered_map<double, double> found;
     visit_values(data, f, [&](double value, const TrainingPiece&, std::int64_t) { found[value] += 1; });
     tracks_.emplace_back(found.begin(), found.end());
@@ -187,11 +181,13 @@ ValueCounts::ValueCounts(const TrainingData& data) {
 Emissions::Emissions(EmissionFamily family, const TrainingData& data, std::vector<double> sizes)
     : family_(family),
       columns_(static_cast<std::size_t>(data.num_tracks)),
+      inputs_((columns_ - data.absence_of.size()) / (family == EmissionFamily::kGaussian ? 2 : 1)),
       values_(is_count_family(family) ? data : TrainingData{}),
       dispersion_(std::move(sizes)) {
+  for (std::size_t f = 0; f < inputs_; ++f) absence_.push_back(absence_column(data, f));
   if (family_ != EmissionFamily::kNegativeBinomial || !dispersion_.empty()) return;
   // By moments, over all bins.
-  for (std::size_t f = 0; f < columns_; ++f) {
+  for (std::size_t f = 0; f < inputs_; ++f) {
     const ValueSummary found = summarize(data, f);
     const double above = found.variance - found.mean;
     dispersion_.push_back(above <= 0 ? kMostSize
@@ -199,45 +195,54 @@ Emissions::Emissions(EmissionFamily family, const TrainingData& data, std::vecto
   }
 }
 
+Emissions::Terms Emissions::likeliest(double mean, double mean_square, std::size_t track) const {
+  switch (family_) {
+    case EmissionFamily::kBernoulli: {
+      const double p = std::clamp(mean, kLeastProbability, 1 - kLeastProbability);
+      return {std::log(p) - std::log1p(-p), 0, std::log1p(-p)};
+    }
+    case EmissionFamily::kGaussian: {
+      const double variance = std::max(mean_square - mean * mean, kLeastVariance);
+      return {mean / variance, -0.5 / variance,
+              -0.5 * (mean * mean / variance + std::log(2 * std::numbers::pi * variance))};
+    }
+    case EmissionFamily::kPoisson: {
+      const double rate = std::max(mean, kLeastMean);
+      return {std::log(rate), 0, -rate};
+    }
+    case EmissionFamily::kNegativeBinomial: {
+      const double rate = std::max(mean, kLeastMean), size = dispersion_[track];
+      return {std::log(rate / (rate + size)), 0, size * std::log(size / (rate + size))};
+    }
+  }
+  throw std::logic_error("unknown emission family");
+}
+
+double Emissions::bins_with_value(const EmissionSums& sums, std::size_t label, std::size_t track) const {
+  const double absent = absence_[track] ? sums.features[label * columns_ + *absence_[track]] : 0;
+  return sums.bins[label] - absent;
+}
+
 void Emissions::maximize(const EmissionSums& sums, EmissionHead& head) {
   if (family_ == EmissionFamily::kNegativeBinomial)
-    for (std::size_t f = 0; f < columns_; ++f) maximize_dispersion(sums, f);
-  const std::size_t inputs = family_ == EmissionFamily::kGaussian ? columns_ / 2 : columns_;
+    for (std::size_t f = 0; f < inputs_; ++f) maximize_dispersion(sums, f);
   for (std::size_t c = 0; c < sums.bins.size(); ++c) {
-    const double bins = sums.bins[c];
-    if (bins < kSeldomSeen) continue;
+    if (sums.bins[c] < kSeldomSeen) continue;
     double bias = 0;
     double* weights = head.weights.data() + c * columns_;
-    for (std::size_t f = 0; f < inputs; ++f) {
-      const double mean = sums.features[c * columns_ + f] / bins;
-      switch (family_) {
-        case EmissionFamily::kBernoulli: {
-          const double p = std::clamp(mean, kLeastProbability, 1 - kLeastProbability);
-          weights[f] = std::log(p) - std::log1p(-p);
-          bias += std::log1p(-p);
-          break;
-        }
-        case EmissionFamily::kGaussian: {
-          const double square = sums.features[c * columns_ + inputs + f] / bins;
-          const double variance = std::max(square - mean * mean, kLeastVariance);
-          weights[f] = mean / variance;
-          weights[inputs + f] = -0.5 / variance;
-          bias -= 0.5 * (mean * mean / variance + std::log(2 * std::numbers::pi * variance));
-          break;
-        }
-        case EmissionFamily::kPoisson: {
-          const double rate = std::max(mean, kLeastMean);
-          weights[f] = std::log(rate);
-          bias -= rate;
-          break;
-        }
-        case EmissionFamily::kNegativeBinomial: {
-          const double rate = std::max(mean, kLeastMean), size = dispersion_[f];
-          weights[f] = std::log(rate / (rate + size));
-          bias += size * std::log(size / (rate + size));
-          break;
-        }
+    const double* totals = sums.features.data() + c * columns_;
+    for (std::size_t f = 0; f < inputs_; ++f) {
+      const double bins = bins_with_value(sums, c, f);
+      if (bins < kSeldomSeen) {
+        bias -= weights[*absence_[f]];
+        continue;
       }
+      const bool gaussian = family_ == EmissionFamily::kGaussian;
+      const Terms terms = likeliest(totals[f] / bins, gaussian ? totals[inputs_ + f] / bins : 0, f);
+      weights[f] = terms.weight;
+      if (gaussian) weights[inputs_ + f] = terms.square;
+      if (absence_[f]) weights[*absence_[f]] = -terms.bias;
+      bias += terms.bias;
     }
     head.bias[c] = bias;
   }
@@ -251,7 +256,7 @@ void Emissions::maximize_dispersion(const EmissionSums& sums, std::size_t track)
     for (const auto& [x, bins] : values_.of(track))
       value += bins * (std::lgamma(x + size) - std::lgamma(size));
     for (std::size_t c = 0; c < sums.bins.size(); ++c) {
-      const double bins = sums.bins[c], total = sums.features[c * columns_ + track];
+      const double bins = bins_with_value(sums, c, track), total = sums.features[c * columns_ + track];
       if (bins < kSeldomSeen) continue;
       const double rate = std::max(total / bins, kLeastMean);
       value += total * std::log(rate / (rate + size)) + bins * size * std::log(size / (rate + size));
@@ -265,7 +270,7 @@ void Emissions::maximize_dispersion(const EmissionSums& sums, std::size_t track)
 double Emissions::base_measure(const ValueCounts& counts) const {
   if (!is_count_family(family_)) return 0;
   double sum = 0;
-  for (std::size_t f = 0; f < columns_; ++f)
+  for (std::size_t f = 0; f < inputs_; ++f)
     for (const auto& [x, bins] : counts.of(f)) {
       sum -= bins * std::lgamma(x + 1);
       if (family_ == EmissionFamily::kNegativeBinomial)
@@ -275,7 +280,8 @@ double Emissions::base_measure(const ValueCounts& counts) const {
 }
 
 int Emissions::free_parameters(int labels) const {
-  return labels * static_cast<int>(columns_) + static_cast<int>(dispersion_.size());
+  const std::size_t of_label = inputs_ * (family_ == EmissionFamily::kGaussian ? 2 : 1);
+  return labels * static_cast<int>(of_label) + static_cast<int>(dispersion_.size());
 }
 
 }  // namespace semicrf

@@ -36,7 +36,8 @@ struct FeatureOptions {
 // or else from the smallest whole n with P(X >= n) < binarize_tail, X Poisson with the track's mean.
 void fit_features(EmissionFamily family, const FeatureOptions& options, const TrainingData& raw,
                   std::vector<Track>& tracks, std::vector<Warning>& warnings);
-// Raw values to the features of `tracks`, squares included. InputError naming a value without a feature.
+// Raw values to the features of `tracks`, squares and absences included. InputError naming a value without a
+// feature.
 void apply_features(const std::vector<Track>& tracks, TrainingData& data);
 
 // What an E-step sums up over bins t with posteriors p(c|t).
@@ -58,29 +59,39 @@ class ValueCounts {
 
 class Emissions {
  public:
-  // `data` holds the features of `num_tracks` columns, squares included. `sizes`: where the sizes r of
-  // negative binomials begin, one per column; empty: by the moments of the data.
+  // `data` holds the features of `num_tracks` columns, squares and absences included. `sizes`: where the
+  // sizes r of negative binomials begin, one per input track; empty: by the moments of the data.
   Emissions(EmissionFamily family, const TrainingData& data, std::vector<double> sizes = {});
 
   EmissionFamily family() const { return family_; }
-  // The head under which the sums are most likely; a label with less than a millionth of a bin keeps its row.
+  // The head under which the sums are most likely; a label with less than a millionth of a bin keeps its row,
+  // and its terms of a track that has no value in more than these.
   // Probabilities, variances and means stay above small floors (kept exactly: the likelihood never falls).
   void maximize(const EmissionSums& sums, EmissionHead& head);
   // Sum over all bins of h(x); `counts` of the same kind of data. 0 for Bernoulli and Gaussian.
   double base_measure(const ValueCounts& counts) const;
   const ValueCounts& values() const { return values_; }
-  // (F) sizes r of negative binomials; empty for other families.
+  // Sizes r of negative binomials, by input track; empty for other families.
   const std::vector<double>& sizes() const { return dispersion_; }
   // Free parameters of C labels, those that labels share included.
   int free_parameters(int labels) const;
 
  private:
+  // The linear terms of one track's log density under one label.
+  struct Terms {
+    double weight = 0, square = 0, bias = 0;
+  };
+  Terms likeliest(double mean, double mean_square, std::size_t track) const;
+  double bins_with_value(const EmissionSums& sums, std::size_t label, std::size_t track) const;
   void maximize_dispersion(const EmissionSums& sums, std::size_t track);
 
   EmissionFamily family_;
-  std::size_t columns_;             // F
+  std::size_t columns_;  // F
+  std::size_t inputs_;   // the first of them
+  // By input track, the column of its absence; none where it always has a value.
+  std::vector<std::optional<std::size_t>> absence_;
   ValueCounts values_;              // of the training data; empty but for counts
-  std::vector<double> dispersion_;  // (F) size r of negative binomials
+  std::vector<double> dispersion_;  // by input track, size r of negative binomials
 };
 
 }  // namespace semicrf

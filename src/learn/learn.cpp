@@ -25,7 +25,9 @@
 #include "learn/learn_record.h"
 #include "model/chromhmm.h"
 #include "model/feature_transform.h"
+#include "model/missing_tracks.h"
 #include "pipeline/inputs/input_arguments.h"
+#include "pipeline/inputs/lacking_tracks.h"
 #include "pipeline/run/log.h"
 #include "pipeline/windows/memory_budget.h"
 #include "train/data/label_file.h"
@@ -53,7 +55,7 @@ TrainOptions reading_options(const LearnOptions& options) {
   reading.input = options.input;
   reading.val_regions = options.val_regions;
   reading.engine = options.engine;
-  reading.missing = options.missing;
+  reading.input.missing_tracks.clear();  // the model has them no more when the tracks are read
   return reading;
 }
 
@@ -139,6 +141,11 @@ class Learner {
   }
 
  private:
+  InputOptions lacking_options() const {
+    InputOptions options = options_.input;
+    options.missing = options_.missing;
+    return options;
+  }
   bool from_file() const { return !options_.input.parameters.empty() || !options_.chromhmm_model.empty(); }
   const std::string& init_path() const {
     return options_.chromhmm_model.empty() ? options_.input.parameters : options_.chromhmm_model;
@@ -149,6 +156,9 @@ class Learner {
       throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
     if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))
       throw UsageError("--bin-size must be 1 to " + std::to_string(kMaxBinSize));
+    if (!from_file() && !options_.input.missing_tracks.empty())
+      throw UsageError("--missing-track names a track of --init FILE, which is not given",
+                       "leave out what the inputs do not have");
     if (from_file() && !options_.labels.empty())
       throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
   }
@@ -161,6 +171,11 @@ class Learner {
                             options_.input.bin_size.value_or(kDefaultBinSize), inputs_.warnings);
     }
     check_init();
+    if (const auto learned = learned_emissions(init_->training)) {
+      init_family_ = emission_from_name(learned->emission);
+      sizes_ = learned->sizes;
+    }
+    lacking_tracks_ = settle_lacking(lacking_options(), *init_, sizes_);
     const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations;
     if (!reshape && options_.chromhmm_model.empty()) return;
     try {
@@ -199,7 +214,7 @@ class Learner {
     bin_size_ = bin_size();
     if (init_) {
       for (const Track& track : init_->tracks)
-        if (!track.is_square()) tracks_.push_back(track);
+        if (track.is_input()) tracks_.push_back(track);
     } else {
       tracks_ = tracks_of_inputs(options_.input, options_.missing);
     }
@@ -212,6 +227,7 @@ class Learner {
     std::vector<Warning> warnings = std::move(inputs_.warnings);
     inputs_ = read_training_inputs(reading, known, raw, bin_size_);
     inputs_.warnings.insert(inputs_.warnings.begin(), warnings.begin(), warnings.end());
+    for (const LackingTrack& track : lacking_tracks_) inputs_.binding.push_back(describe(track));
     for (TrainingData* data : {&inputs_.training, &inputs_.validation})
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
     if (init_) {
@@ -228,6 +244,7 @@ class Learner {
       fit_features(family_, {options_.transform, options_.binarize_tail, options_.threshold},
                    inputs_.training, tracks_, inputs_.warnings);
     }
+    if (!init_) add_absence_tracks();
     apply_features(tracks_, inputs_.training);
     apply_features(tracks_, inputs_.validation);
     settle_labels();
@@ -256,15 +273,20 @@ class Learner {
                          "give --labels " + std::to_string(known) + " or more; the others are new labels");
   }
 
+  // Of tracks whose bins without a value say nothing.
+  void add_absence_tracks() {
+    const std::vector<Track> tracks = tracks_;
+    for (const Track& track : tracks)
+      if (track.is_input() && track.missing == MissingPolicy::kMarginal) tracks_.push_back(absence(track));
+  }
+
   // That of the command line, else what the file says of itself, else what its tracks and the values look
   // like.
   void settle_family_of_init() {
-    const std::optional<LearnedEmissions> learned = learned_emissions(init_->training);
-    const auto of_file = learned ? emission_from_name(learned->emission) : std::nullopt;
     if (options_.emission) {
       family_ = *options_.emission;
-    } else if (of_file) {
-      family_ = *of_file;
+    } else if (init_family_) {
+      family_ = *init_family_;
     } else if (std::ranges::any_of(tracks_, &Track::is_square)) {
       family_ = EmissionFamily::kGaussian;
     } else if (std::ranges::all_of(
@@ -273,8 +295,9 @@ class Learner {
     } else {
       family_ = choose_emission(inputs_.training);
     }
-    if (family_ == EmissionFamily::kNegativeBinomial && learned && learned->sizes.size() == tracks_.size())
-      sizes_ = learned->sizes;
+    const bool has_sizes = family_ == EmissionFamily::kNegativeBinomial &&
+                           std::ssize(sizes_) == std::ranges::count_if(tracks_, &Track::is_input);
+    if (!has_sizes) sizes_.clear();
   }
 
   void describe_options() {
@@ -448,6 +471,7 @@ class Learner {
 
   void write() {
     set_duration_spec(best_);
+    remove_absences(best_);
     best_.training = learn_record_text(record_);
     const LearnedFit& chosen = record_.fits[record_.chosen];
     tell(log_, std::to_string(chosen.labels) + " labels after " + std::to_string(chosen.iterations) +
@@ -463,6 +487,7 @@ class Learner {
     stats.device = engine_text();
     stats.peak_memory = peak_resident_bytes();
     stats.warnings = inputs_.warnings;
+    stats.missing_tracks = lacking_stats(lacking_tracks_);
     stats.learning = {chosen.log_likelihood, chosen.aic, chosen.bic, chosen.validation};
     stats.sequences = inputs_.sequences;
     write_stats(options_.stats_path, stats);
@@ -475,8 +500,10 @@ class Learner {
   std::vector<Track> tracks_;  // of the features
   TrainingInputs inputs_;      // features
   EmissionFamily family_ = EmissionFamily::kBernoulli;
-  std::vector<double> sizes_;  // of negative binomials, where --init says them
-  std::vector<Label> known_;   // labels of --labels-known, the first of the model
+  std::optional<EmissionFamily> init_family_;  // that --init says of itself
+  std::vector<double> sizes_;                  // of negative binomials, where --init says them
+  std::vector<LackingTrack> lacking_tracks_;
+  std::vector<Label> known_;  // labels of --labels-known, the first of the model
   std::vector<int> labels_;
   LearnRecord record_;
   Parameters best_;

@@ -54,18 +54,6 @@ std::string learn_record_text(const LearnRecord& record) {
   return object.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::optional<LearnedEmissions> learned_emissions(const std::string& training) {
-  const Json section = training.empty() ? Json() : Json::parse(training, nullptr, false);
-  if (!section.is_object() || section.value("program", Json()) != "semicrf learn") return std::nullopt;
-  LearnedEmissions found;
-  if (const auto emission = section.find("emission"); emission != section.end() && emission->is_string())
-    found.emission = emission->get<std::string>();
-  if (const auto sizes = section.find("sizes"); sizes != section.end() && sizes->is_array())
-    for (const Json& size : *sizes)
-      if (size.is_number() && size.get<double>() > 0) found.sizes.push_back(size.get<double>());
-  return found;
-}
-
 std::vector<std::string> comparison_lines(const LearnRecord& record) {
   const bool held_out = record.validation_positions > 0;
   std::vector<std::string> names{"labels", "start", "iterations", "ln P", "ln P per bin", "AIC", "BIC"};

@@ -34,13 +34,6 @@ struct LearnRecord {
 
 // The `training` section: a JSON object on one line. Of the fits that were not chosen the last value stands.
 std::string learn_record_text(const LearnRecord& record);
-// What the `training` section of a learned model says of its emissions.
-struct LearnedEmissions {
-  std::string emission;
-  std::vector<double> sizes;
-};
-// Nothing where the section is not one of `learn`. `training`: its JSON text, or empty.
-std::optional<LearnedEmissions> learned_emissions(const std::string& training);
 // The fits as a table for the log: a line each, the first with the names of the columns.
 std::vector<std::string> comparison_lines(const LearnRecord& record);
 

@@ -18,10 +18,12 @@ constexpr std::array<std::pair<Transform, std::string_view>, 4> kTransformNames{
     {Transform::kBinarize, "binarize"},
 }};
 
-constexpr std::array<std::pair<MissingPolicy, std::string_view>, 3> kPolicyNames{{
+constexpr std::array<std::pair<MissingPolicy, std::string_view>, 5> kPolicyNames{{
     {MissingPolicy::kZero, "zero"},
     {MissingPolicy::kSkip, "skip"},
     {MissingPolicy::kError, "error"},
+    {MissingPolicy::kMean, "mean"},
+    {MissingPolicy::kMarginal, "marginal"},
 }};
 
 double apply_function(const Track& track, double raw) {
@@ -119,6 +121,10 @@ std::optional<MissingPolicy> missing_policy_from_name(std::string_view name) {
     if (known == name) return value;
   }
   return std::nullopt;
+}
+
+bool is_newer_policy(MissingPolicy policy) {
+  return policy == MissingPolicy::kMean || policy == MissingPolicy::kMarginal;
 }
 
 double feature_value(const Track& track, double raw) {

@@ -17,6 +17,8 @@ std::optional<Transform> transform_from_name(std::string_view name);
 std::string transform_text(const Track& track);
 std::string_view missing_policy_name(MissingPolicy policy);  // "default" for kDefault, which no file names
 std::optional<MissingPolicy> missing_policy_from_name(std::string_view name);
+// Whether only format 1.1 has it.
+bool is_newer_policy(MissingPolicy policy);
 
 // One value, in double. The result is not finite when the value has no feature (see transform_problem).
 double feature_value(const Track& track, double raw);

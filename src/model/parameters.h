@@ -21,10 +21,12 @@ enum class Transform { kNone, kLog1p, kAsinh, kBinarize };
 
 // What a bigWig base without a value, or a NaN, means.
 enum class MissingPolicy {
-  kZero,     // raw value 0
-  kSkip,     // a bin where any such track has no value at all is missing: the sequence is cut there
-  kError,    // refused
-  kDefault,  // not said: kZero for bigWig files, kSkip for arrays
+  kZero,      // raw value 0
+  kSkip,      // a bin where any such track has no value at all is missing: the sequence is cut there
+  kError,     // refused
+  kMean,      // the feature is 0: the track's mean, where its center is that
+  kMarginal,  // the track says nothing there, where tracks are independent (missing_tracks.h); else kMean
+  kDefault,   // not said: kZero for bigWig files, kSkip for arrays
 };
 
 struct Label {
@@ -34,16 +36,20 @@ struct Label {
 
 // One feature of the heads. Of an input track: (g(raw) - center) / scale. A square (format 1.1) has no input
 // of its own: it is the feature of the track `square_of` times itself. Squares come after all input tracks.
+// An absence, which no file has, is 1 where the track `absence_of` has no value, else 0; they come last.
 struct Track {
   std::string name;
   Transform transform = Transform::kNone;
   double center = 0;
   double scale = 1;  // > 0
   MissingPolicy missing = MissingPolicy::kZero;
-  double threshold = 0;        // of kBinarize: g(raw) is 1 where raw >= threshold, else 0
-  std::string square_of = {};  // empty: an input track
+  double threshold = 0;  // of kBinarize: g(raw) is 1 where raw >= threshold, else 0
+  std::string square_of = {};
+  std::string absence_of = {};
 
   bool is_square() const { return !square_of.empty(); }
+  bool is_absence() const { return !absence_of.empty(); }
+  bool is_input() const { return !is_square() && !is_absence(); }
 };
 
 // f[t,c] = bias[c] + sum_f weights[c][f] feature[t][f]

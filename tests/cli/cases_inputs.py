@@ -43,7 +43,7 @@ def test_nan_in_an_array_of_tracks_is_left_out_and_told(box):
     check("1 of 1 track lacks values" in result.stderr, "%s" % result)
     entry = load(box, "stats.json")["sequences"][0]
     check(entry["missing"] == 60 and entry["covered"] == 140 and entry["pieces"] == 2, "%s" % entry)
-    check(entry["missing_values"] == [{"track": "signal", "bins": 60}], "%s" % entry)
+    check(entry["missing_values"] == [{"track": "signal", "bins": 60, "policy": "skip"}], "%s" % entry)
     check(codes(box) == ["missing-values"], "%s" % codes(box))
     rows = bed_rows(box.text("out.bed"))
     check(not any(int(row[1]) < 1100 and int(row[2]) > 500 for row in rows), "%r" % rows)
@@ -79,13 +79,13 @@ def test_bases_without_a_value_are_counted(box):
         check("a: 3 of 40 bins have no value, 35 bases in all have none; bases without a value count as 0 (missing: zero)" in result.stderr,
               "%s" % result)
         check("1 of 2 tracks lack values" in result.stderr, "%s" % result)
-        check(load(box, "stats.json")["sequences"][0]["missing_values"] == [{"track": "a", "bins": 3, "bases": 35}], "stats")
+        check(load(box, "stats.json")["sequences"][0]["missing_values"] == [{"track": "a", "bins": 3, "bases": 35, "policy": "zero"}], "stats")
         check("missing-values" not in codes(box), "%s" % codes(box))
     plan = box.ok("decode -p track.json -o plan.bed --dry-run a.bw b.bw").stdout
     check("missing\ta: 3 of 40 bins have no value, 35 bases" in plan, plan)
     # Only what regions ask for counts, and each bin once.
     box.ok("posterior -p track.json -o out.bg --stats stats.json -r chrA:1-120 -r chrA:141-300 a.bw b.bw")
-    check(load(box, "stats.json")["sequences"][0]["missing_values"] == [{"track": "a", "bins": 2, "bases": 25}], "%s" % box.text("stats.json"))
+    check(load(box, "stats.json")["sequences"][0]["missing_values"] == [{"track": "a", "bins": 2, "bases": 25, "policy": "zero"}], "%s" % box.text("stats.json"))
     bigwig_track(box, "a.bw")
     quiet = box.ok("decode -p track.json -o out.bed --stats stats.json a.bw b.bw")
     check("missing" not in quiet.stderr, "%s" % quiet)

@@ -20,6 +20,7 @@ OrderedJson missing_json(const std::vector<MissingStats>& tracks) {
   for (const MissingStats& track : tracks) {
     list.push_back({{"track", track.track}, {"bins", track.bins}});
     put_optional(list.back(), "bases", track.bases);
+    list.back()["policy"] = track.policy;
   }
   return list;
 }
@@ -115,6 +116,11 @@ std::string stats_text(const Stats& stats) {
   document["warnings"] = OrderedJson::array();
   for (const Warning& warning : stats.warnings) {
     document["warnings"].push_back({{"code", warning.code}, {"message", warning.message}});
+  }
+  if (!stats.missing_tracks.empty()) {
+    document["missing_tracks"] = OrderedJson::array();
+    for (const MissingTrackStats& track : stats.missing_tracks)
+      document["missing_tracks"].push_back({{"track", track.track}, {"policy", track.policy}});
   }
   put_optional(document, "log_constraint_probability", stats.log_constraint_probability);
   if (stats.learning) {

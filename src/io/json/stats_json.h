@@ -16,6 +16,13 @@ struct MissingStats {
   std::string track;
   std::int64_t bins = 0;              // without any value
   std::optional<std::int64_t> bases;  // without a value; absent for arrays
+  std::string policy;                 // what became of them: "zero", "skip", "mean" or "marginal"
+};
+
+// A track of the parameters that the run had no file of.
+struct MissingTrackStats {
+  std::string track;
+  std::string policy;  // "marginal" or "mean"
 };
 
 // What is expected of a label in a sequence.
@@ -83,6 +90,7 @@ struct Stats {
   std::vector<std::pair<std::string, double>> timings;  // name and seconds, in order
   std::optional<std::int64_t> peak_memory;              // bytes
   std::vector<Warning> warnings;
+  std::vector<MissingTrackStats> missing_tracks;
   std::optional<double> log_constraint_probability;  // nats, of all sequences
   std::optional<LearnStats> learning;
   std::vector<SequenceStats> sequences;

@@ -130,7 +130,10 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
     if (const auto center = entry.find("center")) track.center = center->number(kFiniteRule);
     if (const auto scale = entry.find("scale")) track.scale = scale->number(kPositiveRule);
     if (const auto missing = entry.find("missing")) {
-      track.missing = read_choice(*missing, missing_policy_from_name, "\"zero\", \"skip\" or \"error\"");
+      track.missing = read_choice(*missing, missing_policy_from_name,
+                                  "\"zero\", \"skip\", \"error\", \"mean\" or \"marginal\"");
+      if (minor < 1 && is_newer_policy(track.missing))
+        fail_newer_key(*missing, std::string(missing_policy_name(track.missing)));
     }
     tracks.push_back(track);
   }

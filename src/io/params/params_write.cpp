@@ -187,9 +187,10 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
   };
   add("format", json_string("semicrf-params"));
   const bool censored = parameters.edges == EdgeRule::kCensored;
-  const bool newer = censored || std::ranges::any_of(parameters.tracks, [](const Track& track) {
-                       return track.is_square() || track.transform == Transform::kBinarize;
-                     });
+  const bool newer =
+      censored || std::ranges::any_of(parameters.tracks, [](const Track& track) {
+        return track.is_square() || track.transform == Transform::kBinarize || is_newer_policy(track.missing);
+      });
   add("format_version", json_string(newer ? "1.1" : "1.0"));
   add("labels", items_text(parameters.labels, label_text));
   add("max_duration", std::to_string(chain.max_duration));

@@ -89,6 +89,18 @@ TrainingFacts training_facts(const Parameters& parameters) {
   return facts;
 }
 
+std::optional<LearnedEmissions> learned_emissions(const std::string& training) {
+  const Json section = training.empty() ? Json() : Json::parse(training, nullptr, false);
+  if (!section.is_object() || section.value("program", Json()) != "semicrf learn") return std::nullopt;
+  LearnedEmissions found;
+  if (const auto emission = section.find("emission"); emission != section.end() && emission->is_string())
+    found.emission = emission->get<std::string>();
+  if (const auto sizes = section.find("sizes"); sizes != section.end() && sizes->is_array())
+    for (const Json& size : *sizes)
+      if (size.is_number() && size.get<double>() > 0) found.sizes.push_back(size.get<double>());
+  return found;
+}
+
 std::string training_with_edits(const std::string& training, const std::vector<std::string>& edits) {
   Json object = training.empty() ? Json::object() : Json::parse(training);
   Json& list = object["edited"];

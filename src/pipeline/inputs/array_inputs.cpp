@@ -78,7 +78,7 @@ std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments,
       throw InputError({input.file, "",
                         "has " + std::to_string(input.columns) + " columns, the parameters have " +
                             std::to_string(columns) + " " + columns_are,
-                        ""});
+                        columns_are == "tracks" ? "--missing-track NAME does without a track" : ""});
   }
   return arrays;
 }

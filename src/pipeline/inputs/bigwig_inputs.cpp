@@ -107,7 +107,8 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
     throw InputError(
         {"", "",
          "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " + joined(given),
-         "bind files by name: NAME=PATH, or all at once by --track-pattern '{sample}.{track}.bw'"});
+         "bind files by name: NAME=PATH, or all at once by --track-pattern '{sample}.{track}.bw'" +
+             std::string(names_are == "tracks" ? "; --missing-track NAME does without one" : "")});
   }
   for (std::size_t i = 0; i < names.size(); ++i)
     binding.push_back(names[i] + " <- " + std::filesystem::path(columns[i]->path()).filename().string());

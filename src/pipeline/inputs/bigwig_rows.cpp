@@ -1,5 +1,6 @@
 // Rows of features from bigWig tracks: bin values, missing policies, transforms.
 #include <algorithm>
+#include <limits>
 #include <optional>
 
 #include "core/error.h"
@@ -81,14 +82,21 @@ class BigWigRowReader : public RowReader {
         refuse(input, begin + static_cast<std::int64_t>(i),
                std::to_string(bases - covered[i]) + " bases have no value and \"missing\" of track \"" +
                    input.track.name + "\" is \"error\"");
-      const bool skipped = input.track.missing == MissingPolicy::kSkip;
-      if (skipped && covered[i] == 0) missing[i] = 1;
-      const double over = skipped ? std::max<double>(covered[i], 1) : static_cast<double>(bases);
+      if (missing != nullptr && covered[i] == 0) missing[i] = 1;
+      const double over = is_zero(input.track) ? static_cast<double>(bases) : std::max<double>(covered[i], 1);
       sum[i] /= over;
       out[i * columns()] = static_cast<Value>(sum[i]);
     }
     if (const auto bad = transform_values(input.track, out, n, columns()))
       refuse(input, begin + static_cast<std::int64_t>(*bad), transform_problem(input.track, sum[*bad]));
+    if (!keeps_absence(input.track)) return;
+    for (std::size_t i = 0; i < n; ++i)
+      if (covered[i] == 0) out[i * columns()] = std::numeric_limits<Value>::quiet_NaN();
+  }
+
+  // Whether bases without a value are values of 0, or else the others of the bin are averaged.
+  static bool is_zero(const Track& track) {
+    return track.missing != MissingPolicy::kSkip && !keeps_absence(track);
   }
 
   // `covered`: bases with a value of the bins from `begin` on.

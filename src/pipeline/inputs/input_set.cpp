@@ -6,11 +6,13 @@
 
 #include "core/error.h"
 #include "core/units.h"
+#include "io/params/training_record.h"
 #include "io/text/region.h"
 #include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/bigwig_inputs.h"
 #include "pipeline/inputs/input_argument.h"
 #include "pipeline/inputs/input_arguments.h"
+#include "pipeline/inputs/lacking_tracks.h"
 #include "pipeline/inputs/sequence_scan.h"
 
 namespace semicrf {
@@ -46,17 +48,6 @@ std::vector<std::string> track_names(const Parameters& parameters) {
   return names;
 }
 
-// Leaves the input tracks; of each square, the index of its track.
-std::vector<std::size_t> take_squares(std::vector<Track>& tracks) {
-  std::vector<std::size_t> squared;
-  for (const Track& track : tracks)
-    if (track.is_square())
-      squared.push_back(static_cast<std::size_t>(std::ranges::find(tracks, track.square_of, &Track::name) -
-                                                 tracks.begin()));
-  std::erase_if(tracks, &Track::is_square);
-  return squared;
-}
-
 // Scores by label from bigWig files: no transform, bases without a value count as 0.
 std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
   std::vector<Track> tracks;
@@ -71,11 +62,12 @@ std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
 }  // namespace
 
 struct InputSet::State {
+  RowFeatures features = RowFeatures::kAll;
   InputOptions options;
   Parameters parameters;
   std::shared_ptr<const LinearHeads> heads;
-  std::vector<std::size_t>
-      squared;  // the tracks whose squares are features, too; parameters.tracks has inputs alone
+  DerivedColumns derived;  // the features beside the inputs, which parameters.tracks has alone
+  std::vector<LackingTrack> lacking_tracks;
   bool bigwig = false;
   std::vector<Chromosome> wanted;                          // of -g, or empty
   std::vector<Chromosome> chromosomes;                     // that have sequences
@@ -123,8 +115,13 @@ void InputSet::State::open_inputs() {
                        "leave --bin-size out");
     parameters.bin_size = *options.bin_size;
   }
+  if (features == RowFeatures::kAll) {
+    const std::optional<LearnedEmissions> learned = learned_emissions(parameters.training);
+    std::vector<double> sizes = learned ? learned->sizes : std::vector<double>{};
+    lacking_tracks = settle_lacking(options, parameters, sizes);
+  }
   if (parameters.emission) heads = std::make_shared<const LinearHeads>(parameters);
-  squared = take_squares(parameters.tracks);
+  derived = take_derived(parameters.tracks);
   if (heads && ((heads->has_start() && !options.start_scores.empty()) ||
                 (heads->has_end() && !options.end_scores.empty())))
     throw UsageError("the parameters' boundary section makes start or end scores itself",
@@ -144,6 +141,7 @@ void InputSet::State::open_inputs() {
   all.insert(all.end(), end.begin(), end.end());
   bigwig = all_bigwig(all);
   check_track_names(options, parameters.tracks, bigwig);
+  for (const LackingTrack& track : lacking_tracks) binding.push_back(describe(track));
   record_bindings(main, start, end);
   for (Track& track : parameters.tracks)
     if (track.missing == MissingPolicy::kDefault)
@@ -417,7 +415,8 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
       scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
   }
   if (scores.missing_values) scores.rows->count_into(scores.missing_values);
-  scores.rows = make_squared_rows(std::move(scores.rows), squared, read.threads);
+  if (features == RowFeatures::kAll)
+    scores.rows = make_derived_rows(std::move(scores.rows), derived, read.threads);
   std::size_t cache = read.cache_bytes;
   for (std::unique_ptr<RowReader>* rows : {&scores.rows, &scores.start, &scores.end}) {
     if (*rows == nullptr || (*rows)->bytes_per_row() == 0) continue;
@@ -433,8 +432,9 @@ InputSet::InputSet(std::unique_ptr<State> state) : state_(std::move(state)) {}
 InputSet::~InputSet() = default;
 InputSet::InputSet(InputSet&&) noexcept = default;
 
-InputSet InputSet::open(const InputOptions& options, const Parameters& parameters) {
+InputSet InputSet::open(const InputOptions& options, const Parameters& parameters, RowFeatures features) {
   auto state = std::make_unique<State>();
+  state->features = features;
   state->options = options;
   state->parameters = parameters;
   state->open_inputs();
@@ -443,6 +443,7 @@ InputSet InputSet::open(const InputOptions& options, const Parameters& parameter
 
 const std::vector<Sequence>& InputSet::sequences() const { return state_->sequences; }
 const std::vector<std::string>& InputSet::binding() const { return state_->binding; }
+const std::vector<LackingTrack>& InputSet::lacking_tracks() const { return state_->lacking_tracks; }
 const TrackSteps& InputSet::steps() const { return state_->steps; }
 const std::vector<std::string>& InputSet::paths() const { return state_->paths; }
 std::size_t InputSet::num_labels() const { return state_->parameters.labels.size(); }
@@ -454,7 +455,7 @@ std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
     const Sequence& sequence = state_->sequences[i];
     const std::int64_t bins = total_bins(make_pieces(piece_request(i)));
     const bool cached = state_->bigwig && static_cast<std::size_t>(sequence.bins) *
-                                                  (state_->tracks.size() + state_->squared.size()) *
+                                                  (state_->tracks.size() + state_->derived.columns()) *
                                                   sizeof(float) <=
                                               cache_bytes;
     const bool whole = bins > 0 && (cached || state_->parameters.centering == Centering::kMean);

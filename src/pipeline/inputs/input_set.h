@@ -14,6 +14,7 @@
 #include "model/edge_roles.h"
 #include "model/parameters.h"
 #include "model/pieces.h"
+#include "pipeline/inputs/lacking_tracks.h"
 #include "pipeline/inputs/piece_source.h"
 #include "pipeline/inputs/track_steps.h"
 #include "pipeline/run/run_options.h"
@@ -40,10 +41,17 @@ struct ReadOptions {
   std::size_t cache_bytes = 0;  // rows of a sequence that take no more than this are read once and kept
 };
 
+// Which features rows of tracks have.
+enum class RowFeatures {
+  kAll,     // those of the heads
+  kInputs,  // of the input tracks alone, NaN where a track that keeps its absences has no value
+};
+
 class InputSet {
  public:
   // Opens and checks everything. UsageError, ReadError or InputError that names both sides of a disagreement.
-  static InputSet open(const InputOptions& options, const Parameters& parameters);
+  static InputSet open(const InputOptions& options, const Parameters& parameters,
+                       RowFeatures features = RowFeatures::kAll);
   ~InputSet();
   InputSet(InputSet&&) noexcept;
 
@@ -71,6 +79,8 @@ class InputSet {
 
   // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
   const std::vector<std::string>& binding() const;
+  // Those of the parameters that the run has no file of.
+  const std::vector<LackingTrack>& lacking_tracks() const;
   // Of the bigWig inputs, in the order of their columns; none for arrays.
   const TrackSteps& steps() const;
   // For headers: every input file with the name it is bound to, in the order of the command line.

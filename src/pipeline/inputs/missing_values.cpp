@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
+#include "model/feature_transform.h"
 #include "pipeline/inputs/row_reader.h"
 #include "pipeline/run/log.h"
 
@@ -15,6 +16,9 @@ constexpr std::int64_t kSlab = 1 << 16;  // rows read at a time
 // What becomes of them.
 std::string consequence(MissingPolicy policy, bool of_bases) {
   if (policy == MissingPolicy::kSkip) return "bins without a value are left out (missing: skip)";
+  if (policy == MissingPolicy::kMean) return "bins without a value count as the track's mean (missing: mean)";
+  if (policy == MissingPolicy::kMarginal)
+    return "the track says nothing in bins without a value (missing: marginal)";
   return std::string(of_bases ? "bases" : "bins") + " without a value count as 0 (missing: zero)";
 }
 
@@ -133,7 +137,7 @@ std::vector<MissingStats> missing_stats(const MissingCounter& counter) {
   std::vector<MissingStats> stats;
   for (const MissingValues& lacks : counter.tracks()) {
     if (lacks.bins == 0 && lacks.bases == 0) continue;
-    stats.push_back({lacks.track, lacks.bins, std::nullopt});
+    stats.push_back({lacks.track, lacks.bins, std::nullopt, std::string(missing_policy_name(lacks.policy))});
     if (counter.of_bases()) stats.back().bases = lacks.bases;
   }
   return stats;

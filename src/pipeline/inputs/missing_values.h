@@ -15,6 +15,11 @@ namespace semicrf {
 
 class RowReader;
 
+// Whether readers give NaN as the feature of a bin without a value.
+inline bool keeps_absence(const Track& track) {
+  return track.missing == MissingPolicy::kMean || track.missing == MissingPolicy::kMarginal;
+}
+
 // What one track lacks in the wanted bins of one sequence.
 struct MissingValues {
   std::string track;

@@ -1,6 +1,7 @@
 // Rows of NPY arrays.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <mutex>
 #include <span>
 
@@ -138,12 +139,14 @@ class NpyTrackRows : public RowReader {
       array_.read_rows(part.begin, part.end, rows.data());
       check_values(std::span<const Value>(rows), array_.columns(), part.begin, ValueRule::kTrack,
                    array_.name());
+      std::vector<std::size_t> absent;  // entries that become NaN again
       if (has_nan(std::span<const Value>(rows))) {
         if (counter_) count_missing_of(std::span<const Value>(rows), part, counted, mutex);
-        replace_missing(rows, part.begin, missing.empty() ? nullptr : missing.data() + skip);
+        absent = replace_missing(rows, part.begin, missing.empty() ? nullptr : missing.data() + skip);
       }
       if (const auto bad = transform_rows(tracks_, rows.data(), static_cast<std::size_t>(part.size())))
         refuse(*bad, part.begin, transform_problem(tracks_[*bad % columns()], raw_value(*bad, part.begin)));
+      for (const std::size_t entry : absent) rows[entry] = std::numeric_limits<Value>::quiet_NaN();
     });
     return values.data();
   }
@@ -170,11 +173,18 @@ class NpyTrackRows : public RowReader {
       if (missing[f] > 0) counter_->add(f, missing[f], 0);
   }
 
-  // `missing`: of the first row; null where no bin can be missing.
+  // The entries whose tracks keep their absence. `missing`: of the first row; null where no bin can be
+  // missing.
   template <class Value>
-  void replace_missing(std::span<Value> rows, std::int64_t begin, std::uint8_t* missing) const {
-    for (std::size_t i = 0; i < rows.size(); ++i)
-      if (std::isnan(rows[i])) rows[i] = value_of_missing<Value>(i, begin, missing);
+  std::vector<std::size_t> replace_missing(std::span<Value> rows, std::int64_t begin,
+                                           std::uint8_t* missing) const {
+    std::vector<std::size_t> absent;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!std::isnan(rows[i])) continue;
+      rows[i] = value_of_missing<Value>(i, begin, missing);
+      if (keeps_absence(tracks_[i % columns()])) absent.push_back(i);
+    }
+    return absent;
   }
 
   template <class Value>

@@ -1,6 +1,8 @@
 // Rows of numbers of one whole sequence: label scores, or features (transformed tracks).
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -44,7 +46,8 @@ class RowReader {
 // Label scores of an NPY array: finite or -inf, used in place where the array's layout allows it.
 std::unique_ptr<RowReader> make_score_rows(NpyArray array, Precision precision, int threads = 1);
 
-// Features of an NPY array of raw track values, column f being tracks[f]. NaN follows the track's policy.
+// Features of an NPY array of raw track values, column f being tracks[f]. NaN follows the track's policy;
+// with kMean and kMarginal, here and below, it is the feature too (see make_derived_rows).
 std::unique_ptr<RowReader> make_track_rows(NpyArray array, std::vector<Track> tracks, Precision precision,
                                            int threads = 1);
 
@@ -75,10 +78,29 @@ void fill_random_rows(const RandomRows& rows, std::int64_t begin, std::int64_t e
 // Label scores or features.
 std::unique_ptr<RowReader> make_random_rows(RandomRows rows, Precision precision);
 
-// The rows with a column more for every entry of `squared`: the square of that column. None: `rows`
-// themselves.
-std::unique_ptr<RowReader> make_squared_rows(std::unique_ptr<RowReader> rows,
-                                             std::vector<std::size_t> squared, int threads);
+// Columns behind those of the input tracks: squares of some of them, then absences (1 where the column has no
+// value, else 0). NaN in a column of the inputs becomes 0.
+struct DerivedColumns {
+  std::vector<std::size_t> squared, absent;  // columns of the inputs
+  bool can_lack = false;                     // whether some column may have NaN
+
+  std::size_t columns() const { return squared.size() + absent.size(); }
+  bool empty() const { return columns() == 0 && !can_lack; }
+};
+// One row of inputs with these columns behind.
+template <class Value>
+void derive_row(const DerivedColumns& derived, std::size_t inputs, const Value* from, Value* row) {
+  std::copy_n(from, inputs, row);
+  if (derived.can_lack)
+    std::replace_if(
+        row, row + inputs, [](Value value) { return std::isnan(value); }, Value{0});
+  Value* out = row + inputs;
+  for (const std::size_t f : derived.squared) *out++ = row[f] * row[f];
+  for (const std::size_t f : derived.absent) *out++ = std::isnan(from[f]) ? Value{1} : Value{0};
+}
+// The rows with these columns; none, and no NaN: `rows` themselves.
+std::unique_ptr<RowReader> make_derived_rows(std::unique_ptr<RowReader> rows, DerivedColumns derived,
+                                             int threads);
 
 // Reads everything once and keeps it: for rows that are dear to read and small enough to hold.
 std::unique_ptr<RowReader> make_cached_rows(std::unique_ptr<RowReader> rows);

@@ -11,6 +11,7 @@
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
 #include "model/edge_source.h"
+#include "model/feature_transform.h"
 #include "pipeline/inputs/input_arguments.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/device_choice.h"
@@ -264,6 +265,10 @@ std::string PreparedRun::header(const std::string& command, HeaderOptions option
     provenance.options.push_back({"sample", joined(chosen_samples(input), ",")});
   if (input.chromosomes == ChromosomePolicy::kCommon) provenance.options.push_back({"chromosomes", "common"});
   if (input.chromosomes == ChromosomePolicy::kUnion) provenance.options.push_back({"chromosomes", "union"});
+  if (!input.missing_tracks.empty())
+    provenance.options.push_back({"missing-track", joined(input.missing_tracks, ",")});
+  if (input.missing != MissingPolicy::kDefault)
+    provenance.options.push_back({"missing", std::string(missing_policy_name(input.missing))});
   if (input.edges) provenance.options.push_back({"edges", std::string(edge_rule_name(*input.edges))});
   if (!options_.constraints.empty())
     provenance.options.push_back(
@@ -338,6 +343,7 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
                           Progress* progress) {
   report_.total.start();
   report_.name_labels(parameters_.parameters.labels);
+  report_.name_missing_tracks(lacking_stats(inputs_.lacking_tracks()));
   RunOutputs outputs(plan);
   PieceStream pieces(inputs_, read_options(), report_);
   if (progress != nullptr) progress->begin(positions_ * analysis_.passes());

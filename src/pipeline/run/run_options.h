@@ -8,6 +8,7 @@
 
 #include "engine/options.h"
 #include "model/edge_rule.h"
+#include "model/parameters.h"
 
 namespace semicrf {
 
@@ -26,20 +27,22 @@ enum class ChromosomePolicy {
 };
 
 struct InputOptions {
-  std::string parameters;                 // the parameter file
-  std::vector<std::string> inputs;        // [name=]PATH
-  std::string track_pattern;              // names files without a name, track_pattern.h; or empty
-  std::string samples_file;               // sample sheet, in place of `inputs`; or empty
-  std::vector<std::string> samples;       // to take from it; only training takes several
-  std::vector<std::string> track_names;   // of the columns of arrays; empty: not said
-  std::vector<std::string> start_scores;  // [name=]PATH
-  std::vector<std::string> end_scores;    // [name=]PATH
-  std::vector<std::string> regions;       // chr:beg-end, 1-based inclusive
-  std::string regions_file;               // BED, or empty
-  std::string exclude_file;               // BED, or empty
-  std::string chrom_sizes_file;           // or empty
-  std::optional<std::int64_t> bin_size;   // must equal the parameters' one
-  bool all_chromosomes = false;           // decode chromosomes without one value too
+  std::string parameters;                           // the parameter file
+  std::vector<std::string> inputs;                  // [name=]PATH
+  std::string track_pattern;                        // names files without a name, track_pattern.h; or empty
+  std::string samples_file;                         // sample sheet, in place of `inputs`; or empty
+  std::vector<std::string> samples;                 // to take from it; only training takes several
+  std::vector<std::string> track_names;             // of the columns of arrays; empty: not said
+  std::vector<std::string> missing_tracks;          // of the parameters, that have no file
+  MissingPolicy missing = MissingPolicy::kDefault;  // in place of the parameters' ones, unless kDefault
+  std::vector<std::string> start_scores;            // [name=]PATH
+  std::vector<std::string> end_scores;              // [name=]PATH
+  std::vector<std::string> regions;                 // chr:beg-end, 1-based inclusive
+  std::string regions_file;                         // BED, or empty
+  std::string exclude_file;                         // BED, or empty
+  std::string chrom_sizes_file;                     // or empty
+  std::optional<std::int64_t> bin_size;             // must equal the parameters' one
+  bool all_chromosomes = false;                     // decode chromosomes without one value too
   ChromosomePolicy chromosomes = ChromosomePolicy::kError;
   std::optional<EdgeRule> edges;             // in place of the parameters' one
   std::vector<GeneratedSequence> generated;  // instead of `inputs`

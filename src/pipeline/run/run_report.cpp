@@ -196,6 +196,7 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
                    {"total", total.seconds()}};
   stats.peak_memory = peak_resident_bytes();
   stats.warnings = warnings_;
+  stats.missing_tracks = missing_tracks_;
   for (SequenceReport& sequence : sequences_) {
     sequence.finish(labels_);
     if (sequence.missing_values) sequence.stats.missing_values = missing_stats(*sequence.missing_values);

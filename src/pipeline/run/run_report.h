@@ -58,6 +58,8 @@ class RunReport {
   void warn_of_exact_blocks();
   // Says, when all pieces are done, what the tracks lack.
   void tell_missing_values();
+  // For the statistics.
+  void name_missing_tracks(std::vector<MissingTrackStats> tracks) { missing_tracks_ = std::move(tracks); }
   // For what is said of single labels.
   void name_labels(const std::vector<Label>& labels);
   std::vector<SequenceReport>& sequences() { return sequences_; }
@@ -66,6 +68,7 @@ class RunReport {
 
  private:
   std::vector<std::string> labels_;
+  std::vector<MissingTrackStats> missing_tracks_;
   std::vector<SequenceReport> sequences_;
   std::vector<Warning> warnings_;
 };

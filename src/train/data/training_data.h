@@ -19,7 +19,7 @@ struct TrainingPiece {
   std::size_t sample = 0;               // of those trained on together
   std::int64_t length = 0;              // T
   CutEdges cut;                         // that the model scores as such
-  std::vector<float> features;          // (T, F) row-major, transformed
+  std::vector<float> features;          // (T, F) row-major, transformed; NaN: no value, until it is filled
   std::vector<Segment> segments;        // the known ones; tile [0, T) where there is no evidence
   std::vector<std::int64_t> lines;      // per segment: its line in the label file
   std::vector<LabelEvidence> evidence;  // tiles [0, T) where the segments do not say everything, else empty
@@ -36,8 +36,9 @@ struct TrainingPiece {
 };
 
 struct TrainingData {
-  int num_labels = 0;  // C
-  int num_tracks = 0;  // F
+  int num_labels = 0;                   // C
+  int num_tracks = 0;                   // F
+  std::vector<std::size_t> absence_of;  // of the last columns: 1 where this column has no value, else 0
   std::vector<TrainingPiece> pieces;
 
   std::int64_t positions() const {

@@ -292,7 +292,7 @@ void append(TrainingData more, TrainingData& data) {
 void read_sample(const TrainOptions& options, const InputOptions& input, std::size_t sample,
                  const LabelFile& labels, const Parameters& parameters, bool bin_size_given,
                  TrainingInputs& found) {
-  const InputSet inputs = InputSet::open(input, parameters);
+  const InputSet inputs = InputSet::open(input, parameters, RowFeatures::kInputs);
   const std::vector<TrackSteps::Track>& steps = inputs.steps().tracks;
   found.steps.tracks.insert(found.steps.tracks.end(), steps.begin(), steps.end());
   const std::string name = input.samples_file.empty() ? "" : chosen_samples(input).front() + ": ";
@@ -303,7 +303,8 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
   if (!bin_size_given) require_bin_size(inputs, labels);
   std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
   if (!options.val_regions.empty()) {
-    const InputSet validation = InputSet::open(validation_input(options, input), parameters);
+    const InputSet validation =
+        InputSet::open(validation_input(options, input), parameters, RowFeatures::kInputs);
     for (std::size_t i = 0; i < validation.sequences().size(); ++i) {
       const PieceRequest request = validation.piece_request(i);
       if (request.include) held_out[validation.sequences()[i].title] = *request.include;

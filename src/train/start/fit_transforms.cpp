@@ -6,17 +6,19 @@
 #include "core/error.h"
 #include "io/json/json_document.h"
 #include "model/feature_transform.h"
+#include "pipeline/inputs/lacking_tracks.h"
+#include "pipeline/inputs/missing_values.h"
 
 namespace semicrf {
 namespace {
 
-// Calls visit(raw value) for every training bin.
+// Calls visit(raw value) for every training bin with a value.
 template <class Visit>
 void for_each_value(const TrainingData& data, std::size_t track, Visit visit) {
   const auto tracks = static_cast<std::size_t>(data.num_tracks);
   for (const TrainingPiece& piece : data.pieces)
     for (std::size_t i = track; i < piece.features.size(); i += tracks)
-      visit(static_cast<double>(piece.features[i]));
+      if (!std::isnan(piece.features[i])) visit(static_cast<double>(piece.features[i]));
 }
 
 struct Moments {
@@ -39,6 +41,7 @@ Moments moments(const TrainingData& data, std::size_t index, const Track& plain)
     sum += value;
     count += 1;
   });
+  if (count == 0) refuse_track_without_values(plain.name);
   found.mean = sum / count;
   double squares = 0;
   double cubes = 0;
@@ -52,7 +55,24 @@ Moments moments(const TrainingData& data, std::size_t index, const Track& plain)
   return found;
 }
 
+// The first bin whose value has no finite feature.
+std::optional<std::size_t> transform_present(const Track& track, TrainingPiece& piece, std::size_t column,
+                                             std::size_t columns) {
+  const auto bins = static_cast<std::size_t>(piece.length);
+  float* values = piece.features.data() + column;
+  if (!keeps_absence(track)) return transform_values(track, values, bins, columns);
+  for (std::size_t t = 0; t < bins; ++t)
+    if (!std::isnan(values[t * columns]) && transform_values(track, values + t * columns, 1, columns))
+      return t;
+  return std::nullopt;
+}
+
 }  // namespace
+
+void refuse_track_without_values(const std::string& track) {
+  throw InputError({"", "", "the track " + in_quotes(track) + " has no value in any training bin",
+                    "leave it out, or choose regions where it has values"});
+}
 
 void fit_transforms(const TrainingData& data, std::optional<Transform> wanted, std::vector<Track>& tracks,
                     std::vector<Warning>& warnings) {
@@ -86,14 +106,28 @@ void apply_transforms(const std::vector<Track>& tracks, TrainingData& data) {
   const std::size_t count = tracks.size();
   for (TrainingPiece& piece : data.pieces) {
     for (std::size_t f = 0; f < count; ++f) {
-      const auto bad = transform_values(tracks[f], piece.features.data() + f,
-                                        static_cast<std::size_t>(piece.length), count);
+      const auto bad = transform_present(tracks[f], piece, f, count);
       if (!bad) continue;
       const auto bin = static_cast<std::int64_t>(*bad);
       throw InputError({"", piece.place(bin, bin + 1),
                         transform_problem(tracks[f], static_cast<double>(piece.features[*bad * count + f])),
                         ""});
     }
+  }
+}
+
+void add_derived_features(const std::vector<Track>& tracks, TrainingData& data) {
+  std::vector<Track> inputs = tracks;
+  const DerivedColumns derived = take_derived(inputs);
+  data.num_tracks = static_cast<int>(tracks.size());
+  data.absence_of = derived.absent;
+  if (derived.empty()) return;
+  for (TrainingPiece& piece : data.pieces) {
+    std::vector<float> rows(static_cast<std::size_t>(piece.length) * tracks.size());
+    for (std::size_t t = 0; t < static_cast<std::size_t>(piece.length); ++t)
+      derive_row(derived, inputs.size(), piece.features.data() + t * inputs.size(),
+                 rows.data() + t * tracks.size());
+    piece.features = std::move(rows);
   }
 }
 

@@ -217,6 +217,8 @@ class SetUp {
       apply_transforms(tracks, setup_.inputs.training);
       apply_transforms(tracks, setup_.inputs.validation);
     }
+    add_derived_features(tracks, setup_.inputs.training);
+    add_derived_features(tracks, setup_.inputs.validation);
     setup_.counts = count_paths(setup_.inputs.training);
     check_every_label_is_seen(setup_, options_, labels.labels);
     make_first(labels, tracks, bin_size);

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <limits>
+#include <utility>
 
 #include "learn/cluster_start.h"
 #include "learn/em_fit.h"
+#include "model/missing_tracks.h"
 #include "support/catch.h"
 #include "train/objective/objective.h"
 #include "unit/learn/learn_fixture.h"
@@ -49,8 +52,9 @@ ChainModel random_chain(const LawOptions& law, int labels, double spread, std::m
   return chain;
 }
 
+// `holes`: the share of all values that are missing, each track's own.
 Sample draw_sample(EmissionFamily family, const LawOptions& law, int labels, std::size_t tracks,
-                   const std::vector<std::int64_t>& lengths, std::uint64_t seed) {
+                   const std::vector<std::int64_t>& lengths, std::uint64_t seed, double holes = 0) {
   std::mt19937_64 random(seed);
   Sample sample;
   sample.model = test::random_tracks(family, static_cast<std::size_t>(labels), tracks, random);
@@ -63,6 +67,16 @@ Sample draw_sample(EmissionFamily family, const LawOptions& law, int labels, std
   sample.raw.num_tracks = static_cast<int>(tracks);
   for (const std::int64_t length : lengths)
     sample.raw.pieces.push_back(test::draw_piece(sample.truth.chain, sample.model, length, random));
+  if (holes > 0) {
+    for (TrainingPiece& piece : sample.raw.pieces)
+      for (float& value : piece.features)
+        if (std::bernoulli_distribution(holes)(random)) value = std::numeric_limits<float>::quiet_NaN();
+    for (Track& track : sample.truth.tracks)
+      if (track.is_input()) track.missing = MissingPolicy::kMarginal;
+    const bool sizes = family == EmissionFamily::kNegativeBinomial;
+    add_absences(sample.truth, sizes ? sample.model.size : std::vector<double>());
+    REQUIRE(sample.truth.tracks.back().is_absence());
+  }
   sample.data = sample.raw;
   apply_features(sample.truth.tracks, sample.data);
   return sample;
@@ -155,9 +169,12 @@ TEST_CASE("E-steps are sums over all segmentations, and their value is the proba
     for (const LawOptions& law :
          {LawOptions{3, false, LawKind::kTable, false}, LawOptions{2, true, LawKind::kTable, true},
           LawOptions{1, true, LawKind::kGeometric, false}})
-      for (const auto backend : {EngineOptions::Backend::kReference, EngineOptions::Backend::kCpu}) {
-        INFO("seed " << ++seed << ", " << emission_name(family));
-        const Sample sample = draw_sample(family, law, 3, 2, {6, 1, 5}, seed);
+      for (const auto& [backend, holes] :
+           {std::pair(EngineOptions::Backend::kReference, 0.0), std::pair(EngineOptions::Backend::kCpu, 0.0),
+            std::pair(EngineOptions::Backend::kReference, 0.4),
+            std::pair(EngineOptions::Backend::kCpu, 0.4)}) {
+        INFO("seed " << ++seed << ", " << emission_name(family) << ", " << holes << " missing");
+        const Sample sample = draw_sample(family, law, 3, 2, {6, 1, 5}, seed, holes);
         Brute brute;
         for (std::size_t i = 0; i < sample.data.pieces.size(); ++i)
           add_segmentations(sample, sample.raw.pieces[i], sample.data.pieces[i], brute);
@@ -258,8 +275,9 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
          {LawOptions{12, false, LawKind::kTable, false}, LawOptions{6, true, LawKind::kTable, false},
           LawOptions{1, true, LawKind::kGeometric, false},
           LawOptions{15, true, LawKind::kNegativeBinomial, false}}) {
-      INFO("seed " << ++seed << ", " << emission_name(family));
-      const Sample sample = draw_sample(family, law, 3, 3, {900, 300, 7}, seed);
+      const double holes = ++seed % 2 == 0 ? 0.3 : 0;
+      INFO("seed " << seed << ", " << emission_name(family) << ", " << holes << " missing");
+      const Sample sample = draw_sample(family, law, 3, 3, {900, 300, 7}, seed, holes);
       std::vector<double> first;
       for (const int threads : {1, 3}) {
         Emissions emissions(family, sample.data);
@@ -286,8 +304,9 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
 
 // What the labels of drawn tracks were is found again, as well as tracks of this length can tell: twice the
 // gain over the truth is about chi-squared with as many degrees of freedom as there are parameters.
-void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t length, std::uint64_t seed) {
-  const Sample sample = draw_sample(family, law, 4, 5, {length}, seed);
+void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t length, std::uint64_t seed,
+                    double holes = 0) {
+  const Sample sample = draw_sample(family, law, 4, 5, {length}, seed, holes);
   INFO("seed " << seed << ", " << emission_name(family));
   Emissions emissions(family, sample.data);
   const SegmentLaw shape(law, 4);
@@ -333,7 +352,7 @@ void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t l
       } else if (family == EmissionFamily::kNegativeBinomial) {
         continue;  // its mean is not in the weight alone
       }
-      worst = std::max(worst, std::fabs(found - m) / std::sqrt(variance / result.bins[c]));
+      worst = std::max(worst, std::fabs(found - m) / std::sqrt(variance / (result.bins[c] * (1 - holes))));
     }
   CHECK(worst < 2 * 4.2);  // 99.9 % of 20 normal numbers at once
   WARN(emission_name(family) << ", " << length << " bins, " << result.iterations()
@@ -347,6 +366,8 @@ TEST_CASE("known models are recovered from drawn tracks", "[.][learn-recovery]")
   for (const EmissionFamily family : kFamilies)
     check_recovery(family, LawOptions{12, false, LawKind::kTable, false}, 20'000, ++seed);
   check_recovery(EmissionFamily::kBernoulli, LawOptions{20, true, LawKind::kTable, false}, 20'000, ++seed);
+  for (const EmissionFamily family : kFamilies)
+    check_recovery(family, LawOptions{12, false, LawKind::kTable, false}, 20'000, ++seed, 0.25);
 }
 
 // Hidden: `test_learn "[learn-million]"` runs it.

@@ -20,9 +20,11 @@ struct TextbookTracks {
   std::size_t labels = 0, tracks = 0;
   std::vector<double> mean, variance, size;  // (C, F), (C, F), (F)
 
+  // NaN: the track has no value.
   double log_density(std::size_t c, const float* row) const {
     double sum = 0;
     for (std::size_t f = 0; f < tracks; ++f) {
+      if (std::isnan(row[f])) continue;
       const double m = mean[c * tracks + f], x = static_cast<double>(row[f]);
       switch (family) {
         case EmissionFamily::kBernoulli:

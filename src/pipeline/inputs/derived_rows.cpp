@@ -1,4 +1,4 @@
-// Features of input tracks with the squares of some of them behind.
+// Features of input tracks with squares and absences behind.
 #include <algorithm>
 
 #include "core/parallel.h"
@@ -7,13 +7,13 @@
 namespace semicrf {
 namespace {
 
-class SquaredRowReader : public RowReader {
+class DerivedRowReader : public RowReader {
  public:
-  SquaredRowReader(std::unique_ptr<RowReader> rows, std::vector<std::size_t> squared, int threads)
-      : rows_(std::move(rows)), squared_(std::move(squared)), threads_(threads) {}
+  DerivedRowReader(std::unique_ptr<RowReader> rows, DerivedColumns derived, int threads)
+      : rows_(std::move(rows)), derived_(std::move(derived)), threads_(threads) {}
 
   std::int64_t rows() const override { return rows_->rows(); }
-  std::size_t columns() const override { return rows_->columns() + squared_.size(); }
+  std::size_t columns() const override { return rows_->columns() + derived_.columns(); }
   // Those of the input tracks are in memory at the same time.
   std::size_t bytes_per_row() const override { return rows_->bytes_per_row() + value_bytes(); }
   std::size_t value_bytes() const override { return rows_->value_bytes() / rows_->columns() * columns(); }
@@ -40,28 +40,24 @@ class SquaredRowReader : public RowReader {
     const std::size_t inputs = rows_->columns();
     to.resize(n * columns());
     parallel_for(threads_, (n + kTaskRows - 1) / kTaskRows, [&](std::size_t task, int) {
-      for (std::size_t i = task * kTaskRows; i < std::min(n, (task + 1) * kTaskRows); ++i) {
-        Value* row = to.data() + i * columns();
-        std::copy_n(from + i * inputs, inputs, row);
-        for (std::size_t s = 0; s < squared_.size(); ++s)
-          row[inputs + s] = row[squared_[s]] * row[squared_[s]];
-      }
+      for (std::size_t i = task * kTaskRows; i < std::min(n, (task + 1) * kTaskRows); ++i)
+        derive_row(derived_, inputs, from + i * inputs, to.data() + i * columns());
     });
     return to.data();
   }
 
   std::unique_ptr<RowReader> rows_;
-  std::vector<std::size_t> squared_;  // columns of rows_
+  DerivedColumns derived_;
   int threads_;
   RowBuffer inputs_;
 };
 
 }  // namespace
 
-std::unique_ptr<RowReader> make_squared_rows(std::unique_ptr<RowReader> rows,
-                                             std::vector<std::size_t> squared, int threads) {
-  if (squared.empty()) return rows;
-  return std::make_unique<SquaredRowReader>(std::move(rows), std::move(squared), threads);
+std::unique_ptr<RowReader> make_derived_rows(std::unique_ptr<RowReader> rows, DerivedColumns derived,
+                                             int threads) {
+  if (derived.empty()) return rows;
+  return std::make_unique<DerivedRowReader>(std::move(rows), std::move(derived), threads);
 }
 
 }  // namespace semicrf

@@ -1,0 +1,181 @@
+#include "model/missing_tracks.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "core/error.h"
+#include "core/sizes.h"
+#include "core/text.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kBiasTolerance = 1e-6;  // relative
+
+std::size_t count_inputs(const Parameters& parameters) {
+  return static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_input));
+}
+
+// Of each input track the column of its square; nothing unless all have one.
+std::optional<std::vector<std::size_t>> squares_of(const std::vector<Track>& tracks, std::size_t inputs) {
+  std::vector<std::size_t> columns;
+  for (std::size_t f = 0; f < inputs; ++f) {
+    const auto square = std::ranges::find(tracks, tracks[f].name, &Track::square_of);
+    if (square == tracks.end()) return std::nullopt;
+    columns.push_back(static_cast<std::size_t>(square - tracks.begin()));
+  }
+  return columns;
+}
+
+using Parts = std::vector<double>;  // (C, inputs)
+
+bool sum_to_bias(const Parts& parts, const EmissionHead& head, std::size_t inputs) {
+  for (std::size_t c = 0; c < head.bias.size(); ++c) {
+    double sum = 0;
+    for (std::size_t f = 0; f < inputs; ++f) sum += parts[c * inputs + f];
+    if (!(std::fabs(sum - head.bias[c]) <= kBiasTolerance * (1 + std::fabs(sum)))) return false;
+  }
+  return true;
+}
+
+// The parts where part(c, f) gives them, if they sum to the bias.
+template <class Part>
+std::optional<Parts> checked_parts(const EmissionHead& head, std::size_t inputs, Part part) {
+  Parts parts;
+  for (std::size_t c = 0; c < head.bias.size(); ++c)
+    for (std::size_t f = 0; f < inputs; ++f) parts.push_back(part(c, f));
+  if (!sum_to_bias(parts, head, inputs)) return std::nullopt;
+  return parts;
+}
+
+std::optional<Parts> gaussian_parts(const EmissionHead& head, std::size_t columns, std::size_t inputs,
+                                    const std::vector<std::size_t>& squares) {
+  return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
+    const double linear = head.weights[c * columns + f];                        // m / v
+    const double precision = -2 * head.weights[c * columns + squares[f]];       // 1 / v
+    return 0.5 * (std::log(precision / (2 * std::numbers::pi)) - linear * linear / precision);
+  });
+}
+
+double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
+
+// Of 0/1 tracks and of counts, by their weights w: log(1-p), -rate, r log(1-p).
+std::optional<Parts> raw_parts(const EmissionHead& head, std::size_t inputs, std::span<const double> sizes) {
+  const auto weight = [&](std::size_t c, std::size_t f) { return head.weights[c * inputs + f]; };
+  if (sizes.size() == inputs)
+    return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
+      return sizes[f] * std::log1p(-std::exp(weight(c, f)));
+    });
+  const auto bernoulli = checked_parts(
+      head, inputs, [&](std::size_t c, std::size_t f) { return -softplus(weight(c, f)); });
+  if (bernoulli) return bernoulli;
+  return checked_parts(head, inputs,
+                       [&](std::size_t c, std::size_t f) { return -std::exp(weight(c, f)); });
+}
+
+// Leaves the columns that are kept, of rows that repeat all columns some times.
+void keep_columns(std::vector<double>& weights, const std::vector<bool>& kept) {
+  std::size_t to = 0;
+  for (std::size_t i = 0; i < weights.size(); ++i)
+    if (kept[i % kept.size()]) weights[to++] = weights[i];
+  weights.resize(to);
+}
+
+void keep_tracks(Parameters& parameters, const std::vector<bool>& kept) {
+  keep_columns(parameters.emission->weights, kept);
+  if (parameters.boundary) {
+    keep_columns(parameters.boundary->start_weights, kept);
+    keep_columns(parameters.boundary->end_weights, kept);
+  }
+  std::size_t f = 0;
+  std::erase_if(parameters.tracks, [&](const Track&) { return !kept[f++]; });
+}
+
+void check_names(const Parameters& parameters, std::span<const std::string> names) {
+  if (!parameters.emission)
+    throw UsageError("--missing-track: the parameters have no tracks, their inputs are label scores",
+                     "leave it out");
+  std::vector<std::string> known;
+  for (const Track& track : parameters.tracks)
+    if (track.is_input()) known.push_back(track.name);
+  for (const std::string& name : names)
+    if (std::ranges::find(known, name) == known.end())
+      throw UsageError("--missing-track: the parameters have no track '" + name + "'",
+                       "their tracks are " + joined(known, ", "));
+  const auto left = std::ranges::count_if(known, [&](const std::string& name) {
+    return std::ranges::find(names, name) == names.end();
+  });
+  if (left == 0)
+    throw UsageError("--missing-track names every track of the parameters", "one at least must have values");
+}
+
+}  // namespace
+
+std::optional<std::vector<double>> track_biases(const Parameters& parameters, std::span<const double> sizes) {
+  if (!parameters.emission || parameters.boundary) return std::nullopt;
+  const std::vector<Track>& tracks = parameters.tracks;
+  const std::size_t inputs = count_inputs(parameters);
+  if (const auto squares = squares_of(tracks, inputs))
+    return gaussian_parts(*parameters.emission, tracks.size(), inputs, *squares);
+  const bool raw = std::ranges::all_of(
+      tracks, [](const Track& track) { return track.is_input() && track.center == 0 && track.scale == 1; });
+  return raw ? raw_parts(*parameters.emission, inputs, sizes) : std::nullopt;
+}
+
+bool leave_out_tracks(Parameters& parameters, std::vector<double>& sizes,
+                      std::span<const std::string> names) {
+  check_names(parameters, names);
+  const auto is_named = [&](const std::string& name) {
+    return std::ranges::find(names, name) != names.end();
+  };
+  const std::size_t inputs = count_inputs(parameters);
+  const auto parts = track_biases(parameters, sizes);
+  std::vector<bool> kept;
+  for (const Track& track : parameters.tracks)
+    kept.push_back(!is_named(track.is_square() ? track.square_of : track.name));
+  std::vector<double>& bias = parameters.emission->bias;
+  for (std::size_t c = 0; parts && c < bias.size(); ++c)
+    for (std::size_t f = 0; f < inputs; ++f)
+      if (!kept[f]) bias[c] -= (*parts)[c * inputs + f];
+  if (sizes.size() == inputs) keep_columns(sizes, {kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(inputs)});
+  keep_tracks(parameters, kept);
+  return parts.has_value();
+}
+
+Track absence(const Track& track) {
+  Track feature;
+  feature.name = track.name + " is absent";
+  feature.absence_of = track.name;
+  return feature;
+}
+
+void add_absences(Parameters& parameters, std::span<const double> sizes) {
+  const std::size_t before = parameters.tracks.size(), inputs = count_inputs(parameters);
+  std::vector<std::size_t> marginal;
+  for (std::size_t f = 0; f < inputs; ++f)
+    if (parameters.tracks[f].missing == MissingPolicy::kMarginal) marginal.push_back(f);
+  if (marginal.empty()) return;
+  const auto parts = track_biases(parameters, sizes);
+  if (!parts) {
+    for (const std::size_t f : marginal) parameters.tracks[f].missing = MissingPolicy::kMean;
+    return;
+  }
+  std::vector<double>& weights = parameters.emission->weights;
+  std::vector<double> wider;
+  for (std::size_t c = 0; c < parameters.labels.size(); ++c) {
+    wider.insert(wider.end(), weights.begin() + static_cast<std::ptrdiff_t>(c * before),
+                 weights.begin() + static_cast<std::ptrdiff_t>((c + 1) * before));
+    for (const std::size_t f : marginal) wider.push_back(-(*parts)[c * inputs + f]);
+  }
+  weights = std::move(wider);
+  for (const std::size_t f : marginal) parameters.tracks.push_back(absence(parameters.tracks[f]));
+}
+
+void remove_absences(Parameters& parameters) {
+  std::vector<bool> kept;
+  for (const Track& track : parameters.tracks) kept.push_back(!track.is_absence());
+  keep_tracks(parameters, kept);
+}
+
+}  // namespace semicrf

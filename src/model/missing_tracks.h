@@ -1,0 +1,38 @@
+// Tracks without values in models whose tracks are independent given the label: their terms are left out.
+//
+// There the emission score is a sum over tracks, f[t,c] = sum_f log p(x_f | c), so that leaving out a term is
+// summing over all values that the track could have. Linear heads have the bias of all tracks in one number;
+// its part of each track follows from the weights (docs/algorithm.md, section 16).
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// (C, input tracks) row-major: the parts of the emission bias, which sum to it. Nothing where the emissions
+// are not those of independent Bernoulli, Gaussian, Poisson or negative binomial distributions, which the
+// numbers tell: the sum must be the bias within 1e-6 of its size. `sizes`: r of negative binomials, by input
+// track; empty: other families.
+std::optional<std::vector<double>> track_biases(const Parameters& parameters, std::span<const double> sizes);
+
+// Takes these input tracks and their squares out of the model, and out of `sizes` if they are there: exactly
+// where track_biases() knows their parts, else as if they had their mean everywhere (a feature of 0). Says
+// whether exactly. UsageError: a name that no input track has, or no track would be left.
+bool leave_out_tracks(Parameters& parameters, std::vector<double>& sizes, std::span<const std::string> names);
+
+// The feature that tells where an input track has no value.
+Track absence(const Track& track);
+
+// Adds the absence of every input track of the policy kMarginal as a feature, whose weights take the track's
+// part out of the bias again. Where track_biases() does not know the parts, the policy becomes kMean.
+void add_absences(Parameters& parameters, std::span<const double> sizes);
+
+// Takes these features out again.
+void remove_absences(Parameters& parameters);
+
+}  // namespace semicrf
