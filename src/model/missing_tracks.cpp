@@ -52,8 +52,8 @@ std::optional<Parts> checked_parts(const EmissionHead& head, std::size_t inputs,
 std::optional<Parts> gaussian_parts(const EmissionHead& head, std::size_t columns, std::size_t inputs,
                                     const std::vector<std::size_t>& squares) {
   return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
-    const double linear = head.weights[c * columns + f];                        // m / v
-    const double precision = -2 * head.weights[c * columns + squares[f]];       // 1 / v
+    const double linear = head.weights[c * columns + f];                   // m / v
+    const double precision = -2 * head.weights[c * columns + squares[f]];  // 1 / v
     return 0.5 * (std::log(precision / (2 * std::numbers::pi)) - linear * linear / precision);
   });
 }
@@ -67,11 +67,10 @@ std::optional<Parts> raw_parts(const EmissionHead& head, std::size_t inputs, std
     return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
       return sizes[f] * std::log1p(-std::exp(weight(c, f)));
     });
-  const auto bernoulli = checked_parts(
-      head, inputs, [&](std::size_t c, std::size_t f) { return -softplus(weight(c, f)); });
+  const auto bernoulli =
+      checked_parts(head, inputs, [&](std::size_t c, std::size_t f) { return -softplus(weight(c, f)); });
   if (bernoulli) return bernoulli;
-  return checked_parts(head, inputs,
-                       [&](std::size_t c, std::size_t f) { return -std::exp(weight(c, f)); });
+  return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) { return -std::exp(weight(c, f)); });
 }
 
 // Leaves the columns that are kept, of rows that repeat all columns some times.
@@ -103,9 +102,8 @@ void check_names(const Parameters& parameters, std::span<const std::string> name
     if (std::ranges::find(known, name) == known.end())
       throw UsageError("--missing-track: the parameters have no track '" + name + "'",
                        "their tracks are " + joined(known, ", "));
-  const auto left = std::ranges::count_if(known, [&](const std::string& name) {
-    return std::ranges::find(names, name) == names.end();
-  });
+  const auto left = std::ranges::count_if(
+      known, [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
   if (left == 0)
     throw UsageError("--missing-track names every track of the parameters", "one at least must have values");
 }
@@ -138,7 +136,8 @@ bool leave_out_tracks(Parameters& parameters, std::vector<double>& sizes,
   for (std::size_t c = 0; parts && c < bias.size(); ++c)
     for (std::size_t f = 0; f < inputs; ++f)
       if (!kept[f]) bias[c] -= (*parts)[c * inputs + f];
-  if (sizes.size() == inputs) keep_columns(sizes, {kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(inputs)});
+  if (sizes.size() == inputs)
+    keep_columns(sizes, {kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(inputs)});
   keep_tracks(parameters, kept);
   return parts.has_value();
 }

@@ -30,8 +30,8 @@ std::string describe(const LackingTrack& track) {
 std::vector<MissingTrackStats> lacking_stats(const std::vector<LackingTrack>& tracks) {
   std::vector<MissingTrackStats> stats;
   for (const LackingTrack& track : tracks)
-    stats.push_back({track.track, std::string(missing_policy_name(
-                                      track.is_exact ? MissingPolicy::kMarginal : MissingPolicy::kMean))});
+    stats.push_back({track.track, std::string(missing_policy_name(track.is_exact ? MissingPolicy::kMarginal
+                                                                                 : MissingPolicy::kMean))});
   return stats;
 }
 

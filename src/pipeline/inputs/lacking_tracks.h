@@ -17,9 +17,9 @@ struct LackingTrack {
   bool is_exact = false;  // its term is left out; else it counts as its mean
 };
 
-// The parameters as a run uses them: with the policy of the options, without the tracks that it lacks, and with
-// features that tell where a track of the policy kMarginal has no value. `sizes`: see leave_out_tracks(), whose
-// errors it throws.
+// The parameters as a run uses them: with the policy of the options, without the tracks that it lacks, and
+// with features that tell where a track of the policy kMarginal has no value. `sizes`: see
+// leave_out_tracks(), whose errors it throws.
 std::vector<LackingTrack> settle_lacking(const InputOptions& options, Parameters& parameters,
                                          std::vector<double>& sizes);
 // "H3K27me3 <- no file: its term is left out".

@@ -6,6 +6,7 @@
 #include "learn/cluster_start.h"
 #include "learn/emissions.h"
 #include "learn/segment_law.h"
+#include "model/missing_tracks.h"
 #include "support/catch.h"
 #include "unit/learn/learn_fixture.h"
 
@@ -125,6 +126,53 @@ TEST_CASE("labels without bins keep their parameters, and nothing becomes infini
     CHECK(std::isfinite(head.bias[0]));
     CHECK(head.bias[1] == 7);
     CHECK(std::isfinite(emissions.base_measure(emissions.values())));
+  }
+}
+
+TEST_CASE("of a track with holes the bins with a value count", "[learn]") {
+  const float nothing = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values{3, nothing, 1, 0, nothing, 4};
+  const std::vector<double> first{0.9, 0.5, 0.2, 0.7, 0.1, 0.4};  // P(label 1) of the bins
+  for (const auto family : {EmissionFamily::kGaussian, EmissionFamily::kPoisson}) {
+    INFO(emission_name(family));
+    TrainingData data = one_track(values);
+    std::vector<Track> tracks = track_a();
+    tracks[0].missing = MissingPolicy::kMarginal;
+    if (family == EmissionFamily::kGaussian) {
+      Track square;
+      square.name = "a^2";
+      square.square_of = "a";
+      tracks.push_back(square);
+    }
+    tracks.push_back(absence(tracks[0]));
+    apply_features(tracks, data);
+    const std::size_t columns = tracks.size();
+    EmissionSums sums{std::vector<double>(2), std::vector<double>(2 * columns)};
+    double bins[2] = {}, ones[2] = {}, squares[2] = {};
+    for (std::size_t t = 0; t < values.size(); ++t)
+      for (std::size_t c = 0; c < 2; ++c) {
+        const double p = c == 0 ? first[t] : 1 - first[t];
+        sums.bins[c] += p;
+        for (std::size_t f = 0; f < columns; ++f)
+          sums.features[c * columns + f] += p * static_cast<double>(data.pieces[0].features[t * columns + f]);
+        if (std::isnan(values[t])) continue;
+        const auto x = static_cast<double>(values[t]);
+        bins[c] += p;
+        ones[c] += p * x;
+        squares[c] += p * x * x;
+      }
+    EmissionHead head{std::vector<double>(2 * columns), std::vector<double>(2)};
+    Emissions(family, data).maximize(sums, head);
+    for (std::size_t c = 0; c < 2; ++c) {
+      const double mean = ones[c] / bins[c], variance = squares[c] / bins[c] - mean * mean;
+      const bool gaussian = family == EmissionFamily::kGaussian;
+      CHECK(head.weights[c * columns] == Approx(gaussian ? mean / variance : std::log(mean)).epsilon(1e-12));
+      CHECK(head.bias[c] ==
+            Approx(gaussian ? -0.5 * (mean * mean / variance + std::log(2 * std::numbers::pi * variance))
+                            : -mean)
+                .epsilon(1e-12));
+      CHECK(head.weights[(c + 1) * columns - 1] == -head.bias[c]);
+    }
   }
 }
 

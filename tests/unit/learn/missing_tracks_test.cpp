@@ -62,7 +62,8 @@ TEST_CASE("heads that are no distributions count a missing track as its mean", "
   drawn.parameters.emission->bias[1] += 1e-3;
   BoundaryHead boundary;
   boundary.first = -1;
-  for (std::size_t i = 0; i < kLabels * 2 * kTracks; ++i) boundary.start_weights.push_back(static_cast<double>(i));
+  for (std::size_t i = 0; i < kLabels * 2 * kTracks; ++i)
+    boundary.start_weights.push_back(static_cast<double>(i));
   drawn.parameters.boundary = boundary;
   const std::vector<double> bias = drawn.parameters.emission->bias;
   CHECK(!track_biases(drawn.parameters, {}));
@@ -88,8 +89,7 @@ TEST_CASE("absences come and go", "[missing_tracks]") {
   CHECK(drawn.parameters.tracks.back().absence_of == "t4");
   // A bin without a value has this row: 0 in the track and its square, 1 in the absence.
   for (std::size_t c = 0; c < kLabels; ++c) {
-    const double score = drawn.parameters.emission->bias[c] +
-                         drawn.parameters.emission->weights[c * 10 + 8] +
+    const double score = drawn.parameters.emission->bias[c] + drawn.parameters.emission->weights[c * 10 + 8] +
                          drawn.parameters.emission->weights[c * 10 + 9];
     const float nothing[] = {0, std::nanf(""), 0, std::nanf("")};
     CHECK(score == Approx(drawn.model.log_density(c, nothing)).epsilon(1e-12));
