@@ -116,6 +116,19 @@ void require_inputs(const InputOptions& input, const std::string& name) {
     throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
 }
 
+void add_checkpoint_options(CLI::App& command, const CheckpointArguments& arguments) {
+  command.add_option(
+      "--checkpoint", arguments.checkpoint,
+      "write the state of the fit to this file: see --checkpoint-every; at the end; and when SIGINT, SIGTERM "
+      "or SIGHUP ends the program");
+  command.add_option(
+      "--resume", arguments.resume,
+      "continue from a checkpoint of the same data and options; start anew, with a note, where "
+      "the file is not there");
+  command.add_flag("--resume-must-exist", arguments.must_exist,
+                   "with --resume: a file that is not there is an error");
+}
+
 CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input) {
   return add_repeatable(
       command, "--missing-track", input.missing_tracks,

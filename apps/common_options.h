@@ -58,6 +58,13 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
 void add_entropy_option(CLI::App& command, bool& no_entropy);
 // UsageError where no track is given; `name` is what the help calls them.
 void require_inputs(const InputOptions& input, const std::string& name);
+// --checkpoint, --resume and --resume-must-exist of fits.
+struct CheckpointArguments {
+  std::string& checkpoint;
+  std::string& resume;
+  bool& must_exist;
+};
+void add_checkpoint_options(CLI::App& command, const CheckpointArguments& arguments);
 // --missing-track.
 CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input);
 // --missing-track and --missing.

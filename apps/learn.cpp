@@ -166,6 +166,12 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
       ->capture_default_str();
   command.add_option("--seed", options.seed, "seed of the first start; the others follow")
       ->capture_default_str();
+  add_checkpoint_options(command, {options.checkpoint, options.resume, options.resume_must_exist});
+  command
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "iterations of each fit from one checkpoint to the next")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
 }
 
 }  // namespace
@@ -175,6 +181,7 @@ void add_learn_command(CLI::App& program) {
       program, "learn", "Learn labels and parameters from tracks alone, by expectation maximization.",
       "Outputs:\n"
       "  -o FILE            parameter file (JSON, format 1); its `training` section says how it was made\n"
+      "  --checkpoint FILE  state of the fits, to --resume from\n"
       "  --stats FILE       statistics, JSON: log likelihoods, AIC, BIC\n"
       "  --log-file FILE    notes, warnings and errors, appended\n");
   const auto arguments = std::make_shared<LearnArguments>();

@@ -272,21 +272,12 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
       ->capture_default_str();
   command.add_option("--seed", options.seed, "adamw: seed of the order of the windows")
       ->capture_default_str();
-  command.add_option(
-      "--checkpoint", options.checkpoint,
-      "write the state of the fit to this file: see --checkpoint-every; at the end; and when SIGINT, SIGTERM "
-      "or SIGHUP ends the program");
+  add_checkpoint_options(command, {options.checkpoint, options.resume, options.resume_must_exist});
   command
       .add_option("--checkpoint-every", options.checkpoint_every,
                   "iterations from one checkpoint to the next (default: 50, after which a resumed fit gives "
                   "the same bytes as one without a stop; adamw: 1 pass)")
       ->check(CLI::PositiveNumber);
-  command.add_option(
-      "--resume", options.resume,
-      "continue from a checkpoint of the same data and options; start anew, with a note, where "
-      "the file is not there");
-  command.add_flag("--resume-must-exist", options.resume_must_exist,
-                   "with --resume: a file that is not there is an error");
 }
 
 void add_run_options(CLI::App& command, TrainArguments& arguments) {

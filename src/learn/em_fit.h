@@ -17,7 +17,6 @@ namespace semicrf {
 struct EmIteration {
   int iteration = 0;  // 0: the start
   double log_likelihood = 0;
-  std::optional<double> validation;  // of the validation data, after the iterations only
   double seconds = 0;
 };
 
@@ -26,19 +25,30 @@ struct EmOptions {
   double tolerance = 1e-6;  // relative increase in one iteration
 };
 
-struct EmResult {
-  Parameters parameters;               // those of the last log likelihood
+// A fit before an E-step, or at its end. It begins with `parameters` alone.
+struct EmState {
+  Parameters parameters;               // at the end: those of the last log likelihood
+  std::vector<double> sizes;           // of negative binomial emissions; empty: as `emissions` begins
   std::vector<double> log_likelihood;  // ln P(tracks) of the training data, before each M-step and at the end
-  std::optional<double> validation;    // of the validation data
-  std::vector<double> bins;            // (C) expected bins of each label in the training data
-  bool converged = false;
+  std::optional<double> validation;    // of the validation data, at the end
+  std::vector<double> bins;            // (C) expected bins of each label in the training data, at the end
+  bool finished = false, converged = false;
+
   int iterations() const { return static_cast<int>(log_likelihood.size()) - 1; }
 };
 
-// Fits from `first`, which has the features' tracks. Data hold features; their segments are not read.
-// `emissions` goes along with the fit. InputError where the tracks have no finite likelihood.
-EmResult fit_em(const TrainingData& training, const TrainingData& validation, const EngineOptions& engine,
-                const EmOptions& options, const SegmentLaw& law, Emissions& emissions, Parameters first,
-                const std::function<void(const EmIteration&)>& show);
+struct EmWatcher {
+  std::function<void(const EmIteration&)> show;
+  // Called before every E-step but the first, and at the end. A fit that goes on from there has the same
+  // bytes as one without a stop.
+  std::function<void(const EmState&)> save;
+};
+
+// Goes on from `state`, whose parameters have the features' tracks; where it ended for want of iterations and
+// `options` has more, from there. Data hold features; their segments are not read. `emissions` goes along
+// with the fit. InputError where the tracks have no finite likelihood.
+EmState fit_em(const TrainingData& training, const TrainingData& validation, const EngineOptions& engine,
+               const EmOptions& options, const SegmentLaw& law, Emissions& emissions, EmState state,
+               const EmWatcher& watcher);
 
 }  // namespace semicrf

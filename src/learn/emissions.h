@@ -73,6 +73,7 @@ class Emissions {
   const ValueCounts& values() const { return values_; }
   // Sizes r of negative binomials, by input track; empty for other families.
   const std::vector<double>& sizes() const { return dispersion_; }
+  void set_sizes(std::vector<double> sizes) { dispersion_ = std::move(sizes); }
   // Free parameters of C labels, those that labels share included.
   int free_parameters(int labels) const;
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/parallel.h"
 #include "core/process_memory.h"
 #include "core/sizes.h"
 #include "core/text.h"
@@ -20,8 +21,10 @@
 #include "io/params/params_write.h"
 #include "io/params/training_record.h"
 #include "io/text/palette.h"
+#include "io/text/sha256.h"
 #include "learn/cluster_start.h"
 #include "learn/em_fit.h"
+#include "learn/learn_checkpoint.h"
 #include "learn/learn_record.h"
 #include "model/chromhmm.h"
 #include "model/feature_transform.h"
@@ -37,7 +40,8 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kDefaultBinSize = 200;  // bases, of bigWig files
+constexpr std::int64_t kDefaultBinSize = 200;                // bases, of bigWig files
+constexpr std::size_t kModestMemory = std::size_t{2} << 30;  // that fits side by side may take unasked
 
 void tell(const LearnLog& log, const std::string& line) {
   if (log.info) log.info(line);
@@ -101,8 +105,8 @@ class Learner {
     read_data();
     check_files();
     check_memory_limit(
-        options.max_memory, needed_memory(), "learning", "",
-        "give --max-memory " + memory_option(needed_memory()) + ", or learn from fewer regions (-r)");
+        options.max_memory, needed_memory(1), "learning", "",
+        "give --max-memory " + memory_option(needed_memory(1)) + ", or learn from fewer regions (-r)");
   }
 
   std::string plan() const {
@@ -113,7 +117,7 @@ class Learner {
     text += "training\t" + data_text(inputs_.training) + "\n";
     text += "validation\t" + data_text(inputs_.validation) + "\n";
     for (const int labels : labels_) text += "model\t" + model_text(labels) + "\n";
-    text += "least --max-memory\t" + memory_option(needed_memory()) + "\n";
+    text += "least --max-memory\t" + memory_option(needed_memory(1)) + "\n";
     return text;
   }
 
@@ -129,11 +133,8 @@ class Learner {
         tell(log_, "track " + escape_control(track.name) + ": " + transform_text(track));
     tell(log_, "training: " + data_text(inputs_.training));
     if (!inputs_.validation.pieces.empty()) tell(log_, "validation: " + data_text(inputs_.validation));
-    for (const int labels : labels_) {
-      tell(log_, "model: " + model_text(labels));
-      const int restarts = init_ ? 1 : options_.restarts;
-      for (int restart = 0; restart < restarts; ++restart) fit(labels, restart);
-    }
+    for (const int labels : labels_) tell(log_, "model: " + model_text(labels));
+    fit_all();
     warn_of_labels();
     if (record_.fits.size() > 1)
       for (const std::string& line : comparison_lines(record_)) tell(log_, line);
@@ -159,6 +160,8 @@ class Learner {
     if (!from_file() && !options_.input.missing_tracks.empty())
       throw UsageError("--missing-track names a track of --init FILE, which is not given",
                        "leave out what the inputs do not have");
+    if (options_.resume_must_exist && options_.resume.empty())
+      throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
     if (from_file() && !options_.labels.empty())
       throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
   }
@@ -320,7 +323,8 @@ class Learner {
 
   void check_files() const {
     std::vector<OutputSpec> outputs{{options_.output, IndexKind::kNone}};
-    if (!options_.stats_path.empty()) outputs.push_back({options_.stats_path, IndexKind::kNone});
+    for (const std::string& path : {options_.checkpoint, options_.stats_path})
+      if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
     std::vector<std::string> paths = inputs_.paths;
     if (!options_.chromhmm_model.empty()) paths.push_back(options_.chromhmm_model);
     check_outputs(outputs, paths);
@@ -365,15 +369,18 @@ class Learner {
     return law;
   }
 
-  std::size_t needed_memory() const {
+  // With so many fits side by side.
+  std::size_t needed_memory(int fits) const {
     std::size_t bytes = kFixedMemory;
     for (const TrainingData* data : {&inputs_.training, &inputs_.validation})
       bytes += static_cast<std::size_t>(data->positions()) * wide(data->num_tracks) * sizeof(float);
-    bytes += static_cast<std::size_t>(inputs_.training.positions()) * sizeof(int);  // clusters
+    EngineOptions engine = options_.engine;
+    engine.threads = std::max(1, engine.threads / fits);
     std::size_t most = 0;
     for (const int labels : labels_)
-      most = std::max(most, objective_bytes(inputs_.training, shaped(labels), options_.engine));
-    return bytes + most;
+      most = std::max(most, objective_bytes(inputs_.training, shaped(labels), engine));
+    const std::size_t clusters = static_cast<std::size_t>(inputs_.training.positions()) * sizeof(int);
+    return bytes + wide(fits) * (most + clusters);
   }
 
   std::string engine_text() const {
@@ -405,42 +412,121 @@ class Learner {
            (chain.has_tail() ? " bins and a tail" : " bins");
   }
 
-  void fit(int labels, int restart) {
-    const SegmentLaw law(law_options(), labels);
-    Emissions emissions(family_, inputs_.training, sizes_);
-    Parameters first = shaped(labels);
-    if (!init_) {
-      const std::vector<int> clusters =
-          cluster_bins(inputs_.training, labels, static_cast<int>(known_.size()), options_.start,
-                       options_.seed + static_cast<std::uint64_t>(restart));
-      FirstModel model = first_model(inputs_.training, labels, clusters, law, emissions);
-      first.chain = std::move(model.chain);
-      first.emission = std::move(model.emission);
-    }
-    const std::string which =
-        options_.restarts > 1 && !init_ ? " (start " + std::to_string(restart + 1) + ")" : "";
-    EmResult result = fit_em(
-        inputs_.training, inputs_.validation, options_.engine, {options_.max_iterations, options_.tolerance},
-        law, emissions, std::move(first), [&](const EmIteration& done) {
-          if (!log_.iteration) return;
-          log_.iteration("labels " + std::to_string(labels) + which + ", iteration " +
-                         std::to_string(done.iteration) + ": " + likely_text() +
-                         printed("%.4f", done.log_likelihood) + ", per bin " +
-                         printed("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) +
-                         ", " + printed("%.2f s", done.seconds));
-        });
-    keep(std::move(result), law, emissions, labels, restart);
+  // A number of labels, and which of its starts.
+  struct Job {
+    int labels = 0, restart = 0;
+  };
+  std::vector<Job> jobs() const {
+    std::vector<Job> jobs;
+    for (const int labels : labels_)
+      for (int restart = 0; restart < (init_ ? 1 : options_.restarts); ++restart)
+        jobs.push_back({labels, restart});
+    return jobs;
   }
 
-  void keep(EmResult result, const SegmentLaw& law, const Emissions& emissions, int labels, int restart) {
+  // Fits that run side by side, each with its part of the threads: as many as the memory holds, one on a GPU.
+  int fits_at_once() const {
+    const bool on_host = options_.engine.backend != EngineOptions::Backend::kCuda;
+    const std::size_t most = std::min(jobs().size(), wide(on_host ? options_.engine.threads : 1));
+    const std::size_t limit = options_.max_memory ? static_cast<std::size_t>(*options_.max_memory)
+                                                  : std::max(needed_memory(1), kModestMemory);
+    std::size_t fits = 1;
+    while (fits < most && needed_memory(static_cast<int>(fits) + 1) <= limit) ++fits;
+    return static_cast<int>(fits);
+  }
+
+  // Where the fits begin, or go on from a checkpoint.
+  std::vector<EmState> first_states() const {
+    std::vector<Parameters> shapes;
+    for (const Job& job : jobs()) shapes.push_back(shaped(job.labels));
+    const bool absent = !options_.resume.empty() && !std::filesystem::exists(options_.resume);
+    if (absent && !options_.resume_must_exist)
+      tell(log_, "no checkpoint " + options_.resume + " yet: learning starts anew");
+    if (!options_.resume.empty() && (!absent || options_.resume_must_exist)) {
+      std::vector<EmState> states = read_learn_checkpoint(options_.resume, fingerprint(), shapes);
+      std::size_t iterations = 0;
+      for (const EmState& state : states) iterations += state.log_likelihood.size();
+      tell(log_, "resumed after " + std::to_string(iterations) + " passes over the data in all fits");
+      return states;
+    }
+    std::vector<EmState> states(shapes.size());
+    for (std::size_t i = 0; i < shapes.size(); ++i) states[i].parameters = std::move(shapes[i]);
+    return states;
+  }
+
+  // Of what the fits depend on: files, options and models, but for when they stop.
+  std::string fingerprint() const {
+    std::string text;
+    for (const auto& [name, digest] : record_.files) text += name + " " + digest + "\n";
+    for (const auto& [name, value] : record_.options)
+      if (name != "max-iterations" && name != "tolerance") text += name + " " + value + "\n";
+    text += data_text(inputs_.training) + "\n" + std::string(emission_name(family_)) + "\n";
+    text += std::to_string(static_cast<int>(options_.start)) + " " +
+            std::to_string(static_cast<int>(options_.law.durations.value_or(LawKind::kTable))) + "\n";
+    for (const Job& job : jobs()) {
+      Parameters shape = shaped(job.labels);
+      remove_absences(shape);
+      set_duration_spec(shape);
+      text += write_params_json(shape) + std::to_string(job.restart) + "\n";
+    }
+    return sha256_hex(text);
+  }
+
+  void fit_all() {
+    const std::vector<Job> all = jobs();
+    const int at_once = fits_at_once();
+    std::vector<EmState> states = first_states();
+    LearnCheckpoint checkpoint(options_.checkpoint, fingerprint(), options_.checkpoint_every, states,
+                               [this](const std::string& line) { tell(log_, line); });
+    std::vector<int> free_parameters(all.size());
+    parallel_for(at_once, all.size(), [&](std::size_t i, int) {
+      free_parameters[i] =
+          fit(all[i], at_once, states[i], [&](const EmState& state) { checkpoint.reached(i, state); });
+    });
+    for (std::size_t i = 0; i < all.size(); ++i) keep(std::move(states[i]), all[i], free_parameters[i]);
+  }
+
+  // Returns the number of free parameters.
+  int fit(const Job& job, int at_once, EmState& state,
+          const std::function<void(const EmState&)>& save) const {
+    const SegmentLaw law(law_options(), job.labels);
+    Emissions emissions(family_, inputs_.training, sizes_);
+    if (!init_ && state.log_likelihood.empty()) {
+      const std::vector<int> clusters =
+          cluster_bins(inputs_.training, job.labels, static_cast<int>(known_.size()), options_.start,
+                       options_.seed + static_cast<std::uint64_t>(job.restart));
+      FirstModel model = first_model(inputs_.training, job.labels, clusters, law, emissions);
+      state.parameters.chain = std::move(model.chain);
+      state.parameters.emission = std::move(model.emission);
+    }
+    EngineOptions engine = options_.engine;
+    engine.threads = std::max(1, engine.threads / at_once);
+    state =
+        fit_em(inputs_.training, inputs_.validation, engine, {options_.max_iterations, options_.tolerance},
+               law, emissions, std::move(state), {[&](const EmIteration& done) { show(job, done); }, save});
+    return law.free_parameters() + emissions.free_parameters(job.labels);
+  }
+
+  void show(const Job& job, const EmIteration& done) const {
+    if (!log_.iteration) return;
+    const bool several = options_.restarts > 1 && !init_;
+    log_.iteration("labels " + std::to_string(job.labels) +
+                   (several ? " (start " + std::to_string(job.restart + 1) + ")" : "") + ", iteration " +
+                   std::to_string(done.iteration) + ": " + likely_text() +
+                   printed("%.4f", done.log_likelihood) + ", per bin " +
+                   printed("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) + ", " +
+                   printed("%.2f s", done.seconds));
+  }
+
+  void keep(EmState state, const Job& job, int free_parameters) {
     LearnedFit fit;
-    fit.labels = labels;
-    fit.restart = restart;
-    fit.iterations = result.iterations();
-    fit.converged = result.converged;
-    fit.parameters = law.free_parameters() + emissions.free_parameters(labels);
-    fit.log_likelihood = std::move(result.log_likelihood);
-    fit.validation = result.validation;
+    fit.labels = job.labels;
+    fit.restart = job.restart;
+    fit.iterations = state.iterations();
+    fit.converged = state.converged;
+    fit.parameters = free_parameters;
+    fit.log_likelihood = std::move(state.log_likelihood);
+    fit.validation = state.validation;
     fit.aic = 2 * fit.parameters - 2 * fit.log_likelihood.back();
     fit.bic =
         fit.parameters * std::log(static_cast<double>(record_.positions)) - 2 * fit.log_likelihood.back();
@@ -448,9 +534,9 @@ class Learner {
     const std::size_t latest = record_.fits.size() - 1;
     if (latest > 0 && !is_better(record_.fits[latest], record_.fits[record_.chosen])) return;
     record_.chosen = latest;
-    best_bins_ = result.bins;
-    record_.sizes = emissions.sizes();
-    best_ = init_ ? result.parameters : sorted_by_bins(result.parameters, result.bins, known_.size());
+    best_bins_ = state.bins;
+    record_.sizes = state.sizes;
+    best_ = init_ ? state.parameters : sorted_by_bins(state.parameters, state.bins, known_.size());
   }
 
   static bool is_better(const LearnedFit& a, const LearnedFit& b) {

@@ -36,6 +36,10 @@ struct LearnOptions {
   int max_iterations = 200;
   double tolerance = 1e-6;  // relative increase of the log likelihood in one iteration at which to stop
   std::uint64_t seed = 1;
+  std::string checkpoint;     // file, or empty
+  int checkpoint_every = 10;  // iterations of each fit
+  std::string resume;         // checkpoint to go on from, or empty
+  bool resume_must_exist = false;
   std::string output = "-";
   std::string stats_path;
   std::string version;  // of the program

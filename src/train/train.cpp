@@ -9,6 +9,7 @@
 #include "core/error.h"
 #include "core/process_memory.h"
 #include "engine/options.h"
+#include "io/checkpoint/checkpoint_file.h"
 #include "io/files/output_file.h"
 #include "io/json/stats_json.h"
 #include "io/memory_size.h"
@@ -17,7 +18,6 @@
 #include "train/fit/adamw_fit.h"
 #include "train/fit/calibration.h"
 #include "train/fit/checkpoint.h"
-#include "train/fit/checkpoint_keeper.h"
 #include "train/fit/lbfgs_fit.h"
 #include "train/fit/only_label.h"
 #include "train/fit/training_problem.h"
@@ -225,9 +225,16 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   FitState state = start_state(options, setup, space, log);
   const StopRule rule{options.max_iterations, options.tolerance, options.patience};
   const int every = options.checkpoint_every.value_or(options.optimizer == Optimizer::kAdamW ? 1 : kRound);
-  CheckpointKeeper keeper(options.checkpoint, setup.fingerprint, every, state,
-                          [&](const std::string& line) { say(log, line); });
-  const CheckpointSink save = [&](const FitState& reached) { keeper.reached(reached); };
+  const auto kept = [&](const FitState& reached) {
+    return CheckpointState{[&setup, reached] { return checkpoint_text(setup.fingerprint, reached); },
+                           "the state after iteration " + std::to_string(reached.iteration)};
+  };
+  CheckpointFile checkpoint(options.checkpoint, kept(state),
+                            [&](const std::string& line) { say(log, line); });
+  const CheckpointSink save = [&](const FitState& reached) {
+    if (options.checkpoint.empty()) return;
+    checkpoint.reached(kept(reached), reached.finished || reached.iteration % every == 0);
+  };
   const auto fit_begin = Clock::now();
   if (options.optimizer == Optimizer::kAdamW) {
     fit_adamw(problem, rule, options.adamw, options.seed, space.pack(setup.first), log.iteration, save,

@@ -3,6 +3,8 @@
 import json
 import math
 import random
+import signal
+import subprocess
 
 from harness import check
 from make_inputs import npy
@@ -290,3 +292,78 @@ def test_init_from_chromhmm(box):
     check(model["max_duration"] == 100 and "tail" in model["duration"], "the shape")
     check_rising(stats(box)["log_likelihood"])
     box.fails("learn --init chromhmm:none.txt a.npy", (3, 4), "none.txt")
+
+
+def long_fit(inputs="a.npy b.npy", **changes):
+    options = {"precision": "double", "labels": "3,4", "restarts": "2", "max-duration": "25", "max-iterations": "80", "tolerance": "0",
+               "threads": "2", "output": "m.json"}
+    options.update({name.replace("_", "-"): value for name, value in changes.items()})
+    return ["learn"] + [word for name, value in options.items() for word in ("--" + name, value)] + inputs.split()
+
+
+def started_fit(box, **changes):
+    """A fit of four starts that has got some iterations far."""
+    process = box.start(long_fit(**changes), stderr=subprocess.PIPE, text=True)
+    for line in process.stderr:
+        if "iteration 5:" in line:
+            return process
+    raise AssertionError("the fit ended by itself")
+
+
+def test_a_stopped_fit_goes_on_to_the_same_bytes(box):
+    write_samples(box, bernoulli)
+    box.ok(long_fit(output="whole.json"))
+    # Stopped by a signal: the file has what was done.
+    process = started_fit(box, checkpoint="point", checkpoint_every="1000")
+    process.send_signal(signal.SIGTERM)
+    said = process.communicate(timeout=60)[1]
+    check(process.returncode == -signal.SIGTERM, "exit %d" % process.returncode)
+    check("stopped by a signal; point has how far the fits are" in said, said[-500:])
+    check(not box.path("m.json").exists(), "a model of a stopped fit")
+    said = box.ok(long_fit(resume="point", threads="1")).stderr
+    check("resumed after" in said and "iteration 80:" in said and "labels 3 (start 1), iteration 1:" not in said, said)
+    check(box.text("m.json") == box.text("whole.json"), "other bytes after a signal")
+    # Killed: the file has the iterations before.
+    process = started_fit(box, checkpoint="often", checkpoint_every="2")
+    process.kill()
+    process.communicate(timeout=60)
+    box.ok(long_fit(output="killed.json", resume="often", checkpoint="often"))
+    check(box.text("killed.json") == box.text("whole.json"), "other bytes after a kill")
+    box.ok(long_fit(output="again.json", resume="often"))
+    check(box.text("again.json") == box.text("whole.json"), "other bytes from a finished checkpoint")
+
+
+def test_checkpoints_of_something_else(box):
+    write_samples(box, bernoulli)
+    few = {"labels": "2", "restarts": "1", "max_iterations": "3"}
+    box.ok(long_fit(checkpoint="point", **few))
+    for name, value in (("seed", "2"), ("max-duration", "26"), ("emission", "gaussian"), ("restarts", "3"), ("init", "random"),
+                        ("labels", "3"), ("precision", "float"), ("duration", "negative-binomial")):
+        box.fails(long_fit(output="n.json", resume="point", **{**few, name: value}), 3, "point", "other data or options")
+    box.fails(long_fit("a.npy", output="n.json", resume="point", **few), 3, "point", "other data or options")
+    # A longer fit is the same one.
+    box.ok(long_fit(output="n.json", resume="point", **{**few, "max_iterations": "7"}))
+    box.ok(long_fit(output="whole.json", **{**few, "max_iterations": "7"}))
+    check(box.text("n.json") == box.text("whole.json"), "a longer fit has other bytes")
+    box.fails(long_fit(output="o.json", resume="absent", **few) + ["--resume-must-exist"], 4, "absent")
+    box.fails(long_fit(output="o.json", **few) + ["--resume-must-exist"], 2, "--resume")
+    box.fails(long_fit(output="o.json", checkpoint="a.npy", **few), 2, "a.npy")
+    check("no checkpoint absent yet" in box.ok(long_fit(resume="absent", **few)).stderr, "no note")
+    box.write("damaged", box.text("point")[:-3])
+    box.fails(long_fit(output="o.json", resume="damaged", **few), 3, "damaged checkpoint")
+    box.ok(["train", "--labels", box.write("l.bed", "a\t0\t300\tp\na\t300\t600\tq\n"), "--max-iterations", "1", "-o", "t.json", "--checkpoint",
+            "trained", "--max-duration", "400", "a.npy"])
+    box.fails(long_fit(output="o.json", resume="trained", **few), 3, "trained", "not a checkpoint")
+
+
+def test_starts_side_by_side(box):
+    """The number of threads decides how many, and changes nothing."""
+    write_samples(box, gauss)
+    command = "learn -q --precision double --labels 2,3 --restarts 3 --max-iterations 6 --max-duration 20 %s a.npy b.npy"
+    box.ok(command % "-t 1 -o one.json")
+    for threads in (2, 5):
+        box.ok(command % ("-t %d -o more.json --stats s.json" % threads))
+        check(box.text("one.json") == box.text("more.json"), "%d threads change the model" % threads)
+    check(len(json.loads(box.text("one.json"))["training"]["fits"]) == 6, "fits")
+    box.ok(command % "-t 2 --max-memory 64M -o more.json")
+    check(box.text("one.json") == box.text("more.json"), "the memory changes the model")

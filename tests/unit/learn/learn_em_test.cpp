@@ -8,8 +8,11 @@
 
 #include "learn/cluster_start.h"
 #include "learn/em_fit.h"
+#include "learn/learn_checkpoint.h"
 #include "model/missing_tracks.h"
 #include "support/catch.h"
+#include "support/messages.h"
+#include "support/temp_folder.h"
 #include "train/objective/objective.h"
 #include "unit/learn/learn_fixture.h"
 
@@ -80,6 +83,12 @@ Sample draw_sample(EmissionFamily family, const LawOptions& law, int labels, std
   sample.data = sample.raw;
   apply_features(sample.truth.tracks, sample.data);
   return sample;
+}
+
+EmState begin_at(const Parameters& parameters) {
+  EmState state;
+  state.parameters = parameters;
+  return state;
 }
 
 // Sums over all segmentations of a piece, by the textbook.
@@ -250,8 +259,8 @@ TEST_CASE("with single bins and self-transitions, learning is Baum and Welch's",
       }
   }
   Emissions emissions(EmissionFamily::kBernoulli, sample.data);
-  const EmResult result = fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu), {1, 0},
-                                 SegmentLaw(law, 3), emissions, sample.truth, {});
+  const EmState result = fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu), {1, 0},
+                                SegmentLaw(law, 3), emissions, begin_at(sample.truth), {});
   CHECK(std::fabs(result.log_likelihood[0] - log_likelihood) <= 1e-9 * std::fabs(log_likelihood));
   const Parameters& found = result.parameters;
   for (std::size_t c = 0; c < labels; ++c) {
@@ -265,6 +274,49 @@ TEST_CASE("with single bins and self-transitions, learning is Baum and Welch's",
       const double p = ones[c * tracks + f] / bins[c];
       CHECK(found.emission->weights[c * tracks + f] == Approx(std::log(p / (1 - p))).margin(1e-9));
     }
+  }
+}
+
+TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without a stop", "[learn]") {
+  const test::TempFolder folder;
+  std::uint64_t seed = 70;
+  for (const EmissionFamily family : kFamilies) {
+    INFO("seed " << ++seed << ", " << emission_name(family));
+    const LawOptions law{9, true, LawKind::kNegativeBinomial, false};
+    const Sample sample = draw_sample(family, law, 3, 2, {400}, seed, 0.2);
+    const EngineOptions engine = engine_of(EngineOptions::Backend::kCpu);
+    const auto fit = [&](int iterations, EmState state, std::vector<EmState>* saved) {
+      Emissions emissions(family, sample.data);
+      return fit_em(sample.data, sample.data, engine, {iterations, 0}, SegmentLaw(law, 3), emissions,
+                    std::move(state), {{}, [&](const EmState& reached) {
+                                         if (saved != nullptr) saved->push_back(reached);
+                                       }});
+    };
+    std::vector<EmState> saved;
+    const EmState whole = fit(6, begin_at(sample.truth), &saved);
+    REQUIRE(saved.size() == 7);
+    const std::string end = learn_checkpoint_text("f", {whole});
+    fit(3, begin_at(sample.truth), &saved);  // ends for want of iterations
+    for (const EmState& state : saved) {
+      const std::string path = folder.add("point", learn_checkpoint_text("f", {EmState(), state}));
+      const std::vector<EmState> read =
+          read_learn_checkpoint(path, "f", {Parameters(sample.truth), sample.truth});
+      CHECK(read[0].log_likelihood.empty());
+      CHECK(learn_checkpoint_text("f", {EmState(), read[1]}) ==
+            learn_checkpoint_text("f", {EmState(), state}));
+      CHECK(learn_checkpoint_text("f", {fit(6, read[1], nullptr)}) == end);
+    }
+    const std::string path = folder.add("point", end);
+    const auto message = [&](const std::string& fingerprint, const std::vector<Parameters>& shapes) {
+      return test::message_of([&] { read_learn_checkpoint(path, fingerprint, shapes); });
+    };
+    CHECK(test::holds(message("other", {sample.truth}), "other data or options"));
+    CHECK(test::holds(message("f", {sample.truth, sample.truth}), "number of fits"));
+    Parameters longer = sample.truth;
+    longer.chain.duration_bias.resize(30);
+    CHECK(test::holds(message("f", {longer}), "duration has another length"));
+    folder.add("point", end.substr(0, end.size() / 2));
+    CHECK(test::holds(message("f", {sample.truth}), "damaged checkpoint"));
   }
 }
 
@@ -287,9 +339,9 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
         Parameters parameters = sample.truth;
         parameters.chain = start.chain;
         parameters.emission = start.emission;
-        const EmResult result =
+        const EmState result =
             fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, threads),
-                   {12, 0}, shape, emissions, parameters, {});
+                   {12, 0}, shape, emissions, begin_at(parameters), {});
         for (std::size_t i = 1; i < result.log_likelihood.size(); ++i) {
           INFO("iteration " << i);
           CHECK(result.log_likelihood[i] >=
@@ -310,9 +362,9 @@ void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t l
   INFO("seed " << seed << ", " << emission_name(family));
   Emissions emissions(family, sample.data);
   const SegmentLaw shape(law, 4);
-  const EmResult result =
+  const EmState result =
       fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, 2), {200, 1e-9},
-             shape, emissions, sample.truth, {});
+             shape, emissions, begin_at(sample.truth), {});
   double truth = 0;  // with the textbook's base measure
   {
     const std::vector<std::size_t> pieces{0};

@@ -3,30 +3,15 @@
 
 #include <cmath>
 #include <cstdint>
-#include <functional>
 #include <random>
 #include <string>
 #include <vector>
 
-#include "core/error.h"
 #include "model/parameters.h"
+#include "support/messages.h"
 #include "train/data/training_data.h"
 
 namespace semicrf::test {
-
-// The message of the InputError that `work` throws.
-inline std::string message_of(const std::function<void()>& work) {
-  try {
-    work();
-  } catch (const InputError& error) {
-    return error.what();
-  }
-  return "nothing was thrown";
-}
-
-inline bool holds(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
 
 // N(0, 1) features and segments of random labels and durations in 1..longest.
 inline TrainingPiece random_piece(std::int64_t length, int labels, int tracks, std::int64_t longest,

@@ -1,0 +1,39 @@
+// Brings the states of a fit to disk: when it asks for it, and when a signal ends the program.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "io/files/signal_watch.h"
+
+namespace semicrf {
+
+// A state as it is kept until it is written or replaced.
+struct CheckpointState {
+  std::function<std::string()> text;  // of the checkpoint; called by any thread
+  std::string name;                   // "the state after iteration 12"
+};
+
+class CheckpointFile {
+ public:
+  // Of `path`, empty: nothing is written. `first`: where the fit begins. `say` gets a line when a signal has made
+  // a checkpoint, or why it could not; it is called by another thread.
+  CheckpointFile(std::string path, CheckpointState first, std::function<void(const std::string&)> say);
+
+  // Takes the state; with `write`, the file has it afterwards: whole, under its own name, or as before. May be
+  // called by several threads. WriteError.
+  void reached(CheckpointState state, bool write);
+
+ private:
+  void write_before_end();
+
+  std::string path_;
+  std::function<void(const std::string&)> say_;
+  std::mutex mutex_;  // of what follows, and of the file
+  CheckpointState latest_;
+  std::unique_ptr<SignalWatch> watch_;  // last: its thread uses the others
+};
+
+}  // namespace semicrf
