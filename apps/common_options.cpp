@@ -147,9 +147,8 @@ void add_missing_options(CLI::App& command, InputOptions& input, const std::stri
               throw UsageError("--missing must be zero, skip, error, mean or marginal, not '" + given + "'");
             input.missing = *policy;
           },
-          "bins where a track has no value, in place of what the parameters say: zero, skip, error, mean "
-          "(of\n"
-          "the track), or marginal (the track says nothing there; mean where tracks are not independent)")
+          "bins where a track has no value, in place of what the parameters say: zero, skip, error, mean\n"
+          "(of the track), or marginal (it says nothing there; mean where tracks are not independent)")
       ->type_name("TEXT")
       ->group(group);
 }

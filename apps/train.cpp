@@ -155,6 +155,14 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
              {"auto", "cut", "free"});
   command.add_option("--init", input.parameters,
                      "parameter file to start from; its labels, tracks and transforms are kept");
+  add_boundary_options(command, input, "Options");
+  for (const char* name : {"--start-scores", "--end-scores"})
+    command.get_option(name)->description(
+        std::string("[name=]PATH: scores of ") +
+        (std::string(name) == "--start-scores" ? "starting" : "ending") +
+        " a segment, which are added to what is learned: bigWig files per label, or arrays (bins, labels) in "
+        "the order of the parameter file; decode then needs them too; one per option: give the option again "
+        "for more");
   add_region_options(command, input, "region to train on");
   add_repeatable(command, "--val-region", options.val_regions,
                  "region for validation, which is left out of training");

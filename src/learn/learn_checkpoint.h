@@ -12,8 +12,8 @@
 
 namespace semicrf {
 
-// `states`: of every fit; one that has not begun has no log likelihoods. `fingerprint` tells the data and options
-// they belong to.
+// `states`: of every fit; one that has not begun has no log likelihoods. `fingerprint` tells the data and
+// options they belong to.
 std::string learn_checkpoint_text(const std::string& fingerprint, const std::vector<EmState>& states);
 
 // `shapes`: a model of the shape of each fit, whose numbers the file replaces. ReadError: cannot be read.
@@ -24,8 +24,8 @@ std::vector<EmState> read_learn_checkpoint(const std::string& path, const std::s
 // Keeps the states while fits run side by side, and writes them.
 class LearnCheckpoint {
  public:
-  // Of `path`, empty: nothing is written; every so many iterations of a fit, at its end, and when a signal ends the
-  // program. `say`: see CheckpointFile.
+  // Of `path`, empty: nothing is written; every so many iterations of a fit, at its end, and when a signal
+  // ends the program. `say`: see CheckpointFile.
   LearnCheckpoint(std::string path, std::string fingerprint, int every, std::vector<EmState> states,
                   std::function<void(const std::string&)> say);
 

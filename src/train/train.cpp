@@ -43,8 +43,9 @@ void check_files(const TrainOptions& options, const std::vector<std::string>& in
 std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engine) {
   std::size_t bytes = kFixedMemory;
   for (const TrainingData* data : {&setup.inputs.training, &setup.inputs.validation})
-    bytes += static_cast<std::size_t>(data->positions()) * static_cast<std::size_t>(data->num_tracks) *
-             sizeof(float);
+    bytes += static_cast<std::size_t>(data->positions()) * sizeof(float) *
+             (static_cast<std::size_t>(data->num_tracks) +
+              data->boundary_arrays() * static_cast<std::size_t>(setup.first.num_labels()));
   return bytes + objective_bytes(setup.inputs.training, setup.first, engine);
 }
 

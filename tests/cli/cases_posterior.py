@@ -3,10 +3,12 @@
 import gzip
 import json
 import math
+import random
 import re
 
 import oracle
 from harness import VALUE_TOLERANCE, bed_rows, bedgraph_steps, check
+from make_inputs import npy, track_parameters
 
 ENTRY_KEYS = {"name", "length", "covered", "missing", "pieces", "baseline", "log_partition", "boundary_entropy",
               "position_entropy", "max_normalization_error", "blocks", "fallbacks", "repaired_chunks"}
@@ -166,3 +168,32 @@ def test_boundary_scores(box):
     check(all(abs(a - b) <= VALUE_TOLERANCE for a, b in zip(with_zeros, plain)), "zeros change the result")
     check(per_bin(box.ok(both % ("scores.npy", "zero.npy")).stdout) != plain, "scores change nothing")
     box.fails(both.replace("scores=%s", "other=%s") % ("zero.npy", "zero.npy"), (2, 3), "other")
+
+
+def test_given_scores_beside_tracks(box):
+    """As label scores that are what the head makes of the tracks."""
+    rng = random.Random(4)
+    rows = [[rng.gauss(0, 1)] for _ in range(120)]
+    starts, ends = ([[rng.gauss(0, 1.5) for _ in range(2)] for _ in rows] for _ in range(2))
+    box.write("x.npy", npy(rows))
+    box.write("s.npy", npy(starts))
+    box.write("e.npy", npy(ends))
+    track_parameters(box, bin_size=1)
+    document = json.loads(box.text("track.json"))
+    box.write("f.npy", npy([[sum(w * x for w, x in zip(weights, row)) + b for weights, b in
+                             zip(document["emission"]["weights"], document["emission"]["bias"])] for row in rows]))
+    del document["emission"], document["tracks"]
+    box.write("label.json", json.dumps(document))
+    given = "--start-scores s.npy --end-scores e.npy"
+    for engine in ("reference", "cpu"):
+        for more in ("", "--edges censored -r x:11-77", "--max-memory 64M"):
+            box.ok("posterior -q -x %s --precision double -p track.json %s %s --stats a.json -o a.bg x.npy" % (engine, given, more))
+            box.ok("posterior -q -x %s --precision double -p label.json %s %s --stats b.json -o b.bg x=f.npy" % (engine, given, more))
+            a, b = (json.loads(box.text(name))["sequences"][0]["log_partition"] for name in ("a.json", "b.json"))
+            check(abs(a - b) < 1e-6 * abs(b), "log Z %r, expected %r (%s, %s)" % (a, b, engine, more))
+    box.ok("posterior -q --precision double -p track.json --stats c.json -o c.bg x.npy")
+    check(abs(json.loads(box.text("c.json"))["sequences"][0]["log_partition"] - a) > 0.1, "the given scores say nothing")
+    box.ok("decode -q -p track.json %s -o a.bed x.npy" % given)
+    box.ok("decode -q -p label.json %s -o b.bed x=f.npy" % given)
+    lines = [[line.split("\t")[:4] for line in box.text(name).splitlines() if not line.startswith("#")] for name in ("a.bed", "b.bed")]
+    check(lines[0] == lines[1] and len(lines[0]) > 10, "paths differ")

@@ -10,6 +10,7 @@ import time
 
 import make_inputs
 from harness import check
+from make_inputs import npy
 
 try:
     import pycrfsuite
@@ -442,3 +443,82 @@ def test_gaps_may_have_any_label(box):
         known[1][3] = name
         box.write("choice.bed", "".join("\t".join(line) + "\n" for line in known))
         box.fails(train % ("no", "choice", "-q"), (3,), complaint)
+
+
+def given_scores(box):
+    """Tracks, labels, and scores of starts that know most starts; returns segments and scores."""
+    rng = random.Random(12)
+    rows, segments, t = [], [], 0
+    while t < 300:
+        label, end = len(segments) % 2, min(300, t + rng.randint(3, 9))
+        segments.append((t, end, label))
+        rows += [[rng.gauss(0.6 * label, 1.0), rng.gauss(0.0, 2.0)] for _ in range(t, end)]
+        t = end
+    scores = [[0.0, 0.0] for _ in rows]
+    for begin, _, label in segments:
+        scores[begin][label] = 3.0 if rng.random() < 0.8 else -1.0
+    box.write("x.npy", npy(rows))
+    box.write("start.npy", npy(scores))
+    box.write("zero.npy", npy([[0.0, 0.0] for _ in rows]))
+    box.write("l.bed", "".join("x\t%d\t%d\t%s\n" % (b, e, "pq"[c]) for b, e, c in segments))
+    return rows, segments, scores
+
+
+GIVEN = "train -q --labels l.bed --precision double --max-duration 10 --max-iterations 25 --tolerance 0 "
+
+
+def test_given_scores_of_starts(box):
+    rows, segments, scores = given_scores(box)
+    box.ok(GIVEN + "-o m.json --start-scores start.npy x.npy")
+    model = json.loads(box.text("m.json"))
+    check([entry["role"] for entry in model["training"]["files"]] == ["track", "start-scores", "labels"], str(model["training"]["files"]))
+    check("boundary" not in model, "a boundary head beside given scores")
+    # The loss is log Z of `posterior` with the same scores, less the score of the truth.
+    box.ok("posterior -q -p m.json --precision double --start-scores start.npy --stats s.json -o z.bg x.npy")
+    log_z = json.loads(box.text("s.json"))["sequences"][0]["log_partition"]
+    features = [[(x - track["center"]) / track["scale"] for x, track in zip(row, model["tracks"])] for row in rows]
+    weights, bias, before, score = model["emission"]["weights"], model["emission"]["bias"], None, 0.0
+    for begin, end, c in segments:
+        score += sum(bias[c] + sum(w * x for w, x in zip(weights[c], features[t])) for t in range(begin, end))
+        score += model["duration"]["bias"][end - begin - 1][c] + scores[begin][c]
+        score += model["transition"][before][c] if before is not None else model.get("start", [0, 0])[c]
+        before = c
+    score += model.get("end", [0, 0])[before]
+    expected = (log_z - score) / len(rows)
+    check(abs(model["training"]["nll_per_position"] - expected) < 1e-6, "NLL %r, expected %r" % (model["training"]["nll_per_position"], expected))
+    # They help, zeros change nothing, threads neither.
+    box.ok(GIVEN + "-o none.json x.npy")
+    without = json.loads(box.text("none.json"))
+    check(without["training"]["nll_per_position"] > model["training"]["nll_per_position"] + 0.05, "given scores do not help")
+    box.ok(GIVEN + "-o zero.json --start-scores zero.npy --end-scores x=zero.npy x.npy")
+    zero = json.loads(box.text("zero.json"))
+    difference = abs(zero["training"]["nll_per_position"] - without["training"]["nll_per_position"])
+    check(difference < 1e-9, "zeros change the loss by %r" % difference)
+    box.ok(GIVEN + "-t 3 -o three.json --start-scores start.npy x.npy")
+    check(box.text("three.json") == box.text("m.json"), "threads change the model")
+    # Pieces, windows and gaps have their part.
+    box.ok(GIVEN + "-r x:101-260 --val-region x:1-90 -o part.json --start-scores start.npy x.npy")
+    box.ok(GIVEN.replace("25", "3") + "--optimizer adamw --window 50 -o adamw.json --start-scores start.npy x.npy")
+    # A checkpoint belongs to its scores.
+    box.ok(GIVEN + "--checkpoint point -o m.json --start-scores start.npy x.npy")
+    box.fails(GIVEN + "--resume point -o n.json --start-scores zero.npy x.npy", 3, "point", "other data or options")
+
+
+def test_bad_given_scores(box):
+    rows, segments, scores = given_scores(box)
+    for more, words in (("--boundary-window -1,1", "--boundary-window"), ("--margin 0.5", "--margin")):
+        box.fails(GIVEN + more + " -o m.json --start-scores start.npy x.npy", 2, words, "--start-scores")
+    box.fails(GIVEN + "-o m.json --start-scores y=start.npy x.npy", 3, "start.npy", "--start-scores", '"y"')
+    box.write("three.npy", npy([[0.0, 0.0, 0.0] for _ in rows]))
+    box.fails(GIVEN + "-o m.json --start-scores three.npy x.npy", 3, "three.npy", "3 columns", "2 labels")
+    box.write("short.npy", npy(scores[:-1]))
+    box.fails(GIVEN + "-o m.json --end-scores short.npy x.npy", 3, "short.npy", "299 rows")
+    scores[segments[4][0]][segments[4][2]] = -math.inf
+    box.write("never.npy", npy(scores))
+    box.fails(GIVEN + "-o m.json --start-scores never.npy x.npy", 3, "line 5", "--start-scores is -inf")
+    scores[7][0] = math.nan
+    box.write("nan.npy", npy(scores))
+    box.fails(GIVEN + "-o m.json --start-scores nan.npy x.npy", 3, "nan.npy", "row 7")
+    box.ok(GIVEN + "--boundary-window -1,1 -o heads.json x.npy")
+    box.fails(GIVEN.replace("--max-duration 10 ", "") + "--init heads.json -o m.json --start-scores start.npy x.npy", 2, "--start-scores")
+    box.fails("decode -p heads.json --start-scores start.npy -o m.bed x.npy", 2, "--start-scores")

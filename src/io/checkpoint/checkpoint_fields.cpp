@@ -118,8 +118,8 @@ double CheckpointReader::number(const std::string& key, Numbers numbers, const c
                                 const char* end) const {
   double value = 0;
   const auto [next, error] = std::from_chars(at, end, value, std::chars_format::hex);
-  const bool allowed = std::isfinite(value) || (numbers == Numbers::kScores &&
-                                                value == -std::numeric_limits<double>::infinity());
+  const bool allowed = std::isfinite(value) ||
+                       (numbers == Numbers::kScores && value == -std::numeric_limits<double>::infinity());
   if (error != std::errc() || !allowed) fail("the field " + key + " holds a number that is not finite");
   at = next;
   return value;

@@ -1,5 +1,5 @@
-// The text of a checkpoint: a line that says what it is of, a line per field, numbers in hexadecimal so that none
-// is rounded, and at the end the SHA-256 of all lines before.
+// The text of a checkpoint: a line that says what it is of, a line per field, numbers in hexadecimal so that
+// none is rounded, and at the end the SHA-256 of all lines before.
 #pragma once
 
 #include <charconv>
@@ -30,12 +30,12 @@ class CheckpointWriter {
   std::string text_;
 };
 
-// Reads the fields in the order they were written. InputError that names the file for what is not there, or not
-// as it was written.
+// Reads the fields in the order they were written. InputError that names the file for what is not there, or
+// not as it was written.
 class CheckpointReader {
  public:
-  // ReadError: cannot be read. InputError: no checkpoint of this kind, damaged (its SHA-256 does not match), or of
-  // another fingerprint.
+  // ReadError: cannot be read. InputError: no checkpoint of this kind, damaged (its SHA-256 does not match),
+  // or of another fingerprint.
   CheckpointReader(const std::string& path, std::string_view kind, const std::string& fingerprint);
 
   std::string text(const std::string& key);

@@ -18,12 +18,12 @@ struct CheckpointState {
 
 class CheckpointFile {
  public:
-  // Of `path`, empty: nothing is written. `first`: where the fit begins. `say` gets a line when a signal has made
-  // a checkpoint, or why it could not; it is called by another thread.
+  // Of `path`, empty: nothing is written. `first`: where the fit begins. `say` gets a line when a signal has
+  // made a checkpoint, or why it could not; it is called by another thread.
   CheckpointFile(std::string path, CheckpointState first, std::function<void(const std::string&)> say);
 
-  // Takes the state; with `write`, the file has it afterwards: whole, under its own name, or as before. May be
-  // called by several threads. WriteError.
+  // Takes the state; with `write`, the file has it afterwards: whole, under its own name, or as before. May
+  // be called by several threads. WriteError.
   void reached(CheckpointState state, bool write);
 
  private:

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <atomic>
 
+#include "model/host_projection.h"
+
 namespace semicrf {
 namespace {
 
@@ -87,6 +89,41 @@ class PieceSource : public ScoreSource {
   std::uint64_t sequence_;
 };
 
+// Scores that heads make of features, beside scores of starts and ends that are given as inputs.
+class GivenBoundarySource : public ScoreSource {
+ public:
+  GivenBoundarySource(std::shared_ptr<SequenceScores> scores, BinRange piece)
+      : scores_(std::move(scores)), piece_(piece), tracks_(scores_, piece), projection_(tracks_) {}
+
+  std::int64_t length() const override { return piece_.size(); }
+  std::size_t bytes_per_position() const override {
+    return tracks_.bytes_per_position() +
+           given_bytes([](const RowReader& rows) { return rows.bytes_per_row(); });
+  }
+  std::size_t score_bytes() const override {
+    return tracks_.score_bytes() + given_bytes([](const RowReader& rows) { return rows.value_bytes(); });
+  }
+
+  ScoreWindow read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) override {
+    ScoreWindow window = projection_.read(begin, end, buffers);
+    const BinRange rows{piece_.begin + begin, piece_.begin + end};
+    if (scores_->start) window.start_scores = scores_->start->read(rows.begin, rows.end, buffers.start);
+    if (scores_->end) window.end_scores = scores_->end->read(rows.begin, rows.end, buffers.end);
+    return window;
+  }
+
+ private:
+  template <class BytesOf>
+  std::size_t given_bytes(BytesOf bytes_of) const {
+    return (scores_->start ? bytes_of(*scores_->start) : 0) + (scores_->end ? bytes_of(*scores_->end) : 0);
+  }
+
+  std::shared_ptr<SequenceScores> scores_;
+  BinRange piece_;
+  PieceSource tracks_;
+  HostProjection projection_;
+};
+
 }  // namespace
 
 std::uint64_t sequence_number(SequenceScores& scores, BinRange piece) {
@@ -114,6 +151,8 @@ std::optional<ScoreWindow> scores_in_place(const SequenceScores& scores, BinRang
 }
 
 std::unique_ptr<ScoreSource> make_piece_source(std::shared_ptr<SequenceScores> scores, BinRange piece) {
+  if (scores->heads && (scores->start || scores->end))
+    return std::make_unique<GivenBoundarySource>(std::move(scores), piece);
   return std::make_unique<PieceSource>(std::move(scores), piece);
 }
 

@@ -38,7 +38,7 @@ std::uint64_t sequence_number(SequenceScores& scores, BinRange piece);
 std::optional<ScoreWindow> scores_in_place(const SequenceScores& scores, BinRange piece);
 
 // Positions are counted from the piece's first bin. Keeps a reference to `scores`. Gives features where there
-// are heads.
+// are heads, but where scores of starts or ends are given beside them: then scores.
 std::unique_ptr<ScoreSource> make_piece_source(std::shared_ptr<SequenceScores> scores, BinRange piece);
 
 }  // namespace semicrf

@@ -53,6 +53,11 @@ inline bool has_inputs(const InputOptions& options) {
   return !options.inputs.empty() || !options.samples_file.empty();
 }
 
+// Whether scores of starts or ends of segments are inputs.
+inline bool gives_boundary_scores(const InputOptions& options) {
+  return !options.start_scores.empty() || !options.end_scores.empty();
+}
+
 // What to do with a piece that has no segmentation with a finite score.
 enum class InfeasiblePolicy { kError, kSkip };
 

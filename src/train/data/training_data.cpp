@@ -7,8 +7,15 @@ namespace {
 
 bool touch(const Segment& left, const Segment& right) { return left.end == right.begin; }
 
+// Rows [begin, end) of those of a whole piece; nothing of nothing.
+std::vector<float> part_of(const std::vector<float>& rows, const TrainingPiece& piece, std::int64_t begin,
+                           std::int64_t end) {
+  const std::int64_t columns = std::ssize(rows) / piece.length;
+  return {rows.begin() + begin * columns, rows.begin() + end * columns};
+}
+
 // Positions [begin, end) of a piece; both are known boundaries.
-TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end, std::size_t tracks) {
+TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end) {
   TrainingPiece part;
   part.location = piece.location;
   part.sample = piece.sample;
@@ -16,8 +23,9 @@ TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64
   part.length = end - begin;
   part.cut = {piece.cut.left && begin == 0, piece.cut.right && end == piece.length};
   part.feature_mean = piece.feature_mean;
-  part.features.assign(piece.features.begin() + begin * static_cast<std::int64_t>(tracks),
-                       piece.features.begin() + end * static_cast<std::int64_t>(tracks));
+  part.features = part_of(piece.features, piece, begin, end);
+  part.start_scores = part_of(piece.start_scores, piece, begin, end);
+  part.end_scores = part_of(piece.end_scores, piece, begin, end);
   auto segment = std::ranges::lower_bound(piece.segments, begin, {}, &Segment::begin);
   for (; segment != piece.segments.end() && segment->begin < end; ++segment) {
     part.segments.push_back({segment->begin - begin, segment->end - begin, segment->label});
@@ -95,11 +103,12 @@ TrainingData cut_into_windows(const TrainingData& data, std::int64_t length) {
   TrainingData windows;
   windows.num_labels = data.num_labels;
   windows.num_tracks = data.num_tracks;
+  windows.absence_of = data.absence_of;
   for (const TrainingPiece& piece : data.pieces) {
     std::int64_t first = 0;
     for (const std::int64_t end : known_boundaries(piece)) {
       if (end - first < length && end < piece.length) continue;
-      windows.pieces.push_back(part_of(piece, first, end, static_cast<std::size_t>(data.num_tracks)));
+      windows.pieces.push_back(part_of(piece, first, end));
       first = end;
     }
   }

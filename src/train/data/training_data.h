@@ -16,12 +16,13 @@ namespace semicrf {
 // label.
 struct TrainingPiece {
   BinLocation location;
-  std::size_t sample = 0;               // of those trained on together
-  std::int64_t length = 0;              // T
-  CutEdges cut;                         // that the model scores as such
-  std::vector<float> features;          // (T, F) row-major, transformed; NaN: no value, until it is filled
-  std::vector<Segment> segments;        // the known ones; tile [0, T) where there is no evidence
-  std::vector<std::int64_t> lines;      // per segment: its line in the label file
+  std::size_t sample = 0;       // of those trained on together
+  std::int64_t length = 0;      // T
+  CutEdges cut;                 // that the model scores as such
+  std::vector<float> features;  // (T, F) row-major, transformed; NaN: no value, until it is filled
+  std::vector<float> start_scores, end_scores;  // (T, C) given as inputs; empty: none are
+  std::vector<Segment> segments;                // the known ones; tile [0, T) where there is no evidence
+  std::vector<std::int64_t> lines;              // per segment: its line in the label file
   std::vector<LabelEvidence> evidence;  // tiles [0, T) where the segments do not say everything, else empty
   std::vector<double> feature_mean;  // (F) over the whole sequence; empty unless `mean` centring asks for it
 
@@ -40,6 +41,13 @@ struct TrainingData {
   int num_tracks = 0;                   // F
   std::vector<std::size_t> absence_of;  // of the last columns: 1 where this column has no value, else 0
   std::vector<TrainingPiece> pieces;
+
+  // Arrays of (T, C) scores that every piece has beside its features.
+  std::size_t boundary_arrays() const {
+    if (pieces.empty()) return 0;
+    const TrainingPiece& piece = pieces.front();
+    return (piece.start_scores.empty() ? 0u : 1u) + (piece.end_scores.empty() ? 0u : 1u);
+  }
 
   std::int64_t positions() const {
     std::int64_t sum = 0;

@@ -40,6 +40,16 @@ InputOptions validation_input(const TrainOptions& options, InputOptions input) {
   return input;
 }
 
+// The same with the labels of the model, a column of the scores of starts and ends each.
+Parameters labelled_parameters(const std::vector<Track>& tracks, std::int64_t bin_size,
+                               const std::vector<Label>& labels) {
+  Parameters parameters = reading_parameters(tracks, bin_size, Centering::kNone);
+  parameters.labels = labels;
+  parameters.emission->weights.assign(labels.size() * tracks.size(), 0.0);
+  parameters.emission->bias.assign(labels.size(), 0.0);
+  return parameters;
+}
+
 ReadOptions read_options(const TrainOptions& options) {
   ReadOptions read;
   read.threads = options.engine.threads;
@@ -112,28 +122,32 @@ std::vector<BinRange> labelled_bins(const std::vector<LabelledRun>& runs, const 
   return bins;
 }
 
-void read_features(RowReader& rows, std::int64_t first, TrainingPiece& piece) {
+// Rows [first, first + length).
+std::vector<float> read_rows(RowReader& rows, std::int64_t first, std::int64_t length) {
   const std::size_t columns = rows.columns();
-  piece.features.resize(static_cast<std::size_t>(piece.length) * columns);
+  std::vector<float> values(static_cast<std::size_t>(length) * columns);
   RowBuffer buffer;
-  for (std::int64_t begin = 0; begin < piece.length; begin += kSlab) {
-    const std::int64_t end = std::min(piece.length, begin + kSlab);
-    const ScoreArray values = rows.read(first + begin, first + end, buffer);
-    const std::size_t count = static_cast<std::size_t>(end - begin) * columns;
-    std::copy_n(values.f32, count, piece.features.begin() + begin * static_cast<std::int64_t>(columns));
+  for (std::int64_t begin = 0; begin < length; begin += kSlab) {
+    const std::int64_t end = std::min(length, begin + kSlab);
+    const ScoreArray slab = rows.read(first + begin, first + end, buffer);
+    const std::size_t skip = static_cast<std::size_t>(begin) * columns;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(end - begin) * columns; ++i)
+      values[skip + i] = slab.f32 != nullptr ? slab.f32[i] : static_cast<float>(slab.f64[i]);
   }
+  return values;
 }
 
 class Reader {
  public:
-  Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs, std::size_t sample)
-      : options_(options), labels_(labels), inputs_(inputs), sample_(sample) {}
+  Reader(const TrainOptions& options, const LabelFile& labels, const InputSet& inputs, std::size_t num_tracks,
+         std::size_t sample)
+      : options_(options), labels_(labels), inputs_(inputs), num_tracks_(num_tracks), sample_(sample) {}
 
   // `taken` are regions by chromosome (bases) that must not be read.
   TrainingData read(const std::map<std::string, std::vector<BaseRange>>& taken,
                     std::vector<SequenceStats>* stats, TrainingInputs& found) {
     data_.num_labels = static_cast<int>(labels_.labels.size());
-    data_.num_tracks = static_cast<int>(inputs_.num_labels());
+    data_.num_tracks = static_cast<int>(num_tracks_);
     for (std::size_t i = 0; i < inputs_.sequences().size(); ++i) read_sequence(i, taken, stats, found);
     return std::move(data_);
   }
@@ -160,7 +174,7 @@ class Reader {
     const std::size_t first = data_.pieces.size();
     for (const BinRange& bins : make_pieces(request)) {
       for (const std::vector<LabelledRun>& piece : pieces_within(runs, bins, !labels_.whole_sequences)) {
-        add_piece(sequence, piece, *scores->rows);
+        add_piece(sequence, piece, *scores);
         entry.pieces += 1;
         entry.covered += data_.pieces.back().length;
         *entry.segments +=
@@ -222,14 +236,16 @@ class Reader {
     return all;
   }
 
-  void add_piece(const Sequence& sequence, const std::vector<LabelledRun>& runs, RowReader& rows) {
+  void add_piece(const Sequence& sequence, const std::vector<LabelledRun>& runs, SequenceScores& scores) {
     TrainingPiece piece;
     const std::int64_t first = runs.front().begin;
     piece.location = locate(sequence, inputs_.bin_size(), first);
     piece.sample = sample_;
     piece.length = runs.back().end - first;
     add_labels(runs, first, piece);
-    read_features(rows, first, piece);
+    piece.features = read_rows(*scores.rows, first, piece.length);
+    if (scores.start) piece.start_scores = read_rows(*scores.start, first, piece.length);
+    if (scores.end) piece.end_scores = read_rows(*scores.end, first, piece.length);
     data_.pieces.push_back(std::move(piece));
   }
 
@@ -261,7 +277,7 @@ class Reader {
   const TrainOptions& options_;
   const LabelFile& labels_;
   const InputSet& inputs_;
-  std::size_t sample_;
+  std::size_t num_tracks_, sample_;
   TrainingData data_;
 };
 
@@ -309,9 +325,12 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
       const PieceRequest request = validation.piece_request(i);
       if (request.include) held_out[validation.sequences()[i].title] = *request.include;
     }
-    append(Reader(options, labels, validation, sample).read({}, nullptr, found), found.validation);
+    append(Reader(options, labels, validation, parameters.tracks.size(), sample).read({}, nullptr, found),
+           found.validation);
   }
-  append(Reader(options, labels, inputs, sample).read(held_out, &found.sequences, found), found.training);
+  append(Reader(options, labels, inputs, parameters.tracks.size(), sample)
+             .read(held_out, &found.sequences, found),
+         found.training);
 }
 
 }  // namespace
@@ -356,7 +375,9 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
 
 TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
                                     const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size) {
-  const Parameters parameters = reading_parameters(tracks, bin_size.value_or(1), Centering::kNone);
+  const Parameters parameters = gives_boundary_scores(options.input)
+                                    ? labelled_parameters(tracks, bin_size.value_or(1), labels.labels)
+                                    : reading_parameters(tracks, bin_size.value_or(1), Centering::kNone);
   const std::vector<InputOptions> samples = inputs_of_samples(options.input);
   TrainingInputs found;
   found.validation.num_labels = static_cast<int>(labels.labels.size());
@@ -390,8 +411,10 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
 void read_feature_means(const TrainOptions& options, const std::vector<Track>& tracks, std::int64_t bin_size,
                         TrainingInputs& found) {
   const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kMean);
-  const std::vector<InputOptions> samples = inputs_of_samples(options.input);
+  std::vector<InputOptions> samples = inputs_of_samples(options.input);
   for (std::size_t s = 0; s < samples.size(); ++s) {
+    samples[s].start_scores.clear();
+    samples[s].end_scores.clear();
     const InputSet inputs = InputSet::open(samples[s], parameters);
     for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
       const Sequence& sequence = inputs.sequences()[i];

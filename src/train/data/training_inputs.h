@@ -42,9 +42,10 @@ struct TrainingInputs {
 // Pieces are the runs of labelled bins within the regions asked for, less what is excluded or missing; the
 // validation regions are taken out of the training data. Edges are cuts where they are not known to be ends
 // of a chromosome, and where no other piece follows at once. Features are those of the input tracks of
-// `tracks`: raw values when these have no transform yet, NaN where a track keeps its absences. InputError:
-// labels on no chromosome of the tracks (both sides are named), labels beyond a chromosome's end, no labelled
-// bin in the regions. `bin_size` absent: bins of one base, for tracks that are not coarser (UsageError).
+// `tracks`: raw values when these have no transform yet, NaN where a track keeps its absences. Scores of
+// starts and ends have a column per label of `labels`. InputError: labels on no chromosome of the tracks
+// (both sides are named), labels beyond a chromosome's end, no labelled bin in the regions. `bin_size`
+// absent: bins of one base, for tracks that are not coarser (UsageError).
 TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
                                     const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size);
 

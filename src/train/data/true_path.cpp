@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "core/compensated_sum.h"
@@ -73,6 +74,12 @@ bool is_possible(const ChainModel& model, std::int64_t duration, int label, bool
   return false;
 }
 
+// Whether a score that is given for the start or end of this label's segments rules it out at bin t.
+bool is_ruled_out(const std::vector<float>& scores, std::int64_t t, int label, int num_labels) {
+  return !scores.empty() && scores[static_cast<std::size_t>(t) * wide(num_labels) + wide(label)] ==
+                                -std::numeric_limits<float>::infinity();
+}
+
 }  // namespace
 
 double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
@@ -137,6 +144,12 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
       return problem("the segment of " + name(segment.label) + " has " + bins +
                      ", a duration that the parameters forbid");
     }
+    if (starts_here && is_ruled_out(piece.start_scores, segment.begin, segment.label, model.num_labels))
+      return problem("the segment of " + name(segment.label) +
+                     " begins where its score of --start-scores is -inf");
+    if (ends_here && is_ruled_out(piece.end_scores, segment.end - 1, segment.label, model.num_labels))
+      return problem("the segment of " + name(segment.label) +
+                     " ends where its score of --end-scores is -inf");
     if (before != nullptr && model.transition_at(before->label, segment.label) == kNegativeInfinity)
       return problem("the segment of " + name(segment.label) + " follows a segment of " +
                      name(before->label) + ", a transition that the parameters forbid");

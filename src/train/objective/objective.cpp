@@ -224,8 +224,8 @@ class Evaluator {
     PieceBatch::Setup setup{
         .parameters = parameters_, .heads = heads_, .options = objective_, .pieces = {}, .shard_ends = {}};
     setup.precision = engine.precision();
-    setup.project =
-        objective_.project && engine.projects() && roles_ == nullptr && which_ == PieceBatch::Sum::kAll;
+    setup.project = objective_.project && engine.projects() && roles_ == nullptr &&
+                    which_ == PieceBatch::Sum::kAll && data_.boundary_arrays() == 0;
     setup.with_gradient = with_gradient;
     setup.roles = roles_.get();
     setup.sum = which_;
@@ -371,7 +371,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   std::optional<EdgeRoles> roles;
   if (cut.any()) roles.emplace(parameters.chain, cut);
   const std::unique_ptr<Engine> engine = make_engine(part, roles ? roles->chain() : parameters.chain);
-  const bool project = engine->projects() && !roles;
+  const bool project = engine->projects() && !roles && data.boundary_arrays() == 0;
   const bool partly =
       std::ranges::any_of(data.pieces, [](const TrainingPiece& piece) { return !piece.evidence.empty(); });
   const auto of_engine = [&](std::int64_t length) {
@@ -382,7 +382,8 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
     return need == NeedOf::kUsual ? engine->usual_viterbi_bytes(length) : engine->viterbi_bytes(length, true);
   };
   const auto labels = static_cast<std::size_t>(engine->model().num_labels);
-  const std::size_t arrays = parameters.boundary ? 3 : 1;
+  // Those that are given are no room of their own, but copies of them are.
+  const std::size_t arrays = parameters.boundary || data.boundary_arrays() > 0 ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
   // Of a piece, per position: scores and posteriors, or the true label.
   const std::size_t scores = project ? 0 : labels * arrays * score;

@@ -62,6 +62,8 @@ double PieceBatch::prepare(std::size_t i, int threads) {
   if (!setup_.project) {
     window = project_on_host(window, threads, work.scores);
     work.true_labels = {};  // the scores have the margin; posteriors need the room
+    if (!piece.start_scores.empty()) window.start_scores.f32 = piece.start_scores.data();
+    if (!piece.end_scores.empty()) window.end_scores.f32 = piece.end_scores.data();
   }
   const ChainModel& base = setup_.parameters.chain;
   if (setup_.sum == Sum::kAllowed) {

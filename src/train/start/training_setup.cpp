@@ -16,6 +16,7 @@
 #include "io/text/sha256.h"
 #include "model/centering.h"
 #include "model/feature_transform.h"
+#include "pipeline/inputs/input_argument.h"
 #include "train/data/true_path.h"
 #include "train/objective/objective.h"
 #include "train/start/fit_transforms.h"
@@ -101,12 +102,19 @@ std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& re
   return sha256_hex(text);
 }
 
+bool is_one_of(const std::string& path, const std::vector<std::string>& arguments) {
+  return std::ranges::any_of(
+      arguments, [&](const std::string& text) { return parse_input_argument(text).path == path; });
+}
+
 std::vector<TrainingRecord::File> files_of(const TrainOptions& options, const TrainingInputs& inputs) {
   std::vector<TrainingRecord::File> files;
   for (const std::string& path : inputs.paths) {
     if (path.empty()) continue;
     std::string role = "track";
     if (std::ranges::find(inputs.labels, path) != inputs.labels.end()) role = "labels";
+    if (is_one_of(path, options.input.start_scores)) role = "start-scores";
+    if (is_one_of(path, options.input.end_scores)) role = "end-scores";
     if (path == options.input.parameters) role = "init";
     if (path == options.input.regions_file) role = "regions";
     if (path == options.input.exclude_file) role = "exclude";
@@ -191,6 +199,7 @@ class SetUp {
   explicit SetUp(const TrainOptions& options) : options_(options) {}
 
   TrainingSetup run() {
+    check_boundary_inputs();
     if (!options_.input.parameters.empty()) {
       init_ = read_params_json(options_.input.parameters).parameters;
       if (!init_->emission)
@@ -231,6 +240,21 @@ class SetUp {
   }
 
  private:
+  // Scores that are given take the place of learned ones, and no factor after a fit could reach them.
+  void check_boundary_inputs() const {
+    if (!gives_boundary_scores(options_.input)) return;
+    if (options_.boundary_window)
+      throw UsageError("--boundary-window learns what --start-scores and --end-scores give",
+                       "give one of these");
+    if (options_.margin.value_or(0) > 0)
+      throw UsageError(
+          "--margin cannot be given with --start-scores or --end-scores",
+          "all scores are multiplied by a factor after a fit with a margin, and these are inputs");
+    if (inputs_of_samples(options_.input).size() > 1)
+      throw UsageError("--start-scores and --end-scores are of one sample, and several are trained on",
+                       "choose one with --sample");
+  }
+
   // The shape is chosen only if no duration option was given.
   bool chooses_shape() const { return !init_ && !options_.max_duration && !options_.duration; }
 
@@ -288,14 +312,18 @@ class SetUp {
     // In a linear chain the score of the only duration is a second bias.
     if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(Part::kDuration);
     setup_.first.training.clear();
+    const bool given = gives_boundary_scores(options_.input);
+    if (given && setup_.first.boundary)
+      throw UsageError("the --init parameters' boundary section makes start or end scores itself",
+                       "leave --start-scores and --end-scores out");
     settle_edges();
     setup_.counts = count_paths(inputs.training);
     if (options_.boundary_window) {
       add_boundary_head(*options_.boundary_window, setup_.first);
-    } else if (chooses_shape() && !options_.no_boundary) {
+    } else if (chooses_shape() && !options_.no_boundary && !given) {
       add_boundary_head(kChosenWindow, setup_.first);
     }
-    setup_.margin = options_.margin.value_or(chooses_shape() ? kChosenMargin / mean_duration : 0);
+    setup_.margin = options_.margin.value_or(chooses_shape() && !given ? kChosenMargin / mean_duration : 0);
   }
 
   // How the first and last segments of pieces are learned. Of a linear chain they are all whole.
