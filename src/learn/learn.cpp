@@ -174,11 +174,14 @@ class Learner {
                             options_.input.bin_size.value_or(kDefaultBinSize), inputs_.warnings);
     }
     check_init();
-    if (const auto learned = learned_emissions(init_->training)) {
-      init_family_ = emission_from_name(learned->emission);
-      sizes_ = learned->sizes;
-    }
-    lacking_tracks_ = settle_lacking(lacking_options(), *init_, sizes_);
+    RecordedEmissions recorded = recorded_emissions(init_->training);
+    if (recorded.scale != 1)
+      throw InputError({init_path(), "/training/emission_scale",
+                        "the emissions of these --init parameters are not log densities but a multiple",
+                        "learn starts from models of single bins; start without --init FILE"});
+    lacking_tracks_ = settle_lacking(lacking_options(), *init_, recorded);
+    init_family_ = emission_from_name(recorded.family);
+    sizes_ = std::move(recorded.sizes);
     const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations;
     if (!reshape && options_.chromhmm_model.empty()) return;
     try {

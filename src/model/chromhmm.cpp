@@ -6,7 +6,6 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "model/fit_durations.h"
 
 namespace semicrf {
 namespace {
@@ -211,43 +210,6 @@ Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std:
     }
   parameters.emission = std::move(head);
   return parameters;
-}
-
-void set_explicit_durations(Parameters& parameters, const ChromHmmModel& model,
-                            const std::vector<std::vector<std::int64_t>>& seen, int max_duration,
-                            std::vector<Warning>& warnings) {
-  const std::size_t states = model.states();
-  ChainModel& chain = parameters.chain;
-  std::vector<std::string> unseen, last;
-  chain.max_duration = max_duration;
-  chain.duration_bias.assign(static_cast<std::size_t>(max_duration) * states, 0.0);
-  parameters.duration = {};
-  for (std::size_t c = 0; c < states; ++c) {
-    if (seen[c].empty()) unseen.push_back(parameters.labels[c].name);
-    const FittedDurations fitted = seen[c].empty()
-                                       ? staying_durations(model.transition[c * states + c], max_duration)
-                                       : fit_durations(seen[c], max_duration);
-    for (std::size_t k = 0; k < fitted.log_probability.size(); ++k)
-      chain.duration_bias[k * states + c] = fitted.log_probability[k];
-    parameters.duration.tail.push_back(fitted.tail);
-    if (states == 1) break;
-    double others = 0;
-    for (std::size_t to = 0; to < states; ++to)
-      if (to != c) others += model.transition[c * states + to];
-    if (!(others > 0)) last.push_back(parameters.labels[c].name);
-    for (std::size_t to = 0; to < states; ++to)
-      chain.transition[c * states + to] = to == c || !(others > 0)
-                                              ? kNegativeInfinity
-                                              : log_probability(model.transition[c * states + to] / others);
-  }
-  chain.log_tail = tail_scores(parameters.duration);
-  if (!unseen.empty())
-    warnings.push_back(
-        {"labels-without-segments", "the segmentation has no segments of " + joined(unseen, ", ") +
-                                        "; their durations are those of the model's own transitions"});
-  if (!last.empty())
-    warnings.push_back({"labels-without-successor", "nothing follows " + joined(last, ", ") +
-                                                        ": in the model these states are never left"});
 }
 
 ChromHmmModel chromhmm_model_of(const Parameters& parameters, const std::string& file,

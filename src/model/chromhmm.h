@@ -38,14 +38,6 @@ inline constexpr double kLeastEmission = 1e-9;
 // segments: the letter and the number of the state, E1, E2, ...
 Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std::vector<Warning>& warnings);
 
-// Makes the durations of these parameters explicit: `seen` are those of segments, a list per label, in bins,
-// K = `max_duration` (fit_durations.h). Transitions to the same label become impossible, the others sum to 1.
-// A label without segments keeps the durations of its own transition, with a warning; another tells labels
-// that nothing follows. A model of one state goes on following itself, as no segmentation would be left.
-void set_explicit_durations(Parameters& parameters, const ChromHmmModel& model,
-                            const std::vector<std::vector<std::int64_t>>& seen, int max_duration,
-                            std::vector<Warning>& warnings);
-
 // The other way: segments of any number of bins whose scores fall geometrically (K = 1, or K and a tail that
 // goes on as the durations before), and heads of Bernoulli distributions. Score and probability agree but
 // for what warnings tell: names of labels that are not one letter and their number, transforms, and

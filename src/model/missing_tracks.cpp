@@ -50,27 +50,31 @@ std::optional<Parts> checked_parts(const EmissionHead& head, std::size_t inputs,
 }
 
 std::optional<Parts> gaussian_parts(const EmissionHead& head, std::size_t columns, std::size_t inputs,
-                                    const std::vector<std::size_t>& squares) {
+                                    const std::vector<std::size_t>& squares, double scale) {
   return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
-    const double linear = head.weights[c * columns + f];                   // m / v
-    const double precision = -2 * head.weights[c * columns + squares[f]];  // 1 / v
-    return 0.5 * (std::log(precision / (2 * std::numbers::pi)) - linear * linear / precision);
+    const double linear = head.weights[c * columns + f] / scale;                   // m / v
+    const double precision = -2 * head.weights[c * columns + squares[f]] / scale;  // 1 / v
+    return scale * 0.5 * (std::log(precision / (2 * std::numbers::pi)) - linear * linear / precision);
   });
 }
 
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }
 
 // Of 0/1 tracks and of counts, by their weights w: log(1-p), -rate, r log(1-p).
-std::optional<Parts> raw_parts(const EmissionHead& head, std::size_t inputs, std::span<const double> sizes) {
-  const auto weight = [&](std::size_t c, std::size_t f) { return head.weights[c * inputs + f]; };
+std::optional<Parts> raw_parts(const EmissionHead& head, std::size_t inputs,
+                               const RecordedEmissions& recorded) {
+  const double scale = recorded.scale;
+  const std::vector<double>& sizes = recorded.sizes;
+  const auto weight = [&](std::size_t c, std::size_t f) { return head.weights[c * inputs + f] / scale; };
   if (sizes.size() == inputs)
     return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
-      return sizes[f] * std::log1p(-std::exp(weight(c, f)));
+      return scale * sizes[f] * std::log1p(-std::exp(weight(c, f)));
     });
-  const auto bernoulli =
-      checked_parts(head, inputs, [&](std::size_t c, std::size_t f) { return -softplus(weight(c, f)); });
+  const auto bernoulli = checked_parts(
+      head, inputs, [&](std::size_t c, std::size_t f) { return -scale * softplus(weight(c, f)); });
   if (bernoulli) return bernoulli;
-  return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) { return -std::exp(weight(c, f)); });
+  return checked_parts(head, inputs,
+                       [&](std::size_t c, std::size_t f) { return -scale * std::exp(weight(c, f)); });
 }
 
 // Leaves the columns that are kept, of rows that repeat all columns some times.
@@ -110,25 +114,26 @@ void check_names(const Parameters& parameters, std::span<const std::string> name
 
 }  // namespace
 
-std::optional<std::vector<double>> track_biases(const Parameters& parameters, std::span<const double> sizes) {
+std::optional<std::vector<double>> track_biases(const Parameters& parameters,
+                                                const RecordedEmissions& recorded) {
   if (!parameters.emission || parameters.boundary) return std::nullopt;
   const std::vector<Track>& tracks = parameters.tracks;
   const std::size_t inputs = count_inputs(parameters);
   if (const auto squares = squares_of(tracks, inputs))
-    return gaussian_parts(*parameters.emission, tracks.size(), inputs, *squares);
+    return gaussian_parts(*parameters.emission, tracks.size(), inputs, *squares, recorded.scale);
   const bool raw = std::ranges::all_of(
       tracks, [](const Track& track) { return track.is_input() && track.center == 0 && track.scale == 1; });
-  return raw ? raw_parts(*parameters.emission, inputs, sizes) : std::nullopt;
+  return raw ? raw_parts(*parameters.emission, inputs, recorded) : std::nullopt;
 }
 
-bool leave_out_tracks(Parameters& parameters, std::vector<double>& sizes,
+bool leave_out_tracks(Parameters& parameters, RecordedEmissions& recorded,
                       std::span<const std::string> names) {
   check_names(parameters, names);
   const auto is_named = [&](const std::string& name) {
     return std::ranges::find(names, name) != names.end();
   };
   const std::size_t inputs = count_inputs(parameters);
-  const auto parts = track_biases(parameters, sizes);
+  const auto parts = track_biases(parameters, recorded);
   std::vector<bool> kept;
   for (const Track& track : parameters.tracks)
     kept.push_back(!is_named(track.is_square() ? track.square_of : track.name));
@@ -136,8 +141,8 @@ bool leave_out_tracks(Parameters& parameters, std::vector<double>& sizes,
   for (std::size_t c = 0; parts && c < bias.size(); ++c)
     for (std::size_t f = 0; f < inputs; ++f)
       if (!kept[f]) bias[c] -= (*parts)[c * inputs + f];
-  if (sizes.size() == inputs)
-    keep_columns(sizes, {kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(inputs)});
+  if (recorded.sizes.size() == inputs)
+    keep_columns(recorded.sizes, {kept.begin(), kept.begin() + static_cast<std::ptrdiff_t>(inputs)});
   keep_tracks(parameters, kept);
   return parts.has_value();
 }
@@ -149,13 +154,13 @@ Track absence(const Track& track) {
   return feature;
 }
 
-void add_absences(Parameters& parameters, std::span<const double> sizes) {
+void add_absences(Parameters& parameters, const RecordedEmissions& recorded) {
   const std::size_t before = parameters.tracks.size(), inputs = count_inputs(parameters);
   std::vector<std::size_t> marginal;
   for (std::size_t f = 0; f < inputs; ++f)
     if (parameters.tracks[f].missing == MissingPolicy::kMarginal) marginal.push_back(f);
   if (marginal.empty()) return;
-  const auto parts = track_biases(parameters, sizes);
+  const auto parts = track_biases(parameters, recorded);
   if (!parts) {
     for (const std::size_t f : marginal) parameters.tracks[f].missing = MissingPolicy::kMean;
     return;

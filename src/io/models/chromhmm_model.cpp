@@ -246,6 +246,7 @@ std::string chromhmm_model_text(const ChromHmmModel& model) {
 std::string chromhmm_record_text(const ChromHmmModel& model, const std::string& path,
                                  const std::string& segments) {
   Json record{{"program", kProgram},
+              {"emission", "bernoulli"},
               {"file", std::filesystem::path(path).filename().string()},
               {"sha256", file_sha256(path)},
               {"log_likelihood", model.log_likelihood},

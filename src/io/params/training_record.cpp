@@ -89,15 +89,17 @@ TrainingFacts training_facts(const Parameters& parameters) {
   return facts;
 }
 
-std::optional<LearnedEmissions> learned_emissions(const std::string& training) {
+RecordedEmissions recorded_emissions(const std::string& training) {
   const Json section = training.empty() ? Json() : Json::parse(training, nullptr, false);
-  if (!section.is_object() || section.value("program", Json()) != "semicrf learn") return std::nullopt;
-  LearnedEmissions found;
+  RecordedEmissions found;
+  if (!section.is_object()) return found;
   if (const auto emission = section.find("emission"); emission != section.end() && emission->is_string())
-    found.emission = emission->get<std::string>();
+    found.family = emission->get<std::string>();
   if (const auto sizes = section.find("sizes"); sizes != section.end() && sizes->is_array())
     for (const Json& size : *sizes)
       if (size.is_number() && size.get<double>() > 0) found.sizes.push_back(size.get<double>());
+  if (const auto scale = section.find("emission_scale"); scale != section.end() && scale->is_number())
+    if (const double factor = scale->get<double>(); factor > 0 && factor < 1e9) found.scale = factor;
   return found;
 }
 

@@ -9,6 +9,7 @@
 
 #include "model/describe.h"
 #include "model/duration.h"
+#include "model/missing_tracks.h"
 #include "model/parameters.h"
 
 namespace semicrf {
@@ -49,13 +50,8 @@ std::string training_record_text(const TrainingRecord& record);
 // in files of other programs. `training`: its JSON text, or empty.
 TrainingFacts training_facts(const Parameters& parameters);
 
-// What the `training` section of a learned model says of its emissions.
-struct LearnedEmissions {
-  std::string emission;
-  std::vector<double> sizes;
-};
-// Nothing where the section is not one of `learn`. `training`: its JSON text, or empty.
-std::optional<LearnedEmissions> learned_emissions(const std::string& training);
+// What a `training` section says of emissions, those of `learn` and `import`; nothing where it is another.
+RecordedEmissions recorded_emissions(const std::string& training);
 
 // The text of a `training` section with `edits` added to its list "edited": options of `semicrf edit`.
 std::string training_with_edits(const std::string& training, const std::vector<std::string>& edits);

@@ -116,9 +116,8 @@ void InputSet::State::open_inputs() {
     parameters.bin_size = *options.bin_size;
   }
   if (features == RowFeatures::kAll) {
-    const std::optional<LearnedEmissions> learned = learned_emissions(parameters.training);
-    std::vector<double> sizes = learned ? learned->sizes : std::vector<double>{};
-    lacking_tracks = settle_lacking(options, parameters, sizes);
+    RecordedEmissions recorded = recorded_emissions(parameters.training);
+    lacking_tracks = settle_lacking(options, parameters, recorded);
   }
   if (parameters.emission) heads = std::make_shared<const LinearHeads>(parameters);
   derived = take_derived(parameters.tracks);

@@ -8,17 +8,17 @@
 namespace semicrf {
 
 std::vector<LackingTrack> settle_lacking(const InputOptions& options, Parameters& parameters,
-                                         std::vector<double>& sizes) {
+                                         RecordedEmissions& recorded) {
   if (options.missing != MissingPolicy::kDefault)
     for (Track& track : parameters.tracks)
       if (track.is_input()) track.missing = options.missing;
   std::vector<LackingTrack> lacking;
   if (!options.missing_tracks.empty()) {
-    const bool exact = leave_out_tracks(parameters, sizes, options.missing_tracks);
+    const bool exact = leave_out_tracks(parameters, recorded, options.missing_tracks);
     for (const std::string& name : options.missing_tracks) lacking.push_back({name, exact});
   }
   // No value of a generated sequence is missing.
-  if (options.generated.empty()) add_absences(parameters, sizes);
+  if (options.generated.empty()) add_absences(parameters, recorded);
   return lacking;
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "io/json/stats_json.h"
+#include "model/missing_tracks.h"
 #include "model/parameters.h"
 #include "pipeline/inputs/row_reader.h"
 #include "pipeline/run/run_options.h"
@@ -18,10 +19,10 @@ struct LackingTrack {
 };
 
 // The parameters as a run uses them: with the policy of the options, without the tracks that it lacks, and
-// with features that tell where a track of the policy kMarginal has no value. `sizes`: see
+// with features that tell where a track of the policy kMarginal has no value. `recorded`: see
 // leave_out_tracks(), whose errors it throws.
 std::vector<LackingTrack> settle_lacking(const InputOptions& options, Parameters& parameters,
-                                         std::vector<double>& sizes);
+                                         RecordedEmissions& recorded);
 // "H3K27me3 <- no file: its term is left out".
 std::string describe(const LackingTrack& track);
 std::vector<MissingTrackStats> lacking_stats(const std::vector<LackingTrack>& tracks);

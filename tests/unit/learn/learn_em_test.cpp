@@ -76,8 +76,9 @@ Sample draw_sample(EmissionFamily family, const LawOptions& law, int labels, std
         if (std::bernoulli_distribution(holes)(random)) value = std::numeric_limits<float>::quiet_NaN();
     for (Track& track : sample.truth.tracks)
       if (track.is_input()) track.missing = MissingPolicy::kMarginal;
-    const bool sizes = family == EmissionFamily::kNegativeBinomial;
-    add_absences(sample.truth, sizes ? sample.model.size : std::vector<double>());
+    RecordedEmissions recorded;
+    if (family == EmissionFamily::kNegativeBinomial) recorded.sizes = sample.model.size;
+    add_absences(sample.truth, recorded);
     REQUIRE(sample.truth.tracks.back().is_absence());
   }
   sample.data = sample.raw;

@@ -16,7 +16,7 @@ constexpr std::size_t kLabels = 3, kTracks = 4;
 struct Drawn {
   test::TextbookTracks model;
   Parameters parameters;
-  std::vector<double> sizes;
+  RecordedEmissions recorded;
 };
 
 Drawn draw_parameters(EmissionFamily family, std::uint64_t seed) {
@@ -25,7 +25,7 @@ Drawn draw_parameters(EmissionFamily family, std::uint64_t seed) {
   for (const char* name : {"a", "b", "c"}) drawn.parameters.labels.push_back({name, std::nullopt});
   drawn.parameters.tracks = test::feature_tracks(drawn.model);
   drawn.parameters.emission = test::head_of(drawn.model);
-  if (family == EmissionFamily::kNegativeBinomial) drawn.sizes = drawn.model.size;
+  if (family == EmissionFamily::kNegativeBinomial) drawn.recorded.sizes = drawn.model.size;
   return drawn;
 }
 
@@ -37,7 +37,7 @@ TEST_CASE("what is left without some tracks is the textbook's model of the other
     INFO(emission_name(family));
     Drawn drawn = draw_parameters(family, 11);
     const std::vector<std::string> names{"t4", "t2"};
-    CHECK(leave_out_tracks(drawn.parameters, drawn.sizes, names));
+    CHECK(leave_out_tracks(drawn.parameters, drawn.recorded, names));
     test::TextbookTracks left{family, kLabels, 2, {}, {}, {}};
     for (std::size_t c = 0; c < kLabels; ++c)
       for (const std::size_t f : {0u, 2u}) {
@@ -51,9 +51,9 @@ TEST_CASE("what is left without some tracks is the textbook's model of the other
       CHECK(drawn.parameters.emission->bias[c] == Approx(expected.bias[c]).epsilon(1e-12));
     CHECK(drawn.parameters.tracks.size() == expected.weights.size() / kLabels);
     CHECK(drawn.parameters.tracks[1].name == "t3");
-    if (family == EmissionFamily::kNegativeBinomial) CHECK(drawn.sizes == left.size);
+    if (family == EmissionFamily::kNegativeBinomial) CHECK(drawn.recorded.sizes == left.size);
     // And what is left can lose more.
-    CHECK(leave_out_tracks(drawn.parameters, drawn.sizes, std::vector<std::string>{"t1"}));
+    CHECK(leave_out_tracks(drawn.parameters, drawn.recorded, std::vector<std::string>{"t1"}));
   }
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("heads that are no distributions count a missing track as its mean", "
   drawn.parameters.boundary = boundary;
   const std::vector<double> bias = drawn.parameters.emission->bias;
   CHECK(!track_biases(drawn.parameters, {}));
-  CHECK(!leave_out_tracks(drawn.parameters, drawn.sizes, std::vector<std::string>{"t1"}));
+  CHECK(!leave_out_tracks(drawn.parameters, drawn.recorded, std::vector<std::string>{"t1"}));
   CHECK(drawn.parameters.emission->bias == bias);
   CHECK(drawn.parameters.emission->weights.size() == kLabels * (kTracks - 1));
   const std::vector<double>& starts = drawn.parameters.boundary->start_weights;
@@ -99,10 +99,28 @@ TEST_CASE("absences come and go", "[missing_tracks]") {
   CHECK(drawn.parameters.tracks.size() == 2 * kTracks);
 }
 
+TEST_CASE("heads that are a multiple of log densities lose that multiple of a term", "[missing_tracks]") {
+  for (const auto family : {EmissionFamily::kBernoulli, EmissionFamily::kGaussian, EmissionFamily::kPoisson,
+                            EmissionFamily::kNegativeBinomial}) {
+    INFO(emission_name(family));
+    Drawn once = draw_parameters(family, 15), often = draw_parameters(family, 15);
+    often.recorded.scale = 40;
+    for (auto* list : {&often.parameters.emission->weights, &often.parameters.emission->bias})
+      for (double& number : *list) number *= 40;
+    CHECK(!track_biases(once.parameters, often.recorded));
+    const auto parts = track_biases(once.parameters, once.recorded);
+    const auto scaled = track_biases(often.parameters, often.recorded);
+    REQUIRE(parts);
+    REQUIRE(scaled);
+    for (std::size_t i = 0; i < parts->size(); ++i)
+      CHECK((*scaled)[i] == Approx(40 * (*parts)[i]).epsilon(1e-9));
+  }
+}
+
 TEST_CASE("tracks that cannot be left out are refused", "[missing_tracks]") {
   Drawn drawn = draw_parameters(EmissionFamily::kBernoulli, 14);
   const auto leave_out = [&](const std::vector<std::string>& names) {
-    leave_out_tracks(drawn.parameters, drawn.sizes, names);
+    leave_out_tracks(drawn.parameters, drawn.recorded, names);
   };
   CHECK_THROWS_AS(leave_out({"t5"}), UsageError);
   CHECK_THROWS_AS(leave_out({"t1", "t2", "t3", "t4"}), UsageError);

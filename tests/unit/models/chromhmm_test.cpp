@@ -7,6 +7,7 @@
 #include <random>
 #include <utility>
 
+#include "model/explicit_durations.h"
 #include "model/fit_durations.h"
 #include "model/linear_heads.h"
 #include "reference/reference_engine.h"
@@ -57,7 +58,7 @@ double largest_gap(const std::vector<double>& first, const std::vector<double>& 
 // charged for ending there.
 void take_own_durations(const ChromHmmModel& model, int max_duration, Parameters& parameters) {
   std::vector<Warning> warnings;
-  set_explicit_durations(parameters, model, std::vector<std::vector<std::int64_t>>(model.states()),
+  set_explicit_durations(parameters, model.transition, std::vector<std::vector<std::int64_t>>(model.states()),
                          max_duration, warnings);
   CHECK(warnings.size() == 1);
   for (std::size_t c = 0; c < model.states(); ++c)
@@ -224,7 +225,7 @@ TEST_CASE("explicit durations: no label follows itself, the others sum to 1") {
   const ChromHmmModel model = test::random_model(4, 2, random);
   Parameters parameters = imported(model);
   std::vector<Warning> warnings;
-  set_explicit_durations(parameters, model, {{1, 2}, {}, {7}, {3, 40}}, 10, warnings);
+  set_explicit_durations(parameters, model.transition, {{1, 2}, {}, {7}, {3, 40}}, 10, warnings);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].message.find("no segments of E2;") != std::string::npos);
   for (std::size_t from = 0; from < 4; ++from) {
@@ -245,13 +246,13 @@ TEST_CASE("explicit durations: one state, and a state that is never left") {
   one.emission = {0.5};
   Parameters parameters = imported(one);
   std::vector<Warning> warnings;
-  set_explicit_durations(parameters, one, {{4, 5}}, 5, warnings);
+  set_explicit_durations(parameters, one.transition, {{4, 5}}, 5, warnings);
   CHECK(std::isfinite(log_z(parameters, std::vector<float>(30, 1.0F))));
   CHECK(warnings.empty());
   ChromHmmModel model = small_model();
   model.transition = {0.5, 0.5, 0, 1};
   parameters = imported(model);
-  set_explicit_durations(parameters, model, {{2}, {3}}, 5, warnings);
+  set_explicit_durations(parameters, model.transition, {{2}, {3}}, 5, warnings);
   REQUIRE(warnings.size() == 1);
   CHECK(warnings[0].message.find("nothing follows E2") != std::string::npos);
   CHECK(std::isfinite(log_z(parameters, std::vector<float>(30, 1.0F))));

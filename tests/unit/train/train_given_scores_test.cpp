@@ -1,5 +1,5 @@
-// Scores of starts and ends that are inputs: the likelihood and its derivatives are those of heads that make the
-// same scores.
+// Scores of starts and ends that are inputs: the likelihood and its derivatives are those of heads that make
+// the same scores.
 #include <array>
 #include <cmath>
 #include <limits>
@@ -20,7 +20,8 @@ void round_to(double unit, std::vector<double>& numbers) {
 
 // The scores of a head at every position of a piece; exact in float, as features and weights are round.
 std::vector<float> scores_of(const TrainingPiece& piece, const BoundaryHead& head,
-                             const std::vector<double>& weights, const std::vector<double>& bias, int tracks) {
+                             const std::vector<double>& weights, const std::vector<double>& bias,
+                             int tracks) {
   const std::size_t labels = bias.size(), inputs = weights.size() / labels;
   std::vector<float> scores;
   for (std::int64_t t = 0; t < piece.length; ++t)
@@ -50,8 +51,8 @@ SameModels random_models(test::ModelShape shape, std::mt19937_64& random) {
   models.with_heads.num_labels = shape.labels;
   models.with_heads.num_tracks = shape.tracks;
   for (const std::int64_t length : {31, 1, 18, 40}) {
-    TrainingPiece piece = test::random_piece(length, shape.labels, shape.tracks,
-                                             shape.tail ? shape.max_duration + 3 : shape.max_duration, random);
+    TrainingPiece piece = test::random_piece(
+        length, shape.labels, shape.tracks, shape.tail ? shape.max_duration + 3 : shape.max_duration, random);
     for (float& feature : piece.features) feature = std::round(feature * 16) / 16;
     models.with_heads.pieces.push_back(std::move(piece));
   }
@@ -75,9 +76,9 @@ void compare(const SameModels& models, const EngineOptions& engine, double toler
       negative_log_likelihood(models.with_heads, pieces, models.heads, engine, options, &expected);
   CHECK(negative_log_likelihood(models.given, pieces, models.plain, engine, options, &found) ==
         Approx(value).epsilon(tolerance));
-  constexpr std::array kShared = {&ParameterGradient::weights, &ParameterGradient::bias,
+  constexpr std::array kShared = {&ParameterGradient::weights,    &ParameterGradient::bias,
                                   &ParameterGradient::transition, &ParameterGradient::duration,
-                                  &ParameterGradient::tail, &ParameterGradient::start,
+                                  &ParameterGradient::tail,       &ParameterGradient::start,
                                   &ParameterGradient::end};
   for (const auto list : kShared) {
     REQUIRE((found.*list).size() == (expected.*list).size());
