@@ -8,6 +8,8 @@ namespace semicrf {
 void add_decode_command(CLI::App& program);
 void add_posterior_command(CLI::App& program);
 void add_query_command(CLI::App& program);
+void add_describe_command(CLI::App& program);
+void add_enrich_command(CLI::App& program);
 void add_eval_command(CLI::App& program);
 void add_train_command(CLI::App& program);
 void add_learn_command(CLI::App& program);

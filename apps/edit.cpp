@@ -100,9 +100,7 @@ void edit(const EditArguments& arguments) {
     edits.push_back("--drop-track-prefix " + arguments.drop_prefix);
   }
   parameters.training = training_with_edits(parameters.training, edits);
-  OutputFile output({arguments.output, IndexKind::kNone});
-  output.write(write_params_json(parameters));
-  output.commit();
+  write_whole_output(arguments.output, write_params_json(parameters));
 }
 
 }  // namespace

@@ -29,9 +29,7 @@ void export_chromhmm(const ExportArguments& arguments) {
   ChromHmmModel model = chromhmm_model_of(parameters, arguments.parameters, warnings);
   take_chromhmm_record(parameters.training, model);
   for (const Warning& warning : warnings) spdlog::warn("{} [{}]", warning.message, warning.code);
-  OutputFile output({arguments.output, IndexKind::kNone});
-  output.write(chromhmm_model_text(model));
-  output.commit();
+  write_whole_output(arguments.output, chromhmm_model_text(model));
 }
 
 }  // namespace

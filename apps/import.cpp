@@ -78,9 +78,7 @@ void check_arguments(const ImportArguments& arguments) {
 void write_imported(const ImportArguments& arguments, const Parameters& parameters,
                     const std::vector<Warning>& warnings) {
   for (const Warning& warning : warnings) spdlog::warn("{} [{}]", warning.message, warning.code);
-  OutputFile output({arguments.output, IndexKind::kNone});
-  output.write(write_params_json(parameters));
-  output.commit();
+  write_whole_output(arguments.output, write_params_json(parameters));
 }
 
 void import_chromhmm(const ImportArguments& arguments) {

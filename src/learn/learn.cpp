@@ -567,9 +567,7 @@ class Learner {
                    " iterations: " + likely_text() + printed("%.4f", chosen.log_likelihood.back()) +
                    ", AIC " + printed("%.1f", chosen.aic) + ", BIC " + printed("%.1f", chosen.bic) +
                    (chosen.converged ? "" : "; not converged, see --max-iterations"));
-    OutputFile output({options_.output, IndexKind::kNone});
-    output.write(write_params_json(best_));
-    output.commit();
+    write_whole_output(options_.output, write_params_json(best_));
     if (options_.stats_path.empty()) return;
     Stats stats;
     stats.version = options_.version;

@@ -36,9 +36,8 @@ void set_explicit_durations(Parameters& parameters, std::span<const double> tran
       if (to != c) others += transition[c * states + to];
     if (!(others > 0)) last.push_back(parameters.labels[c].name);
     for (std::size_t to = 0; to < states; ++to)
-      chain.transition[c * states + to] = to == c || !(others > 0)
-                                              ? kNegativeInfinity
-                                              : log_of_share(transition[c * states + to] / others);
+      chain.transition[c * states + to] =
+          to == c || !(others > 0) ? kNegativeInfinity : log_of_share(transition[c * states + to] / others);
   }
   chain.log_tail = tail_scores(parameters.duration);
   if (!unseen.empty())

@@ -76,7 +76,8 @@ void tell_differences(const SegwayModel& model, const SegwayOptions& options,
   if (model.countdowns > 1 && !options.min_duration)
     warnings.push_back(
         {"shortest-lengths-lost",
-         "Segway keeps a label for as long as its ruler (a mark every 10 frames unless it was told otherwise) "
+         "Segway keeps a label for as long as its ruler (a mark every 10 frames unless it was told "
+         "otherwise) "
          "passes " +
              std::to_string(model.countdowns - 1) + (model.countdowns == 2 ? " mark" : " marks") +
              "; here a label may change after any bin; --min-duration BINS gives all labels a shortest "

@@ -1,9 +1,9 @@
 // Models of Segway: dynamic Bayesian networks of Gaussian tracks, to parameters.
 //
-// Segway's chain has a label (seg), a sub-label (subseg) and a countdown in every frame. In each frame after the
-// first the label may change (probability change[2]), its sub-label alone (change[1]), or neither (change[0]);
-// while the countdown is above 0, labels do not change. Tracks are normal variables given label and sub-label.
-// Source: the structure file and parameter files that Segway 3 writes.
+// Segway's chain has a label (seg), a sub-label (subseg) and a countdown in every frame. In each frame after
+// the first the label may change (probability change[2]), its sub-label alone (change[1]), or neither
+// (change[0]); while the countdown is above 0, labels do not change. Tracks are normal variables given label
+// and sub-label. Source: the structure file and parameter files that Segway 3 writes.
 #pragma once
 
 #include <cstddef>
@@ -20,14 +20,14 @@ namespace semicrf {
 // S labels with U sub-labels each, F tracks. Probabilities are linear; all arrays row-major.
 struct SegwayModel {
   std::size_t segs = 0, subsegs = 0;
-  std::size_t countdowns = 1;    // values of the countdown; 1: labels may change after any frame
-  std::vector<double> first;     // (S)
+  std::size_t countdowns = 1;     // values of the countdown; 1: labels may change after any frame
+  std::vector<double> first;      // (S)
   std::vector<double> sub_first;  // (S, U): of a label that begins
-  std::vector<double> next;      // (S, S): of another label, [from][to]
-  std::vector<double> sub_next;  // (S, U, U): of another sub-label, [label][from][to]
-  std::vector<double> change;    // (S, 3): nothing, the sub-label, the label; where the countdown is 0
+  std::vector<double> next;       // (S, S): of another label, [from][to]
+  std::vector<double> sub_next;   // (S, U, U): of another sub-label, [label][from][to]
+  std::vector<double> change;     // (S, 3): nothing, the sub-label, the label; where the countdown is 0
   std::vector<std::string> tracks;
-  bool asinh = true;             // tracks are transformed by asinh, else not at all
+  bool asinh = true;                   // tracks are transformed by asinh, else not at all
   std::vector<double> mean, variance;  // (S, U, F) of the transformed tracks
 
   std::size_t states() const { return segs * subsegs; }
@@ -37,17 +37,17 @@ struct SegwayModel {
 std::vector<double> frame_transitions(const SegwayModel& model);
 
 struct SegwayOptions {
-  std::int64_t bin_size = 1;               // Segway's resolution: bases per frame
+  std::int64_t bin_size = 1;                 // Segway's resolution: bases per frame
   std::optional<std::int64_t> min_duration;  // shortest segments in bins, of every label; absent: 1
 };
 
-// The same model as parameters. A frame is a bin, and a bin is a segment (K = 1) that its own label may follow, so
-// that log Z is ln P(tracks); with a shortest duration segments are as long as that and fall geometrically beyond.
-// Labels are "0", "1", ... or with sub-labels "0.0", "0.1", ... Emissions are linear in the tracks and their
-// squares; bins without a value say nothing (kMarginal), as in Segway. Where the resolution is not 1, Segway counts
-// a frame's term once for each of its bases, and so do the heads. Warnings tell what Segway knows and this model
-// does not: shortest lengths in marks of a ruler, and the asinh of single bases. UsageError: a shortest duration
-// with sub-labels.
+// The same model as parameters. A frame is a bin, and a bin is a segment (K = 1) that its own label may
+// follow, so that log Z is ln P(tracks); with a shortest duration segments are as long as that and fall
+// geometrically beyond. Labels are "0", "1", ... or with sub-labels "0.0", "0.1", ... Emissions are linear in
+// the tracks and their squares; bins without a value say nothing (kMarginal), as in Segway. Where the
+// resolution is not 1, Segway counts a frame's term once for each of its bases, and so do the heads. Warnings
+// tell what Segway knows and this model does not: shortest lengths in marks of a ruler, and the asinh of
+// single bases. UsageError: a shortest duration with sub-labels.
 Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
                          std::vector<Warning>& warnings);
 

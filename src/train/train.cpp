@@ -251,9 +251,7 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
     setup.inputs.warnings.push_back(*warning);
   }
   say(log, "stopped after " + plural(state.iteration, "iteration") + ": " + state.reason);
-  OutputFile output({options.output, IndexKind::kNone});
-  output.write(write_params_json(trained));
-  output.commit();
+  write_whole_output(options.output, write_params_json(trained));
   write_statistics(options, setup, device, {{"read", read_seconds}, {"fit", fit_seconds}});
 }
 

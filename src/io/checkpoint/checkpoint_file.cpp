@@ -6,16 +6,6 @@
 #include "io/files/output_file.h"
 
 namespace semicrf {
-namespace {
-
-void write_whole(const std::string& path, const std::string& text) {
-  OutputFile output({path, IndexKind::kNone});
-  output.write(text);
-  output.commit();
-}
-
-}  // namespace
-
 CheckpointFile::CheckpointFile(std::string path, CheckpointState first,
                                std::function<void(const std::string&)> say)
     : path_(std::move(path)), say_(std::move(say)), latest_(std::move(first)) {
@@ -26,13 +16,13 @@ void CheckpointFile::reached(CheckpointState state, bool write) {
   if (path_.empty()) return;
   const std::lock_guard lock(mutex_);
   latest_ = std::move(state);
-  if (write) write_whole(path_, latest_.text());
+  if (write) write_whole_output(path_, latest_.text());
 }
 
 void CheckpointFile::write_before_end() {
   const std::lock_guard lock(mutex_);
   try {
-    write_whole(path_, latest_.text());
+    write_whole_output(path_, latest_.text());
     say_("stopped by a signal; " + path_ + " has " + latest_.name);
   } catch (const std::exception& error) {
     say_(std::string("stopped by a signal; no checkpoint: ") + error.what());

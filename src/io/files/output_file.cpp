@@ -253,4 +253,10 @@ void OutputFile::rename_all() {
   registered_index_.release();
 }
 
+void write_whole_output(const std::string& path, std::string_view text) {
+  OutputFile output({path, IndexKind::kNone});
+  output.write(text);
+  output.commit();
+}
+
 }  // namespace semicrf

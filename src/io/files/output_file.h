@@ -119,4 +119,7 @@ class OutputFile {
   std::vector<char> compressed_;     // BGZF: a slot for each block of the buffer
 };
 
+// An output of one text, without an index: as an OutputFile writes it.
+void write_whole_output(const std::string& path, std::string_view text);
+
 }  // namespace semicrf

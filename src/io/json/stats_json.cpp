@@ -137,10 +137,6 @@ std::string stats_text(const Stats& stats) {
   return document.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
 }
 
-void write_stats(const std::string& path, const Stats& stats) {
-  OutputFile output({path, IndexKind::kNone});
-  output.write(stats_text(stats));
-  output.commit();
-}
+void write_stats(const std::string& path, const Stats& stats) { write_whole_output(path, stats_text(stats)); }
 
 }  // namespace semicrf

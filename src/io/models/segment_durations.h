@@ -17,9 +17,8 @@ struct SegmentDurations {
 };
 
 // Segments that touch and have the same label count as one; the end of a segment is rounded up to whole bins,
-// as the last one of a chromosome is cut. InputError with the line: a label that is not among `labels`, or
-// none; a begin that is not on a multiple of `bin_size` bases; segments of a chromosome that overlap or are
-// not sorted; a chromosome in two places; no segments at all. ReadError.
+// as the last one of a chromosome is cut. InputError with the place: a label that is not among `labels`; a
+// begin that is not on a multiple of `bin_size` bases; what read_segmentation() refuses. ReadError.
 SegmentDurations read_segment_durations(const std::string& path, const std::vector<Label>& labels,
                                         std::int64_t bin_size);
 

@@ -188,7 +188,8 @@ class SegwayReader {
     return table;
   }
 
-  void require_sizes(const std::string& name, const Table& table, const std::vector<std::size_t>& sizes) const {
+  void require_sizes(const std::string& name, const Table& table,
+                     const std::vector<std::size_t>& sizes) const {
     if (table.sizes != sizes) words_.fail("has a table " + in_quotes(name) + " of other cardinalities");
   }
 
@@ -210,7 +211,8 @@ class SegwayReader {
     model_.next = next.values;
     model_.sub_next = sub_next.values;
     model_.countdowns = change.sizes[0];
-    model_.change.assign(change.values.begin(), change.values.begin() + static_cast<std::ptrdiff_t>(3 * segs));
+    model_.change.assign(change.values.begin(),
+                         change.values.begin() + static_cast<std::ptrdiff_t>(3 * segs));
     for (const auto& [name, table] : tables_)
       warnings_.push_back({"table-left-out", "the table " + in_quotes(name) +
                                                  " has no place in a parameter file and is left out"});
@@ -268,7 +270,8 @@ class SegwayReader {
       if (state->seg >= model_.segs || state->subseg >= model_.subsegs)
         words_.fail("has " + in_quotes(name) + " of a label beyond the tables");
       const auto known = components_.find(component);
-      if (known == components_.end()) words_.fail("has no component " + in_quotes(component) + " before here");
+      if (known == components_.end())
+        words_.fail("has no component " + in_quotes(component) + " before here");
       if (std::ranges::find(model_.tracks, state->track) == model_.tracks.end())
         model_.tracks.push_back(state->track);
       if (!found.emplace(std::pair(state->seg * model_.subsegs + state->subseg, state->track), known->second)

@@ -1,5 +1,5 @@
-// Parameter files of Segway (params.params): what GMTK, its engine, writes after training. Text in which % begins a
-// comment, and one section after the other, each with the number of its entries in front:
+// Parameter files of Segway (params.params): what GMTK, its engine, writes after training. Text in which %
+// begins a comment, and one section after the other, each with the number of its entries in front:
 //   dense CPTs (probabilities), means, variances, dense PMFs, components, mixtures
 #pragma once
 
@@ -9,14 +9,14 @@
 
 namespace semicrf {
 
-// InputError with the line: not such a file, a number that is none or out of its range, probabilities that do not
-// sum to 1 within 1e-3, an entry that is missing or given twice, mixtures of several components, gamma
-// distributions. CPTs that are not of labels, such as that of dinucleotides, give a warning. ReadError: cannot be
-// opened or read.
+// InputError with the line: not such a file, a number that is none or out of its range, probabilities that do
+// not sum to 1 within 1e-3, an entry that is missing or given twice, mixtures of several components, gamma
+// distributions. CPTs that are not of labels, such as that of dinucleotides, give a warning. ReadError:
+// cannot be opened or read.
 SegwayModel read_segway_model(const std::string& path, std::vector<Warning>& warnings);
 
-// The `training` section of parameters made of a model: its file, `segments`, the file that durations are from, or
-// empty, and how often a frame's terms count. ReadError.
+// The `training` section of parameters made of a model: its file, `segments`, the file that durations are
+// from, or empty, and how often a frame's terms count. ReadError.
 std::string segway_record_text(const std::string& path, const std::string& segments, std::int64_t bin_size);
 
 }  // namespace semicrf

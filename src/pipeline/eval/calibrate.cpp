@@ -19,6 +19,7 @@
 #include "io/text/bedgraph_reader.h"
 #include "io/text/boundary_reader.h"
 #include "io/text/chrom_sizes.h"
+#include "io/text/label_track_files.h"
 #include "io/text/provenance_header.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/inputs/input_argument.h"
@@ -387,28 +388,6 @@ class Calibration {
 };
 
 }  // namespace
-
-std::map<std::string, std::string> label_track_files(const std::string& prefix) {
-  const std::filesystem::path path(prefix);
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const std::string beginning = path.filename().string() + ".";
-  std::map<std::string, std::string> files;
-  std::error_code error;
-  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    for (const std::string_view ending : {".bedgraph", ".bedgraph.gz"}) {
-      if (!name.starts_with(beginning) || !name.ends_with(ending) ||
-          name.size() <= beginning.size() + ending.size())
-        continue;
-      const std::string label = name.substr(beginning.size(), name.size() - beginning.size() - ending.size());
-      const std::string file = path.has_parent_path() ? entry->path().string() : name;
-      if (const auto [other, added] = files.emplace(label, file); !added)
-        throw InputError({file, "", "is there beside " + other->second, "remove the one that is not meant"});
-    }
-  }
-  return files;
-}
 
 CalibrationReport calibrate(const CalibrationOptions& options, const CalibrationTruth& truth,
                             LabelNumbers& labels, std::vector<Warning>& warnings) {

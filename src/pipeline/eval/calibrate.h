@@ -33,9 +33,6 @@ struct CalibrationTruth {
       model_labels;  // of the parameters, the numbers of which are their places; or empty
 };
 
-// The files that hold the label posteriors of `prefix`: by the name of the label as it is in file names.
-std::map<std::string, std::string> label_track_files(const std::string& prefix);
-
 // `labels` numbers those of the truth; names of files that it lacks are added. `warnings` gets what should be
 // known. InputError: a file that is no posterior, another bin size, no chromosome in common. UsageError: the
 // bin size or the chromosome of an array is not known.

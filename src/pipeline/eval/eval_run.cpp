@@ -12,6 +12,7 @@
 #include "io/files/output_target.h"
 #include "io/json/eval_json.h"
 #include "io/params/params_json.h"
+#include "io/text/label_track_files.h"
 #include "io/text/region.h"
 #include "io/text/reliability_picture.h"
 #include "io/text/sample_sheet.h"

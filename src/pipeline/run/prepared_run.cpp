@@ -365,11 +365,6 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
   times_.end("outputs renamed");
 }
 
-std::string in_file_name(std::string name) {
-  std::replace(name.begin(), name.end(), '/', '_');
-  return name;
-}
-
 void execute(const RunCommand& command, Progress* progress) {
   PreparedRun run(command.options, command.analysis);
   for (const Warning& warning : command.warnings) run.warn(warning);

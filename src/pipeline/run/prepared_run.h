@@ -81,9 +81,6 @@ class PreparedRun {
   RunReport report_;
 };
 
-// `name` as a part of a file's name, which cannot have a "/".
-std::string in_file_name(std::string name);
-
 // One of the commands: what it computes and what it writes.
 struct RunCommand {
   const RunOptions& options;

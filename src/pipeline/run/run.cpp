@@ -7,6 +7,7 @@
 
 #include "core/error.h"
 #include "io/files/open_files.h"
+#include "io/text/label_track_files.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/prepared_run.h"

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "io/text/label_track_files.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/prepared_run.h"
 #include "pipeline/run/run.h"

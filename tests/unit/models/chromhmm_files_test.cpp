@@ -151,7 +151,7 @@ TEST_CASE("segmentations that do not fit the model are refused with their line")
       {"", "has no segments"},
       {good + "chr1\t600\t800\tE3\n",
        "line 3: \"E3\" is no state of the model; its states are named E1 to E2"},
-      {good + "chr1\t600\t800\n", "line 3: \"\" is no state"},
+      {good + "chr1\t600\t800\n", "line 3: the segment has no label"},
       {good + "chr1\t700\t800\tE1\n", "line 3: the segment does not begin on a bin of 200 bases"},
       {good + "chr1\t400\t800\tE1\n", "line 3: the segment begins before the one above it ends"},
       {good + "chr2\t0\t200\tE1\nchr1\t600\t800\tE1\n", "line 4: segments of \"chr1\" are in two places"},

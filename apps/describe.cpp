@@ -1,0 +1,58 @@
+// semicrf describe: numbers about the labels of a segmentation.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/common_options.h"
+#include "apps/logging.h"
+#include "io/files/output_file.h"
+#include "io/params/params_json.h"
+#include "io/text/segmentation.h"
+#include "segmentation/label_summary.h"
+
+namespace semicrf {
+namespace {
+
+struct DescribeArguments {
+  std::string segments, parameters, output = "-", transitions;
+};
+
+void describe(const DescribeArguments& arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
+  if (!arguments.transitions.empty()) outputs.push_back({arguments.transitions, IndexKind::kNone});
+  std::vector<std::string> inputs{arguments.segments};
+  if (!arguments.parameters.empty()) inputs.push_back(arguments.parameters);
+  check_outputs(outputs, inputs);
+  std::optional<Parameters> model;
+  if (!arguments.parameters.empty()) model = read_params_json(arguments.parameters).parameters;
+  const SegmentationSummary summary =
+      summarize(read_segmentation(arguments.segments), model ? &*model : nullptr);
+  write_whole_output(arguments.output, summary_text(summary));
+  if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));
+}
+
+}  // namespace
+
+void add_describe_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "describe", "Count the segments of a segmentation: bases, lengths and transitions by label.",
+      "Outputs:\n"
+      "  -o FILE             a line per label, tab-separated: label, segments, bases, share of all bases,\n"
+      "                      lengths of segments in bases (mean, shortest, 5 %, 25 %, median, 75 %, 95 %,\n"
+      "                      longest), posterior (column 5 over 1000, mean over bases), at_cap and in_tail\n"
+      "                      (with -p: shares of segments of exactly K bins where the label has no tail, of\n"
+      "                      more than K where it has one); . for what is not known\n"
+      "  --transitions FILE  how often each label follows each other without a gap, from rows to columns\n");
+  const auto arguments = std::make_shared<DescribeArguments>();
+  command->add_option("SEGMENTS", arguments->segments, "BED file with labels in column 4")->required();
+  command->add_option("-p,--params", arguments->parameters,
+                      "parameters that the segmentation was made with: their labels, in their order, and K");
+  command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
+  command->add_option("--transitions", arguments->transitions, "table of transitions to write");
+  command->callback([arguments] { describe(*arguments); });
+}
+
+}  // namespace semicrf

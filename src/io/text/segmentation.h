@@ -1,0 +1,44 @@
+// A whole segmentation in memory: a BED file with labels in column 4.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/parameters.h"
+
+namespace semicrf {
+
+struct LabelledSegment {
+  std::int64_t begin = 0, end = 0;  // bases, half-open
+  std::uint32_t label = 0;
+  std::uint32_t line = 0;  // of the file
+  float score = -1;  // column 5 over 1000: the mean posterior of the label; -1: there is none, or it is 0
+
+  std::int64_t size() const { return end - begin; }
+};
+
+struct SegmentedChromosome {
+  std::string name;
+  std::vector<LabelledSegment> segments;  // sorted, not overlapping
+};
+
+struct Segmentation {
+  std::string path;
+  std::vector<Label> labels;                     // in natural order of their names; colours of column 9
+  std::vector<SegmentedChromosome> chromosomes;  // in the order of the file
+  std::map<std::string, std::string> options;    // of the header, as `decode` writes it
+
+  const SegmentedChromosome* find(const std::string& chromosome) const;
+  // The line of the first segment with this label.
+  std::uint32_t first_line(std::size_t label) const;
+  std::int64_t bases() const;
+};
+
+// InputError with the line: no label, segments of a chromosome that overlap or are not sorted, a chromosome
+// in two places; no segments at all. ReadError: cannot be opened or read.
+Segmentation read_segmentation(const std::string& path);
+
+}  // namespace semicrf

@@ -1,0 +1,130 @@
+#include "segmentation/annotation.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <tuple>
+
+#include "core/error.h"
+#include "core/natural_order.h"
+#include "io/text/bed_reader.h"
+#include "io/text/segment_reader.h"
+
+namespace semicrf {
+namespace {
+
+auto order_of(const AnnotatedInterval& interval) {
+  return std::tuple(interval.begin, interval.end, interval.reverse);
+}
+
+bool is_before(const AnnotatedInterval& a, const AnnotatedInterval& b) { return order_of(a) < order_of(b); }
+bool is_same(const AnnotatedInterval& a, const AnnotatedInterval& b) { return order_of(a) == order_of(b); }
+
+// The file's name without folder, .gz and one extension.
+std::string stem_of(const std::string& path) {
+  std::filesystem::path file = std::filesystem::path(path).filename();
+  if (file.extension() == ".gz") file = file.stem();
+  return file.stem().string();
+}
+
+// Every interval becomes the one base that `base` says.
+template <class Base>
+void take_bases(Annotation& annotation, Base base) {
+  for (auto& [chromosome, intervals] : annotation.chromosomes) {
+    for (AnnotatedInterval& interval : intervals) {
+      interval.begin = base(interval);
+      interval.end = interval.begin + 1;
+    }
+    std::ranges::sort(intervals, is_before);
+    intervals.erase(std::unique(intervals.begin(), intervals.end(), is_same), intervals.end());
+  }
+}
+
+std::int64_t middle_of(const AnnotatedInterval& interval) { return (interval.begin + interval.end) / 2; }
+
+template <class Visit>
+void for_each_interval(const std::string& path, Visit visit) {
+  BedReader reader(path);
+  BedRecord record;
+  while (reader.next(record)) visit(record);
+}
+
+void add_interval(const BedRecord& record, Annotation& annotation) {
+  const bool reverse = record.fields.size() >= 6 && record.fields[5] == "-";
+  annotation.chromosomes[record.chromosome].push_back({record.begin, record.end, reverse});
+}
+
+void sort_intervals(Annotation& annotation) {
+  for (auto& [name, found] : annotation.chromosomes)
+    if (!std::ranges::is_sorted(found, is_before)) std::ranges::sort(found, is_before);
+}
+
+}  // namespace
+
+std::int64_t Annotation::intervals() const {
+  std::int64_t sum = 0;
+  for (const auto& [chromosome, intervals] : chromosomes) sum += std::ssize(intervals);
+  return sum;
+}
+
+Annotation read_annotation(const std::string& argument) {
+  std::string path = argument;
+  std::string name = take_sequence_name(path);
+  if (name.empty()) name = path == "-" ? "annotation" : stem_of(path);
+  Annotation annotation{name, {}};
+  for_each_interval(path, [&](const BedRecord& record) { add_interval(record, annotation); });
+  sort_intervals(annotation);
+  return annotation;
+}
+
+std::vector<Annotation> read_named_annotations(const std::string& argument) {
+  std::string path = argument;
+  const std::string name = take_sequence_name(path);
+  const std::string before = name.empty() ? "" : name + ":";
+  std::map<std::string, Annotation> by_name;
+  for_each_interval(path, [&](const BedRecord& record) {
+    if (record.name.empty())
+      throw InputError({path, "line " + std::to_string(record.line), "the interval has no name",
+                        "give a BED file with names in column 4, or leave --by-name out"});
+    Annotation& annotation = by_name[record.name];
+    if (annotation.name.empty()) annotation.name = before + record.name;
+    add_interval(record, annotation);
+  });
+  std::vector<Annotation> annotations;
+  for (auto& [key, annotation] : by_name) {
+    sort_intervals(annotation);
+    annotations.push_back(std::move(annotation));
+  }
+  std::ranges::sort(annotations,
+                    [](const Annotation& a, const Annotation& b) { return natural_less(a.name, b.name); });
+  return annotations;
+}
+
+void merge_overlaps(Annotation& annotation) {
+  for (auto& [chromosome, intervals] : annotation.chromosomes) {
+    std::size_t kept = 0;
+    for (std::size_t i = 1; i < intervals.size(); ++i) {
+      if (intervals[i].begin <= intervals[kept].end) {
+        intervals[kept].end = std::max(intervals[kept].end, intervals[i].end);
+      } else {
+        intervals[++kept] = intervals[i];
+      }
+    }
+    if (!intervals.empty()) intervals.resize(kept + 1);
+  }
+}
+
+void take_centres(Annotation& annotation) {
+  for (auto& [chromosome, intervals] : annotation.chromosomes)
+    for (AnnotatedInterval& interval : intervals) interval.reverse = false;
+  take_bases(annotation, middle_of);
+}
+
+void take_anchors(Annotation& annotation, Anchor anchor) {
+  take_bases(annotation, [anchor](const AnnotatedInterval& interval) {
+    if (anchor == Anchor::kCentre) return middle_of(interval);
+    const bool first = (anchor == Anchor::kStart) != interval.reverse;
+    return first ? interval.begin : interval.end - 1;
+  });
+}
+
+}  // namespace semicrf

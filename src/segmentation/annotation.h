@@ -1,0 +1,39 @@
+// Annotation to compare segmentations with: intervals of a genome, such as genes, CpG islands and TSS.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace semicrf {
+
+struct AnnotatedInterval {
+  std::int64_t begin = 0, end = 0;  // bases, half-open
+  bool reverse = false;             // column 6 is "-"
+};
+
+struct Annotation {
+  std::string name;
+  std::map<std::string, std::vector<AnnotatedInterval>> chromosomes;  // sorted by begin and end
+
+  std::int64_t intervals() const;
+};
+
+// `argument`: [NAME=]PATH of a BED file, in any order; the name is else that of the file without folder and
+// extensions. InputError with the line for what is no BED file; ReadError.
+Annotation read_annotation(const std::string& argument);
+// An annotation for every name in column 4, named so behind `NAME:` where the argument has a name; in natural
+// order of the names. InputError also where a line has none.
+std::vector<Annotation> read_named_annotations(const std::string& argument);
+
+// Overlapping and touching intervals as one.
+void merge_overlaps(Annotation& annotation);
+// One base of each interval, each base once: the middle one, the later of two.
+void take_centres(Annotation& annotation);
+enum class Anchor { kStart, kCentre, kEnd };
+// One base of each interval, each base and strand once: the first, middle or last one in the direction of its
+// strand.
+void take_anchors(Annotation& annotation, Anchor anchor);
+
+}  // namespace semicrf

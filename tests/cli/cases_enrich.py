@@ -1,0 +1,208 @@
+"""describe and enrich, against plain accounts base by base."""
+
+import collections
+import math
+import random
+import re
+
+from harness import check
+from make_inputs import npy
+
+GENOME = {"chr1": 3000, "chr2": 900}
+LABELS = ["E1", "E2", "E10"]
+
+
+def random_segments(rng, gaps=True):
+    """(chromosome, begin, end, label, score), touching or with gaps."""
+    lines = []
+    for chromosome, length in GENOME.items():
+        at = rng.randint(0, 40)
+        while at < length:
+            end = min(length, at + rng.randint(1, 120))
+            lines.append((chromosome, at, end, rng.choice(LABELS), rng.randint(0, 1000)))
+            at = end + (rng.randint(1, 60) if gaps and rng.random() < 0.2 else 0)
+    return lines
+
+
+def random_intervals(rng, count):
+    lines = []
+    for _ in range(count):
+        chromosome = rng.choice(["chr1", "chr2", "chr3"])
+        begin = rng.randint(0, GENOME.get(chromosome, 100) + 50)
+        lines.append((chromosome, begin, begin + rng.choice([1, 2, 7, 60, 200]), rng.choice(["gene", "CpG island"]), 0, rng.choice("+-")))
+    return lines
+
+
+def bed(lines):
+    return "".join("\t".join(map(str, line)) + "\n" for line in lines)
+
+
+def labels_of_bases(segments):
+    return {(chromosome, base): label for chromosome, begin, end, label, _ in segments for base in range(begin, end)}
+
+
+def rows(text):
+    lines = [line.split("\t") for line in text.splitlines()]
+    return [dict(zip(lines[0], line)) for line in lines[1:]]
+
+
+def check_row(row, label_bases, annotation, both, every, names=("label_bases", "annotation_bases", "both", "all_bases")):
+    for name, expected in zip(names, (label_bases, annotation, both, every)):
+        check(abs(float(row[name]) - expected) <= 1e-6 * max(1.0, expected), "%s: expected %r in %r" % (name, expected, row))
+    if label_bases > 0 and annotation > 0:
+        fold = both / label_bases / (annotation / every)
+        check(abs(float(row["fold"]) - fold) <= 1e-6 * max(1.0, fold), "fold: expected %r in %r" % (fold, row))
+    else:
+        check(row["fold"] == ".", "%r" % row)
+
+
+def test_folds_are_their_definition(box):
+    rng = random.Random(31)
+    for _ in range(4):
+        segments, intervals = random_segments(rng), random_intervals(rng, 25)
+        box.write("s.bed", bed(segments))
+        box.write("a.bed", bed(intervals))
+        at = labels_of_bases(segments)
+        count = collections.Counter(at.values())
+        found = rows(box.ok("enrich s.bed all=a.bed").stdout)
+        check([row["label"] for row in found] == [label for label in LABELS if label in count], "order of %r" % found)
+        covered = {(c, base) for c, begin, end, *_ in intervals for base in range(begin, end)} & set(at)
+        for row in found:
+            check_row(row, count[row["label"]], len(covered), sum(at[place] == row["label"] for place in covered), len(at))
+        centres = {(c, (begin + end) // 2) for c, begin, end, *_ in intervals} & set(at)
+        for row in rows(box.ok("enrich s.bed a.bed --centres").stdout):
+            check_row(row, count[row["label"]], len(centres), sum(at[place] == row["label"] for place in centres), len(at))
+        found = rows(box.ok("enrich s.bed x=a.bed --by-name").stdout)
+        check({row["annotation"] for row in found} == {"x:" + line[3] for line in intervals}, "%r" % found)
+        for row in found:
+            inside = {(c, base) for c, begin, end, name, *_ in intervals for base in range(begin, end) if "x:" + name == row["annotation"]} & set(at)
+            check_row(row, count[row["label"]], len(inside), sum(at[place] == row["label"] for place in inside), len(at))
+
+
+def test_surroundings(box):
+    rng = random.Random(32)
+    segments, intervals = random_segments(rng), random_intervals(rng, 40)
+    box.write("s.bed", bed(segments))
+    box.write("a.bed", bed(intervals))
+    at = labels_of_bases(segments)
+    count = collections.Counter(at.values())
+    for around in ("start", "centre", "end"):
+        anchors = set()
+        for chromosome, begin, end, _, _, strand in intervals:
+            first = (around == "start") == (strand == "+")
+            anchors.add((chromosome, (begin + end) // 2 if around == "centre" else begin if first else end - 1, strand))
+        found = rows(box.ok("enrich s.bed a.bed --around %s --step 15 --upstream 4 --downstream 6 --svg n.svg" % around).stdout)
+        check(len(found) == 11 * len(count), "%d rows" % len(found))
+        for row in found:
+            distance = int(row["distance"])
+            places = [(c, base + (distance if strand == "+" else -distance)) for c, base, strand in anchors]
+            inside = [at[place] for place in places if place in at]
+            check_row(row, count[row["label"]], len(inside), inside.count(row["label"]), len(at), ("label_bases", "anchors", "both", "all_bases"))
+        check({row["distance"] for row in found} == {str(15 * i) for i in range(-4, 7)}, "distances")
+
+
+def test_expected_folds(box):
+    """With posteriors: sums of P(label) over bases."""
+    rng = random.Random(33)
+    rows_of_scores = [[rng.gauss(0, 2) for _ in range(3)] for _ in range(90)]
+    box.write("chr1.npy", npy(rows_of_scores))
+    box.write("p.json", '{"format": "semicrf-params", "format_version": "1.0", "labels": ["E1", "E2", "E10"], "max_duration": 6, "bin_size": 10,'
+              '"centering": "none", "transition": [["-inf", 0, 0], [0, "-inf", 0], [0, 0, "-inf"]], "duration": {"kind": "uniform"}}')
+    box.ok("decode -q -p p.json -o s.bed chr1.npy")
+    box.ok("posterior -q -p p.json --digits 9 --labels-out post -o b.bg chr1.npy")
+    box.write("a.bed", "chr1\t95\t333\nchr1\t300\t420\nchr1\t880\t2000\n")
+    posterior = {}
+    for label in LABELS:
+        for line in box.text("post.%s.bedgraph" % label).splitlines():
+            if not line.startswith(("#", "track")):
+                _, begin, end, value = line.split("\t")
+                for base in range(int(begin), int(end)):
+                    posterior[label, base] = float(value)
+    covered = {base for begin, end in ((95, 420), (880, 900)) for base in range(begin, end)}
+    for row in rows(box.ok("enrich s.bed a.bed --labels post").stdout):
+        expected = [posterior.get((row["label"], base), 0.0) for base in range(900)]
+        check_row(row, sum(expected), len(covered), sum(expected[base] for base in covered), 900)
+    box.fails("enrich s.bed a.bed --labels absent", 3, "absent.E1.bedgraph", "--labels-out")
+
+
+def test_pictures(box):
+    rng = random.Random(34)
+    box.write("s.bed", bed(random_segments(rng)))
+    box.write("a.bed", bed(random_intervals(rng, 30)))
+    box.write("b & c.bed", bed(random_intervals(rng, 3)))
+    seen = set()
+    for options in ("", "--scale common", "--scale log", "--rows bases", "--order E10,E1"):
+        box.ok(["enrich", "s.bed", "a.bed", "b & c.bed", "--svg", "e.svg", "-o", "t.tsv"] + options.split())
+        text = box.text("e.svg")
+        check(text not in seen and text.startswith("<svg ") and text.endswith("</svg>\n"), "picture of %r" % options)
+        seen.add(text)
+        check("b &amp; c" in text and "Colours: " in text and "<desc" in text, "texts of %r" % options)
+        labels = 2 if "order" in options else 3
+        check(len(re.findall(r'stroke-width="0.5"', text)) == 2 * labels, "cells of %r" % options)
+        again = box.ok(["enrich", "s.bed", "a.bed", "b & c.bed", "--svg", "f.svg", "-o", "t.tsv"] + options.split())
+        check(again.code == 0 and box.text("f.svg") == text, "other bytes")
+    folds = [row["label"] for row in rows(box.text("t.tsv"))]
+    check(folds == ["E10", "E1", "E10", "E1"], "%r" % folds)
+
+
+def test_descriptions(box):
+    rng = random.Random(35)
+    segments = random_segments(rng)
+    box.write("s.bed", bed(segments))
+    found = {row["label"]: row for row in rows(box.ok("describe s.bed --transitions t.tsv").stdout)}
+    every = sum(end - begin for _, begin, end, *_ in segments)
+    for label in LABELS:
+        own = sorted(end - begin for _, begin, end, name, _ in segments if name == label)
+        row = found[label]
+        check(int(row["segments"]) == len(own) and int(row["bases"]) == sum(own), "%r" % row)
+        check(abs(float(row["share"]) - sum(own) / every) < 1e-5 and abs(float(row["mean"]) - sum(own) / len(own)) < 1e-3 * sum(own), "%r" % row)
+        for name, share in (("q05", 0.05), ("q25", 0.25), ("median", 0.5), ("q75", 0.75), ("q95", 0.95)):
+            check(int(row[name]) == own[max(0, math.ceil(share * len(own)) - 1)], "%s of %r" % (name, row))
+        check(int(row["shortest"]) == own[0] and int(row["longest"]) == own[-1], "%r" % row)
+        scored = [(end - begin, score) for _, begin, end, name, score in segments if name == label and score > 0]
+        mean = sum(n * score for n, score in scored) / sum(n for n, _ in scored) / 1000
+        check(abs(float(row["posterior"]) - mean) < 1e-5 and row["at_cap"] == row["in_tail"] == ".", "%r" % row)
+    counts = collections.Counter((a[3], b[3]) for a, b in zip(segments, segments[1:]) if a[0] == b[0] and a[2] == b[1])
+    for row in rows(box.text("t.tsv")):
+        for label in LABELS:
+            check(int(row[label]) == counts[row["from"], label], "transitions %r" % row)
+
+
+def test_descriptions_with_a_model(box):
+    model = ('{"format": "semicrf-params", "format_version": "1.0", "labels": ["b", "a", "never"], "max_duration": 3, "bin_size": 10,'
+             '"transition": [["-inf", 0, 0], [0, "-inf", 0], [0, 0, "-inf"]], "duration": {"kind": "uniform", "tail": [null, 0.5, 0.5]}}')
+    box.write("p.json", model)
+    box.write("s.bed", "c\t0\t30\tb\nc\t30\t70\ta\nc\t70\t80\tb\nc\t80\t110\ta\nc\t110\t139\tb\n")
+    found = {row["label"]: row for row in rows(box.ok("describe s.bed -p p.json").stdout)}
+    check(list(found) == ["b", "a", "never"], "order of the model: %r" % list(found))
+    check(found["b"]["at_cap"] == "0.666667" and found["b"]["in_tail"] == ".", "%r" % found["b"])
+    check(found["a"]["in_tail"] == "0.5" and found["a"]["at_cap"] == ".", "%r" % found["a"])
+    check(found["never"]["segments"] == "0" and found["never"]["median"] == ".", "%r" % found["never"])
+    box.write("other.bed", "c\t0\t30\tb\nc\t30\t70\tx\n")
+    box.fails("describe other.bed -p p.json", 3, "other.bed", "line 2", '"x"', "b, a, never")
+
+
+def test_bad_input(box):
+    box.write("s.bed", "chr1\t0\t30\ta\nchr1\t30\t70\tb\n")
+    box.write("a.bed", "chr1\t5\t8\n")
+    for name, text, words in (("none.bed", "chr1\t0\t30\n", ("line 1", "no label")), ("empty.bed", "", ("no segments",)),
+                              ("unsorted.bed", "chr1\t10\t30\ta\nchr1\t0\t10\tb\n", ("line 2", "sort")),
+                              ("over.bed", "chr1\t0\t30\ta\nchr1\t20\t40\tb\n", ("line 2", "overlap")),
+                              ("twice.bed", "c\t0\t3\ta\nd\t0\t3\ta\nc\t3\t4\ta\n", ("line 3", "two places")),
+                              ("bad.bed", "c\t0\tx\ta\n", ("line 1",))):
+        box.write(name, text)
+        box.fails(["describe", name], 3, name, *words)
+        box.fails(["enrich", name, "a.bed"], 3, name, *words)
+    box.write("other.bed", "1\t5\t8\n")
+    box.fails("enrich s.bed other.bed", 3, "other.bed", "no chromosome", "chr1")
+    box.write("void.bed", "#\n")
+    box.fails("enrich s.bed void.bed", 3, "void.bed", "no intervals")
+    box.fails("enrich s.bed void.bed --by-name", 3, "void.bed", "no intervals")
+    box.fails("enrich s.bed a.bed --by-name", 3, "a.bed", "line 1", "column 4")
+    box.fails("enrich s.bed absent.bed", 4, "absent.bed")
+    box.fails("enrich s.bed a.bed -o a.bed", 2, "a.bed")
+    box.fails("enrich s.bed a.bed --order c", 2, "--order", "'c'")
+    box.fails("enrich s.bed a.bed a.bed --around start", 2, "--around")
+    box.fails("enrich s.bed a.bed --around start --centres", 2, "--around", "--centres")
+    box.fails("enrich s.bed a.bed --around start --step 0", 2, "--step")
+    box.fails("describe s.bed -o s.bed", 2, "s.bed")
