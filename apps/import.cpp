@@ -33,6 +33,7 @@ struct ImportArguments {
   std::int64_t bin_size = 1;
   std::optional<int> max_duration;
   std::optional<std::int64_t> min_duration;
+  std::string distribution;  // of Segway; empty: not given
 };
 
 // The longest that a table of durations may be, in bins. UsageError where `given` is longer.
@@ -102,7 +103,8 @@ void import_segway(const ImportArguments& arguments) {
                          " sub-labels of each, whose durations it does not tell",
                      "leave it out");
   longest_table(model.states(), "--min-duration", arguments.min_duration.value_or(1));
-  SegwayOptions options{arguments.bin_size, arguments.min_duration};
+  SegwayOptions options{arguments.bin_size, arguments.min_duration, std::nullopt};
+  if (!arguments.distribution.empty()) options.asinh = arguments.distribution == "asinh_norm";
   if (!arguments.segments.empty()) options.min_duration = 1;  // durations are said
   Parameters parameters = parameters_of(model, options, warnings);
   if (!arguments.segments.empty()) take_durations(arguments, frame_transitions(model), parameters, warnings);
@@ -152,6 +154,9 @@ void add_import_command(CLI::App& program) {
       ->add_option("--min-duration", of_segway->min_duration,
                    "shortest segments of every label, in bins (default: 1)")
       ->check(CLI::PositiveNumber);
+  add_choice(*segway, "--distribution", of_segway->distribution,
+             "Segway's --distribution, for files of older versions that do not say it (default: asinh_norm)",
+             {"asinh_norm", "norm"});
   segway->callback([of_segway] { import_segway(*of_segway); });
   command->require_subcommand(1);
 }

@@ -1,6 +1,9 @@
 #include "io/label_name.h"
 
 #include <cstddef>
+#include <nlohmann/json.hpp>
+
+#include "io/json/json_document.h"
 
 namespace semicrf {
 
@@ -12,6 +15,16 @@ std::string name_problem(std::string_view name) {
     const bool high_control =
         byte == 0xc2 && i + 1 < name.size() && static_cast<unsigned char>(name[i + 1]) < 0xa0;
     if (byte < 0x20 || byte == 0x7f || high_control) return "a name must not contain control characters";
+  }
+  return "";
+}
+
+std::string stored_name_problem(std::string_view name) {
+  if (std::string problem = name_problem(name); !problem.empty()) return problem;
+  try {
+    static_cast<void>(Json(name).dump());
+  } catch (const Json::type_error&) {
+    return "a name must be valid UTF-8";
   }
   return "";
 }

@@ -10,4 +10,7 @@ namespace semicrf {
 // (which includes tabs and line ends: names become a column of the outputs).
 std::string name_problem(std::string_view name);
 
+// The same of a name that a parameter file is to hold: names there are UTF-8.
+std::string stored_name_problem(std::string_view name);
+
 }  // namespace semicrf

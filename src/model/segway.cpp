@@ -1,5 +1,6 @@
 #include "model/segway.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -8,6 +9,8 @@
 namespace semicrf {
 namespace {
 
+constexpr double kLeastLeaving = 1e-9;  // of a label with a shortest duration, after each bin
+
 double log_or_never(double p) { return p > 0 ? std::log(p) : kNegativeInfinity; }
 
 std::string state_name_of(const SegwayModel& model, std::size_t state) {
@@ -15,11 +18,20 @@ std::string state_name_of(const SegwayModel& model, std::size_t state) {
   return model.subsegs == 1 ? seg : seg + "." + std::to_string(state % model.subsegs);
 }
 
-void add_tracks(const SegwayModel& model, Parameters& parameters) {
+// Whether the densities are of the asinh of the tracks.
+bool is_asinh(const SegwayModel& model, const SegwayOptions& options) {
+  if (model.asinh && options.asinh && model.asinh != options.asinh)
+    throw UsageError(std::string("--distribution is not that of the model, whose tracks are ") +
+                         (*model.asinh ? "transformed by asinh" : "not transformed"),
+                     "leave it out");
+  return options.asinh.value_or(model.asinh.value_or(true));
+}
+
+void add_tracks(const SegwayModel& model, bool asinh, Parameters& parameters) {
   for (const std::string& name : model.tracks) {
     Track track;
     track.name = name;
-    track.transform = model.asinh ? Transform::kAsinh : Transform::kNone;
+    track.transform = asinh ? Transform::kAsinh : Transform::kNone;
     track.missing = MissingPolicy::kMarginal;
     parameters.tracks.push_back(track);
   }
@@ -54,16 +66,17 @@ void set_single_bins(const SegwayModel& model, ChainModel& chain) {
   for (const double p : frame_transitions(model)) chain.transition.push_back(log_or_never(p));
 }
 
-// Segments of at least `shortest` bins. A segment that ends with its sequence is not charged for ending.
+// Segments of at least `shortest` bins. A segment that ends with its sequence is not charged for ending. A
+// label that is never left nearly never is: tails end.
 void set_shortest(const SegwayModel& model, int shortest, Parameters& parameters) {
   ChainModel& chain = parameters.chain;
   const std::size_t labels = model.segs;
   chain.max_duration = shortest;
   chain.duration_bias.assign(static_cast<std::size_t>(shortest) * labels, kNegativeInfinity);
   for (std::size_t c = 0; c < labels; ++c) {
-    const double leave = model.change[c * 3 + 2];
-    chain.duration_bias[static_cast<std::size_t>(shortest - 1) * labels + c] = log_or_never(leave);
-    chain.end_scores.push_back(leave > 0 ? -std::log(leave) : 0);
+    const double leave = std::clamp(model.change[c * 3 + 2], kLeastLeaving, 1.0);
+    chain.duration_bias[static_cast<std::size_t>(shortest - 1) * labels + c] = std::log(leave);
+    chain.end_scores.push_back(-std::log(leave));
     parameters.duration.tail.push_back(1 - leave);
     for (std::size_t to = 0; to < labels; ++to)
       chain.transition.push_back(to == c ? kNegativeInfinity : log_or_never(model.next[c * labels + to]));
@@ -71,22 +84,26 @@ void set_shortest(const SegwayModel& model, int shortest, Parameters& parameters
   chain.log_tail = tail_scores(parameters.duration);
 }
 
-void tell_differences(const SegwayModel& model, const SegwayOptions& options,
+void tell_differences(const SegwayModel& model, const SegwayOptions& options, bool asinh,
                       std::vector<Warning>& warnings) {
+  if (!model.asinh && !options.asinh)
+    warnings.push_back(
+        {"distribution-assumed",
+         "the file does not say of what the normal distributions are; the asinh of the tracks is "
+         "taken, Segway's default; --distribution tells"});
   if (model.countdowns > 1 && !options.min_duration)
     warnings.push_back(
         {"shortest-lengths-lost",
          "Segway keeps a label for as long as its ruler (a mark every 10 frames unless it was told "
-         "otherwise) "
-         "passes " +
+         "otherwise) passes " +
              std::to_string(model.countdowns - 1) + (model.countdowns == 2 ? " mark" : " marks") +
              "; here a label may change after any bin; --min-duration BINS gives all labels a shortest "
              "length"});
   if (options.bin_size > 1)
     warnings.push_back(
-        {"resolution", "Segway averages " + std::string(model.asinh ? "the asinh of the values of" : "") +
+        {"resolution", "Segway averages " + std::string(asinh ? "the asinh of the values of" : "") +
                            " the bases of a frame that have a value and counts them; here the track is the " +
-                           (model.asinh ? "asinh of the mean" : "mean") + " of a bin, and counts " +
+                           (asinh ? "asinh of the mean" : "mean") + " of a bin, and counts " +
                            std::to_string(options.bin_size) + " times where it has any value"});
 }
 
@@ -116,7 +133,8 @@ Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
   Parameters parameters;
   for (std::size_t c = 0; c < model.states(); ++c)
     parameters.labels.push_back({state_name_of(model, c), std::nullopt});
-  add_tracks(model, parameters);
+  const bool asinh = is_asinh(model, options);
+  add_tracks(model, asinh, parameters);
   parameters.bin_size = options.bin_size;
   parameters.bin_size_given = true;
   parameters.centering = Centering::kNone;
@@ -131,7 +149,7 @@ Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
     set_single_bins(model, chain);
   }
   parameters.emission = gaussian_head(model, static_cast<double>(options.bin_size));
-  tell_differences(model, options, warnings);
+  tell_differences(model, options, asinh, warnings);
   return parameters;
 }
 

@@ -25,9 +25,9 @@ struct SegwayModel {
   std::vector<double> sub_first;  // (S, U): of a label that begins
   std::vector<double> next;       // (S, S): of another label, [from][to]
   std::vector<double> sub_next;   // (S, U, U): of another sub-label, [label][from][to]
-  std::vector<double> change;     // (S, 3): nothing, the sub-label, the label; where the countdown is 0
+  std::vector<double> change;     // (S, 3): nothing, the sub-label, the label; where segments may end
   std::vector<std::string> tracks;
-  bool asinh = true;                   // tracks are transformed by asinh, else not at all
+  std::optional<bool> asinh;  // tracks are transformed by asinh, or not at all; absent: the file does not say
   std::vector<double> mean, variance;  // (S, U, F) of the transformed tracks
 
   std::size_t states() const { return segs * subsegs; }
@@ -39,6 +39,7 @@ std::vector<double> frame_transitions(const SegwayModel& model);
 struct SegwayOptions {
   std::int64_t bin_size = 1;                 // Segway's resolution: bases per frame
   std::optional<std::int64_t> min_duration;  // shortest segments in bins, of every label; absent: 1
+  std::optional<bool> asinh;                 // absent: as the model says, or else true, with a warning
 };
 
 // The same model as parameters. A frame is a bin, and a bin is a segment (K = 1) that its own label may
@@ -47,7 +48,7 @@ struct SegwayOptions {
 // the tracks and their squares; bins without a value say nothing (kMarginal), as in Segway. Where the
 // resolution is not 1, Segway counts a frame's term once for each of its bases, and so do the heads. Warnings
 // tell what Segway knows and this model does not: shortest lengths in marks of a ruler, and the asinh of
-// single bases. UsageError: a shortest duration with sub-labels.
+// single bases. UsageError: a shortest duration with sub-labels, a transform that is not the model's.
 Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
                          std::vector<Warning>& warnings);
 

@@ -77,6 +77,8 @@ def test_bad_models(box):
     for text, needle in edits:
         box.write("bad.txt", text)
         box.fails("import chromhmm bad.txt -o m.json", (3,), "bad.txt:line ", needle, "LearnModel")
+    box.write("bad.txt", "\n".join(good).encode().replace(b"\tB\t", b"\tB\xff\t"))
+    box.fails("import chromhmm bad.txt -o m.json", 3, "bad.txt:line ", "UTF-8")
     box.fails("import chromhmm nothing.txt", (4,), "nothing.txt")
     box.fails("import", (2,), "subcommand")
     box.fails("import chromhmm bad.txt -o bad.txt", (2, 3), "bad.txt")

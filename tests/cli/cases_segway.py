@@ -196,6 +196,85 @@ def test_a_real_segmentation(box):
     check(model["max_duration"] > 1 and all("color" in label for label in model["labels"]), "durations and colours")
 
 
+def without_components(text):
+    """As older versions of Segway have it written."""
+    return text[: text.index("% dense PMFs")]
+
+
+def test_files_without_components(box):
+    rows = rows_of(60)
+    box.write("x.npy", npy(rows, descr="<f8"))
+    box.write("old.params", without_components(segway_text(2)))
+    check("[distribution-assumed]" in box.ok("import segway old.params -o m.json").stderr, "no warning")
+    near(log_z(box), log_likelihood(rows, 2), "asinh is assumed")
+    check("warning" not in box.ok("import segway old.params --distribution norm -o m.json").stderr, "a warning")
+    near(log_z(box), log_likelihood(rows, 2, transform=lambda x: x), "--distribution norm")
+    # Variances of their own for the states of a track.
+    lines = without_components(segway_text()).replace("matrices\n2 ", "matrices\n4 ").rstrip("\n").split("\n")
+    lines += ["2 ", "covar_seg0_subseg0_DNase 1 0.5 ", "3 ", "covar_seg2_subseg0_DNase 1 2.0 "]
+    box.write("own.params", "\n".join(lines) + "\n")
+    box.ok("import segway own.params -o m.json")
+    weights = json.loads(box.text("m.json"))["emission"]["weights"]
+    check([row[3] for row in weights] == [-1.0, -1 / 1.4, -0.25], str(weights))
+    box.write("mixed.params", without_components(segway_text()).replace("_H3K4me3 ", "_H3K4me3_component0 "))
+    box.fails("import segway mixed.params -o n.json", 3, "mixed.params:line", "mixture")
+    box.write("new.params", segway_text())
+    box.fails("import segway new.params --distribution norm -o n.json", 2, "--distribution")
+
+
+def test_files_with_priors(box):
+    """--prior-strength names a prior in front of the numbers."""
+    text = segway_text(1, countdowns=2).replace("2 3 3 % cardinalities\n", "2 3 3 % cardinalities\nDirichletTable dirichlet_x \n")
+    check("DirichletTable" in text, "nothing replaced")
+    box.write("plain.params", segway_text(1, countdowns=2))
+    box.write("prior.params", text.replace("dpmf_always 1 1.0", "dpmf_always 1 DirichletConst 100 1.0"))
+    box.ok("import segway plain.params -o plain.json")
+    box.ok("import segway prior.params -o prior.json")
+    plain, prior = (json.loads(box.text(name)) for name in ("plain.json", "prior.json"))
+    check(plain["transition"] == prior["transition"] and plain["emission"] == prior["emission"], "other numbers")
+
+
+def changed(text, countdown, label, row):
+    """With another row of segCountDown_seg_segTransition."""
+    lines = text.split("\n")
+    at = lines.index("segCountDown_seg_segTransition ") + 3 + countdown * SEGS + label
+    lines[at] = " ".join("%.17e" % p for p in row) + " "
+    return "\n".join(lines)
+
+
+def test_longest_lengths(box):
+    """A segment of the longest length must end: it does not follow that segments of one bin do."""
+    text = changed(segway_text(1, countdowns=3), 0, 1, [0.0, 0.0, 1.0])
+    box.write("max.params", changed(text, 1, 1, CHANGE[1]))
+    result = box.ok("import segway max.params -o m.json")
+    check("[longest-lengths-lost]" in result.stderr and ": 1 [" in result.stderr, result.stderr)
+    rows = rows_of(40)
+    box.write("x.npy", npy(rows, descr="<f8"))
+    near(log_z(box), log_likelihood(rows, 1), "ends as before the longest length")
+    box.write("same.params", text)
+    box.fails("import segway same.params -o m.json", 3, "same.params:line", "label 1", "same length")
+
+
+def test_a_label_that_is_never_left(box):
+    box.write("never.params", changed(segway_text(1, countdowns=2), 0, 1, [1.0, 0.0, 0.0]))
+    box.write("x.npy", npy(rows_of(40), descr="<f8"))
+    for more in ("", " --min-duration 4"):
+        box.ok("import segway never.params -o m.json" + more)
+        log_z(box)
+
+
+def test_one_label(box):
+    one = ["", "% Dense CPTs", "5 "] + table(0, "start_seg", [1], [[1.0]]) + table(1, "seg_subseg", [1, 1], [[1.0]])
+    one += table(2, "seg_seg", [1], [[1.0]]) + table(3, "seg_subseg_subseg", [1, 1, 1], [[1.0]])
+    one += table(4, "segCountDown_seg_segTransition", [1, 1, 3], [[0.9, 0.0, 0.1]])
+    one += ["% means", "1", "0", "mean_seg0_subseg0_A 1 0.5", "% diagonal covariance matrices", "1", "0", "covar_A 1 2.0", ""]
+    box.write("one.params", "\n".join(one))
+    box.ok("import segway one.params -o m.json --distribution norm")
+    values = [0.3, -1.0, 2.5]
+    box.write("x.npy", npy([[value] for value in values], descr="<f8"))
+    near(log_z(box), sum(-(x - 0.5) ** 2 / 4 - math.log(4 * math.pi) / 2 for x in values), "one label")
+
+
 def test_bad_files(box):
     good = segway_text()
     lines = good.split("\n")
@@ -206,8 +285,9 @@ def test_bad_files(box):
 
     refused("", "ends before")
     refused("\n".join(lines[:40]), "ends before")
+    whole = lines.index("% dense PMFs") - 1  # older versions end here
     for number, line in enumerate(lines):  # cut off after every line
-        if line and not line.startswith("%") and number < len(lines) - 2:
+        if line and not line.startswith("%") and number < len(lines) - 2 and number != whole:
             box.write("bad.params", "\n".join(lines[:number + 1]) + "\n")
             box.fails("import segway bad.params -o m.json", 3, "bad.params")
     refused(good.replace("3 3 % card", "3 4 % card", 1), "line")
@@ -229,6 +309,9 @@ def test_bad_files(box):
     refused(good + "1 2 3\n", "goes on")
     box.fails("import segway absent.params -o m.json", 4, "absent.params")
     box.fails("import segway bad.params -o bad.params", 2, "bad.params")
+    refused(good.replace("DNase", "H3K4me3^2"), "the square of the first")
+    refused(good.replace("DNase", "DN\x01ase"), "control characters")
+    refused(good.encode().replace(b"DNase", b"DN\xffase"), "UTF-8")
     # A table of something else is named and left out.
     more = table(5, "seg_dinucleotide", [SEGS, 2], [[0.5, 0.5]] * SEGS)
     box.write("more.params", good.replace("% Dense CPTs\n5", "% Dense CPTs\n6").replace("\n\n\n% means", "\n" + "\n".join(more) + "\n% means"))

@@ -158,7 +158,7 @@ class ModelReader {
     const std::size_t value = index(fields[4], 0, 2, "value (0 or 1)");
     std::string& name = model_.marks[mark];
     const std::string given(fields[3]);
-    if (const std::string problem = name_problem(given); !problem.empty())
+    if (const std::string problem = stored_name_problem(given); !problem.empty())
       fail("the name of the mark: " + problem);
     if (name.empty()) {
       if (std::ranges::find(model_.marks, given) != model_.marks.end())

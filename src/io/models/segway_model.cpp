@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "io/json/json_document.h"
+#include "io/label_name.h"
 #include "io/params/training_record.h"
 #include "io/text/text_lines.h"
 
@@ -57,6 +59,15 @@ class Words {
         !std::isfinite(value))
       fail("has " + in_quotes(word) + " in place of " + what + ", a number");
     return tiny ? 0 : value;
+  }
+
+  // The prior of a table or PMF, which GMTK names before the numbers: DirichletTable NAME, DirichletConst
+  // NUMBER.
+  void skip_prior() {
+    if (next("a number").starts_with("Dirichlet"))
+      next("a prior");
+    else
+      --at_;
   }
 
   // Whether only comments are left.
@@ -126,8 +137,15 @@ class SegwayReader {
   SegwayModel read() {
     each_entry("tables of probabilities", [&](const std::string& name) { read_table(name); });
     take_tables();
-    each_entry("means", [&](const std::string& name) { read_scalar(name, means_); });
+    each_entry("means", [&](const std::string& name) {
+      read_scalar(name, means_);
+      mean_names_.push_back(name);
+    });
     each_entry("variances", [&](const std::string& name) { read_scalar(name, variances_); });
+    if (words_.at_end()) {
+      take_named_means();
+      return std::move(model_);
+    }
     each_entry("PMFs", [&](const std::string&) { read_pmf(); });
     read_components();
     read_mixtures();
@@ -140,6 +158,7 @@ class SegwayReader {
   struct Component {
     std::string mean, variance, distribution;
   };
+  using Components = std::map<std::pair<std::size_t, std::string>, Component>;  // by state and track
 
   // The number of entries, then each after its number and name.
   template <class Read>
@@ -160,6 +179,7 @@ class SegwayReader {
       entries *= table.sizes.back();
       if (entries > kMostEntries) words_.fail("has a table of more than 10 million numbers");
     }
+    words_.skip_prior();
     const std::size_t row = table.sizes.back();
     for (std::size_t i = 0; i < entries; i += row) {
       double sum = 0;
@@ -201,8 +221,12 @@ class SegwayReader {
       words_.fail("has more than " + std::to_string(kMostSegs) + " labels");
     const std::size_t segs = model_.segs, subs = model_.subsegs;
     require_sizes("seg_subseg", sub_first, {segs, subs});
-    const Table next = take_table("seg_seg", 2), sub_next = take_table("seg_subseg_subseg", 3),
+    // The table of a single label has no parent.
+    Table next =
+        take_table("seg_seg", segs == 1 && tables_.contains("seg_seg") ? tables_["seg_seg"].sizes.size() : 2);
+    const Table sub_next = take_table("seg_subseg_subseg", 3),
                 change = take_table("segCountDown_seg_segTransition", 3);
+    if (segs == 1) next.sizes.resize(2, 1);
     require_sizes("seg_seg", next, {segs, segs});
     require_sizes("seg_subseg_subseg", sub_next, {segs, subs, subs});
     require_sizes("segCountDown_seg_segTransition", change, {change.sizes[0], segs, 3});
@@ -211,11 +235,31 @@ class SegwayReader {
     model_.next = next.values;
     model_.sub_next = sub_next.values;
     model_.countdowns = change.sizes[0];
-    model_.change.assign(change.values.begin(),
-                         change.values.begin() + static_cast<std::ptrdiff_t>(3 * segs));
+    take_changes(change);
     for (const auto& [name, table] : tables_)
       warnings_.push_back({"table-left-out", "the table " + in_quotes(name) +
                                                  " has no place in a parameter file and is left out"});
+  }
+
+  // Segments that reach a longest length have the countdown 0 and must end; before that they may.
+  void take_changes(const Table& change) {
+    const std::size_t row = 3 * model_.segs;
+    model_.change.assign(change.values.begin(), change.values.begin() + static_cast<std::ptrdiff_t>(row));
+    std::vector<std::string> limited;
+    for (std::size_t c = 0; c < model_.segs && model_.countdowns > 1; ++c) {
+      const auto at = [&](std::size_t countdown) { return &change.values[countdown * row + 3 * c]; };
+      if (at(0)[0] > 0 || at(0)[1] > 0) continue;
+      if (!(at(1)[2] > 0))
+        words_.fail("has the label " + std::to_string(c) +
+                    ", whose segments all have the same length in Segway");
+      std::copy_n(at(1), 3, model_.change.begin() + static_cast<std::ptrdiff_t>(3 * c));
+      limited.push_back(std::to_string(c));
+    }
+    if (!limited.empty())
+      warnings_.push_back({"longest-lengths-lost",
+                           "Segway ends segments that reach the longest length of their "
+                           "label; here these labels have none: " +
+                               joined(limited, ", ")});
   }
 
   void read_scalar(const std::string& name, Scalars& scalars) {
@@ -229,6 +273,7 @@ class SegwayReader {
   // Weights of the components of mixtures: with one component they say nothing.
   void read_pmf() {
     const std::int64_t values = words_.whole("the number of values of a PMF", 1, kMostEntries);
+    words_.skip_prior();
     for (std::int64_t i = 0; i < values; ++i) words_.number("a weight");
   }
 
@@ -254,7 +299,7 @@ class SegwayReader {
 
   void read_mixtures() {
     const std::int64_t count = words_.whole("the number of mixtures", 1, kMostEntries);
-    std::map<std::pair<std::size_t, std::string>, Component> found;  // by state and track
+    Components found;
     for (std::int64_t i = 0; i < count; ++i) {
       words_.whole("the number of an entry", i, i);
       words_.whole("the dimension of a mixture", 1, 1);
@@ -265,32 +310,63 @@ class SegwayReader {
                     " components; only one normal distribution has a linear head");
       words_.next("the name of a PMF");
       const std::string component = words_.next("the name of a component");
-      const auto state = state_track(name, "mx_");
-      if (!state) words_.fail("has " + in_quotes(name) + " in place of mx_segN_subsegM_TRACK");
-      if (state->seg >= model_.segs || state->subseg >= model_.subsegs)
-        words_.fail("has " + in_quotes(name) + " of a label beyond the tables");
+      const StateTrack state = checked_state_track(name, "mx_");
       const auto known = components_.find(component);
       if (known == components_.end())
         words_.fail("has no component " + in_quotes(component) + " before here");
-      if (std::ranges::find(model_.tracks, state->track) == model_.tracks.end())
-        model_.tracks.push_back(state->track);
-      if (!found.emplace(std::pair(state->seg * model_.subsegs + state->subseg, state->track), known->second)
-               .second)
-        words_.fail("has " + in_quotes(name) + " twice");
+      add_component(state, name, known->second, found);
     }
-    set_emissions(found);
-  }
-
-  void set_emissions(const std::map<std::pair<std::size_t, std::string>, Component>& found) {
     const std::string distribution = found.begin()->second.distribution;
     if (distribution != "mc_asinh_norm" && distribution != "mc_norm")
       words_.fail("has components named " + in_quotes(distribution) + ", not mc_asinh_norm or mc_norm");
     model_.asinh = distribution == "mc_asinh_norm";
+    set_emissions(found);
+  }
+
+  // Of a file without components: means and the variances of their tracks, tied over the labels or not.
+  void take_named_means() {
+    if (mean_names_.empty()) words_.fail("has no means");
+    Components found;
+    for (const std::string& name : mean_names_) {
+      const StateTrack state = checked_state_track(name, "mean_");
+      if (state.track.ends_with("_component0"))
+        words_.fail("has a mixture of several components, " + in_quotes(name) +
+                    "; only one normal distribution has a linear head");
+      const std::string own = "covar_" + name.substr(std::string_view("mean_").size());
+      add_component(state, name, {name, variances_.contains(own) ? own : "covar_" + state.track, ""}, found);
+    }
+    set_emissions(found);
+  }
+
+  StateTrack checked_state_track(const std::string& name, const std::string& prefix) const {
+    std::optional<StateTrack> state = state_track(name, prefix);
+    if (!state) words_.fail("has " + in_quotes(name) + " in place of " + prefix + "segN_subsegM_TRACK");
+    if (state->seg >= model_.segs || state->subseg >= model_.subsegs)
+      words_.fail("has " + in_quotes(name) + " of a label beyond the tables");
+    if (const std::string problem = stored_name_problem(state->track); !problem.empty())
+      words_.fail("has the track " + in_quotes(state->track) + ": " + problem);
+    return std::move(*state);
+  }
+
+  void add_component(const StateTrack& state, const std::string& name, const Component& component,
+                     Components& found) {
+    if (std::ranges::find(model_.tracks, state.track) == model_.tracks.end())
+      model_.tracks.push_back(state.track);
+    if (!found.emplace(std::pair(state.seg * model_.subsegs + state.subseg, state.track), component).second)
+      words_.fail("has " + in_quotes(name) + " twice");
+  }
+
+  void set_emissions(const Components& found) {
+    const std::string distribution = found.begin()->second.distribution;
+    for (const std::string& track : model_.tracks)
+      if (std::ranges::find(model_.tracks, track + "^2") != model_.tracks.end())
+        words_.fail("has the tracks " + in_quotes(track) + " and " + in_quotes(track + "^2") +
+                    ", which is the name of the square of the first");
     for (std::size_t c = 0; c < model_.states(); ++c)
       for (const std::string& track : model_.tracks) {
         const auto entry = found.find({c, track});
         if (entry == found.end())
-          words_.fail("has no mixture of track " + in_quotes(track) + " for label " +
+          words_.fail("has no distribution of track " + in_quotes(track) + " for label " +
                       std::to_string(c / model_.subsegs) + ", sub-label " +
                       std::to_string(c % model_.subsegs));
         if (entry->second.distribution != distribution)
@@ -312,6 +388,7 @@ class SegwayReader {
   SegwayModel model_;
   std::map<std::string, Table> tables_;
   Scalars means_, variances_;
+  std::vector<std::string> mean_names_;  // in the order of the file
   std::map<std::string, Component> components_;
 };
 

@@ -212,14 +212,8 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
 void check_names(std::span<const std::string> names, const char* option) {
   std::vector<std::string> sorted(names.begin(), names.end());
   for (const std::string& name : sorted) {
-    if (const std::string problem = name_problem(name); !problem.empty()) {
+    if (const std::string problem = stored_name_problem(name); !problem.empty())
       throw UsageError(std::string(option) + ": " + problem);
-    }
-    try {
-      static_cast<void>(json_string(name));
-    } catch (const Json::type_error&) {
-      throw UsageError(std::string(option) + ": a name is not valid UTF-8");
-    }
   }
   std::sort(sorted.begin(), sorted.end());
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
