@@ -206,3 +206,98 @@ def test_bad_input(box):
     box.fails("enrich s.bed a.bed --around start --centres", 2, "--around", "--centres")
     box.fails("enrich s.bed a.bed --around start --step 0", 2, "--step")
     box.fails("describe s.bed -o s.bed", 2, "s.bed")
+
+
+def random_samples(box, rng, count):
+    all_segments = []
+    for i in range(count):
+        segments = random_segments(rng)
+        box.write("s%d.bed" % i, bed(segments))
+        all_segments.append(labels_of_bases(segments))
+    return all_segments
+
+
+def test_comparisons(box):
+    rng = random.Random(36)
+    for count in (2, 3):
+        samples = random_samples(box, rng, count)
+        names = ["one", "s1", "s2"][:count]
+        arguments = "one=s0.bed " + " ".join("s%d.bed" % i for i in range(1, count))
+        found = rows(box.ok("compare %s --jaccard j.tsv --switches w.tsv --regions r.bed" % arguments).stdout)
+        pairs = [(a, b) for a in range(count) for b in range(a + 1, count)]
+        check([(row["a"], row["b"]) for row in found] == [(names[a], names[b]) for a, b in pairs], "%r" % found)
+        jaccard = {(row["a"], row["b"], row["label"]): row for row in rows(box.text("j.tsv"))}
+        switches = {(row["a"], row["b"], row["label_a"], row["label_b"]): int(row["bases"]) for row in rows(box.text("w.tsv"))}
+        expected_switches = collections.Counter()
+        for (a, b), row in zip(pairs, found):
+            both = samples[a].keys() & samples[b].keys()
+            agree = sum(samples[a][place] == samples[b][place] for place in both)
+            check(int(row["common_bases"]) == len(both) and int(row["agreeing_bases"]) == agree, "%r" % row)
+            check(abs(float(row["agreement"]) - agree / len(both)) < 1e-5, "%r" % row)
+            for label in LABELS:
+                in_a, in_b = ({place for place in both if samples[s][place] == label} for s in (a, b))
+                found_label = jaccard[names[a], names[b], label]
+                check([int(found_label[key]) for key in ("a_bases", "b_bases", "both", "either")] ==
+                      [len(in_a), len(in_b), len(in_a & in_b), len(in_a | in_b)], "%r" % found_label)
+                check(abs(float(found_label["jaccard"]) - len(in_a & in_b) / len(in_a | in_b)) < 1e-5, "%r" % found_label)
+            for place in both:
+                if samples[a][place] != samples[b][place]:
+                    expected_switches[names[a], names[b], samples[a][place], samples[b][place]] += 1
+        check(switches == expected_switches, "switches")
+        everywhere = set.intersection(*(set(sample) for sample in samples))
+        differing = {}
+        sizes = []
+        for line in box.text("r.bed").splitlines():
+            chromosome, begin, end, labels = line.split("\t")
+            sizes.append(int(end) - int(begin))
+            for base in range(int(begin), int(end)):
+                differing[chromosome, base] = labels
+        check(sizes == sorted(sizes, reverse=True), "not the widest first")
+        check(differing == {place: "|".join(sample[place] for sample in samples) for place in everywhere
+                            if len({sample[place] for sample in samples}) > 1}, "regions that differ")
+
+
+def test_the_probability_that_labels_differ(box):
+    rng = random.Random(37)
+    model = ('{"format": "semicrf-params", "format_version": "1.0", "labels": ["E1", "E2", "E10"], "max_duration": 6, "bin_size": 10,'
+             '"centering": "none", "transition": [["-inf", 0, 0], [0, "-inf", 0], [0, 0, "-inf"]], "duration": {"kind": "uniform"}}')
+    box.write("p.json", model)
+    posterior = []
+    for sample in "ab":
+        box.write("chr1.npy", npy([[rng.gauss(0, 2) for _ in range(3)] for _ in range(80)]))
+        box.ok("decode -q -p p.json -o %s.bed chr1.npy" % sample)
+        box.ok("posterior -q -p p.json --digits 9 --labels-out %s -o %s.bg chr1.npy" % (sample, sample))
+        values = {}
+        for label in LABELS:
+            for line in box.text("%s.%s.bedgraph" % (sample, label)).splitlines():
+                if not line.startswith(("#", "track")):
+                    _, begin, end, value = line.split("\t")
+                    values.update(((label, base), float(value)) for base in range(int(begin), int(end)))
+        posterior.append(values)
+    box.ok("compare a.bed b.bed --labels a --labels b --disagreement d.bedgraph -o t.tsv")
+    at = 0
+    for line in box.text("d.bedgraph").splitlines():
+        chromosome, begin, end, value = line.split("\t")
+        check(chromosome == "chr1" and int(begin) == at, line)
+        at = int(end)
+        for base in (int(begin), at - 1):
+            expected = 1 - sum(posterior[0].get((label, base), 0.0) * posterior[1].get((label, base), 0.0) for label in LABELS)
+            check(abs(float(value) - expected) < 2e-6, "%s: expected %r" % (line, expected))
+    check(at == 800, "ends at %d" % at)
+    box.fails("compare a.bed b.bed --labels a --disagreement d.bedgraph", 2, "--labels", "1 times", "2 samples")
+    box.fails("compare a.bed b.bed --disagreement e.bedgraph", 2, "--labels")
+
+
+def test_bad_comparisons(box):
+    box.write("a.bed", "chr1\t0\t30\ta\nchr1\t30\t70\tb\n")
+    box.write("far.bed", "chr1\t70\t90\ta\n")
+    box.write("other.bed", "1\t0\t90\ta\n")
+    box.write("labels.bed", "chr1\t0\t90\tx\n")
+    box.fails("compare a.bed", 2, "two or more")
+    box.fails("compare a.bed far.bed", 3, "far.bed", "no base in common")
+    box.fails("compare a.bed other.bed", 3, "other.bed", "no base in common")
+    box.fails("compare a.bed labels.bed", 3, "labels.bed", "no label of a.bed", "x, there a, b")
+    box.fails("compare a.bed a.bed", 2, "two samples", "'a'")
+    box.fails("compare a.bed b=a.bed -o a.bed", 2, "a.bed")
+    box.ok("compare a.bed b=a.bed -o t.tsv --regions r.bed")
+    check(box.text("r.bed") == "" and rows(box.text("t.tsv"))[0]["agreement"] == "1", box.text("t.tsv"))

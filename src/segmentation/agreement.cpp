@@ -1,0 +1,271 @@
+#include "segmentation/agreement.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <limits>
+#include <set>
+
+#include "core/error.h"
+#include "core/natural_order.h"
+#include "core/text.h"
+
+namespace semicrf {
+namespace {
+
+std::string share_text(double part, double whole) {
+  if (!(whole > 0)) return ".";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", part / whole);
+  return text;
+}
+
+std::string bases_text(double bases) { return std::to_string(static_cast<std::int64_t>(bases)); }
+
+void check_common_label(const std::vector<Sample>& samples, const JointLabels& labels, std::size_t a,
+                        std::size_t b) {
+  for (const std::uint32_t label : labels.of_sample[a])
+    if (std::ranges::find(labels.of_sample[b], label) != labels.of_sample[b].end()) return;
+  const auto names = [&](std::size_t s) {
+    std::vector<std::string> list;
+    for (const Label& label : samples[s].segmentation.labels) list.push_back(label.name);
+    return joined(list, ", ");
+  };
+  throw InputError(
+      {samples[b].segmentation.path, "",
+       "has no label of " + samples[a].segmentation.path + ": " + names(b) + ", there " + names(a),
+       "compare segmentations with the same labels"});
+}
+
+// Walks along the segments of one chromosome in all samples.
+class JointWalk {
+ public:
+  JointWalk(std::vector<const SegmentedChromosome*> chromosomes, const JointLabels& labels)
+      : chromosomes_(std::move(chromosomes)), labels_(labels), at_(chromosomes_.size()) {
+    stretch_.chromosome = chromosomes_.front()->name;
+    stretch_.labels.resize(chromosomes_.size());
+  }
+
+  template <class Visit>
+  void run(Visit visit) {
+    while (next()) visit(stretch_);
+  }
+
+ private:
+  const LabelledSegment& segment(std::size_t sample) const {
+    return chromosomes_[sample]->segments[at_[sample]];
+  }
+
+  bool next() {
+    while (true) {
+      std::int64_t begin = stretch_.end, end = std::numeric_limits<std::int64_t>::max();
+      for (std::size_t s = 0; s < at_.size(); ++s) {
+        while (at_[s] < chromosomes_[s]->segments.size() && segment(s).end <= stretch_.end) ++at_[s];
+        if (at_[s] == chromosomes_[s]->segments.size()) return false;
+        begin = std::max(begin, segment(s).begin);
+        end = std::min(end, segment(s).end);
+      }
+      if (begin >= end) {  // some sample has a gap here: go on where it ends
+        stretch_.end = end;
+        continue;
+      }
+      stretch_.begin = begin;
+      stretch_.end = end;
+      for (std::size_t s = 0; s < at_.size(); ++s)
+        stretch_.labels[s] = labels_.of_sample[s][segment(s).label];
+      return true;
+    }
+  }
+
+  std::vector<const SegmentedChromosome*> chromosomes_;
+  const JointLabels& labels_;
+  std::vector<std::size_t> at_;  // by sample, its segment
+  JointStretch stretch_;
+};
+
+std::vector<const Segmentation*> segmentations_of(const std::vector<Sample>& samples) {
+  std::vector<const Segmentation*> segmentations;
+  for (const Sample& sample : samples) segmentations.push_back(&sample.segmentation);
+  return segmentations;
+}
+
+bool all_equal(const std::vector<std::uint32_t>& labels) {
+  return std::ranges::all_of(labels, [&](std::uint32_t label) { return label == labels.front(); });
+}
+
+// The steps of all tracks of all samples that a stretch is cut by.
+std::vector<std::int64_t> cuts_of(const JointStretch& stretch,
+                                  const std::vector<std::vector<LabelTrack>>& tracks) {
+  std::set<std::int64_t> cuts{stretch.begin, stretch.end};
+  for (const std::vector<LabelTrack>& of_sample : tracks)
+    for (const LabelTrack& track : of_sample) {
+      const auto found = track.chromosomes.find(stretch.chromosome);
+      if (found == track.chromosomes.end()) continue;
+      auto step = std::ranges::upper_bound(found->second, stretch.begin, {}, &LabelTrack::Step::end);
+      for (; step != found->second.end() && step->begin < stretch.end; ++step)
+        for (const std::int64_t cut : {step->begin, step->end})
+          if (cut > stretch.begin && cut < stretch.end) cuts.insert(cut);
+    }
+  return {cuts.begin(), cuts.end()};
+}
+
+double value_at(const LabelTrack& track, const std::string& chromosome, std::int64_t base) {
+  const auto found = track.chromosomes.find(chromosome);
+  if (found == track.chromosomes.end()) return 0;
+  const auto step = std::ranges::upper_bound(found->second, base, {}, &LabelTrack::Step::end);
+  return step != found->second.end() && step->begin <= base ? step->value : 0;
+}
+
+}  // namespace
+
+JointLabels join_labels(const std::vector<Sample>& samples) {
+  std::set<std::string> all;
+  for (const Sample& sample : samples)
+    for (const Label& label : sample.segmentation.labels) all.insert(label.name);
+  JointLabels labels{{all.begin(), all.end()}, {}};
+  std::ranges::sort(labels.names, natural_less);
+  for (const Sample& sample : samples) {
+    std::vector<std::uint32_t>& places = labels.of_sample.emplace_back();
+    for (const Label& label : sample.segmentation.labels)
+      places.push_back(
+          static_cast<std::uint32_t>(std::ranges::find(labels.names, label.name) - labels.names.begin()));
+  }
+  for (std::size_t b = 1; b < samples.size(); ++b) check_common_label(samples, labels, 0, b);
+  return labels;
+}
+
+void visit_stretches(const std::vector<const Segmentation*>& samples, const JointLabels& labels,
+                     const std::function<void(const JointStretch&)>& visit) {
+  bool any = false;
+  for (const SegmentedChromosome& first : samples.front()->chromosomes) {
+    std::vector<const SegmentedChromosome*> chromosomes{&first};
+    for (std::size_t s = 1; s < samples.size(); ++s) chromosomes.push_back(samples[s]->find(first.name));
+    if (std::ranges::find(chromosomes, nullptr) != chromosomes.end()) continue;
+    JointWalk(std::move(chromosomes), labels).run([&](const JointStretch& stretch) {
+      any = true;
+      visit(stretch);
+    });
+  }
+  if (!any)
+    throw InputError({samples.back()->path, "", "has no base in common with all the others",
+                      "compare segmentations of one genome; chromosome names must match exactly"});
+}
+
+double PairAgreement::common() const {
+  double sum = 0;
+  for (const double one : bases) sum += one;
+  return sum;
+}
+
+double PairAgreement::agreeing() const {
+  double sum = 0;
+  std::size_t labels = 0;
+  while (labels * labels < bases.size()) ++labels;
+  for (std::size_t c = 0; c < labels; ++c) sum += bases[c * labels + c];
+  return sum;
+}
+
+Agreement compare_samples(const std::vector<Sample>& samples) {
+  Agreement agreement;
+  agreement.labels = join_labels(samples);
+  const std::size_t labels = agreement.labels.names.size();
+  for (std::size_t a = 0; a < samples.size(); ++a)
+    for (std::size_t b = a + 1; b < samples.size(); ++b)
+      agreement.pairs.push_back({a, b, std::vector<double>(labels * labels)});
+  // Pairs by themselves: what a third sample lacks does not matter to them.
+  for (PairAgreement& pair : agreement.pairs) {
+    const std::vector<const Segmentation*> two{&samples[pair.a].segmentation, &samples[pair.b].segmentation};
+    const JointLabels of_two{agreement.labels.names,
+                             {agreement.labels.of_sample[pair.a], agreement.labels.of_sample[pair.b]}};
+    visit_stretches(two, of_two, [&](const JointStretch& stretch) {
+      pair.bases[stretch.labels[0] * labels + stretch.labels[1]] += static_cast<double>(stretch.size());
+    });
+  }
+  std::vector<JointStretch>& differences = agreement.differences;
+  visit_stretches(segmentations_of(samples), agreement.labels, [&](const JointStretch& stretch) {
+    if (all_equal(stretch.labels)) return;
+    JointStretch* const last = differences.empty() ? nullptr : &differences.back();
+    if (last != nullptr && last->chromosome == stretch.chromosome && last->end == stretch.begin &&
+        last->labels == stretch.labels) {
+      last->end = stretch.end;
+    } else {
+      differences.push_back(stretch);
+    }
+  });
+  std::ranges::stable_sort(differences,
+                           [](const JointStretch& a, const JointStretch& b) { return a.size() > b.size(); });
+  return agreement;
+}
+
+std::string pairs_text(const std::vector<Sample>& samples, const Agreement& agreement) {
+  std::string text = "a\tb\tcommon_bases\tagreeing_bases\tagreement\n";
+  for (const PairAgreement& pair : agreement.pairs)
+    text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + bases_text(pair.common()) + "\t" +
+            bases_text(pair.agreeing()) + "\t" + share_text(pair.agreeing(), pair.common()) + "\n";
+  return text;
+}
+
+std::string jaccard_text(const std::vector<Sample>& samples, const Agreement& agreement) {
+  std::string text = "a\tb\tlabel\ta_bases\tb_bases\tboth\teither\tjaccard\n";
+  const std::size_t labels = agreement.labels.names.size();
+  for (const PairAgreement& pair : agreement.pairs)
+    for (std::size_t c = 0; c < labels; ++c) {
+      double in_a = 0, in_b = 0;
+      for (std::size_t other = 0; other < labels; ++other) {
+        in_a += pair.bases[c * labels + other];
+        in_b += pair.bases[other * labels + c];
+      }
+      const double both = pair.bases[c * labels + c], either = in_a + in_b - both;
+      text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + agreement.labels.names[c] + "\t" +
+              bases_text(in_a) + "\t" + bases_text(in_b) + "\t" + bases_text(both) + "\t" +
+              bases_text(either) + "\t" + share_text(both, either) + "\n";
+    }
+  return text;
+}
+
+std::string switches_text(const std::vector<Sample>& samples, const Agreement& agreement) {
+  std::string text = "a\tb\tlabel_a\tlabel_b\tbases\tshare\n";
+  const std::vector<std::string>& names = agreement.labels.names;
+  for (const PairAgreement& pair : agreement.pairs)
+    for (std::size_t from = 0; from < names.size(); ++from)
+      for (std::size_t to = 0; to < names.size(); ++to) {
+        const double bases = pair.bases[from * names.size() + to];
+        if (from == to || bases == 0) continue;
+        text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + names[from] + "\t" + names[to] +
+                "\t" + bases_text(bases) + "\t" + share_text(bases, pair.common()) + "\n";
+      }
+  return text;
+}
+
+std::string differences_text(const Agreement& agreement) {
+  std::string text;
+  for (const JointStretch& stretch : agreement.differences) {
+    std::vector<std::string> names;
+    for (const std::uint32_t label : stretch.labels) names.push_back(agreement.labels.names[label]);
+    text += stretch.chromosome + "\t" + std::to_string(stretch.begin) + "\t" + std::to_string(stretch.end) +
+            "\t" + joined(names, "|") + "\n";
+  }
+  return text;
+}
+
+void visit_disagreement(
+    const std::vector<Sample>& samples, const JointLabels& labels,
+    const std::vector<std::vector<LabelTrack>>& tracks,
+    const std::function<void(const std::string& chromosome, const LabelTrack::Step&)>& visit) {
+  visit_stretches(segmentations_of(samples), labels, [&](const JointStretch& stretch) {
+    const std::vector<std::int64_t> cuts = cuts_of(stretch, tracks);
+    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
+      std::vector<double> same(labels.names.size(), 1.0);
+      for (std::size_t s = 0; s < samples.size(); ++s) {
+        std::vector<double> own(labels.names.size());
+        for (std::size_t c = 0; c < tracks[s].size(); ++c)
+          own[labels.of_sample[s][c]] = value_at(tracks[s][c], stretch.chromosome, cuts[i]);
+        for (std::size_t c = 0; c < same.size(); ++c) same[c] *= own[c];
+      }
+      double differ = 1;
+      for (const double p : same) differ -= p;
+      visit(stretch.chromosome, {cuts[i], cuts[i + 1], std::clamp(differ, 0.0, 1.0)});
+    }
+  });
+}
+
+}  // namespace semicrf

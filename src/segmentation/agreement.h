@@ -1,0 +1,76 @@
+// Segmentations of several samples over one genome: where they agree.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "io/text/segmentation.h"
+#include "segmentation/enrichment.h"
+
+namespace semicrf {
+
+struct Sample {
+  std::string name;
+  Segmentation segmentation;
+};
+
+// A stretch that segments of every sample cover, with one label in each.
+struct JointStretch {
+  std::string chromosome;
+  std::int64_t begin = 0, end = 0;    // bases, half-open
+  std::vector<std::uint32_t> labels;  // by sample, of JointLabels
+
+  std::int64_t size() const { return end - begin; }
+};
+
+// The names of all labels of all samples, in natural order, and which of them each sample's labels are.
+struct JointLabels {
+  std::vector<std::string> names;
+  std::vector<std::vector<std::uint32_t>> of_sample;
+};
+// InputError where two samples have no label in common.
+JointLabels join_labels(const std::vector<Sample>& samples);
+
+// Calls visit for every stretch, chromosome by chromosome in the order of the first sample, from left to
+// right. Chromosomes that some sample lacks are left out. InputError where no stretch is covered by all.
+void visit_stretches(const std::vector<const Segmentation*>& samples, const JointLabels& labels,
+                     const std::function<void(const JointStretch&)>& visit);
+
+// Of two samples a and b: bases of each pair of labels, (C, C) row-major, [label in a][label in b].
+struct PairAgreement {
+  std::size_t a = 0, b = 0;
+  std::vector<double> bases;
+
+  double common() const;    // bases
+  double agreeing() const;  // bases with the same label in both
+};
+
+struct Agreement {
+  JointLabels labels;
+  std::vector<PairAgreement> pairs;       // a < b, in the order of the samples
+  std::vector<JointStretch> differences;  // not all labels equal; widest first, then in their order
+};
+Agreement compare_samples(const std::vector<Sample>& samples);
+
+// A line per pair: a, b, bases covered by both, bases with the same label, their share.
+std::string pairs_text(const std::vector<Sample>& samples, const Agreement& agreement);
+// A line per pair and label: bases with it in a, in b, in both, in either, and both over either (Jaccard's
+// index).
+std::string jaccard_text(const std::vector<Sample>& samples, const Agreement& agreement);
+// A line per pair and two different labels that some base has: its label in a, in b, bases, share of the
+// common ones.
+std::string switches_text(const std::vector<Sample>& samples, const Agreement& agreement);
+// BED of the differences; names are the labels by sample with | between them.
+std::string differences_text(const Agreement& agreement);
+
+// 1 less the sum over labels of the product over samples of P(label): the probability that not all samples
+// have the same label, given the tracks of each. `tracks`: by sample, by its label. Calls visit with steps of
+// one value within the stretches, from left to right.
+void visit_disagreement(
+    const std::vector<Sample>& samples, const JointLabels& labels,
+    const std::vector<std::vector<LabelTrack>>& tracks,
+    const std::function<void(const std::string& chromosome, const LabelTrack::Step&)>& visit);
+
+}  // namespace semicrf
