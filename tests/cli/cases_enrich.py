@@ -1,6 +1,7 @@
 """describe and enrich, against plain accounts base by base."""
 
 import collections
+import json
 import math
 import random
 import re
@@ -301,3 +302,23 @@ def test_bad_comparisons(box):
     box.fails("compare a.bed b=a.bed -o a.bed", 2, "a.bed")
     box.ok("compare a.bed b=a.bed -o t.tsv --regions r.bed")
     check(box.text("r.bed") == "" and rows(box.text("t.tsv"))[0]["agreement"] == "1", box.text("t.tsv"))
+
+
+def test_statistics_of_a_run_say_the_same(box):
+    tracks = " ".join("codon_%s%d.bw" % (strand, frame) for strand in ("fwd", "rev") for frame in range(3))
+    box.ok("decode -q -p demo.params.json --stats s.json -o d.bed -r III:90361-99360 -r III:102361-120358 " + tracks)
+    statistics = json.loads(box.text("s.json"))
+    for found in (statistics["decoded_labels"], statistics["sequences"][0]["decoded_labels"]):
+        described = rows(box.ok("describe d.bed -p demo.params.json --transitions t.tsv").stdout)
+        transitions = rows(box.text("t.tsv"))
+        for label, row, after in zip(found, described, transitions):
+            check(label["name"] == row["label"] and label["segments"] == int(row["segments"]) and label["bases"] == int(row["bases"]), "%r, %r" % (label, row))
+            check(abs(label["share"] - float(row["share"])) < 1e-5, "%r" % label)
+            if label["segments"]:
+                check(abs(label["length"]["mean"] - float(row["mean"])) < 1e-5 * label["length"]["mean"], "%r" % label)
+                for key in ("q05", "q25", "median", "q75", "q95", "longest"):
+                    check(label["length"][key] == int(row[key]), "%s of %r" % (key, label))
+                for key in ("at_cap", "in_tail"):
+                    check((key in label) == (row[key] != ".") and (key not in label or abs(label[key] - float(row[key])) < 1e-5), "%r, %r" % (label, row))
+            check(label["followed_by"] == [int(after[other["name"]]) for other in found], "transitions of %r" % label)
+

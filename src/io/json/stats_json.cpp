@@ -35,6 +35,24 @@ OrderedJson labels_json(const std::vector<LabelStats>& labels) {
   return list;
 }
 
+OrderedJson decoded_json(const std::vector<DecodedLabelStats>& labels) {
+  OrderedJson list = OrderedJson::array();
+  for (const DecodedLabelStats& label : labels) {
+    OrderedJson object{
+        {"name", label.name}, {"segments", label.segments}, {"bases", label.bases}, {"share", label.share}};
+    if (label.length)
+      object["length"] = {{"mean", label.length->mean},      {"q05", label.length->q05},
+                          {"q25", label.length->q25},        {"median", label.length->median},
+                          {"q75", label.length->q75},        {"q95", label.length->q95},
+                          {"longest", label.length->longest}};
+    put_optional(object, "at_cap", label.at_cap);
+    put_optional(object, "in_tail", label.in_tail);
+    object["followed_by"] = label.followed_by;
+    list.push_back(std::move(object));
+  }
+  return list;
+}
+
 OrderedJson pieces_json(const std::vector<PieceStats>& pieces) {
   OrderedJson list = OrderedJson::array();
   for (const PieceStats& piece : pieces) {
@@ -98,6 +116,7 @@ OrderedJson sequence_json(const SequenceStats& sequence) {
   put_optional(object, "fallbacks", sequence.fallbacks);
   put_optional(object, "repaired_chunks", sequence.repaired_chunks);
   if (sequence.labels) object["labels"] = labels_json(*sequence.labels);
+  if (sequence.decoded_labels) object["decoded_labels"] = decoded_json(*sequence.decoded_labels);
   if (sequence.each_piece) object["each_piece"] = pieces_json(*sequence.each_piece);
   return object;
 }
@@ -129,6 +148,7 @@ std::string stats_text(const Stats& stats) {
     document["bic"] = stats.learning->bic;
     put_optional(document, "validation_log_likelihood", stats.learning->validation_log_likelihood);
   }
+  if (stats.decoded_labels) document["decoded_labels"] = decoded_json(*stats.decoded_labels);
   document["sequences"] = OrderedJson::array();
   for (const SequenceStats& sequence : stats.sequences)
     document["sequences"].push_back(sequence_json(sequence));

@@ -33,6 +33,23 @@ struct LabelStats {
   double position_entropy = 0;  // mean over positions of -P ln P, nats
 };
 
+// Lengths of segments, in bases.
+struct LengthStats {
+  double mean = 0;
+  std::int64_t q05 = 0, q25 = 0, median = 0, q75 = 0, q95 = 0, longest = 0;
+};
+
+// What a label is in the decoded path.
+struct DecodedLabelStats {
+  std::string name;
+  std::int64_t segments = 0, bases = 0;
+  double share = 0;                   // of the bases of all segments
+  std::optional<LengthStats> length;  // absent without segments
+  // Shares of the segments: of K bins where the label has no tail, of more where it has one.
+  std::optional<double> at_cap, in_tail;
+  std::vector<std::int64_t> followed_by;  // (C) segments of each label right behind one of this
+};
+
 // What is expected of a piece. What was not computed stays empty, as of a sequence.
 struct PieceStats {
   std::int64_t start = 0, end = 0;  // bases, counted from 0
@@ -66,6 +83,7 @@ struct SequenceStats {
   std::optional<double> expected_correct_bins, expected_correct_boundaries;  // of a path by posteriors
   std::optional<double> log_constraint_probability;                          // nats, summed over pieces
   std::optional<std::vector<LabelStats>> labels;
+  std::optional<std::vector<DecodedLabelStats>> decoded_labels;
   std::optional<std::vector<PieceStats>> each_piece;
   std::optional<std::vector<RankStats>> best;         // of each piece
   std::optional<std::vector<double>> log_likelihood;  // ln P(y|x) of each draw, summed over pieces
@@ -93,6 +111,7 @@ struct Stats {
   std::vector<MissingTrackStats> missing_tracks;
   std::optional<double> log_constraint_probability;  // nats, of all sequences
   std::optional<LearnStats> learning;
+  std::optional<std::vector<DecodedLabelStats>> decoded_labels;  // of all sequences
   std::vector<SequenceStats> sequences;
 };
 

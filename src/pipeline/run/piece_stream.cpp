@@ -48,7 +48,7 @@ void PieceStream::open_sequence(Engine* engine) {
   const std::int64_t wanted = total_bins(wanted_pieces(request));
   pieces_.clear();
   next_piece_ = 0;
-  SequenceStats& stats = report_.sequences().emplace_back().stats;
+  SequenceStats& stats = report_.add_sequence().stats;
   stats.name = sequence.title;
   stats.length = sequence.length;
   if (wanted > 0) {

@@ -343,6 +343,8 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
                           Progress* progress) {
   report_.total.start();
   report_.name_labels(parameters_.parameters.labels);
+  const bool decodes = analysis_.viterbi || analysis_.path_gamma;
+  if (!options_.stats_path.empty() && decodes) report_.count_labels(parameters_.parameters.chain);
   report_.name_missing_tracks(lacking_stats(inputs_.lacking_tracks()));
   RunOutputs outputs(plan);
   PieceStream pieces(inputs_, read_options(), report_);

@@ -42,7 +42,10 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
     accumulate(stats.fallbacks, totals.fallbacks);
     accumulate(stats.repaired_chunks, totals.repaired_chunks);
   };
-  if (const SegmentList* const path = result.path()) accumulate(stats.segments, path->size());
+  if (const SegmentList* const path = result.path()) {
+    accumulate(stats.segments, path->size());
+    if (decoded) decoded->add(*path, location);
+  }
   if (result.viterbi) {
     accumulate(stats.viterbi_score, result.viterbi->score);
     add_totals(*result.viterbi, 1);
@@ -177,6 +180,12 @@ void RunReport::warn_of_exact_blocks() {
   if (const std::optional<Warning> warning = exact_blocks_warning(fallbacks, blocks)) warn(*warning);
 }
 
+SequenceReport& RunReport::add_sequence() {
+  SequenceReport& sequence = sequences_.emplace_back();
+  sequence.decoded = decoded_;  // nothing has been counted in it yet
+  return sequence;
+}
+
 void RunReport::tell_missing_values() {
   MissingSummary summary;
   for (const SequenceReport& sequence : sequences_)
@@ -197,12 +206,22 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
   stats.peak_memory = peak_resident_bytes();
   stats.warnings = warnings_;
   stats.missing_tracks = missing_tracks_;
+  const auto named = [&](const DecodedLabels& decoded) {
+    std::vector<DecodedLabelStats> list = decoded.stats();
+    for (std::size_t c = 0; c < list.size(); ++c) list[c].name = labels_[c];
+    return list;
+  };
   for (SequenceReport& sequence : sequences_) {
     sequence.finish(labels_);
+    if (sequence.decoded && sequence.stats.segments) {
+      sequence.stats.decoded_labels = named(*sequence.decoded);
+      decoded_->add(*sequence.decoded);
+    }
     if (sequence.missing_values) sequence.stats.missing_values = missing_stats(*sequence.missing_values);
     if (sequence.stats.log_constraint_probability)
       accumulate(stats.log_constraint_probability, *sequence.stats.log_constraint_probability);
     stats.sequences.push_back(sequence.stats);
+    if (sequence.stats.decoded_labels) stats.decoded_labels = named(*decoded_);
   }
   return stats;
 }

@@ -13,6 +13,7 @@
 #include "model/parameters.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/inputs/missing_values.h"
+#include "pipeline/run/decoded_labels.h"
 #include "pipeline/run/stage_times.h"
 
 namespace semicrf {
@@ -22,6 +23,7 @@ class SequenceReport {
  public:
   SequenceStats stats;
   std::shared_ptr<const MissingCounter> missing_values;  // or null; complete when all pieces are done
+  std::optional<DecodedLabels> decoded;                  // of the path, where it is counted
 
   // A feasible piece of so many positions.
   void add(const PieceResult& result, const BinLocation& location, std::int64_t positions);
@@ -60,6 +62,10 @@ class RunReport {
   void tell_missing_values();
   // For the statistics.
   void name_missing_tracks(std::vector<MissingTrackStats> tracks) { missing_tracks_ = std::move(tracks); }
+  // Counts the segments of paths by label, from now on.
+  void count_labels(const ChainModel& model) { decoded_.emplace(model); }
+  // A sequence more.
+  SequenceReport& add_sequence();
   // For what is said of single labels.
   void name_labels(const std::vector<Label>& labels);
   std::vector<SequenceReport>& sequences() { return sequences_; }
@@ -69,6 +75,7 @@ class RunReport {
  private:
   std::vector<std::string> labels_;
   std::vector<MissingTrackStats> missing_tracks_;
+  std::optional<DecodedLabels> decoded_;  // of all sequences
   std::vector<SequenceReport> sequences_;
   std::vector<Warning> warnings_;
 };

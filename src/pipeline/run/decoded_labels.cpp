@@ -1,0 +1,95 @@
+#include "pipeline/run/decoded_labels.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/sizes.h"
+
+namespace semicrf {
+namespace {
+
+// The smallest length that a share of the segments does not exceed.
+std::int64_t length_quantile(const std::map<std::int64_t, std::int64_t>& lengths, std::int64_t segments,
+                             double share) {
+  const auto wanted =
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(share * static_cast<double>(segments))));
+  std::int64_t seen = 0;
+  for (const auto& [length, count] : lengths)
+    if ((seen += count) >= wanted) return length;
+  return lengths.rbegin()->first;
+}
+
+}  // namespace
+
+DecodedLabels::DecodedLabels(const ChainModel& model)
+    : max_duration_(model.max_duration),
+      labels_(wide(model.num_labels)),
+      transitions_(wide(model.num_labels) * wide(model.num_labels)) {
+  for (std::size_t c = 0; c < labels_.size(); ++c)
+    has_tail_.push_back(model.has_tail() && model.log_tail[c] > kNegativeInfinity);
+}
+
+void DecodedLabels::add(const SegmentList& path, const BinLocation& location) {
+  SegmentList::Reader reader(path);
+  int before = -1;
+  for (Segment segment; reader.next(segment);) {
+    const std::size_t c = wide(segment.label);
+    Counts& counts = labels_[c];
+    const std::int64_t bases = location.end_base(segment.end) - location.begin_base(segment.begin);
+    const std::int64_t bins = segment.end - segment.begin;
+    counts.lengths[bases] += 1;
+    counts.bases += bases;
+    counts.segments += 1;
+    counts.at_cap += bins == max_duration_ ? 1 : 0;
+    counts.in_tail += bins > max_duration_ ? 1 : 0;
+    if (before >= 0) transitions_[wide(before) * labels_.size() + c] += 1;
+    before = segment.label;
+  }
+}
+
+void DecodedLabels::add(const DecodedLabels& other) {
+  for (std::size_t c = 0; c < labels_.size(); ++c) {
+    Counts& to = labels_[c];
+    const Counts& from = other.labels_[c];
+    for (const auto& [length, count] : from.lengths) to.lengths[length] += count;
+    to.bases += from.bases;
+    to.segments += from.segments;
+    to.at_cap += from.at_cap;
+    to.in_tail += from.in_tail;
+  }
+  for (std::size_t i = 0; i < transitions_.size(); ++i) transitions_[i] += other.transitions_[i];
+}
+
+std::vector<DecodedLabelStats> DecodedLabels::stats() const {
+  std::int64_t all = 0;
+  for (const Counts& counts : labels_) all += counts.bases;
+  std::vector<DecodedLabelStats> stats;
+  for (std::size_t c = 0; c < labels_.size(); ++c) {
+    const Counts& counts = labels_[c];
+    DecodedLabelStats one;
+    one.segments = counts.segments;
+    one.bases = counts.bases;
+    one.share = all > 0 ? static_cast<double>(counts.bases) / static_cast<double>(all) : 0;
+    const auto row = transitions_.begin() + static_cast<std::ptrdiff_t>(c * labels_.size());
+    one.followed_by.assign(row, row + static_cast<std::ptrdiff_t>(labels_.size()));
+    if (counts.segments > 0) {
+      const auto segments = static_cast<double>(counts.segments);
+      const auto quantile = [&](double share) {
+        return length_quantile(counts.lengths, counts.segments, share);
+      };
+      one.length = {static_cast<double>(counts.bases) / segments,
+                    quantile(0.05),
+                    quantile(0.25),
+                    quantile(0.5),
+                    quantile(0.75),
+                    quantile(0.95),
+                    counts.lengths.rbegin()->first};
+      if (has_tail_[c]) one.in_tail = static_cast<double>(counts.in_tail) / segments;
+      if (!has_tail_[c]) one.at_cap = static_cast<double>(counts.at_cap) / segments;
+    }
+    stats.push_back(std::move(one));
+  }
+  return stats;
+}
+
+}  // namespace semicrf
