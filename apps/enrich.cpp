@@ -46,7 +46,7 @@ void add_line(std::string& text, const std::vector<std::string>& names, const Ov
 }
 
 // Labels in the order of the rows.
-std::vector<std::size_t> row_order(const EnrichArguments& arguments, const Segmentation& segmentation) {
+std::vector<std::size_t> row_order(const EnrichArguments& arguments, const SegmentationFile& segmentation) {
   std::vector<std::size_t> order;
   if (arguments.order.empty()) {
     for (std::size_t c = 0; c < segmentation.labels.size(); ++c) order.push_back(c);
@@ -71,7 +71,7 @@ HeatScale scale_of(const std::string& name) {
 }
 
 void check_chromosomes(const Annotation& annotation, const std::string& argument,
-                       const Segmentation& segmentation) {
+                       const SegmentationFile& segmentation) {
   if (annotation.chromosomes.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
   const bool shared = std::ranges::any_of(
       annotation.chromosomes, [&](const auto& entry) { return segmentation.find(entry.first) != nullptr; });
@@ -97,7 +97,7 @@ struct Results {
   HeatMap map;
 };
 
-void enrich_overlaps(const EnrichArguments& arguments, const Segmentation& segmentation,
+void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& segmentation,
                      const std::vector<std::size_t>& order, Results& results) {
   std::vector<LabelTrack> tracks;
   if (!arguments.labels.empty()) tracks = read_label_tracks(arguments.labels, segmentation);
@@ -121,7 +121,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const Segmentation& segme
     for (const std::vector<Overlap>& column : columns) results.map.folds.push_back(column[label].fold());
 }
 
-void enrich_surroundings(const EnrichArguments& arguments, const Segmentation& segmentation,
+void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFile& segmentation,
                          const std::vector<std::size_t>& order, Results& results) {
   const Surroundings& surroundings = arguments.surroundings;
   Annotation anchors = read_annotation(arguments.annotations.front());
@@ -171,7 +171,7 @@ void check_arguments(const EnrichArguments& arguments) {
 void enrich(const EnrichArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   check_arguments(arguments);
-  const Segmentation segmentation = read_segmentation(arguments.segments);
+  const SegmentationFile segmentation = read_segmentation(arguments.segments);
   const std::vector<std::size_t> order = row_order(arguments, segmentation);
   Results results;
   results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1);

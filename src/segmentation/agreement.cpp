@@ -82,8 +82,8 @@ class JointWalk {
   JointStretch stretch_;
 };
 
-std::vector<const Segmentation*> segmentations_of(const std::vector<Sample>& samples) {
-  std::vector<const Segmentation*> segmentations;
+std::vector<const SegmentationFile*> segmentations_of(const std::vector<Sample>& samples) {
+  std::vector<const SegmentationFile*> segmentations;
   for (const Sample& sample : samples) segmentations.push_back(&sample.segmentation);
   return segmentations;
 }
@@ -133,7 +133,7 @@ JointLabels join_labels(const std::vector<Sample>& samples) {
   return labels;
 }
 
-void visit_stretches(const std::vector<const Segmentation*>& samples, const JointLabels& labels,
+void visit_stretches(const std::vector<const SegmentationFile*>& samples, const JointLabels& labels,
                      const std::function<void(const JointStretch&)>& visit) {
   bool any = false;
   for (const SegmentedChromosome& first : samples.front()->chromosomes) {
@@ -173,7 +173,8 @@ Agreement compare_samples(const std::vector<Sample>& samples) {
       agreement.pairs.push_back({a, b, std::vector<double>(labels * labels)});
   // Pairs by themselves: what a third sample lacks does not matter to them.
   for (PairAgreement& pair : agreement.pairs) {
-    const std::vector<const Segmentation*> two{&samples[pair.a].segmentation, &samples[pair.b].segmentation};
+    const std::vector<const SegmentationFile*> two{&samples[pair.a].segmentation,
+                                                   &samples[pair.b].segmentation};
     const JointLabels of_two{agreement.labels.names,
                              {agreement.labels.of_sample[pair.a], agreement.labels.of_sample[pair.b]}};
     visit_stretches(two, of_two, [&](const JointStretch& stretch) {

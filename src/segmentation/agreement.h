@@ -13,7 +13,7 @@ namespace semicrf {
 
 struct Sample {
   std::string name;
-  Segmentation segmentation;
+  SegmentationFile segmentation;
 };
 
 // A stretch that segments of every sample cover, with one label in each.
@@ -35,7 +35,7 @@ JointLabels join_labels(const std::vector<Sample>& samples);
 
 // Calls visit for every stretch, chromosome by chromosome in the order of the first sample, from left to
 // right. Chromosomes that some sample lacks are left out. InputError where no stretch is covered by all.
-void visit_stretches(const std::vector<const Segmentation*>& samples, const JointLabels& labels,
+void visit_stretches(const std::vector<const SegmentationFile*>& samples, const JointLabels& labels,
                      const std::function<void(const JointStretch&)>& visit);
 
 // Of two samples a and b: bases of each pair of labels, (C, C) row-major, [label in a][label in b].

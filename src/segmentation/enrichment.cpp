@@ -98,7 +98,7 @@ std::optional<std::size_t> label_at(const std::vector<LabelledSegment>& segments
 
 }  // namespace
 
-std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segmentation& segmentation) {
+std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation) {
   const std::map<std::string, std::string> files = label_track_files(prefix);
   std::vector<LabelTrack> tracks;
   for (const Label& label : segmentation.labels) {
@@ -117,7 +117,7 @@ std::optional<double> Overlap::fold() const {
   return both / label / (annotation / all);
 }
 
-std::vector<Overlap> overlaps(const Segmentation& segmentation, const Annotation& annotation,
+std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annotation& annotation,
                               const std::vector<LabelTrack>& tracks) {
   std::vector<Overlap> found(segmentation.labels.size());
   double inside = 0;  // bases of the annotation within segments
@@ -139,7 +139,7 @@ std::vector<Overlap> overlaps(const Segmentation& segmentation, const Annotation
   return found;
 }
 
-std::vector<Overlap> neighbourhood(const Segmentation& segmentation, const Annotation& anchors,
+std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const Annotation& anchors,
                                    const Surroundings& surroundings) {
   const auto positions = static_cast<std::size_t>(surroundings.positions());
   const std::size_t labels = segmentation.labels.size();

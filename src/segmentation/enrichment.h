@@ -28,7 +28,7 @@ struct LabelTrack {
 
 // Of each label of the segmentation. `prefix`: of the files that `posterior --labels-out PREFIX` writes.
 // InputError: a label without a file, a bedGraph that is not sorted or has values outside 0..1; ReadError.
-std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segmentation& segmentation);
+std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation);
 
 struct Overlap {
   double label = 0, annotation = 0, both = 0, all = 0;  // A, B, C, D
@@ -37,7 +37,7 @@ struct Overlap {
 };
 
 // (C) by label of the segmentation. The annotation has no overlaps. `tracks`: of every label, or empty.
-std::vector<Overlap> overlaps(const Segmentation& segmentation, const Annotation& annotation,
+std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annotation& annotation,
                               const std::vector<LabelTrack>& tracks);
 
 // Around anchors: positions every `step` bases, `upstream` of them before an anchor and `downstream` after
@@ -51,7 +51,7 @@ struct Surroundings {
 
 // (C, positions) row-major: fold as above, of the bases at this distance from the anchors; those outside all
 // segments do not count.
-std::vector<Overlap> neighbourhood(const Segmentation& segmentation, const Annotation& anchors,
+std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const Annotation& anchors,
                                    const Surroundings& surroundings);
 
 }  // namespace semicrf

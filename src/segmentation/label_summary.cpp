@@ -28,7 +28,7 @@ std::string six_digits(double value) {
 std::string optional_text(const std::optional<double>& value) { return value ? six_digits(*value) : "."; }
 
 // Of every label of the segmentation, its place in the summary.
-std::vector<std::size_t> places_of(const Segmentation& segmentation, const Parameters* model,
+std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const Parameters* model,
                                    std::vector<std::string>& names) {
   for (const Label& label : model != nullptr ? model->labels : segmentation.labels)
     names.push_back(label.name);
@@ -77,7 +77,7 @@ void add_lengths(std::vector<std::int64_t>& lengths, LabelSummary& summary) {
 
 }  // namespace
 
-SegmentationSummary summarize(const Segmentation& segmentation, const Parameters* model) {
+SegmentationSummary summarize(const SegmentationFile& segmentation, const Parameters* model) {
   std::vector<std::string> names;
   const std::vector<std::size_t> places = places_of(segmentation, model, names);
   const std::size_t labels = names.size();

@@ -30,7 +30,7 @@ struct SegmentationSummary {
 };
 
 // `model`: of the segmentation, or null. InputError: a label that it does not have.
-SegmentationSummary summarize(const Segmentation& segmentation, const Parameters* model);
+SegmentationSummary summarize(const SegmentationFile& segmentation, const Parameters* model);
 
 // Tables: a line of names, a line per label; columns separated by tabs, "." for what is not known.
 std::string summary_text(const SegmentationSummary& summary);

@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-void check_begin(const Segmentation& found, const LabelledSegment& segment, std::int64_t bin_size) {
+void check_begin(const SegmentationFile& found, const LabelledSegment& segment, std::int64_t bin_size) {
   if (segment.begin % bin_size == 0) return;
   throw InputError({found.path, "line " + std::to_string(segment.line),
                     "the segment does not begin on a bin of " + std::to_string(bin_size) +
@@ -18,7 +18,7 @@ void check_begin(const Segmentation& found, const LabelledSegment& segment, std:
 }
 
 // Of each label of the segmentation, its place among those of the model.
-std::vector<std::size_t> places_in(const Segmentation& found, const std::vector<Label>& labels) {
+std::vector<std::size_t> places_in(const SegmentationFile& found, const std::vector<Label>& labels) {
   std::vector<std::size_t> places;
   for (std::size_t c = 0; c < found.labels.size(); ++c) {
     const Label& label = found.labels[c];
@@ -37,7 +37,7 @@ std::vector<std::size_t> places_in(const Segmentation& found, const std::vector<
 
 SegmentDurations read_segment_durations(const std::string& path, const std::vector<Label>& labels,
                                         std::int64_t bin_size) {
-  const Segmentation found = read_segmentation(path);
+  const SegmentationFile found = read_segmentation(path);
   const std::vector<std::size_t> places = places_in(found, labels);
   SegmentDurations durations;
   durations.seen.resize(labels.size());

@@ -41,7 +41,7 @@ class SegmentationReader {
  public:
   explicit SegmentationReader(const std::string& path) { found_.path = path; }
 
-  Segmentation read() {
+  SegmentationFile read() {
     BedReader reader(found_.path);
     BedRecord record;
     while (reader.next(record)) add(record);
@@ -92,32 +92,32 @@ class SegmentationReader {
         segment.label = static_cast<std::uint32_t>(ranks[segment.label]);
   }
 
-  Segmentation found_;
+  SegmentationFile found_;
   std::set<std::string> seen_;
   std::unordered_map<std::string, std::uint32_t> index_;
 };
 
 }  // namespace
 
-const SegmentedChromosome* Segmentation::find(const std::string& chromosome) const {
+const SegmentedChromosome* SegmentationFile::find(const std::string& chromosome) const {
   const auto found = std::ranges::find(chromosomes, chromosome, &SegmentedChromosome::name);
   return found == chromosomes.end() ? nullptr : &*found;
 }
 
-std::uint32_t Segmentation::first_line(std::size_t label) const {
+std::uint32_t SegmentationFile::first_line(std::size_t label) const {
   for (const SegmentedChromosome& chromosome : chromosomes)
     for (const LabelledSegment& segment : chromosome.segments)
       if (segment.label == label) return segment.line;
   return 0;
 }
 
-std::int64_t Segmentation::bases() const {
+std::int64_t SegmentationFile::bases() const {
   std::int64_t sum = 0;
   for (const SegmentedChromosome& chromosome : chromosomes)
     for (const LabelledSegment& segment : chromosome.segments) sum += segment.size();
   return sum;
 }
 
-Segmentation read_segmentation(const std::string& path) { return SegmentationReader(path).read(); }
+SegmentationFile read_segmentation(const std::string& path) { return SegmentationReader(path).read(); }
 
 }  // namespace semicrf

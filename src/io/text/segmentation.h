@@ -25,7 +25,7 @@ struct SegmentedChromosome {
   std::vector<LabelledSegment> segments;  // sorted, not overlapping
 };
 
-struct Segmentation {
+struct SegmentationFile {
   std::string path;
   std::vector<Label> labels;                     // in natural order of their names; colours of column 9
   std::vector<SegmentedChromosome> chromosomes;  // in the order of the file
@@ -39,6 +39,6 @@ struct Segmentation {
 
 // InputError with the line: no label, segments of a chromosome that overlap or are not sorted, a chromosome
 // in two places; no segments at all. ReadError: cannot be opened or read.
-Segmentation read_segmentation(const std::string& path);
+SegmentationFile read_segmentation(const std::string& path);
 
 }  // namespace semicrf

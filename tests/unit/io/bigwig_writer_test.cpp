@@ -1,0 +1,143 @@
+// bigWig files that are written here, read again: by our reader, and by libBigWig where it is installed.
+#include "io/bigwig/bigwig_writer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <random>
+
+#include "core/error.h"
+#include "support/catch.h"
+#include "support/seeds.h"
+#include "support/temp_folder.h"
+#if SEMICRF_HAVE_LIBBIGWIG
+#include "support/libbigwig_peer.h"
+#endif
+
+namespace semicrf {
+namespace {
+
+struct Written {
+  std::vector<ChromInfo> chromosomes;
+  std::vector<std::vector<BigWigInterval>> intervals;  // by chromosome
+};
+
+std::string write_file(const test::TempFolder& folder, const Written& written, std::int64_t zoom) {
+  const std::string path = folder / "written.bw";
+  BigWigWriter writer(written.chromosomes, zoom, "");
+  for (std::size_t c = 0; c < written.chromosomes.size(); ++c)
+    for (const BigWigInterval& interval : written.intervals[c])
+      writer.add(c, interval.begin, interval.end, interval.value);
+  OutputFile output({path});
+  writer.write(output);
+  output.commit();
+  return path;
+}
+
+// `even`: values every 10 bases, else of any width with gaps.
+Written random_file(std::size_t chromosomes, std::int64_t length, bool even, std::mt19937_64& random) {
+  Written written;
+  for (std::size_t c = 0; c < chromosomes; ++c) {
+    // Not in the order of the names.
+    written.chromosomes.push_back({"chr" + std::to_string(chromosomes - c) + (c % 3 == 0 ? "_long" : ""),
+                                   length + static_cast<std::int64_t>(c)});
+    std::vector<BigWigInterval>& list = written.intervals.emplace_back();
+    if (c % 5 == 4) continue;  // no value at all
+    std::int64_t at = even ? 0 : static_cast<std::int64_t>(random() % 50);
+    while (at < written.chromosomes[c].length) {
+      const std::int64_t width = even ? 10 : 1 + static_cast<std::int64_t>(random() % 40);
+      const std::int64_t end = std::min(written.chromosomes[c].length, at + width);
+      list.push_back({at, end, static_cast<float>(random() % 1000) / 8 - 20});
+      at = end + (even || random() % 4 > 0 ? 0 : static_cast<std::int64_t>(random() % 300));
+    }
+  }
+  return written;
+}
+
+void check_intervals(const std::vector<BigWigInterval>& found, const std::vector<BigWigInterval>& expected) {
+  REQUIRE(found.size() == expected.size());
+  CHECK(found == expected);
+}
+
+void check_file(const Written& written, const std::string& path) {
+  BigWigFile file = BigWigFile::open(path);
+  CHECK(file.zoom_levels() >= 1);
+  REQUIRE(file.chromosomes().size() == written.chromosomes.size());
+  double sum = 0;
+  std::uint64_t covered = 0;
+  for (std::size_t c = 0; c < written.chromosomes.size(); ++c) {
+    const auto found = file.find_chromosome(written.chromosomes[c].name);
+    REQUIRE(found);
+    CHECK(file.chromosomes()[*found].length == written.chromosomes[c].length);
+    std::vector<BigWigInterval> intervals;
+    file.read(*found, 0, written.chromosomes[c].length, [&](std::span<const BigWigInterval> some) {
+      intervals.insert(intervals.end(), some.begin(), some.end());
+    });
+    check_intervals(intervals, written.intervals[c]);
+    for (const BigWigInterval& interval : written.intervals[c]) {
+      covered += static_cast<std::uint64_t>(interval.end - interval.begin);
+      sum += static_cast<double>(interval.value) * static_cast<double>(interval.end - interval.begin);
+    }
+#if SEMICRF_HAVE_LIBBIGWIG
+    const test::LibBigWigFile peer(path);
+    check_intervals(peer.intervals(written.chromosomes[c].name, 0, written.chromosomes[c].length),
+                    written.intervals[c]);
+#endif
+  }
+  REQUIRE(file.summary());
+  CHECK(file.summary()->bases_covered == covered);
+  CHECK(file.summary()->sum == Approx(sum).epsilon(1e-9));
+}
+
+}  // namespace
+
+TEST_CASE("what is written is read again", "[bigwig]") {
+  const std::uint64_t seed = testing::test_seed(91);
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const test::TempFolder folder;
+  for (const bool even : {false, true})
+    for (const auto& [chromosomes, length] :
+         {std::pair<std::size_t, std::int64_t>{1, 1}, {1, 700}, {2, 10'240}, {3, 10'241}, {7, 60'000}}) {
+      INFO(chromosomes << " chromosomes of " << length);
+      const Written written = random_file(chromosomes, length, even, random);
+      check_file(written, write_file(folder, written, 100));
+    }
+}
+
+TEST_CASE("many scaffolds and many blocks have trees of several levels", "[bigwig]") {
+  std::mt19937_64 random(5);
+  const test::TempFolder folder;
+  const Written scaffolds = random_file(700, 40, false, random);
+  const std::string path = write_file(folder, scaffolds, 10);
+  BigWigFile file = BigWigFile::open(path);
+  REQUIRE(file.chromosomes().size() == 700);
+  for (const std::size_t c : {0u, 1u, 255u, 256u, 257u, 699u}) {
+    const auto found = file.find_chromosome(scaffolds.chromosomes[c].name);
+    REQUIRE(found);
+    CHECK(file.has_values(*found) == !scaffolds.intervals[c].empty());
+  }
+  Written blocks{{{"chr1", 2'000'000}}, {{}}};  // 1,954 blocks
+  for (std::int64_t at = 0; at < 2'000'000; ++at)
+    blocks.intervals[0].push_back({at, at + 1, static_cast<float>(at % 97)});
+  check_file(blocks, write_file(folder, blocks, 10));
+}
+
+TEST_CASE("a file without values is a file", "[bigwig]") {
+  const test::TempFolder folder;
+  const Written written{{{"b", 100}, {"a", 7}}, {{}, {}}};
+  check_file(written, write_file(folder, written, 100));
+}
+
+TEST_CASE("what no bigWig file can hold is refused", "[bigwig]") {
+  CHECK_THROWS_AS(BigWigWriter({}, 10, ""), InputError);
+  CHECK_THROWS_AS(BigWigWriter({{"long", std::int64_t{1} << 33}}, 10, ""), InputError);
+  BigWigWriter writer({{"a", 100}, {"b", 100}}, 10, "");
+  writer.add(1, 5, 10, 1);
+  CHECK_THROWS_AS(writer.add(1, 9, 12, 1), std::logic_error);
+  CHECK_THROWS_AS(writer.add(1, 90, 101, 1), std::logic_error);
+  CHECK_THROWS_AS(writer.add(0, 0, 1, 1), std::logic_error);
+  CHECK_THROWS_AS(writer.add(1, 20, 30, std::nanf("")), std::logic_error);
+}
+
+}  // namespace semicrf
