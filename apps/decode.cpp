@@ -77,7 +77,7 @@ void add_decode_command(CLI::App& program) {
       "                    and end are those of the two segments beside them), then the others, and of both\n"
       "                    the widest first. They are not sorted by position, so that --write-index leaves\n"
       "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
-      "  --posterior FILE  boundary posterior of the same run, bedGraph\n"
+      "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
           shared_outputs_help());
   const auto arguments = std::make_shared<DecodeArguments>();

@@ -36,10 +36,13 @@ void add_posterior_command(CLI::App& program) {
   CLI::App* command = add_command(
       program, "posterior", "Compute the probability of a boundary at every bin, as bedGraph.",
       "Outputs:\n"
-      "  -o FILE            bedGraph: the value of a bin is the probability that a segment starts there\n"
-      "  --labels-out NAME  label posteriors: bedGraph files NAME.LABEL.bedgraph (.gz when -o is); or, when\n"
-      "                     NAME ends in .npy, one array (bins, labels) of the only sequence, NaN where\n"
-      "                     nothing was computed\n"
+      "  -o FILE            bedGraph: the value of a bin is the probability that a segment starts there; or\n"
+      "                     bigWig, when FILE ends in .bw\n"
+      "  --labels-out NAME  label posteriors: bedGraph files NAME.LABEL.bedgraph (.gz when -o is); of "
+      "NAME.bw\n"
+      "                     bigWig files NAME.LABEL.bw; or, when NAME ends in .npy, one array (bins, labels) "
+      "of\n"
+      "                     the only sequence, NaN where nothing was computed\n"
       "  --starts-out NAME  the same of P(a segment of the label starts at the bin)\n"
       "  --ends-out NAME    the same of P(a segment of the label has its last bin there)\n"
       "  --counts-out FILE  .npz: log_partition (1), and the expected numbers of transitions: transition (C, "

@@ -2,13 +2,16 @@
 
 import contextlib
 import os
+import random
 import signal
 import stat
+import struct
 import subprocess
 import time
+import zlib
 
 from harness import Skip, check
-from make_inputs import npy_header, parameters
+from make_inputs import npy, npy_header, parameters, track_parameters
 
 DECODE = "decode -p scores.params.json "
 POSTERIOR = "posterior -p scores.params.json "
@@ -169,3 +172,69 @@ def test_a_failing_run_leaves_the_old_output(box):
     box.write("out.bed", OLD)
     box.fails(DECODE + "-o out.bed bad.npy", 3)
     box.fails(DECODE + "-o out.bed scores.npy bad.npy", 3)
+
+
+def bigwig_intervals(content):
+    """(chromosome, begin, end, value) of all data sections, which lie one after the other; and the zoom levels."""
+    magic, version, zooms, tree, data, index = struct.unpack_from("<IHHQQQ", content, 0)
+    check(magic == 0x888FFC26 and version == 4 and content[-4:] == content[:4] and tree < data < index, "header")
+    _, _, key, _, count, _ = struct.unpack_from("<IIIIQQ", content, tree)
+    names = {}
+    at = tree + 32
+    check(content[at] == 1, "the tree has one node")
+    for i in range(struct.unpack_from("<H", content, at + 2)[0]):
+        name, number, length = struct.unpack_from("<%dsII" % key, content, at + 4 + i * (key + 8))
+        names[number] = (name.rstrip(b"\0").decode(), length)
+    check(len(names) == count, "%d chromosomes" % count)
+    found, rest = [], content[data + 8:index]
+    for _ in range(struct.unpack_from("<Q", content, data)[0]):
+        stream = zlib.decompressobj()
+        block = stream.decompress(rest)
+        rest = stream.unused_data
+        chrom, begin, _, step, _, kind, _, items = struct.unpack_from("<IIIIIBBH", block, 0)
+        for i in range(items):
+            if kind == 3:
+                found.append((names[chrom][0], begin + i * step, min(names[chrom][1], begin + (i + 1) * step), struct.unpack_from("<f", block, 24 + 4 * i)[0]))
+            else:
+                start, end, value = struct.unpack_from("<IIf", block, 24 + 12 * i)
+                found.append((names[chrom][0], start, end, value))
+    check(not rest, "bytes between data and index")
+    return found, zooms
+
+
+def as_float(text):
+    return struct.unpack("<f", struct.pack("<f", float(text)))[0]
+
+
+def bedgraph_intervals(text):
+    return [(c, int(b), int(e), as_float(v)) for c, b, e, v in
+            (line.split("\t") for line in text.splitlines() if line and not line.startswith(("#", "track")))]
+
+
+def test_bigwig_has_what_bedgraph_has(box):
+    rng = random.Random(77)
+    for name, bins in (("chrB", 2500), ("chrA", 40), ("chrC", 1)):
+        box.write(name + ".npy", npy([[rng.gauss(0, 1.5) for _ in range(2)] for _ in range(bins)]))
+    box.write("g.tsv", "chrB\t24995\nchrA\t400\nchrC\t7\nchrD\t5000\n")
+    parameters(box, "p.json", labels=["x/y", "off"], max_duration=5, transition=[["-inf", 0], [0, "-inf"]], duration={"kind": "uniform"}, bin_size=10)
+    run = "posterior -q -p p.json -g g.tsv %s chrA.npy chrB.npy chrC.npy"
+    for options in ("", "--digits 2", "--min-posterior 0.1", "-r chrB:101-3000 -r chrA", "-t 3"):
+        box.ok(run % ("%s -o b.bedgraph --labels-out l --starts-out s --ends-out e" % options))
+        box.ok(run % ("%s -o b.bw --labels-out l.bw --starts-out s.bigwig --ends-out e.bigWig" % options))
+        pairs = [("b.bw", "b.bedgraph")] + [("%s.%s.%s" % (name, label, ending), "%s.%s.bedgraph" % (name, label))
+                                            for name, ending in (("l", "bw"), ("s", "bigwig"), ("e", "bigWig")) for label in ("x_y", "off")]
+        for binary, text in pairs:
+            found, zooms = bigwig_intervals(box.path(binary).read_bytes())
+            check(found == bedgraph_intervals(box.text(text)) and zooms >= 1, "%s is not %s (%s)" % (binary, text, options))
+    threaded = box.path("b.bw").read_bytes()
+    box.ok(run % "-o b.bw -t 1")
+    check(box.path("b.bw").read_bytes() == threaded, "threads change the bytes")
+    box.ok("decode -q -p p.json -g g.tsv -o d.bed --posterior d.bw chrA.npy chrB.npy chrC.npy")
+    box.ok("decode -q -p p.json -g g.tsv -o d.bed --posterior d.bedgraph chrA.npy chrB.npy chrC.npy")
+    check(bigwig_intervals(box.path("d.bw").read_bytes())[0] == bedgraph_intervals(box.text("d.bedgraph")), "decode --posterior")
+    said = box.ok("info b.bw").stdout
+    check("3 chromosomes" in said and "zoom level" in said, said)
+    # What was written is an input again.
+    track_parameters(box, "t.json", tracks=("b",), bin_size=10)
+    box.ok("decode -q -p t.json -o t.bed b.bw")
+    box.fails("decode -p p.json -o d.bw chrA.npy", 2, "d.bw", "BED")

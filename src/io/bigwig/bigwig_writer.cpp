@@ -18,7 +18,7 @@ constexpr std::size_t kFanOut = 256;                      // children of a node 
 constexpr std::size_t kMostLevels = 10;
 constexpr std::int64_t kZoomFactor = 4;
 constexpr int kCompression = 6;                         // of libdeflate: as small as zlib's
-constexpr std::size_t kSpooled = std::size_t{1} << 20;  // bytes in memory
+constexpr std::size_t kSpooled = std::size_t{1} << 18;  // bytes in memory
 constexpr std::uint32_t kMagic = 0x888FFC26, kTreeMagic = 0x78CA8C91, kIndexMagic = 0x2468ACE0;
 constexpr std::uint64_t kHeaderBytes = 64, kZoomHeaderBytes = 24, kSummaryBytes = 40;
 

@@ -560,6 +560,8 @@ std::vector<ProvenanceInput> InputSet::provenance() const {
   return inputs;
 }
 
+const std::vector<Chromosome>& InputSet::chromosomes() const { return state_->chromosomes; }
+
 std::int64_t InputSet::longest_chromosome() const {
   std::int64_t longest = 0;
   for (const Chromosome& chromosome : state_->chromosomes) longest = std::max(longest, chromosome.length);

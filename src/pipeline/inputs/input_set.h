@@ -92,6 +92,8 @@ class InputSet {
   // as in ReadOptions.
   std::size_t mapped_bytes(std::size_t cache_bytes) const;
   std::size_t num_labels() const;
+  // Of the sequences, in the order of the output.
+  const std::vector<Chromosome>& chromosomes() const;
   // Longest chromosome in bases, for index_kind_for.
   std::int64_t longest_chromosome() const;
 

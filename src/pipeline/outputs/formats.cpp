@@ -17,7 +17,9 @@ struct Format {
 };
 
 constexpr std::array kSegmentFormats = {Format<SegmentOutput>{"", make_bed_sink}};
-constexpr std::array kTrackFormats = {Format<TrackOutput>{"", make_bedgraph_sink}};
+constexpr std::array kTrackFormats = {
+    Format<TrackOutput>{".bw", make_bigwig_sink}, Format<TrackOutput>{".bigwig", make_bigwig_sink},
+    Format<TrackOutput>{".bigWig", make_bigwig_sink}, Format<TrackOutput>{"", make_bedgraph_sink}};
 
 template <class Output, std::size_t kFormats>
 PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFormats>& formats) {
@@ -47,7 +49,15 @@ PlannedOutput segment_output(const SegmentOutput& output) {
   return result;
 }
 
-PlannedOutput track_output(const TrackOutput& output) { return planned(output, kTrackFormats); }
+PlannedOutput track_output(const TrackOutput& output) {
+  PlannedOutput result = planned(output, kTrackFormats);
+  if (is_bigwig_name(output.file.path)) result.header.clear();  // a binary format has no place for it
+  return result;
+}
+
+bool is_bigwig_name(std::string_view path) {
+  return path.ends_with(".bw") || path.ends_with(".bigwig") || path.ends_with(".bigWig");
+}
 
 PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values) {
   return {file, "", 1,

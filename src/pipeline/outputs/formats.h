@@ -6,10 +6,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/chain_model.h"
 #include "io/arrays/npy_writer.h"
+#include "io/bigwig/bigwig_reader.h"
 #include "io/text/bed_writer.h"
 #include "io/text/bedgraph_writer.h"
 #include "model/parameters.h"
@@ -61,8 +63,14 @@ struct TrackOutput {
   PosteriorValues values = &PosteriorBlock::labels;  // (n, C); with a label
   std::size_t num_labels = 0;
   int threads = 1;  // that compress
+  // For bigWig: all chromosomes of the run in the order of the output, and the bases per bin.
+  std::vector<ChromInfo> chromosomes = {};
+  std::int64_t bin_size = 1;
 };
+// bedGraph, or bigWig where is_bigwig_name() says so.
 PlannedOutput track_output(const TrackOutput& output);
+// Whether a file of this name is written as bigWig: it ends in .bw, .bigwig or .bigWig.
+bool is_bigwig_name(std::string_view path);
 
 // Posteriors of all labels of the only sequence, NPY (bins, C); bins outside of the pieces are NaN.
 PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values);
@@ -80,6 +88,7 @@ PlannedOutput stats_output(const std::string& path, RunReport& report, const std
 // The sinks.
 std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
+std::unique_ptr<OutputSink> make_bigwig_sink(OutputFile& file, const TrackOutput& output);
 std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,
                                                   PosteriorValues values);
 std::unique_ptr<OutputSink> make_counts_sink(OutputFile& file, const ChainModel& model);

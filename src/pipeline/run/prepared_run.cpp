@@ -23,7 +23,7 @@ namespace semicrf {
 namespace {
 
 // What a run touches of the program beyond what preparing it does, its output buffers and spools.
-constexpr std::size_t kRunMemory = std::size_t{3} << 20;
+constexpr std::size_t kRunMemory = std::size_t{4} << 20;
 constexpr std::size_t kSlabMemory = std::size_t{512} << 10;   // of a thread that reads a bigWig file
 constexpr std::size_t kPrintMemory = std::size_t{192} << 10;  // of a thread that prints posteriors
 constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what is not counted

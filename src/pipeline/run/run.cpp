@@ -15,10 +15,18 @@
 namespace semicrf {
 namespace {
 
+// Segments and lists of them are text.
 void refuse_bigwig(const std::string& path) {
-  if (path.ends_with(".bw") || path.ends_with(".bigwig") || path.ends_with(".bigWig"))
-    throw UsageError(path + ": bigWig cannot be written yet",
-                     "write bedGraph instead: give a name ending in .bedgraph or .bedgraph.gz");
+  if (is_bigwig_name(path))
+    throw UsageError(path + ": segments are written as BED, not as bigWig", "give a name ending in .bed");
+}
+
+// What bigWig files need to know besides.
+TrackOutput located(TrackOutput output, const PreparedRun& run) {
+  for (const Chromosome& chromosome : run.inputs().chromosomes())
+    output.chromosomes.push_back({chromosome.name, chromosome.length});
+  output.bin_size = run.inputs().bin_size();
+  return output;
 }
 
 std::string shortest_text(double value) {
@@ -132,8 +140,9 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
                                    {}}));
   }
   if (!options.posterior_path.empty())
-    plan.push_back(track_output(
-        {run.output(options.posterior_path), header, {options.run.digits, 0, threads}, {}, {}, 0, threads}));
+    plan.push_back(track_output(located(
+        {run.output(options.posterior_path), header, {options.run.digits, 0, threads}, {}, {}, 0, threads},
+        run)));
   add_tables(options, run, named, plan);
   return plan;
 }
@@ -164,7 +173,8 @@ void check_best(const DecodeOptions& options) {
 
 void check_options(const DecodeOptions& options) {
   check_best(options);
-  for (const std::string& path : {options.output, options.posterior_path, options.review_path})
+  for (const std::string& path :
+       {options.output, options.table_path, options.boundaries_path, options.review_path})
     refuse_bigwig(path);
   if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
       options.review_path.empty())
@@ -227,9 +237,13 @@ constexpr std::array kLabelOutputs = {
     LabelOutput{"--starts-out", &PosteriorOptions::starts_out, &PosteriorBlock::starts},
     LabelOutput{"--ends-out", &PosteriorOptions::ends_out, &PosteriorBlock::ends}};
 
-// PREFIX.LABEL.bedgraph, compressed when the boundary posterior is.
+// PREFIX.LABEL.bedgraph, compressed when the boundary posterior is; of PREFIX.bw, PREFIX.LABEL.bw.
 std::string label_track_path(const PosteriorOptions& options, const std::string& prefix,
                              const std::string& label) {
+  if (is_bigwig_name(prefix)) {
+    const std::size_t ending = prefix.rfind('.');
+    return prefix.substr(0, ending) + "." + in_file_name(label) + prefix.substr(ending);
+  }
   return prefix + "." + in_file_name(label) +
          (options.output.ends_with(".gz") ? ".bedgraph.gz" : ".bedgraph");
 }
@@ -259,8 +273,8 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
   const std::vector<Label>& labels = run.parameters().labels;
   const BedGraphOptions bedgraph{options.run.digits, options.min_posterior, options.run.engine.threads};
   OutputPlan plan;
-  plan.push_back(
-      track_output({run.output(options.output), header, bedgraph, {}, {}, 0, options.run.engine.threads}));
+  plan.push_back(track_output(
+      located({run.output(options.output), header, bedgraph, {}, {}, 0, options.run.engine.threads}, run)));
   for (const LabelOutput& output : kLabelOutputs) {
     const std::string& name = options.*output.name;
     if (name.ends_with(".npy")) {
@@ -268,8 +282,9 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
           label_array_output({name}, label_array_shape(options, run, output.option), output.values));
     } else if (!name.empty()) {
       for (std::size_t i = 0; i < labels.size(); ++i)
-        plan.push_back(track_output({run.output(label_track_path(options, name, labels[i].name)), header,
-                                     bedgraph, i, output.values, labels.size(), 1}));
+        plan.push_back(track_output(located({run.output(label_track_path(options, name, labels[i].name)),
+                                             header, bedgraph, i, output.values, labels.size(), 1},
+                                            run)));
     }
   }
   if (!options.counts_out.empty())
@@ -278,8 +293,6 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
 }
 
 RunCommand posterior_command(const PosteriorOptions& options) {
-  for (const std::string& path : {options.output, options.labels_out, options.starts_out, options.ends_out})
-    refuse_bigwig(path);
   if (!options.counts_out.empty() && !options.counts_out.ends_with(".npz"))
     throw UsageError("--counts-out " + options.counts_out + ": the counts are written as .npz only",
                      "give a name that ends in .npz");
