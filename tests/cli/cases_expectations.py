@@ -258,7 +258,6 @@ def test_entropy_can_be_left_out(box):
 
 def test_names_of_outputs_that_cannot_be(box):
     box.fails("posterior -p scores.params.json --counts-out c.npy -o b.bedgraph scores.npy", 2, "c.npy", ".npz")
-    box.fails("posterior -p scores.params.json --starts-out s.bw -o b.bedgraph scores.npy", 2, "s.bw")
     box.fails("posterior -p scores.params.json --starts-out same --ends-out same -o b.bedgraph scores.npy", 2, "same")
     npz(box.path("two.npz"), [("a.npy", npy([[0, 0, 1]] * 20)), ("b.npy", npy([[0, 0, 1]] * 20))])
     box.fails("posterior -p scores.params.json --ends-out e.npy -o b.bedgraph two.npz", 2, "--ends-out", "one sequence")

@@ -119,9 +119,10 @@ def test_index_needs_a_bgzip_file(box):
     box.fails("decode -p scores.params.json --write-index scores.npy", 2)
 
 
-def test_bigwig_output_does_not_exist_yet(box):
-    box.fails("posterior -p scores.params.json -o out.bw scores.npy", 2, "out.bw")
-    box.fails("decode -p scores.params.json -o out.bed --posterior out.bw scores.npy", 2, "out.bw")
+def test_segments_are_no_bigwig(box):
+    for option in ("-o", "--table", "--boundaries", "--review"):
+        out = "" if option == "-o" else "-o out.bed "
+        box.fails("decode -p scores.params.json %s%s out.bw scores.npy" % (out, option), 2, "out.bw", "BED")
 
 
 def test_bin_size_must_equal_the_parameters(box):
