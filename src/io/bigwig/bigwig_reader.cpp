@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -28,7 +29,14 @@ bool is_swapped(const MappedFile& file) {
 
 struct BigWigFile::State {
   explicit State(const std::string& path)
-      : file(path), view(file.bytes(), path, is_swapped(file)), index(BigWigIndex::read(view)) {}
+      : file(path),
+        view(file.bytes(), path, is_swapped(file)),
+        index(BigWigIndex::read(view)),
+        by_name(index.chromosomes.size()) {
+    std::iota(by_name.begin(), by_name.end(), std::size_t{0});
+    std::ranges::sort(by_name, {},
+                      [&](std::size_t i) -> std::string_view { return index.chromosomes[i].name; });
+  }
 
   // The blocks that meet bases [begin, end) of a chromosome; its block list is kept until another one is
   // asked for.
@@ -62,6 +70,7 @@ struct BigWigFile::State {
   MappedFile file;
   ByteView view;
   BigWigIndex index;
+  std::vector<std::size_t> by_name;    // places of the chromosomes, in the order of their names
   std::size_t loaded = kNoChromosome;  // the chromosome of `blocks`
   std::vector<BigWigBlock> blocks;
   std::vector<SectionDecoder> decoders;
@@ -141,11 +150,10 @@ bool BigWigFile::big_endian() const { return state_->view.swap(); }
 const std::optional<BigWigSummary>& BigWigFile::summary() const { return state_->index.summary; }
 
 std::optional<std::size_t> BigWigFile::find_chromosome(std::string_view name) const {
-  const auto& all = chromosomes();
-  const auto found =
-      std::find_if(all.begin(), all.end(), [&](const ChromInfo& chrom) { return chrom.name == name; });
-  if (found == all.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - all.begin());
+  const auto name_of = [&](std::size_t i) -> std::string_view { return chromosomes()[i].name; };
+  const auto found = std::ranges::lower_bound(state_->by_name, name, {}, name_of);
+  if (found == state_->by_name.end() || name_of(*found) != name) return std::nullopt;
+  return *found;
 }
 
 void BigWigFile::read(std::size_t chrom, std::int64_t begin, std::int64_t end, const IntervalVisitor& visit) {

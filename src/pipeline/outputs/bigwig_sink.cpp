@@ -1,8 +1,8 @@
 // One value per bin as bigWig.
-#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 #include <string>
+#include <unordered_map>
 
 #include "io/bigwig/bigwig_writer.h"
 #include "io/text/fixed_decimal.h"
@@ -21,14 +21,17 @@ class BigWigSink : public OutputSink {
         output_(output),
         decimal_(output.bedgraph.digits),
         scale_(std::pow(10.0, output.bedgraph.digits)),
-        writer_(output.chromosomes, kZoomBins * output.bin_size, "") {}
+        writer_(output.chromosomes, kZoomBins * output.bin_size, "") {
+    for (std::size_t i = 0; i < output.chromosomes.size(); ++i)
+      places_.emplace(output.chromosomes[i].name, i);
+  }
 
   void begin_piece(const BinLocation& location, const PieceResult&, bool) override {
     location_ = location;
     next_bin_ = 0;
-    const auto found = std::ranges::find(output_.chromosomes, location.chromosome, &ChromInfo::name);
-    if (found == output_.chromosomes.end()) throw std::logic_error("bigWig: a chromosome that is not listed");
-    chrom_ = static_cast<std::size_t>(found - output_.chromosomes.begin());
+    const auto found = places_.find(location.chromosome);
+    if (found == places_.end()) throw std::logic_error("bigWig: a chromosome that is not listed");
+    chrom_ = found->second;
   }
 
   void add_block(const PosteriorBlock& block) override {
@@ -73,6 +76,7 @@ class BigWigSink : public OutputSink {
   FixedDecimal decimal_;
   double scale_;
   BigWigWriter writer_;
+  std::unordered_map<std::string, std::size_t> places_;  // of chromosomes in the file
   BinLocation location_;
   std::size_t chrom_ = 0;
   std::int64_t next_bin_ = 0;  // of the piece
