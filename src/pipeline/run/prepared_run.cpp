@@ -23,7 +23,9 @@ namespace semicrf {
 namespace {
 
 // What a run touches of the program beyond what preparing it does, its output buffers and spools.
-constexpr std::size_t kRunMemory = std::size_t{4} << 20;
+constexpr std::size_t kRunMemory = std::size_t{3} << 20;
+// More of that where posteriors are the result, as measured.
+constexpr std::size_t kPosteriorMemory = std::size_t{1} << 20;
 constexpr std::size_t kSlabMemory = std::size_t{512} << 10;   // of a thread that reads a bigWig file
 constexpr std::size_t kPrintMemory = std::size_t{192} << 10;  // of a thread that prints posteriors
 constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what is not counted
@@ -235,7 +237,8 @@ std::size_t PreparedRun::forecast_peak() const {
   });
   const std::size_t readers = std::min(threads, inputs_.steps().tracks.size());
   const std::size_t printers = analysis_.posteriors && threads > 1 ? threads : 0;
-  const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) +
+  const std::size_t posteriors = analysis_.posteriors && !analysis_.viterbi ? kPosteriorMemory : 0;
+  const std::size_t bytes = static_cast<std::size_t>(resident_bytes().own + program_bytes_) + posteriors +
                             inputs_.mapped_bytes(read_options().cache_bytes) + most + kRunMemory +
                             (threads - 1) * thread_memory(positions_, threads) + readers * kSlabMemory +
                             printers * kPrintMemory;
