@@ -1,6 +1,5 @@
 // semicrf compare: segmentations of several samples against each other.
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <set>
 #include <string>
@@ -28,12 +27,7 @@ std::vector<Sample> read_samples(const CompareArguments& arguments) {
   std::set<std::string> names;
   for (const std::string& argument : arguments.samples) {
     std::string path = argument;
-    std::string name = take_sequence_name(path);
-    if (name.empty()) {
-      std::filesystem::path file = std::filesystem::path(path).filename();
-      if (file.extension() == ".gz") file = file.stem();
-      name = file.stem().string();
-    }
+    const std::string name = take_file_name(path);
     if (!names.insert(name).second)
       throw UsageError("two samples are named '" + name + "'", "name them: NAME=PATH");
     samples.push_back({name, read_segmentation(path)});

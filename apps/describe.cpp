@@ -28,7 +28,7 @@ void describe(const DescribeArguments& arguments) {
   check_outputs(outputs, inputs);
   std::optional<Parameters> model;
   if (!arguments.parameters.empty()) model = read_params_json(arguments.parameters).parameters;
-  const SegmentationSummary summary =
+  const std::vector<LabelSummary> summary =
       summarize(read_segmentation(arguments.segments), model ? &*model : nullptr);
   write_whole_output(arguments.output, summary_text(summary));
   if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));

@@ -43,7 +43,7 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   options.engine = engine_options(arguments.engine);
   options.emission = emission_from_name(arguments.emission);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
-  options.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
+  options.input.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
   if (!arguments.durations.empty()) options.law.durations = law_kind(arguments.durations);
   if (arguments.init == "random") {
     options.start = LearnStart::kRandom;

@@ -142,11 +142,6 @@ class Learner {
   }
 
  private:
-  InputOptions lacking_options() const {
-    InputOptions options = options_.input;
-    options.missing = options_.missing;
-    return options;
-  }
   bool from_file() const { return !options_.input.parameters.empty() || !options_.chromhmm_model.empty(); }
   const std::string& init_path() const {
     return options_.chromhmm_model.empty() ? options_.input.parameters : options_.chromhmm_model;
@@ -179,7 +174,7 @@ class Learner {
       throw InputError({init_path(), "/training/emission_scale",
                         "the emissions of these --init parameters are not log densities but a multiple",
                         "learn starts from models of single bins; start without --init FILE"});
-    lacking_tracks_ = settle_lacking(lacking_options(), *init_, recorded);
+    lacking_tracks_ = settle_lacking(options_.input, *init_, recorded);
     init_family_ = emission_from_name(recorded.family);
     sizes_ = std::move(recorded.sizes);
     const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations;
@@ -222,7 +217,7 @@ class Learner {
       for (const Track& track : init_->tracks)
         if (track.is_input()) tracks_.push_back(track);
     } else {
-      tracks_ = tracks_of_inputs(options_.input, options_.missing);
+      tracks_ = tracks_of_inputs(options_.input, options_.input.missing);
     }
     std::vector<Track> raw = tracks_;
     for (Track& track : raw) {
@@ -439,17 +434,15 @@ class Learner {
   }
 
   // Where the fits begin, or go on from a checkpoint.
-  std::vector<EmState> first_states() const {
+  std::vector<EmState> first_states(const std::string& print) const {
     std::vector<Parameters> shapes;
     for (const Job& job : jobs()) shapes.push_back(shaped(job.labels));
-    const bool absent = !options_.resume.empty() && !std::filesystem::exists(options_.resume);
-    if (absent && !options_.resume_must_exist)
-      tell(log_, "no checkpoint " + options_.resume + " yet: learning starts anew");
-    if (!options_.resume.empty() && (!absent || options_.resume_must_exist)) {
-      std::vector<EmState> states = read_learn_checkpoint(options_.resume, fingerprint(), shapes);
+    const auto say = [this](const std::string& line) { tell(log_, line); };
+    if (is_resumed(options_.resume, options_.resume_must_exist, "learning", say)) {
+      std::vector<EmState> states = read_learn_checkpoint(options_.resume, print, shapes);
       std::size_t iterations = 0;
       for (const EmState& state : states) iterations += state.log_likelihood.size();
-      tell(log_, "resumed after " + std::to_string(iterations) + " passes over the data in all fits");
+      say("resumed after " + std::to_string(iterations) + " passes over the data in all fits");
       return states;
     }
     std::vector<EmState> states(shapes.size());
@@ -478,8 +471,10 @@ class Learner {
   void fit_all() {
     const std::vector<Job> all = jobs();
     const int at_once = fits_at_once();
-    std::vector<EmState> states = first_states();
-    LearnCheckpoint checkpoint(options_.checkpoint, fingerprint(), options_.checkpoint_every, states,
+    const bool on_disk = !options_.checkpoint.empty() || !options_.resume.empty();
+    const std::string print = on_disk ? fingerprint() : "";
+    std::vector<EmState> states = first_states(print);
+    LearnCheckpoint checkpoint(options_.checkpoint, print, options_.checkpoint_every, states,
                                [this](const std::string& line) { tell(log_, line); });
     std::vector<int> free_parameters(all.size());
     parallel_for(at_once, all.size(), [&](std::size_t i, int) {

@@ -27,9 +27,8 @@ struct LearnOptions {
   std::optional<std::int64_t> max_memory;  // bytes
   std::optional<EmissionFamily> emission;  // absent: by the values of the tracks
   std::optional<Transform> transform;      // of Gaussian emissions; absent: chosen for every track
-  MissingPolicy missing = MissingPolicy::kDefault;
-  double binarize_tail = 1e-4;      // of the Poisson distribution, by which tracks become 0 and 1
-  std::optional<double> threshold;  // in its place: raw values from here on are 1
+  double binarize_tail = 1e-4;             // of the Poisson distribution, by which tracks become 0 and 1
+  std::optional<double> threshold;         // in its place: raw values from here on are 1
   LawOptions law;
   LearnStart start = LearnStart::kKMeans;
   int restarts = 1;

@@ -158,8 +158,6 @@ double PairAgreement::common() const {
 
 double PairAgreement::agreeing() const {
   double sum = 0;
-  std::size_t labels = 0;
-  while (labels * labels < bases.size()) ++labels;
   for (std::size_t c = 0; c < labels; ++c) sum += bases[c * labels + c];
   return sum;
 }
@@ -170,7 +168,7 @@ Agreement compare_samples(const std::vector<Sample>& samples) {
   const std::size_t labels = agreement.labels.names.size();
   for (std::size_t a = 0; a < samples.size(); ++a)
     for (std::size_t b = a + 1; b < samples.size(); ++b)
-      agreement.pairs.push_back({a, b, std::vector<double>(labels * labels)});
+      agreement.pairs.push_back({a, b, labels, std::vector<double>(labels * labels)});
   // Pairs by themselves: what a third sample lacks does not matter to them.
   for (PairAgreement& pair : agreement.pairs) {
     const std::vector<const SegmentationFile*> two{&samples[pair.a].segmentation,

@@ -41,6 +41,7 @@ void visit_stretches(const std::vector<const SegmentationFile*>& samples, const 
 // Of two samples a and b: bases of each pair of labels, (C, C) row-major, [label in a][label in b].
 struct PairAgreement {
   std::size_t a = 0, b = 0;
+  std::size_t labels = 0;  // C
   std::vector<double> bases;
 
   double common() const;    // bases

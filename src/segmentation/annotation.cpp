@@ -1,7 +1,6 @@
 #include "segmentation/annotation.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <tuple>
 
 #include "core/error.h"
@@ -18,13 +17,6 @@ auto order_of(const AnnotatedInterval& interval) {
 
 bool is_before(const AnnotatedInterval& a, const AnnotatedInterval& b) { return order_of(a) < order_of(b); }
 bool is_same(const AnnotatedInterval& a, const AnnotatedInterval& b) { return order_of(a) == order_of(b); }
-
-// The file's name without folder, .gz and one extension.
-std::string stem_of(const std::string& path) {
-  std::filesystem::path file = std::filesystem::path(path).filename();
-  if (file.extension() == ".gz") file = file.stem();
-  return file.stem().string();
-}
 
 // Every interval becomes the one base that `base` says.
 template <class Base>
@@ -68,9 +60,8 @@ std::int64_t Annotation::intervals() const {
 
 Annotation read_annotation(const std::string& argument) {
   std::string path = argument;
-  std::string name = take_sequence_name(path);
-  if (name.empty()) name = path == "-" ? "annotation" : stem_of(path);
-  Annotation annotation{name, {}};
+  const std::string name = take_file_name(path);
+  Annotation annotation{name == "-" ? "annotation" : name, {}};
   for_each_interval(path, [&](const BedRecord& record) { add_interval(record, annotation); });
   sort_intervals(annotation);
   return annotation;

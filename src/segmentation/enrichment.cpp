@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "eval/stretches.h"
 #include "io/json/json_document.h"
 #include "io/text/bedgraph_reader.h"
 #include "io/text/label_track_files.h"
@@ -30,11 +31,10 @@ std::int64_t common(std::int64_t begin, std::int64_t end, std::int64_t other_beg
 
 // Calls visit(index of a piece, bases in common) for every piece of a sorted list that overlaps one of the
 // sorted intervals.
-template <class Piece, class Visit>
-void for_each_overlap(const std::vector<Piece>& pieces, const std::vector<AnnotatedInterval>& intervals,
-                      Visit visit) {
+template <class Piece, class Interval, class Visit>
+void for_each_overlap(const std::vector<Piece>& pieces, const std::vector<Interval>& intervals, Visit visit) {
   std::size_t first = 0;
-  for (const AnnotatedInterval& interval : intervals) {
+  for (const Interval& interval : intervals) {
     while (first < pieces.size() && pieces[first].end <= interval.begin) ++first;
     for (std::size_t i = first; i < pieces.size() && pieces[i].begin < interval.end; ++i)
       visit(i, common(pieces[i].begin, pieces[i].end, interval.begin, interval.end));
@@ -48,29 +48,17 @@ const std::vector<AnnotatedInterval>& intervals_on(const Annotation& annotation,
   return found == annotation.chromosomes.end() ? none : found->second;
 }
 
-// The parts of segments as intervals, touching ones as one.
-std::vector<AnnotatedInterval> covered(const SegmentedChromosome& chromosome) {
-  std::vector<AnnotatedInterval> runs;
+// The parts of segments, touching ones as one.
+std::vector<BinRange> covered(const SegmentedChromosome& chromosome) {
+  std::vector<BinRange> runs;
   for (const LabelledSegment& segment : chromosome.segments) {
     if (!runs.empty() && runs.back().end == segment.begin) {
       runs.back().end = segment.end;
     } else {
-      runs.push_back({segment.begin, segment.end, false});
+      runs.push_back({segment.begin, segment.end});
     }
   }
   return runs;
-}
-
-std::vector<AnnotatedInterval> intersection(const std::vector<AnnotatedInterval>& a,
-                                            const std::vector<AnnotatedInterval>& b) {
-  std::vector<AnnotatedInterval> both;
-  std::size_t i = 0, j = 0;
-  while (i < a.size() && j < b.size()) {
-    const std::int64_t begin = std::max(a[i].begin, b[j].begin), end = std::min(a[i].end, b[j].end);
-    if (begin < end) both.push_back({begin, end, false});
-    (a[i].end < b[j].end ? i : j) += 1;
-  }
-  return both;
 }
 
 // Sums of P(label) within the segments: over all their bases, and over those of the annotation.
@@ -78,11 +66,13 @@ void add_expected(const SegmentedChromosome& chromosome, const std::vector<Annot
                   const LabelTrack& track, Overlap& overlap) {
   const auto steps = track.chromosomes.find(chromosome.name);
   if (steps == track.chromosomes.end()) return;
-  const std::vector<AnnotatedInterval> inside = covered(chromosome);
+  const std::vector<BinRange> inside = covered(chromosome);
+  std::vector<BinRange> annotated;
+  for (const AnnotatedInterval& interval : intervals) annotated.push_back({interval.begin, interval.end});
   for_each_overlap(steps->second, inside, [&](std::size_t i, std::int64_t bases) {
     overlap.label += steps->second[i].value * static_cast<double>(bases);
   });
-  for_each_overlap(steps->second, intersection(inside, intervals), [&](std::size_t i, std::int64_t bases) {
+  for_each_overlap(steps->second, common_ranges(inside, annotated), [&](std::size_t i, std::int64_t bases) {
     overlap.both += steps->second[i].value * static_cast<double>(bases);
   });
 }

@@ -2,7 +2,6 @@
 
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <span>
 #include <utility>
 
@@ -112,10 +111,8 @@ void say(const TrainLog& log, const std::string& line) {
 
 FitState start_state(const TrainOptions& options, const TrainingSetup& setup, const ParameterSpace& space,
                      const TrainLog& log) {
-  const bool absent = !options.resume.empty() && !std::filesystem::exists(options.resume);
-  if (absent && !options.resume_must_exist)
-    say(log, "no checkpoint " + options.resume + " yet: the training starts anew");
-  if (options.resume.empty() || (absent && !options.resume_must_exist)) {
+  if (!is_resumed(options.resume, options.resume_must_exist, "the training",
+                  [&](const std::string& line) { say(log, line); })) {
     FitState state;
     state.x = space.pack(setup.first);
     return state;

@@ -1,11 +1,20 @@
 #include "io/checkpoint/checkpoint_file.h"
 
 #include <exception>
+#include <filesystem>
 #include <utility>
 
 #include "io/files/output_file.h"
 
 namespace semicrf {
+bool is_resumed(const std::string& path, bool must_exist, const std::string& work,
+                const std::function<void(const std::string&)>& say) {
+  if (path.empty()) return false;
+  if (must_exist || std::filesystem::exists(path)) return true;
+  say("no checkpoint " + path + " yet: " + work + " starts anew");
+  return false;
+}
+
 CheckpointFile::CheckpointFile(std::string path, CheckpointState first,
                                std::function<void(const std::string&)> say)
     : path_(std::move(path)), say_(std::move(say)), latest_(std::move(first)) {

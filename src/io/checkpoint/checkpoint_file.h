@@ -16,6 +16,12 @@ struct CheckpointState {
   std::string name;                   // "the state after iteration 12"
 };
 
+// Whether a fit goes on from the checkpoint `path`; empty: not asked for. One that is not there is passed
+// over, and `say` gets a line that `work` ("learning") starts anew, unless it must exist: reading it is then
+// the error.
+bool is_resumed(const std::string& path, bool must_exist, const std::string& work,
+                const std::function<void(const std::string&)>& say);
+
 class CheckpointFile {
  public:
   // Of `path`, empty: nothing is written. `first`: where the fit begins. `say` gets a line when a signal has

@@ -206,6 +206,14 @@ std::string take_sequence_name(std::string& argument) {
   return name;
 }
 
+std::string take_file_name(std::string& argument) {
+  std::string name = take_sequence_name(argument);
+  if (!name.empty()) return name;
+  std::filesystem::path file = std::filesystem::path(argument).filename();
+  if (file.extension() == ".gz") file = file.stem();
+  return file.stem().string();
+}
+
 SegmentReader::SegmentReader(const std::string& path, const LabelTimes& times) {
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored);

@@ -22,6 +22,8 @@ struct LabelTimes {
 // Splits [name=]PATH: `argument` becomes the path, the result is the name or empty. A text that is the name
 // of an existing file is a PATH as a whole.
 std::string take_sequence_name(std::string& argument);
+// The same; a file without a name has that of the file, without folder, .gz and one extension.
+std::string take_file_name(std::string& argument);
 
 // Three kinds of files, told by their content, or a folder with several TextGrids (names that end in
 // .TextGrid), each of which is a sequence:

@@ -17,6 +17,18 @@ void accumulate(std::optional<Value>& total, Value value) {
   total = total.value_or(Value{}) + value;
 }
 
+void count_path(const SegmentList& path, const BinLocation& location, SegmentCounts& counts) {
+  SegmentList::Reader reader(path);
+  std::optional<std::size_t> before;
+  for (Segment segment; reader.next(segment);) {
+    const auto label = static_cast<std::size_t>(segment.label);
+    counts.add(label, location.end_base(segment.end) - location.begin_base(segment.begin),
+               segment.end - segment.begin);
+    if (before) counts.add_transition(*before, label);
+    before = label;
+  }
+}
+
 }  // namespace
 
 std::int64_t blocks_of(std::int64_t positions) { return (positions + kBlockPositions - 1) / kBlockPositions; }
@@ -44,7 +56,7 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
   };
   if (const SegmentList* const path = result.path()) {
     accumulate(stats.segments, path->size());
-    if (decoded) decoded->add(*path, location);
+    if (decoded) count_path(*path, location, *decoded);
   }
   if (result.viterbi) {
     accumulate(stats.viterbi_score, result.viterbi->score);
@@ -206,7 +218,7 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
   stats.peak_memory = peak_resident_bytes();
   stats.warnings = warnings_;
   stats.missing_tracks = missing_tracks_;
-  const auto named = [&](const DecodedLabels& decoded) {
+  const auto named = [&](const SegmentCounts& decoded) {
     std::vector<DecodedLabelStats> list = decoded.stats();
     for (std::size_t c = 0; c < list.size(); ++c) list[c].name = labels_[c];
     return list;

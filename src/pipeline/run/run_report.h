@@ -13,8 +13,8 @@
 #include "model/parameters.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/inputs/missing_values.h"
-#include "pipeline/run/decoded_labels.h"
 #include "pipeline/run/stage_times.h"
+#include "segmentation/segment_counts.h"
 
 namespace semicrf {
 
@@ -23,7 +23,7 @@ class SequenceReport {
  public:
   SequenceStats stats;
   std::shared_ptr<const MissingCounter> missing_values;  // or null; complete when all pieces are done
-  std::optional<DecodedLabels> decoded;                  // of the path, where it is counted
+  std::optional<SegmentCounts> decoded;                  // of the path, where it is counted
 
   // A feasible piece of so many positions.
   void add(const PieceResult& result, const BinLocation& location, std::int64_t positions);
@@ -63,7 +63,9 @@ class RunReport {
   // For the statistics.
   void name_missing_tracks(std::vector<MissingTrackStats> tracks) { missing_tracks_ = std::move(tracks); }
   // Counts the segments of paths by label, from now on.
-  void count_labels(const ChainModel& model) { decoded_.emplace(model); }
+  void count_labels(const ChainModel& model) {
+    decoded_.emplace(static_cast<std::size_t>(model.num_labels), &model);
+  }
   // A sequence more.
   SequenceReport& add_sequence();
   // For what is said of single labels.
@@ -75,7 +77,7 @@ class RunReport {
  private:
   std::vector<std::string> labels_;
   std::vector<MissingTrackStats> missing_tracks_;
-  std::optional<DecodedLabels> decoded_;  // of all sequences
+  std::optional<SegmentCounts> decoded_;  // of all sequences
   std::vector<SequenceReport> sequences_;
   std::vector<Warning> warnings_;
 };

@@ -1,9 +1,7 @@
-#include "pipeline/run/decoded_labels.h"
+#include "segmentation/segment_counts.h"
 
 #include <algorithm>
 #include <cmath>
-
-#include "core/sizes.h"
 
 namespace semicrf {
 namespace {
@@ -21,33 +19,24 @@ std::int64_t length_quantile(const std::map<std::int64_t, std::int64_t>& lengths
 
 }  // namespace
 
-DecodedLabels::DecodedLabels(const ChainModel& model)
-    : max_duration_(model.max_duration),
-      labels_(wide(model.num_labels)),
-      transitions_(wide(model.num_labels) * wide(model.num_labels)) {
-  for (std::size_t c = 0; c < labels_.size(); ++c)
-    has_tail_.push_back(model.has_tail() && model.log_tail[c] > kNegativeInfinity);
+SegmentCounts::SegmentCounts(std::size_t labels, const ChainModel* model)
+    : max_duration_(model == nullptr ? 0 : model->max_duration),
+      labels_(labels),
+      transitions_(labels * labels) {
+  for (std::size_t c = 0; c < labels; ++c)
+    has_tail_.push_back(model != nullptr && model->has_tail() && model->log_tail[c] > kNegativeInfinity);
 }
 
-void DecodedLabels::add(const SegmentList& path, const BinLocation& location) {
-  SegmentList::Reader reader(path);
-  int before = -1;
-  for (Segment segment; reader.next(segment);) {
-    const std::size_t c = wide(segment.label);
-    Counts& counts = labels_[c];
-    const std::int64_t bases = location.end_base(segment.end) - location.begin_base(segment.begin);
-    const std::int64_t bins = segment.end - segment.begin;
-    counts.lengths[bases] += 1;
-    counts.bases += bases;
-    counts.segments += 1;
-    counts.at_cap += bins == max_duration_ ? 1 : 0;
-    counts.in_tail += bins > max_duration_ ? 1 : 0;
-    if (before >= 0) transitions_[wide(before) * labels_.size() + c] += 1;
-    before = segment.label;
-  }
+void SegmentCounts::add(std::size_t label, std::int64_t bases, std::int64_t bins) {
+  Counts& counts = labels_[label];
+  counts.lengths[bases] += 1;
+  counts.bases += bases;
+  counts.segments += 1;
+  counts.at_cap += bins == max_duration_ ? 1 : 0;
+  counts.in_tail += bins > max_duration_ ? 1 : 0;
 }
 
-void DecodedLabels::add(const DecodedLabels& other) {
+void SegmentCounts::add(const SegmentCounts& other) {
   for (std::size_t c = 0; c < labels_.size(); ++c) {
     Counts& to = labels_[c];
     const Counts& from = other.labels_[c];
@@ -60,7 +49,7 @@ void DecodedLabels::add(const DecodedLabels& other) {
   for (std::size_t i = 0; i < transitions_.size(); ++i) transitions_[i] += other.transitions_[i];
 }
 
-std::vector<DecodedLabelStats> DecodedLabels::stats() const {
+std::vector<DecodedLabelStats> SegmentCounts::stats() const {
   std::int64_t all = 0;
   for (const Counts& counts : labels_) all += counts.bases;
   std::vector<DecodedLabelStats> stats;
@@ -84,8 +73,8 @@ std::vector<DecodedLabelStats> DecodedLabels::stats() const {
                     quantile(0.75),
                     quantile(0.95),
                     counts.lengths.rbegin()->first};
-      if (has_tail_[c]) one.in_tail = static_cast<double>(counts.in_tail) / segments;
-      if (!has_tail_[c]) one.at_cap = static_cast<double>(counts.at_cap) / segments;
+      if (max_duration_ > 0 && has_tail_[c]) one.in_tail = static_cast<double>(counts.in_tail) / segments;
+      if (max_duration_ > 0 && !has_tail_[c]) one.at_cap = static_cast<double>(counts.at_cap) / segments;
     }
     stats.push_back(std::move(one));
   }

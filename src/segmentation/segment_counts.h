@@ -1,0 +1,43 @@
+// How many segments each label has, how long they are, and what follows them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "core/chain_model.h"
+#include "io/json/stats_json.h"
+
+namespace semicrf {
+
+// Counts how often each length occurs, so that memory does not grow with the segments.
+class SegmentCounts {
+ public:
+  // `model`: of the segments, which tells K and tails; null: not known.
+  SegmentCounts(std::size_t labels, const ChainModel* model);
+
+  void add(std::size_t label, std::int64_t bases, std::int64_t bins);
+  // A segment of `to` stands right behind one of `from`.
+  void add_transition(std::size_t from, std::size_t to) { transitions_[from * labels_.size() + to] += 1; }
+  void add(const SegmentCounts& other);
+
+  // Bases of the shortest segment of a label that has one.
+  std::int64_t shortest(std::size_t label) const { return labels_[label].lengths.begin()->first; }
+  // Without names. Shares are of all bases that were added.
+  std::vector<DecodedLabelStats> stats() const;
+
+ private:
+  struct Counts {
+    std::map<std::int64_t, std::int64_t> lengths;  // bases: segments
+    std::int64_t bases = 0, segments = 0;
+    std::int64_t at_cap = 0, in_tail = 0;  // segments of K bins, of more
+  };
+
+  int max_duration_ = 0;        // 0: not known
+  std::vector<bool> has_tail_;  // by label
+  std::vector<Counts> labels_;
+  std::vector<std::int64_t> transitions_;  // (C, C) row-major, [from][to]
+};
+
+}  // namespace semicrf
