@@ -2,6 +2,10 @@
 add_library(semicrf_options INTERFACE)
 target_compile_options(semicrf_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wundef $<$<BOOL:${SEMICRF_WERROR}>:-Werror>)
+# GCC takes a source that another one includes for a header, in which unnamed namespaces would be a mistake.
+if(SEMICRF_UNITY OR SEMICRF_SANITIZE)
+  target_compile_options(semicrf_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 if(SEMICRF_SANITIZE)
   target_compile_options(semicrf_options INTERFACE
     -fsanitize=${SEMICRF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)

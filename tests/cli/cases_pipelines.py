@@ -10,7 +10,9 @@ from harness import check
 from make_inputs import bigwig
 
 MEBIBYTE = 1 << 20
-LEAST, MOST = 0.97, 1.23  # forecast by peak: a fifth, and a MiB for the rounding of small ones
+# A forecast is at most so much below the peak, as a share of it, and above it, as a share and in MiB: threads that a busy
+# machine runs one after the other take less than threads that run at once, which shows in small runs.
+BELOW, ABOVE, SLACK = 0.03, 0.2, 6
 
 
 def model(box, name, labels, longest, tracks=0, tail=False, bin_size=1):
@@ -60,7 +62,7 @@ def compare(box, arguments, entropy=False):
     said = forecast(box, arguments)
     box.ok(arguments + ["-q"])
     peak = json.loads(box.text("stats.json"))["peak_memory"] / MEBIBYTE
-    if not LEAST <= said / peak <= MOST:
+    if not (1 - BELOW) * peak <= said <= (1 + ABOVE) * peak + SLACK:
         return ["%d MiB forecast, %.1f MiB taken (%.2f): %s" % (said, peak, said / peak, " ".join(arguments))]
     return []
 
