@@ -29,10 +29,6 @@ constexpr std::array<std::pair<EmissionFamily, std::string_view>, 4> kEmissionNa
     {EmissionFamily::kNegativeBinomial, "negative-binomial"},
 }};
 
-bool is_count_family(EmissionFamily family) {
-  return family == EmissionFamily::kPoisson || family == EmissionFamily::kNegativeBinomial;
-}
-
 // The column of a track's absence, if it has one.
 std::optional<std::size_t> absence_column(const TrainingData& data, std::size_t track) {
   const auto found = std::ranges::find(data.absence_of, track);
@@ -108,6 +104,10 @@ std::optional<EmissionFamily> emission_from_name(std::string_view name) {
   for (const auto& [family, known] : kEmissionNames)
     if (known == name) return family;
   return std::nullopt;
+}
+
+bool is_count_family(EmissionFamily family) {
+  return family == EmissionFamily::kPoisson || family == EmissionFamily::kNegativeBinomial;
 }
 
 EmissionFamily choose_emission(const TrainingData& raw) {

@@ -335,7 +335,7 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
       for (const int threads : {1, 3}) {
         Emissions emissions(family, sample.data);
         const SegmentLaw shape(law, 3);
-        const std::vector<int> clusters = cluster_bins(sample.data, 3, 0, LearnStart::kKMeans, 1);
+        const std::vector<int> clusters = cluster_bins(sample.data, family, {.labels = 3});
         FirstModel start = first_model(sample.data, 3, clusters, shape, emissions);
         Parameters parameters = sample.truth;
         parameters.chain = start.chain;
@@ -353,6 +353,58 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
         CHECK(result.log_likelihood == first);
       }
     }
+}
+
+// The furthest mean of a label and a track from the true one.
+double worst_mean(const Sample& sample, const EmState& result, const Emissions& emissions, double holes) {
+  const test::TextbookTracks& model = sample.model;
+  const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
+  double worst = 0;
+  for (std::size_t c = 0; c < model.labels; ++c)
+    for (std::size_t f = 0; f < model.tracks; ++f) {
+      const double* weights = result.parameters.emission->weights.data() + c * columns;
+      const double m = model.mean[c * model.tracks + f], w = weights[f];
+      double found = 0, variance = m;
+      switch (model.family) {
+        case EmissionFamily::kBernoulli:
+          found = 1 / (1 + std::exp(-w));
+          variance = m * (1 - m);
+          break;
+        case EmissionFamily::kGaussian:
+          found = -w / (2 * weights[model.tracks + f]);
+          variance = model.variance[c * model.tracks + f];
+          break;
+        case EmissionFamily::kPoisson:
+          found = std::exp(w);
+          break;
+        case EmissionFamily::kNegativeBinomial:
+          found = emissions.sizes()[f] * std::exp(w) / -std::expm1(w);
+          variance = m + m * m / model.size[f];
+          break;
+      }
+      worst = std::max(worst, std::fabs(found - m) / std::sqrt(variance / (result.bins[c] * (1 - holes))));
+    }
+  return worst;
+}
+
+// The furthest probability of a transition or a duration from the true one; those of few segments do not
+// count.
+double worst_share(const ChainModel& truth, const ChainModel& found, const std::vector<double>& bins) {
+  double worst = 0;
+  const auto see = [&](double log_true, double log_found, double segments) {
+    const double p = std::exp(log_true), variance = p * (1 - p) / segments;
+    if (p * segments >= 25) worst = std::max(worst, std::fabs(std::exp(log_found) - p) / std::sqrt(variance));
+  };
+  for (int c = 0; c < truth.num_labels; ++c) {
+    double mean = 0;
+    for (int k = 1; k <= truth.max_duration; ++k) mean += k * std::exp(truth.duration_score(k, c));
+    const double segments = bins[static_cast<std::size_t>(c)] / mean;
+    for (int to = 0; to < truth.num_labels; ++to)
+      see(truth.transition_at(c, to), found.transition_at(c, to), segments);
+    for (int k = 1; k <= truth.max_duration; ++k)
+      see(truth.duration_score(k, c), found.duration_score(k, c), segments);
+  }
+  return worst;
 }
 
 // What the labels of drawn tracks were is found again, as well as tracks of this length can tell: twice the
@@ -388,29 +440,15 @@ void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t l
   const double degrees = shape.free_parameters() + emissions.free_parameters(4);
   CHECK(fit >= truth - 1e-6 * static_cast<double>(length));
   CHECK(2 * (fit - truth) < degrees + 5 * std::sqrt(2 * degrees));
-  // Means of the labels, with the errors that known labels would leave, doubled for labels that are not
-  // known.
-  double worst = 0;
-  const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
-  for (std::size_t c = 0; c < 4; ++c)
-    for (std::size_t f = 0; f < 5; ++f) {
-      const double m = sample.model.mean[c * 5 + f], w = result.parameters.emission->weights[c * columns + f];
-      double found = 1 / (1 + std::exp(-w)), variance = m * (1 - m);
-      if (family == EmissionFamily::kGaussian) {
-        found = -w / (2 * result.parameters.emission->weights[c * columns + 5 + f]);
-        variance = sample.model.variance[c * 5 + f];
-      } else if (family == EmissionFamily::kPoisson) {
-        found = std::exp(w);
-        variance = m;
-      } else if (family == EmissionFamily::kNegativeBinomial) {
-        continue;  // its mean is not in the weight alone
-      }
-      worst = std::max(worst, std::fabs(found - m) / std::sqrt(variance / (result.bins[c] * (1 - holes))));
-    }
-  CHECK(worst < 2 * 4.2);  // 99.9 % of 20 normal numbers at once
+  // In standard errors that known labels would leave; those of labels that are not known are larger.
+  const double means = worst_mean(sample, result, emissions, holes);
+  const double law_errors = worst_share(sample.truth.chain, result.parameters.chain, result.bins);
+  CHECK(means < 4.2);           // 99.9 % of 20 normal numbers at once
+  CHECK(law_errors < 2 * 4.5);  // of 100
   WARN(emission_name(family) << ", " << length << " bins, " << result.iterations()
                              << " iterations: fit less truth " << fit - truth << " for " << degrees
-                             << " parameters, means within " << worst << " errors of known labels");
+                             << " parameters, means within " << means << ", transitions and durations within "
+                             << law_errors << " errors of known labels");
 }
 
 // Takes minutes with sanitizers, so that CTest runs it without them alone.
