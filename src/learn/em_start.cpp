@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <functional>
 #include <utility>
 
 #include "core/sizes.h"
@@ -14,7 +14,12 @@ namespace {
 constexpr std::array kReaches = {0, 2, 10, 50};  // bins
 constexpr std::int64_t kTrialBins = 1 << 16;
 constexpr std::int64_t kStretches = 16;
-constexpr EmOptions kTrial{.max_iterations = 12, .tolerance = 1e-5};
+constexpr int kSeeds = 3;  // clusterings of each reach
+constexpr int kFew = 4;    // iterations of every trial
+constexpr int kMore = 16;  // of the likeliest of them
+constexpr std::size_t kFinalists = 3;
+constexpr double kTolerance = 1e-5;
+constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
 TrainingPiece stretch_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end) {
   const std::int64_t columns = std::ssize(piece.features) / piece.length;
@@ -61,18 +66,28 @@ class Trials {
     return start_of(clusters, SegmentLaw(law_, clusters.labels), emissions);
   }
 
-  // It as an HMM, after some iterations.
-  EmState after_iterations(const ClusterOptions& clusters) const {
-    const SegmentLaw geometric(
-        {.max_duration = {}, .tail = false, .durations = LawKind::kGeometric, .self_transitions = false},
-        clusters.labels);
+  // It as an HMM, before any iteration.
+  EmState first_hmm(const ClusterOptions& clusters) const {
     Emissions emissions(family_, data_, sizes_);
     EmState state;
-    state.parameters = start_of(clusters, geometric, emissions).parameters;
-    return fit_em(data_, {}, engine_, kTrial, geometric, emissions, std::move(state), {});
+    state.parameters = start_of(clusters, hmm(clusters.labels), emissions).parameters;
+    return state;
+  }
+
+  // Goes on to so many iterations.
+  EmState after(int iterations, EmState state) const {
+    const int labels = state.parameters.num_labels();
+    Emissions emissions(family_, data_, sizes_);
+    return fit_em(data_, {}, engine_, {iterations, kTolerance}, hmm(labels), emissions, std::move(state), {});
   }
 
  private:
+  static SegmentLaw hmm(int labels) {
+    LawOptions law;
+    law.durations = LawKind::kGeometric;
+    return {law, labels};
+  }
+
   EmStart start_of(const ClusterOptions& clusters, const SegmentLaw& law, Emissions& emissions) const {
     EmStart start{shape_, {}, 2 * clusters.reach + 1};
     FirstModel model =
@@ -102,17 +117,26 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
     return Trials(data, shape, law, family, sizes, engine).first(clusters);
   const TrainingData part = stretches_of(data);
   const Trials trials(part, shape, law, family, sizes, engine);
-  EmStart best;
-  double most = kNegativeInfinity;
-  for (const int reach : kReaches) {
-    clusters.reach = reach;
-    EmState state = trials.after_iterations(clusters);
-    const double found = state.log_likelihood.back();
-    if (!(found > most)) continue;
-    most = found;
-    best = {std::move(state.parameters), std::move(state.sizes), 2 * reach + 1};
-    if (clusters.start == LearnStart::kRandom) break;
-  }
+  struct Candidate {
+    EmState state;
+    int window = 1;
+  };
+  std::vector<Candidate> candidates;
+  const auto likelihood = [](const Candidate& one) { return one.state.log_likelihood.back(); };
+  const bool random = clusters.start == LearnStart::kRandom;
+  const std::uint64_t seed = clusters.seed;
+  for (int number = 0; number < (random ? 1 : kSeeds); ++number)
+    for (const int reach : kReaches) {
+      clusters.seed = seed + kSeedStep * static_cast<std::uint64_t>(number);
+      clusters.reach = reach;
+      candidates.push_back({trials.after(kFew, trials.first_hmm(clusters)), 2 * reach + 1});
+      if (random) break;
+    }
+  std::ranges::stable_sort(candidates, std::greater<>(), likelihood);
+  candidates.resize(std::min(candidates.size(), kFinalists));
+  for (Candidate& one : candidates) one.state = trials.after(kMore, std::move(one.state));
+  Candidate& winner = *std::ranges::max_element(candidates, {}, likelihood);
+  EmStart best{std::move(winner.state.parameters), std::move(winner.state.sizes), winner.window};
   best.parameters.chain = SegmentLaw(law, clusters.labels).reshaped(best.parameters.chain);
   return best;
 }

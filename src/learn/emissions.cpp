@@ -19,7 +19,7 @@ constexpr double kLeastProbability = 1e-6;            // of a 1, and of a 0
 constexpr double kLeastVariance = 1e-4;               // of features whose variance is 1
 constexpr double kLeastMean = 1e-6;                   // of counts
 constexpr double kSeldomSeen = 1e-6;                  // bins
-constexpr double kLeastSize = 1e-3, kMostSize = 1e4;  // of negative binomials
+constexpr double kLeastSize = 1e-3, kMostSize = 1e6;  // of negative binomials
 constexpr double kOverdispersed = 1.2;
 
 constexpr std::array<std::pair<EmissionFamily, std::string_view>, 4> kEmissionNames{{

@@ -26,6 +26,7 @@
 #include "learn/em_start.h"
 #include "learn/learn_checkpoint.h"
 #include "learn/learn_record.h"
+#include "learn/learn_warnings.h"
 #include "model/chromhmm.h"
 #include "model/feature_transform.h"
 #include "model/missing_tracks.h"
@@ -135,7 +136,7 @@ class Learner {
     if (!inputs_.validation.pieces.empty()) tell(log_, "validation: " + data_text(inputs_.validation));
     for (const int labels : labels_) tell(log_, "model: " + model_text(labels));
     fit_all();
-    warn_of_labels();
+    warn_of_model();
     if (record_.fits.size() > 1)
       for (const std::string& line : comparison_lines(record_)) tell(log_, line);
     write();
@@ -548,14 +549,10 @@ class Learner {
     return a.validation && b.validation ? *a.validation > *b.validation : a.bic < b.bic;
   }
 
-  void warn_of_labels() {
-    for (const double bins : best_bins_) {
-      if (bins >= 1) continue;
-      const Warning warning{"empty-label",
-                            "a label covers less than one bin: the tracks may have fewer labels"};
+  void warn_of_model() {
+    for (const Warning& warning : warnings_of_model(best_, best_bins_)) {
       inputs_.warnings.push_back(warning);
       if (log_.warn) log_.warn(warning);
-      return;
     }
   }
 
