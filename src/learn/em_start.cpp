@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <utility>
 
 #include "core/sizes.h"
@@ -14,10 +13,10 @@ namespace {
 constexpr std::array kReaches = {0, 2, 10, 50};  // bins
 constexpr std::int64_t kTrialBins = 1 << 16;
 constexpr std::int64_t kStretches = 16;
-constexpr int kSeeds = 3;  // clusterings of each reach
-constexpr int kFew = 4;    // iterations of every trial
-constexpr int kMore = 16;  // of the likeliest of them
-constexpr std::size_t kFinalists = 3;
+constexpr int kSeeds = 3;     // clusterings of each reach
+constexpr int kFew = 4;       // iterations of every trial, as an HMM
+constexpr int kMore = 16;     // of the likeliest of each reach
+constexpr int kWithLaw = 10;  // of these with the law of durations that is asked for, by which one is chosen
 constexpr double kTolerance = 1e-5;
 constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
@@ -64,6 +63,17 @@ class Trials {
   EmStart first(const ClusterOptions& clusters) const {
     Emissions emissions(family_, data_, sizes_);
     return start_of(clusters, SegmentLaw(law_, clusters.labels), emissions);
+  }
+
+  // An HMM goes on with the law that is asked for.
+  EmState with_law(const EmState& hmm, int iterations) const {
+    const SegmentLaw law(law_, hmm.parameters.num_labels());
+    Emissions emissions(family_, data_, sizes_);
+    EmState state;
+    state.parameters = hmm.parameters;
+    state.sizes = hmm.sizes;
+    state.parameters.chain = law.reshaped(hmm.parameters.chain);
+    return fit_em(data_, {}, engine_, {iterations, kTolerance}, law, emissions, std::move(state), {});
   }
 
   // It as an HMM, before any iteration.
@@ -117,27 +127,29 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
     return Trials(data, shape, law, family, sizes, engine).first(clusters);
   const TrainingData part = stretches_of(data);
   const Trials trials(part, shape, law, family, sizes, engine);
-  struct Candidate {
-    EmState state;
-    int window = 1;
-  };
-  std::vector<Candidate> candidates;
-  const auto likelihood = [](const Candidate& one) { return one.state.log_likelihood.back(); };
+  const auto likelihood = [](const EmState& state) { return state.log_likelihood.back(); };
   const bool random = clusters.start == LearnStart::kRandom;
   const std::uint64_t seed = clusters.seed;
-  for (int number = 0; number < (random ? 1 : kSeeds); ++number)
-    for (const int reach : kReaches) {
+  EmStart best;
+  double most = kNegativeInfinity;
+  for (const int reach : kReaches) {
+    clusters.reach = reach;
+    EmState hmm;
+    for (int number = 0; number < (random ? 1 : kSeeds); ++number) {
       clusters.seed = seed + kSeedStep * static_cast<std::uint64_t>(number);
-      clusters.reach = reach;
-      candidates.push_back({trials.after(kFew, trials.first_hmm(clusters)), 2 * reach + 1});
-      if (random) break;
+      EmState state = trials.after(kFew, trials.first_hmm(clusters));
+      if (number == 0 || likelihood(state) > likelihood(hmm)) hmm = std::move(state);
     }
-  std::ranges::stable_sort(candidates, std::greater<>(), likelihood);
-  candidates.resize(std::min(candidates.size(), kFinalists));
-  for (Candidate& one : candidates) one.state = trials.after(kMore, std::move(one.state));
-  Candidate& winner = *std::ranges::max_element(candidates, {}, likelihood);
-  EmStart best{std::move(winner.state.parameters), std::move(winner.state.sizes), winner.window};
-  best.parameters.chain = SegmentLaw(law, clusters.labels).reshaped(best.parameters.chain);
+    hmm = trials.after(kMore, std::move(hmm));
+    EmState state = trials.with_law(hmm, random ? 0 : kWithLaw);
+    if (likelihood(state) > most) {
+      most = likelihood(state);
+      best = {std::move(state.parameters), std::move(state.sizes), 2 * reach + 1};
+      // A part of the data has too few segments for a table.
+      best.parameters.chain = SegmentLaw(law, clusters.labels).reshaped(hmm.parameters.chain);
+    }
+    if (random) break;
+  }
   return best;
 }
 
