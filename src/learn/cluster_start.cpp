@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <random>
-#include <span>
 
 #include "core/sizes.h"
 #include "pipeline/inputs/random_stream.h"
@@ -30,16 +29,97 @@ class Drawing {
   std::uint64_t next_ = 0;
 };
 
-using Rows = std::vector<double>;  // (n, F)
+// The features of all bins as clusters see them: scaled, and means over the bins around.
+class ClusterRows {
+ public:
+  ClusterRows(const TrainingData& data, EmissionFamily family, int reach)
+      : data_(data), family_(family), columns_(wide(data.num_tracks)) {
+    settle_absences();
+    fit_scales();
+    for (const TrainingPiece& piece : data.pieces) add_means(piece, reach);
+  }
+
+  std::size_t columns() const { return columns_; }
+  std::size_t bins() const { return rows_.size() / columns_; }
+  const float* row(std::size_t bin) const { return rows_.data() + bin * columns_; }
+
+ private:
+  // The column that says where a column has no value: a track's, and its square's.
+  void settle_absences() {
+    values_ = columns_ - data_.absence_of.size();
+    absence_.assign(columns_, columns_);
+    const std::size_t inputs = family_ == EmissionFamily::kGaussian ? values_ / 2 : values_;
+    for (std::size_t i = 0; i < data_.absence_of.size(); ++i)
+      for (std::size_t f = data_.absence_of[i]; f < values_; f += inputs) absence_[f] = values_ + i;
+  }
+
+  bool has_value(const float* features, std::size_t f) const {
+    return absence_[f] == columns_ || features[absence_[f]] == 0;
+  }
+  double seen(float feature) const {
+    const auto value = static_cast<double>(feature);
+    return is_count_family(family_) ? std::log1p(value) : value;
+  }
+
+  // Mean and 1 / standard deviation of each column; 0 of constant ones and of absences.
+  void fit_scales() {
+    mean_.assign(columns_, 0);
+    scale_.assign(columns_, 0);
+    std::vector<double> squares(columns_), bins(columns_);
+    const auto visit = [&](auto&& see) {
+      for (const TrainingPiece& piece : data_.pieces)
+        for (std::size_t i = 0; i < piece.features.size(); i += columns_)
+          for (std::size_t f = 0; f < values_; ++f)
+            if (has_value(piece.features.data() + i, f)) see(f, seen(piece.features[i + f]));
+    };
+    visit([&](std::size_t f, double value) {
+      mean_[f] += value;
+      bins[f] += 1;
+    });
+    for (std::size_t f = 0; f < values_; ++f) mean_[f] /= std::max(1.0, bins[f]);
+    visit([&](std::size_t f, double value) { squares[f] += (value - mean_[f]) * (value - mean_[f]); });
+    for (std::size_t f = 0; f < values_; ++f) {
+      const double variance = squares[f] / std::max(1.0, bins[f]);
+      if (variance > 1e-12 * mean_[f] * mean_[f] && variance > 0) scale_[f] = 1 / std::sqrt(variance);
+    }
+  }
+
+  void add_means(const TrainingPiece& piece, int reach) {
+    const auto length = static_cast<std::size_t>(piece.length), around = wide(reach);
+    const std::size_t first = rows_.size();
+    rows_.resize(first + length * columns_);
+    std::vector<double> sums(length + 1), counts(length + 1);
+    for (std::size_t f = 0; f < values_; ++f) {
+      for (std::size_t t = 0; t < length; ++t) {
+        const float* features = piece.features.data() + t * columns_;
+        const bool has = has_value(features, f);
+        sums[t + 1] = sums[t] + (has ? (seen(features[f]) - mean_[f]) * scale_[f] : 0);
+        counts[t + 1] = counts[t] + (has ? 1 : 0);
+      }
+      for (std::size_t t = 0; t < length; ++t) {
+        const std::size_t begin = t - std::min(t, around), end = std::min(length, t + around + 1);
+        const double bins = counts[end] - counts[begin];
+        if (bins > 0) rows_[first + t * columns_ + f] = static_cast<float>((sums[end] - sums[begin]) / bins);
+      }
+    }
+  }
+
+  const TrainingData& data_;
+  EmissionFamily family_;
+  std::size_t columns_, values_ = 0;
+  std::vector<std::size_t> absence_;  // by column; columns_: it always has a value
+  std::vector<double> mean_, scale_;
+  std::vector<float> rows_;  // (bins, columns)
+};
 
 class Clustering {
  public:
-  Clustering(const TrainingData& data, Drawing& draw) : data_(data), columns_(wide(data.num_tracks)) {
-    fit_scales();
-    const std::int64_t positions = data.positions(), count = std::min(positions, kSampleBins);
+  Clustering(const TrainingData& data, const ClusterRows& rows, Drawing& draw)
+      : data_(data), rows_(rows), columns_(rows.columns()) {
+    const auto bins = static_cast<std::int64_t>(rows.bins()), count = std::min(bins, kSampleBins);
     for (std::int64_t i = 0; i < count; ++i) {
-      const std::span<const float> row = bin(count == positions ? i : draw.below(positions));
-      for (std::size_t f = 0; f < columns_; ++f) sample_.push_back(static_cast<double>(row[f]) * scale_[f]);
+      const float* row = rows.row(static_cast<std::size_t>(count == bins ? i : draw.below(bins)));
+      sample_.insert(sample_.end(), row, row + columns_);
     }
   }
 
@@ -48,16 +128,20 @@ class Clustering {
     centres_.assign(wide(labels) * columns_, 0);
     is_fixed_.assign(wide(labels), false);
     std::vector<double> bins(wide(labels));
-    for (const TrainingPiece& piece : data_.pieces)
+    std::size_t first = 0;
+    for (const TrainingPiece& piece : data_.pieces) {
       for (const LabelEvidence& one : piece.evidence) {
         if (one.labels.size() != 1 || one.labels.front() >= known) continue;
         const std::size_t c = wide(one.labels.front());
         bins[c] += static_cast<double>(one.end - one.begin);
-        for (std::int64_t t = one.begin; t < one.end; ++t)
+        for (std::int64_t t = one.begin; t < one.end; ++t) {
+          const float* row = rows_.row(first + static_cast<std::size_t>(t));
           for (std::size_t f = 0; f < columns_; ++f)
-            centres_[c * columns_ + f] +=
-                static_cast<double>(piece.features[static_cast<std::size_t>(t) * columns_ + f]) * scale_[f];
+            centres_[c * columns_ + f] += static_cast<double>(row[f]);
+        }
       }
+      first += static_cast<std::size_t>(piece.length);
+    }
     for (std::size_t c = 0; c < wide(labels); ++c) {
       if (bins[c] == 0) continue;
       is_fixed_[c] = true;
@@ -101,7 +185,7 @@ class Clustering {
   void move_centres() {
     const std::size_t count = sample_.size() / columns_, labels = centres_.size() / columns_;
     for (int iteration = 0; iteration < kLloydIterations; ++iteration) {
-      Rows sums(centres_.size());
+      std::vector<double> sums(centres_.size());
       std::vector<double> sizes(labels);
       for (std::size_t i = 0; i < count; ++i) {
         const double* row = sample_.data() + i * columns_;
@@ -117,15 +201,13 @@ class Clustering {
 
   std::vector<int> label_all() const {
     std::vector<int> labels;
-    Rows row(columns_);
+    std::vector<double> row(columns_);
     for (const TrainingPiece& piece : data_.pieces) {
       auto known = piece.evidence.begin();
       for (std::int64_t t = 0; t < piece.length; ++t) {
         while (known != piece.evidence.end() && known->end <= t) ++known;
         const bool is_free = known == piece.evidence.end() || known->is_free();
-        for (std::size_t f = 0; f < columns_; ++f)
-          row[f] =
-              static_cast<double>(piece.features[static_cast<std::size_t>(t) * columns_ + f]) * scale_[f];
+        std::copy_n(rows_.row(labels.size()), columns_, row.begin());
         labels.push_back(
             static_cast<int>(is_free ? nearest(row.data()) : nearest(row.data(), known->labels)));
       }
@@ -134,32 +216,6 @@ class Clustering {
   }
 
  private:
-  // 1 / standard deviation; constant columns and absences do not count.
-  void fit_scales() {
-    std::vector<double> sum(columns_), squares(columns_);
-    for (const TrainingPiece& piece : data_.pieces)
-      for (std::size_t i = 0; i < piece.features.size(); ++i) {
-        const auto value = static_cast<double>(piece.features[i]);
-        sum[i % columns_] += value;
-        squares[i % columns_] += value * value;
-      }
-    const auto bins = static_cast<double>(data_.positions());
-    for (std::size_t f = 0; f < columns_; ++f) {
-      const double mean = sum[f] / bins, variance = squares[f] / bins - mean * mean;
-      scale_.push_back(variance > 1e-12 * mean * mean && variance > 0 ? 1 / std::sqrt(variance) : 0);
-    }
-    std::fill(scale_.end() - static_cast<std::ptrdiff_t>(data_.absence_of.size()), scale_.end(), 0.0);
-  }
-
-  std::span<const float> bin(std::int64_t number) const {
-    for (const TrainingPiece& piece : data_.pieces) {
-      if (number < piece.length)
-        return std::span(piece.features).subspan(static_cast<std::size_t>(number) * columns_, columns_);
-      number -= piece.length;
-    }
-    return {};
-  }
-
   double squared_distance(const double* row, std::size_t centre) const {
     double sum = 0;
     for (std::size_t f = 0; f < columns_; ++f) {
@@ -186,21 +242,22 @@ class Clustering {
   }
 
   const TrainingData& data_;
+  const ClusterRows& rows_;
   std::size_t columns_;
-  std::vector<double> scale_;
-  Rows sample_, centres_;
-  std::vector<bool> is_fixed_;  // of centres
+  std::vector<double> sample_, centres_;  // rows of columns_
+  std::vector<bool> is_fixed_;            // of centres
 };
 
 }  // namespace
 
-std::vector<int> cluster_bins(const TrainingData& data, int labels, int known, LearnStart start,
-                              std::uint64_t seed) {
-  Drawing draw(seed);
-  Clustering clustering(data, draw);
-  clustering.fix_centres(labels, known);
-  clustering.choose_centres(start, draw);
-  if (start == LearnStart::kKMeans) clustering.move_centres();
+std::vector<int> cluster_bins(const TrainingData& data, EmissionFamily family,
+                              const ClusterOptions& options) {
+  Drawing draw(options.seed);
+  const ClusterRows rows(data, family, options.reach);
+  Clustering clustering(data, rows, draw);
+  clustering.fix_centres(options.labels, options.known);
+  clustering.choose_centres(options.start, draw);
+  if (options.start == LearnStart::kKMeans) clustering.move_centres();
   return clustering.label_all();
 }
 

@@ -11,13 +11,21 @@
 
 namespace semicrf {
 
-// A label for every bin, piece by piece: that of the nearest of `labels` centres, features in units of their
-// standard deviation. kKMeans: centres by k-means++ and Lloyd's iterations over a sample of the bins;
-// kRandom: bins drawn at random. By `seed` alone. The first `known` labels, as far as bins have them in the
-// pieces' evidence, have the mean of these bins as their centre; and a bin has no label that its evidence
-// rules out.
-std::vector<int> cluster_bins(const TrainingData& data, int labels, int known, LearnStart start,
-                              std::uint64_t seed);
+struct ClusterOptions {
+  int labels = 0;
+  int known = 0;  // of them, the first
+  LearnStart start = LearnStart::kKMeans;
+  std::uint64_t seed = 1;
+  // Bins at either side over whose mean a bin is looked at: in longer segments less noise is left of it.
+  int reach = 0;
+};
+
+// A label for every bin, piece by piece: that of the nearest of `labels` centres, features (of counts: ln(1 +
+// x)) in units of their standard deviation, where there is no value their mean. kKMeans: centres by k-means++
+// and Lloyd's iterations over a sample of the bins; kRandom: bins drawn at random. By `seed` alone. Known
+// labels, as far as bins have them in the pieces' evidence, have the mean of these bins as their centre; and
+// a bin has no label that its evidence rules out.
+std::vector<int> cluster_bins(const TrainingData& data, EmissionFamily family, const ClusterOptions& options);
 
 struct FirstModel {
   ChainModel chain;

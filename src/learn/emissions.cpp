@@ -19,7 +19,7 @@ constexpr double kLeastProbability = 1e-6;            // of a 1, and of a 0
 constexpr double kLeastVariance = 1e-4;               // of features whose variance is 1
 constexpr double kLeastMean = 1e-6;                   // of counts
 constexpr double kSeldomSeen = 1e-6;                  // bins
-constexpr double kLeastSize = 1e-3, kMostSize = 1e4;  // of negative binomials
+constexpr double kLeastSize = 1e-3, kMostSize = 1e6;  // of negative binomials
 constexpr double kOverdispersed = 1.2;
 
 constexpr std::array<std::pair<EmissionFamily, std::string_view>, 4> kEmissionNames{{
@@ -28,10 +28,6 @@ constexpr std::array<std::pair<EmissionFamily, std::string_view>, 4> kEmissionNa
     {EmissionFamily::kPoisson, "poisson"},
     {EmissionFamily::kNegativeBinomial, "negative-binomial"},
 }};
-
-bool is_count_family(EmissionFamily family) {
-  return family == EmissionFamily::kPoisson || family == EmissionFamily::kNegativeBinomial;
-}
 
 // The column of a track's absence, if it has one.
 std::optional<std::size_t> absence_column(const TrainingData& data, std::size_t track) {
@@ -108,6 +104,10 @@ std::optional<EmissionFamily> emission_from_name(std::string_view name) {
   for (const auto& [family, known] : kEmissionNames)
     if (known == name) return family;
   return std::nullopt;
+}
+
+bool is_count_family(EmissionFamily family) {
+  return family == EmissionFamily::kPoisson || family == EmissionFamily::kNegativeBinomial;
 }
 
 EmissionFamily choose_emission(const TrainingData& raw) {

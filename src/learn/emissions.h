@@ -20,6 +20,7 @@ namespace semicrf {
 enum class EmissionFamily { kBernoulli, kGaussian, kPoisson, kNegativeBinomial };
 std::string_view emission_name(EmissionFamily family);
 std::optional<EmissionFamily> emission_from_name(std::string_view name);
+bool is_count_family(EmissionFamily family);
 
 // By the raw values of all bins: Bernoulli where all are 0 or 1; Poisson where all are whole numbers from 0
 // on, or negative binomial where some track's variance is above 1.2 times its mean; else Gaussian.

@@ -22,10 +22,11 @@
 #include "io/params/training_record.h"
 #include "io/text/palette.h"
 #include "io/text/sha256.h"
-#include "learn/cluster_start.h"
 #include "learn/em_fit.h"
+#include "learn/em_start.h"
 #include "learn/learn_checkpoint.h"
 #include "learn/learn_record.h"
+#include "learn/learn_warnings.h"
 #include "model/chromhmm.h"
 #include "model/feature_transform.h"
 #include "model/missing_tracks.h"
@@ -135,7 +136,7 @@ class Learner {
     if (!inputs_.validation.pieces.empty()) tell(log_, "validation: " + data_text(inputs_.validation));
     for (const int labels : labels_) tell(log_, "model: " + model_text(labels));
     fit_all();
-    warn_of_labels();
+    warn_of_model();
     if (record_.fits.size() > 1)
       for (const std::string& line : comparison_lines(record_)) tell(log_, line);
     write();
@@ -489,28 +490,34 @@ class Learner {
           const std::function<void(const EmState&)>& save) const {
     const SegmentLaw law(law_options(), job.labels);
     Emissions emissions(family_, inputs_.training, sizes_);
-    if (!init_ && state.log_likelihood.empty()) {
-      const std::vector<int> clusters =
-          cluster_bins(inputs_.training, job.labels, static_cast<int>(known_.size()), options_.start,
-                       options_.seed + static_cast<std::uint64_t>(job.restart));
-      FirstModel model = first_model(inputs_.training, job.labels, clusters, law, emissions);
-      state.parameters.chain = std::move(model.chain);
-      state.parameters.emission = std::move(model.emission);
-    }
     EngineOptions engine = options_.engine;
     engine.threads = std::max(1, engine.threads / at_once);
+    if (!init_ && state.log_likelihood.empty()) {
+      EmStart start = choose_start(inputs_.training, state.parameters, law_options(), family_, sizes_,
+                                   {job.labels, static_cast<int>(known_.size()), options_.start,
+                                    options_.seed + static_cast<std::uint64_t>(job.restart)},
+                                   engine);
+      state.parameters = std::move(start.parameters);
+      state.sizes = std::move(start.sizes);
+      if (start.window > 1)
+        tell(log_, fit_name(job) + ": starts from clusters of means over " + std::to_string(start.window) +
+                       " bins");
+    }
     state =
         fit_em(inputs_.training, inputs_.validation, engine, {options_.max_iterations, options_.tolerance},
                law, emissions, std::move(state), {[&](const EmIteration& done) { show(job, done); }, save});
     return law.free_parameters() + emissions.free_parameters(job.labels);
   }
 
+  std::string fit_name(const Job& job) const {
+    const bool several = options_.restarts > 1 && !init_;
+    return "labels " + std::to_string(job.labels) +
+           (several ? " (start " + std::to_string(job.restart + 1) + ")" : "");
+  }
+
   void show(const Job& job, const EmIteration& done) const {
     if (!log_.iteration) return;
-    const bool several = options_.restarts > 1 && !init_;
-    log_.iteration("labels " + std::to_string(job.labels) +
-                   (several ? " (start " + std::to_string(job.restart + 1) + ")" : "") + ", iteration " +
-                   std::to_string(done.iteration) + ": " + likely_text() +
+    log_.iteration(fit_name(job) + ", iteration " + std::to_string(done.iteration) + ": " + likely_text() +
                    printed("%.4f", done.log_likelihood) + ", per bin " +
                    printed("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) + ", " +
                    printed("%.2f s", done.seconds));
@@ -542,14 +549,10 @@ class Learner {
     return a.validation && b.validation ? *a.validation > *b.validation : a.bic < b.bic;
   }
 
-  void warn_of_labels() {
-    for (const double bins : best_bins_) {
-      if (bins >= 1) continue;
-      const Warning warning{"empty-label",
-                            "a label covers less than one bin: the tracks may have fewer labels"};
+  void warn_of_model() {
+    for (const Warning& warning : warnings_of_model(best_, best_bins_)) {
       inputs_.warnings.push_back(warning);
       if (log_.warn) log_.warn(warning);
-      return;
     }
   }
 

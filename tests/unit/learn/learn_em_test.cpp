@@ -14,83 +14,12 @@
 #include "support/messages.h"
 #include "support/temp_folder.h"
 #include "train/objective/objective.h"
-#include "unit/learn/learn_fixture.h"
+#include "unit/learn/learn_samples.h"
 
 namespace semicrf {
 namespace {
 
-constexpr EmissionFamily kFamilies[] = {EmissionFamily::kBernoulli, EmissionFamily::kGaussian,
-                                        EmissionFamily::kPoisson, EmissionFamily::kNegativeBinomial};
-
-EngineOptions engine_of(EngineOptions::Backend backend, Precision precision = Precision::kDouble,
-                        int threads = 1) {
-  EngineOptions engine;
-  engine.backend = backend;
-  engine.precision = precision;
-  engine.threads = threads;
-  return engine;
-}
-
-struct Sample {
-  test::TextbookTracks model;
-  TrainingData raw, data;  // raw values; features
-  Parameters truth;
-};
-
-// A chain with random probabilities; `spread` near 0: nearly equal ones.
-ChainModel random_chain(const LawOptions& law, int labels, double spread, std::mt19937_64& random) {
-  ChainModel chain = SegmentLaw(law, labels).first(3);
-  std::uniform_real_distribution<double> uniform(0, 1);
-  ParameterGradient counts;
-  const auto draw = [&](std::size_t size) {
-    std::vector<double> list(size);
-    for (double& value : list) value = 1 + spread * 20 * uniform(random);
-    return list;
-  };
-  counts.start = draw(chain.start_scores.size());
-  counts.transition = draw(chain.transition.size());
-  counts.duration = draw(chain.duration_bias.size());
-  counts.tail = draw(chain.log_tail.size());
-  SegmentLaw(law, labels).maximize(counts, chain);
-  return chain;
-}
-
-// `holes`: the share of all values that are missing, each track's own.
-Sample draw_sample(EmissionFamily family, const LawOptions& law, int labels, std::size_t tracks,
-                   const std::vector<std::int64_t>& lengths, std::uint64_t seed, double holes = 0) {
-  std::mt19937_64 random(seed);
-  Sample sample;
-  sample.model = test::random_tracks(family, static_cast<std::size_t>(labels), tracks, random);
-  for (int c = 0; c < labels; ++c) sample.truth.labels.push_back({std::to_string(c + 1), std::nullopt});
-  sample.truth.centering = Centering::kNone;
-  sample.truth.chain = random_chain(law, labels, 1, random);
-  sample.truth.tracks = test::feature_tracks(sample.model);
-  sample.truth.emission = test::head_of(sample.model);
-  sample.raw.num_labels = labels;
-  sample.raw.num_tracks = static_cast<int>(tracks);
-  for (const std::int64_t length : lengths)
-    sample.raw.pieces.push_back(test::draw_piece(sample.truth.chain, sample.model, length, random));
-  if (holes > 0) {
-    for (TrainingPiece& piece : sample.raw.pieces)
-      for (float& value : piece.features)
-        if (std::bernoulli_distribution(holes)(random)) value = std::numeric_limits<float>::quiet_NaN();
-    for (Track& track : sample.truth.tracks)
-      if (track.is_input()) track.missing = MissingPolicy::kMarginal;
-    RecordedEmissions recorded;
-    if (family == EmissionFamily::kNegativeBinomial) recorded.sizes = sample.model.size;
-    add_absences(sample.truth, recorded);
-    REQUIRE(sample.truth.tracks.back().is_absence());
-  }
-  sample.data = sample.raw;
-  apply_features(sample.truth.tracks, sample.data);
-  return sample;
-}
-
-EmState begin_at(const Parameters& parameters) {
-  EmState state;
-  state.parameters = parameters;
-  return state;
-}
+using namespace test;
 
 // Sums over all segmentations of a piece, by the textbook.
 struct Brute {
@@ -335,7 +264,7 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
       for (const int threads : {1, 3}) {
         Emissions emissions(family, sample.data);
         const SegmentLaw shape(law, 3);
-        const std::vector<int> clusters = cluster_bins(sample.data, 3, 0, LearnStart::kKMeans, 1);
+        const std::vector<int> clusters = cluster_bins(sample.data, family, {.labels = 3});
         FirstModel start = first_model(sample.data, 3, clusters, shape, emissions);
         Parameters parameters = sample.truth;
         parameters.chain = start.chain;
@@ -353,81 +282,6 @@ TEST_CASE("the likelihood never falls, and threads change no bit", "[learn]") {
         CHECK(result.log_likelihood == first);
       }
     }
-}
-
-// What the labels of drawn tracks were is found again, as well as tracks of this length can tell: twice the
-// gain over the truth is about chi-squared with as many degrees of freedom as there are parameters.
-void check_recovery(EmissionFamily family, const LawOptions& law, std::int64_t length, std::uint64_t seed,
-                    double holes = 0) {
-  const Sample sample = draw_sample(family, law, 4, 5, {length}, seed, holes);
-  INFO("seed " << seed << ", " << emission_name(family));
-  Emissions emissions(family, sample.data);
-  const SegmentLaw shape(law, 4);
-  const EmState result =
-      fit_em(sample.data, {}, engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, 2), {200, 1e-9},
-             shape, emissions, begin_at(sample.truth), {});
-  double truth = 0;  // with the textbook's base measure
-  {
-    const std::vector<std::size_t> pieces{0};
-    truth =
-        negative_log_likelihood(sample.data, pieces, sample.truth,
-                                engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, 2), {}, nullptr);
-    for (std::int64_t t = 0; t < length; ++t) {
-      const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
-      double score = sample.truth.emission->bias[0];
-      for (std::size_t f = 0; f < columns; ++f)
-        score +=
-            sample.truth.emission->weights[f] *
-            static_cast<double>(sample.data.pieces[0].features[static_cast<std::size_t>(t) * columns + f]);
-      truth += sample.model.log_density(
-                   0, sample.raw.pieces[0].features.data() + static_cast<std::size_t>(t) * 5) -
-               score;
-    }
-  }
-  const double fit = result.log_likelihood.back();
-  const double degrees = shape.free_parameters() + emissions.free_parameters(4);
-  CHECK(fit >= truth - 1e-6 * static_cast<double>(length));
-  CHECK(2 * (fit - truth) < degrees + 5 * std::sqrt(2 * degrees));
-  // Means of the labels, with the errors that known labels would leave, doubled for labels that are not
-  // known.
-  double worst = 0;
-  const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
-  for (std::size_t c = 0; c < 4; ++c)
-    for (std::size_t f = 0; f < 5; ++f) {
-      const double m = sample.model.mean[c * 5 + f], w = result.parameters.emission->weights[c * columns + f];
-      double found = 1 / (1 + std::exp(-w)), variance = m * (1 - m);
-      if (family == EmissionFamily::kGaussian) {
-        found = -w / (2 * result.parameters.emission->weights[c * columns + 5 + f]);
-        variance = sample.model.variance[c * 5 + f];
-      } else if (family == EmissionFamily::kPoisson) {
-        found = std::exp(w);
-        variance = m;
-      } else if (family == EmissionFamily::kNegativeBinomial) {
-        continue;  // its mean is not in the weight alone
-      }
-      worst = std::max(worst, std::fabs(found - m) / std::sqrt(variance / (result.bins[c] * (1 - holes))));
-    }
-  CHECK(worst < 2 * 4.2);  // 99.9 % of 20 normal numbers at once
-  WARN(emission_name(family) << ", " << length << " bins, " << result.iterations()
-                             << " iterations: fit less truth " << fit - truth << " for " << degrees
-                             << " parameters, means within " << worst << " errors of known labels");
-}
-
-// Takes minutes with sanitizers, so that CTest runs it without them alone.
-TEST_CASE("known models are recovered from drawn tracks", "[.][learn-recovery]") {
-  std::uint64_t seed = 900;
-  for (const EmissionFamily family : kFamilies)
-    check_recovery(family, LawOptions{12, false, LawKind::kTable, false}, 20'000, ++seed);
-  check_recovery(EmissionFamily::kBernoulli, LawOptions{20, true, LawKind::kTable, false}, 20'000, ++seed);
-  for (const EmissionFamily family : kFamilies)
-    check_recovery(family, LawOptions{12, false, LawKind::kTable, false}, 20'000, ++seed, 0.25);
-}
-
-// Hidden: `test_learn "[learn-million]"` runs it.
-TEST_CASE("known models are recovered from a million bins", "[.][learn-million]") {
-  std::uint64_t seed = 950;
-  for (const EmissionFamily family : kFamilies)
-    check_recovery(family, LawOptions{20, false, LawKind::kTable, false}, 1'000'000, ++seed);
 }
 
 }  // namespace semicrf

@@ -182,8 +182,8 @@ TEST_CASE("clusters that lie apart are found, by the seed alone", "[learn]") {
   std::normal_distribution<float> noise(0, 0.3f);
   for (int i = 0; i < 3000; ++i) values.push_back(static_cast<float>(i / 100 % 3) * 5 + noise(random));
   const TrainingData data = one_track(values);
-  const std::vector<int> found = cluster_bins(data, 3, 0, LearnStart::kKMeans, 1);
-  CHECK(found == cluster_bins(data, 3, 0, LearnStart::kKMeans, 1));
+  const std::vector<int> found = cluster_bins(data, EmissionFamily::kGaussian, {.labels = 3});
+  CHECK(found == cluster_bins(data, EmissionFamily::kGaussian, {.labels = 3}));
   for (std::size_t i = 0; i < found.size(); ++i) CHECK(found[i] == found[i / 100 % 3 * 100]);
   CHECK(found[0] != found[100]);
   CHECK(found[0] != found[200]);

@@ -1,0 +1,156 @@
+#include "learn/em_start.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "core/sizes.h"
+#include "learn/em_fit.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::array kReaches = {0, 2, 10, 50};  // bins
+constexpr std::int64_t kTrialBins = 1 << 16;
+constexpr std::int64_t kStretches = 16;
+constexpr int kSeeds = 3;     // clusterings of each reach
+constexpr int kFew = 4;       // iterations of every trial, as an HMM
+constexpr int kMore = 16;     // of the likeliest of each reach
+constexpr int kWithLaw = 10;  // of these with the law of durations that is asked for, by which one is chosen
+constexpr double kTolerance = 1e-5;
+constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
+
+TrainingPiece stretch_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end) {
+  const std::int64_t columns = std::ssize(piece.features) / piece.length;
+  TrainingPiece part;
+  part.location = piece.location;
+  part.location.first_bin += begin;
+  part.sample = piece.sample;
+  part.length = end - begin;
+  part.features.assign(piece.features.begin() + begin * columns, piece.features.begin() + end * columns);
+  return part;
+}
+
+// Stretches at equal distances, kTrialBins together; all, where there are no more.
+TrainingData stretches_of(const TrainingData& data) {
+  const std::int64_t all = data.positions();
+  const std::int64_t wanted = all <= kTrialBins ? 1 : kStretches;
+  const std::int64_t length = std::min(all, kTrialBins) / wanted;
+  TrainingData part;
+  part.num_labels = data.num_labels;
+  part.num_tracks = data.num_tracks;
+  part.absence_of = data.absence_of;
+  std::int64_t stretch = 0, first = 0;  // of the piece
+  for (const TrainingPiece& piece : data.pieces) {
+    for (; stretch < wanted; ++stretch) {
+      const std::int64_t begin = stretch * (all / wanted);
+      const std::int64_t from = std::max(begin, first), to = std::min(begin + length, first + piece.length);
+      if (from < to) part.pieces.push_back(stretch_of(piece, from - first, to - first));
+      if (begin + length > first + piece.length) break;  // it goes on in the next piece, or begins there
+    }
+    first += piece.length;
+  }
+  return part;
+}
+
+class Trials {
+ public:
+  Trials(const TrainingData& data, const Parameters& shape, const LawOptions& law, EmissionFamily family,
+         const std::vector<double>& sizes, const EngineOptions& engine)
+      : data_(data), shape_(shape), law_(law), family_(family), sizes_(sizes), engine_(engine) {}
+
+  // The model that the clusters make.
+  EmStart first(const ClusterOptions& clusters) const {
+    Emissions emissions(family_, data_, sizes_);
+    return start_of(clusters, SegmentLaw(law_, clusters.labels), emissions);
+  }
+
+  // An HMM goes on with the law that is asked for.
+  EmState with_law(const EmState& hmm, int iterations) const {
+    const SegmentLaw law(law_, hmm.parameters.num_labels());
+    Emissions emissions(family_, data_, sizes_);
+    EmState state;
+    state.parameters = hmm.parameters;
+    state.sizes = hmm.sizes;
+    state.parameters.chain = law.reshaped(hmm.parameters.chain);
+    return fit_em(data_, {}, engine_, {iterations, kTolerance}, law, emissions, std::move(state), {});
+  }
+
+  // It as an HMM, before any iteration.
+  EmState first_hmm(const ClusterOptions& clusters) const {
+    Emissions emissions(family_, data_, sizes_);
+    EmState state;
+    state.parameters = start_of(clusters, hmm(clusters.labels), emissions).parameters;
+    return state;
+  }
+
+  // Goes on to so many iterations.
+  EmState after(int iterations, EmState state) const {
+    const int labels = state.parameters.num_labels();
+    Emissions emissions(family_, data_, sizes_);
+    return fit_em(data_, {}, engine_, {iterations, kTolerance}, hmm(labels), emissions, std::move(state), {});
+  }
+
+ private:
+  static SegmentLaw hmm(int labels) {
+    LawOptions law;
+    law.durations = LawKind::kGeometric;
+    return {law, labels};
+  }
+
+  EmStart start_of(const ClusterOptions& clusters, const SegmentLaw& law, Emissions& emissions) const {
+    EmStart start{shape_, {}, 2 * clusters.reach + 1};
+    FirstModel model =
+        first_model(data_, clusters.labels, cluster_bins(data_, family_, clusters), law, emissions);
+    start.parameters.chain = std::move(model.chain);
+    start.parameters.emission = std::move(model.emission);
+    start.sizes = emissions.sizes();
+    return start;
+  }
+
+  const TrainingData& data_;
+  const Parameters& shape_;
+  const LawOptions& law_;
+  EmissionFamily family_;
+  const std::vector<double>& sizes_;
+  const EngineOptions& engine_;
+};
+
+}  // namespace
+
+EmStart choose_start(const TrainingData& data, const Parameters& shape, const LawOptions& law,
+                     EmissionFamily family, const std::vector<double>& sizes, ClusterOptions clusters,
+                     const EngineOptions& engine) {
+  clusters.reach = 0;
+  // Few bins may have a known label: none is left out. And what follows itself is no HMM of its bins.
+  if (clusters.known > 0 || law.self_transitions)
+    return Trials(data, shape, law, family, sizes, engine).first(clusters);
+  const TrainingData part = stretches_of(data);
+  const Trials trials(part, shape, law, family, sizes, engine);
+  const auto likelihood = [](const EmState& state) { return state.log_likelihood.back(); };
+  const bool random = clusters.start == LearnStart::kRandom;
+  const std::uint64_t seed = clusters.seed;
+  EmStart best;
+  double most = kNegativeInfinity;
+  for (const int reach : kReaches) {
+    clusters.reach = reach;
+    EmState hmm;
+    for (int number = 0; number < (random ? 1 : kSeeds); ++number) {
+      clusters.seed = seed + kSeedStep * static_cast<std::uint64_t>(number);
+      EmState state = trials.after(kFew, trials.first_hmm(clusters));
+      if (number == 0 || likelihood(state) > likelihood(hmm)) hmm = std::move(state);
+    }
+    hmm = trials.after(kMore, std::move(hmm));
+    EmState state = trials.with_law(hmm, random ? 0 : kWithLaw);
+    if (likelihood(state) > most) {
+      most = likelihood(state);
+      best = {std::move(state.parameters), std::move(state.sizes), 2 * reach + 1};
+      // A part of the data has too few segments for a table.
+      best.parameters.chain = SegmentLaw(law, clusters.labels).reshaped(hmm.parameters.chain);
+    }
+    if (random) break;
+  }
+  return best;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,30 @@
+// Where fits start, where nothing but the number of labels is given. Clusters of single bins find labels that
+// differ clearly; in tracks with much noise they find the noise, and a fit from there never leaves it. Means
+// over more bins show labels of longer segments. So several clusterings, each of bins and the bins around
+// them, get some iterations of an HMM over a part of the data, and the likeliest wins.
+#pragma once
+
+#include <vector>
+
+#include "engine/options.h"
+#include "learn/cluster_start.h"
+#include "learn/emissions.h"
+#include "learn/segment_law.h"
+#include "model/parameters.h"
+#include "train/data/training_data.h"
+
+namespace semicrf {
+
+struct EmStart {
+  Parameters parameters;
+  std::vector<double> sizes;  // of negative binomials
+  int window = 1;             // bins whose mean was clustered
+};
+
+// `shape`: labels and tracks of the model; `sizes`: Emissions. With known labels there is one clustering, of
+// single bins, over all of the data. `clusters.reach` is not read. The same for any number of threads.
+EmStart choose_start(const TrainingData& data, const Parameters& shape, const LawOptions& law,
+                     EmissionFamily family, const std::vector<double>& sizes, ClusterOptions clusters,
+                     const EngineOptions& engine);
+
+}  // namespace semicrf

@@ -1,0 +1,71 @@
+#include "learn/learn_warnings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <string>
+
+#include "io/json/json_document.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kManySegments = 0.25;
+
+// Of a label's segments, the share that has K bins or more.
+double share_at_cap(const ChainModel& chain, int label) {
+  const double at_cap = std::exp(chain.duration_score(chain.max_duration, label));
+  if (!chain.has_tail()) return at_cap;
+  return at_cap / -std::expm1(chain.log_tail[static_cast<std::size_t>(label)]);
+}
+
+// Bins that segments of at least K bins have beyond K, on average.
+double mean_excess(const ChainModel& chain, int label) {
+  if (!chain.has_tail()) return chain.max_duration;
+  const double log_q = chain.log_tail[static_cast<std::size_t>(label)];
+  return std::exp(log_q) / -std::expm1(log_q);
+}
+
+// Its durations fall geometrically from the first on, so that a longer table has nothing to learn.
+bool is_geometric(const ChainModel& chain, int label) {
+  for (int k = 1; k <= chain.max_duration; ++k) {
+    const double step = chain.duration_score(k + 1, label) - chain.duration_score(k, label);
+    if (!(std::fabs(step - chain.log_tail[static_cast<std::size_t>(label)]) < 1e-9)) return false;
+  }
+  return true;
+}
+
+std::vector<Warning> warnings_of_durations(const Parameters& parameters) {
+  const ChainModel& chain = parameters.chain;
+  const int longest = chain.max_duration;
+  if (longest == 1) return {};
+  std::string labels;
+  double wanted = 0;
+  for (int c = 0; c < chain.num_labels; ++c) {
+    const double share = share_at_cap(chain, c);
+    if (share < kManySegments || (chain.has_tail() && is_geometric(chain, c))) continue;
+    labels += (labels.empty() ? "" : ", ") + in_quotes(parameters.labels[static_cast<std::size_t>(c)].name) +
+              " (" + std::to_string(std::lround(100 * share)) + " %)";
+    wanted = std::max(wanted, longest + 2 * mean_excess(chain, c));
+  }
+  if (labels.empty()) return {};
+  const std::int64_t rounded = static_cast<std::int64_t>(std::ceil(wanted / 50)) * 50;
+  return {{"durations-at-cap",
+           "many segments have " + std::to_string(longest) + " bins or more, where durations " +
+               (chain.has_tail() ? "fall geometrically" : "end") + ": of label " + labels +
+               "; --max-duration " + std::to_string(rounded) + " --tail learns how long they are"}};
+}
+
+}  // namespace
+
+std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::vector<double>& bins) {
+  std::vector<Warning> warnings;
+  if (const auto empty = std::ranges::count_if(bins, [](double one) { return one < 1; }); empty > 0)
+    warnings.push_back({"empty-label", std::to_string(empty) +
+                                           (empty == 1 ? " label covers" : " labels cover") +
+                                           " less than one bin: the tracks may have fewer labels"});
+  for (const Warning& warning : warnings_of_durations(parameters)) warnings.push_back(warning);
+  return warnings;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,16 @@
+// What a user should know of a model that was learned.
+#pragma once
+
+#include <vector>
+
+#include "core/warning.h"
+#include "model/parameters.h"
+
+namespace semicrf {
+
+// `bins`: expected bins of the labels, in any order. Labels without a bin (`empty-label`); labels of which
+// many segments are as long as K or longer, about whose durations a table can say no more
+// (`durations-at-cap`).
+std::vector<Warning> warnings_of_model(const Parameters& parameters, const std::vector<double>& bins);
+
+}  // namespace semicrf

@@ -1,0 +1,264 @@
+// Tracks that are drawn from known models: what comes back, and how far it may be from the truth.
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "support/standard_errors.h"
+#include "train/objective/objective.h"
+#include "unit/learn/learn_samples.h"
+
+namespace semicrf {
+namespace {
+
+using namespace test;
+
+EngineOptions two_threads() { return engine_of(EngineOptions::Backend::kCpu, Precision::kDouble, 2); }
+
+// A track's mean and variance in the bins of a label, by the head's terms.
+struct Moments {
+  double mean = 0, variance = 0;
+};
+Moments moments(EmissionFamily family, double weight, double square, double size) {
+  switch (family) {
+    case EmissionFamily::kBernoulli: {
+      const double p = 1 / (1 + std::exp(-weight));
+      return {p, p * (1 - p)};
+    }
+    case EmissionFamily::kGaussian:
+      return {-weight / (2 * square), -1 / (2 * square)};
+    case EmissionFamily::kPoisson:
+      return {std::exp(weight), std::exp(weight)};
+    case EmissionFamily::kNegativeBinomial: {
+      const double mean = size * std::exp(weight) / -std::expm1(weight);
+      return {mean, mean + mean * mean / size};
+    }
+  }
+  return {};
+}
+
+// The numbers of a model that can be compared: means of labels and tracks, transitions and durations; and
+// their derivatives by its parameters. These are weights, log probabilities of transitions and of durations.
+class ModelNumbers {
+ public:
+  ModelNumbers(EmissionFamily family, const Parameters& parameters, const std::vector<double>& sizes)
+      : family_(family),
+        labels_(parameters.labels.size()),
+        columns_(parameters.tracks.size()),
+        tracks_(family == EmissionFamily::kGaussian ? columns_ / 2 : columns_),
+        longest_(static_cast<std::size_t>(parameters.chain.max_duration)) {
+    const std::size_t weights = labels_ * columns_, moves = labels_ * labels_;
+    parameters_ = weights + moves + longest_ * labels_;
+    for (std::size_t c = 0; c < labels_; ++c)
+      for (std::size_t f = 0; f < tracks_; ++f) add_mean(parameters, sizes, c, f);
+    for (std::size_t c = 0; c < labels_; ++c) {
+      std::vector<std::size_t> row(labels_), column(longest_);
+      for (std::size_t to = 0; to < labels_; ++to) row[to] = c * labels_ + to;
+      add_shares(parameters.chain.transition, row, weights);
+      for (std::size_t k = 0; k < longest_; ++k) column[k] = k * labels_ + c;
+      add_shares(parameters.chain.duration_bias, column, weights + moves);
+    }
+  }
+
+  std::vector<double> values;
+  // Rows: parameters; columns: numbers.
+  Matrix derivatives() const {
+    Matrix rows(parameters_, std::vector<double>(values.size()));
+    for (const Entry& entry : entries_) rows[entry.parameter][entry.number] = entry.derivative;
+    return rows;
+  }
+  // Derivative of ln P by the parameters, of a piece with these expected counts.
+  std::vector<double> score(const ParameterGradient& counts) const {
+    std::vector<double> found;
+    for (std::size_t c = 0; c < labels_; ++c)
+      for (std::size_t f = 0; f < columns_; ++f) {
+        const Moments& here = moments_[c * tracks_ + f % tracks_];
+        const double expected = f < tracks_ ? here.mean : here.variance + here.mean * here.mean;
+        found.push_back(counts.weights[c * columns_ + f] - counts.bias[c] * expected);
+      }
+    found.resize(parameters_);
+    const std::size_t weights = labels_ * columns_;
+    for (const Share& share : shares_) {
+      const std::vector<double>& list = share.first == weights ? counts.transition : counts.duration;
+      double all = 0;
+      for (const std::size_t i : share.entries) all += list[i];
+      for (std::size_t i = 0; i < share.entries.size(); ++i)
+        found[share.first + share.entries[i]] = list[share.entries[i]] - all * share.p[i];
+    }
+    return found;
+  }
+
+ private:
+  struct Entry {
+    std::size_t parameter, number;
+    double derivative;
+  };
+  // A distribution over entries of a list whose first parameter is `first`.
+  struct Share {
+    std::size_t first;
+    std::vector<std::size_t> entries;
+    std::vector<double> p;
+  };
+
+  void add_mean(const Parameters& parameters, const std::vector<double>& sizes, std::size_t c,
+                std::size_t f) {
+    const double* weights = parameters.emission->weights.data() + c * columns_;
+    const bool gaussian = family_ == EmissionFamily::kGaussian;
+    const Moments here =
+        moments(family_, weights[f], gaussian ? weights[tracks_ + f] : 0, sizes.empty() ? 0 : sizes[f]);
+    moments_.push_back(here);
+    entries_.push_back({c * columns_ + f, values.size(), here.variance});
+    if (gaussian)
+      entries_.push_back({c * columns_ + tracks_ + f, values.size(), 2 * here.mean * here.variance});
+    values.push_back(here.mean);
+  }
+
+  void add_shares(const std::vector<double>& log_p, const std::vector<std::size_t>& entries,
+                  std::size_t first) {
+    Share share{first, entries, {}};
+    for (const std::size_t i : entries) share.p.push_back(std::exp(log_p[i]));
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (share.p[i] == 0) continue;
+      for (std::size_t j = 0; j < entries.size(); ++j)
+        entries_.push_back({first + entries[j], values.size(), share.p[i] * ((i == j ? 1 : 0) - share.p[j])});
+      values.push_back(share.p[i]);
+    }
+    shares_.push_back(std::move(share));
+  }
+
+  EmissionFamily family_;
+  std::size_t labels_, columns_, tracks_, longest_, parameters_ = 0;
+  std::vector<Moments> moments_;
+  std::vector<Entry> entries_;
+  std::vector<Share> shares_;
+};
+
+// By the scores of stretches of the data, each taken for a sequence of its own.
+Matrix information(const ModelNumbers& numbers, const Parameters& parameters, const TrainingData& data) {
+  constexpr std::int64_t kStretch = 500;
+  const TrainingPiece& all = data.pieces.front();
+  const auto columns = static_cast<std::int64_t>(data.num_tracks);
+  TrainingData one = data;
+  one.pieces.assign(1, TrainingPiece());
+  Matrix sum;
+  for (std::int64_t begin = 0; begin + kStretch <= all.length; begin += kStretch) {
+    one.pieces.front().length = kStretch;
+    one.pieces.front().features.assign(all.features.begin() + begin * columns,
+                                       all.features.begin() + (begin + kStretch) * columns);
+    ParameterGradient counts(parameters);
+    log_evidence(one, parameters, engine_of(EngineOptions::Backend::kCpu), &counts);
+    const std::vector<double> score = numbers.score(counts);
+    sum.resize(score.size(), std::vector<double>(score.size()));
+    for (std::size_t i = 0; i < score.size(); ++i)
+      for (std::size_t j = 0; j < score.size(); ++j) sum[i][j] += score[i] * score[j];
+  }
+  return sum;
+}
+
+// ln P(tracks) of the truth, with the textbook's base measure.
+double true_log_likelihood(const Sample& sample) {
+  const std::vector<std::size_t> pieces{0};
+  double sum = negative_log_likelihood(sample.data, pieces, sample.truth, two_threads(), {}, nullptr);
+  const auto columns = static_cast<std::size_t>(sample.data.num_tracks);
+  const TrainingPiece &raw = sample.raw.pieces[0], &features = sample.data.pieces[0];
+  for (std::size_t t = 0; t < static_cast<std::size_t>(raw.length); ++t) {
+    double score = sample.truth.emission->bias[0];
+    for (std::size_t f = 0; f < columns; ++f)
+      score += sample.truth.emission->weights[f] * static_cast<double>(features.features[t * columns + f]);
+    sum += sample.model.log_density(0, raw.features.data() + t * sample.model.tracks) - score;
+  }
+  return sum;
+}
+
+struct Fit {
+  Sample sample;
+  EmState state;
+  std::vector<double> sizes;
+};
+
+// From the truth. Twice the gain over it is about chi-squared with as many degrees of freedom as there are
+// parameters.
+Fit fit_from_truth(EmissionFamily family, const LawOptions& law, std::int64_t length, std::uint64_t seed,
+                   double holes = 0) {
+  Fit fit;
+  fit.sample = draw_sample(family, law, 4, 5, {length}, seed, holes);
+  Emissions emissions(family, fit.sample.data);
+  const SegmentLaw shape(law, 4);
+  fit.state = fit_em(fit.sample.data, {}, two_threads(), {200, 1e-9}, shape, emissions,
+                     begin_at(fit.sample.truth), {});
+  fit.sizes = emissions.sizes();
+  const double gain = fit.state.log_likelihood.back() - true_log_likelihood(fit.sample);
+  const double degrees = shape.free_parameters() + emissions.free_parameters(4);
+  CHECK(gain >= -1e-6 * static_cast<double>(length));
+  CHECK(2 * gain < degrees + 5 * std::sqrt(2 * degrees));
+  WARN(emission_name(family) << ", " << length << " bins, " << fit.state.iterations()
+                             << " iterations: fit less truth " << gain << " for " << degrees
+                             << " parameters");
+  return fit;
+}
+
+ModelNumbers numbers_of(const Fit& fit) { return {fit.sample.model.family, fit.state.parameters, fit.sizes}; }
+ModelNumbers true_numbers_of(const Fit& fit) {
+  return {fit.sample.model.family, fit.sample.truth, fit.sample.model.size};
+}
+
+// Means of the labels, with twice the errors that known labels would leave.
+void check_means(const Fit& fit, double holes) {
+  const TextbookTracks& model = fit.sample.model;
+  const std::vector<double> found = numbers_of(fit).values;
+  double worst = 0;
+  for (std::size_t c = 0; c < model.labels; ++c)
+    for (std::size_t f = 0; f < model.tracks; ++f) {
+      const std::size_t i = c * model.tracks + f;
+      const double m = model.mean[i];
+      double variance = m;
+      if (model.family == EmissionFamily::kBernoulli) variance = m * (1 - m);
+      if (model.family == EmissionFamily::kGaussian) variance = model.variance[i];
+      if (model.family == EmissionFamily::kNegativeBinomial) variance = m + m * m / model.size[f];
+      worst =
+          std::max(worst, std::fabs(found[i] - m) / std::sqrt(variance / (fit.state.bins[c] * (1 - holes))));
+    }
+  CHECK(worst < 2 * 4.2);  // 99.9 % of 20 normal numbers at once
+  WARN("means within " << worst << " errors of known labels");
+}
+
+}  // namespace
+
+// Takes minutes with sanitizers, so that CTest runs it without them alone.
+TEST_CASE("known models are recovered from drawn tracks", "[.][learn-recovery]") {
+  std::uint64_t seed = 900;
+  const auto check = [&](EmissionFamily family, const LawOptions& law, double holes) {
+    INFO("seed " << ++seed << ", " << emission_name(family));
+    check_means(fit_from_truth(family, law, 20'000, seed, holes), holes);
+  };
+  for (const EmissionFamily family : kFamilies) check(family, {12, false, LawKind::kTable, false}, 0);
+  check(EmissionFamily::kBernoulli, {20, true, LawKind::kTable, false}, 0);
+  for (const EmissionFamily family : kFamilies) check(family, {12, false, LawKind::kTable, false}, 0.25);
+}
+
+// Hidden: `test_learn "[learn-million]"` runs it.
+TEST_CASE("known models are recovered from a million bins", "[.][learn-million]") {
+  std::uint64_t seed = 950;
+  for (const EmissionFamily family : kFamilies) {
+    INFO("seed " << ++seed << ", " << emission_name(family));
+    const Fit fit = fit_from_truth(family, {20, false, LawKind::kTable, false}, 1'000'000, seed);
+    const ModelNumbers numbers = numbers_of(fit);
+    const std::vector<double> truth = true_numbers_of(fit).values;
+    int dimensions = 0;
+    const std::vector<double> errors = standard_errors(
+        information(numbers, fit.state.parameters, fit.sample.data), numbers.derivatives(), dimensions);
+    double worst = 0, squares = 0;
+    for (std::size_t i = 0; i < truth.size(); ++i) {
+      const double off = std::fabs(numbers.values[i] - truth[i]) / errors[i];
+      worst = std::max(worst, off);
+      squares += off * off / static_cast<double>(truth.size());
+    }
+    // 99.9 % of so many normal numbers at once; and they are as far as their errors say.
+    CHECK(worst < 4.5);
+    CHECK(squares > 0.5);
+    CHECK(squares < 2);
+    WARN(truth.size() << " means, transitions and durations within " << worst
+                      << " standard errors, mean square " << squares);
+  }
+}
+
+}  // namespace semicrf
