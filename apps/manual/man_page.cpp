@@ -235,7 +235,7 @@ std::string page_name(const CommandEntry& command) {
 
 std::string man_page(const CommandEntry& root, const CommandEntry& command, const std::string& date) {
   const std::string name = page_name(command);
-  std::string text = ".TH " + escaped(upper(name)) + " 1 \"" + escaped(date) +
+  std::string text = ".TH " + escaped(upper(name)) + " 1 \"" + date +
                      "\" \"semicrf " SEMICRF_VERSION "\" \"semicrf manual\"\n.SH NAME\n" + escaped(name) +
                      " \\- " + escaped(as_name(command.summary)) + "\n.SH SYNOPSIS\n";
   if (command.commands.empty() || command.path.empty())

@@ -12,7 +12,7 @@ SCRIPTS = (".py", ".smk", ".nf", ".yaml", ".yml", ".sh", ".config", ".test", ".j
 OPTION = r"(?<![\w<{$@/.=-])(--[a-z][a-z0-9-]*|-[A-Za-z@])(?=[\s=\"'`,;:.)\]}]|$)"
 
 # Long options of other programs that pages name outside of a command line.
-OTHERS = set("""--preset --build --target --parallel --install --config --privileged --resolution --distribution --update --list
+OTHERS = set("""--preset --build --target --parallel --install --config --privileged --resolution --distribution --prior-strength --segtransition-weight-scale --update --list
 --change --vs --resources --report --program --help --version --sdm --prefix --fa --ctest --launch-count --set --csv --page
 --check --mca --bind-to --oversubscribe --retries --rerun-incomplete --cores --jobs --executor --configfile --lint
 --wrapper-prefix --build-arg --gpus --rm --outdir""".split())

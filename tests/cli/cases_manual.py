@@ -103,7 +103,7 @@ def test_fish_completes_values(box):
 
 def test_values_of_type_file_are_files(box):
     """Texts that have no type of their own get the type FILE: what help says of them must be about a file."""
-    about_files = re.compile(r"file|table|picture|BED|bedGraph|JSON|NPY|PATH|sizes|segmentation|parameters|tables|segments|SVG|write|output", re.I)
+    about_files = re.compile(r"file|table|picture|BED|bedGraph|JSON|NPY|PATH|columns|segmentation|parameters|tables|segments|SVG|write|output", re.I)
     wrong = []
     for command in command_line.all_commands(box):
         for found in re.finditer(r"^  (-\S+) FILE\b(.*(?:\n {10,}.*)*)", command.help.split("\nOutput")[0], re.M):
@@ -140,7 +140,7 @@ def test_man_shows_the_pages_without_a_warning(box):
     shells.need("man")
     shells.need("groff")
     for page in pages(box):
-        done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", str(page)], capture_output=True, text=True, check=False,
+        done = subprocess.run(["man", "--warnings", "-E", "UTF-8", "-P", "cat", "-l", str(page)], capture_output=True, text=True, check=False,
                               env=dict(shells.environment(box), MANWIDTH="80", LC_ALL="C.UTF-8"))
         check(done.returncode == 0 and done.stderr == "", "%s: %s" % (page.name, done.stderr))
         check("EXAMPLES" in done.stdout and "EXIT STATUS" in done.stdout, page.name)

@@ -32,7 +32,8 @@ class Command:
             if found.group(1).startswith("-"):
                 before_text = re.match(r"  (\S+(?: \S+)*)", line).group(1).split(" ")
                 value = before_text[1] if len(before_text) > 1 and before_text[1] != "Excludes:" else ""
-                value = re.sub(r"(:[A-Z].*|=.*)?$", "", value) if value != "LABEL=BINS" else value
+                value = value.split("=")[0]  # the default follows
+                value = value if "|" in value else value.split(":")[0]  # limits follow
                 self.options.append(Option(found.group(1).split(","), value))
             elif group == "Positionals":
                 self.positionals.append(found.group(1))

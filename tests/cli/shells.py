@@ -56,7 +56,7 @@ compadd() {
   print -rl -- $found >> $PWD/offered
   builtin compadd "$@"
 }
-print == >> $PWD/offered
+print '==' >> $PWD/offered
 """
 
 
@@ -70,7 +70,7 @@ def in_zsh(box, lines):
         os.chdir(box.folder)
         os.execve(shutil.which("zsh"), ["zsh", "-f", "-i"], environment(box))
     try:
-        typed = [ZSH_START] + ["%s\t\x15print == >> $PWD/offered\n" % " ".join(["semicrf"] + words) for words in lines]
+        typed = [ZSH_START] + ["%s\t\x15print '==' >> $PWD/offered\n" % " ".join(["semicrf"] + words) for words in lines]
         for number, text in enumerate(typed, 1):
             os.write(terminal, text.encode())
             deadline = time.monotonic() + 60
