@@ -11,12 +11,14 @@ CONFIGURE := cmake --preset release $(if $(wildcard build/release/CMakeCache.txt
 # Where there is no GPU, make demo leaves the CUDA engine out: its kernels take most of a build.
 HAS_GPU := nvidia-smi -L 2>/dev/null | grep -q '^GPU' || test -e /dev/nvidia0
 
-.PHONY: help packages build build-sanitized demo demo-program test bench format check-format lint clean
+.PHONY: help packages build build-sanitized demo demo-program package portable test bench format check-format lint clean
 
 help:
 	@echo 'make demo    build the program, then decode, posterior, eval and train on the tracks in data/'
 	@echo 'make test    build everything, then run all tests, the unit tests under sanitizers, the readers under a fuzzer'
 	@echo 'make build   build everything; the program is $(PROGRAM)'
+	@echo 'make package a Debian package of the program, build/release/semicrf_VERSION-1_ARCH.deb'
+	@echo 'make portable an archive that runs on other distributions, build/portable/semicrf-VERSION-linux-ARCH.tar.xz'
 	@echo 'make bench   measure speed and accuracy on this machine, JSON lines'
 	@echo 'make format  lay out all sources with clang-format'
 	@echo 'make lint    check the layout, and run clang-tidy over all sources'
@@ -38,15 +40,25 @@ build-sanitized: packages
 	cmake --preset $(SANITIZED)
 	cmake --build --preset $(SANITIZED) --parallel $(JOBS) --target unit_tests $(if $(filter fuzz,$(SANITIZED)),fuzzers)
 
-# A build folder that exists keeps its choice of the CUDA engine, too.
+# The program alone. A build folder that exists keeps its choice of the CUDA engine, too.
 demo-program: packages
 	@if [ -n "$(SEMICRF_CUDA)" ]; then $(CONFIGURE) -DSEMICRF_CUDA=$(SEMICRF_CUDA); \
 	elif [ -e build/release/CMakeCache.txt ] || { $(HAS_GPU); }; then $(CONFIGURE); \
 	else \
-	  echo 'No GPU is seen: the CUDA engine is left out. make build builds it; SEMICRF_CUDA=ON make demo does, too.'; \
+	  echo 'No GPU is seen: the CUDA engine is left out. make build builds it; SEMICRF_CUDA=ON does here, too.'; \
 	  $(CONFIGURE) -DSEMICRF_CUDA=OFF; \
 	fi
 	cmake --build --preset release --parallel $(JOBS) --target semicrf
+
+# CPack strips the program and asks dpkg-shlibdeps for its dependencies. The tests are in tests/package.
+package: demo-program
+	cmake --build --preset release --target manual
+	cd build/release && cpack
+
+portable: packages
+	cmake --preset portable
+	cmake --build --preset portable --parallel $(JOBS)
+	cd build/portable && cpack
 
 demo: demo-program
 	@mkdir -p $(DEMO_OUT)

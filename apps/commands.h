@@ -20,5 +20,6 @@ void add_import_command(CLI::App& program);
 void add_export_command(CLI::App& program);
 void add_info_command(CLI::App& program);
 void add_bench_command(CLI::App& program);
+void add_manual_commands(CLI::App& program);  // man and completion
 
 }  // namespace semicrf

@@ -68,12 +68,16 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string
     const bool known = std::find(choices.begin(), choices.end(), given) != choices.end();
     return known ? std::string() : "must be one of " + joined(choices, ", ") + ", not '" + given + "'";
   };
-  return command.add_option(names, value, help)->check(check)->capture_default_str();
+  return command.add_option(names, value, help)
+      ->type_name(joined(choices, "|"))
+      ->check(check)
+      ->capture_default_str();
 }
 
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use) {
   add_repeatable(command, "-r,--region", input.regions,
-                 use + ": chr, or chr:begin-end counted from 1 with both ends included");
+                 use + ": chr, or chr:begin-end counted from 1 with both ends included")
+      ->type_name("REGION");
   command.add_option("-L,--regions-file", input.regions_file,
                      "BED file of regions, used together with --region");
   command.add_option("--exclude", input.exclude_file, "BED file of regions to leave out");
@@ -85,6 +89,7 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
           "--track-pattern", input.track_pattern,
           "names tracks by their file names: '{sample}.{track}.bw' makes GM12878.CTCF.bw the track CTCF;\n"
           "all files must have the same {sample}; NAME=PATH keeps its name")
+      ->type_name("PATTERN")
       ->group(group);
   command
       .add_option(
@@ -130,10 +135,11 @@ void add_checkpoint_options(CLI::App& command, const CheckpointArguments& argume
 }
 
 CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input) {
-  return add_repeatable(
-      command, "--missing-track", input.missing_tracks,
-      "a track of the parameters that the inputs lack: its term is left out where the model's tracks are\n"
-      "independent (models of learn and import), else it counts as its mean");
+  return add_repeatable(command, "--missing-track", input.missing_tracks,
+                        "a track of the parameters that the inputs lack: its term is left out where the "
+                        "model's tracks are\n"
+                        "independent (models of learn and import), else it counts as its mean")
+      ->type_name("NAME");
 }
 
 void add_missing_options(CLI::App& command, InputOptions& input, const std::string& group) {
@@ -149,7 +155,7 @@ void add_missing_options(CLI::App& command, InputOptions& input, const std::stri
           },
           "bins where a track has no value, in place of what the parameters say: zero, skip, error, mean\n"
           "(of the track), or marginal (it says nothing there; mean where tracks are not independent)")
-      ->type_name("TEXT")
+      ->type_name("zero|skip|error|mean|marginal")
       ->group(group);
 }
 
@@ -165,7 +171,7 @@ CLI::Option* add_edges_option(CLI::App& command, InputOptions& input, const std:
                                "complete or censored, not '" + given + "'");
           },
           help)
-      ->type_name("TEXT");
+      ->type_name((also.empty() ? "" : joined(also, "|") + "|") + "complete|censored");
 }
 
 CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
@@ -183,7 +189,7 @@ CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
           },
           "chromosomes that some bigWig files lack: error (default; chromosomes outside of --region do not\n"
           "count), common (only those in all files) or union (a file has no value on those it lacks)")
-      ->type_name("TEXT");
+      ->type_name("error|common|union");
 }
 
 void add_boundary_options(CLI::App& command, InputOptions& input, const std::string& group) {
@@ -204,18 +210,24 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments) {
           "-x,--device", arguments.device,
           "auto (a GPU if there is one and the work is worth its start, else cpu), cpu, cuda, reference,\n"
           "or a list of GPUs: cuda:0,2")
+      ->type_name("auto|cpu|cuda|cuda:N,...|reference")
       ->capture_default_str();
   add_choice(command, "--precision", arguments.precision, "float or double", {"float", "double"});
   command
       .add_option("--instruction-set", arguments.instruction_set,
-                  "use this instruction set of the processor: " + joined(available_instruction_sets(), ", "))
+                  "use this instruction set of the processor, such as AVX2; the error about any other name "
+                  "lists those\n"
+                  "that it has")
+      ->type_name("NAME")
       ->group("Advanced");
 }
 
 CLI::Option* add_memory_option(CLI::App& command, std::string& max_memory) {
-  return command.add_option("--max-memory", max_memory,
-                            "limit on the program's host memory, such as 8G; with a GPU the same amount also"
-                            " limits, separately, the GPU memory it uses");
+  return command
+      .add_option("--max-memory", max_memory,
+                  "limit on the program's host memory, such as 8G; with a GPU the same amount also"
+                  " limits, separately, the GPU memory it uses")
+      ->type_name("SIZE");
 }
 
 CLI::Option* add_progress_option(CLI::App& command, LogArguments& arguments) {
@@ -243,7 +255,8 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
   command.add_option(
       "-o,--output", arguments.output,
       "main output; - for standard output (default); a name ending in .gz is bgzip-compressed");
-  command.add_option("--prefix", arguments.prefix, "prefix for outputs without an explicit name");
+  command.add_option("--prefix", arguments.prefix, "prefix for outputs without an explicit name")
+      ->type_name("PREFIX");
   command.add_flag("--write-index", arguments.write_index,
                    "write a .tbi index (.csi past 512 Mb) beside every .gz output");
   command.add_option("--digits", arguments.digits, "decimals of bedGraph values")
@@ -354,12 +367,41 @@ std::string shared_outputs_help() {
          "  --log-file FILE   notes, warnings and errors, appended\n";
 }
 
-std::string exit_code_help() {
-  return "Exit codes: 0 success, 2 wrong command line, 3 wrong input data or parameters, 4 input cannot be\n"
-         "read, 5 output cannot be written, 6 out of memory, 7 requested device unavailable, 70 bug in the\n"
-         "program, 130 interrupted, 143 terminated, 141 closed pipe. An error is one line on standard "
-         "error.\n"
+const std::vector<ExitCodeMeaning>& exit_codes() {
+  static const std::vector<ExitCodeMeaning> meanings = {{0, "success"},
+                                                        {2, "wrong command line"},
+                                                        {3, "wrong input data or parameters"},
+                                                        {4, "input cannot be read"},
+                                                        {5, "output cannot be written"},
+                                                        {6, "out of memory"},
+                                                        {7, "requested device unavailable"},
+                                                        {70, "bug in the program"},
+                                                        {130, "interrupted"},
+                                                        {143, "terminated"},
+                                                        {141, "closed pipe"}};
+  return meanings;
+}
+
+std::string exit_code_notes() {
+  return "An error is one line on standard error.\n"
          "An output appears under its name only when it is complete.";
+}
+
+std::string exit_code_help() {
+  constexpr std::size_t kWidth = 100;
+  std::string text = "Exit codes:";
+  for (const ExitCodeMeaning& meaning : exit_codes())
+    text +=
+        (&meaning == &exit_codes().front() ? " " : ", ") + std::to_string(meaning.code) + " " + meaning.text;
+  text += ". " + exit_code_notes();
+  std::string lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    std::size_t end = std::min(text.find('\n', begin), text.size());
+    if (end - begin > kWidth) end = text.rfind(' ', begin + kWidth);
+    lines += (lines.empty() ? "" : "\n") + text.substr(begin, end - begin);
+    begin = end + 1;
+  }
+  return lines;
 }
 
 }  // namespace semicrf

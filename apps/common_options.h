@@ -98,6 +98,14 @@ CLI::App* add_command(CLI::App& program, const std::string& name, const std::str
                       const std::string& details);
 // The last lines of "Outputs:" in the help of decode, posterior and simulate.
 std::string shared_outputs_help();
+
+struct ExitCodeMeaning {
+  int code;
+  std::string text;
+};
+// Every exit code of the program; what --help says of them, in lines; and what follows them there.
+const std::vector<ExitCodeMeaning>& exit_codes();
 std::string exit_code_help();
+std::string exit_code_notes();
 
 }  // namespace semicrf

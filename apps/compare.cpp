@@ -144,7 +144,8 @@ void add_compare_command(CLI::App& program) {
   add_repeatable(
       *command, "--labels", arguments->posteriors,
       "prefix of the label posteriors of a sample (posterior --labels-out PREFIX), in the order of "
-      "the samples");
+      "the samples")
+      ->type_name("PREFIX");
   command->add_option("-o,--output", arguments->output, "table of pairs; - for standard output (default)");
   command->add_option("--jaccard", arguments->jaccard, "table of labels to write");
   command->add_option("--switches", arguments->switches, "table of switches to write");

@@ -113,15 +113,21 @@ void add_edit_command(CLI::App& program) {
   const auto arguments = std::make_shared<EditArguments>();
   command->add_option("FILE", arguments->input, "parameter file to change; it is not overwritten")
       ->required();
-  add_repeatable(*command, "--forbid", arguments->forbid, "FROM,TO: label TO never follows label FROM");
+  add_repeatable(*command, "--forbid", arguments->forbid, "FROM,TO: label TO never follows label FROM")
+      ->type_name("FROM,TO");
   add_repeatable(*command, "--min-duration", arguments->minimum,
-                 "LABEL=BINS: segments of this label are at least this long; done after --duration");
+                 "LABEL=BINS: segments of this label are at least this long; done after --duration")
+      ->type_name("LABEL=BINS");
   add_repeatable(*command, "--duration", arguments->duration,
                  "LABEL=KIND:NAME=VALUE,...: a law of durations for this label, in bins: geometric:mean=20,"
-                 " negative_binomial:r=2,mean=12, poisson:mean=30 or uniform");
-  add_repeatable(*command, "--rename-track", arguments->rename, "OLD=NEW: another name for a track");
-  command->add_option("--drop-track-prefix", arguments->drop_prefix,
-                      "take this text, such as GM12878., from the front of all names of tracks");
+                 " negative_binomial:r=2,mean=12, poisson:mean=30 or uniform")
+      ->type_name("LABEL=LAW");
+  add_repeatable(*command, "--rename-track", arguments->rename, "OLD=NEW: another name for a track")
+      ->type_name("OLD=NEW");
+  command
+      ->add_option("--drop-track-prefix", arguments->drop_prefix,
+                   "take this text, such as GM12878., from the front of all names of tracks")
+      ->type_name("START");
   command
       ->add_option("--scale", arguments->scale,
                    "multiply the logarithms of --duration by this (default: the calibration factor in the"

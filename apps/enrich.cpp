@@ -208,10 +208,11 @@ void add_enrich_command(CLI::App& program) {
                     "count centres of intervals in place of their bases: B and C are numbers of centres");
   command->add_flag("--by-name", arguments->by_name,
                     "every name in column 4 of a file is an annotation of its own");
-  command->add_option(
-      "--labels", arguments->labels,
-      "prefix of label posteriors (posterior --labels-out PREFIX): A and C are expected bases, "
-      "the sums of P(label), in place of those of segments");
+  command
+      ->add_option("--labels", arguments->labels,
+                   "prefix of label posteriors (posterior --labels-out PREFIX): A and C are expected bases, "
+                   "the sums of P(label), in place of those of segments")
+      ->type_name("PREFIX");
   add_choice(*command, "--around", arguments->around,
              "labels at distances from one base of each interval of one annotation: start, centre or end, in "
              "the direction of its strand (column 6)",
@@ -229,6 +230,7 @@ void add_enrich_command(CLI::App& program) {
   add_choice(*command, "--rows", arguments->rows,
              "order of labels: natural (E2 before E10) or bases (most first)", {"natural", "bases"});
   command->add_option("--order", arguments->order, "these labels in this order; a list separated by commas")
+      ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_choice(*command, "--scale", arguments->scale,

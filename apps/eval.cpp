@@ -77,6 +77,7 @@ void add_calibration_options(CLI::App& command, CalibrationOptions& calibration)
           "--labels-posterior", calibration.labels,
           "label posteriors: the NAME that posterior --labels-out was given, a prefix of bedGraph files or "
           "[sequence=]FILE.npy (needs -p for the names of its labels)")
+      ->type_name("PREFIX|FILE")
       ->group(group);
   command
       .add_option("--intervals", calibration.intervals,
@@ -166,10 +167,12 @@ void add_eval_command(CLI::App& program) {
       "PRED", options.predicted,
       "the predicted segments: BED with a label in column 4; - for standard input. May be left out "
       "where posteriors are given");
-  command->add_option(
-      "--background", options.background,
-      "label of what no line of the truth covers, for lists of peaks (default: such bases are not "
-      "evaluated)");
+  command
+      ->add_option(
+          "--background", options.background,
+          "label of what no line of the truth covers, for lists of peaks (default: such bases are not "
+          "evaluated)")
+      ->type_name("LABEL");
   command
       ->add_option(
           "--tolerance", options.tolerance,

@@ -69,12 +69,14 @@ void add_info_command(CLI::App& program) {
   command->add_flag("--template", arguments->params_template,
                     "print a parameter file for these labels and tracks");
   command->add_option("-L,--labels", arguments->labels, "with --template: label names, separated by commas")
+      ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       ->add_option(
           "-T,--tracks", arguments->tracks,
           "with --template: track names, separated by commas; without it the inputs are label scores")
+      ->type_name("NAME,...")
       ->delimiter(',')
       ->allow_extra_args(false);
   add_unit_options(*command, arguments->unit);

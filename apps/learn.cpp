@@ -90,7 +90,8 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   add_track_options(command, input, true, "Options");
   add_region_options(command, input, "region to learn from");
   add_repeatable(command, "--val-region", options.val_regions,
-                 "region whose likelihood is held out: it is not learned from");
+                 "region whose likelihood is held out: it is not learned from")
+      ->type_name("REGION");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
   add_chromosomes_option(command, input);
@@ -150,6 +151,7 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
           "where fits start: kmeans (clusters of single bins), random (bins drawn at random), or a parameter "
           "file to go on from, whose labels and tracks are kept, and durations unless --duration, "
           "--max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, with durations")
+      ->type_name("kmeans|random|FILE|chromhmm:FILE")
       ->capture_default_str();
   command
       .add_option("--restarts", options.restarts,

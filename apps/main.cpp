@@ -9,6 +9,7 @@
 #include "apps/commands.h"
 #include "apps/common_options.h"
 #include "apps/logging.h"
+#include "apps/manual/command_tree.h"
 #include "core/error.h"
 #include "io/files/output_file.h"
 #include "io/files/temporary_names.h"
@@ -47,6 +48,8 @@ void set_up(CLI::App& program) {
   add_edit_command(program);
   add_info_command(program);
   add_bench_command(program);
+  add_manual_commands(program);
+  name_file_values(program);
 }
 
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known,

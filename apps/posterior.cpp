@@ -54,15 +54,20 @@ void add_posterior_command(CLI::App& program) {
           shared_outputs_help());
   const auto arguments = std::make_shared<PosteriorArguments>();
   add_common_options(*command, arguments->common);
-  command->add_option("--labels-out", arguments->labels_out,
-                      "also write the label posteriors: a prefix for bedGraph files, or an .npy file");
-  command->add_option(
-      "--starts-out", arguments->starts_out,
-      "also write, per label, the probability that a segment of it starts at the bin: a prefix "
-      "for bedGraph files, or an .npy file");
-  command->add_option("--ends-out", arguments->ends_out,
-                      "also write, per label, the probability that a segment of it has its last bin there: a "
-                      "prefix for bedGraph files, or an .npy file");
+  command
+      ->add_option("--labels-out", arguments->labels_out,
+                   "also write the label posteriors: a prefix for bedGraph files, or an .npy file")
+      ->type_name("PREFIX|FILE");
+  command
+      ->add_option("--starts-out", arguments->starts_out,
+                   "also write, per label, the probability that a segment of it starts at the bin: a prefix "
+                   "for bedGraph files, or an .npy file")
+      ->type_name("PREFIX|FILE");
+  command
+      ->add_option("--ends-out", arguments->ends_out,
+                   "also write, per label, the probability that a segment of it has its last bin there: a "
+                   "prefix for bedGraph files, or an .npy file")
+      ->type_name("PREFIX|FILE");
   command->add_option("--counts-out", arguments->counts_out,
                       "also write log Z and the expected counts of transitions, durations and tails to this "
                       ".npz file");

@@ -88,6 +88,7 @@ void add_simulate_command(CLI::App& program) {
   command
       ->add_option("--name", arguments->names,
                    "name of a random sequence, one per --length (default: simulated); may be repeated")
+      ->type_name("NAME")
       ->allow_extra_args(false);
   command->add_option("--seed", arguments->seed, "seed of the random numbers, 0 or more")
       ->type_name("INT")
@@ -95,7 +96,8 @@ void add_simulate_command(CLI::App& program) {
   command->add_option("--draws", arguments->draws, "number of segmentations to draw for the same scores")
       ->check(CLI::Range(1, kMostDraws))
       ->capture_default_str();
-  command->add_option("--emissions", arguments->emissions, "write the random scores or tracks of --length");
+  command->add_option("--emissions", arguments->emissions, "write the random scores or tracks of --length")
+      ->type_name("PREFIX|FILE");
   command->callback([arguments] { simulate(*arguments); });
 }
 

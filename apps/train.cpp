@@ -145,9 +145,11 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   command.get_option("--track-names")
       ->description(
           "names of the columns of arrays (default: track1, track2, ...); a list separated by commas");
-  command.add_option("--background", options.background,
-                     "label of the bases that no line of the labels covers, inside the regions to train on; "
-                     "chromosomes without any label only where a region names them");
+  command
+      .add_option("--background", options.background,
+                  "label of the bases that no line of the labels covers, inside the regions to train on; "
+                  "chromosomes without any label only where a region names them")
+      ->type_name("LABEL");
   add_choice(command, "--unlabeled", arguments.unlabeled,
              "bins between labelled ones that have no label themselves: free (they may have any label), cut\n"
              "(they are left out, and training sees two pieces); auto (default): free where fewer bins than\n"
@@ -165,7 +167,8 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
         "for more");
   add_region_options(command, input, "region to train on");
   add_repeatable(command, "--val-region", options.val_regions,
-                 "region for validation, which is left out of training");
+                 "region for validation, which is left out of training")
+      ->type_name("REGION");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
   add_chromosomes_option(command, input);
@@ -201,6 +204,7 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
           "--boundary-window", arguments.boundary_window,
           "A,B: also learn scores of starts and ends from the tracks in bins A..B around them; none: do not; "
           "auto: -2,2, or none where --max-duration, --duration or --init is given")
+      ->type_name("auto|none|A,B")
       ->capture_default_str();
   add_edges_option(
       command, arguments.options.input,
@@ -216,6 +220,7 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
           "--freeze", options.freeze,
           "hold these parameters at their initial values: emission (weights and bias), weights, bias, "
           "boundary, transition, duration, tail, start or end; a list separated by commas; may be repeated")
+      ->type_name("PART,...")
       ->delimiter(',')
       ->allow_extra_args(false);
 }
@@ -237,6 +242,7 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
                   "ask that any other segmentation be less likely by this much (log units) for every bin it "
                   "labels wrongly; auto: 16 / mean training duration, or 0 (likelihood alone) where "
                   "--max-duration, --duration or --init is given")
+      ->type_name("auto|NUMBER")
       ->capture_default_str();
   add_choice(command, "--optimizer", arguments.optimizer,
              "lbfgs (passes over all data) or adamw (steps on windows, for very long data)",

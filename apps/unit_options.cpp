@@ -15,7 +15,8 @@ void add_unit_options(CLI::App& command, UnitArguments& arguments) {
 }
 
 void add_tier_option(CLI::App& command, UnitArguments& arguments) {
-  command.add_option("--tier", arguments.tier, "interval tier of a TextGrid, where it has several");
+  command.add_option("--tier", arguments.tier, "interval tier of a TextGrid, where it has several")
+      ->type_name("NAME");
 }
 
 void apply_units(const UnitArguments& arguments) {

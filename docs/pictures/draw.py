@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Draws the pictures of docs/uncertainty.md from the demo tracks, with the program that is named:
+"""Draws the picture of README.md and those of docs/uncertainty.md from the demo tracks, with the program that is named:
 
     python3 docs/pictures/draw.py build/release/bin/semicrf
 """
@@ -9,6 +9,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+
+import bigwig_values
 
 HERE = pathlib.Path(__file__).resolve().parent
 DATA = HERE.parent.parent / "data"
@@ -65,6 +67,16 @@ class Picture:
                 self.box(first, last, self.y + height * (1 - value / top), height * value / top, "#000000")
         self.y += height + gap
 
+    def area(self, words, values, colour, reach=0.6, height=24, gap=3):
+        """Means of a track as an area between them and 0: [(first base, mean)], the last one only ends it."""
+        self.name(words, height)
+        middle = self.y + height / 2
+        scaled = [(self.x(base), middle - max(-1, min(1, mean / reach)) * height / 2) for base, mean in values]
+        path = "M%.1f %.1f" % (scaled[0][0], middle)
+        path += "".join("V%.1fH%.1f" % (y, after) for (_, y), (after, _) in zip(scaled, scaled[1:]))
+        self.parts.append('<path d="%sV%.1fZ" fill="%s"/>' % (path, middle, colour))
+        self.y += height + gap
+
     def intervals(self, words, boundaries, height=18, gap=8):
         self.name(words, height)
         for position, lower, upper, label in boundaries:
@@ -83,7 +95,7 @@ class Picture:
 
     def axis(self):
         self.parts.append('<path d="M%d %.1fH%d" stroke="#000000"/>' % (LEFT, self.y, WIDTH - RIGHT))
-        step = 1000
+        step = 1000 if self.end - self.begin < 10000 else 2000
         for base in range(-(-self.begin // step) * step, self.end + 1, step):
             self.parts.append('<path d="M%.1f %.1fv5" stroke="#000000"/>' % (self.x(base), self.y))
             anchor = "start" if base == self.begin else "end" if base == self.end else "middle"
@@ -115,6 +127,37 @@ def label_shares(folder, begin, end, step=6):
     return stacks
 
 
+def means(path, begin, end, step):
+    """[(first base, mean of the track's values)] of each `step` bases."""
+    sums = {}
+    for first, _, value in bigwig_values.values(path):
+        if begin <= first < end:
+            total, count = sums.get((first - begin) // step, (0, 0))
+            sums[(first - begin) // step] = (total + value, count + 1)
+    return [(begin + n * step, total / count) for n, (total, count) in sorted(sums.items())] + [(end, 0)]
+
+
+def draw_demo(folder, begin=90360, end=107160, step=60):
+    """Tracks, annotation, segments and boundary posterior of the demonstration."""
+    picture = Picture(begin, end, "Six tracks of codon statistics, the annotation, the segments found and the boundaries "
+                                  "expected in every 60 bases: 17 kb of yeast chromosome III")
+    for strand, sign in (("fwd", "+"), ("rev", "-")):
+        for frame in range(3):
+            track = "codon_%s%d" % (strand, frame)
+            picture.area(track, means(DATA / (track + ".bw"), begin, end, step), LABELS["CDS%s%d" % (sign, frame)])
+    picture.y += 6
+    picture.segments("annotation", rows(DATA / "genes.bed", begin, end), labels=True)
+    picture.segments("semicrf decode", rows(folder / "path.bed", begin, end), labels=True)
+    expected = [0.0] * ((end - begin) // step)
+    for row in rows(folder / "boundaries.bedgraph", begin, end):
+        for base in range(max(int(row[1]), begin), min(int(row[2]), end), 3):
+            expected[(base - begin) // step] += float(row[3])
+    picture.curve("boundaries in 60 b", [(begin + n * step, begin + (n + 1) * step, value)
+                                         for n, value in enumerate(expected) if n > 0], top=1, height=60)
+    picture.axis()
+    picture.write(HERE / "demo.svg")
+
+
 def main():
     program = pathlib.Path(sys.argv[1]).resolve()
     tracks = sorted(str(path) for path in DATA.glob("codon_*.bw"))
@@ -127,6 +170,7 @@ def main():
         run("decode", "-o", "path.bed", "--boundaries", "boundaries.tsv", "--posterior", "boundaries.bedgraph")
         run("posterior", "-o", "again.bedgraph", "--labels-out", "labels")
         run("simulate", "--draws", "12", "--seed", "1", "-o", "draw.bed")
+        draw_demo(folder)
         begin, end = 101000, 106000
         picture = Picture(begin, end, "Annotation, path, boundary posterior and intervals of 5 kb of yeast chromosome III")
         picture.segments("annotation", rows(DATA / "genes.bed", begin, end), labels=True)

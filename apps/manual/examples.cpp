@@ -1,0 +1,103 @@
+#include "apps/manual/examples.h"
+
+namespace semicrf {
+namespace {
+
+struct CommandExample {
+  std::string_view command;
+  Example example;
+};
+
+// Of the test's order: files that an example makes may be read by those below it.
+constexpr CommandExample kExamples[] = {
+    {"decode",
+     {"Genes, with strand and reading frame, in six tracks of codon statistics; BED.",
+      "semicrf decode -p demo.params.json -o segments.bed codon_*.bw"}},
+    {"decode",
+     {"The same as a bgzip file with its index, and from the same run the boundary posterior, a "
+      "table of the "
+      "segments with their probabilities, and statistics.",
+      "semicrf decode -p demo.params.json -o segments.bed.gz --write-index \\\n"
+      "    --posterior boundaries.bg.gz --table segments.tsv --stats decode.json codon_*.bw"}},
+    {"decode",
+     {"What a job on a cluster needs, without computing anything.",
+      "semicrf decode --dry-run -t 8 -p demo.params.json codon_*.bw"}},
+    {"decode",
+     {"The five most probable segmentations of an array of label scores: best.1.bed to best.5.bed.",
+      "semicrf decode --best 5 -p scores.params.json -o best.bed scores.npy"}},
+    {"posterior",
+     {"The probability that a segment starts, at every bin; bedGraph.",
+      "semicrf posterior -p demo.params.json -o boundaries.bedgraph codon_*.bw"}},
+    {"posterior",
+     {"Also the probability of every label, one bigWig file per label, on a part of the chromosome.",
+      "semicrf posterior -p demo.params.json -r III:92001-96000 -o boundaries.bw \\\n"
+      "    --labels-out labels.bw codon_*.bw"}},
+    {"query",
+     {"Is all of this interval intergenic? Does a gene start in that one?",
+      "printf 'III\\t90400\\t91200\\tlabel:intergenic\\nIII\\t91290\\t91340\\tboundary\\n' > claims.bed\n"
+      "semicrf query -p demo.params.json --claims claims.bed -o answers.tsv codon_*.bw"}},
+    {"eval",
+     {"How well segments agree with the annotation; tables on standard output.",
+      "semicrf eval --truth genes.bed segments.bed"}},
+    {"eval",
+     {"How far the posteriors can be believed, too.",
+      "semicrf eval --truth genes.bed --posterior boundaries.bedgraph --json eval.json -o eval.txt "
+      "segments.bed"}},
+    {"describe",
+     {"Segments, bases and lengths of every label, in the order of the parameter file.",
+      "semicrf describe -p demo.params.json -o labels.tsv segments.bed"}},
+    {"enrich",
+     {"How much more often each label lies on annotation than chance would have it; also as a picture.",
+      "semicrf enrich --svg folds.svg -o folds.tsv segments.bed genes=genes.bed"}},
+    {"compare",
+     {"Two samples against each other: bases with the same label, and where they differ.",
+      "semicrf compare --regions differences.bed -o agreement.tsv a=segments.bed b=genes.bed"}},
+    {"train",
+     {"Learn a model from labelled segments; bins are codons, of three bases.",
+      "semicrf train -b 3 --labels genes.bed --max-iterations 30 --checkpoint fit.checkpoint \\\n"
+      "    -o model.json codon_*.bw"}},
+    {"train",
+     {"Go on after a stop, from the checkpoint.",
+      "semicrf train -b 3 --labels genes.bed --max-iterations 30 --checkpoint fit.checkpoint \\\n"
+      "    --resume fit.checkpoint -o model.json codon_*.bw"}},
+    {"learn",
+     {"Learn two labels with their durations from tracks alone.",
+      "semicrf learn --labels 2 --max-duration 20 --tail --restarts 1 --max-iterations 5 -b 30 \\\n"
+      "    -o found.json codon_*.bw"}},
+    {"simulate",
+     {"Ten draws from the exact distribution of the segmentation: draw.1.bed to draw.10.bed.",
+      "semicrf simulate -p demo.params.json --seed 1 --draws 10 -o draw.bed codon_*.bw"}},
+    {"import",
+     {"Parameters from a model of ChromHMM and from one of Segway.",
+      "semicrf import chromhmm -b 200 -o chromhmm.json model_3.txt\n"
+      "semicrf import segway -b 100 -o segway.json params.params"}},
+    {"export",
+     {"A model with geometric durations as ChromHMM reads it.",
+      "semicrf export chromhmm -o model_out.txt chromhmm.json"}},
+    {"edit",
+     {"No segment of an intergenic label shorter than 20 bins.",
+      "semicrf edit --min-duration intergenic=20 -o edited.json demo.params.json"}},
+    {"info",
+     {"What is in a parameter file or a track, checked.",
+      "semicrf info demo.params.json\nsemicrf info codon_fwd0.bw"}},
+    {"info",
+     {"A parameter file to start from.", "semicrf info --template -L gene,between -T H3K36me3 > start.json"}},
+    {"bench",
+     {"Speed on this machine: 100,000 positions, segments of up to 100, 8 labels.",
+      "semicrf bench -T 100000 -K 100 -C 8 -x cpu --repeats 1"}},
+    {"",
+     {"From tracks to segments, and the probability of a boundary at every bin.",
+      "semicrf decode -p demo.params.json -o segments.bed codon_*.bw\n"
+      "semicrf posterior -p demo.params.json -o boundaries.bedgraph codon_*.bw"}},
+};
+
+}  // namespace
+
+std::vector<Example> examples_of(std::string_view command) {
+  std::vector<Example> examples;
+  for (const CommandExample& line : kExamples)
+    if (line.command == command) examples.push_back(line.example);
+  return examples;
+}
+
+}  // namespace semicrf

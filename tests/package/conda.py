@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The recipes of contrib/conda: rendered and compared, and built without a channel.
+
+    tests/package/conda.py [--build] [--env NAME=VALUE ...]
+
+Needs py-rattler-build, jinja2 and PyYAML from Python's packages (pip install py-rattler-build==0.73.0 jinja2 pyyaml); exit code
+77 where they are missing. --build builds the package for the processor with the compiler and the libraries of this machine in
+place of the recipe's requirements, and runs its tests.
+"""
+
+import argparse
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+try:
+    import jinja2
+    import rattler_build
+    import yaml
+except ImportError as missing:
+    print("skipped: %s (pip install py-rattler-build==0.73.0 jinja2 pyyaml)" % missing)
+    sys.exit(77)
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+RECIPE = ROOT / "contrib" / "conda" / "semicrf"
+# Names of conda's packages of what cmake/dependencies.cmake asks for.
+PACKAGES = {"htslib": "htslib", "libdeflate": "libdeflate", "libhwy": "libhwy", "lbfgs": "liblbfgs", "CLI11": "cli11",
+            "spdlog": "spdlog", "nlohmann_json": "nlohmann_json"}
+
+
+def check(condition, message):
+    if not condition:
+        sys.exit("FAIL: " + message)
+
+
+def project_version():
+    return re.search(r"^project\(semicrf VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M).group(1)
+
+
+def meta():
+    """meta.yaml with conda-build's functions and selectors for linux-64 in place."""
+    text = "\n".join(line for line in (RECIPE / "meta.yaml").read_text().splitlines() if not line.endswith("# [not linux]"))
+    functions = {"compiler": lambda language: language + "-compiler", "stdlib": lambda language: language + "-stdlib",
+                 "pin_subpackage": lambda name, max_pin: name + " " + max_pin}
+    return yaml.safe_load(jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(**functions))
+
+
+def rendered(path, variants):
+    recipe = rattler_build.Stage0Recipe.from_file(path)
+    return recipe.render(rattler_build.VariantConfig.from_file(variants) if variants else rattler_build.VariantConfig())
+
+
+def names(requirements):
+    return {re.split(r"[ =<>]", text)[0] for text in requirements if isinstance(text, str)}
+
+
+def check_recipes():
+    bioconda, version = meta(), project_version()
+    raw = yaml.safe_load((RECIPE / "recipe.yaml").read_text())
+    check(bioconda["package"]["version"] == version, "meta.yaml has not version %s" % version)
+    check(raw["context"]["version"] == version, "recipe.yaml has not version %s" % version)
+    host = names(bioconda["requirements"]["host"])
+    check(host == names(raw["requirements"]["host"]), "the two recipes ask for different libraries")
+    asked = (ROOT / "cmake" / "dependencies.cmake").read_text()
+    found = set(re.findall(r"IMPORTED_TARGET (\w+)\)", asked)) | set(re.findall(r"find_library\(\w+ (\w+) ", asked))
+    found |= set(re.findall(r"find_package\((\w+)", asked)) - {"Threads", "PkgConfig"}
+    check(host == {PACKAGES.get(name, name) for name in found}, "CMake asks for %s, the recipes for %s" % (sorted(found), sorted(host)))
+    variants = rendered(RECIPE / "recipe.yaml", RECIPE / "variants.yaml")
+    strings = sorted((item.recipe.build.string or "")[:4] for item in variants)
+    check(len(variants) == 2, "%d variants" % len(variants))
+    for item in variants:
+        print("rendered: %s %s" % (item.recipe.package.name, {key: str(value) for key, value in item.variant.items()}), strings)
+    return 1
+
+
+def build(launcher):
+    """The recipe without requirements: no channel is asked, the machine's own compiler and libraries are used."""
+    with tempfile.TemporaryDirectory(prefix="semicrf-conda-") as name:
+        top = pathlib.Path(name)
+        source = top / "source"
+        source.mkdir()
+        archive = subprocess.run(["git", "-C", str(ROOT), "archive", "HEAD"], check=True, capture_output=True).stdout
+        subprocess.run(["tar", "-C", str(source), "-xf", "-"], input=archive, check=True)
+        folder = source / "contrib" / "conda" / "semicrf"
+        for item in RECIPE.iterdir():
+            shutil.copy(item, folder)
+        recipe = yaml.safe_load((RECIPE / "recipe.yaml").read_text())
+        del recipe["requirements"]
+        recipe["source"]["use_gitignore"] = False
+        recipe["build"]["script"]["env"].update(PATH="/usr/local/bin:/usr/bin:/bin", **launcher)
+        recipe["tests"][1]["script"].insert(0, "export PATH=$PATH:/usr/bin:/bin")
+        (folder / "recipe.yaml").write_text(yaml.safe_dump(recipe))
+        (folder / "variants.yaml").unlink()
+        variant, = rendered(folder / "recipe.yaml", None)
+        result = variant.run_build(channels=[], output_dir=top / "output", package_format="conda",
+                                   tool_config=rattler_build.ToolConfiguration(test_strategy="skip"))
+        path = pathlib.Path(str(result.packages[0]))
+        print("built: %s, %d bytes" % (path.name, path.stat().st_size))
+        package = rattler_build.Package.from_file(path)
+        files = {str(item) for item in package.files}
+        for needed in ("bin/semicrf", "share/man/man1/semicrf-decode.1", "share/semicrf/params.schema.json"):
+            check(needed in files, "no %s in the package" % needed)
+        outcomes = package.run_tests(channel=[])
+        check(len(outcomes) == 2 and all(outcome.success for outcome in outcomes), "%s" % outcomes)
+        print("its %d tests passed" % len(outcomes))
+    return 1
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", action="store_true")
+    parser.add_argument("--env", action="append", default=[], help="NAME=VALUE for the build, such as that of a compiler cache")
+    options = parser.parse_args()
+    passed = check_recipes()
+    if options.build:
+        passed += build(dict(item.split("=", 1) for item in options.env))
+    print("%d passed, 0 failed" % passed)
+
+
+if __name__ == "__main__":
+    main()
