@@ -121,13 +121,8 @@ def values_of(name):
     return values
 
 
-def help_of(program, command):
-    return tools.run([program, command, "--help"], check=False)
-
-
 def check_options(program, name, text):
-    done = help_of(program, name)
-    known = set(re.findall(r"--[a-z][a-z-]*", done.stdout))
+    known = set(re.findall(r"--[a-z][a-z-]*", tools.help_of(program, name)))
     script = text.split("    script:\n")[1].split("    stub:")[0]
     for option in re.findall(r"(?<![\w-])--[a-z][a-z-]*", script):
         tools.expect(option in known, "semicrf/%s uses %s, which `semicrf %s --help` does not have" % (name, option, name))
@@ -155,7 +150,7 @@ def main():
     tools.tool("nf-core")
     with tools.Folder(options.keep) as folder:
         for name in NAMES:
-            if help_of(options.program, name).returncode != 0:
+            if not tools.help_of(options.program, name):
                 print("semicrf/%-10s not run: this program has no command %s" % (name, name))
                 continue
             run_module(options.program, folder, name)

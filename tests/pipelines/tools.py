@@ -76,3 +76,9 @@ def run(command, check=True, **options):
 def expect(condition, message):
     if not condition:
         raise SystemExit("FAIL: " + message)
+
+
+def help_of(program, command):
+    """The help of a command of ours, or "" where this program does not have it."""
+    done = run([program, command, "--help"], check=False)
+    return done.stdout if "semicrf %s [OPTIONS]" % command in done.stdout else ""

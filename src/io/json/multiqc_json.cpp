@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text.h"
 #include "io/files/output_target.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"
@@ -87,6 +88,23 @@ MultiqcDocument table(const std::string& kind, const char* name, const char* des
   content["headers"] = row.headers();
   content["data"] = row.data(sample);
   return document(kind, content);
+}
+
+// A name as a part of a key. MultiQC makes identifiers of keys, in which "+" and "-" become the same, so that
+// all but letters and digits are written as numbers here.
+std::string in_key(const std::string& name) {
+  std::string key;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z')) {
+      key += c;
+    } else {
+      std::array<char, 8> text{};
+      std::snprintf(text.data(), text.size(), "_%02x_", static_cast<unsigned>(byte));
+      key += text.data();
+    }
+  }
+  return key;
 }
 
 std::string hexadecimal(const std::string& rgb) {
@@ -184,7 +202,7 @@ MultiqcDocument label_durations_of(const std::string& sample, const MultiqcSegme
   Row row;
   for (const DecodedLabelStats& label : segments.decoded) {
     const auto add = [&](const char* key, const char* what, std::optional<double> value, bool hidden) {
-      row.add(label.name + " " + key, label.name + " " + what,
+      row.add(in_key(label.name) + "_" + key, label.name + " " + what,
               "Length of segments of " + label.name + ", bases: " + what, "{:,.0f}", value,
               {{"hidden", hidden}, {"scale", hidden ? "Greys" : "Greens"}});
     };
@@ -258,8 +276,8 @@ std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const
           {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}, {"hidden", true}});
   Row labels;
   for (std::size_t c = 0; c < report.labels.size(); ++c)
-    labels.add(report.labels[c], report.labels[c], "F1 of the bases of " + report.labels[c], "{:,.3f}",
-               evaluation.labels[c].bases.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
+    labels.add(in_key(report.labels[c]), report.labels[c], "F1 of the bases of " + report.labels[c],
+               "{:,.3f}", evaluation.labels[c].bases.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
   return {general("evaluation", sample, row),
           table("label_f1", "Agreement with the truth", "F1 of the bases of each label.", sample, labels)};
 }
