@@ -23,7 +23,9 @@ LOGS = PART.replace("results", "results/logs")
 BOUNDARIES = "results/{sample}/{sample}.boundaries.bedgraph.gz"
 SEGMENTS = "results/{sample}/{sample}.segments.bed.gz"
 INDEX = config["index"]
-GUARD = workflow.source_path("../scripts/retry_on_memory.sh")
+# Where they lie: a copy of workflow.source_path() has another name in every run, and new parameters run a rule again.
+GUARD = os.path.join(workflow.basedir, "scripts", "retry_on_memory.sh")
+GATHER = os.path.join(workflow.basedir, "scripts", "gather.sh")
 
 
 def read_samples(path):

@@ -20,8 +20,8 @@ if BY_CHROMOSOME:
         resources:
             mem_mb=500,
         params:
-            script=workflow.source_path("../scripts/gather.sh"),
             index=config["index"],
+            script=GATHER,
         shell:
             "bash {params.script:q} {output.joined:q} {params.index} {input:q} 2> {log:q}"
 

@@ -9,7 +9,7 @@ shift 2
 unfinished=$(dirname "$out")/.$(basename "$out").unfinished.gz
 trap 'rm -f "$unfinished" "$unfinished.tbi" "$unfinished.csi"' EXIT
 {
-  gzip -dc "$1" | sed -n '/^#/!q; /^#option region=/!p'
+  gzip -dc "$1" | grep '^#' | grep -v '^#option region='
   for part in "$@"; do
     gzip -dc "$part" | { grep -v '^#' || [ $? -eq 1 ]; }
   done
