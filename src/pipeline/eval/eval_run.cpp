@@ -14,7 +14,7 @@
 #include "io/params/params_json.h"
 #include "io/text/label_track_files.h"
 #include "io/text/region.h"
-#include "io/text/reliability_picture.h"
+#include "draw/reliability_picture.h"
 #include "io/text/sample_sheet.h"
 #include "model/bin_labels.h"
 #include "pipeline/eval/calibrate.h"
