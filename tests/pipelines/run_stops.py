@@ -98,7 +98,7 @@ def check_finished_files(folder, expected):
 def disturb(runner, folder, numbers, seconds, expected):
     """One run with a killed job and a killed scheduler, and the run that follows."""
     scheduler = runner.start(folder)
-    begin, job_at, end_at = time.monotonic(), *sorted(numbers.uniform(0.15, 0.95) * seconds for _ in range(2))
+    begin, job_at, end_at = time.monotonic(), *sorted(numbers.uniform(0.35, 0.98) * seconds for _ in range(2))
     killed = ""
     while time.monotonic() - begin < end_at and scheduler.poll() is None:
         if not killed and time.monotonic() - begin >= job_at:
