@@ -30,7 +30,8 @@ std::string plain(double value, int digits) {
 
 std::string count_text(std::int64_t count) {
   std::string digits = std::to_string(count < 0 ? -count : count);
-  for (std::size_t i = digits.size(); i > 3; i -= 3) digits.insert(i - 3, ",");
+  for (std::size_t i = digits.size(); i > 3; i -= 3)
+    digits.insert(digits.begin() + static_cast<std::ptrdiff_t>(i - 3), ',');
   if (count < 0) digits.insert(digits.begin(), '-');
   return digits;
 }
