@@ -17,10 +17,12 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import urllib.parse
 
 DATA = pathlib.Path(__file__).resolve().parents[2] / "data"
 SKIP = 77
 WIDTHS = (400, 1400)
+KEPT_HEIGHT = 15000  # pixels of a screenshot
 THEMES = {"light": 1, "dark": 0}  # Blink's numbers of preferred colour schemes
 
 # Run in a copy of the page: pairs of texts of a picture that share pixels, texts that leave their picture, and whether the
@@ -54,13 +56,18 @@ window.addEventListener('load', () => {
       }
     });
   }
-  const result = document.createElement('pre');
-  result.id = 'probe';
-  result.textContent = JSON.stringify(found);
-  document.body.append(result);
+  parent.postMessage(JSON.stringify(found), '*');
 });
 </script>
 """
+# Windows of Chromium are not narrower than 500 pixels, frames are. What the probe says is written into the page around it.
+FRAME = """<!DOCTYPE html><meta name="color-scheme" content="light dark"><style>body{margin:0}iframe{border:0;display:block}</style>
+<iframe src="%s" width="%d" height="%d"></iframe><pre id="probe"></pre>
+<script>onmessage = event => { document.getElementById('probe').textContent = event.data; }</script>
+"""
+# Of the browser itself.
+ITS_OWN = {"clients2.google.com", "update.googleapis.com", "accounts.google.com", "optimizationguide-pa.googleapis.com",
+           "content-autofill.googleapis.com", "redirector.gvt1.com", "edgedl.me.gvt1.com", "www.google.com", "dl.google.com"}
 
 
 def chromium(arguments, folder):
@@ -110,11 +117,13 @@ def main():
         console = [line for line in errors.splitlines() if ":CONSOLE" in line]
         problems += ["console: " + line for line in console]
         problems += ["request: " + url for url in requests_of(log) if not url.startswith(("file:", "data:", "chrome:"))
-                     and not re.match(r"https://[a-z0-9.-]*(google|gvt1)[a-z0-9.-]*/", url)]  # the browser's own
+                     and urllib.parse.urlsplit(url).hostname not in ITS_OWN]
         for width in WIDTHS:
             for theme, number in THEMES.items():
-                shared = ["--window-size=%d,1200" % width, "--blink-settings=preferredColorScheme=%d" % number]
-                dom, _ = chromium(shared + ["--dump-dom", probed.as_uri()], folder)
+                frame = folder / "frame.html"
+                frame.write_text(FRAME % (probed.as_uri(), width, 1200))
+                shared = ["--window-size=%d,1300" % max(width, 500), "--blink-settings=preferredColorScheme=%d" % number]
+                dom, _ = chromium(shared + ["--virtual-time-budget=20000", "--dump-dom", frame.as_uri()], folder)
                 match = re.search(r'<pre id="probe">(.*?)</pre>', dom, re.S)
                 if not match:
                     problems.append("%d %s: the page was not read" % (width, theme))
@@ -131,8 +140,9 @@ def main():
                     problems.append(where + "%s" % {key: found[key] for key in ("dark", "texts")})
                 if options.keep:
                     options.keep.mkdir(exist_ok=True)
-                    chromium(["--window-size=%d,%d" % (width, 14000), shared[1], "--screenshot=%s" % (options.keep.resolve() / ("%d-%s.png" % (width, theme))),
-                              page.resolve().as_uri()], folder)
+                    frame.write_text(FRAME % (page.resolve().as_uri(), width, KEPT_HEIGHT))
+                    chromium(["--window-size=%d,%d" % (max(width, 500), KEPT_HEIGHT), shared[1],
+                              "--screenshot=%s" % (options.keep.resolve() / ("%d-%s.png" % (width, theme))), frame.as_uri()], folder)
     print("\n".join(problems) or "ok")
     return 1 if problems else 0
 
