@@ -30,6 +30,10 @@ std::string closed(std::string_view name, std::string_view tip) {
   return "><title>" + markup_escaped(tip) + "</title></" + std::string(name) + ">\n";
 }
 
+std::string role_attribute(std::string_view role) {
+  return role.empty() ? std::string() : " class=\"" + std::string(role) + "\"";
+}
+
 const char* anchor_attribute(Canvas::Anchor anchor) {
   switch (anchor) {
     case Canvas::Anchor::kMiddle:
@@ -150,17 +154,19 @@ void Canvas::path(std::string_view path, std::string_view attributes, std::strin
 
 void Canvas::text(double x, double y, Anchor anchor, std::string_view role, std::string_view text,
                   std::string_view more) {
-  body_ += "<text x=\"" + svg_pixels(x) + "\" y=\"" + svg_pixels(y) + "\"" + anchor_attribute(anchor);
-  if (!role.empty()) body_ += " class=\"" + std::string(role) + "\"";
-  if (!more.empty()) body_ += " " + std::string(more);
-  body_ += ">" + markup_escaped(text) + "</text>\n";
+  body_ += "<text x=\"" + svg_pixels(x) + "\" y=\"" + svg_pixels(y) + "\"" + anchor_attribute(anchor) +
+           role_attribute(role);
+  if (!more.empty()) body_ += ' ';
+  body_ += more;
+  body_ += '>';
+  body_ += markup_escaped(text) + "</text>\n";
 }
 
 void Canvas::upright_text(double x, double y, Anchor anchor, std::string_view role, std::string_view text) {
   body_ += "<text transform=\"translate(" + svg_pixels(x) + " " + svg_pixels(y) + ") rotate(-90)\"" +
-           anchor_attribute(anchor);
-  if (!role.empty()) body_ += " class=\"" + std::string(role) + "\"";
-  body_ += ">" + markup_escaped(text) + "</text>\n";
+           anchor_attribute(anchor) + role_attribute(role);
+  body_ += '>';
+  body_ += markup_escaped(text) + "</text>\n";
 }
 
 std::string svg_file(const Drawing& drawing) {

@@ -29,7 +29,7 @@ void open_tracks(const ReportOptions& options, ReportBasis& basis) {
   InputOptions input = options.input;
   input.regions.clear();
   input.regions_file.clear();
-  basis.inputs = InputSet::open(input, raw_parameters(model), RowFeatures::kInputs);
+  basis.inputs.emplace(InputSet::open(input, raw_parameters(model), RowFeatures::kInputs));
   basis.file.parameters.bin_size = basis.inputs->bin_size();
   basis.tracks_are_scores = !model.emission;
   if (basis.tracks_are_scores) {

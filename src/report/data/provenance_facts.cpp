@@ -34,6 +34,11 @@ std::string quoted_word(const std::string& word) {
   return quoted + "'";
 }
 
+void add_word(std::string& words, const std::string& word) {
+  words += ' ';
+  words += quoted_word(word);
+}
+
 std::vector<std::string> header_lines(const std::string& path) {
   std::vector<std::string> found;
   TextLines lines(path);
@@ -67,7 +72,9 @@ std::string option_words(const std::string& name, const std::string& value) {
 std::string report_command(const ReportOptions& options) {
   std::string words = "semicrf report";
   const auto add = [&](const std::string& name, const std::string& value) {
-    if (!value.empty()) words += " " + name + " " + quoted_word(without_folders(value));
+    if (value.empty()) return;
+    add_word(words, name);
+    add_word(words, without_folders(value));
   };
   const InputOptions& input = options.input;
   add("-p", input.parameters);
@@ -88,7 +95,7 @@ std::string report_command(const ReportOptions& options) {
   if (input.chromosomes == ChromosomePolicy::kUnion) add("--chromosomes", "union");
   if (input.bin_size) add("-b", std::to_string(*input.bin_size));
   if (options.title != ReportOptions().title) add("--title", options.title);
-  for (const std::string& path : input.inputs) words += " " + quoted_word(without_folders(path));
+  for (const std::string& path : input.inputs) add_word(words, without_folders(path));
   return words + " -o report.html";
 }
 
@@ -160,7 +167,7 @@ class Gathering {
                                   name + ", is another one.");
       } else if (line.starts_with("#input ")) {
         const auto [name, bytes] = split_last(std::string_view(line).substr(7));
-        inputs += " " + quoted_word(bytes.starts_with("bytes=") ? name : name + " " + bytes);
+        add_word(inputs, bytes.starts_with("bytes=") ? name : name + " " + bytes);
         check_input(name, bytes);
       } else if (const auto option = header_option(line)) {
         options += option_words(option->first, option->second);

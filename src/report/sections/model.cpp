@@ -97,7 +97,8 @@ HeatMap boundary_map(const ReportBasis& basis, std::size_t c, Table& table) {
     map.groups.push_back({side, offsets});
     for (std::size_t o = 0; o < offsets; ++o) {
       const int offset = head.first + static_cast<int>(o);
-      map.columns.push_back((offset > 0 ? "+" : "") + std::to_string(offset));
+      map.columns.push_back(std::to_string(offset));
+      if (offset > 0) map.columns.back().insert(map.columns.back().begin(), '+');
     }
   }
   for (std::size_t f = 0; f < tracks; ++f)
