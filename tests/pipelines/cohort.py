@@ -74,7 +74,7 @@ def make(program, folder, samples=12, chromosomes=None, longest=40, gap=True):
 def configure(folder, **settings):
     """config/config.yaml, JSON being YAML."""
     all_settings = {"samples": "config/samples.tsv", "params": "config/model.json", "truth": "truth/{sample}.bed",
-                    "threads": 1, "report": False}
+                    "threads": 1}
     all_settings.update(settings)
     (folder / "config" / "config.yaml").write_text(json.dumps(all_settings))
 
