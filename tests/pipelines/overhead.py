@@ -55,7 +55,7 @@ def main():
     options = parser.parse_args()
     with tools.Folder(options.keep) as folder:
         names = cohort.make(options.program, folder, chromosomes=BINS, longest=LONGEST)
-        cohort.configure(folder, multiqc=False)
+        cohort.configure(folder, multiqc=False, report=False)
         commands(options.program, folder, names)
         rows = []
         for _ in range(options.turns):
