@@ -14,7 +14,7 @@ HAS_GPU := nvidia-smi -L 2>/dev/null | grep -q '^GPU' || test -e /dev/nvidia0
 .PHONY: help packages build build-sanitized demo demo-program package portable test bench format check-format lint clean
 
 help:
-	@echo 'make demo    build the program, then decode, posterior, eval and train on the tracks in data/'
+	@echo 'make demo    build the program, then decode, posterior, eval, train and report on the tracks in data/'
 	@echo 'make test    build everything, then run all tests, the unit tests under sanitizers, the readers under a fuzzer'
 	@echo 'make build   build everything; the program is $(PROGRAM)'
 	@echo 'make package a Debian package of the program, build/release/semicrf_VERSION-1_ARCH.deb'
@@ -63,7 +63,7 @@ portable: packages
 demo: demo-program
 	@mkdir -p $(DEMO_OUT)
 	$(PROGRAM) decode -p $(DEMO_PARAMS) -o $(DEMO_OUT)/segments.bed $(DEMO_TRACKS)
-	$(PROGRAM) posterior -p $(DEMO_PARAMS) -o $(DEMO_OUT)/boundaries.bedgraph $(DEMO_TRACKS)
+	$(PROGRAM) posterior -p $(DEMO_PARAMS) -o $(DEMO_OUT)/boundaries.bedgraph --labels-out $(DEMO_OUT)/labels $(DEMO_TRACKS)
 	$(PROGRAM) eval --truth data/genes.bed -o $(DEMO_OUT)/evaluation.txt $(DEMO_OUT)/segments.bed
 	@echo
 	@echo 'Segments, $(DEMO_OUT)/segments.bed:'
@@ -80,6 +80,10 @@ demo: demo-program
 	@echo
 	@echo 'Agreement of a decode with parameters learned from these 30 kb, $(DEMO_OUT)/trained.json:'
 	@sed -n '7,10p' $(DEMO_OUT)/trained_evaluation.txt
+	$(PROGRAM) report -q -p $(DEMO_PARAMS) --segments $(DEMO_OUT)/segments.bed --posterior $(DEMO_OUT)/boundaries.bedgraph \
+	  --labels-posterior $(DEMO_OUT)/labels --truth data/genes.bed -o $(DEMO_OUT)/report.html $(DEMO_TRACKS)
+	@echo
+	@echo 'All of it on one page, to open in a browser: $(DEMO_OUT)/report.html'
 
 # All suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
 test: build build-sanitized

@@ -12,6 +12,7 @@ void add_describe_command(CLI::App& program);
 void add_compare_command(CLI::App& program);
 void add_enrich_command(CLI::App& program);
 void add_eval_command(CLI::App& program);
+void add_report_command(CLI::App& program);
 void add_train_command(CLI::App& program);
 void add_learn_command(CLI::App& program);
 void add_simulate_command(CLI::App& program);

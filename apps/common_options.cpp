@@ -243,6 +243,25 @@ void add_log_options(CLI::App& command, LogArguments& arguments) {
   command.add_option("--log-file", arguments.log_file, "append notes, warnings and errors to this file");
 }
 
+void add_multiqc_options(CLI::App& command, MultiqcTarget& target) {
+  command.add_option("--multiqc", target.folder,
+                     "also write documents for MultiQC (custom content) to this folder, which must exist");
+  command.add_option("--multiqc-name", target.sample,
+                     "name of the sample in these documents (default: that of the file with the segments "
+                     "or parameters, without endings such as .segments.bed.gz)");
+}
+
+MultiqcTarget multiqc_target(const MultiqcTarget& given, const std::string& output) {
+  if (!given.wanted() && !given.sample.empty())
+    throw UsageError("--multiqc-name is given, but no folder for the documents", "add --multiqc DIR");
+  return settled(given, output);
+}
+
+std::string multiqc_help() {
+  return "  --multiqc DIR     DIR/SAMPLE.semicrf_*_mqc.json: documents that MultiQC shows without a "
+         "plug-in\n";
+}
+
 void add_entropy_option(CLI::App& command, bool& no_entropy) {
   command.add_flag(
       "--no-entropy", no_entropy,

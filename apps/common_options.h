@@ -7,6 +7,7 @@
 
 #include "apps/unit_options.h"
 #include "engine/options.h"
+#include "io/json/multiqc_json.h"
 #include "pipeline/run/run_options.h"
 
 namespace semicrf {
@@ -54,6 +55,13 @@ CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
 // --track-pattern, --samples, --sample and --track-names; `several`: --sample may name several.
 void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group);
+// --multiqc and --multiqc-name.
+void add_multiqc_options(CLI::App& command, MultiqcTarget& target);
+// The target with its sample: --multiqc-name, else the name of `output`. UsageError where it has none, or for
+// a name without --multiqc.
+MultiqcTarget multiqc_target(const MultiqcTarget& given, const std::string& output);
+// Its lines in the outputs of a command's help.
+std::string multiqc_help();
 // --no-entropy.
 void add_entropy_option(CLI::App& command, bool& no_entropy);
 // UsageError where no track is given; `name` is what the help calls them.

@@ -16,6 +16,7 @@ namespace {
 
 struct DecodeArguments {
   CommonArguments common;
+  MultiqcTarget multiqc;
   std::string posterior, table, boundaries, review, score = "auto", rule = "viterbi";
   std::optional<double> gamma;
   std::optional<double> interval_level;
@@ -31,6 +32,7 @@ void decode(const DecodeArguments& arguments) {
   require_inputs(arguments.common.input, "INPUT");
   options.run = run_options(arguments.common);
   options.output = output_path(arguments.common, "segments.bed");
+  options.run.multiqc = multiqc_target(arguments.multiqc, options.output);
   options.best = arguments.best;
   options.posterior_path = arguments.posterior;
   options.table_path = arguments.table;
@@ -79,7 +81,7 @@ void add_decode_command(CLI::App& program) {
       "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
-          shared_outputs_help());
+          multiqc_help() + shared_outputs_help());
   const auto arguments = std::make_shared<DecodeArguments>();
   add_common_options(*command, arguments->common);
   add_choice(*command, "--rule", arguments->rule,
@@ -105,6 +107,7 @@ void add_decode_command(CLI::App& program) {
       ->check(CLI::Range(1, kMostBestPaths))
       ->capture_default_str();
   add_entropy_option(*command, arguments->no_entropy);
+  add_multiqc_options(*command, arguments->multiqc);
   command->add_option("--posterior", arguments->posterior,
                       "also write the boundary posterior (bedGraph) to this file");
   command->add_option("--table", arguments->table, "also write a table of the segments (TSV) to this file");

@@ -8,6 +8,7 @@
 #include "apps/common_options.h"
 #include "apps/logging.h"
 #include "io/files/output_file.h"
+#include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"
 #include "io/text/segmentation.h"
 #include "segmentation/label_summary.h"
@@ -17,21 +18,41 @@ namespace {
 
 struct DescribeArguments {
   std::string segments, parameters, output = "-", transitions;
+  MultiqcTarget multiqc;
 };
+
+std::vector<MultiqcDocument> documents(const std::string& sample, const std::vector<Label>& labels,
+                                       const std::vector<LabelSummary>& summary,
+                                       const SegmentationFile& segmentation) {
+  MultiqcSegments segments;
+  segments.labels = labels;
+  for (const LabelSummary& label : summary) segments.decoded.push_back(label.counts);
+  segments.lengths = lengths_of(segmentation);
+  return multiqc_segments(sample, segments);
+}
 
 void describe(const DescribeArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   if (!arguments.transitions.empty()) outputs.push_back({arguments.transitions, IndexKind::kNone});
+  const MultiqcTarget multiqc = multiqc_target(arguments.multiqc, arguments.segments);
+  if (multiqc.wanted())
+    for (const std::string& kind : multiqc_segment_kinds())
+      outputs.push_back({multiqc_path(multiqc, kind), IndexKind::kNone});
   std::vector<std::string> inputs{arguments.segments};
   if (!arguments.parameters.empty()) inputs.push_back(arguments.parameters);
   check_outputs(outputs, inputs);
   std::optional<Parameters> model;
   if (!arguments.parameters.empty()) model = read_params_json(arguments.parameters).parameters;
-  const std::vector<LabelSummary> summary =
-      summarize(read_segmentation(arguments.segments), model ? &*model : nullptr);
+  const SegmentationFile segmentation = read_segmentation(arguments.segments);
+  const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr);
   write_whole_output(arguments.output, summary_text(summary));
   if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));
+  if (!multiqc.wanted()) return;
+  // In the order of the summary.
+  const std::vector<Label>& labels = model ? model->labels : segmentation.labels;
+  for (const MultiqcDocument& document : documents(multiqc.sample, labels, summary, segmentation))
+    write_whole_output(multiqc_path(multiqc, document.kind), document.text);
 }
 
 }  // namespace
@@ -45,13 +66,15 @@ void add_describe_command(CLI::App& program) {
       "                      longest), posterior (column 5 over 1000, mean over bases), at_cap and in_tail\n"
       "                      (with -p: shares of segments of exactly K bins where the label has no tail, of\n"
       "                      more than K where it has one); . for what is not known\n"
-      "  --transitions FILE  how often each label follows each other without a gap, from rows to columns\n");
+      "  --transitions FILE  how often each label follows each other without a gap, from rows to columns\n" +
+          multiqc_help());
   const auto arguments = std::make_shared<DescribeArguments>();
   command->add_option("SEGMENTS", arguments->segments, "BED file with labels in column 4")->required();
   command->add_option("-p,--params", arguments->parameters,
                       "parameters that the segmentation was made with: their labels, in their order, and K");
   command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
   command->add_option("--transitions", arguments->transitions, "table of transitions to write");
+  add_multiqc_options(*command, arguments->multiqc);
   command->callback([arguments] { describe(*arguments); });
 }
 

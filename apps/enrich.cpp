@@ -13,12 +13,12 @@
 #include "apps/logging.h"
 #include "core/error.h"
 #include "core/text.h"
+#include "draw/heat_map.h"
 #include "io/files/output_file.h"
 #include "io/text/label_track_files.h"
 #include "io/text/segmentation.h"
 #include "segmentation/annotation.h"
 #include "segmentation/enrichment.h"
-#include "segmentation/heat_map.h"
 
 namespace semicrf {
 namespace {
@@ -70,19 +70,6 @@ HeatScale scale_of(const std::string& name) {
   return name == "column" ? HeatScale::kColumn : name == "common" ? HeatScale::kCommon : HeatScale::kLog;
 }
 
-void check_chromosomes(const Annotation& annotation, const std::string& argument,
-                       const SegmentationFile& segmentation) {
-  if (annotation.chromosomes.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
-  const bool shared = std::ranges::any_of(
-      annotation.chromosomes, [&](const auto& entry) { return segmentation.find(entry.first) != nullptr; });
-  if (shared) return;
-  throw InputError({argument, "",
-                    "has no chromosome of " + segmentation.path + ", but such as " +
-                        annotation.chromosomes.begin()->first + "; the segments are on chromosomes such as " +
-                        segmentation.chromosomes.front().name,
-                    "give annotation of the same genome; chromosome names must match exactly"});
-}
-
 std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const std::string& argument) {
   if (arguments.by_name) {
     std::vector<Annotation> annotations = read_named_annotations(argument);
@@ -106,7 +93,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
   std::vector<std::vector<Overlap>> columns;
   for (const std::string& argument : arguments.annotations)
     for (Annotation& annotation : annotations_of(arguments, argument)) {
-      check_chromosomes(annotation, argument, segmentation);
+      require_common_chromosome(annotation, argument, segmentation);
       if (arguments.centres) {
         take_centres(annotation);
       } else {
@@ -118,14 +105,14 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
         add_line(results.table, {segmentation.labels[label].name, annotation.name}, columns.back()[label]);
     }
   for (const std::size_t label : order)
-    for (const std::vector<Overlap>& column : columns) results.map.folds.push_back(column[label].fold());
+    for (const std::vector<Overlap>& column : columns) results.map.values.push_back(column[label].fold());
 }
 
 void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFile& segmentation,
                          const std::vector<std::size_t>& order, Results& results) {
   const Surroundings& surroundings = arguments.surroundings;
   Annotation anchors = read_annotation(arguments.annotations.front());
-  check_chromosomes(anchors, arguments.annotations.front(), segmentation);
+  require_common_chromosome(anchors, arguments.annotations.front(), segmentation);
   const Anchor anchor = arguments.around == "start"    ? Anchor::kStart
                         : arguments.around == "centre" ? Anchor::kCentre
                                                        : Anchor::kEnd;
@@ -141,7 +128,7 @@ void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFil
     for (std::size_t p = 0; p < positions; ++p) {
       const Overlap& overlap = found[label * positions + p];
       add_line(results.table, {segmentation.labels[label].name, results.map.columns[p]}, overlap);
-      results.map.folds.push_back(overlap.fold());
+      results.map.values.push_back(overlap.fold());
     }
 }
 

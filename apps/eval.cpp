@@ -132,6 +132,9 @@ void eval(EvalArguments& arguments) {
   }
   options.truth_times = label_times(arguments.unit, options.truth);
   options.predicted_times = label_times(arguments.unit, options.predicted);
+  if (options.multiqc.wanted() && options.predicted.empty())
+    throw UsageError("--multiqc is for a prediction and its truth", "give --truth FILE and PRED");
+  options.multiqc = multiqc_target(options.multiqc, options.predicted);
   check_arguments(options);
   options.engine = engine_options(arguments.engine);
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
@@ -156,7 +159,8 @@ void add_eval_command(CLI::App& program) {
       "Outputs:\n"
       "  -o FILE      tables, text\n"
       "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n"
-      "  --reliability-out FILE.svg  how often predicted probabilities came true, a picture\n");
+      "  --reliability-out FILE.svg  how often predicted probabilities came true, a picture\n" +
+          multiqc_help());
   const auto arguments = std::make_shared<EvalArguments>();
   EvalOptions& options = arguments->options;
   command->add_option(
@@ -185,6 +189,7 @@ void add_eval_command(CLI::App& program) {
   command->add_option("-o,--output", arguments->output,
                       "tables; - for standard output (default, unless --json - is given)");
   command->add_option("--json", options.json_path, "JSON document; - for standard output");
+  add_multiqc_options(*command, options.multiqc);
   add_tier_option(*command, arguments->unit);
   add_region_options(*command, options.input);
   add_calibration_options(*command, options.calibration);

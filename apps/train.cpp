@@ -99,6 +99,7 @@ TrainOptions train_options(const TrainArguments& arguments) {
   if (arguments.schedule != "linear")
     options.adamw.schedule = arguments.schedule == "cosine" ? RateSchedule::kCosine : RateSchedule::kConstant;
   options.max_memory = memory_limit(arguments.max_memory, options.engine);
+  options.multiqc = multiqc_target(options.multiqc, options.output);
   options.version = SEMICRF_VERSION;
   return options;
 }
@@ -302,6 +303,7 @@ void add_run_options(CLI::App& command, TrainArguments& arguments) {
   command.add_flag("--dry-run", arguments.dry_run, "print data, model and memory; do not train");
   command.add_option("--stats", arguments.options.stats_path,
                      "write statistics and warnings to this JSON file");
+  add_multiqc_options(command, arguments.options.multiqc);
   add_log_options(command, arguments.log);
   add_unit_options(command, arguments.unit);
   command.get_option("--progress")->description("auto, bar, line: one line per iteration; off: none");
@@ -316,7 +318,8 @@ void add_train_command(CLI::App& program) {
       "  -o FILE            parameter file (JSON, format 1); its `training` section says how it was made\n"
       "  --checkpoint FILE  state of the fit, to --resume from\n"
       "  --stats FILE       statistics, JSON\n"
-      "  --log-file FILE    notes, warnings and errors, appended\n");
+      "  --log-file FILE    notes, warnings and errors, appended\n" +
+          multiqc_help());
   const auto arguments = std::make_shared<TrainArguments>();
   add_data_options(*command, *arguments);
   add_model_options(*command, *arguments);

@@ -6,20 +6,20 @@
 #include "core/error.h"
 #include "eval/stretches.h"
 #include "io/json/json_document.h"
-#include "io/text/bedgraph_reader.h"
 #include "io/text/label_track_files.h"
+#include "io/text/value_reader.h"
 
 namespace semicrf {
 namespace {
 
 LabelTrack read_label_track(const std::string& path) {
   LabelTrack track;
-  BedGraphReader reader(path);
+  ValueReader reader(path);
   BedGraphRecord record;
   while (reader.next(record)) {
     if (!(record.value >= 0 && record.value <= 1))
-      throw InputError({path, "line " + std::to_string(record.line),
-                        std::to_string(record.value) + " is no probability", "give label posteriors"});
+      throw InputError({path, place_of(record), std::to_string(record.value) + " is no probability",
+                        "give label posteriors"});
     track.chromosomes[record.chromosome].push_back({record.begin, record.end, record.value});
   }
   return track;
@@ -127,6 +127,19 @@ std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annota
     overlap.all = all;
   }
   return found;
+}
+
+void require_common_chromosome(const Annotation& annotation, const std::string& argument,
+                               const SegmentationFile& segmentation) {
+  if (annotation.chromosomes.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
+  const bool shared = std::ranges::any_of(
+      annotation.chromosomes, [&](const auto& entry) { return segmentation.find(entry.first) != nullptr; });
+  if (shared) return;
+  throw InputError({argument, "",
+                    "has no chromosome of " + segmentation.path + ", but such as " +
+                        annotation.chromosomes.begin()->first + "; the segments are on chromosomes such as " +
+                        segmentation.chromosomes.front().name,
+                    "give annotation of the same genome; chromosome names must match exactly"});
 }
 
 std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const Annotation& anchors,

@@ -40,6 +40,10 @@ struct Overlap {
 std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annotation& annotation,
                               const std::vector<LabelTrack>& tracks);
 
+// InputError unless a chromosome of the annotation, which came from `argument`, has segments.
+void require_common_chromosome(const Annotation& annotation, const std::string& argument,
+                               const SegmentationFile& segmentation);
+
 // Around anchors: positions every `step` bases, `upstream` of them before an anchor and `downstream` after
 // it, in the direction of its strand.
 struct Surroundings {

@@ -72,6 +72,13 @@ std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const 
   return summary;
 }
 
+std::optional<LengthStats> lengths_of(const SegmentationFile& segmentation) {
+  SegmentCounts counts(1, nullptr);
+  for (const SegmentedChromosome& chromosome : segmentation.chromosomes)
+    for (const LabelledSegment& segment : chromosome.segments) counts.add(0, segment.size(), 0);
+  return counts.lengths();
+}
+
 std::string summary_text(const std::vector<LabelSummary>& labels) {
   std::string text =
       "label\tsegments\tbases\tshare\tmean\tshortest\tq05\tq25\tmedian\tq75\tq95\tlongest\tposterior\t"

@@ -22,6 +22,9 @@ struct LabelSummary {
 // Labels are those of the model in its order, or those of the file in natural order.
 std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model);
 
+// Lengths of all segments, bases; nothing without segments.
+std::optional<LengthStats> lengths_of(const SegmentationFile& segmentation);
+
 // Tables: a line of names, a line per label; columns separated by tabs, "." for what is not known.
 std::string summary_text(const std::vector<LabelSummary>& labels);
 std::string transitions_text(const std::vector<LabelSummary>& labels);

@@ -6,15 +6,28 @@
 namespace semicrf {
 namespace {
 
+using Lengths = std::map<std::int64_t, std::int64_t>;  // bases: segments
+
 // The smallest length that a share of the segments does not exceed.
-std::int64_t length_quantile(const std::map<std::int64_t, std::int64_t>& lengths, std::int64_t segments,
-                             double share) {
+std::int64_t length_quantile(const Lengths& lengths, std::int64_t segments, double share) {
   const auto wanted =
       std::max<std::int64_t>(1, static_cast<std::int64_t>(std::ceil(share * static_cast<double>(segments))));
   std::int64_t seen = 0;
   for (const auto& [length, count] : lengths)
     if ((seen += count) >= wanted) return length;
   return lengths.rbegin()->first;
+}
+
+// Of at least one segment.
+LengthStats length_stats(const Lengths& lengths, std::int64_t segments, std::int64_t bases) {
+  const auto quantile = [&](double share) { return length_quantile(lengths, segments, share); };
+  return {static_cast<double>(bases) / static_cast<double>(segments),
+          quantile(0.05),
+          quantile(0.25),
+          quantile(0.5),
+          quantile(0.75),
+          quantile(0.95),
+          lengths.rbegin()->first};
 }
 
 }  // namespace
@@ -63,22 +76,24 @@ std::vector<DecodedLabelStats> SegmentCounts::stats() const {
     one.followed_by.assign(row, row + static_cast<std::ptrdiff_t>(labels_.size()));
     if (counts.segments > 0) {
       const auto segments = static_cast<double>(counts.segments);
-      const auto quantile = [&](double share) {
-        return length_quantile(counts.lengths, counts.segments, share);
-      };
-      one.length = {static_cast<double>(counts.bases) / segments,
-                    quantile(0.05),
-                    quantile(0.25),
-                    quantile(0.5),
-                    quantile(0.75),
-                    quantile(0.95),
-                    counts.lengths.rbegin()->first};
+      one.length = length_stats(counts.lengths, counts.segments, counts.bases);
       if (max_duration_ > 0 && has_tail_[c]) one.in_tail = static_cast<double>(counts.in_tail) / segments;
       if (max_duration_ > 0 && !has_tail_[c]) one.at_cap = static_cast<double>(counts.at_cap) / segments;
     }
     stats.push_back(std::move(one));
   }
   return stats;
+}
+
+std::optional<LengthStats> SegmentCounts::lengths() const {
+  Counts all;
+  for (const Counts& counts : labels_) {
+    for (const auto& [length, count] : counts.lengths) all.lengths[length] += count;
+    all.segments += counts.segments;
+    all.bases += counts.bases;
+  }
+  if (all.segments == 0) return std::nullopt;
+  return length_stats(all.lengths, all.segments, all.bases);
 }
 
 }  // namespace semicrf

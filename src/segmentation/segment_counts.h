@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "core/chain_model.h"
@@ -26,6 +27,8 @@ class SegmentCounts {
   std::int64_t shortest(std::size_t label) const { return labels_[label].lengths.begin()->first; }
   // Without names. Shares are of all bases that were added.
   std::vector<DecodedLabelStats> stats() const;
+  // Of the segments of all labels; nothing without segments.
+  std::optional<LengthStats> lengths() const;
 
  private:
   struct Counts {

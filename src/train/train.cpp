@@ -36,6 +36,9 @@ void check_files(const TrainOptions& options, const std::vector<std::string>& in
   std::vector<OutputSpec> outputs{{options.output, IndexKind::kNone}};
   for (const std::string& path : {options.checkpoint, options.stats_path})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
+  if (options.multiqc.wanted())
+    for (const std::string& kind : multiqc_training_kinds())
+      outputs.push_back({multiqc_path(options.multiqc, kind), IndexKind::kNone});
   check_outputs(outputs, inputs);
 }
 
@@ -250,6 +253,9 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   say(log, "stopped after " + plural(state.iteration, "iteration") + ": " + state.reason);
   write_whole_output(options.output, write_params_json(trained));
   write_statistics(options, setup, device, {{"read", read_seconds}, {"fit", fit_seconds}});
+  if (options.multiqc.wanted())
+    for (const MultiqcDocument& document : multiqc_training(options.multiqc.sample, setup.record))
+      write_whole_output(multiqc_path(options.multiqc, document.kind), document.text);
 }
 
 std::string plan_train(const TrainOptions& options) {

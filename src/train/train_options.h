@@ -81,7 +81,8 @@ struct TrainOptions {
   bool resume_must_exist = false;       // else the training starts anew where the file is not there
   std::string output = "-";
   std::string stats_path;
-  std::string version;  // of the program
+  MultiqcTarget multiqc;  // with its sample
+  std::string version;    // of the program
 };
 
 }  // namespace semicrf

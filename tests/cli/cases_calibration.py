@@ -236,7 +236,7 @@ def test_the_demo_as_users_run_it(box):
     root = tree.fromstring(picture)
     check(root.tag.endswith("svg") and root.get("role") == "img" and root.get("viewBox"), "no SVG")
     names = {child.tag.split("}")[1] for child in root}
-    check({"title", "desc", "text", "polyline"} <= names, "%s" % names)
+    check({"title", "desc", "text", "path"} <= names, "%s" % names)
     box.ok("eval --truth genes.bed --posterior p.bedgraph -o e.txt --reliability-out again.svg")
     check(box.text("again.svg") == picture, "the picture is another one the second time")
     # A part of it, by a region.

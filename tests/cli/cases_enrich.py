@@ -139,7 +139,7 @@ def test_pictures(box):
         seen.add(text)
         check("b &amp; c" in text and "Colours: " in text and "<desc" in text, "texts of %r" % options)
         labels = 2 if "order" in options else 3
-        check(len(re.findall(r'stroke-width="0.5"', text)) == 2 * labels, "cells of %r" % options)
+        check(len(re.findall(r'<rect [^>]*class="cell ', text)) == 2 * labels, "cells of %r" % options)
         again = box.ok(["enrich", "s.bed", "a.bed", "b & c.bed", "--svg", "f.svg", "-o", "t.tsv"] + options.split())
         check(again.code == 0 and box.text("f.svg") == text, "other bytes")
     folds = [row["label"] for row in rows(box.text("t.tsv"))]

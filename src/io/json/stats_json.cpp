@@ -35,16 +35,17 @@ OrderedJson labels_json(const std::vector<LabelStats>& labels) {
   return list;
 }
 
+OrderedJson length_json(const LengthStats& length) {
+  return {{"mean", length.mean}, {"q05", length.q05}, {"q25", length.q25},        {"median", length.median},
+          {"q75", length.q75},   {"q95", length.q95}, {"longest", length.longest}};
+}
+
 OrderedJson decoded_json(const std::vector<DecodedLabelStats>& labels) {
   OrderedJson list = OrderedJson::array();
   for (const DecodedLabelStats& label : labels) {
     OrderedJson object{
         {"name", label.name}, {"segments", label.segments}, {"bases", label.bases}, {"share", label.share}};
-    if (label.length)
-      object["length"] = {{"mean", label.length->mean},      {"q05", label.length->q05},
-                          {"q25", label.length->q25},        {"median", label.length->median},
-                          {"q75", label.length->q75},        {"q95", label.length->q95},
-                          {"longest", label.length->longest}};
+    if (label.length) object["length"] = length_json(*label.length);
     put_optional(object, "at_cap", label.at_cap);
     put_optional(object, "in_tail", label.in_tail);
     object["followed_by"] = label.followed_by;
@@ -149,6 +150,7 @@ std::string stats_text(const Stats& stats) {
     put_optional(document, "validation_log_likelihood", stats.learning->validation_log_likelihood);
   }
   if (stats.decoded_labels) document["decoded_labels"] = decoded_json(*stats.decoded_labels);
+  if (stats.decoded_lengths) document["decoded_lengths"] = length_json(*stats.decoded_lengths);
   document["sequences"] = OrderedJson::array();
   for (const SequenceStats& sequence : stats.sequences)
     document["sequences"].push_back(sequence_json(sequence));

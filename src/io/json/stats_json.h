@@ -112,6 +112,7 @@ struct Stats {
   std::optional<double> log_constraint_probability;  // nats, of all sequences
   std::optional<LearnStats> learning;
   std::optional<std::vector<DecodedLabelStats>> decoded_labels;  // of all sequences
+  std::optional<LengthStats> decoded_lengths;                    // of all their segments
   std::vector<SequenceStats> sequences;
 };
 

@@ -15,7 +15,9 @@ std::string in_file_name(std::string name) {
 }
 
 std::map<std::string, std::string> label_track_files(const std::string& prefix) {
-  const std::filesystem::path path(prefix);
+  std::filesystem::path path(prefix);
+  if (path.extension() == ".bw" || path.extension() == ".bigwig" || path.extension() == ".bigWig")
+    path.replace_extension();
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const std::string beginning = path.filename().string() + ".";
   std::map<std::string, std::string> files;
@@ -23,7 +25,7 @@ std::map<std::string, std::string> label_track_files(const std::string& prefix) 
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    for (const std::string_view ending : {".bedgraph", ".bedgraph.gz"}) {
+    for (const std::string_view ending : {".bedgraph", ".bedgraph.gz", ".bw", ".bigwig", ".bigWig"}) {
       if (!name.starts_with(beginning) || !name.ends_with(ending) ||
           name.size() <= beginning.size() + ending.size())
         continue;

@@ -42,15 +42,21 @@ Color palette_color(std::size_t index) {
   }
 }
 
-std::vector<std::string> color_columns(const std::vector<Label>& labels) {
-  std::vector<std::string> names, columns;
+std::vector<std::array<std::uint8_t, 3>> label_colors(const std::vector<Label>& labels) {
+  std::vector<std::string> names;
   for (const Label& label : labels) names.push_back(label.name);
   const std::vector<std::size_t> ranks = natural_ranks(names);
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    const Color color = labels[i].color.value_or(palette_color(ranks[i]));
+  std::vector<Color> colors;
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    colors.push_back(labels[i].color.value_or(palette_color(ranks[i])));
+  return colors;
+}
+
+std::vector<std::string> color_columns(const std::vector<Label>& labels) {
+  std::vector<std::string> columns;
+  for (const Color& color : label_colors(labels))
     columns.push_back(std::to_string(color[0]) + "," + std::to_string(color[1]) + "," +
                       std::to_string(color[2]));
-  }
   return columns;
 }
 

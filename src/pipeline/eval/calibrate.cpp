@@ -16,11 +16,11 @@
 #include "core/units.h"
 #include "eval/bin_truth.h"
 #include "io/arrays/npy_reader.h"
-#include "io/text/bedgraph_reader.h"
 #include "io/text/boundary_reader.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/label_track_files.h"
 #include "io/text/provenance_header.h"
+#include "io/text/value_reader.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/inputs/input_argument.h"
 #include "pipeline/run/prepared_run.h"
@@ -105,7 +105,7 @@ class Calibration {
                                                " that the truth labels; they are not counted"});
   }
 
-  static void check_options(const std::string& path, const BedGraphReader& reader) {
+  static void check_options(const std::string& path, const ValueReader& reader) {
     if (reader.options().contains("min-posterior"))
       throw InputError({path, "", "was written with --min-posterior, so that small probabilities are missing",
                         "write it again without this option"});
@@ -116,7 +116,7 @@ class Calibration {
                   std::int64_t run_begin) const {
     const std::int64_t edge = record.begin == run_begin ? 0 : before.end - run_begin;
     if (edge % bin_size_ == 0) return;
-    throw InputError({path, "line " + std::to_string(before.line),
+    throw InputError({path, place_of(before),
                       "ends at " + std::to_string(before.end) + ", inside a bin of " + amount(bin_size_),
                       "the bin size of this file is another one"});
   }
@@ -134,7 +134,7 @@ class Calibration {
   // value.
   std::int64_t read_track(const std::string& path,
                           const std::function<void(BinTruth&, const ProbabilityRun&)>& add) {
-    BedGraphReader reader(path);
+    ValueReader reader(path);
     BedGraphRecord record, before;
     std::vector<std::string> found;
     std::optional<BinTruth> truth;
@@ -154,7 +154,7 @@ class Calibration {
       const bool first = record.chromosome != before.chromosome || record.begin != before.end;
       if (first) run_begin = record.begin;
       check_grid(path, record, before, run_begin);
-      check_probability(path, "line " + std::to_string(record.line), record.value);
+      check_probability(path, place_of(record), record.value);
       if (truth) {
         covered += covered_bases(stretches, record.begin, record.end);
         add(*truth, {{record.begin, record.end, bin_size_, first},

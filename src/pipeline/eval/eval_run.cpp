@@ -14,7 +14,7 @@
 #include "io/params/params_json.h"
 #include "io/text/label_track_files.h"
 #include "io/text/region.h"
-#include "io/text/reliability_picture.h"
+#include "draw/reliability_picture.h"
 #include "io/text/sample_sheet.h"
 #include "model/bin_labels.h"
 #include "pipeline/eval/calibrate.h"
@@ -314,6 +314,9 @@ void run_eval(const EvalOptions& options, Progress* progress) {
   std::vector<OutputSpec> specs;
   for (const std::string& path : {options.output, options.json_path, options.calibration.picture})
     if (!path.empty()) specs.push_back({path, IndexKind::kNone});
+  if (options.multiqc.wanted())
+    for (const std::string& kind : multiqc_evaluation_kinds())
+      specs.push_back({multiqc_path(options.multiqc, kind), IndexKind::kNone});
   check_outputs(specs, input_paths(options));
   const EvalReport report = evaluate(options, progress);
   std::deque<OutputFile> files;
@@ -323,6 +326,9 @@ void run_eval(const EvalOptions& options, Progress* progress) {
   write(options.output, [&] { return report_text(report); });
   write(options.json_path, [&] { return eval_json_text(report); });
   write(options.calibration.picture, [&] { return calibration_picture(*report.calibration); });
+  if (options.multiqc.wanted())
+    for (const MultiqcDocument& document : multiqc_evaluation(options.multiqc.sample, report))
+      write(multiqc_path(options.multiqc, document.kind), [&] { return document.text; });
   for (OutputFile& file : files) file.finish();
   for (OutputFile& file : files) file.commit();
 }

@@ -31,6 +31,7 @@ struct EvalOptions {
   bool merge_adjacent = false;             // compare after joining touching segments of one label
   std::string output = "-";                // text; empty: none
   std::string json_path;                   // or empty
+  MultiqcTarget multiqc;                   // of a comparison with a truth, with its sample
   std::string version;                     // of the program
 };
 

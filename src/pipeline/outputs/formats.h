@@ -12,6 +12,7 @@
 #include "core/chain_model.h"
 #include "io/arrays/npy_writer.h"
 #include "io/bigwig/bigwig_reader.h"
+#include "io/json/multiqc_json.h"
 #include "io/text/bed_writer.h"
 #include "io/text/bedgraph_writer.h"
 #include "model/parameters.h"
@@ -81,9 +82,13 @@ PlannedOutput counts_output(const OutputSpec& file, const ChainModel& model);
 // The raw rows of a generated sequence, NPY.
 PlannedOutput generated_output(const OutputSpec& file, const RandomRows& rows);
 
-// The statistics of the run, JSON. It must be the last output, so that it counts the time of the others.
+// The statistics of the run, JSON. Of several outputs from a RunReport it must be the first, and behind all
+// others, so that it counts the time of these.
 PlannedOutput stats_output(const std::string& path, RunReport& report, const std::string& version,
                            const std::string& device);
+// Documents for MultiQC, of a run that decodes.
+OutputPlan multiqc_outputs(const MultiqcTarget& target, const std::vector<Label>& labels,
+                           std::size_t num_tracks, RunReport& report);
 
 // The sinks.
 std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);

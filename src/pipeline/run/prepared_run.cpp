@@ -285,6 +285,12 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
   if (!options_.stats_path.empty())
     plan.push_back(
         stats_output(options_.stats_path, report_, options_.version, engines_.first().description()));
+  if (options_.multiqc.wanted()) {
+    const auto tracks = std::ranges::count_if(parameters().tracks, &Track::is_input);
+    std::ranges::move(
+        multiqc_outputs(options_.multiqc, parameters().labels, static_cast<std::size_t>(tracks), report_),
+        std::back_inserter(plan));
+  }
   std::vector<OutputSpec> files;
   for (const PlannedOutput& output : plan) files.push_back(output.file);
   std::vector<std::string> read = inputs_.paths();
@@ -347,7 +353,8 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
   report_.total.start();
   report_.name_labels(parameters_.parameters.labels);
   const bool decodes = analysis_.viterbi || analysis_.path_gamma;
-  if (!options_.stats_path.empty() && decodes) report_.count_labels(parameters_.parameters.chain);
+  if (decodes && (!options_.stats_path.empty() || options_.multiqc.wanted()))
+    report_.count_labels(parameters_.parameters.chain);
   report_.name_missing_tracks(lacking_stats(inputs_.lacking_tracks()));
   RunOutputs outputs(plan);
   PieceStream pieces(inputs_, read_options(), report_);

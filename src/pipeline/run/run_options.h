@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "io/json/multiqc_json.h"
 #include "model/edge_rule.h"
 #include "model/parameters.h"
 
@@ -69,6 +70,7 @@ struct RunOptions {
   bool write_index = false;  // of outputs whose names end in .gz
   int digits = 6;            // decimals of bedGraph values
   std::string stats_path;    // or empty
+  MultiqcTarget multiqc;     // of a run that decodes, with its sample
   std::string constraints;   // BED, the constraint in column 4; or empty
   std::string version;       // of the program, for headers
 };

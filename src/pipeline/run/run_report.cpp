@@ -206,11 +206,18 @@ void RunReport::tell_missing_values() {
   for (const Warning& warning : summary.warnings()) warn(warning);
 }
 
-Stats RunReport::finish(const std::string& version, const std::string& device) {
-  total.stop();
+const Stats& RunReport::finish(const std::string& version, const std::string& device) {
+  if (!finished_) {
+    total.stop();
+    finished_ = collected();
+    finished_->version = version;
+    finished_->device = device;
+  }
+  return *finished_;
+}
+
+Stats RunReport::collected() {
   Stats stats;
-  stats.version = version;
-  stats.device = device;
   stats.timings = {{"read", read.seconds()},
                    {"compute", std::max(0.0, total.seconds() - read.seconds() - write.seconds())},
                    {"write", write.seconds()},
@@ -235,6 +242,7 @@ Stats RunReport::finish(const std::string& version, const std::string& device) {
     stats.sequences.push_back(sequence.stats);
     if (sequence.stats.decoded_labels) stats.decoded_labels = named(*decoded_);
   }
+  if (stats.decoded_labels) stats.decoded_lengths = decoded_->lengths();
   return stats;
 }
 

@@ -71,11 +71,13 @@ class RunReport {
   // For what is said of single labels.
   void name_labels(const std::vector<Label>& labels);
   std::vector<SequenceReport>& sequences() { return sequences_; }
-  // The whole document; ends the clock.
-  Stats finish(const std::string& version, const std::string& device);
+  // The whole document; the first call ends the clock, further ones give the same.
+  const Stats& finish(const std::string& version, const std::string& device);
 
  private:
+  Stats collected();
   std::vector<std::string> labels_;
+  std::optional<Stats> finished_;
   std::vector<MissingTrackStats> missing_tracks_;
   std::optional<SegmentCounts> decoded_;  // of all sequences
   std::vector<SequenceReport> sequences_;

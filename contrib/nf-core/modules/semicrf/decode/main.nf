@@ -1,0 +1,60 @@
+process SEMICRF_DECODE {
+    tag "${meta.id}"
+    label 'process_medium'
+
+    conda "${moduleDir}/environment.yml"
+    container "${workflow.containerEngine in ['singularity', 'apptainer'] && !task.ext.singularity_pull_docker_container
+        ? 'https://depot.galaxyproject.org/singularity/semicrf:0.1.0--h077b44d_0'
+        : 'quay.io/biocontainers/semicrf:0.1.0--h077b44d_0'}"
+
+    input:
+    tuple val(meta), path(tracks)
+    tuple val(meta2), path(model)
+
+    output:
+    tuple val(meta), path("*.segments.bed.gz"), emit: segments
+    tuple val(meta), path("*.segments.bed.gz.{tbi,csi}"), emit: segments_index
+    tuple val(meta), path("*.boundaries.bedgraph.gz"), emit: boundaries
+    tuple val(meta), path("*.boundaries.bedgraph.gz.{tbi,csi}"), emit: boundaries_index
+    tuple val(meta), path("*.stats.json"), emit: stats
+    tuple val(meta), path("*_mqc.json"), emit: multiqc
+    tuple val("${task.process}"), val('semicrf'), eval("semicrf --version | sed '1!d; s/semicrf //'"), topic: versions, emit: versions_semicrf
+
+    when:
+    task.ext.when == null || task.ext.when
+
+    script:
+    def args = task.ext.args ?: ''
+    def prefix = task.ext.prefix ?: "${meta.id}"
+    def memory = task.memory ? "--max-memory ${task.memory.toMega()}M" : ''
+    def device = task.accelerator ? 'cuda' : 'cpu'
+    """
+    semicrf \\
+        decode \\
+        ${args} \\
+        --threads ${task.cpus} \\
+        --device ${device} \\
+        ${memory} \\
+        --write-index \\
+        --params ${model} \\
+        --output ${prefix}.segments.bed.gz \\
+        --posterior ${prefix}.boundaries.bedgraph.gz \\
+        --stats ${prefix}.stats.json \\
+        --multiqc . \\
+        --multiqc-name ${prefix} \\
+        ${tracks}
+    """
+
+    stub:
+    def args = task.ext.args ?: ''
+    def prefix = task.ext.prefix ?: "${meta.id}"
+    """
+    echo ${args}
+    echo "" | gzip > ${prefix}.segments.bed.gz
+    touch ${prefix}.segments.bed.gz.tbi
+    echo "" | gzip > ${prefix}.boundaries.bedgraph.gz
+    touch ${prefix}.boundaries.bedgraph.gz.tbi
+    touch ${prefix}.stats.json
+    touch ${prefix}.semicrf_general_mqc.json
+    """
+}

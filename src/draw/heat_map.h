@@ -1,0 +1,45 @@
+// A table of numbers as a picture.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "draw/svg.h"
+
+namespace semicrf {
+
+enum class HeatScale {
+  kColumn,  // of every column from 0 to its largest value
+  kCommon,  // of all from 0 to the largest
+  kLog,     // log2 of the value, of all: 1 has no colour, the farthest from it on either side full colour
+  kSigned,  // of all: 0 has no colour, the largest magnitude full colour of its sign
+  kSignedColumn,  // the same of every column
+};
+
+// Columns that belong together, with a name over them and a gap between them.
+struct ColumnGroup {
+  std::string name;
+  std::size_t columns = 0;
+};
+
+struct HeatMap {
+  std::string title;          // written into the picture where `titled`
+  std::string what = "fold";  // the name of a value
+  std::string column_title, row_title;
+  std::vector<std::string> rows, columns;
+  std::vector<std::optional<double>> values;  // (rows, columns) row-major; nothing: grey
+  HeatScale scale = HeatScale::kColumn;
+  std::vector<ColumnGroup> groups;            // of all columns; or empty
+  std::vector<std::optional<Rgb>> row_marks;  // a colour beside each row; or empty
+  std::optional<double> largest;              // a full colour, shared with other maps; nothing: of this one
+  bool titled = true;
+};
+
+// A cell per value with its number, or without numbers where there are more than 12 columns; a legend that
+// says how colours go with values; a text for those who do not see it. Same table, same bytes.
+Drawing draw_heat_map(const HeatMap& map);
+std::string heat_map_picture(const HeatMap& map);  // the file
+
+}  // namespace semicrf

@@ -1,0 +1,85 @@
+// Pieces of SVG that pictures share. The same numbers give the same text.
+//
+// A picture names the role of what it draws ("axis", "grid", "muted"; theme.h) and not a colour, so that it
+// is read on light and on dark backgrounds. Only labels have colours of their own.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace semicrf {
+
+using Rgb = std::array<std::uint8_t, 3>;
+
+// `text` for HTML and XML, in elements and in attributes: characters with a meaning are escaped, control
+// characters become blanks, and bytes that are no UTF-8 or no character of XML become U+FFFD.
+std::string markup_escaped(std::string_view text);
+
+// A length in pixels, with at most two decimals.
+std::string svg_pixels(double value);
+// A value, with four significant digits.
+std::string svg_significant(double value);
+std::string svg_color(const Rgb& color);  // "#rrggbb"
+// Black or white: whichever is read better on `color`.
+const char* ink_on(const Rgb& color);
+
+// The attribute d of a path.
+class SvgPath {
+ public:
+  void move(double x, double y) { add('M', x, y); }
+  void line(double x, double y) { add('L', x, y); }
+  void across(double x) { add('H', x); }  // to this x, at the same height
+  void upright(double y) { add('V', y); }
+  void close() { text_ += 'Z'; }
+
+  bool empty() const { return text_.empty(); }
+  const std::string& text() const { return text_; }
+
+ private:
+  void add(char command, double value);
+  void add(char command, double x, double y);
+
+  std::string text_;
+};
+
+// What is drawn, in pixels from the top left corner.
+class Canvas {
+ public:
+  enum class Anchor { kStart, kMiddle, kEnd };
+
+  // `role`: a class of theme.h.
+  void line(double x1, double y1, double x2, double y2, std::string_view role);
+  // `attributes`: such as class="mark" fill="#ff0000"; a `tip` is shown under the pointer.
+  void rect(double x, double y, double width, double height, std::string_view attributes,
+            std::string_view tip = {});
+  void circle(double x, double y, double radius, std::string_view attributes, std::string_view tip = {});
+  // `path`: the attribute d.
+  void path(std::string_view path, std::string_view attributes, std::string_view tip = {});
+  // The baseline of the text is at y.
+  void text(double x, double y, Anchor anchor, std::string_view role, std::string_view text,
+            std::string_view more = {});
+  // Turned by 90 degrees to the left; (x, y) is where it starts (or its middle), at its baseline.
+  void upright_text(double x, double y, Anchor anchor, std::string_view role, std::string_view text);
+
+  const std::string& body() const { return body_; }
+
+ private:
+  std::string body_;
+};
+
+// A finished picture.
+struct Drawing {
+  double width = 0, height = 0;  // pixels
+  std::string title;
+  std::string description;  // for those who do not see it
+  std::string body;
+};
+
+// A file of its own, with the styles.
+std::string svg_file(const Drawing& drawing);
+// An element of a page that has the styles (theme.h).
+std::string svg_element(const Drawing& drawing);
+
+}  // namespace semicrf

@@ -1,0 +1,306 @@
+#include "io/json/multiqc_json.h"
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "io/files/output_target.h"
+#include "io/text/label_track_files.h"
+#include "io/text/palette.h"
+
+namespace semicrf {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// What every document of ours begins with: a section of its own kind under one heading.
+OrderedJson section(const std::string& kind, const char* name, const char* description,
+                    const char* plot_type) {
+  return {{"id", "semicrf_" + kind},
+          {"parent_id", "semicrf"},
+          {"parent_name", "semicrf"},
+          {"parent_description", "Segmentation of genome tracks with a semi-Markov CRF."},
+          {"section_name", name},
+          {"description", description},
+          {"plot_type", plot_type}};
+}
+
+MultiqcDocument document(const std::string& kind, const OrderedJson& content) {
+  constexpr int kIndent = 2;
+  // Names that are not UTF-8 must not make it fail.
+  return {kind, content.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace) + "\n"};
+}
+
+// Columns of a table and the values of one sample in them; what has no value is left out of its row.
+class Row {
+ public:
+  // `format` is one of Python's; `options` are added to the column.
+  void add(const std::string& key, const std::string& title, const std::string& description,
+           const char* format, const std::optional<double>& value, const OrderedJson& options = {}) {
+    OrderedJson header = {
+        {"title", title}, {"description", description}, {"namespace", "semicrf"}, {"format", format}};
+    header.update(kept(options));
+    headers_[key] = header;
+    if (value) values_[key] = *value;
+  }
+  void add_count(const std::string& key, const std::string& title, const std::string& description,
+                 std::int64_t value, const OrderedJson& options = {}) {
+    add(key, title, description, "{:,.0f}", static_cast<double>(value), options);
+    values_[key] = value;
+  }
+  // `share` of 1, shown as percent.
+  void add_share(const std::string& key, const std::string& title, const std::string& description,
+                 std::optional<double> share, const OrderedJson& options = {}) {
+    if (share) *share *= 100;
+    OrderedJson all = {{"min", 0}, {"max", 100}, {"suffix", "%"}};
+    all.update(kept(options));
+    add(key, title, description, "{:,.2f}", share, all);
+  }
+
+  const OrderedJson& headers() const { return headers_; }
+  OrderedJson data(const std::string& sample) const { return {{sample, values_}}; }
+
+ private:
+  static OrderedJson kept(const OrderedJson& options) {
+    return options.is_object() ? options : OrderedJson::object();
+  }
+  OrderedJson headers_ = OrderedJson::object(), values_ = OrderedJson::object();
+};
+
+// Columns of the table that opens a report. A list of one column each keeps their order.
+MultiqcDocument general(const std::string& kind, const std::string& sample, const Row& row) {
+  OrderedJson content = {{"id", "semicrf_" + kind}, {"plot_type", "generalstats"}};
+  content["pconfig"] = OrderedJson::array();
+  for (const auto& [key, header] : row.headers().items())
+    content["pconfig"].push_back(OrderedJson{{key, header}});
+  content["data"] = row.data(sample);
+  return document(kind, content);
+}
+
+MultiqcDocument table(const std::string& kind, const char* name, const char* description,
+                      const std::string& sample, const Row& row) {
+  OrderedJson content = section(kind, name, description, "table");
+  content["pconfig"] = {{"id", "semicrf_" + kind + "_table"}, {"title", std::string("semicrf: ") + name}};
+  content["headers"] = row.headers();
+  content["data"] = row.data(sample);
+  return document(kind, content);
+}
+
+// A name as a part of a key. MultiQC makes identifiers of keys, in which "+" and "-" become the same, so that
+// all but letters and digits are written as numbers here.
+std::string in_key(const std::string& name) {
+  std::string key;
+  for (const char c : name) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((c >= '0' && c <= '9') || (lower(c) >= 'a' && lower(c) <= 'z')) {
+      key += c;
+    } else {
+      std::array<char, 8> text{};
+      std::snprintf(text.data(), text.size(), "_%02x_", static_cast<unsigned>(byte));
+      key += text.data();
+    }
+  }
+  return key;
+}
+
+std::string hexadecimal(const std::string& rgb) {
+  int red = 0, green = 0, blue = 0;
+  std::sscanf(rgb.c_str(), "%d,%d,%d", &red, &green, &blue);
+  std::array<char, 8> text{};
+  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", static_cast<unsigned>(red) & 255U,
+                static_cast<unsigned>(green) & 255U, static_cast<unsigned>(blue) & 255U);
+  return text.data();
+}
+
+// Of all segments, those of exactly K bins, where labels have no tail.
+std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels) {
+  double at_cap = 0;
+  std::int64_t segments = 0;
+  for (const DecodedLabelStats& label : labels) {
+    if (!label.at_cap) continue;
+    at_cap += *label.at_cap * static_cast<double>(label.segments);
+    segments += label.segments;
+  }
+  if (segments == 0) return std::nullopt;
+  return at_cap / static_cast<double>(segments);
+}
+
+MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& segments) {
+  std::int64_t bases = 0, count = 0;
+  for (const DecodedLabelStats& label : segments.decoded) {
+    bases += label.bases;
+    count += label.segments;
+  }
+  Row row;
+  row.add_count("bases", "Bases", "Bases in segments", bases, {{"scale", "Greys"}, {"hidden", true}});
+  row.add_count("segments", "Segments", "Number of segments", count, {{"scale", "Blues"}});
+  std::optional<double> median;
+  if (segments.lengths) median = static_cast<double>(segments.lengths->median);
+  row.add("median_length", "Median length", "Median length of segments, bases", "{:,.0f}", median,
+          {{"scale", "Greens"}, {"suffix", " b"}});
+  row.add_share("at_cap", "At K",
+                "Segments of exactly the longest duration K, of those of labels without a tail",
+                share_at_cap(segments.decoded), {{"scale", "Reds"}});
+  row.add("position_entropy", "H_pos", "Mean entropy of the label posterior of a bin, nats", "{:,.4f}",
+          segments.position_entropy, {{"scale", "Purples"}, {"min", 0}});
+  row.add("expected_segments", "Expected segments", "Expected number of segments under the posterior",
+          "{:,.1f}", segments.expected_segments, {{"scale", "Blues"}, {"hidden", true}});
+  row.add_share("missing", "Missing", "Bins without any value, mean over the tracks", segments.missing_share,
+                {{"scale", "Oranges"}});
+  return general("general", sample, row);
+}
+
+MultiqcDocument labels_of(const std::string& sample, const MultiqcSegments& segments) {
+  OrderedJson content = section("labels", "Labels", "Bases of each label in the segmentation.", "bargraph");
+  content["pconfig"] = {{"id", "semicrf_labels_plot"},
+                        {"title", "semicrf: bases by label"},
+                        {"ylab", "Bases"},
+                        {"cpswitch_c_active", false}};
+  const std::vector<std::string> colors = color_columns(segments.labels);
+  content["categories"] = OrderedJson::object();
+  OrderedJson values = OrderedJson::object();
+  for (std::size_t c = 0; c < segments.labels.size(); ++c) {
+    const std::string& name = segments.labels[c].name;
+    content["categories"][name] = {{"name", name}, {"color", hexadecimal(colors[c])}};
+    values[name] = segments.decoded[c].bases;
+  }
+  content["data"] = {{sample, values}};
+  return document("labels", content);
+}
+
+MultiqcDocument durations_of(const std::string& sample, const MultiqcSegments& segments) {
+  OrderedJson content =
+      section("durations", "Lengths of segments",
+              "The length that a share of all segments does not exceed, in bases.", "linegraph");
+  content["pconfig"] = {{"id", "semicrf_durations_plot"},
+                        {"title", "semicrf: lengths of segments"},
+                        {"xlab", "Share of segments"},
+                        {"ylab", "Length (bases)"},
+                        {"xsuffix", "%"},
+                        {"ylog", true},
+                        {"xmin", 0},
+                        {"xmax", 100}};
+  OrderedJson points = OrderedJson::array();
+  if (const std::optional<LengthStats>& lengths = segments.lengths)
+    for (const auto& [share, length] : {std::pair{5, lengths->q05},
+                                        {25, lengths->q25},
+                                        {50, lengths->median},
+                                        {75, lengths->q75},
+                                        {95, lengths->q95},
+                                        {100, lengths->longest}})
+      points.push_back(OrderedJson::array({share, length}));
+  content["data"] = OrderedJson::object();
+  content["data"][sample] = points;
+  return document("durations", content);
+}
+
+MultiqcDocument label_durations_of(const std::string& sample, const MultiqcSegments& segments) {
+  Row row;
+  for (const DecodedLabelStats& label : segments.decoded) {
+    const auto add = [&](const char* key, const char* what, std::optional<double> value, bool hidden) {
+      row.add(in_key(label.name) + "_" + key, label.name + " " + what,
+              "Length of segments of " + label.name + ", bases: " + what, "{:,.0f}", value,
+              {{"hidden", hidden}, {"scale", hidden ? "Greys" : "Greens"}});
+    };
+    std::optional<double> low, median, high;
+    if (label.length) {
+      low = static_cast<double>(label.length->q05);
+      median = static_cast<double>(label.length->median);
+      high = static_cast<double>(label.length->q95);
+    }
+    add("q05", "5 %", low, true);
+    add("median", "median", median, false);
+    add("q95", "95 %", high, true);
+  }
+  return table("label_durations", "Lengths by label",
+               "Median length of the segments of each label, in bases; the 5 % and 95 % quantiles are hidden "
+               "columns.",
+               sample, row);
+}
+
+}  // namespace
+
+std::string sample_of_output(const std::string& path) {
+  std::string name = path.substr(path.rfind('/') + 1);
+  constexpr std::array<std::string_view, 5> kEndings = {".gz", ".bed", ".json", ".segments", ".params"};
+  for (const std::string_view ending : kEndings)
+    if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
+  return name;
+}
+
+MultiqcTarget settled(MultiqcTarget target, const std::string& output) {
+  if (!target.wanted() || !target.sample.empty()) return target;
+  if (output.empty() || output == kStandardOutput)
+    throw UsageError("--multiqc needs a name for the sample, which no output file has",
+                     "give it with --multiqc-name NAME");
+  target.sample = sample_of_output(output);
+  return target;
+}
+
+std::string multiqc_path(const MultiqcTarget& target, const std::string& kind) {
+  return target.folder + "/" + in_file_name(target.sample) + ".semicrf_" + kind + "_mqc.json";
+}
+
+const std::vector<std::string>& multiqc_segment_kinds() {
+  static const std::vector<std::string> kinds = {"general", "labels", "durations", "label_durations"};
+  return kinds;
+}
+
+std::vector<MultiqcDocument> multiqc_segments(const std::string& sample, const MultiqcSegments& segments) {
+  return {general_of(sample, segments), labels_of(sample, segments), durations_of(sample, segments),
+          label_durations_of(sample, segments)};
+}
+
+const std::vector<std::string>& multiqc_evaluation_kinds() {
+  static const std::vector<std::string> kinds = {"evaluation", "label_f1"};
+  return kinds;
+}
+
+std::vector<MultiqcDocument> multiqc_evaluation(const std::string& sample, const EvalReport& report) {
+  const Evaluation& evaluation = *report.evaluation;
+  const LabelEvaluation sum = evaluation.over_labels();
+  Row row;
+  row.add_share("accuracy", "Accuracy", "Bases with the label of the truth", sum.bases.recall(),
+                {{"scale", "RdYlGn"}});
+  row.add("macro_f1", "F1", "F1 of the bases, mean over the labels", "{:,.3f}", evaluation.macro_f1(),
+          {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
+  row.add("boundary_f1", "Boundary F1",
+          "F1 of boundaries within " + std::to_string(evaluation.tolerance) + " bases", "{:,.3f}",
+          evaluation.boundary_within.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
+  row.add("segment_f1", "Segment F1", "F1 of segments that overlap by half of their union, with their label",
+          "{:,.3f}", sum.segment_overlap.f1(),
+          {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}, {"hidden", true}});
+  Row labels;
+  for (std::size_t c = 0; c < report.labels.size(); ++c)
+    labels.add(in_key(report.labels[c]), report.labels[c], "F1 of the bases of " + report.labels[c],
+               "{:,.3f}", evaluation.labels[c].bases.f1(), {{"scale", "RdYlGn"}, {"min", 0}, {"max", 1}});
+  return {general("evaluation", sample, row),
+          table("label_f1", "Agreement with the truth", "F1 of the bases of each label.", sample, labels)};
+}
+
+const std::vector<std::string>& multiqc_training_kinds() {
+  static const std::vector<std::string> kinds = {"training"};
+  return kinds;
+}
+
+std::vector<MultiqcDocument> multiqc_training(const std::string& sample, const TrainingRecord& record) {
+  Row row;
+  row.add_count("positions", "Bins", "Bins of the training data", record.positions, {{"scale", "Greys"}});
+  row.add_count("segments", "Segments", "Segments of the training data", record.segments,
+                {{"scale", "Blues"}});
+  row.add_count("iterations", "Iterations", "Iterations of the fit", record.iterations,
+                {{"scale", "Greens"}});
+  row.add("nll", "NLL", "Negative log likelihood per bin of the training data, nats", "{:,.6f}", record.nll,
+          {{"scale", "Reds"}});
+  row.add("validation_nll", "Validation NLL", "Negative log likelihood per bin of the validation data, nats",
+          "{:,.6f}", record.validation_nll, {{"scale", "Reds"}});
+  row.add_count("converged", "Converged", "1: the fit stopped by itself", record.converged ? 1 : 0,
+                {{"scale", false}});
+  return {table("training", "Training", "How each model was fitted.", sample, row)};
+}
+
+}  // namespace semicrf

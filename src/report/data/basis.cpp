@@ -1,0 +1,139 @@
+#include "report/data/basis.h"
+
+#include <algorithm>
+
+#include "core/error.h"
+#include "core/text.h"
+#include "eval/bin_segments.h"
+#include "io/json/json_document.h"
+#include "io/text/palette.h"
+
+namespace semicrf {
+namespace {
+
+// The model with tracks that stay as they are in the files: absences are told, and not refused.
+Parameters raw_parameters(Parameters parameters) {
+  parameters.centering = Centering::kNone;
+  for (Track& track : parameters.tracks) {
+    track.transform = Transform::kNone;
+    track.center = 0;
+    track.scale = 1;
+    track.threshold = 0;
+    if (track.missing == MissingPolicy::kError) track.missing = MissingPolicy::kMean;
+  }
+  return parameters;
+}
+
+void open_tracks(const ReportOptions& options, ReportBasis& basis) {
+  const Parameters& model = basis.model();
+  InputOptions input = options.input;
+  input.regions.clear();
+  input.regions_file.clear();
+  basis.inputs.emplace(InputSet::open(input, raw_parameters(model), RowFeatures::kInputs));
+  basis.file.parameters.bin_size = basis.inputs->bin_size();
+  basis.tracks_are_scores = !model.emission;
+  if (basis.tracks_are_scores) {
+    for (const Label& label : model.labels) basis.tracks.push_back(label.name);
+    return;
+  }
+  const std::vector<LackingTrack>& lacking = basis.inputs->lacking_tracks();
+  for (const Track& track : model.tracks)
+    if (track.is_input() && std::ranges::find(lacking, track.name, &LackingTrack::track) == lacking.end())
+      basis.tracks.push_back(track.name);
+}
+
+// The labels of the model in the place of those of the file.
+void align_labels(ReportBasis& basis) {
+  const std::vector<Label>& known = basis.model().labels;
+  std::vector<std::uint32_t> places;
+  std::vector<Label> labels = known;
+  for (const Label& label : basis.segmentation.labels) {
+    const auto found = std::ranges::find(known, label.name, &Label::name);
+    const auto place = static_cast<std::uint32_t>(found - known.begin());  // summarize() has refused others
+    places.push_back(place);
+    if (!labels[place].color) labels[place].color = label.color;
+  }
+  for (SegmentedChromosome& chromosome : basis.segmentation.chromosomes)
+    for (LabelledSegment& segment : chromosome.segments) segment.label = places[segment.label];
+  basis.segmentation.labels = known;
+  basis.colors = label_colors(labels);
+}
+
+void list_parts(ReportBasis& basis) {
+  if (basis.inputs) {
+    for (const Sequence& sequence : basis.inputs->sequences())
+      basis.parts.push_back(
+          {sequence.title, sequence.chromosome, sequence.origin, sequence.length, sequence.bins, {}, {}});
+    return;
+  }
+  for (const SegmentedChromosome& chromosome : basis.segmentation.chromosomes) {
+    const std::int64_t length = chromosome.segments.back().end;
+    basis.parts.push_back(
+        {chromosome.name, chromosome.name, 0, length, count_bins(length, basis.bin_size()), {}, {}});
+  }
+}
+
+// Segments must lie on what the tracks have.
+void check_places(const ReportBasis& basis) {
+  const std::string& path = basis.segmentation.path;
+  std::vector<Chromosome> known;
+  for (const Part& part : basis.parts)
+    if (known.empty() || known.back().name != part.chromosome) known.push_back({part.chromosome, 1});
+  for (const SegmentedChromosome& chromosome : basis.segmentation.chromosomes) {
+    std::int64_t end = -1;
+    for (const Part& part : basis.parts)
+      if (part.chromosome == chromosome.name) end = std::max(end, part.origin + part.length);
+    const LabelledSegment& last = chromosome.segments.back();
+    if (end < 0)
+      throw InputError({path, "line " + std::to_string(chromosome.segments.front().line),
+                        "there are segments on " + in_quotes(chromosome.name) + ", and the tracks have " +
+                            chromosome_names(known),
+                        "give the segments and the tracks of one genome; names must match exactly"});
+    if (last.end > end)
+      throw InputError({path, "line " + std::to_string(last.line),
+                        "the segment ends at " + std::to_string(last.end) + ", and " +
+                            in_quotes(chromosome.name) + " of the tracks at " + std::to_string(end),
+                        "give the segments and the tracks of one genome"});
+  }
+}
+
+void lay_on_bins(ReportBasis& basis) {
+  for (Part& part : basis.parts) {
+    const SegmentedChromosome* chromosome = basis.segmentation.find(part.chromosome);
+    if (chromosome == nullptr) continue;
+    std::vector<Segment> segments;
+    for (const LabelledSegment& segment : chromosome->segments)
+      segments.push_back({segment.begin, segment.end, static_cast<int>(segment.label)});
+    part.segments =
+        bin_segments(segments, {part.origin, basis.bin_size(), part.origin + part.length}).segments;
+    std::size_t i = 0;
+    for (const Segment& segment : part.segments) {
+      const std::int64_t middle = part.origin + (segment.begin + segment.end) * basis.bin_size() /
+                                                    2;  // inside of its line, but for ties
+      while (i + 1 < chromosome->segments.size() && chromosome->segments[i].end <= middle) ++i;
+      part.scores.push_back(chromosome->segments[i].score);
+    }
+  }
+}
+
+}  // namespace
+
+ReportBasis read_basis(const ReportOptions& options) {
+  ReportBasis basis;
+  basis.file = read_params_json(options.input.parameters);
+  if (options.input.bin_size && basis.model().bin_size_given && *options.input.bin_size != basis.bin_size())
+    throw UsageError("--bin-size " + std::to_string(*options.input.bin_size) + " differs from bin_size of " +
+                         options.input.parameters + ", " + std::to_string(basis.bin_size()),
+                     "leave --bin-size out");
+  if (options.input.bin_size) basis.file.parameters.bin_size = *options.input.bin_size;
+  basis.segmentation = read_segmentation(options.segments);
+  if (has_inputs(options.input)) open_tracks(options, basis);
+  basis.labels = summarize(basis.segmentation, &basis.model());
+  align_labels(basis);
+  list_parts(basis);
+  check_places(basis);
+  lay_on_bins(basis);
+  return basis;
+}
+
+}  // namespace semicrf

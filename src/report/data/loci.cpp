@@ -1,0 +1,281 @@
+#include "report/data/loci.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "core/error.h"
+#include "draw/number_text.h"
+#include "eval/stretches.h"
+#include "io/text/region.h"
+#include "report/data/certainty.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kSegmentsShown = 12;  // of mean length, in a window
+constexpr std::int64_t kFewestBins = 30;
+constexpr double kRoom = 1.25;  // of a window around one segment, in its lengths
+
+// What is known of a window.
+struct Window {
+  std::size_t part = 0;
+  BinRange bins;
+  std::vector<double> shares;  // of labels
+  double starts = 0;           // segments that start in it
+  double doubt = 0;            // per bin
+  double differing = 0;        // share of bins whose label differs from the truth
+};
+
+// Runs of bins that have segments without a gap.
+std::vector<BinRange> covered_runs(const Part& part) {
+  std::vector<BinRange> runs;
+  for (const Segment& segment : part.segments) {
+    if (!runs.empty() && runs.back().end == segment.begin) {
+      runs.back().end = segment.end;
+    } else {
+      runs.push_back({segment.begin, segment.end});
+    }
+  }
+  return runs;
+}
+
+class Choice {
+ public:
+  Choice(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth)
+      : basis_(basis), boundary_(boundary), truth_(truth), overall_(basis.num_labels()) {
+    std::int64_t segments = 0;
+    for (const Part& part : basis.parts) {
+      segments += static_cast<std::int64_t>(part.segments.size());
+      for (const Segment& segment : part.segments) {
+        overall_[static_cast<std::size_t>(segment.label)] += static_cast<double>(segment.end - segment.begin);
+        covered_ += segment.end - segment.begin;
+        scored_ = scored_ || part.scores[static_cast<std::size_t>(&segment - part.segments.data())] >= 0;
+      }
+    }
+    for (double& share : overall_) share /= static_cast<double>(std::max<std::int64_t>(1, covered_));
+    const double mean =
+        static_cast<double>(covered_) / static_cast<double>(std::max<std::int64_t>(1, segments));
+    width_ = std::min<std::int64_t>(std::llround(kSegmentsShown * mean), covered_ / 6);
+    width_ = std::max(width_, kFewestBins);
+  }
+
+  std::vector<Locus> choose() {
+    list_windows();
+    take("shares of labels most like the whole", 2, [&](const Window& window) {
+      double distance = 0;
+      for (std::size_t c = 0; c < overall_.size(); ++c) distance += std::fabs(window.shares[c] - overall_[c]);
+      return -distance;
+    });
+    if (!boundary_.empty() || scored_)
+      take(boundary_.empty() ? "labels least certain" : "boundaries least certain", 2,
+           [](const Window& window) { return window.doubt; });
+    take("most segments", 1, [](const Window& window) { return window.starts; });
+    if (!truth_.empty())
+      take("most bases that differ from the truth", 1, [](const Window& window) { return window.differing; });
+    take_longest("the longest segment", [](const Segment&) { return true; });
+    const std::size_t rarest = rarest_label();
+    take_longest("the longest segment of the rarest label, " + basis_.label(rarest),
+                 [&](const Segment& segment) { return static_cast<std::size_t>(segment.label) == rarest; });
+    return std::move(chosen_);
+  }
+
+ private:
+  std::size_t rarest_label() const {
+    std::size_t rarest = 0;
+    for (std::size_t c = 0; c < overall_.size(); ++c)
+      if (overall_[c] > 0 && (overall_[rarest] == 0 || overall_[c] < overall_[rarest])) rarest = c;
+    return rarest;
+  }
+
+  void list_windows() {
+    for (std::size_t part = 0; part < basis_.parts.size(); ++part) {
+      const std::vector<double> doubts = doubt_before(part);
+      for (const BinRange& run : covered_runs(basis_.parts[part])) {
+        if (run.size() * 4 < width_) continue;
+        for (std::int64_t begin = run.begin;; begin += std::max<std::int64_t>(1, width_ / 2)) {
+          const std::int64_t end = std::min(begin + width_, run.end);
+          windows_.push_back(measured(part, {std::max(run.begin, end - width_), end}, doubts));
+          if (end == run.end) break;
+        }
+      }
+    }
+  }
+
+  // Sum over the bins before each bin of the entropy of a boundary there, or of what the score of a segment
+  // leaves to other labels.
+  std::vector<double> doubt_before(std::size_t index) const {
+    const Part& part = basis_.parts[index];
+    std::vector<double> sums(static_cast<std::size_t>(part.bins) + 1);
+    if (!boundary_.empty()) {
+      const std::vector<float>& values = boundary_[index];
+      for (std::size_t i = 0; i < values.size(); ++i)
+        sums[i + 1] = sums[i] + (std::isnan(values[i]) ? 0 : event_entropy(static_cast<double>(values[i])));
+      return values.empty() ? std::vector<double>(sums.size()) : sums;
+    }
+    std::size_t bin = 0;
+    for (std::size_t s = 0; s < part.segments.size(); ++s) {
+      const auto begin = static_cast<std::size_t>(part.segments[s].begin);
+      const auto end = static_cast<std::size_t>(part.segments[s].end);
+      for (; bin < begin; ++bin) sums[bin + 1] = sums[bin];
+      const double rest = part.scores[s] >= 0 ? 1 - static_cast<double>(part.scores[s]) : 0;
+      for (; bin < end; ++bin) sums[bin + 1] = sums[bin] + rest;
+    }
+    for (; bin + 1 < sums.size(); ++bin) sums[bin + 1] = sums[bin];
+    return sums;
+  }
+
+  Window measured(std::size_t part, const BinRange& bins, const std::vector<double>& doubts) const {
+    Window window{part, bins, std::vector<double>(overall_.size()), 0, 0, 0};
+    const auto size = static_cast<double>(bins.size());
+    for (const Segment& segment : segments_meeting(basis_.parts[part].segments, bins.begin, bins.end)) {
+      const std::int64_t common = std::min(segment.end, bins.end) - std::max(segment.begin, bins.begin);
+      window.shares[static_cast<std::size_t>(segment.label)] += static_cast<double>(common) / size;
+      if (segment.begin > bins.begin) window.starts += 1;
+      if (!truth_.empty()) window.differing += static_cast<double>(differing(part, segment, bins)) / size;
+    }
+    window.doubt =
+        (doubts[static_cast<std::size_t>(bins.end)] - doubts[static_cast<std::size_t>(bins.begin)]) / size;
+    return window;
+  }
+
+  // Bins of the segment within `bins` that have another true label.
+  std::int64_t differing(std::size_t part, const Segment& segment, const BinRange& bins) const {
+    const std::int64_t begin = std::max(segment.begin, bins.begin), end = std::min(segment.end, bins.end);
+    std::int64_t sum = 0;
+    for (const Segment& other : segments_meeting(truth_[part], begin, end))
+      if (other.label != segment.label) sum += std::min(other.end, end) - std::max(other.begin, begin);
+    return sum;
+  }
+
+  bool is_free(std::size_t part, const BinRange& bins) const {
+    return std::ranges::none_of(chosen_, [&](const Locus& locus) {
+      return locus.part == part && locus.bins.begin < bins.end && bins.begin < locus.bins.end;
+    });
+  }
+
+  void add(const std::string& why, std::size_t part, const BinRange& bins) {
+    Locus locus;
+    locus.why = why;
+    locus.part = part;
+    locus.bins = bins;
+    locus.group = (bins.size() + kLocusColumns - 1) / kLocusColumns;
+    chosen_.push_back(std::move(locus));
+  }
+
+  // The `count` windows of the largest values.
+  void take(const std::string& why, int count, const std::function<double(const Window&)>& value) {
+    for (int n = 0; n < count; ++n) {
+      const Window* best = nullptr;
+      double largest = 0;
+      for (const Window& window : windows_) {
+        if (!is_free(window.part, window.bins)) continue;
+        const double one = value(window);
+        if (best == nullptr || one > largest) {
+          best = &window;
+          largest = one;
+        }
+      }
+      if (best == nullptr || (largest == 0 && n > 0)) return;
+      add(why, best->part, best->bins);
+    }
+  }
+
+  void take_longest(const std::string& why, const std::function<bool(const Segment&)>& wanted) {
+    BinRange best;
+    std::size_t of_part = 0, longest = 0;
+    for (std::size_t i = 0; i < basis_.parts.size(); ++i) {
+      const Part& part = basis_.parts[i];
+      for (const Segment& segment : part.segments) {
+        const auto size = static_cast<std::size_t>(segment.end - segment.begin);
+        if (size <= longest || !wanted(segment)) continue;
+        const auto room = std::max<std::int64_t>(
+            width_, std::llround(kRoom * static_cast<double>(segment.end - segment.begin)));
+        const std::int64_t begin = std::max<std::int64_t>(0, (segment.begin + segment.end - room) / 2);
+        const BinRange around{begin, std::min(part.bins, begin + room)};
+        if (!is_free(i, around)) continue;
+        longest = size;
+        best = around;
+        of_part = i;
+      }
+    }
+    if (longest > 0) add(why, of_part, best);
+  }
+
+  const ReportBasis& basis_;
+  const BinValues& boundary_;
+  const TrueSegments& truth_;
+  std::vector<double> overall_;  // shares of labels
+  std::int64_t covered_ = 0;     // bins
+  std::int64_t width_ = 0;       // of a window, bins
+  bool scored_ = false;
+  std::vector<Window> windows_;
+  std::vector<Locus> chosen_;
+};
+
+}  // namespace
+
+std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& boundary,
+                               const TrueSegments& truth) {
+  return Choice(basis, boundary, truth).choose();
+}
+
+std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& basis) {
+  std::vector<Chromosome> known;
+  for (const Part& part : basis.parts) {
+    const auto found = std::ranges::find(known, part.chromosome, &Chromosome::name);
+    if (found == known.end()) known.push_back({part.chromosome, part.origin + part.length});
+    if (found != known.end()) found->length = std::max(found->length, part.origin + part.length);
+  }
+  std::vector<Region> regions;
+  for (const std::string& text : options.regions) regions.push_back(parse_region(text, known));
+  if (!options.regions_file.empty()) {
+    const std::vector<Region> more = read_regions(options.regions_file, known);
+    regions.insert(regions.end(), more.begin(), more.end());
+  }
+  std::vector<Locus> loci;
+  for (const Region& region : regions) {
+    const std::size_t before = loci.size();
+    for (std::size_t i = 0; i < basis.parts.size(); ++i) {
+      const Part& part = basis.parts[i];
+      const std::int64_t begin = std::max(region.begin, part.origin) - part.origin;
+      const std::int64_t end = std::min(region.end, part.origin + part.length) - part.origin;
+      if (part.chromosome != region.chromosome || begin >= end) continue;
+      Locus locus;
+      locus.why = "named";
+      locus.part = i;
+      locus.bins = {begin / basis.bin_size(), count_bins(end, basis.bin_size())};
+      locus.group = (locus.bins.size() + kLocusColumns - 1) / kLocusColumns;
+      loci.push_back(std::move(locus));
+    }
+    if (loci.size() == before)
+      throw InputError({options.segments, place_text(region.chromosome, region.begin, region.end),
+                        "the tracks have nothing of this region", "name one that they have"});
+  }
+  return loci;
+}
+
+std::vector<float> columns_of(const Locus& locus, std::span<const float> values, ColumnRule rule) {
+  std::vector<float> columns;
+  const auto group = static_cast<std::size_t>(locus.group);
+  for (std::size_t column = 0; column < locus.columns(); ++column) {
+    const std::size_t end = std::min(values.size(), (column + 1) * group);
+    double sum = 0;
+    float largest = 0;
+    std::size_t count = 0;
+    for (std::size_t i = column * group; i < end; ++i) {
+      if (std::isnan(values[i])) continue;
+      largest = count == 0 ? values[i] : std::max(largest, values[i]);
+      sum += static_cast<double>(values[i]);
+      ++count;
+    }
+    const float mean = count == 0 ? 0 : static_cast<float>(sum / static_cast<double>(count));
+    columns.push_back(count == 0                  ? std::numeric_limits<float>::quiet_NaN()
+                      : rule == ColumnRule::kMean ? mean
+                                                  : largest);
+  }
+  return columns;
+}
+
+}  // namespace semicrf

@@ -1,0 +1,53 @@
+// Which places of the genome a report shows, and what is there.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "report/data/basis.h"
+#include "report/data/bin_values.h"
+
+namespace semicrf {
+
+// Columns of a picture: so many bins each are drawn as one.
+inline constexpr std::int64_t kLocusColumns = 480;
+
+struct Locus {
+  std::string why;  // "typical", or what the user named
+  std::size_t part = 0;
+  BinRange bins;
+  std::int64_t group = 1;                  // bins of a column
+  std::vector<std::vector<float>> tracks;  // by track: means of columns; NaN where there is no value
+  std::vector<float> boundary;             // largest probability of a column; empty: not given
+  std::vector<std::vector<float>> labels;  // by label: mean probability of columns; empty: not given
+
+  std::size_t columns() const { return static_cast<std::size_t>((bins.size() + group - 1) / group); }
+};
+
+// Segments to compare with, by part; empty: none.
+using TrueSegments = std::vector<std::vector<Segment>>;
+
+// Chosen by rules that depend on the files alone: where shares of labels are most like those of the whole,
+// where boundaries are least certain, with most segments, with most bases that differ from the truth, with
+// the longest segment, and with the longest one of the rarest label. Windows hold twelve segments of mean
+// length; of equally good ones the first is taken; none overlaps another one. `boundary` may be empty.
+std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& boundary,
+                               const TrueSegments& truth);
+
+// Those that the user names. InputError: beyond the parts or without a segment.
+std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& basis);
+
+// A value for each column from those of the locus's bins; NaN is no value.
+enum class ColumnRule { kMean, kLargest };
+std::vector<float> columns_of(const Locus& locus, std::span<const float> values, ColumnRule rule);
+
+// Of all bins of its part (or none), those of the locus.
+inline std::span<const float> within(const Locus& locus, const std::vector<float>& values) {
+  if (values.empty()) return {};
+  return std::span(values).subspan(static_cast<std::size_t>(locus.bins.begin),
+                                   static_cast<std::size_t>(locus.bins.size()));
+}
+
+}  // namespace semicrf

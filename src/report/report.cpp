@@ -1,0 +1,195 @@
+// The command report: gathers, makes the sections, writes the page and the figures.
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <map>
+
+#include "core/error.h"
+#include "core/units.h"
+#include "draw/number_text.h"
+#include "eval/bin_segments.h"
+#include "io/files/output_file.h"
+#include "io/text/label_track_files.h"
+#include "pipeline/eval/eval_input.h"
+#include "pipeline/eval/eval_run.h"
+#include "pipeline/inputs/input_argument.h"
+#include "report/page.h"
+#include "report/report_options.h"
+#include "report/sections/sections.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kManyAtCap = 0.02;
+
+std::string path_of(std::string argument) {
+  take_sequence_name(argument);
+  return argument;
+}
+
+// Everything that is read, for the check that no output is one of them.
+std::vector<std::string> input_paths(const ReportOptions& options) {
+  std::vector<std::string> paths{options.input.parameters,
+                                 options.segments,
+                                 options.posterior,
+                                 options.truth,
+                                 options.regions_file,
+                                 options.input.samples_file,
+                                 options.input.chrom_sizes_file};
+  if (!options.labels_posterior.empty())
+    for (const auto& [label, path] : label_track_files(options.labels_posterior)) paths.push_back(path);
+  for (const auto* arguments : {&options.annotations, &options.input.inputs})
+    for (const std::string& argument : *arguments) paths.push_back(path_of(argument));
+  std::erase(paths, std::string());
+  return paths;
+}
+
+// The files of the figures: name and text.
+std::vector<std::pair<std::string, std::string>> figure_files(const std::vector<Section>& sections) {
+  std::vector<std::pair<std::string, std::string>> files;
+  for (const Section& section : sections)
+    for (const Block& block : section.blocks) {
+      if (const auto* table = std::get_if<TableBlock>(&block))
+        files.emplace_back(table->name + ".tsv", tsv_text(table->table));
+      if (const auto* figure = std::get_if<Figure>(&block)) {
+        files.emplace_back(figure->name + ".tsv", tsv_text(figure->table));
+        files.emplace_back(figure->name + ".svg", svg_file(joined_panels(*figure)));
+      }
+    }
+  return files;
+}
+
+class Report {
+ public:
+  explicit Report(const ReportOptions& options) : options_(options), basis_(read_basis(options)) {}
+
+  void gather() {
+    for (const std::string& argument : options_.annotations) {
+      annotations_.push_back(read_annotation(argument));
+      require_common_chromosome(annotations_.back(), argument, basis_.segmentation);
+      merge_overlaps(annotations_.back());
+    }
+    if (!options_.posterior.empty()) boundary_ = read_bin_values(options_.posterior, basis_);
+    if (!options_.truth.empty()) compare();
+    const bool named = !options_.regions.empty() || !options_.regions_file.empty();
+    loci_ = named ? named_loci(options_, basis_) : choose_loci(basis_, boundary_, loci_inputs_.truth);
+    loci_inputs_.are_named = named;
+    for (Locus& locus : loci_)
+      if (!boundary_.empty())
+        locus.boundary = columns_of(locus, within(locus, boundary_[locus.part]), ColumnRule::kLargest);
+    BinValues called;
+    if (!options_.labels_posterior.empty())
+      called = read_called_labels(options_.labels_posterior, basis_, loci_);
+    certainty_ = measure_certainty(basis_, boundary_, called);
+    if (basis_.inputs) signal_ = measure_signal(basis_, loci_, options_.threads);
+    facts_ = provenance_facts(options_, basis_);
+    for (const Annotation& annotation : annotations_) loci_inputs_.annotations.push_back(annotation);
+  }
+
+  std::vector<Section> sections() const {
+    std::vector<Section> all;
+    all.push_back(labels_section(basis_));
+    all.push_back(model_section(basis_));
+    all.push_back(signal_section(basis_, signal_));
+    all.push_back(certainty_section(basis_, certainty_, evaluation_));
+    all.push_back(loci_section(basis_, loci_, loci_inputs_));
+    all.push_back(evaluation_section(evaluation_));
+    all.push_back(enrichment_section(basis_, annotations_));
+    all.push_back(provenance_section(facts_));
+    return all;
+  }
+
+  PageHead head() const {
+    PageHead head;
+    head.title = options_.title;
+    head.subtitle =
+        file_title(options_.segments) + ", with the model " + file_title(options_.input.parameters);
+    std::int64_t segments = 0;
+    for (const LabelSummary& label : basis_.labels) segments += label.counts.segments;
+    const std::int64_t bases = basis_.segmentation.bases();
+    head.facts = {{"Segments", count_text(segments)},
+                  {"Labels", std::to_string(basis_.num_labels())},
+                  {"Segmented", bases_text(static_cast<double>(bases))},
+                  {"Chromosomes", std::to_string(basis_.segmentation.chromosomes.size())},
+                  {"Bin", bases_text(static_cast<double>(basis_.bin_size()))},
+                  {"Mean length", bases_text(static_cast<double>(bases) / static_cast<double>(segments))}};
+    ProbabilityClasses starts;
+    for (const ProbabilityClasses& label : certainty_.starts) {
+      starts.total += label.total;
+      starts.sum += label.sum;
+    }
+    if (starts.total > 0) head.facts.emplace_back("P of its boundaries, mean", short_number(*starts.mean()));
+    if (evaluation_ && evaluation_->evaluation)
+      if (const auto recall = evaluation_->evaluation->over_labels().bases.recall())
+        head.facts.emplace_back("Agrees with the truth", share_text(*recall));
+    head.notices = facts_.doubts;
+    for (const LabelSummary& label : basis_.labels)
+      if (label.counts.at_cap && *label.counts.at_cap > kManyAtCap)
+        head.notices.push_back(
+            share_text(*label.counts.at_cap) + " of the segments of " + label.counts.name +
+            " have exactly K bins, the longest that the model knows: a larger K or a tail would "
+            "let them be longer.");
+    return head;
+  }
+
+ private:
+  void compare() {
+    EvalOptions eval;
+    eval.truth = options_.truth;
+    eval.predicted = options_.segments;
+    eval.input.parameters = options_.input.parameters;
+    eval.input.bin_size = options_.input.bin_size;
+    eval.calibration.posterior = options_.posterior;
+    eval.calibration.labels = options_.labels_posterior;
+    eval.tolerance = options_.tolerance;
+    eval.version = options_.version;
+    evaluation_ = evaluate(eval, nullptr);
+    LabelNumbers numbers;
+    for (const Label& label : basis_.model().labels) numbers.number(label.name);
+    const Segmentation truth = read_segmentation(options_.truth, {}, numbers);
+    loci_inputs_.truth_labels = numbers.names();
+    for (const Part& part : basis_.parts)
+      loci_inputs_.truth.push_back(
+          bin_segments(truth.on(part.chromosome), {part.origin, basis_.bin_size(), part.origin + part.length})
+              .segments);
+  }
+
+  const ReportOptions& options_;
+  ReportBasis basis_;
+  std::vector<Annotation> annotations_;
+  BinValues boundary_;
+  std::optional<EvalReport> evaluation_;
+  std::vector<Locus> loci_;
+  LociInputs loci_inputs_;
+  Certainty certainty_;
+  std::optional<Signal> signal_;
+  ProvenanceFacts facts_;
+};
+
+}  // namespace
+
+void run_report(const ReportOptions& options) {
+  check_outputs(std::vector<OutputSpec>{{options.output, IndexKind::kNone}}, input_paths(options));
+  Report report(options);
+  report.gather();
+  const std::vector<Section> sections = report.sections();
+  std::vector<OutputSpec> specs{{options.output, IndexKind::kNone}};
+  std::vector<std::pair<std::string, std::string>> figures;
+  if (!options.figures.empty()) {
+    std::error_code error;
+    std::filesystem::create_directory(options.figures, error);
+    if (error)
+      throw WriteError({options.figures, "", "cannot be made: " + error.message(), "name another folder"});
+    figures = figure_files(sections);
+    for (const auto& [name, text] : figures)
+      specs.push_back({(std::filesystem::path(options.figures) / name).string(), IndexKind::kNone});
+    check_outputs(specs, input_paths(options));
+  }
+  std::deque<OutputFile> files;
+  for (std::size_t i = 0; i < specs.size(); ++i)
+    files.emplace_back(specs[i]).write(i == 0 ? page_text(report.head(), sections) : figures[i - 1].second);
+  for (OutputFile& file : files) file.finish();
+  for (OutputFile& file : files) file.commit();
+}
+
+}  // namespace semicrf

@@ -1,0 +1,52 @@
+// How much more often labels lie on annotation than chance would have it.
+#include "draw/heat_map.h"
+#include "draw/number_text.h"
+#include "report/sections/sections.h"
+
+namespace semicrf {
+
+Section enrichment_section(const ReportBasis& basis, const std::vector<Annotation>& annotations) {
+  Section section{"enrichment", "Enrichment", {}};
+  if (annotations.empty()) {
+    section.blocks.push_back(
+        Paragraph{"No annotation was given: add --annotation NAME=FILE, a BED file such as of TSS or CpG "
+                  "islands, as often as "
+                  "you like, to see which labels lie on it."});
+    return section;
+  }
+  Figure figure;
+  figure.name = "enrichment";
+  figure.title = "Fold enrichment of annotation in labels";
+  figure.reading =
+      "How many times more often a base of the label is annotated than any segmented base is: 1 is chance, "
+      "orange is "
+      "more, blue is less. The table has the four counts that each fold is made of.";
+  HeatMap map;
+  map.title = figure.title;
+  map.titled = false;
+  map.scale = HeatScale::kLog;
+  std::vector<std::vector<Overlap>> columns;
+  for (const Annotation& annotation : annotations) {
+    map.columns.push_back(annotation.name);
+    columns.push_back(overlaps(basis.segmentation, annotation, {}));
+  }
+  figure.table.names = {"label", "annotation", "label_bases", "annotation_bases",
+                        "both",  "all_bases",  "fold"};
+  for (std::size_t c = 0; c < basis.num_labels(); ++c) {
+    map.rows.push_back(basis.label(c));
+    map.row_marks.emplace_back(basis.colors[c]);
+    for (std::size_t a = 0; a < annotations.size(); ++a) {
+      const Overlap& overlap = columns[a][c];
+      map.values.push_back(overlap.fold());
+      figure.table.rows.push_back({text_cell(basis.label(c)), text_cell(annotations[a].name),
+                                   bases_cell(overlap.label), bases_cell(overlap.annotation),
+                                   bases_cell(overlap.both), bases_cell(overlap.all),
+                                   number_cell(overlap.fold())});
+    }
+  }
+  figure.panels = {draw_heat_map(map)};
+  section.blocks.push_back(std::move(figure));
+  return section;
+}
+
+}  // namespace semicrf

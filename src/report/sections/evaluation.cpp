@@ -1,0 +1,126 @@
+// The segmentation against a true one.
+#include "core/units.h"
+#include "draw/heat_map.h"
+#include "draw/number_text.h"
+#include "report/sections/sections.h"
+
+namespace semicrf {
+namespace {
+
+std::vector<Cell> match_row(const std::string& name, const MatchCounts& counts) {
+  return {text_cell(name),
+          count_cell(counts.truth),
+          count_cell(counts.predicted),
+          count_cell(counts.matched),
+          number_cell(counts.precision()),
+          number_cell(counts.recall()),
+          number_cell(counts.f1())};
+}
+
+TableBlock overall_table(const Evaluation& evaluation) {
+  TableBlock block{"evaluation", "Agreement with the truth", {}};
+  block.table.names = {"of", "truth", "predicted", "matched", "precision", "recall", "f1"};
+  block.table.headings = {"", "Truth", "Predicted", "Matched", "Precision", "Recall", "F1"};
+  const LabelEvaluation sum = evaluation.over_labels();
+  const std::string near = ", within " + amount(evaluation.tolerance);
+  block.table.rows = {match_row(units().many, sum.bases),
+                      match_row("boundaries, exact", evaluation.boundary_exact),
+                      match_row("boundaries" + near, evaluation.boundary_within),
+                      match_row("boundaries and label, exact", sum.boundary_exact),
+                      match_row("boundaries and label" + near, sum.boundary_within),
+                      match_row("segments, exact", sum.segment_exact),
+                      match_row("segments, overlap of half", sum.segment_overlap)};
+  return block;
+}
+
+TableBlock label_table(const EvalReport& report) {
+  const Evaluation& evaluation = *report.evaluation;
+  TableBlock block{"evaluation-labels", "By label", {}};
+  block.table.names = {"label",
+                       "truth",
+                       "precision",
+                       "recall",
+                       "f1",
+                       "boundary_f1",
+                       "boundary_f1_within",
+                       "segment_f1",
+                       "segment_f1_overlap"};
+  block.table.headings = {"Label",  "True " + units().many, "Precision", "Recall", "F1", "Boundary F1",
+                          "within", "Segment F1",           "overlap"};
+  for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
+    const LabelEvaluation& label = evaluation.labels[i];
+    if (label.bases.truth == 0 && label.bases.predicted == 0) continue;
+    block.table.rows.push_back(
+        {text_cell(report.labels[i]), count_cell(label.bases.truth), number_cell(label.bases.precision()),
+         number_cell(label.bases.recall()), number_cell(label.bases.f1()),
+         number_cell(label.boundary_exact.f1()), number_cell(label.boundary_within.f1()),
+         number_cell(label.segment_exact.f1()), number_cell(label.segment_overlap.f1())});
+  }
+  return block;
+}
+
+Figure confusion_figure(const EvalReport& report) {
+  const Evaluation& evaluation = *report.evaluation;
+  Figure figure;
+  figure.name = "confusion";
+  figure.title = "What became of each true label";
+  figure.reading =
+      "Each row shares out the " + units().many +
+      " of a true label among the labels that were called there. Where both use the same names, the "
+      "diagonal is right and the rest is what it is mistaken for.";
+  HeatMap map;
+  map.title = "Called labels of each true label";
+  map.titled = false;
+  map.what = "share";
+  map.column_title = "called";
+  map.row_title = "true";
+  map.scale = HeatScale::kCommon;
+  figure.table.names = {"truth", "called", "bases", "share"};
+  const std::size_t columns = evaluation.num_labels() + 1;
+  const auto is_shown = [&](std::size_t j) {
+    return j < evaluation.num_labels() ? evaluation.labels[j].bases.predicted > 0 : evaluation.missing() > 0;
+  };
+  for (std::size_t j = 0; j < columns; ++j)
+    if (is_shown(j)) map.columns.push_back(j < evaluation.num_labels() ? report.labels[j] : "(none)");
+  for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
+    const std::int64_t all = evaluation.labels[i].bases.truth;
+    if (all == 0) continue;
+    map.rows.push_back(report.labels[i]);
+    for (std::size_t j = 0; j < columns; ++j) {
+      if (!is_shown(j)) continue;
+      const std::int64_t bases = evaluation.confusion[i * columns + j];
+      map.values.emplace_back(static_cast<double>(bases) / static_cast<double>(all));
+      figure.table.rows.push_back({text_cell(report.labels[i]),
+                                   text_cell(j < evaluation.num_labels() ? report.labels[j] : "(none)"),
+                                   count_cell(bases), share_cell(map.values.back())});
+    }
+  }
+  figure.panels = {draw_heat_map(map)};
+  return figure;
+}
+
+}  // namespace
+
+Section evaluation_section(const std::optional<EvalReport>& evaluation) {
+  Section section{"evaluation", "Evaluation", {}};
+  if (!evaluation || !evaluation->evaluation) {
+    section.blocks.push_back(
+        Paragraph{"No truth was given: add --truth FILE, a BED file of known segments with their labels in "
+                  "column 4, to see how "
+                  "well the segments agree with it."});
+    return section;
+  }
+  section.blocks.push_back(
+      Paragraph{"Against " + evaluation->truth->file + ", on the " + amount(evaluation->bases) +
+                " that it labels. Precision is the share of what was called that is true, recall the share "
+                "of what is true that "
+                "was called, F1 their harmonic mean. docs/evaluation.md defines every number."});
+  for (const Warning& warning : evaluation->warnings)
+    section.blocks.push_back(Paragraph{warning.message, true});
+  section.blocks.push_back(overall_table(*evaluation->evaluation));
+  section.blocks.push_back(label_table(*evaluation));
+  section.blocks.push_back(confusion_figure(*evaluation));
+  return section;
+}
+
+}  // namespace semicrf

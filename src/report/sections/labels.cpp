@@ -1,0 +1,213 @@
+// How much of each label there is, how long its segments are, and what follows it.
+#include <algorithm>
+#include <cmath>
+
+#include "core/units.h"
+#include "draw/heat_map.h"
+#include "draw/number_text.h"
+#include "report/data/duration_law.h"
+#include "report/sections/charts.h"
+#include "report/sections/sections.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kMostPanels = 30;
+
+TableBlock label_table(const ReportBasis& basis) {
+  TableBlock block{"labels", "Labels", {}};
+  block.table.names = {"label",  "segments", "bases",   "share",     "mean",   "shortest", "q05",
+                       "median", "q95",      "longest", "posterior", "at_cap", "in_tail"};
+  block.table.headings = {"Label",          "Segments",   "Bases",      "Share", "Mean length",
+                          "Shortest",       "5 %",        "Median",     "95 %",  "Longest",
+                          "Mean posterior", "At the cap", "In the tail"};
+  for (std::size_t c = 0; c < basis.labels.size(); ++c) {
+    const DecodedLabelStats& counts = basis.labels[c].counts;
+    std::vector<Cell>& row = block.table.rows.emplace_back();
+    row.push_back(text_cell(counts.name));
+    row.back().color = basis.colors[c];
+    row.push_back(count_cell(counts.segments));
+    row.push_back(bases_cell(static_cast<double>(counts.bases)));
+    row.push_back(share_cell(counts.share));
+    if (const auto& length = counts.length) {
+      row.push_back(bases_cell(length->mean));
+      for (const std::int64_t bases :
+           {basis.labels[c].shortest, length->q05, length->median, length->q95, length->longest})
+        row.push_back(bases_cell(static_cast<double>(bases)));
+    } else {
+      for (int i = 0; i < 6; ++i) row.push_back(number_cell({}));
+    }
+    row.push_back(number_cell(basis.labels[c].posterior));
+    row.push_back(share_cell(counts.at_cap));
+    row.push_back(share_cell(counts.in_tail));
+  }
+  return block;
+}
+
+Figure share_figure(const ReportBasis& basis) {
+  Figure figure;
+  figure.name = "shares";
+  figure.title = "How much, and how long";
+  figure.reading = "Left: the share of all segmented " + units().many +
+                   " that each label has. Right: its segments' lengths; the dot is the median, the bar "
+                   "reaches from the 5 % to the "
+                   "95 % quantile.";
+  Bars bars;
+  bars.title = "Share of " + units().many;
+  Ranges ranges;
+  ranges.title = "Lengths of segments";
+  figure.table.names = {"label", "share", "q05", "median", "q95"};
+  for (std::size_t c = 0; c < basis.labels.size(); ++c) {
+    const DecodedLabelStats& counts = basis.labels[c].counts;
+    bars.names.push_back(counts.name);
+    bars.values.push_back(counts.share);
+    bars.texts.push_back(share_text(counts.share));
+    Ranges::Range range;
+    std::vector<Cell> row{text_cell(counts.name), share_cell(counts.share)};
+    if (const auto& length = counts.length) {
+      range = {static_cast<double>(length->q05), static_cast<double>(length->median),
+               static_cast<double>(length->q95), ""};
+      range.text =
+          bases_text(range.low) + " to " + bases_text(range.high) + ", median " + bases_text(range.middle);
+      for (const double bases : {range.low, range.middle, range.high}) row.push_back(bases_cell(bases));
+    } else {
+      row.resize(5, number_cell({}));
+    }
+    ranges.names.push_back(counts.name);
+    ranges.ranges.push_back(range);
+    figure.table.rows.push_back(std::move(row));
+  }
+  bars.colors = ranges.colors = basis.colors;
+  figure.panels = {draw_bars(bars), draw_ranges(ranges)};
+  return figure;
+}
+
+// Labels with segments, those with most bases where there are too many.
+std::vector<std::size_t> shown_labels(const ReportBasis& basis) {
+  std::vector<std::size_t> shown;
+  for (std::size_t c = 0; c < basis.labels.size(); ++c)
+    if (basis.labels[c].counts.segments > 0) shown.push_back(c);
+  if (shown.size() <= kMostPanels) return shown;
+  std::ranges::stable_sort(shown, [&](std::size_t a, std::size_t b) {
+    return basis.labels[a].counts.bases > basis.labels[b].counts.bases;
+  });
+  shown.resize(kMostPanels);
+  std::ranges::sort(shown);
+  return shown;
+}
+
+Histogram duration_panel(const ReportBasis& basis, const DurationCounts& counts, std::size_t c) {
+  Histogram panel;
+  const double bin = static_cast<double>(basis.bin_size());
+  panel.title = basis.label(c);
+  panel.color = basis.colors[c];
+  panel.subtitle = count_text(basis.labels[c].counts.segments) + " segments, median " +
+                   bases_text(static_cast<double>(basis.labels[c].counts.length->median));
+  for (const long long edge : counts.edges) panel.edges.push_back(static_cast<double>(edge) * bin);
+  panel.x = {panel.edges.front(), panel.edges.back(), 0, 1, counts.grows};
+  for (std::size_t i = 0; i < counts.classes(); ++i) {
+    panel.shares.push_back(counts.share(c, i));
+    panel.tips.push_back(bases_text(panel.edges[i]) +
+                         (counts.edges[i] + 1 == counts.edges[i + 1]
+                              ? ""
+                              : " to " + bases_text(static_cast<double>(counts.edges[i + 1] - 1) * bin)) +
+                         ": " + count_text(counts.segments[c][i]) + " segments, " +
+                         share_text(counts.share(c, i)));
+  }
+  panel.line = counts.law[c];
+  panel.x_title = "length of segments";
+  if (counts.grows) {
+    panel.ticks = length_ticks(panel.x.begin, panel.x.end);
+  } else {
+    for (const double tick : nice_ticks(panel.x.begin, panel.x.end, 5))
+      panel.ticks.push_back({tick, bases_text(tick)});
+  }
+  panel.limit = static_cast<double>(basis.model().chain.max_duration + 1) * bin;
+  return panel;
+}
+
+Figure duration_figure(const ReportBasis& basis) {
+  const DurationCounts counts = count_durations(basis);
+  Figure figure;
+  figure.name = "durations";
+  figure.title = "How long segments are, and what the model expects";
+  figure.reading =
+      "Bars: the share of the label's segments with a length in each class. Line: what the model's durations "
+      "alone "
+      "would give, before tracks and transitions have their say; where bars leave the line, the data moved "
+      "them. The "
+      "dashed line K is the longest length with a score of its own.";
+  if (!counts.note.empty()) figure.reading += " " + counts.note;
+  figure.table.names = {"label", "from", "to", "segments", "share", "model"};
+  double top = 0;
+  const std::vector<std::size_t> shown = shown_labels(basis);
+  for (const std::size_t c : shown)
+    for (std::size_t i = 0; i < counts.classes(); ++i)
+      top = std::max({top, counts.share(c, i), counts.law[c].empty() ? 0 : counts.law[c][i]});
+  for (std::size_t c = 0; c < basis.num_labels(); ++c)
+    for (std::size_t i = 0; i < counts.classes(); ++i)
+      figure.table.rows.push_back(
+          {text_cell(basis.label(c)), bases_cell(static_cast<double>(counts.edges[i] * basis.bin_size())),
+           bases_cell(static_cast<double>((counts.edges[i + 1] - 1) * basis.bin_size())),
+           count_cell(counts.segments[c][i]), share_cell(counts.share(c, i)),
+           number_cell(counts.law[c].empty() ? std::nullopt : std::optional(counts.law[c][i]))});
+  for (const std::size_t c : shown) {
+    Histogram panel = duration_panel(basis, counts, c);
+    panel.top = nice_ceiling(top);
+    figure.panels.push_back(draw_histogram(panel));
+  }
+  if (shown.size() == kMostPanels)
+    figure.reading +=
+        " Of many labels the " + std::to_string(kMostPanels) + " with most " + units().many + " are drawn.";
+  return figure;
+}
+
+Figure transition_figure(const ReportBasis& basis) {
+  Figure figure;
+  figure.name = "transitions-seen";
+  figure.title = "What follows what";
+  figure.reading =
+      "Of the segments of the label on the left that another one touches, the share that is followed by the "
+      "label above.";
+  HeatMap map;
+  map.title = "Label that follows";
+  map.titled = false;
+  map.what = "share";
+  map.column_title = "followed by";
+  map.scale = HeatScale::kCommon;
+  figure.table.names = {"from", "to", "segments", "share"};
+  for (std::size_t from = 0; from < basis.num_labels(); ++from) {
+    map.rows.push_back(basis.label(from));
+    map.columns.push_back(basis.label(from));
+    map.row_marks.emplace_back(basis.colors[from]);
+    const std::vector<std::int64_t>& followed = basis.labels[from].counts.followed_by;
+    std::int64_t all = 0;
+    for (const std::int64_t count : followed) all += count;
+    for (std::size_t to = 0; to < basis.num_labels(); ++to) {
+      const auto count = to < followed.size() ? followed[to] : 0;
+      map.values.push_back(all == 0 ? std::nullopt
+                                    : std::optional(static_cast<double>(count) / static_cast<double>(all)));
+      figure.table.rows.push_back({text_cell(basis.label(from)), text_cell(basis.label(to)),
+                                   count_cell(count), share_cell(map.values.back())});
+    }
+  }
+  figure.panels = {draw_heat_map(map)};
+  return figure;
+}
+
+}  // namespace
+
+Section labels_section(const ReportBasis& basis) {
+  Section section{"labels", "Labels", {}};
+  section.blocks.push_back(
+      Paragraph{"What the segmentation consists of. A label with few long segments and one with many short "
+                "ones can cover the "
+                "same share of the genome; the lengths tell them apart."});
+  section.blocks.push_back(label_table(basis));
+  section.blocks.push_back(share_figure(basis));
+  section.blocks.push_back(duration_figure(basis));
+  section.blocks.push_back(transition_figure(basis));
+  return section;
+}
+
+}  // namespace semicrf

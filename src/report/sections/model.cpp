@@ -1,0 +1,200 @@
+// What the model that made the segments consists of.
+#include <algorithm>
+#include <cmath>
+
+#include "core/units.h"
+#include "draw/heat_map.h"
+#include "draw/number_text.h"
+#include "model/centering.h"
+#include "report/sections/sections.h"
+
+namespace semicrf {
+namespace {
+
+std::vector<std::optional<Rgb>> marks_of(const ReportBasis& basis) {
+  return {basis.colors.begin(), basis.colors.end()};
+}
+
+// A finite score; nothing for one that forbids.
+std::optional<double> finite(double score) {
+  return std::isfinite(score) ? std::optional(score) : std::nullopt;
+}
+
+TableBlock parameter_table(const ReportBasis& basis) {
+  const Parameters& model = basis.model();
+  const double bin = static_cast<double>(model.bin_size);
+  TableBlock block{"model-labels", "Durations and constant scores", {}};
+  block.table.names = {"label",     "shortest", "most_likely", "mean", "tail_q",
+                       "tail_mass", "bias",     "start",       "end"};
+  block.table.headings = {"Label",   "Shortest allowed", "Most likely length",  "Mean length",       "Tail q",
+                          "In tail", "Emission bias",    "First-segment score", "Last-segment score"};
+  for (int c = 0; c < model.num_labels(); ++c) {
+    const auto i = static_cast<std::size_t>(c);
+    const DurationSummary durations = summarize_durations(model.chain, c);
+    const double log_q = model.chain.has_tail() ? model.chain.log_tail[i] : kNegativeInfinity;
+    std::vector<Cell>& row = block.table.rows.emplace_back();
+    row.push_back(text_cell(basis.label(i)));
+    row.back().color = basis.colors[i];
+    if (durations.shortest > 0) {
+      row.push_back(bases_cell(durations.shortest * bin));
+      row.push_back(bases_cell(durations.most_likely * bin));
+      row.push_back(bases_cell(durations.mean * bin));
+    } else {
+      row.resize(4, number_cell({}));
+    }
+    row.push_back(number_cell(log_q == kNegativeInfinity ? std::nullopt : std::optional(std::exp(log_q))));
+    row.push_back(share_cell(log_q == kNegativeInfinity ? std::nullopt : std::optional(durations.tail_mass)));
+    row.push_back(number_cell(model.emission ? std::optional(model.emission->bias[i]) : std::nullopt));
+    row.push_back(number_cell(model.chain.start_scores[i]));
+    row.push_back(number_cell(model.chain.end_scores[i]));
+  }
+  return block;
+}
+
+Figure weight_figure(const ReportBasis& basis) {
+  const Parameters& model = basis.model();
+  Figure figure;
+  figure.name = "weights";
+  figure.title = "Emission weights";
+  figure.reading =
+      "How much one unit of a track speaks for (orange) or against (blue) a label in a bin; compare within a "
+      "column "
+      "before you compare across tracks.";
+  HeatMap map;
+  map.title = "Emission weights";
+  map.titled = false;
+  map.what = "weight";
+  map.scale = HeatScale::kSigned;
+  map.row_marks = marks_of(basis);
+  figure.table.names = {"label", "track", "weight"};
+  for (const Track& track : model.tracks) map.columns.push_back(track.name);
+  for (std::size_t c = 0; c < basis.num_labels(); ++c) {
+    map.rows.push_back(basis.label(c));
+    for (std::size_t f = 0; f < model.tracks.size(); ++f) {
+      map.values.emplace_back(model.emission->weights[c * model.tracks.size() + f]);
+      figure.table.rows.push_back(
+          {text_cell(basis.label(c)), text_cell(model.tracks[f].name), number_cell(map.values.back())});
+    }
+  }
+  figure.panels = {draw_heat_map(map)};
+  return figure;
+}
+
+// Rows: tracks; columns: offsets, of starts and of ends.
+HeatMap boundary_map(const ReportBasis& basis, std::size_t c, Table& table) {
+  const BoundaryHead& head = *basis.model().boundary;
+  const std::size_t tracks = basis.model().tracks.size();
+  HeatMap map;
+  map.title = basis.label(c);
+  map.what = "weight";
+  map.scale = HeatScale::kSigned;
+  for (const Track& track : basis.model().tracks) map.rows.push_back(track.name);
+  const auto offsets = static_cast<std::size_t>(head.last - head.first + 1);
+  std::vector<std::pair<std::string, const std::vector<double>*>> sides;
+  if (!head.start_weights.empty()) sides.emplace_back("start", &head.start_weights);
+  if (!head.end_weights.empty()) sides.emplace_back("end", &head.end_weights);
+  for (const auto& [side, weights] : sides) {
+    map.groups.push_back({side, offsets});
+    for (std::size_t o = 0; o < offsets; ++o) {
+      const int offset = head.first + static_cast<int>(o);
+      map.columns.push_back(std::to_string(offset));
+      if (offset > 0) map.columns.back().insert(map.columns.back().begin(), '+');
+    }
+  }
+  for (std::size_t f = 0; f < tracks; ++f)
+    for (const auto& [side, weights] : sides)
+      for (std::size_t o = 0; o < offsets; ++o) {
+        map.values.emplace_back((*weights)[(c * offsets + o) * tracks + f]);
+        table.rows.push_back({text_cell(basis.label(c)),
+                              text_cell(side),
+                              {std::to_string(head.first + static_cast<int>(o)), "", {}, true},
+                              text_cell(basis.model().tracks[f].name),
+                              number_cell(map.values.back())});
+      }
+  return map;
+}
+
+Figure boundary_figure(const ReportBasis& basis) {
+  Figure figure;
+  figure.name = "boundary-weights";
+  figure.title = "Boundary weights";
+  figure.reading =
+      "How much a track speaks for a segment of the label to start or to end at a bin, by the distance in "
+      "bins from "
+      "the segment's first or last bin (0). All labels share one colour scale.";
+  figure.table.names = {"label", "side", "offset", "track", "weight"};
+  std::vector<HeatMap> maps;
+  double most = 0;
+  for (std::size_t c = 0; c < basis.num_labels(); ++c) {
+    maps.push_back(boundary_map(basis, c, figure.table));
+    for (const std::optional<double>& value : maps.back().values) most = std::max(most, std::fabs(*value));
+  }
+  for (HeatMap& map : maps) {
+    map.largest = most > 0 ? most : 1;
+    figure.panels.push_back(draw_heat_map(map));
+  }
+  return figure;
+}
+
+Figure transition_figure(const ReportBasis& basis) {
+  Figure figure;
+  figure.name = "transitions";
+  figure.title = "Transition scores";
+  figure.reading =
+      "What the model adds when a segment of the label above follows one of the label on the left, in "
+      "natural "
+      "logarithms; differences within a row count. Grey: it never happens.";
+  HeatMap map;
+  map.title = "Transition scores";
+  map.titled = false;
+  map.what = "score";
+  map.column_title = "to";
+  map.scale = HeatScale::kSigned;
+  map.row_marks = marks_of(basis);
+  figure.table.names = {"from", "to", "score"};
+  for (int from = 0; from < basis.model().num_labels(); ++from) {
+    const std::string& name = basis.label(static_cast<std::size_t>(from));
+    map.rows.push_back(name);
+    map.columns.push_back(name);
+    for (int to = 0; to < basis.model().num_labels(); ++to) {
+      const double score = basis.model().chain.transition_at(from, to);
+      map.values.push_back(finite(score));
+      figure.table.rows.push_back(
+          {text_cell(name), text_cell(basis.label(static_cast<std::size_t>(to))), number_cell(score)});
+    }
+  }
+  figure.panels = {draw_heat_map(map)};
+  return figure;
+}
+
+std::string description(const Parameters& model) {
+  return "The model has " + std::to_string(model.num_labels()) + " labels, bins of " +
+         amount(model.bin_size) +
+         ", and scores for lengths up to K = " + count_text(model.chain.max_duration) + " bins (" +
+         bases_text(static_cast<double>(model.chain.max_duration) * static_cast<double>(model.bin_size)) +
+         ")" + (model.chain.has_tail() ? ", with a geometric tail beyond." : ".") +
+         " Scores are added up along a segmentation; the one with the largest sum is the most probable. "
+         "Lengths in "
+         "this table are those of the duration scores alone.";
+}
+
+}  // namespace
+
+Section model_section(const ReportBasis& basis) {
+  const Parameters& model = basis.model();
+  Section section{"model", "Model", {}};
+  section.blocks.push_back(Paragraph{description(model)});
+  section.blocks.push_back(parameter_table(basis));
+  if (model.emission) {
+    section.blocks.push_back(weight_figure(basis));
+  } else {
+    section.blocks.push_back(
+        Paragraph{"It has no emission weights: the inputs are scores of the labels themselves."});
+  }
+  if (model.boundary && (!model.boundary->start_weights.empty() || !model.boundary->end_weights.empty()))
+    section.blocks.push_back(boundary_figure(basis));
+  section.blocks.push_back(transition_figure(basis));
+  return section;
+}
+
+}  // namespace semicrf
