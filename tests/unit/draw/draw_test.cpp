@@ -32,7 +32,7 @@ TEST_CASE("ticks are round, evenly spaced and few") {
   std::uniform_real_distribution<double> place(-1e6, 1e6), width(-3, 6);
   for (int i = 0; i < 2000; ++i) {
     const double low = place(random), high = low + std::pow(10, width(random));
-    const int most = 3 + i % 8;
+    const int most = 4 + i % 7;
     const std::vector<double> ticks = nice_ticks(low, high, most);
     INFO(low << " " << high << " " << most);
     REQUIRE(ticks.size() <= static_cast<std::size_t>(most));
