@@ -1,5 +1,6 @@
 #include "draw/number_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
