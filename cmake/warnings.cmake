@@ -2,6 +2,11 @@
 add_library(semicrf_options INTERFACE)
 target_compile_options(semicrf_options INTERFACE
   -Wall -Wextra -Wshadow -Wconversion -Wundef $<$<BOOL:${SEMICRF_WERROR}>:-Werror>)
+# Processors whose baseline fuses multiplications and additions would give other bytes than x86-64, whose baseline does not.
+# The kernels say themselves where they fuse.
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  target_compile_options(semicrf_options INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-ffp-contract=off>)
+endif()
 if(SEMICRF_SANITIZE)
   target_compile_options(semicrf_options INTERFACE
     -fsanitize=${SEMICRF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
