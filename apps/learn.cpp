@@ -102,7 +102,7 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
       "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"
       "skip (leave out bins where a track has no value; the sequence is cut there), marginal (the track\n"
       "says nothing in such a bin), mean (of the track) or error; default: that of --init FILE, or zero for\n"
-      "bigWig files, skip for arrays",
+      "bigWig files, marginal for arrays",
       {"default", "zero", "skip", "marginal", "mean", "error"});
   add_missing_track_option(command, input);
 }

@@ -13,11 +13,11 @@ namespace {
 constexpr std::array kReaches = {0, 2, 10, 50};  // bins
 constexpr std::int64_t kTrialBins = 1 << 16;
 constexpr std::int64_t kStretches = 16;
-constexpr int kSeeds = 3;     // clusterings of each reach
-constexpr int kFew = 4;       // iterations of every trial, as an HMM
-constexpr int kMore = 16;     // of the likeliest of each reach
-constexpr int kWithLaw = 10;  // of these with the law of durations that is asked for, by which one is chosen
-constexpr double kTolerance = 1e-5;
+constexpr int kSeeds = 3;          // clusterings of each reach
+constexpr int kFew = 4;            // iterations of every trial, as an HMM
+constexpr int kMore = 16;          // of the likeliest of each reach
+constexpr int kWithLaw = 6;        // of these, over all data, with the law of durations that is asked for
+constexpr double kTolerance = -1;  // all iterations, so that precision does not decide how many
 constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
 TrainingPiece stretch_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end) {
@@ -126,7 +126,8 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
   if (clusters.known > 0 || law.self_transitions)
     return Trials(data, shape, law, family, sizes, engine).first(clusters);
   const TrainingData part = stretches_of(data);
-  const Trials trials(part, shape, law, family, sizes, engine);
+  const Trials trials(part, shape, law, family, sizes, engine),
+      of_all(data, shape, law, family, sizes, engine);
   const auto likelihood = [](const EmState& state) { return state.log_likelihood.back(); };
   const bool random = clusters.start == LearnStart::kRandom;
   const std::uint64_t seed = clusters.seed;
@@ -141,12 +142,10 @@ EmStart choose_start(const TrainingData& data, const Parameters& shape, const La
       if (number == 0 || likelihood(state) > likelihood(hmm)) hmm = std::move(state);
     }
     hmm = trials.after(kMore, std::move(hmm));
-    EmState state = trials.with_law(hmm, random ? 0 : kWithLaw);
+    EmState state = of_all.with_law(hmm, random ? 0 : kWithLaw);
     if (likelihood(state) > most) {
       most = likelihood(state);
       best = {std::move(state.parameters), std::move(state.sizes), 2 * reach + 1};
-      // A part of the data has too few segments for a table.
-      best.parameters.chain = SegmentLaw(law, clusters.labels).reshaped(hmm.parameters.chain);
     }
     if (random) break;
   }

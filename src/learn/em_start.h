@@ -1,7 +1,8 @@
 // Where fits start, where nothing but the number of labels is given. Clusters of single bins find labels that
 // differ clearly; in tracks with much noise they find the noise, and a fit from there never leaves it. Means
 // over more bins show labels of longer segments. So several clusterings, each of bins and the bins around
-// them, get some iterations of an HMM over a part of the data, and the likeliest wins.
+// them, get some iterations as HMMs over a part of the data; the likeliest of every width some more over all
+// data with the law of durations that is asked for, and the likeliest of these wins.
 #pragma once
 
 #include <vector>

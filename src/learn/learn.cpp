@@ -199,11 +199,22 @@ class Learner {
            "start without --init FILE"});
   }
 
+  bool inputs_are_arrays() const {
+    const std::vector<InputArgument> arguments = input_arguments(inputs_of_samples(options_.input).front());
+    return arguments.front().kind != InputKind::kBigWig;
+  }
+
+  bool has_holes() const {
+    for (const TrainingData* data : {&inputs_.training, &inputs_.validation})
+      for (const TrainingPiece& piece : data->pieces)
+        if (std::ranges::any_of(piece.features, [](float value) { return std::isnan(value); })) return true;
+    return false;
+  }
+
   std::int64_t bin_size() const {
     if (options_.input.bin_size) return *options_.input.bin_size;
     if (init_ && init_->bin_size_given) return init_->bin_size;
-    const std::vector<InputArgument> arguments = input_arguments(inputs_of_samples(options_.input).front());
-    return arguments.front().kind == InputKind::kBigWig ? kDefaultBinSize : 1;
+    return inputs_are_arrays() ? 1 : kDefaultBinSize;
   }
 
   void read_data() {
@@ -220,6 +231,10 @@ class Learner {
     } else {
       tracks_ = tracks_of_inputs(options_.input, options_.input.missing);
     }
+    const bool array_holes =
+        !init_ && options_.input.missing == MissingPolicy::kDefault && inputs_are_arrays();
+    if (array_holes)
+      for (Track& track : tracks_) track.missing = MissingPolicy::kMarginal;
     std::vector<Track> raw = tracks_;
     for (Track& track : raw) {
       track.transform = Transform::kNone;
@@ -232,6 +247,8 @@ class Learner {
     for (const LackingTrack& track : lacking_tracks_) inputs_.binding.push_back(describe(track));
     for (TrainingData* data : {&inputs_.training, &inputs_.validation})
       for (TrainingPiece& piece : data->pieces) piece.cut = {};
+    if (array_holes && !has_holes())
+      for (Track& track : tracks_) track.missing = MissingPolicy::kSkip;
     if (init_) {
       tracks_ = init_->tracks;
       settle_family_of_init();

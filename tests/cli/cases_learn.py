@@ -65,10 +65,11 @@ def log_z(box, model, extra=""):
     return sum(sequence["log_partition"] for sequence in stats(box, "z.json")["sequences"])
 
 
-def check_rising(values):
+def check_rising(values, gain=True):
+    """A start may be a maximum already: then there is nothing to gain."""
     for before, after in zip(values, values[1:]):
         check(after >= before - 1e-9 * abs(before), "the log likelihood falls from %r to %r" % (before, after))
-    check(values[-1] > values[0], "nothing was learned: %r" % values)
+    check(not gain or values[-1] > values[0], "nothing was learned: %r" % values)
 
 
 def test_log_z_is_the_probability_of_the_tracks(box):
@@ -119,7 +120,7 @@ def test_shapes(box):
         check(model["max_duration"] == longest, "%s: K %d" % (options, model["max_duration"]))
         check(("tail" in model["duration"]) == tail, "%s: tail" % options)
         check(model["transition"][0][0] == "-inf", "a label follows itself")
-        check_rising(stats(box)["log_likelihood"])
+        check_rising(stats(box)["log_likelihood"], gain=False)
     box.ok("learn -q --precision double --labels 1 --self-transitions --max-duration 1 --max-iterations 2 -o m.json a.npy")
 
 
@@ -296,7 +297,7 @@ def test_init_from_chromhmm(box):
 
 def long_fit(inputs="a.npy b.npy", **changes):
     options = {"precision": "double", "labels": "3,4", "restarts": "2", "max-duration": "25", "max-iterations": "80", "tolerance": "0",
-               "threads": "2", "output": "m.json"}
+               "init": "random", "threads": "2", "output": "m.json"}
     options.update({name.replace("_", "-"): value for name, value in changes.items()})
     return ["learn"] + [word for name, value in options.items() for word in ("--" + name, value)] + inputs.split()
 
@@ -321,7 +322,8 @@ def test_a_stopped_fit_goes_on_to_the_same_bytes(box):
     check("stopped by a signal; point has how far the fits are" in said, said[-500:])
     check(not box.path("m.json").exists(), "a model of a stopped fit")
     said = box.ok(long_fit(resume="point", threads="1")).stderr
-    check("resumed after" in said and "iteration 80:" in said and "labels 3 (start 1), iteration 1:" not in said, said)
+    # Which of the fits had got far when the signal came is up to the machine.
+    check("resumed after" in said and said.count(", iteration 1:") < 4, said)
     check(box.text("m.json") == box.text("whole.json"), "other bytes after a signal")
     # Killed: the file has the iterations before.
     process = started_fit(box, checkpoint="often", checkpoint_every="2")
@@ -337,7 +339,7 @@ def test_checkpoints_of_something_else(box):
     write_samples(box, bernoulli)
     few = {"labels": "2", "restarts": "1", "max_iterations": "3"}
     box.ok(long_fit(checkpoint="point", **few))
-    for name, value in (("seed", "2"), ("max-duration", "26"), ("emission", "gaussian"), ("restarts", "3"), ("init", "random"),
+    for name, value in (("seed", "2"), ("max-duration", "26"), ("emission", "gaussian"), ("restarts", "3"), ("init", "kmeans"),
                         ("labels", "3"), ("precision", "float"), ("duration", "negative-binomial")):
         box.fails(long_fit(output="n.json", resume="point", **{**few, name: value}), 3, "point", "other data or options")
     box.fails(long_fit("a.npy", output="n.json", resume="point", **few), 3, "point", "other data or options")

@@ -152,6 +152,22 @@ def test_bigwig_bins_without_a_value(box):
     check(entry["missing_values"] == [{"track": "a", "bins": 1, "bases": 10, "policy": "marginal"}], str(entry))
 
 
+def test_learn_leaves_holes_of_arrays_open(box):
+    """Without --missing a NaN cuts no sequence, and the model says so; arrays without NaN give the model of before."""
+    rng = random.Random(9)
+    rows = drawn_rows(rng, gauss(rng), bins=400)
+    box.write("x.npy", npy(rows))
+    command = "learn -q --precision double --labels 3 --max-duration 20 --max-iterations 5 -o %s %s x.npy"
+    box.ok(command % ("m.json", ""))
+    box.ok(command % ("skip.json", "--missing skip"))
+    check(box.text("m.json") == box.text("skip.json"), "holes that are not there change the model")
+    rows[7][1] = rows[200][0] = NAN
+    box.write("x.npy", npy(rows))
+    box.ok(command % ("m.json", ""))
+    box.ok(command % ("marginal.json", "--missing marginal"))
+    check(box.text("m.json") == box.text("marginal.json"), "holes of arrays are not marginal")
+
+
 def test_learn_from_tracks_with_holes(box):
     """ln P is that of the values there are; what is learned has the policy, and threads change nothing."""
     for draw in (bernoulli, gauss, counts):
