@@ -10,13 +10,15 @@ CONFIGURE := cmake --preset release
 # Where there is no GPU, make demo leaves the CUDA engine out: its kernels take most of a build.
 HAS_GPU := nvidia-smi -L 2>/dev/null | grep -q '^GPU' || test -e /dev/nvidia0
 
-.PHONY: help packages build build-sanitized demo demo-program test bench format check-format lint clean
+.PHONY: help packages build build-sanitized demo demo-program test bench paper paper-small lab format check-format lint clean
 
 help:
 	@echo 'make demo    build the program, then decode, posterior, eval and train on the tracks in data/'
 	@echo 'make test    build everything, then run all tests, the unit tests under sanitizers, the readers under a fuzzer'
 	@echo 'make build   build everything; the program is $(PROGRAM)'
 	@echo 'make bench   measure speed and accuracy on this machine, JSON lines'
+	@echo 'make paper   the tables and pictures of docs/paper.md, build/paper/, at the sizes of the paper: up to two hours'
+	@echo 'make paper-small  the same at sizes that take about ten minutes'
 	@echo 'make format  lay out all sources with clang-format'
 	@echo 'make lint    check the layout, and run clang-tidy over all sources'
 	@echo 'make clean   remove build/'
@@ -77,6 +79,18 @@ test: build build-sanitized
 
 bench: build
 	$(PROGRAM) bench
+
+# The laboratory (tests/lab) in a build folder of its own.
+PAPER := build/paper
+lab: packages
+	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),AUTO)
+	cmake --build --preset lab --parallel $(JOBS) --target semicrf-lab
+
+paper: lab
+	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER) --full
+
+paper-small: lab
+	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER)
 
 format:
 	clang-format -i $(SOURCES)
