@@ -83,7 +83,7 @@ bench: build
 # The laboratory (tests/lab) in a build folder of its own.
 PAPER := build/paper
 lab: packages
-	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),AUTO)
+	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),$(shell { $(HAS_GPU); } && echo AUTO || echo OFF))
 	cmake --build --preset lab --parallel $(JOBS) --target semicrf-lab
 
 paper: lab

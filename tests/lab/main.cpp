@@ -36,7 +36,9 @@ const std::vector<Command>& commands() {
 }
 
 void print_help() {
-  std::printf("usage: semicrf-lab TABLE [--full] [--out FOLDER] [--data FOLDER]\n\nWrites tables of docs/paper.md as TSV files.\n\n");
+  std::printf(
+      "usage: semicrf-lab TABLE [--full] [--out FOLDER] [--data FOLDER]\n\nWrites tables of docs/paper.md as "
+      "TSV files.\n\n");
   for (const Command& command : commands())
     std::printf("  %-12.*s %.*s\n", static_cast<int>(command.name.size()), command.name.data(),
                 static_cast<int>(command.what.size()), command.what.data());
@@ -50,11 +52,16 @@ int run(const std::vector<std::string_view>& words) {
   std::string_view name;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--help" || words[i] == "-h") return print_help(), 0;
-    if (words[i] == "--full") settings.full = true;
-    else if (words[i] == "--out" && i + 1 < words.size()) settings.out = words[++i];
-    else if (words[i] == "--data" && i + 1 < words.size()) settings.data = words[++i];
-    else if (name.empty() && !words[i].starts_with("-")) name = words[i];
-    else throw UsageError("unexpected argument " + std::string(words[i]));
+    if (words[i] == "--full")
+      settings.full = true;
+    else if (words[i] == "--out" && i + 1 < words.size())
+      settings.out = words[++i];
+    else if (words[i] == "--data" && i + 1 < words.size())
+      settings.data = words[++i];
+    else if (name.empty() && !words[i].starts_with("-"))
+      name = words[i];
+    else
+      throw UsageError("unexpected argument " + std::string(words[i]));
   }
   if (name.empty()) throw UsageError("a table is wanted");
   for (const Command& command : commands())

@@ -12,10 +12,14 @@ EngineOptions options_of(const std::string& name, int threads) {
   EngineOptions options;
   options.threads = threads;
   options.precision = name.ends_with("float") ? Precision::kFloat : Precision::kDouble;
-  if (name == "reference") options.backend = EngineOptions::Backend::kReference;
-  else if (name.starts_with("cpu ")) options.backend = EngineOptions::Backend::kCpu;
-  else if (name.starts_with("cuda ")) options.backend = EngineOptions::Backend::kCuda;
-  else throw std::invalid_argument("no engine is called " + name);
+  if (name == "reference")
+    options.backend = EngineOptions::Backend::kReference;
+  else if (name.starts_with("cpu "))
+    options.backend = EngineOptions::Backend::kCpu;
+  else if (name.starts_with("cuda "))
+    options.backend = EngineOptions::Backend::kCuda;
+  else
+    throw std::invalid_argument("no engine is called " + name);
   return options;
 }
 
@@ -37,8 +41,10 @@ ScoreWindow Sequence::window(int labels, std::int64_t begin, std::int64_t end) c
   window.end = end;
   window.length = length;
   const std::int64_t skip = begin * labels;
-  if (f32.empty()) window.emissions.f64 = f64.data() + skip;
-  else window.emissions.f32 = f32.data() + skip;
+  if (f32.empty())
+    window.emissions.f64 = f64.data() + skip;
+  else
+    window.emissions.f32 = f32.data() + skip;
   window.baseline = baseline;
   window.subtract_position_max = subtract_position_max;
   return window;
@@ -56,12 +62,14 @@ Sequence sequence_of(std::vector<double> emissions, int labels) {
 }
 
 double log_partition(Engine& engine, const Sequence& sequence) {
-  const auto window = engine.forward(sequence.whole(engine.model().num_labels), {0, sequence.length}, nullptr, {});
+  const auto window =
+      engine.forward(sequence.whole(engine.model().num_labels), {0, sequence.length}, nullptr, {});
   return log_sum(window.right);
 }
 
 std::vector<Segment> best_path(Engine& engine, const Sequence& sequence) {
-  const auto window = engine.viterbi(sequence.whole(engine.model().num_labels), {0, sequence.length}, nullptr, true);
+  const auto window =
+      engine.viterbi(sequence.whole(engine.model().num_labels), {0, sequence.length}, nullptr, true);
   TraceCursor cursor;
   cursor.phase = TraceCursor::Phase::kFindStart;
   cursor.boundary = cursor.segment_end = sequence.length;

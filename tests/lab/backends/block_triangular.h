@@ -23,18 +23,12 @@
 
 #include <memory>
 
-#include "lab/backends/backend.h"
+#include "lab/backends/triangular_blocks.h"
 
 namespace semicrf::lab {
 
 struct BlockTriangularBackend {
   static constexpr const char* name = "block-triangular";
-  // Blocks (d1, d2) with d1 + d2 < S and d1, d2 < D.
-  static Index blocks(Index span, Index K) {
-    Index count = 0;
-    for (Index d = 0; d < std::min(K, span); ++d) count += std::min(std::min(K, span), span - d);
-    return count;
-  }
   static std::size_t bytes(const Shape& s, std::size_t value, bool outside) {
     Index inside = 0, path = 0;
     need(0, s.T + 1, s.K, inside, path);
@@ -54,7 +48,7 @@ struct BlockTriangularBackend {
     const auto root = tree.inside(0, problem.shape.T + 1);
     const Index C = problem.shape.C;
     if constexpr (wants_edges<Visit>) {
-      Blocks<Value> out(memory, root->matrix.span, problem.shape, ring.zero());
+      TriangularBlocks<Value> out(memory, root->matrix.span, problem.shape, ring.zero());
       for (Index c1 = 0; c1 < C; ++c1)
         for (Index c2 = 0; c2 < C; ++c2) out.at(0, c1, 0, c2) = ring.one();
       tree.outside(*root, std::move(out), visit);
@@ -67,34 +61,15 @@ struct BlockTriangularBackend {
 
  private:
   template <class Value>
-  struct Blocks {
-    Index span, D, C;
-    std::vector<Index> first;  // of row d1, in blocks
-    Array<Value> values;
-    Blocks(Memory& memory, Index span_, const Shape& s, const Value& zero)
-        : span(span_), D(std::min(s.K, span_)), C(s.C), values(memory, blocks(span_, s.K) * C * C, zero) {
-      Index begin = 0;
-      for (Index d = 0; d < D; ++d) {
-        first.push_back(begin);
-        begin += std::min(D, span - d);
-      }
-    }
-    bool feasible(Index d1, Index d2) const { return d1 < D && d2 < D && d1 + d2 < span; }
-    Value& at(Index d1, Index c1, Index d2, Index c2) { return values[((first[d1] + d2) * C + c1) * C + c2]; }
-    Value get(Index d1, Index c1, Index d2, Index c2, const Value& zero) const {
-      return feasible(d1, d2) ? values[((first[d1] + d2) * C + c1) * C + c2] : zero;
-    }
-  };
-  template <class Value>
   struct Node {
     Index begin, middle, end;
-    Blocks<Value> matrix;
+    TriangularBlocks<Value> matrix;
     std::unique_ptr<Node> left, right;
   };
 
   // Blocks of all nodes, and the most that outsides and joints hold on the way down to a leaf.
   static void need(Index begin, Index end, Index K, Index& inside, Index& path) {
-    const Index span = end - begin, own = blocks(span, K);
+    const Index span = end - begin, own = triangle_blocks(span, K);
     inside += own;
     path = own;
     if (span == 1) return;
@@ -102,8 +77,8 @@ struct BlockTriangularBackend {
     need(begin, begin + span / 2, K, inside, left);
     need(begin + span / 2, end, K, inside, right);
     const Index l = std::min(K, span / 2), r = std::min(K, span - span / 2);
-    const Index both = blocks(span / 2, K) + blocks(span - span / 2, K);
-    path = std::max({own + both + 2 * l * r, blocks(span - span / 2, K) + left, right});
+    const Index both = triangle_blocks(span / 2, K) + triangle_blocks(span - span / 2, K);
+    path = std::max({own + both + 2 * l * r, triangle_blocks(span - span / 2, K) + left, right});
   }
 
   template <class Ring>
@@ -119,19 +94,19 @@ struct BlockTriangularBackend {
       std::unique_ptr<Node<Value>> left, right;
       if (span > 1) left = inside(begin, middle);
       if (span > 1) right = inside(middle, end);
-      auto node = std::make_unique<Node<Value>>(Node<Value>{begin, middle, end,
-                                                            Blocks<Value>(memory, span, problem.shape, zero),
-                                                            std::move(left), std::move(right)});
-      Blocks<Value>& E = node->matrix;
+      auto node = std::make_unique<Node<Value>>(
+          Node<Value>{begin, middle, end, TriangularBlocks<Value>(memory, span, problem.shape, zero),
+                      std::move(left), std::move(right)});
+      TriangularBlocks<Value>& E = node->matrix;
       if (span == 1) {  // one boundary: what ends there is what the next segment comes from
         for (Index c = 0; c < C; ++c) E.at(0, c, 0, c) = ring.one();
         return node;
       }
-      const Blocks<Value>& L = node->left->matrix;
-      const Blocks<Value>& R = node->right->matrix;
+      const TriangularBlocks<Value>& L = node->left->matrix;
+      const TriangularBlocks<Value>& R = node->right->matrix;
       const Array<Value> X = left_joint(*node);
       Terms<Ring> sum(ring);
-      for_each(E, [&](Index d1, Index c1, Index d2, Index c3) {
+      E.for_each([&](Index d1, Index c1, Index d2, Index c3) {
         if (d2 >= R.span) sum.add(L.get(d1, c1, d2 - R.span, c3, zero));  // no boundary in R
         if (d1 >= L.span) sum.add(R.get(d1 - L.span, c1, d2, c3, zero));  // none in L
         if (d1 < L.D)
@@ -145,7 +120,7 @@ struct BlockTriangularBackend {
 
     // X = L (x) J, (D_left C) x (D_right C).
     Array<Value> left_joint(const Node<Value>& node) {
-      const Blocks<Value>& L = node.left->matrix;
+      const TriangularBlocks<Value>& L = node.left->matrix;
       const Index D = node.right->matrix.D, C = L.C;
       Array<Value> X(memory, L.D * C * D * C, ring.zero());
       Terms<Ring> sum(ring);
@@ -163,14 +138,14 @@ struct BlockTriangularBackend {
     }
 
     template <class Visit>
-    void outside(const Node<Value>& node, Blocks<Value> out, Visit& visit) {
+    void outside(const Node<Value>& node, TriangularBlocks<Value> out, Visit& visit) {
       if (node.end - node.begin == 1) return;
-      const Blocks<Value>& L = node.left->matrix;
-      const Blocks<Value>& R = node.right->matrix;
+      const TriangularBlocks<Value>& L = node.left->matrix;
+      const TriangularBlocks<Value>& R = node.right->matrix;
       const Index C = L.C, K = problem.shape.K;
       const Value zero = ring.zero();
-      Blocks<Value> out_left(memory, L.span, problem.shape, zero);
-      Blocks<Value> out_right(memory, R.span, problem.shape, zero);
+      TriangularBlocks<Value> out_left(memory, L.span, problem.shape, zero);
+      TriangularBlocks<Value> out_right(memory, R.span, problem.shape, zero);
       Terms<Ring> sum(ring);
       {
         const Array<Value> X = left_joint(node);
@@ -185,14 +160,14 @@ struct BlockTriangularBackend {
         const auto at = [&](Index d1, Index c1, Index d, Index c) {
           return ((d1 * C + c1) * R.D + d) * C + c;
         };
-        for_each(out_right, [&](Index d, Index c, Index d2, Index c3) {  // dR = X^T dE, and R alone
+        out_right.for_each([&](Index d, Index c, Index d2, Index c3) {  // dR = X^T dE, and R alone
           for (Index d1 = 0; d1 < L.D; ++d1)
             for (Index c1 = 0; c1 < C; ++c1)
               sum.add(ring.times(X[at(d1, c1, d, c)], out.get(d1, c1, d2, c3, zero)));
           sum.add(out.get(d + L.span, c, d2, c3, zero));
           out_right.at(d, c, d2, c3) = sum.total();
         });
-        for_each(out_left, [&](Index d1, Index c1, Index e, Index from) {  // dL = dX J^T, and L alone
+        out_left.for_each([&](Index d1, Index c1, Index e, Index from) {  // dL = dX J^T, and L alone
           for (Index d = 0; d < R.D && e + d < K; ++d)
             for (Index c = 0; c < C; ++c)
               sum.add(ring.times(out_X[at(d1, c1, d, c)], crossing(node, e, from, d, c)));
@@ -210,17 +185,9 @@ struct BlockTriangularBackend {
                 visit(edge, ring.times(ring.lift(edge), sum.total()));
               }
       }
-      { const Blocks<Value> done = std::move(out); }
+      { const TriangularBlocks<Value> done = std::move(out); }
       outside(*node.left, std::move(out_left), visit);
       outside(*node.right, std::move(out_right), visit);
-    }
-
-    template <class Body>
-    static void for_each(const Blocks<Value>& matrix, Body body) {
-      for (Index d1 = 0; d1 < matrix.D; ++d1)
-        for (Index d2 = 0; matrix.feasible(d1, d2); ++d2)
-          for (Index c1 = 0; c1 < matrix.C; ++c1)
-            for (Index c2 = 0; c2 < matrix.C; ++c2) body(d1, c1, d2, c2);
     }
   };
 };

@@ -9,7 +9,8 @@ namespace {
 std::vector<Index> degrees_of(const Pattern& pattern) {
   std::vector<Index> degrees(pattern.size());
   for (Index i = 0; i < pattern.size(); ++i)
-    for (Index j = 0; j < pattern.size(); ++j) degrees[i] += i != j && (pattern(i, j) || pattern(j, i)) ? 1 : 0;
+    for (Index j = 0; j < pattern.size(); ++j)
+      degrees[i] += i != j && (pattern(i, j) || pattern(j, i)) ? 1 : 0;
   return degrees;
 }
 
@@ -85,7 +86,8 @@ std::vector<Index> identity_order(Index n) {
 std::vector<Index> snake_order(Index n, Index C) {
   std::vector<Index> order = identity_order(n);
   for (Index row = C; row + C <= n; row += 2 * C)
-    std::reverse(order.begin() + static_cast<std::ptrdiff_t>(row), order.begin() + static_cast<std::ptrdiff_t>(row + C));
+    std::reverse(order.begin() + static_cast<std::ptrdiff_t>(row),
+                 order.begin() + static_cast<std::ptrdiff_t>(row + C));
   return order;
 }
 
@@ -93,7 +95,8 @@ std::vector<Index> reverse_cuthill_mckee(const Pattern& pattern) {
   const Index n = pattern.size();
   const std::vector<Index> degrees = degrees_of(pattern);
   std::vector<Index> by_degree = identity_order(n);
-  std::stable_sort(by_degree.begin(), by_degree.end(), [&](Index a, Index b) { return degrees[a] < degrees[b]; });
+  std::stable_sort(by_degree.begin(), by_degree.end(),
+                   [&](Index a, Index b) { return degrees[a] < degrees[b]; });
   std::vector<Index> order;
   std::vector<char> seen(n);
   for (const Index root : by_degree) {
@@ -115,7 +118,8 @@ std::vector<Index> middle_out_order(const Pattern& pattern) {
   const Index n = pattern.size();
   const std::vector<Index> degrees = degrees_of(pattern);
   std::vector<Index> by_degree = identity_order(n);
-  std::stable_sort(by_degree.begin(), by_degree.end(), [&](Index a, Index b) { return degrees[a] > degrees[b]; });
+  std::stable_sort(by_degree.begin(), by_degree.end(),
+                   [&](Index a, Index b) { return degrees[a] > degrees[b]; });
   std::vector<Index> order(n);
   Index left = (n - 1) / 2, right = left + 1;
   for (Index i = 0; i < n; ++i) order[i % 2 == 0 ? left-- : right++] = by_degree[i];

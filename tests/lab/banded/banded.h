@@ -1,7 +1,7 @@
 // Bandwidths of the operators of tree-structured inference (App. C of the paper).
 //
-// Patterns are boolean matrices; bw(M) = max |i - j| over their entries (C, "Effective bandwidth"). An ordering is a
-// list of the old indices in their new order.
+// Patterns are boolean matrices; bw(M) = max |i - j| over their entries (C, "Effective bandwidth"). An
+// ordering is a list of the old indices in their new order.
 #pragma once
 
 #include <vector>
@@ -17,7 +17,7 @@ class Pattern {
   bool operator()(Index i, Index j) const { return entries_[i * n_ + j] != 0; }
   void set(Index i, Index j) { entries_[i * n_ + j] = 1; }
   Index count() const;
-  Index bandwidth() const;  // 0 where there are no entries
+  Index bandwidth() const;                    // 0 where there are no entries
   Pattern times(const Pattern& right) const;  // OR of ANDs
   Pattern permuted(const std::vector<Index>& order) const;
 
@@ -47,9 +47,9 @@ std::vector<Index> middle_out_order(const Pattern& pattern);
 // Over all n! orderings; for n up to 9 or so.
 Index smallest_bandwidth(const Pattern& pattern);
 
-// Lower bounds of the bandwidth under any ordering: as printed in the paper (Prop. 1, C.5), C floor(S/2) - 1, and
-// corrected. The states of duration d <= floor(S/2) that exist are a clique, and there are only min(K, floor(S/2))
-// of them per label: the printed bound is wrong for S >= 2K + 2.
+// Lower bounds of the bandwidth under any ordering: as printed in the paper (Prop. 1, C.5), C floor(S/2) - 1,
+// and corrected. The states of duration d <= floor(S/2) that exist are a clique, and there are only min(K,
+// floor(S/2)) of them per label: the printed bound is wrong for S >= 2K + 2.
 inline Index printed_bound(Index C, Index S) { return C * (S / 2) == 0 ? 0 : C * (S / 2) - 1; }
 inline Index corrected_bound(Index K, Index C, Index S) {
   const Index clique = C * (K < S / 2 ? K : S / 2);

@@ -12,8 +12,10 @@ constexpr int kLabels = 3, kShortest = 5, kLongest = 15, kRare = 2;
 std::vector<Segment> merged(const std::vector<Segment>& segments) {
   std::vector<Segment> joined;
   for (const Segment& segment : segments) {
-    if (!joined.empty() && joined.back().label == segment.label) joined.back().end = segment.end;
-    else joined.push_back(segment);
+    if (!joined.empty() && joined.back().label == segment.label)
+      joined.back().end = segment.end;
+    else
+      joined.push_back(segment);
   }
   return joined;
 }

@@ -1,5 +1,5 @@
-// Emission baseline centring (section 4 of the paper): the worked example, and sequences with rare labels on which
-// centrings are compared.
+// Emission baseline centring (section 4 of the paper): the worked example, and sequences with rare labels on
+// which centrings are compared.
 #pragma once
 
 #include <array>
@@ -11,7 +11,8 @@
 
 namespace semicrf::lab {
 
-// One label of Table 1: a score where it is the true label, another where it is not, and its share of the positions.
+// One label of Table 1: a score where it is the true label, another where it is not, and its share of the
+// positions.
 struct ToyLabel {
   const char* name;
   double active, inactive, prevalence;
@@ -21,8 +22,8 @@ struct ToyLabel {
 inline constexpr std::array<ToyLabel, 3> kToyLabels{
     {{"intron", 4.0, -1.0, 0.85}, {"exon", 5.0, -0.5, 0.14}, {"promoter", 8.0, -0.2, 0.01}}};
 
-// Three labels. Segments take a label by `shares` and 5 to 15 positions, alike; the true label scores +3, the others
-// -1 (which gives the baselines that Table 2 of the paper prints), plus N(0, noise^2).
+// Three labels. Segments take a label by `shares` and 5 to 15 positions, alike; the true label scores +3, the
+// others -1 (which gives the baselines that Table 2 of the paper prints), plus N(0, noise^2).
 struct RareLabels {
   std::array<double, 3> shares{0.75, 0.15, 0.10};
   double noise = 1;

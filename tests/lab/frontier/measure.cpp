@@ -59,8 +59,9 @@ bool is_product(const std::string& method) {
 std::size_t predicted_bytes(const std::string& method, Pass pass, const Shape& shape) {
   if (is_product(method)) return product_bytes(*product_engine(method, shape_only(shape)), pass, shape);
   std::size_t bytes = 0;
-  with_backend(method,
-               [&](auto backend) { bytes = decltype(backend)::bytes(shape, sizeof(double), pass == Pass::kBoth); });
+  with_backend(method, [&](auto backend) {
+    bytes = decltype(backend)::bytes(shape, sizeof(double), pass == Pass::kBoth);
+  });
   return bytes;
 }
 
@@ -78,8 +79,10 @@ Cost cost(const std::string& method, Pass pass, const Shape& shape, double least
       sequence.f64.clear();
     }
     found.seconds = least_seconds(least, [&] {
-      if (pass == Pass::kForward) log_partition(*engine, sequence);
-      else marginals(*engine, sequence);
+      if (pass == Pass::kForward)
+        log_partition(*engine, sequence);
+      else
+        marginals(*engine, sequence);
     });
     return found;
   }
@@ -93,7 +96,8 @@ Cost cost(const std::string& method, Pass pass, const Shape& shape, double least
         log_partition = Backend::run(problem, ring, memory, ForwardOnly{});
         return;
       }
-      // Masses are divided by the total only afterwards in automatic differentiation; a guess of it costs the same.
+      // Masses are divided by the total only afterwards in automatic differentiation; a guess of it costs the
+      // same.
       Gradients gradients(problem);
       log_partition = Backend::run(problem, ring, memory, [&](const Edge& edge, double log_mass) {
         gradients.add(edge, log_mass, log_mass);

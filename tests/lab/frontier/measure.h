@@ -13,9 +13,9 @@ enum class Pass { kForward, kBoth };  // log Z; log Z, marginals and gradients
 const char* name_of(Pass pass);
 
 struct Cost {
-  double seconds = 0;          // processor time, the least of the repeats
-  std::size_t bytes = 0;       // what was held at the most, the scores themselves not counted
-  bool refused = false;        // more than `limit` would have been held: nothing ran
+  double seconds = 0;     // processor time, the least of the repeats
+  std::size_t bytes = 0;  // what was held at the most, the scores themselves not counted
+  bool refused = false;   // more than `limit` would have been held: nothing ran
 };
 
 // Names of the backends, and of the product's engines.
@@ -25,14 +25,17 @@ bool is_product(const std::string& method);
 std::size_t predicted_bytes(const std::string& method, Pass pass, const Shape& shape);
 // Repeats short runs until `least` seconds have passed.
 Cost cost(const std::string& method, Pass pass, const Shape& shape, double least, std::size_t limit);
-// The largest value in [low, high] for which `fits` is true, which it is up to some value; 0: not even for low.
+// The largest value in [low, high] for which `fits` is true, which it is up to some value; 0: not even for
+// low.
 template <class Fits>
 Index bisect(Index low, Index high, Fits fits) {
   if (!fits(low)) return 0;
   while (low < high) {
     const Index middle = low + (high - low + 1) / 2;
-    if (fits(middle)) low = middle;
-    else high = middle - 1;
+    if (fits(middle))
+      low = middle;
+    else
+      high = middle - 1;
   }
   return low;
 }

@@ -44,8 +44,8 @@ LowRankTransition SegmentLaw::scores() const {
   return low;
 }
 
-SegmentLaw fit(const std::vector<Step>& steps, Index rank, Index labels, Index classes, double prior, int rounds,
-               std::uint64_t seed) {
+SegmentLaw fit(const std::vector<Step>& steps, Index rank, Index labels, Index classes, double prior,
+               int rounds, std::uint64_t seed) {
   std::mt19937_64 random(seed);
   std::uniform_real_distribution<double> some(0.5, 1.5);
   SegmentLaw law{rank, labels, classes, std::vector<double>(rank * labels * labels),
@@ -61,7 +61,8 @@ SegmentLaw fit(const std::vector<Step>& steps, Index rank, Index labels, Index c
     for (const Step& step : steps) {
       const double total = law.probability(step);
       for (Index r = 0; r < rank; ++r) {
-        const Index a = (r * labels + step.from) * labels + step.to, b = (r * classes + step.k) * labels + step.to;
+        const Index a = (r * labels + step.from) * labels + step.to,
+                    b = (r * classes + step.k) * labels + step.to;
         const double share = law.A[a] * law.u[b] / total;
         counts.A[a] += share;
         counts.u[b] += share;

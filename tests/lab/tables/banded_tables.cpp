@@ -15,8 +15,8 @@ double ratio(Index part, Index whole) { return static_cast<double>(part) / stati
 
 void write_orderings(const Run& run) {
   Table table(run, "banded_orderings.tsv",
-              {"K", "C", "S", "n", "identity", "snake", "rcm", "middle_out", "best", "best/(n-1)", "best/(KC-1)",
-               "entries/n^2", "printed_bound", "corrected_bound"});
+              {"K", "C", "S", "n", "identity", "snake", "rcm", "middle_out", "best", "best/(n-1)",
+               "best/(KC-1)", "entries/n^2", "printed_bound", "corrected_bound"});
   for (const Index K : run.pick<std::vector<Index>>({4, 8, 16}, {4, 8, 12, 16, 24, 32, 48}))
     for (const Index C : {1, 2, 3, 4, 8})
       for (Index S = 2; S <= 2 * K + 2; S += std::max<Index>(1, K / 8)) {
@@ -36,7 +36,8 @@ void write_orderings(const Run& run) {
 // The smallest bandwidth over all orderings against both bounds.
 void write_bounds(const Run& run) {
   Table table(run, "banded_bounds.tsv",
-              {"K", "C", "S", "n", "smallest", "printed_bound", "printed_holds", "corrected_bound", "corrected_holds"});
+              {"K", "C", "S", "n", "smallest", "printed_bound", "printed_holds", "corrected_bound",
+               "corrected_holds"});
   const Index largest = run.pick<Index>(8, 9);
   for (Index K = 1; K <= 8; ++K)
     for (Index C = 1; C <= 4; ++C)
@@ -44,8 +45,9 @@ void write_bounds(const Run& run) {
         const Pattern pattern = duration_compatibility(K, C, S);
         if (pattern.size() > largest) continue;
         const Index smallest = smallest_bandwidth(pattern);
-        table.row(K, C, S, pattern.size(), smallest, printed_bound(C, S), smallest >= printed_bound(C, S) ? 1 : 0,
-                  corrected_bound(K, C, S), smallest >= corrected_bound(K, C, S) ? 1 : 0);
+        table.row(K, C, S, pattern.size(), smallest, printed_bound(C, S),
+                  smallest >= printed_bound(C, S) ? 1 : 0, corrected_bound(K, C, S),
+                  smallest >= corrected_bound(K, C, S) ? 1 : 0);
       }
 }
 
@@ -61,13 +63,14 @@ void write_powers(const Run& run) {
       product = product.times(product);
     }
   }
-  Table levels(run, "banded_fill_in.tsv", {"K", "C", "n", "level", "steps", "entries/n^2", "bandwidth/(n-1)",
-                                           "rcm/(n-1)", "log2(K)"});
+  Table levels(run, "banded_fill_in.tsv",
+               {"K", "C", "n", "level", "steps", "entries/n^2", "bandwidth/(n-1)", "rcm/(n-1)", "log2(K)"});
   for (const auto& [K, C] : {std::pair<Index, Index>{4, 2}, {8, 3}, {16, 2}, {32, 1}, {32, 3}})
     for (Index level = 0; level <= 7; ++level) {
       const Pattern product = tree_operator(K, C, Index{1} << level);
       const Index n = product.size();
-      levels.row(K, C, n, level, Index{1} << level, ratio(product.count(), n * n), ratio(product.bandwidth(), n - 1),
+      levels.row(K, C, n, level, Index{1} << level, ratio(product.count(), n * n),
+                 ratio(product.bandwidth(), n - 1),
                  ratio(product.permuted(reverse_cuthill_mckee(product)).bandwidth(), n - 1),
                  std::log2(static_cast<double>(K)));
     }
@@ -89,14 +92,14 @@ void write_banded(const Run& run) {
   const Index K = 16, C = 2;
   for (const Index S : {8, 16, 24}) {
     const Pattern pattern = duration_compatibility(K, C, S);
-    std::string span = std::to_string(S);
-    span.insert(0, "S");
+    const std::string span = std::string("S").append(std::to_string(S));
     write_map(run, span + "_identity", pattern);
     write_map(run, span + "_rcm", pattern.permuted(reverse_cuthill_mckee(pattern)));
     write_map(run, span + "_middle_out", pattern.permuted(middle_out_order(pattern)));
   }
   for (const Index level : {0, 2, 4})
-    write_map(run, std::string("tree_level").append(std::to_string(level)), tree_operator(K, C, Index{1} << level));
+    write_map(run, std::string("tree_level").append(std::to_string(level)),
+              tree_operator(K, C, Index{1} << level));
 }
 
 }  // namespace semicrf::lab

@@ -1,5 +1,5 @@
-// Tables 1 and 2 of the paper, with accuracy and the rare label's F1 beside the counts; peaks of the cumulative scores;
-// log Z under position-max.
+// Tables 1 and 2 of the paper, with accuracy and the rare label's F1 beside the counts; peaks of the
+// cumulative scores; log Z under position-max.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -13,10 +13,11 @@ namespace semicrf::lab {
 namespace {
 
 void write_example(const Run& run) {
-  Table table(run, "centring_example.tsv", {"label", "active", "inactive", "prevalence", "nu", "-nu*100", "contrast"});
+  Table table(run, "centring_example.tsv",
+              {"label", "active", "inactive", "prevalence", "nu", "-nu*100", "contrast"});
   for (const ToyLabel& label : kToyLabels)
-    table.row(label.name, label.active, label.inactive, label.prevalence, label.baseline(), -100 * label.baseline(),
-              label.contrast());
+    table.row(label.name, label.active, label.inactive, label.prevalence, label.baseline(),
+              -100 * label.baseline(), label.contrast());
 }
 
 class MeanAndSpread {
@@ -41,7 +42,8 @@ std::vector<double> numbers(const Agreement& agreement) {
 
 void write_ablation(const Run& run) {
   std::vector<std::string> columns{"proportions", "noise", "centring", "seeds"};
-  for (const char* name : {"segments_0", "segments_1", "segments_2", "accuracy", "rare_f1", "rare_segment_f1"}) {
+  for (const char* name :
+       {"segments_0", "segments_1", "segments_2", "accuracy", "rare_f1", "rare_segment_f1"}) {
     columns.emplace_back(name);
     columns.push_back(std::string(name) + "_sd");
   }
@@ -64,9 +66,10 @@ void write_ablation(const Run& run) {
           const std::vector<double> values = numbers(compare(drawn.truth, found, setting.length));
           for (std::size_t i = 0; i < values.size(); ++i) sums[i].add(values[i]);
         }
-        table.row(balanced ? "balanced" : "75/15/10", noise, centring, seeds, sums[0].mean(), sums[0].spread(),
-                  sums[1].mean(), sums[1].spread(), sums[2].mean(), sums[2].spread(), sums[3].mean(),
-                  sums[3].spread(), sums[4].mean(), sums[4].spread(), sums[5].mean(), sums[5].spread());
+        table.row(balanced ? "balanced" : "75/15/10", noise, centring, seeds, sums[0].mean(),
+                  sums[0].spread(), sums[1].mean(), sums[1].spread(), sums[2].mean(), sums[2].spread(),
+                  sums[3].mean(), sums[3].spread(), sums[4].mean(), sums[4].spread(), sums[5].mean(),
+                  sums[5].spread());
       }
     }
 }
@@ -90,7 +93,8 @@ void write_peaks(const Run& run) {
 
 void write_position_max(const Run& run) {
   Table table(run, "centring_position_max.tsv",
-              {"seed", "T", "log_Z_none", "log_Z_position_max", "sum_of_maxima", "relative_difference", "log_Z_mean"});
+              {"seed", "T", "log_Z_none", "log_Z_position_max", "sum_of_maxima", "relative_difference",
+               "log_Z_mean"});
   const auto engine = product_engine("reference", rare_labels_model());
   for (int seed = 1; seed <= run.pick(5, 20); ++seed) {
     RareLabels setting;

@@ -1,4 +1,5 @@
-// Exponents that are measured: slopes of ln seconds and ln bytes over ln T, ln K and ln C, one varied at a time.
+// Exponents that are measured: slopes of ln seconds and ln bytes over ln T, ln K and ln C, one varied at a
+// time.
 #include <string>
 #include <vector>
 

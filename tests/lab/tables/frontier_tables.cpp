@@ -12,14 +12,16 @@ namespace {
 
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
-// A, B and E: time per position against n = (K+1) C for several T. A method that has taken longer than `longest`
-// is not asked again with a larger n.
+// A, B and E: time per position against n = (K+1) C for several T. A method that has taken longer than
+// `longest` is not asked again with a larger n.
 void write_times(const Run& run) {
-  Table table(run, "frontier_times.tsv", {"method", "pass", "T", "K", "C", "n", "seconds", "seconds_per_position",
-                                          "bytes", "positions_per_second"});
+  Table table(run, "frontier_times.tsv",
+              {"method", "pass", "T", "K", "C", "n", "seconds", "seconds_per_position", "bytes",
+               "positions_per_second"});
   const double longest = run.pick(0.4, 8.0), least = run.pick(0.01, 0.1);
   const std::size_t limit = run.pick<std::size_t>(512, 4096) * kMebibyte;
-  const std::vector<Shape> models{{0, 2, 2}, {0, 4, 3}, {0, 8, 3}, {0, 12, 4}, {0, 24, 4}, {0, 30, 5}, {0, 60, 8}};
+  const std::vector<Shape> models{{0, 2, 2},  {0, 4, 3},  {0, 8, 3}, {0, 12, 4},
+                                  {0, 24, 4}, {0, 30, 5}, {0, 60, 8}};
   for (const std::string& method : all_methods())
     for (const Pass pass : {Pass::kForward, Pass::kBoth})
       for (const Index T : run.pick<std::vector<Index>>({64, 256, 1024}, {64, 128, 256, 512, 1024, 4096}))
@@ -43,16 +45,19 @@ void write_memory(const Run& run) {
       table.row(method, name_of(pass), shape.T, shape.K, shape.C, predicted_bytes(method, pass, shape));
 }
 
-// D and F: the largest n (C = 3) that fits a limit, by bisection over K; and that the answer is right: where the limit
-// is small enough to try, the largest runs and the next one is refused.
+// D and F: the largest n (C = 3) that fits a limit, by bisection over K; and that the answer is right: where
+// the limit is small enough to try, the largest runs and the next one is refused.
 void write_largest(const Run& run) {
-  Table table(run, "frontier_largest.tsv", {"method", "limit_mib", "T", "C", "largest_K", "largest_n", "tried"});
+  Table table(run, "frontier_largest.tsv",
+              {"method", "limit_mib", "T", "C", "largest_K", "largest_n", "tried"});
   constexpr Index kLabels = 3, kMostDurations = 100'000;
   for (const std::size_t limit_mib : {std::size_t{1}, std::size_t{1024}, std::size_t{48} * 1024})
     for (const std::string& method : all_methods())
       for (const Index T : {64, 128, 256, 512, 1024, 4096, 16384, 100'000, 1'000'000}) {
         const std::size_t limit = limit_mib * kMebibyte;
-        const auto fits = [&](Index K) { return predicted_bytes(method, Pass::kBoth, {T, K, kLabels}) <= limit; };
+        const auto fits = [&](Index K) {
+          return predicted_bytes(method, Pass::kBoth, {T, K, kLabels}) <= limit;
+        };
         const Index K = bisect(1, std::min<Index>(T, kMostDurations), fits);
         std::string tried = "no";
         if (limit_mib == 1 && T <= run.pick<Index>(128, 1024) && K > 0 && !is_product(method)) {
@@ -80,15 +85,18 @@ void write_long(const Run& run) {
       if (backward && !both) continue;
       const double begin = processor_seconds();
       for (Index b = 0; b < B; ++b) {
-        if (backward) marginals(*engine, sequence);
-        else log_partition(*engine, sequence);
+        if (backward)
+          marginals(*engine, sequence);
+        else
+          log_partition(*engine, sequence);
       }
       const double seconds = processor_seconds() - begin;
-      table.row(figure, "cpu float", name_of(backward ? Pass::kBoth : Pass::kForward), B, shape.T, shape.K, shape.C,
-                threads, seconds, static_cast<double>(B * shape.T) / seconds);
+      table.row(figure, "cpu float", name_of(backward ? Pass::kBoth : Pass::kForward), B, shape.T, shape.K,
+                shape.C, threads, seconds, static_cast<double>(B * shape.T) / seconds);
     }
   };
-  for (const Index T : run.pick<std::vector<Index>>({10'000, 100'000}, {10'000, 100'000, 1'000'000, 4'000'000}))
+  for (const Index T :
+       run.pick<std::vector<Index>>({10'000, 100'000}, {10'000, 100'000, 1'000'000, 4'000'000}))
     measure("flat in T", 1, {T, 100, 24}, true);
   for (const Index K : {2000, 4000, 8000}) measure("G", run.pick<Index>(1, 32), {50'000, K, 6}, run.full);
 }

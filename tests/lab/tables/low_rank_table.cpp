@@ -1,4 +1,5 @@
-// Transitions that depend on the duration: what low rank costs, and whether it describes real segments better.
+// Transitions that depend on the duration: what low rank costs, and whether it describes real segments
+// better.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -31,8 +32,9 @@ LowRankTransition random_low_rank(const Shape& shape, Index rank, std::uint64_t 
 
 // Seconds of log Z by the dense recursion, O(T K C^2), and by low rank, O(T R (K C + C^2)).
 void write_costs(const Run& run) {
-  Table table(run, "low_rank_cost.tsv", {"T", "K", "C", "R", "dense_seconds", "low_rank_seconds", "ratio",
-                                         "relative_difference_of_log_Z"});
+  Table table(
+      run, "low_rank_cost.tsv",
+      {"T", "K", "C", "R", "dense_seconds", "low_rank_seconds", "ratio", "relative_difference_of_log_Z"});
   for (const auto& [K, C] : {std::pair<Index, Index>{20, 4}, {20, 16}, {100, 8}, {100, 24}}) {
     const Shape shape{run.pick<Index>(200, 1000), K, C};
     Problem problem = random_problem(shape, 1, false);
@@ -58,7 +60,8 @@ struct DataSet {
   std::int64_t bin;  // bases per position
 };
 
-// Steps of a BED file, by halves of chromosomes: even stretches of a hundred segments to fit, odd ones to judge.
+// Steps of a BED file, by halves of chromosomes: even stretches of a hundred segments to fit, odd ones to
+// judge.
 struct Split {
   std::vector<Step> fit, judge;
   Index labels = 0, classes = 0;
@@ -78,7 +81,8 @@ Split read_steps(const DataSet& data) {
     const std::int64_t duration = std::max<std::int64_t>(1, (end - begin + data.bin / 2) / data.bin);
     const Index k = duration_class(duration);
     split.classes = std::max(split.classes, k + 1);
-    if (chromosome == chromosome_before) (count++ / 100 % 2 == 0 ? split.fit : split.judge).push_back({before, to, k});
+    if (chromosome == chromosome_before)
+      (count++ / 100 % 2 == 0 ? split.fit : split.judge).push_back({before, to, k});
     before = to;
     chromosome_before = chromosome;
   }
@@ -107,7 +111,8 @@ Split synthetic_steps(bool dependent) {
 void write_split(Table& table, const std::string& name, const Split& split) {
   double first = 0;
   for (Index rank = 1; rank <= 4; ++rank) {
-    // The best of three starts by the segments that it was fitted to; the prior is the one that suits rank 1 best.
+    // The best of three starts by the segments that it was fitted to; the prior is the one that suits rank 1
+    // best.
     SegmentLaw best;
     double best_fit = kNegativeInfinity;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
@@ -138,15 +143,18 @@ void write_gains(const Run& run) {
   write_split(table, "synthetic, durations depend on the label before", synthetic_steps(true));
   write_split(table, "synthetic, they do not", synthetic_steps(false));
   const std::string folder = run.data.string();
-  for (const DataSet& data : {DataSet{"GENCODE v29 chr19: exon, intron, intergenic (bases)",
-                                      folder + "/segway_chr19_GRCh38/gencode29.chr19.structure.bed", 1},
-                              DataSet{"yeast genes: 8 labels (3-base bins)", folder + "/yeast/genes.bed", 3},
-                              DataSet{"ChromHMM 10 states, chr11 (200-base bins)",
-                                      folder + "/chr11_hg18/GM12878.chromhmm10.bed", 200},
-                              DataSet{"ChromHMM 8 states, E003 (200-base bins)",
-                                      folder + "/pilot_hg19/E003.chromhmm8.bed", 200}}) {
-    if (std::filesystem::exists(data.file)) write_split(table, data.name, read_steps(data));
-    else std::fprintf(stderr, "low-rank: %s is not here, %s is left out\n", data.file.c_str(), data.name.c_str());
+  for (const DataSet& data :
+       {DataSet{"GENCODE v29 chr19: exon, intron, intergenic (bases)",
+                folder + "/segway_chr19_GRCh38/gencode29.chr19.structure.bed", 1},
+        DataSet{"yeast genes: 8 labels (3-base bins)", folder + "/yeast/genes.bed", 3},
+        DataSet{"ChromHMM 10 states, chr11 (200-base bins)", folder + "/chr11_hg18/GM12878.chromhmm10.bed",
+                200},
+        DataSet{"ChromHMM 8 states, E003 (200-base bins)", folder + "/pilot_hg19/E003.chromhmm8.bed", 200}}) {
+    if (std::filesystem::exists(data.file))
+      write_split(table, data.name, read_steps(data));
+    else
+      std::fprintf(stderr, "low-rank: %s is not here, %s is left out\n", data.file.c_str(),
+                   data.name.c_str());
   }
 }
 

@@ -44,8 +44,10 @@ double error(const KMax<kBest>::Value& found, const std::vector<Path>& paths, co
 }
 double error(const Expectation::Value& found, const std::vector<Path>& paths, const Expectation&) {
   if (paths.empty()) return difference(found.log_weight, kNegativeInfinity);
-  const auto log_partition = static_cast<double>(log_sum(paths)), mean = static_cast<double>(expected_score(paths));
-  return std::max(difference(found.log_weight, log_partition), difference(found.entropy(), log_partition - mean));
+  const auto log_partition = static_cast<double>(log_sum(paths)),
+             mean = static_cast<double>(expected_score(paths));
+  return std::max(difference(found.log_weight, log_partition),
+                  difference(found.entropy(), log_partition - mean));
 }
 double error(const Sampling::Value& found, const std::vector<Path>& paths, const Sampling&) {
   return difference(found.log_weight, static_cast<double>(log_sum(paths)));
@@ -63,9 +65,10 @@ void check(Ring ring, const Problem& problem, const std::vector<Path>& paths,
     Worst& worst = by_backend[decltype(backend)::name];
     ++worst.problems;
     Memory memory;
-    const auto total = decltype(backend)::run(problem, ring, memory, [&](const Edge& edge, const auto& through) {
-      worst.through = std::max(worst.through, error(through, with_edge(paths, edge), ring));
-    });
+    const auto total =
+        decltype(backend)::run(problem, ring, memory, [&](const Edge& edge, const auto& through) {
+          worst.through = std::max(worst.through, error(through, with_edge(paths, edge), ring));
+        });
     worst.total = std::max(worst.total, error(total, paths, ring));
   });
 }
@@ -98,7 +101,8 @@ std::vector<double> values_of(const DurationKind& kind) {
 }  // namespace
 
 void write_semirings(const Run& run) {
-  Table semirings(run, "semirings.tsv", {"semiring", "backend", "problems", "error_of_total", "error_through_edges"});
+  Table semirings(run, "semirings.tsv",
+                  {"semiring", "backend", "problems", "error_of_total", "error_through_edges"});
   write_semiring(semirings, run, Log{});
   write_semiring(semirings, run, Standard{});
   write_semiring(semirings, run, Max{});
@@ -106,7 +110,8 @@ void write_semirings(const Run& run) {
   write_semiring(semirings, run, Expectation{});
   write_semiring(semirings, run, Sampling(1));
 
-  Table durations(run, "durations.tsv", {"kind", "backend", "problems", "error_of_log_Z", "error_of_marginals"});
+  Table durations(run, "durations.tsv",
+                  {"kind", "backend", "problems", "error_of_log_Z", "error_of_marginals"});
   for (const DurationKind* kind : duration_kinds()) {
     std::map<std::string, Worst> worst;
     std::uint64_t seed = 500;

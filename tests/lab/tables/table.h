@@ -1,4 +1,5 @@
-// A TSV file of the laboratory: a head line of names, then rows. Written to a temporary name, renamed when complete.
+// A TSV file of the laboratory: a head line of names, then rows. Written to a temporary name, renamed when
+// complete.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ namespace semicrf::lab {
 struct Run {
   std::filesystem::path out;
   std::filesystem::path data;  // real segmentations, where they are
-  bool full = false;  // sizes of the paper; else those that take minutes
+  bool full = false;           // sizes of the paper; else those that take minutes
   template <class Value>
   Value pick(Value small, Value large) const {
     return full ? large : small;
@@ -39,10 +40,12 @@ class Table {
   static std::string text(const std::string& value) { return value; }
   static std::string text(const char* value) { return value; }
   template <class Number>
-    requires std::is_arithmetic_v<Number>
+  requires std::is_arithmetic_v<Number>
   static std::string text(Number value) {
-    if constexpr (std::is_integral_v<Number>) return std::to_string(value);
-    else return real(static_cast<double>(value));
+    if constexpr (std::is_integral_v<Number>)
+      return std::to_string(value);
+    else
+      return real(static_cast<double>(value));
   }
   static std::string real(double value);  // 10 digits at most
   void write(std::string line);           // a line that ends in a tab

@@ -50,16 +50,16 @@ void write_training(const Run& run) {
   trainers.push_back({"lab vectorised-scan", by_backend<LinearScanBackend<true>>});
   const TrainingData data = training_data(B, T, C, K, 16, 7);
   Table table(run, "training.tsv",
-              {"engine", "B", "T", "C", "K", "epochs", "first_nll", "final_nll", "relative_difference", "curve_cosine",
-               "seconds"});
+              {"engine", "B", "T", "C", "K", "epochs", "first_nll", "final_nll", "relative_difference",
+               "curve_cosine", "seconds"});
   for (Trainer& trainer : trainers) {
     const double begin = processor_seconds();
     trainer.curve = train(data, epochs, trainer.evaluate);
     trainer.seconds = processor_seconds() - begin;
     const std::vector<double>& truth = trainers.front().curve;
     table.row(trainer.name, B, T, C, K, epochs, trainer.curve.front(), trainer.curve.back(),
-              std::fabs(trainer.curve.back() - truth.back()) / std::fabs(truth.back()), cosine(trainer.curve, truth),
-              trainer.seconds);
+              std::fabs(trainer.curve.back() - truth.back()) / std::fabs(truth.back()),
+              cosine(trainer.curve, truth), trainer.seconds);
   }
   Table curves(run, "training_curves.tsv", {"engine", "epoch", "nll"});
   for (const Trainer& trainer : trainers)

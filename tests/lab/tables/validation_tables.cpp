@@ -43,10 +43,21 @@ struct Invariants {
   }
 };
 
-const std::vector<std::string> kInvariantColumns{
-    "case",         "engine",       "B",    "T",           "C",       "K",
-    "boundary_min", "boundary_max", "segments_per_sequence", "max|sum_c-1|", "max|sum-T|", "label_min",
-    "positions",    "seconds",      "max|posterior-double|"};
+const std::vector<std::string> kInvariantColumns{"case",
+                                                 "engine",
+                                                 "B",
+                                                 "T",
+                                                 "C",
+                                                 "K",
+                                                 "boundary_min",
+                                                 "boundary_max",
+                                                 "segments_per_sequence",
+                                                 "max|sum_c-1|",
+                                                 "max|sum-T|",
+                                                 "label_min",
+                                                 "positions",
+                                                 "seconds",
+                                                 "max|posterior-double|"};
 
 struct Batch {
   std::string name;
@@ -76,26 +87,32 @@ void write_batch(Table& table, const Batch& batch, const std::vector<std::string
         against_double = std::max(against_double, std::fabs(exact.labels[i] - found.labels[i]));
     }
     table.row(batch.name, name, batch.B, batch.T, batch.labels, batch.durations, invariants.least_boundary,
-              invariants.most_boundary, invariants.expected_segments / invariants.sequences, invariants.normalization,
-              invariants.mass, invariants.least_label, invariants.positions, seconds, against_double);
+              invariants.most_boundary, invariants.expected_segments / invariants.sequences,
+              invariants.normalization, invariants.mass, invariants.least_label, invariants.positions,
+              seconds, against_double);
   }
 }
 
 void write_invariants(const Run& run) {
   Table table(run, "validation_invariants.tsv", kInvariantColumns);
   const auto untrained = [](std::string name, int B, std::int64_t T, int C, int K) {
-    return Batch{std::move(name), B, C, K, T, untrained_model(C, K, 1),
-                 [C](std::int64_t length, int b, bool single) {
-                   return noise_sequence(length, C, static_cast<std::uint64_t>(b + 1), single);
-                 }};
+    return Batch{
+        std::move(name), B, C, K, T, untrained_model(C, K, 1), [C](std::int64_t length, int b, bool single) {
+          return noise_sequence(length, C, static_cast<std::uint64_t>(b + 1), single);
+        }};
   };
   write_batch(table, untrained("a", 4, 2000, 32, 50), {"reference", "cpu double", "cpu float"});
   write_batch(table, untrained("b", run.pick(3, 142), 100'000, 24, 100), {"cpu float"});
   // As the issue asks: where segments are long, so that the posterior is one of segments.
   for (const double mean : {20.0, 1000.0}) {
     const int C = 24, K = 100;
-    const Batch batch{"b, mean duration " + std::to_string(static_cast<int>(mean)), run.pick(2, 16), C, K, 100'000,
-                      segment_model(C, K, mean), [=](std::int64_t length, int b, bool single) {
+    const Batch batch{"b, mean duration " + std::to_string(static_cast<int>(mean)),
+                      run.pick(2, 16),
+                      C,
+                      K,
+                      100'000,
+                      segment_model(C, K, mean),
+                      [=](std::int64_t length, int b, bool single) {
                         return segment_sequence(length, C, mean, static_cast<std::uint64_t>(b + 1), single);
                       }};
     write_batch(table, batch, {"cpu double", "cpu float"});
@@ -104,8 +121,9 @@ void write_invariants(const Run& run) {
 
 // One long sequence in windows; every window's warmed-up right state must agree with its neighbour's.
 void write_long(const Run& run) {
-  Table table(run, "validation_long.tsv", {"mean_duration", "T", "C", "K", "engine", "max|sum_c-1|", "max|sum-T|",
-                                           "segments", "windows", "disagreeing_windows", "seconds"});
+  Table table(run, "validation_long.tsv",
+              {"mean_duration", "T", "C", "K", "engine", "max|sum_c-1|", "max|sum-T|", "segments", "windows",
+               "disagreeing_windows", "seconds"});
   const int C = 8, K = 100;
   const std::int64_t T = run.pick<std::int64_t>(1'000'000, 10'000'000);
   for (const double mean : {20.0, 1000.0}) {
@@ -130,13 +148,14 @@ void write_long(const Run& run) {
       for (const ChunkReport& report : window.chunks) worst = std::max(worst, report.max_normalization_error);
       for (const double p : labels) mass.add(p);
       for (const double p : boundary) segments.add(p);
-      if (begin > 0 && !agreement(window.left_backward, warmed, engine->grid().tolerance, engine->precision()))
+      if (begin > 0 &&
+          !agreement(window.left_backward, warmed, engine->grid().tolerance, engine->precision()))
         ++disagreeing;
       left = window.right_forward;
       warmed = window.right_warmed;
     }
-    table.row(mean, T, C, K, "cpu float", worst, std::fabs(mass.plus(-static_cast<double>(T))), segments.value(),
-              windows, disagreeing, seconds);
+    table.row(mean, T, C, K, "cpu float", worst, std::fabs(mass.plus(-static_cast<double>(T))),
+              segments.value(), windows, disagreeing, seconds);
   }
 }
 

@@ -43,7 +43,8 @@ TEST_CASE("centring: position-max changes log Z by the sum of maxima, mean chang
       maxima += std::max({sequence.f64[3 * t], sequence.f64[3 * t + 1], sequence.f64[3 * t + 2]});
     sequence.subtract_position_max = true;
     const Marginals moved = marginals(*engine, sequence);
-    CHECK(std::fabs(none.log_partition - maxima - moved.log_partition) <= 1e-11 * std::fabs(none.log_partition));
+    CHECK(std::fabs(none.log_partition - maxima - moved.log_partition) <=
+          1e-11 * std::fabs(none.log_partition));
     double change = 0;
     for (std::size_t j = 0; j < none.labels.size(); ++j)
       change = std::max(change, std::fabs(none.labels[j] - moved.labels[j]));

@@ -1,4 +1,5 @@
-// Laws of segments: the likelihood rises, what depends on the label before is found, and the law's scores make a chain.
+// Laws of segments: the likelihood rises, what depends on the label before is found, and the law's scores
+// make a chain.
 #include <cmath>
 #include <random>
 

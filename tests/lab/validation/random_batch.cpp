@@ -9,8 +9,10 @@ namespace {
 constexpr double kSmall = 0.1;  // the spread of untrained transitions and durations
 
 void append(Sequence& sequence, bool single, double value) {
-  if (single) sequence.f32.push_back(static_cast<float>(value));
-  else sequence.f64.push_back(value);
+  if (single)
+    sequence.f32.push_back(static_cast<float>(value));
+  else
+    sequence.f64.push_back(value);
 }
 
 }  // namespace

@@ -53,15 +53,18 @@ double add_gradient(const TrainingData& data, Index b, const Parameters& paramet
     for (Index from = 0; from < C; ++from) all += std::exp(problem.transition[from * C + c]);
     for (Index from = 0; from < C; ++from) {
       const double share = before == nullptr ? std::exp(problem.transition[from * C + c]) / all
-                           : static_cast<Index>(before->label) == from ? 1.0 : 0.0;
+                           : static_cast<Index>(before->label) == from ? 1.0
+                                                                       : 0.0;
       value.transition[from * C + c] -= share;
     }
-    score += before == nullptr ? std::log(all) : problem.transition[static_cast<Index>(before->label) * C + c];
+    score +=
+        before == nullptr ? std::log(all) : problem.transition[static_cast<Index>(before->label) * C + c];
     before = &segment;
   }
   for (Index t = 0; t < problem.shape.T; ++t)
     for (Index d = 0; d < D; ++d)
-      for (Index c = 0; c < C; ++c) gradient.weights[d * C + c] += data.rows[b][t * D + d] * value.labels[t * C + c];
+      for (Index c = 0; c < C; ++c)
+        gradient.weights[d * C + c] += data.rows[b][t * D + d] * value.labels[t * C + c];
   for (Index i = 0; i < value.transition.size(); ++i) gradient.transition[i] += value.transition[i];
   for (Index i = 0; i < value.duration.size(); ++i) gradient.duration[i] += value.duration[i];
   return value.log_partition - score;
@@ -82,7 +85,8 @@ TrainingData training_data(Index B, Index T, Index C, Index K, Index D, std::uin
     for (Index begin = 0; begin < T;) {
       const Index end = std::min(T, begin + std::clamp<Index>(duration(random), 1, K));
       const Index label = random() % C;
-      segments.push_back({static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end), static_cast<int>(label)});
+      segments.push_back(
+          {static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end), static_cast<int>(label)});
       for (; begin < end; ++begin)
         for (Index d = 0; d < D; ++d) rows.push_back(0.5 * directions[label * D + d] + normal(random));
     }
@@ -99,7 +103,8 @@ std::vector<double> train(const TrainingData& data, int epochs, const Evaluate& 
   for (int epoch = 0; epoch <= epochs; ++epoch) {
     Parameters gradient(data);
     double loss = 0;
-    for (Index b = 0; b < data.rows.size(); ++b) loss += add_gradient(data, b, parameters, evaluate, gradient);
+    for (Index b = 0; b < data.rows.size(); ++b)
+      loss += add_gradient(data, b, parameters, evaluate, gradient);
     curve.push_back(loss / static_cast<double>(data.rows.size()));
     const double first = 1 - std::pow(kFirst, epoch + 1), second = 1 - std::pow(kSecond, epoch + 1);
     for (int part = 0; part < 3; ++part)
