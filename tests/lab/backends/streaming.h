@@ -54,28 +54,34 @@ class Streaming {
   }
 
   // Alg. A.1. visit(edge, alpha (x) psi (x) beta (x) e^N).
+  // `rings` of K slots: the paper has 2, because t + K is read where t is written. Here the row of t is
+  // finished before it is written, so that 1 is enough, too.
   template <class Visit>
-  void backward(Visit&& visit) {
+  void backward(Visit&& visit, Index rings = 2) {
     const auto [T, K, C] = shape_;
-    Array<Value> beta(memory_, 2 * K * C, ring_.zero());  // 2K slots: t + K is read where t is written
-    std::fill_n(beta.data() + T % (2 * K) * C, C, ring_.one());
+    const Index slots = rings * K;
+    Array<Value> beta(memory_, slots * C, ring_.zero());
+    std::fill_n(beta.data() + T % slots * C, C, ring_.one());
     Array<Value> local(memory_, interval_ * C, ring_.zero());
     Terms<Ring> sum(ring_);
     for (Index i = log_norm_.size(); i-- > 0;) {
       const Index begin = i * interval_, end = std::min((i + 1) * interval_, T);
       recompute_alpha(i, begin, end, local);
-      for (Index t = end; t-- > begin;)
+      for (Index t = end; t-- > begin;) {
+        next_.assign(C, ring_.zero());
         for (Index from = 0; from < C; ++from) {
           const Value& before = local[(t - begin) * C + from];
           for (Index k = 1; k <= std::min(K, T - t); ++k)
             for (Index c = 0; c < C; ++c) {
               const Edge edge = psi_(t + k, k, from, c);
-              const Value rest = ring_.times(ring_.lift(edge), beta[(t + k) % (2 * K) * C + c]);
+              const Value rest = ring_.times(ring_.lift(edge), beta[(t + k) % slots * C + c]);
               visit(edge, ring_.scaled(ring_.times(before, rest), log_norm_[i]));
               sum.add(rest);
             }
-          beta[t % (2 * K) * C + from] = sum.total();
+          next_[from] = sum.total();
         }
+        std::copy(next_.begin(), next_.end(), beta.data() + t % slots * C);
+      }
     }
   }
 
@@ -83,7 +89,7 @@ class Streaming {
   // Lines 4 to 12 of Alg. 1: v_t from the ring, which then holds it in slot t mod K.
   void step(Index t) {
     const auto [T, K, C] = shape_;
-    for (Index c = 0; c < C; ++c) next_.push_back(ring_.zero());
+    next_.assign(C, ring_.zero());
     Terms<Ring> sum(ring_);
     for (Index c = 0; c < C; ++c) {
       for (Index k = 1; k <= std::min(K, t); ++k)
@@ -92,7 +98,6 @@ class Streaming {
       next_[c] = sum.total();
     }
     std::copy(next_.begin(), next_.end(), alpha_.data() + t % K * C);
-    next_.clear();
   }
   // s_b = max_c v_t(c); alpha <- alpha - s_b. No normaliser where nothing is possible.
   double subtract_largest(Index t) {
@@ -124,10 +129,10 @@ class Streaming {
   Memory& memory_;
   bool normalise_;
   Index interval_ = 1;
-  Array<Value> omega_;      // (N, K, C)
-  Array<double> log_norm_;  // (N)
-  Array<Value> alpha_;      // (K, C)
-  std::vector<Value> next_;
+  Array<Value> omega_;       // (N, K, C)
+  Array<double> log_norm_;   // (N)
+  Array<Value> alpha_;       // (K, C)
+  std::vector<Value> next_;  // (C), the row that is being computed
 };
 
 struct StreamingBackend {

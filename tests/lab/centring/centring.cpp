@@ -51,16 +51,14 @@ LabelledSequence draw(const RareLabels& setting, std::uint64_t seed) {
   std::uniform_int_distribution<int> duration(kShortest, kLongest);
   std::normal_distribution<double> noise(0, setting.noise);
   LabelledSequence drawn;
-  std::vector<Segment> pieces;
   for (std::int64_t begin = 0; begin < setting.length;) {
     const std::int64_t end = std::min<std::int64_t>(setting.length, begin + duration(random));
-    pieces.push_back({begin, end, label(random)});
+    drawn.truth.push_back({begin, end, label(random)});
     for (std::int64_t t = begin; t < end; ++t)
       for (int c = 0; c < kLabels; ++c)
-        drawn.emissions.push_back((c == pieces.back().label ? 3.0 : -1.0) + noise(random));
+        drawn.emissions.push_back((c == drawn.truth.back().label ? 3.0 : -1.0) + noise(random));
     begin = end;
   }
-  drawn.truth = merged(pieces);
   return drawn;
 }
 
@@ -94,8 +92,7 @@ double largest_sum(const std::vector<double>& emissions, int labels, const std::
   return largest;
 }
 
-Agreement compare(const std::vector<Segment>& truth, std::vector<Segment> found, std::int64_t length) {
-  found = merged(found);
+Agreement compare(const std::vector<Segment>& truth, const std::vector<Segment>& found, std::int64_t length) {
   Agreement result;
   for (const Segment& segment : found) ++result.segments[static_cast<std::size_t>(segment.label)];
   const std::vector<int> wanted = positions(truth, length), given = positions(found, length);
@@ -108,7 +105,7 @@ Agreement compare(const std::vector<Segment>& truth, std::vector<Segment> found,
   }
   result.accuracy = right / static_cast<double>(length);
   result.rare_f1 = f1(hits, rare_given, rare_wanted);
-  result.rare_segment_f1 = segment_f1(truth, found);
+  result.rare_segment_f1 = segment_f1(merged(truth), merged(found));
   return result;
 }
 

@@ -31,7 +31,7 @@ struct RareLabels {
 };
 struct LabelledSequence {
   std::vector<double> emissions;  // (T, 3)
-  std::vector<Segment> truth;     // neighbours of one label are merged
+  std::vector<Segment> truth;     // as drawn: neighbours may have the same label
 };
 LabelledSequence draw(const RareLabels& setting, std::uint64_t seed);
 
@@ -43,11 +43,13 @@ std::vector<double> means_of(const std::vector<double>& emissions, int labels);
 double largest_sum(const std::vector<double>& emissions, int labels, const std::vector<double>& baseline);
 
 struct Agreement {
-  std::array<double, 3> segments{};  // decoded, neighbours of one label merged
+  std::array<double, 3> segments{};  // as they are, neighbours of one label counted apart
   double accuracy = 0;               // positions
   double rare_f1 = 0;                // positions of label 2
-  double rare_segment_f1 = 0;        // segments of label 2 that overlap a true one by half of their union
+  // Segments of label 2 that overlap a true one by half of their union; neighbours of one label are merged
+  // first.
+  double rare_segment_f1 = 0;
 };
-Agreement compare(const std::vector<Segment>& truth, std::vector<Segment> found, std::int64_t length);
+Agreement compare(const std::vector<Segment>& truth, const std::vector<Segment>& found, std::int64_t length);
 
 }  // namespace semicrf::lab

@@ -26,7 +26,7 @@ std::vector<Axis> axes_of(const std::string& method, bool full) {
     for (const Index C : {2, 3, 5, 8}) axes[2].shapes.push_back({32 * more, 4, C});
   } else if (is_product(method)) {
     for (const Index T : {20'000, 40'000, 80'000, 160'000}) axes[0].shapes.push_back({T * more, 32, 4});
-    for (const Index K : {64, 128, 256, 512}) axes[1].shapes.push_back({20'000 * more, K, 4});
+    for (const Index K : {512, 1024, 2048, 4096}) axes[1].shapes.push_back({20'000 * more, K, 4});
     for (const Index C : {8, 16, 32, 64}) axes[2].shapes.push_back({10'000 * more, 16, C});
     if (method == "reference")
       for (Axis& axis : axes)

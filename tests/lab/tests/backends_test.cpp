@@ -241,6 +241,22 @@ TEST_CASE("backends: the bytes taken are the bytes predicted, and more than the 
   }
 }
 
+TEST_CASE("streaming: a backward ring of K slots is enough where rows are finished before they are stored") {
+  for (const Shape& shape : {Shape{30, 4, 3}, Shape{30, 1, 2}, Shape{9, 12, 2}}) {
+    const Problem problem = random_problem(shape, testing::test_seed(17), true);
+    std::vector<double> masses[2];
+    for (const Index rings : {1, 2}) {
+      Log ring;
+      Memory memory;
+      const OnTheFly psi(problem);
+      Streaming<Log, OnTheFly> scan(shape, psi, ring, memory, true, true);
+      scan.forward();
+      scan.backward([&](const Edge&, double mass) { masses[rings - 1].push_back(mass); }, rings);
+    }
+    CHECK(masses[0] == masses[1]);
+  }
+}
+
 TEST_CASE("backends: equal transitions for every duration are the usual transitions") {
   const Problem problem = random_problem({60, 7, 3}, testing::test_seed(3), true);
   Problem by_duration = problem;
