@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Other programs on the shapes of figure 2, measured where they are installed and named "not installed" elsewhere:
 
-    python3 tests/lab/peers.py build/paper [--full]
+    python3 tests/lab/peers.py build/paper [--full] [--device cuda]
 
 pytorch-struct (torch_struct) and flash-semicrf (flash_semicrf) for Python, hsmmlearn for Python, mhsmm for R. Nothing is
-installed, and nothing of them is part of this repository. Writes peers.tsv: seconds of processor time and positions per
-second of one forward pass (log Z), the least of three runs, one thread. Peers that take an edge tensor are timed with
-it given.
+installed, and nothing of them is part of this repository. Writes peers.tsv: seconds and positions per second of one
+forward pass (log Z), the least of three runs: processor time of one thread, or with --device cuda the seconds until the
+device is done. Peers that take an edge tensor are timed with it given, on the device.
 """
 
 import argparse
@@ -16,48 +16,63 @@ import shutil
 import subprocess
 import time
 
-HEAD = ("peer", "pass", "T", "K", "C", "seconds", "positions_per_second", "note")
+HEAD = ("peer", "device", "B", "T", "K", "C", "seconds", "positions_per_second", "note")
 
 
-def least(body, repeats=3):
+def least(body, device="cpu", repeats=3):
+    """The shortest of `repeats` runs after one that is not counted (on a device it compiles kernels)."""
+    if device == "cuda":
+        import torch
+        clock, wait = time.perf_counter, torch.cuda.synchronize
+        body()
+        wait()
+    else:
+        clock, wait = time.process_time, lambda: None
     best = float("inf")
     for _ in range(repeats):
-        begin = time.process_time()
+        begin = clock()
         body()
-        best = min(best, time.process_time() - begin)
+        wait()
+        best = min(best, clock() - begin)
     return best
 
 
-def pytorch_struct(shapes):
+def pytorch_struct(shapes, device):
     import torch
     import torch_struct
     torch.set_num_threads(1)
-    for T, K, C in shapes:
-        edges = torch.randn(1, T - 1, K, C, C)
-        lengths = torch.tensor([T])
-        yield (T, K, C), least(lambda: torch_struct.SemiMarkovCRF(edges, lengths=lengths).partition), "edge tensor given"
+    for B, T, K, C in shapes:
+        if B * T * K * C * C * 4 > 40e9 or (K + 1) * C > 1500 and device == "cpu":
+            yield (B, T, K, C), None, "edge tensor of %.0f GB not tried" % (B * T * K * C * C * 4e-9)
+            continue
+        edges = torch.randn(B, T - 1, K, C, C, device=device)
+        lengths = torch.full((B,), T, device=device)
+        with torch.no_grad():
+            yield (B, T, K, C), least(lambda: torch_struct.SemiMarkovCRF(edges, lengths=lengths).partition, device), "edge tensor given"
 
 
-def flash_semicrf(shapes):
+def flash_semicrf(shapes, device):
     import torch
     from flash_semicrf.streaming import semi_crf_streaming_forward
     torch.set_num_threads(1)
-    for T, K, C in shapes:
-        scores = torch.randn(1, T, C, dtype=torch.float64)
-        sums = torch.cat([torch.zeros(1, 1, C, dtype=torch.float64), scores.cumsum(1)], 1)
-        transition, durations = torch.randn(C, C, dtype=torch.float64), torch.randn(K, C, dtype=torch.float64)
-        lengths = torch.tensor([T])
-        yield (T, K, C), least(lambda: semi_crf_streaming_forward(sums, transition, durations, lengths, K)), "its PyTorch path on the processor"
+    real = torch.float32 if device == "cuda" else torch.float64
+    for B, T, K, C in shapes:
+        sums = torch.zeros(B, T + 1, C, device=device, dtype=real)
+        sums[:, 1:] = torch.randn(B, T, C, device=device, dtype=torch.float64).cumsum(1).to(real)
+        transition, durations = (torch.randn(rows, C, device=device, dtype=real) for rows in (C, K))
+        lengths = torch.full((B,), T, device=device)
+        with torch.no_grad():
+            yield (B, T, K, C), least(lambda: semi_crf_streaming_forward(sums, transition, durations, lengths, K), device), str(real).split(".")[1]
 
 
-def hsmmlearn(shapes):
+def hsmmlearn(shapes, device):
     import numpy
     from hsmmlearn.hsmm import GaussianHSMM
-    for T, K, C in shapes:
+    for _, T, K, C in shapes:
         transition = (1 - numpy.eye(C)) / max(1, C - 1)
         model = GaussianHSMM(numpy.arange(C, dtype=float), numpy.ones(C), numpy.full((C, K), 1 / K), transition)
         observed = numpy.random.default_rng(1).normal(size=T)
-        yield (T, K, C), least(lambda: model.decode(observed)), "Viterbi"
+        yield (1, T, K, C), least(lambda: model.decode(observed)), "Viterbi"
 
 
 R_SCRIPT = """
@@ -72,12 +87,12 @@ cat(min(sapply(1:3, function(i) sum(system.time(predict(model, x, method = "vite
 """
 
 
-def mhsmm(shapes):
-    for T, K, C in shapes:
+def mhsmm(shapes, device):
+    for _, T, K, C in shapes:
         found = subprocess.run(["Rscript", "-e", R_SCRIPT, str(T), str(K), str(C)], capture_output=True, text=True)
         if found.returncode != 0:
             raise RuntimeError(found.stderr.strip().splitlines()[-1] if found.stderr.strip() else "Rscript failed")
-        yield (T, K, C), float(found.stdout.split()[-1]), "Viterbi"
+        yield (1, T, K, C), float(found.stdout.split()[-1]), "Viterbi"
 
 
 def installed(peer):
@@ -92,24 +107,31 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--full", action="store_true")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu", help="for the peers that are PyTorch")
     options = parser.parse_args()
-    shapes = [(128, 4, 3), (256, 12, 4), (1024, 24, 4)] + [(4096, 60, 8), (10000, 100, 8)] * options.full
-    part = options.folder / "peers.tsv.part"
+    shapes = [(1, 128, 4, 3), (1, 256, 12, 4), (1, 1024, 24, 4)] + [(1, 4096, 60, 8), (1, 10000, 100, 8)] * options.full
+    peers = [("pytorch-struct", pytorch_struct), ("flash-semicrf", flash_semicrf), ("hsmmlearn", hsmmlearn), ("mhsmm", mhsmm)]
+    if options.device == "cuda":
+        shapes += [(1, 100000, 100, 24), (32, 300, 30, 39)] * options.full
+        del peers[2:]
+    name = "peers.tsv" if options.device == "cpu" else "peers_cuda.tsv"
+    part = options.folder / (name + ".part")
     with part.open("w") as file:
         print(*HEAD, sep="\t", file=file)
-        for peer, measure in (("pytorch-struct", pytorch_struct), ("flash-semicrf", flash_semicrf), ("hsmmlearn", hsmmlearn), ("mhsmm", mhsmm)):
+        for peer, measure in peers:
             if not installed(peer):
                 print("%s: not installed" % peer)
-                print(peer, "-", "-", "-", "-", "-", "-", "not installed", sep="\t", file=file)
+                print(peer, *"-------", "not installed", sep="\t", file=file)
                 continue
             try:
-                for (T, K, C), seconds, note in measure(shapes):
-                    print("%s: T %d K %d C %d: %.4g s" % (peer, T, K, C, seconds))
-                    print(peer, "forward", T, K, C, "%.4g" % seconds, "%.4g" % (T / max(seconds, 1e-9)), note, sep="\t", file=file)
-            except Exception as error:  # a peer of another version must not stop the rest
+                for (B, T, K, C), seconds, note in measure(shapes, options.device):
+                    text = ("%.4g" % seconds, "%.4g" % (B * T / max(seconds, 1e-9))) if seconds is not None else ("-", "-")
+                    print("%s: B %d T %d K %d C %d: %s s %s" % (peer, B, T, K, C, text[0], note), flush=True)
+                    print(peer, options.device, B, T, K, C, *text, note, sep="\t", file=file, flush=True)
+            except Exception as error:  # a peer of another version, or out of memory, must not stop the rest
                 print("%s: failed: %s" % (peer, error))
-                print(peer, "-", "-", "-", "-", "-", "-", "failed: " + " ".join(str(error).split()), sep="\t", file=file)
-    part.rename(options.folder / "peers.tsv")
+                print(peer, *"-------", "failed: " + " ".join(str(error).split())[:200], sep="\t", file=file)
+    part.rename(options.folder / name)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #include "lab/product.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <ctime>
 #include <stdexcept>
@@ -97,6 +98,10 @@ Marginals marginals(Engine& engine, const Sequence& sequence) {
   for (const ChunkReport& chunk : window.chunks)
     found.normalization_error = std::max(found.normalization_error, chunk.max_normalization_error);
   return found;
+}
+
+double clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 double processor_seconds() { return static_cast<double>(std::clock()) / CLOCKS_PER_SEC; }

@@ -43,7 +43,11 @@ struct Marginals {
 };
 Marginals marginals(Engine& engine, const Sequence& sequence);
 
-// Processor seconds of this process so far.
+// Processor seconds of this process so far; seconds of the clock, for engines whose work is on a device.
 double processor_seconds();
+double clock_seconds();
+inline double seconds_for(const std::string& method) {
+  return method.starts_with("cuda") ? clock_seconds() : processor_seconds();
+}
 
 }  // namespace semicrf::lab

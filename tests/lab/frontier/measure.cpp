@@ -27,12 +27,12 @@ std::size_t product_bytes(const Engine& engine, Pass pass, const Shape& shape) {
 }
 
 template <class Body>
-double least_seconds(double least, Body body) {
+double least_seconds(const std::string& method, double least, Body body) {
   double best = 0, spent = 0;
   for (int repeat = 0; repeat == 0 || spent < least; ++repeat) {
-    const double begin = processor_seconds();
+    const double begin = seconds_for(method);
     body();
-    const double seconds = processor_seconds() - begin;
+    const double seconds = seconds_for(method) - begin;
     best = repeat == 0 ? seconds : std::min(best, seconds);
     spent += std::max(seconds, 1e-5);
   }
@@ -78,7 +78,7 @@ Cost cost(const std::string& method, Pass pass, const Shape& shape, double least
       sequence.f32.assign(sequence.f64.begin(), sequence.f64.end());
       sequence.f64.clear();
     }
-    found.seconds = least_seconds(least, [&] {
+    found.seconds = least_seconds(method, least, [&] {
       if (pass == Pass::kForward)
         log_partition(*engine, sequence);
       else
@@ -91,7 +91,7 @@ Cost cost(const std::string& method, Pass pass, const Shape& shape, double least
     Log ring;
     Memory memory(limit);
     double log_partition = 0;
-    found.seconds = least_seconds(least, [&] {
+    found.seconds = least_seconds(method, least, [&] {
       if (pass == Pass::kForward) {
         log_partition = Backend::run(problem, ring, memory, ForwardOnly{});
         return;

@@ -1,8 +1,11 @@
 // Figure 2 of the paper, A to G, on the processor.
+#include <algorithm>
+#include <cstdio>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "engine/batch.h"
 #include "lab/frontier/measure.h"
 #include "lab/product.h"
 #include "lab/tables/table.h"
@@ -101,6 +104,44 @@ void write_long(const Run& run) {
   for (const Index K : {2000, 4000, 8000}) measure("G", run.pick<Index>(1, 32), {50'000, K, 6}, run.full);
 }
 
+// E and G on a card: log Z of B sequences, from scores in the host's memory to numbers there, beside what the
+// paper's kernel was measured at from scores on the device (docs/paper.md).
+void write_card(const Run& run) {
+  if (!gpu_obstacle().empty()) {
+    std::fprintf(stderr, "frontier: %s: frontier_card.tsv is left out\n", gpu_obstacle().c_str());
+    return;
+  }
+  Table table(
+      run, "frontier_card.tsv",
+      {"B", "T", "K", "C", "seconds", "positions_per_second", "flash_semicrf_positions_per_second", "ratio"});
+  struct Row {
+    Index B;
+    Shape shape;
+    double theirs;  // 0: not measured
+  };
+  for (const Row& row :
+       {Row{1, {100'000, 100, 24}, 20.6e3}, Row{1, {1'000'000, 200, 6}, 15.5e3},
+        Row{2, {100'000, 1000, 24}, 2.9e3}, Row{32, {50'000, 2000, 6}, 49.5e3}, Row{32, {50'000, 4000, 6}, 0},
+        Row{32, {50'000, 8000, 6}, 0}, Row{32, {300, 30, 39}, 1.14e6}}) {
+    const Problem problem = random_problem(row.shape, 1, false);
+    const auto engine = product_engine("cuda float", chain_of(problem));
+    Sequence sequence = sequence_of(problem);
+    sequence.f32.assign(sequence.f64.begin(), sequence.f64.end());
+    sequence.f64.clear();
+    const std::vector<ScoreWindow> batch(row.B, sequence.whole(static_cast<int>(row.shape.C)));
+    double least = 0;
+    for (int repeat = 0; repeat < 6; ++repeat) {  // the first starts the device
+      const double begin = clock_seconds();
+      engine->batches().log_partitions(batch);
+      const double seconds = clock_seconds() - begin;
+      least = repeat < 2 ? seconds : std::min(least, seconds);
+    }
+    const double speed = static_cast<double>(row.B * row.shape.T) / least;
+    table.row(row.B, row.shape.T, row.shape.K, row.shape.C, least, speed, row.theirs,
+              row.theirs > 0 ? speed / row.theirs : 0.0);
+  }
+}
+
 }  // namespace
 
 void write_frontier(const Run& run) {
@@ -108,6 +149,7 @@ void write_frontier(const Run& run) {
   write_largest(run);
   write_times(run);
   write_long(run);
+  write_card(run);
 }
 
 }  // namespace semicrf::lab

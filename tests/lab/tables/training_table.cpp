@@ -53,9 +53,9 @@ void write_training(const Run& run) {
               {"engine", "B", "T", "C", "K", "epochs", "first_nll", "final_nll", "relative_difference",
                "curve_cosine", "seconds"});
   for (Trainer& trainer : trainers) {
-    const double begin = processor_seconds();
+    const double begin = seconds_for(trainer.name);
     trainer.curve = train(data, epochs, trainer.evaluate);
-    trainer.seconds = processor_seconds() - begin;
+    trainer.seconds = seconds_for(trainer.name) - begin;
     const std::vector<double>& truth = trainers.front().curve;
     table.row(trainer.name, B, T, C, K, epochs, trainer.curve.front(), trainer.curve.back(),
               std::fabs(trainer.curve.back() - truth.back()) / std::fabs(truth.back()),

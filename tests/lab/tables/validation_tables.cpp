@@ -77,9 +77,9 @@ void write_batch(Table& table, const Batch& batch, const std::vector<std::string
     double seconds = 0, against_double = 0;
     for (int b = 0; b < batch.B; ++b) {
       const Sequence sequence = batch.draw(batch.length(b), b, single);
-      const double begin = processor_seconds();
+      const double begin = seconds_for(name);
       const Marginals found = marginals(*engine, sequence);
-      seconds += processor_seconds() - begin;
+      seconds += seconds_for(name) - begin;
       invariants.add(found, batch.labels);
       if (!single || b > 0) continue;
       const auto exact = marginals(*product_engine("cpu double", batch.model, threads()), sequence);
@@ -101,8 +101,11 @@ void write_invariants(const Run& run) {
           return noise_sequence(length, C, static_cast<std::uint64_t>(b + 1), single);
         }};
   };
-  write_batch(table, untrained("a", 4, 2000, 32, 50), {"reference", "cpu double", "cpu float"});
-  write_batch(table, untrained("b", run.pick(3, 142), 100'000, 24, 100), {"cpu float"});
+  write_batch(table, untrained("a", 4, 2000, 32, 50), product_engines());
+  std::vector<std::string> single;
+  for (const std::string& name : product_engines())
+    if (name.ends_with("float")) single.push_back(name);
+  write_batch(table, untrained("b", run.pick(3, 142), 100'000, 24, 100), single);
   // As the issue asks: where segments are long, so that the posterior is one of segments.
   for (const double mean : {20.0, 1000.0}) {
     const int C = 24, K = 100;
