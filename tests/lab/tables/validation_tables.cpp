@@ -102,10 +102,10 @@ void write_invariants(const Run& run) {
         }};
   };
   write_batch(table, untrained("a", 4, 2000, 32, 50), product_engines());
-  std::vector<std::string> single;
+  std::vector<std::string> in_float;
   for (const std::string& name : product_engines())
-    if (name.ends_with("float")) single.push_back(name);
-  write_batch(table, untrained("b", run.pick(3, 142), 100'000, 24, 100), single);
+    if (name.ends_with("float")) in_float.push_back(name);
+  write_batch(table, untrained("b", run.pick(3, 142), 100'000, 24, 100), in_float);
   // As the issue asks: where segments are long, so that the posterior is one of segments.
   for (const double mean : {20.0, 1000.0}) {
     const int C = 24, K = 100;
