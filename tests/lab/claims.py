@@ -221,9 +221,11 @@ def complexity(claims, rows):
     for method in dict.fromkeys(row["method"] for row in rows):
         here = [first(rows, method=method, axis=axis, **{"pass": "forward+backward"}) for axis in "TKC"]
         ours = [row["exponent_of_time"] for row in here] + [row["exponent_of_memory"] for row in here]
-        paper = stated.get(method, (1, 1, 1, None, None, None))
+        paper = stated.get(method, (1, 1, 2, None, None, None))
         close = all(want is None or abs(got - want) < 0.45 for got, want in zip(ours, paper))
-        said = "T^%g K^%g C^%g" % paper[:3] + ("; T^%g K^%g C^%g" % paper[3:] if paper[3] is not None else " (product: K C + C^2)")
+        if method not in stated:  # fixed costs hide K and C where they are small: no more than the bound
+            close = all(want is None or got < want + 0.2 for got, want in zip(ours, paper))
+        said = "T^%g K^%g C^%g" % paper[:3] + ("; T^%g K^%g C^%g" % paper[3:] if paper[3] is not None else " at most (the product: T (K C + C^2))")
         claims.add("Tables 3, B.2", "exponents of time; of memory: " + method, said,
                    "T^%.2f K^%.2f C^%.2f; T^%.2f K^%.2f C^%.2f" % tuple(ours), verdict(close), LAB + "complexity")
 
