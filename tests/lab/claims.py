@@ -156,7 +156,7 @@ def semirings(claims, rows, durations):
     for ring in dict.fromkeys(row["semiring"] for row in rows):
         here = [row for row in rows if row["semiring"] == ring]
         worst = max(max(row["error_of_total"], row["error_through_edges"]) for row in here)
-        claims.add("B.1", "%s semiring, %d backends against enumeration" % (ring, len(here)), "named", "worst error %.1e" % worst,
+        claims.add("App. B", "%s semiring, %d backends against enumeration" % (ring, len(here)), "named", "worst error %.1e" % worst,
                    verdict(worst < 1e-11), LAB + "semirings")
     worst = max(row["error_of_marginals"] for row in durations)
     claims.add("B, durations", "%d kinds of durations" % len({row["kind"] for row in durations}), "4 and the table", "worst error %.1e" % worst,
@@ -182,7 +182,7 @@ def frontier(claims, times, memory, largest, long_rows):
                "; ".join("%s %.0f K" % (name, size / 1024) for name, size in bytes_of.items()),
                verdict(bytes_of["binary-tree"] > 10 * bytes_of["linear-scan"]), command)
     halves = bytes_of["block-triangular"] / bytes_of["binary-tree"]
-    claims.add("B.3", "block-triangular storage against the tree's", "about half", "%.2f" % halves, verdict(halves <= 0.6), command)
+    claims.add("Backend 2", "block-triangular storage against the tree's", "about half", "%.2f" % halves, verdict(halves <= 0.6), command)
     for T in (64.0, 4096.0):
         row = {name: first(largest, method=name, T=T, limit_mib=49152.0)["largest_n"] for name in ("binary-tree", "sharded-tree", "linear-scan", "streaming")}
         claims.add("Fig. 2D", "largest n in 48 GiB, T %g, C 3 (K <= T)" % T, "trees 100 to 150, falling with T",
@@ -195,11 +195,11 @@ def frontier(claims, times, memory, largest, long_rows):
     T = max(row["T"] for row in times if row["method"] == "binary-tree")
     plain, vector = (seconds(name, "forward", T, 12) for name in ("linear-scan", "vectorised-scan"))
     if plain and vector:
-        claims.add("B.4", "vectorised scan over linear scan", "2 to 3 times", "%.1f times (forward, K 12 C 4)" % (plain / vector),
+        claims.add("Backend 3", "vectorised scan over linear scan", "2 to 3 times", "%.1f times (forward, K 12 C 4)" % (plain / vector),
                    verdict(plain / vector >= 1.5), command)
     tree, triangle = (seconds(name, "forward", T, 8) for name in ("binary-tree", "block-triangular"))
     if tree and triangle:
-        claims.add("B.3", "block-triangular is not faster than the tree", "not faster", "%.2f of its time (forward, T %g K 8 C 3)" % (triangle / tree, T),
+        claims.add("Backend 2", "block-triangular is not faster than the tree", "not faster", "%.2f of its time (forward, T %g K 8 C 3)" % (triangle / tree, T),
                    verdict(triangle >= tree, "differs"), command)
     streaming, product = (seconds(name, "forward", T, 24) for name in ("streaming", "cpu float"))
     if streaming and product:
@@ -226,7 +226,7 @@ def complexity(claims, rows):
         if method not in stated:  # fixed costs hide K and C where they are small: no more than the bound
             close = all(want is None or got < want + 0.2 for got, want in zip(ours, paper))
         said = "T^%g K^%g C^%g" % paper[:3] + ("; T^%g K^%g C^%g" % paper[3:] if paper[3] is not None else " at most (the product: T (K C + C^2))")
-        claims.add("Tables 3, B.2", "exponents of time; of memory: " + method, said,
+        claims.add("Table 3, App. B", "exponents of time; of memory: " + method, said,
                    "T^%.2f K^%.2f C^%.2f; T^%.2f K^%.2f C^%.2f" % tuple(ours), verdict(close), LAB + "complexity")
 
 

@@ -1,4 +1,4 @@
-// Edge marginals to gradients of log Z: equations (D.17) to (D.20) of the paper.
+// Edge marginals to gradients of log Z: equations (D.16) to (D.20) of the paper.
 #pragma once
 
 #include <cmath>
@@ -26,7 +26,7 @@ struct Gradients {
         by_duration_(problem.by_duration) {}
 
   void add(const Edge& edge, double log_mass, double log_partition) {
-    const double mu = std::exp(log_mass - log_partition);  // (D.17)
+    const double mu = std::exp(log_mass - log_partition);  // (D.16)
     S[edge.t * labels_ + edge.to] += mu;
     S[(edge.t - edge.k) * labels_ + edge.to] -= mu;
     const Index row = by_duration_ ? (edge.k - 1) * labels_ : 0;

@@ -30,7 +30,7 @@ const std::vector<Command>& commands() {
       {"semirings", "semirings and durations against enumeration (App. B)", write_semirings},
       {"low-rank", "transitions that depend on the duration", write_low_rank},
       {"frontier", "time and memory of every backend (Fig. 2)", write_frontier},
-      {"complexity", "measured exponents in T, K and C (Tables 3 and B.2)", write_complexity},
+      {"complexity", "measured exponents in T, K and C (Table 3, App. B)", write_complexity},
   };
   return all;
 }

@@ -1,4 +1,4 @@
-// Binary tree (App. B.2, "Backend 1") over n = (K+1) C states, and its sharded variant with checkpoints.
+// Binary tree (App. B, "Backend 1") over n = (K+1) C states, and its sharded variant with checkpoints.
 //
 // State (r, c) at a boundary: r positions are left of a segment of label c; (0, c): such a segment ends here.
 // One step from boundary s to s+1 is the matrix

@@ -1,4 +1,4 @@
-// Block-triangular tree (App. B.3 "Backend 2", and the node pattern of App. C).
+// Block-triangular tree (App. B, "Backend 2", and the node pattern of App. C).
 //
 // A node stands for the boundaries a .. b-1, S = b - a of them. Its matrix is indexed by the first boundary
 // that a segmentation has there, d1 positions from the left edge, and the last one, d2 positions from the
@@ -7,7 +7,7 @@
 //   N[(d1, c1), (d2, c2)] = sum over what lies between them; a segment of c1 ends at the first, one of c2 at
 //   the last
 //
-// First <= last means d1 + d2 <= S - 1: the anti-diagonal triangle of (C.2), with D = min(K, S) durations
+// First <= last means d1 + d2 <= S - 1: the anti-diagonal triangle of (C.3), with D = min(K, S) durations
 // (counted from 0 here). Only these blocks are stored, each C x C and dense. Two children are joined by the
 // segments that cross the middle, J[(e, c), (d, c')] = psi of duration e + d + 1 <= K, which is triangular,
 // too:

@@ -1,8 +1,8 @@
 // Full edge tensor: potentials, messages and marginals all stored, as automatic differentiation does it.
 //
-//   alpha_t(c) = (+)_{k, c'} alpha_{t-k}(c') (x) psi(t, k, c, c')        alpha_0 = one    (App. B.4)
+//   alpha_t(c) = (+)_{k, c'} alpha_{t-k}(c') (x) psi(t, k, c, c')        alpha_0 = one    (App. B, Backend 3)
 //   beta_s(c') = (+)_{k, c} psi(s+k, k, c, c') (x) beta_{s+k}(c)         beta_T = one
-//   mu(t, k, c, c') = alpha_{t-k}(c') (x) psi(t, k, c, c') (x) beta_t(c)                  (D.17)
+//   mu(t, k, c, c') = alpha_{t-k}(c') (x) psi(t, k, c, c') (x) beta_t(c)                  (D.16)
 //
 // Time O(T K C^2), memory O(T K C^2), twice when the marginals are wanted.
 #pragma once

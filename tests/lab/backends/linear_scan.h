@@ -1,4 +1,4 @@
-// Linear scan (App. B.4, "Backend 3"): the textbook recursion left to right over a stored edge tensor, one
+// Linear scan (App. B, "Backend 3"): the textbook recursion left to right over a stored edge tensor, one
 // term after the other; messages alpha and beta stored, marginals handed out edge by edge.
 //
 // Time O(T K C^2); memory O(T C) for messages beside the tensor's O(T K C^2).

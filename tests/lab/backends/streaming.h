@@ -5,7 +5,7 @@
 // Time O(T K C^2), a third of it for the second forward run; memory O(K C + sqrt(T/K) K C), independent of
 // the edge tensor. Works for every K >= 1: the special cases K = 1 and K = 2 of App. D are not needed.
 //
-// The ring scan (App. B.5, "Backend 4") is the same without normalisers, over a stored edge tensor.
+// The ring scan (App. B, "Backend 4") is the same without normalisers, over a stored edge tensor.
 #pragma once
 
 #include "lab/backends/backend.h"

@@ -1,4 +1,5 @@
-// A matrix of C x C blocks of which only those of an anti-diagonal triangle are stored (App. B.3 and C.2).
+// A matrix of C x C blocks of which only those of an anti-diagonal triangle are stored (App. B, Backend 2;
+// C.3).
 #pragma once
 
 #include <vector>

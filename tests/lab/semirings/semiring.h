@@ -1,4 +1,4 @@
-// What a semiring is here (App. B.1 of the paper, "Semiring Abstraction"): a struct with
+// What a semiring is here (App. B of the paper, "Semiring Abstraction"): a struct with
 //
 //   Value                     what is added and multiplied
 //   zero(), one()             nothing, and the empty product
