@@ -11,7 +11,7 @@ CONFIGURE := cmake --preset release $(if $(wildcard build/release/CMakeCache.txt
 # Where there is no GPU, make demo leaves the CUDA engine out: its kernels take most of a build.
 HAS_GPU := nvidia-smi -L 2>/dev/null | grep -q '^GPU' || test -e /dev/nvidia0
 
-.PHONY: help packages build build-sanitized demo demo-program package portable test bench format check-format lint clean
+.PHONY: help packages build build-sanitized demo demo-program package portable test bench paper paper-small lab format check-format lint clean
 
 help:
 	@echo 'make demo    build the program, then decode, posterior, eval, train and report on the tracks in data/'
@@ -20,6 +20,8 @@ help:
 	@echo 'make package a Debian package of the program, build/release/semicrf_VERSION-1_ARCH.deb'
 	@echo 'make portable an archive that runs on other distributions, build/portable/semicrf-VERSION-linux-ARCH.tar.xz'
 	@echo 'make bench   measure speed and accuracy on this machine, JSON lines'
+	@echo 'make paper   the tables and pictures of docs/paper.md, build/paper/, at the sizes of the paper: up to two hours'
+	@echo 'make paper-small  the same at sizes that take about ten minutes'
 	@echo 'make format  lay out all sources with clang-format'
 	@echo 'make lint    check the layout, and run clang-tidy over all sources'
 	@echo 'make clean   remove build/'
@@ -94,6 +96,18 @@ test: build build-sanitized
 
 bench: build
 	$(PROGRAM) bench
+
+# The laboratory (tests/lab) in a build folder of its own.
+PAPER := build/paper
+lab: packages
+	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),$(shell { $(HAS_GPU); } && echo AUTO || echo OFF))
+	cmake --build --preset lab --parallel $(JOBS) --target semicrf-lab
+
+paper: lab
+	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER) --full
+
+paper-small: lab
+	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER)
 
 format:
 	clang-format -i $(SOURCES)

@@ -5,6 +5,7 @@ target_compile_options(semicrf_options INTERFACE
 # GCC takes a source that another one includes for a header, in which unnamed namespaces would be a mistake.
 if(SEMICRF_UNITY OR SEMICRF_SANITIZE)
   target_compile_options(semicrf_options INTERFACE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+endif()
 # Processors whose baseline fuses multiplications and additions would give other bytes than x86-64, whose baseline does not.
 # The kernels say themselves where they fuse.
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

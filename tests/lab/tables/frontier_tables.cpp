@@ -1,0 +1,155 @@
+// Figure 2 of the paper, A to G, on the processor.
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/batch.h"
+#include "lab/frontier/measure.h"
+#include "lab/product.h"
+#include "lab/tables/table.h"
+
+namespace semicrf::lab {
+namespace {
+
+constexpr std::size_t kMebibyte = std::size_t{1} << 20;
+
+// A, B and E: time per position against n = (K+1) C for several T. A method that has taken longer than
+// `longest` is not asked again with a larger n.
+void write_times(const Run& run) {
+  Table table(run, "frontier_times.tsv",
+              {"method", "pass", "T", "K", "C", "n", "seconds", "seconds_per_position", "bytes",
+               "positions_per_second"});
+  const double longest = run.pick(0.4, 8.0), least = run.pick(0.01, 0.1);
+  const std::size_t limit = run.pick<std::size_t>(512, 4096) * kMebibyte;
+  const std::vector<Shape> models{{0, 2, 2},  {0, 4, 3},  {0, 8, 3}, {0, 12, 4},
+                                  {0, 24, 4}, {0, 30, 5}, {0, 60, 8}};
+  for (const std::string& method : all_methods())
+    for (const Pass pass : {Pass::kForward, Pass::kBoth})
+      for (const Index T : run.pick<std::vector<Index>>({64, 256, 1024}, {64, 128, 256, 512, 1024, 4096}))
+        for (const Shape& model : models) {
+          const Shape shape{T, model.K, model.C};
+          const Cost found = cost(method, pass, shape, least, limit);
+          if (found.refused) break;
+          const auto positions = static_cast<double>(T);
+          table.row(method, name_of(pass), T, shape.K, shape.C, (shape.K + 1) * shape.C, found.seconds,
+                    found.seconds / positions, found.bytes, positions / found.seconds);
+          if (found.seconds > longest) break;
+        }
+}
+
+// C: T = 128, K = 4, C = 3.
+void write_memory(const Run& run) {
+  Table table(run, "frontier_memory.tsv", {"method", "pass", "T", "K", "C", "bytes"});
+  const Shape shape{128, 4, 3};
+  for (const std::string& method : all_methods())
+    for (const Pass pass : {Pass::kForward, Pass::kBoth})
+      table.row(method, name_of(pass), shape.T, shape.K, shape.C, predicted_bytes(method, pass, shape));
+}
+
+// D and F: the largest n (C = 3) that fits a limit, by bisection over K; and that the answer is right: where
+// the limit is small enough to try, the largest runs and the next one is refused.
+void write_largest(const Run& run) {
+  Table table(run, "frontier_largest.tsv",
+              {"method", "limit_mib", "T", "C", "largest_K", "largest_n", "tried"});
+  constexpr Index kLabels = 3, kMostDurations = 100'000;
+  for (const std::size_t limit_mib : {std::size_t{1}, std::size_t{1024}, std::size_t{48} * 1024})
+    for (const std::string& method : all_methods())
+      for (const Index T : {64, 128, 256, 512, 1024, 4096, 16384, 100'000, 1'000'000}) {
+        const std::size_t limit = limit_mib * kMebibyte;
+        const auto fits = [&](Index K) {
+          return predicted_bytes(method, Pass::kBoth, {T, K, kLabels}) <= limit;
+        };
+        const Index K = bisect(1, std::min<Index>(T, kMostDurations), fits);
+        std::string tried = "no";
+        if (limit_mib == 1 && T <= run.pick<Index>(128, 1024) && K > 0 && !is_product(method)) {
+          const Shape largest{T, K, kLabels}, next{T, K + 1, kLabels};
+          const bool runs = !cost(method, Pass::kBoth, largest, 0, limit).refused;
+          const bool refused = K == T || cost(method, Pass::kBoth, next, 0, limit).refused;
+          tried = runs && refused ? "runs; the next is refused" : "wrong";
+        }
+        table.row(method, limit_mib, T, kLabels, K, (K + 1) * kLabels, tried);
+      }
+}
+
+// G, and flat in T: the product alone.
+void write_long(const Run& run) {
+  Table table(run, "frontier_long.tsv",
+              {"figure", "method", "pass", "B", "T", "K", "C", "threads", "seconds", "positions_per_second"});
+  const int threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const auto measure = [&](const char* figure, Index B, const Shape& shape, bool both) {
+    const Problem problem = random_problem(shape, 1, false);
+    const auto engine = product_engine("cpu float", chain_of(problem), threads);
+    Sequence sequence = sequence_of(problem);
+    sequence.f32.assign(sequence.f64.begin(), sequence.f64.end());
+    sequence.f64.clear();
+    for (const bool backward : {false, true}) {
+      if (backward && !both) continue;
+      const double begin = processor_seconds();
+      for (Index b = 0; b < B; ++b) {
+        if (backward)
+          marginals(*engine, sequence);
+        else
+          log_partition(*engine, sequence);
+      }
+      const double seconds = processor_seconds() - begin;
+      table.row(figure, "cpu float", name_of(backward ? Pass::kBoth : Pass::kForward), B, shape.T, shape.K,
+                shape.C, threads, seconds, static_cast<double>(B * shape.T) / seconds);
+    }
+  };
+  for (const Index T :
+       run.pick<std::vector<Index>>({10'000, 100'000}, {10'000, 100'000, 1'000'000, 4'000'000}))
+    measure("flat in T", 1, {T, 100, 24}, true);
+  for (const Index K : {2000, 4000, 8000}) measure("G", run.pick<Index>(1, 32), {50'000, K, 6}, run.full);
+}
+
+// E and G on a card: log Z of B sequences, from scores in the host's memory to numbers there, beside what the
+// paper's kernel was measured at from scores on the device (docs/paper.md).
+void write_card(const Run& run) {
+  if (!gpu_obstacle().empty()) {
+    std::fprintf(stderr, "frontier: %s: frontier_card.tsv is left out\n", gpu_obstacle().c_str());
+    return;
+  }
+  Table table(
+      run, "frontier_card.tsv",
+      {"B", "T", "K", "C", "seconds", "positions_per_second", "flash_semicrf_positions_per_second", "ratio"});
+  struct Row {
+    Index B;
+    Shape shape;
+    double theirs;  // 0: not measured
+  };
+  for (const Row& row :
+       {Row{1, {100'000, 100, 24}, 20.6e3}, Row{1, {1'000'000, 200, 6}, 15.5e3},
+        Row{2, {100'000, 1000, 24}, 2.9e3}, Row{32, {50'000, 2000, 6}, 49.5e3}, Row{32, {50'000, 4000, 6}, 0},
+        Row{32, {50'000, 8000, 6}, 0}, Row{32, {300, 30, 39}, 1.14e6}}) {
+    const Problem problem = random_problem(row.shape, 1, false);
+    const auto engine = product_engine("cuda float", chain_of(problem));
+    Sequence sequence = sequence_of(problem);
+    sequence.f32.assign(sequence.f64.begin(), sequence.f64.end());
+    sequence.f64.clear();
+    const std::vector<ScoreWindow> batch(row.B, sequence.whole(static_cast<int>(row.shape.C)));
+    double least = 0;
+    for (int repeat = 0; repeat < 6; ++repeat) {  // the first starts the device
+      const double begin = clock_seconds();
+      engine->batches().log_partitions(batch);
+      const double seconds = clock_seconds() - begin;
+      least = repeat < 2 ? seconds : std::min(least, seconds);
+    }
+    const double speed = static_cast<double>(row.B * row.shape.T) / least;
+    table.row(row.B, row.shape.T, row.shape.K, row.shape.C, least, speed, row.theirs,
+              row.theirs > 0 ? speed / row.theirs : 0.0);
+  }
+}
+
+}  // namespace
+
+void write_frontier(const Run& run) {
+  write_memory(run);
+  write_largest(run);
+  write_times(run);
+  write_long(run);
+  write_card(run);
+}
+
+}  // namespace semicrf::lab

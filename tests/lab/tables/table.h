@@ -1,0 +1,68 @@
+// A TSV file of the laboratory: a head line of names, then rows. Written to a temporary name, renamed when
+// complete.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace semicrf::lab {
+
+// Where tables go, and how large the experiments are.
+struct Run {
+  std::filesystem::path out;
+  std::filesystem::path data;  // real segmentations, where they are
+  bool full = false;           // sizes of the paper; else those that take minutes
+  template <class Value>
+  Value pick(Value small, Value large) const {
+    return full ? large : small;
+  }
+};
+
+class Table {
+ public:
+  Table(const Run& run, const std::string& name, const std::vector<std::string>& columns);
+  ~Table() noexcept(false);  // throws WriteError where the file could not be completed
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  template <class... Values>
+  void row(const Values&... values) {
+    std::string line;
+    ((line += text(values) + '\t'), ...);
+    write(line);
+  }
+
+ private:
+  static std::string text(const std::string& value) { return value; }
+  static std::string text(const char* value) { return value; }
+  template <class Number>
+  requires std::is_arithmetic_v<Number>
+  static std::string text(Number value) {
+    if constexpr (std::is_integral_v<Number>)
+      return std::to_string(value);
+    else
+      return real(static_cast<double>(value));
+  }
+  static std::string real(double value);  // 10 digits at most
+  void write(std::string line);           // a line that ends in a tab
+
+  std::filesystem::path path_, temporary_;
+  std::ofstream file_;
+  std::size_t columns_;
+};
+
+// Tables by the command that makes them.
+void write_banded(const Run& run);
+void write_centring(const Run& run);
+void write_validation(const Run& run);
+void write_training(const Run& run);
+void write_semirings(const Run& run);
+void write_low_rank(const Run& run);
+void write_frontier(const Run& run);
+void write_complexity(const Run& run);
+
+}  // namespace semicrf::lab
