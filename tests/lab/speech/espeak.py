@@ -33,7 +33,8 @@ class Missing(Exception):
 
 
 class Speaker:
-    """One per process: the library has one state."""
+    """One per process: the library has one state, which what was spoken before changes a little. A fresh process that speaks
+    the same sentences in the same order gets the same samples."""
 
     def __init__(self):
         try:
