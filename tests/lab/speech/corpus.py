@@ -28,9 +28,10 @@ import sentences
 LANGUAGE = "en-us"
 # Variants of espeak-ng's voice whose closures are silent (breathy ones fill them with noise).
 VOICES = {
-    "train": "m1 m3 m4 m5 m7 f1 belinda linda Lee Mike Denis quincy".split(),
-    "dev": "m6 aunty".split(),
-    "test": "m8 grandma steph paul".split(),
+    "train": """m1 m3 m4 m5 m7 f1 belinda linda Lee Mike Denis quincy Andrea anika Jacky john max rob robert sandro travis zac
+        shelby victor""".split(),
+    "dev": "m6 aunty iven pedro".split(),
+    "test": "m8 grandma steph paul Alex norbert".split(),
 }
 SPEEDS, PITCHES = (150, 230), (25, 75)     # words per minute; espeak-ng's own scale from 0 to 100
 NOISE_DB = (10, 30)                        # power of the speech over that of the noise

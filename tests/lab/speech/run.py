@@ -106,9 +106,7 @@ def convergence(program, folder, development, steps):
     for name, longest, window in models.MODELS[:2]:
         for iterations in steps:
             done = models.train(program, folder, development, longest, window, iterations, "step.json")
-            row = {"model": name, "K": longest, **models.judge(program, folder, "step.json"), **done}
-            if row["iterations"] == iterations:
-                rows.append(row)
+            rows.append({"model": name, "K": longest, **models.judge(program, folder, "step.json"), **done})
     return rows
 
 
@@ -145,8 +143,8 @@ def main():
         print("skipped: %s" % error)
         return MISSING
     options.out.mkdir(parents=True, exist_ok=True)
-    sizes = {"train": 60, "dev": 10, "test": 20} if options.small else {"train": 320, "dev": 40, "test": 80}
-    iterations, steps = (20, [1, 5, 20]) if options.small else (80, [1, 2, 5, 10, 20, 40])
+    sizes = {"train": 60, "dev": 10, "test": 20} if options.small else {"train": 240, "dev": 32, "test": 72}
+    iterations, steps = (15, [1, 4]) if options.small else (40, [1, 3, 10])
     runs = []
     with tempfile.TemporaryDirectory() as temporary:
         program = Program(options.program, temporary)
@@ -166,7 +164,7 @@ def main():
                 write_table(options.out / "speech_runs.tsv", RUN_COLUMNS, runs)
             if seed == 1:
                 write_text(options.out / "speech_posteriors.svg", picture(program, folder, corpus))
-                rows = convergence(program, folder, development, steps)
+                rows = convergence(program, folder, development, steps) + runs[:2]
                 write_table(options.out / "speech_training.tsv", ["model", "K", "iterations"] + [key for key, *_ in METRICS],
                             rows)
                 write_text(options.out / "speech_training.svg", pictures.training(rows))
