@@ -89,7 +89,9 @@ class Panel:
     def ticks(self, ends, log):
         if log:
             powers = [10.0 ** n for n in range(math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1])) + 1)]
-            return [value for value in powers if ends[0] * 0.999 <= value <= ends[1] * 1.001]
+            parts = (1,) if ends[1] >= 100 * ends[0] else (1, 2, 5)
+            steps = [power * part for power in powers for part in parts]
+            return [value for value in steps if ends[0] * 0.999 <= value <= ends[1] * 1.001]
         step = nice_step(ends[1] - ends[0])
         return [n * step for n in range(math.ceil(ends[0] / step - 1e-9), math.floor(ends[1] / step + 1e-9) + 1)]
 
