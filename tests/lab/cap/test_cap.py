@@ -76,7 +76,7 @@ class LabellingLikelihood(unittest.TestCase):
 
 class Pictures(unittest.TestCase):
     def test_steps_are_round(self):
-        self.assertEqual([svg.nice_step(span) for span in (1, 3.9, 0.07, 800)], [0.5, 1, 0.02, 200])
+        self.assertEqual([svg.nice_step(span) for span in (1, 3.9, 0.07, 800)], [0.2, 1, 0.02, 200])
 
     def test_a_picture_of_the_results_is_svg(self):
         rows = [{"data": "yeast", "K": k, "tail": tail, "boundary_f1_near": 0.5 + k / 1000, "segment_f1": 0.6,

@@ -61,7 +61,7 @@ def png(values):
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", zlib.compress(rows, 9)) + chunk(b"IEND", b"")
 
 
-def nice_step(span, parts=4):
+def nice_step(span, parts=6):
     """1, 2 or 5 times a power of ten: about `parts` steps in `span`."""
     rough = span / parts
     power = 10 ** math.floor(math.log10(rough))

@@ -123,7 +123,7 @@ def summary(runs):
                "difference": difference[0], "difference_sd": difference[1], "corpora": len(chain)}
         for model, column in (("chain", "k1"), ("semi", "k30"), ("semi+heads", "k30_heads")):
             row[column], row[column + "_sd"] = mean_and_spread(values(model, key))
-        if not math.isnan(paper):
+        if not math.isnan(paper) and paper != 0:
             sign = (difference[0] > 0) - (difference[0] < 0)
             row["sign"] = "the same" if sign == (paper > 0) - (paper < 0) else "the other"
         rows.append(row)
@@ -144,7 +144,7 @@ def main():
         return MISSING
     options.out.mkdir(parents=True, exist_ok=True)
     sizes = {"train": 60, "dev": 10, "test": 20} if options.small else {"train": 240, "dev": 32, "test": 72}
-    iterations, steps = (15, [1, 4]) if options.small else (40, [1, 3, 10])
+    iterations, steps = (15, [1, 4]) if options.small else (40, [1, 3, 10, 120])
     runs = []
     with tempfile.TemporaryDirectory() as temporary:
         program = Program(options.program, temporary)
