@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Tests of the pure parts of the speech experiment: folding, frames, error rates, closures, sentences, MFCC.
+
+    tests/lab/speech/test_speech.py [--program build/release/bin/semicrf] [Folding ...]
+
+A test without what it needs (numpy, libespeak-ng, the program) is skipped with the reason; exit code 1 when one fails, 77 when
+all that were asked for were skipped. Random tests print their seed.
+"""
+
+import argparse
+import json
+import math
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "python"))
+sys.path.insert(0, str(HERE))
+
+import espeak  # noqa: E402
+import phones  # noqa: E402
+import sentences  # noqa: E402
+
+try:
+    import numpy
+    import mfcc
+except ImportError:
+    numpy = None
+
+PROGRAM = None
+SEED = 20240917
+# python_speech_features 0.6: mfcc(signal, 16000, 0.025, 0.01, 13, 26, 512, 0, 8000, 0.97, 0, False, numpy.hamming)[3]
+SIGNAL = [round(1000 * math.sin(0.05 * t) + 700 * math.sin(0.61 * t * (1 + t / 5000)) + 300 * math.cos(1.9 * t))
+          for t in range(1600)]
+CEPSTRA = [36.4807007, -3.6812391, -0.3242503, 5.9542266, 8.7747725, 4.6117541, -8.2319336,
+           10.1141018, 0.2472950, -2.6337690, -1.7917959, -0.6833868, 2.8340980]
+
+
+class Folding(unittest.TestCase):
+    def test_there_are_39_phones(self):
+        self.assertEqual(len(phones.PHONES), 39)
+        self.assertEqual(len(set(phones.PHONES)), 39)
+        self.assertEqual(set(phones.FOLDED.values()), set(phones.PHONES))
+
+    def test_lee_and_hon(self):
+        self.assertEqual([phones.fold(name) for name in ("Z", "O:", "@L", "t#", espeak.CLOSURE, "_:")],
+                         ["sh", "aa", "l", "dx", "sil", "sil"])
+
+    def test_a_phoneme_that_nobody_knows_is_named(self):
+        with self.assertRaisesRegex(ValueError, "'Q5'"):
+            phones.fold("Q5")
+
+    def test_frames_are_the_nearest_edges(self):
+        spoken = [(espeak.CLOSURE, 0, 300), ("k", 300, 344), ("a", 344, 1000), ("aa", 1000, 1500), ("t", 1500, 2100)]
+        # 100 samples a frame: k has no frame left, a and aa are both ae, the last run goes on to the last frame.
+        self.assertEqual(phones.frames_of(spoken, 10000, 100, 22), [("sil", 0, 3), ("ae", 3, 15), ("t", 15, 22)])
+
+
+class ErrorRate(unittest.TestCase):
+    def test_known_distances(self):
+        for left, right, distance in [("kitten", "sitting", 3), ("", "abc", 3), ("abc", "abc", 0), ("ab", "ba", 2)]:
+            self.assertEqual(phones.edit_distance(left, right), distance)
+
+    def test_as_the_program_counts(self):
+        if PROGRAM is None:
+            self.skipTest("no --program")
+        numbers = random.Random(SEED)
+        with tempfile.TemporaryDirectory() as folder:
+            for case in range(5):
+                strings, names = [], ("truth.bed", "path.bed")
+                for name in names:
+                    runs, first = [], 0
+                    while first < 400:
+                        end = min(400, first + numbers.randint(1, 30))
+                        runs.append((first, end, numbers.choice([p for p in "abcde" if not runs or p != runs[-1][2]])))
+                        first = end
+                    strings.append([label for _, _, label in runs])
+                    pathlib.Path(folder, name).write_text("".join("s\t%d\t%d\t%s\n" % run for run in runs))
+                said = subprocess.run([PROGRAM, "eval", "-q", "--truth", "truth.bed", "--json", "-", "path.bed"], cwd=folder,
+                                      check=True, stdout=subprocess.PIPE, text=True).stdout
+                found = json.loads(said)["overall"]["label_sequence"]
+                self.assertEqual(found["edit_distance"], phones.edit_distance(*strings), "seed %d case %d" % (SEED, case))
+                self.assertAlmostEqual(found["error_rate"], phones.edit_distance(*strings) / len(strings[0]))
+
+
+class Closures(unittest.TestCase):
+    def test_zeros_before_a_phoneme_are_its_closure(self):
+        samples = [0] * 20 + [5] * 30 + [0] * 12 + [7] * 38 + [9] * 10
+        self.assertEqual(espeak.with_closures(samples, [("a", 20), ("t", 62), ("s", 100)], 10),
+                         [(espeak.CLOSURE, 0, 20), ("a", 20, 50), (espeak.CLOSURE, 50, 62), ("t", 62, 100), ("s", 100, 110)])
+
+    def test_few_zeros_are_none(self):
+        samples = [5] * 30 + [0] * 4 + [7] * 6
+        self.assertEqual(espeak.with_closures(samples, [("a", 0), ("t", 34)], 10), [("a", 0, 34), ("t", 34, 40)])
+
+
+class Voices(unittest.TestCase):
+    def setUp(self):
+        try:
+            self.speaker = espeak.Speaker()
+        except espeak.Missing as missing:
+            self.skipTest(str(missing))
+
+    def test_a_voice_speaks_known_phonemes(self):
+        speaker = self.speaker
+        samples, spoken = speaker.speak("the little cat laughed", "en-us+m3", 170, 50)
+        self.assertGreater(len(samples), speaker.rate / 2)
+        self.assertEqual([first for _, first, _ in spoken[1:]], [end for _, _, end in spoken[:-1]])
+        self.assertEqual((spoken[0][1], spoken[-1][2]), (0, len(samples)))
+        heard = [phones.fold(name) for name, _, _ in spoken if phones.fold(name) != "sil"]
+        self.assertEqual(heard, "dh ah l ih dx l k ae t l ae f t".split())
+
+    def test_every_word_has_phones(self):
+        words = sorted({word for value in vars(sentences).values() if isinstance(value, list) for word in value})
+        for begin in range(0, len(words), 8):
+            for name, _, _ in self.speaker.speak(" ".join(words[begin:begin + 8]), "en-us+f1", 200, 50)[1]:
+                phones.fold(name)
+
+
+class Sentences(unittest.TestCase):
+    def test_the_seed_decides(self):
+        first, second, other = (sentences.different_sentences(random.Random(seed), 50) for seed in (3, 3, 4))
+        self.assertEqual(first, second)
+        self.assertNotEqual(first, other)
+        self.assertEqual(len(set(first)), 50)
+
+
+class Cepstra(unittest.TestCase):
+    def setUp(self):
+        if numpy is None:
+            self.skipTest("numpy is not there")
+
+    def test_as_python_speech_features(self):
+        signal = numpy.array(SIGNAL, dtype=float)
+        emphasised = numpy.append(signal[:1], signal[1:] - 0.97 * signal[:-1])
+        found = mfcc.cepstra(emphasised[None, 480:880], 16000)[0]
+        for one, other in zip(found, CEPSTRA):
+            self.assertAlmostEqual(one, other, places=6)
+
+    def test_frames_are_centred(self):
+        # A click in the middle of frame 30 is loudest there.
+        signal = numpy.zeros(16000)
+        signal[30 * 160 + 80] = 1000
+        values = mfcc.features(signal, 16000)
+        self.assertEqual(values.shape, (100, 39))
+        self.assertEqual(int(values[:, 0].argmax()), 30)
+
+    def test_differences_of_a_line_are_its_slope(self):
+        line = numpy.arange(20.0)[:, None] * 3 + 1
+        self.assertTrue(numpy.allclose(mfcc.differences(line)[2:-2], 3))
+
+    def test_context_repeats_the_ends(self):
+        rows = numpy.arange(4.0)[:, None]
+        self.assertEqual(mfcc.with_context(rows, (-2, 0, 3)).tolist(), [[0, 0, 3], [0, 1, 3], [0, 2, 3], [1, 3, 3]])
+
+
+def main():
+    global PROGRAM
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--program", type=pathlib.Path)
+    options, rest = parser.parse_known_args()
+    PROGRAM = options.program.resolve() if options.program else None
+    result = unittest.main(argv=[sys.argv[0], "-v", *rest], exit=False).result
+    if not result.wasSuccessful():
+        return 1
+    if result.skipped:
+        print("skipped: " + "; ".join(sorted({reason for _, reason in result.skipped})))
+    return 77 if len(result.skipped) == result.testsRun else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
