@@ -1,6 +1,7 @@
 #include "segmentation/label_summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "core/error.h"
@@ -38,9 +39,31 @@ std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const P
   return places;
 }
 
+// By label of the segmentation: sums over the bases of its segments of P(label), and of the entropy.
+struct Certainty {
+  std::vector<double> posterior, entropy;
+};
+
+Certainty certainty_of(const SegmentationFile& segmentation, const std::vector<LabelTrack>& tracks) {
+  Certainty sums{std::vector<double>(tracks.size()), std::vector<double>(tracks.size())};
+  std::vector<const LabelTrack*> all;
+  for (const LabelTrack& track : tracks) all.push_back(&track);
+  for (const SegmentedChromosome& chromosome : segmentation.chromosomes)
+    for (const LabelledSegment& segment : chromosome.segments)
+      visit_probabilities(all, chromosome.name, segment.begin, segment.end,
+                          [&](std::int64_t begin, std::int64_t end, std::span<const double> values) {
+                            const auto bases = static_cast<double>(end - begin);
+                            sums.posterior[segment.label] += bases * values[segment.label];
+                            for (const double p : values)
+                              if (p > 0) sums.entropy[segment.label] -= bases * p * std::log(p);
+                          });
+  return sums;
+}
+
 }  // namespace
 
-std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model) {
+std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model,
+                                    const std::vector<LabelTrack>& tracks) {
   std::vector<std::string> names;
   const std::vector<std::size_t> places = places_of(segmentation, model, names);
   const std::int64_t bin_size = model == nullptr ? 1 : model->bin_size;
@@ -69,13 +92,21 @@ std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const 
     if (label.counts.segments > 0) label.shortest = counts.shortest(c);
     if (scored[c] > 0) label.posterior = posterior[c] / scored[c];
   }
+  if (tracks.empty()) return summary;
+  const Certainty sums = certainty_of(segmentation, tracks);
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    LabelSummary& label = summary[places[c]];
+    const auto bases = static_cast<double>(label.counts.bases);
+    label.posterior = sums.posterior[c] / bases;
+    label.entropy = sums.entropy[c] / bases;
+  }
   return summary;
 }
 
 std::string summary_text(const std::vector<LabelSummary>& labels) {
   std::string text =
       "label\tsegments\tbases\tshare\tmean\tshortest\tq05\tq25\tmedian\tq75\tq95\tlongest\tposterior\t"
-      "at_cap\tin_tail\n";
+      "at_cap\tin_tail\tentropy\n";
   for (const LabelSummary& label : labels) {
     const DecodedLabelStats& counts = label.counts;
     std::vector<std::string> cells{escape_control(counts.name), std::to_string(counts.segments),
@@ -88,7 +119,7 @@ std::string summary_text(const std::vector<LabelSummary>& labels) {
     } else {
       cells.resize(cells.size() + 8, ".");
     }
-    for (const std::optional<double>& value : {label.posterior, counts.at_cap, counts.in_tail})
+    for (const std::optional<double>& value : {label.posterior, counts.at_cap, counts.in_tail, label.entropy})
       cells.push_back(optional_text(value));
     text += joined(cells, "\t") + "\n";
   }

@@ -24,7 +24,7 @@ struct Written {
 
 std::string write_file(const test::TempFolder& folder, const Written& written, std::int64_t zoom) {
   const std::string path = folder / "written.bw";
-  BigWigWriter writer(written.chromosomes, zoom, "");
+  BigWigWriter writer(written.chromosomes, {.zoom = zoom});
   for (std::size_t c = 0; c < written.chromosomes.size(); ++c)
     for (const BigWigInterval& interval : written.intervals[c])
       writer.add(c, interval.begin, interval.end, interval.value);
@@ -130,9 +130,9 @@ TEST_CASE("a file without values is a file", "[bigwig]") {
 }
 
 TEST_CASE("what no bigWig file can hold is refused", "[bigwig]") {
-  CHECK_THROWS_AS(BigWigWriter({}, 10, ""), InputError);
-  CHECK_THROWS_AS(BigWigWriter({{"long", std::int64_t{1} << 33}}, 10, ""), InputError);
-  BigWigWriter writer({{"a", 100}, {"b", 100}}, 10, "");
+  CHECK_THROWS_AS(BigWigWriter({}, {.zoom = 10}), InputError);
+  CHECK_THROWS_AS(BigWigWriter({{"long", std::int64_t{1} << 33}}, {.zoom = 10}), InputError);
+  BigWigWriter writer({{"a", 100}, {"b", 100}}, {.zoom = 10});
   writer.add(1, 5, 10, 1);
   CHECK_THROWS_AS(writer.add(1, 9, 12, 1), std::logic_error);
   CHECK_THROWS_AS(writer.add(1, 90, 101, 1), std::logic_error);
