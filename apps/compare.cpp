@@ -99,18 +99,20 @@ void compare(const CompareArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   check_arguments(arguments);
   const std::vector<Sample> samples = read_samples(arguments);
-  std::vector<Chromosome> lengths;
-  if (!arguments.chrom_sizes.empty()) lengths = read_chrom_sizes(arguments.chrom_sizes);
+  std::vector<ChromInfo> listed;
+  if (is_indexed_name(arguments.regions) || is_indexed_name(arguments.disagreement))
+    listed = listed_chromosomes(samples, read_chrom_sizes(arguments.chrom_sizes));
+  std::vector<std::vector<LabelTrack>> posteriors;
+  if (!arguments.disagreement.empty()) posteriors = read_posteriors(arguments, samples);
   const Agreement agreement = compare_samples(samples);
   if (const std::vector<std::string> partial = partial_labels(samples, agreement.labels); !partial.empty())
     spdlog::warn("labels that not all samples have: {} [labels-differ]", joined(partial, "; "));
   write_whole_output(arguments.output, pairs_text(samples, agreement));
   if (!arguments.jaccard.empty()) write_whole_output(arguments.jaccard, jaccard_text(samples, agreement));
   if (!arguments.switches.empty()) write_whole_output(arguments.switches, switches_text(samples, agreement));
-  if (!arguments.regions.empty()) write_differences(arguments.regions, samples, agreement, lengths);
+  if (!arguments.regions.empty()) write_differences(arguments.regions, samples, agreement, listed);
   if (!arguments.disagreement.empty())
-    write_disagreement(arguments.disagreement, samples, agreement.labels, read_posteriors(arguments, samples),
-                       lengths);
+    write_disagreement(arguments.disagreement, samples, agreement.labels, posteriors, listed);
 }
 
 }  // namespace

@@ -19,31 +19,6 @@ namespace {
 
 constexpr std::int64_t kZoom = 2000;  // bases of a record of the finest zoom level
 
-// All chromosomes of `lengths`; those of the first sample come first, in its order, which is that of the
-// data.
-std::vector<ChromInfo> listed(const std::vector<Sample>& samples, const std::vector<Chromosome>& lengths) {
-  std::vector<ChromInfo> chromosomes;
-  const SegmentationFile& first = samples.front().segmentation;
-  for (const SegmentedChromosome& chromosome : first.chromosomes) {
-    const Chromosome* const known = find_chromosome(lengths, chromosome.name);
-    if (known == nullptr)
-      throw InputError(
-          {first.path, "",
-           "has the chromosome " + in_quotes(chromosome.name) + ", of which --chrom-sizes has no length",
-           "give the sizes of this genome"});
-    if (chromosome.segments.back().end > known->length)
-      throw InputError({first.path, "line " + std::to_string(chromosome.segments.back().line),
-                        "ends at " + std::to_string(chromosome.segments.back().end) +
-                            ", but by --chrom-sizes the chromosome has " + std::to_string(known->length) +
-                            " bases",
-                        "give the sizes of this genome"});
-    chromosomes.push_back({known->name, known->length});
-  }
-  for (const Chromosome& chromosome : lengths)
-    if (first.find(chromosome.name) == nullptr) chromosomes.push_back({chromosome.name, chromosome.length});
-  return chromosomes;
-}
-
 // Steps of the same printed value as one.
 class StepJoiner {
  public:
@@ -77,9 +52,8 @@ class StepJoiner {
 };
 
 void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const Agreement& agreement,
-                  const std::vector<Chromosome>& lengths) {
-  const std::vector<ChromInfo> chromosomes = listed(samples, lengths);
-  const ListedChromosomes places(chromosomes);
+                  const std::vector<ChromInfo>& listed) {
+  const ListedChromosomes places(listed);
   std::vector<std::string> names;
   for (const Sample& sample : samples) names.push_back(sample.name);
   std::string comment = "Labels that differ between " + joined(names, ", ");
@@ -88,7 +62,7 @@ void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const 
                                              {"uint", "chromStart", "First base, counted from 0"},
                                              {"uint", "chromEnd", "Base behind the region"},
                                              {"string", "name", "Labels in the order of the samples"}};
-  BigBedWriter writer(chromosomes, columns.size(), columns.size(),
+  BigBedWriter writer(listed, columns.size(), columns.size(),
                       auto_sql("semicrf_differences", comment, columns), {.zoom = kZoom});
   std::vector<JointStretch> sorted = agreement.differences;
   std::ranges::sort(sorted, {}, [&](const JointStretch& stretch) {
@@ -102,11 +76,35 @@ void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const 
 
 }  // namespace
 
+std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
+                                          const std::vector<Chromosome>& lengths) {
+  std::vector<ChromInfo> chromosomes;
+  const SegmentationFile& first = samples.front().segmentation;
+  for (const SegmentedChromosome& chromosome : first.chromosomes) {
+    const Chromosome* const known = find_chromosome(lengths, chromosome.name);
+    if (known == nullptr)
+      throw InputError(
+          {first.path, "",
+           "has the chromosome " + in_quotes(chromosome.name) + ", of which --chrom-sizes has no length",
+           "give the sizes of this genome"});
+    if (chromosome.segments.back().end > known->length)
+      throw InputError({first.path, "line " + std::to_string(chromosome.segments.back().line),
+                        "ends at " + std::to_string(chromosome.segments.back().end) +
+                            ", but by --chrom-sizes the chromosome has " + std::to_string(known->length) +
+                            " bases",
+                        "give the sizes of this genome"});
+    chromosomes.push_back({known->name, known->length});
+  }
+  for (const Chromosome& chromosome : lengths)
+    if (first.find(chromosome.name) == nullptr) chromosomes.push_back({chromosome.name, chromosome.length});
+  return chromosomes;
+}
+
 void write_differences(const std::string& path, const std::vector<Sample>& samples,
-                       const Agreement& agreement, const std::vector<Chromosome>& lengths) {
+                       const Agreement& agreement, const std::vector<ChromInfo>& listed) {
   OutputFile output({path, IndexKind::kNone});
   if (is_bigbed_name(path)) {
-    write_bigbed(output, samples, agreement, lengths);
+    write_bigbed(output, samples, agreement, listed);
   } else {
     output.write(differences_text(agreement));
   }
@@ -115,7 +113,7 @@ void write_differences(const std::string& path, const std::vector<Sample>& sampl
 
 void write_disagreement(const std::string& path, const std::vector<Sample>& samples,
                         const JointLabels& labels, const std::vector<std::vector<LabelTrack>>& tracks,
-                        const std::vector<Chromosome>& lengths) {
+                        const std::vector<ChromInfo>& listed) {
   OutputFile output({path, IndexKind::kNone});
   const auto visit_all = [&](StepJoiner joiner) {
     visit_disagreement(
@@ -124,9 +122,8 @@ void write_disagreement(const std::string& path, const std::vector<Sample>& samp
     joiner.finish();
   };
   if (is_bigwig_name(path)) {
-    const std::vector<ChromInfo> chromosomes = listed(samples, lengths);
-    const ListedChromosomes places(chromosomes);
-    BigWigWriter writer(chromosomes, {.zoom = kZoom});
+    const ListedChromosomes places(listed);
+    BigWigWriter writer(listed, {.zoom = kZoom});
     visit_all(StepJoiner(
         [&](const std::string& chromosome, std::int64_t begin, std::int64_t end, const std::string& value) {
           writer.add(places.place(chromosome), begin, end, std::strtof(value.c_str(), nullptr));

@@ -37,7 +37,7 @@ void measure(const std::string& from, const std::string& to, std::int64_t bin_si
   std::vector<double> seconds;
   for (int run = 0; run < kRuns; ++run) {
     const auto begin = std::chrono::steady_clock::now();
-    BigWigWriter writer(chromosomes, {.zoom = 10 * bin_size});
+    BigWigWriter writer(chromosomes, {.zoom = 10 * bin_size}, bin_size > 1 ? bin_size : 0);
     for (const Interval& interval : intervals)
       writer.add(interval.chrom, interval.begin, interval.end, interval.value);
     OutputFile output({to});

@@ -29,8 +29,18 @@ def opened(content, magic):
     return names, blocks, struct.unpack_from("<Q", content, header["data"])[0], header
 
 
+def joined(intervals):
+    """Touching intervals of one value as one."""
+    found = []
+    for chromosome, begin, end, value in intervals:
+        if found and found[-1][0] == chromosome and found[-1][2] == begin and found[-1][3] == value:
+            begin = found.pop()[1]
+        found.append((chromosome, begin, end, value))
+    return found
+
+
 def bigwig_intervals(content):
-    """(chromosome, begin, end, value) of all data sections; and the number of zoom levels."""
+    """(chromosome, begin, end, value) of all data sections, touching ones of one value as one; the number of zoom levels."""
     names, blocks, count, header = opened(content, BIGWIG)
     check(len(blocks) == count, "%d sections" % count)
     found = []
@@ -42,10 +52,10 @@ def bigwig_intervals(content):
             else:
                 start, end, value = struct.unpack_from("<IIf", block, 24 + 12 * i)
                 found.append((names[chrom][0], start, end, value))
-    return found, header["zooms"]
+    return joined(found), header["zooms"]
 
 
-def bigbed_lines(content):
+def bigbed_lines(content, bed_columns=9):
     """The lines that BED would have; the autoSql text; the list of chromosomes; the number of zoom levels."""
     names, blocks, count, header = opened(content, BIGBED)
     lines = []
@@ -59,6 +69,6 @@ def bigbed_lines(content):
     check(len(lines) == count, "%d intervals" % count)
     text = content[header["columns"]:content.index(b"\0", header["columns"])].decode()
     columns = [line.split(";")[0].split()[-1] for line in text.splitlines() if ";" in line]
-    check(header["defined"] == 9 and header["fields"] == len(columns), "%r, %r" % (header, columns))
+    check(header["defined"] == bed_columns and header["fields"] == len(columns), "%r, %r" % (header, columns))
     check(not lines or lines[0].count("\t") + 1 == len(columns), "%r has other columns than %r" % (lines[:1], columns))
     return lines, text, [names[number] for number in sorted(names)], header["zooms"]

@@ -9,7 +9,7 @@ import struct
 import subprocess
 import time
 
-from bbi_files import bigwig_intervals
+from bbi_files import bigwig_intervals, joined
 from harness import Skip, check
 from make_inputs import npy, npy_header, parameters, track_parameters
 
@@ -179,8 +179,8 @@ def as_float(text):
 
 
 def bedgraph_intervals(text):
-    return [(c, int(b), int(e), as_float(v)) for c, b, e, v in
-            (line.split("\t") for line in text.splitlines() if line and not line.startswith(("#", "track")))]
+    return joined([(c, int(b), int(e), as_float(v)) for c, b, e, v in
+                   (line.split("\t") for line in text.splitlines() if line and not line.startswith(("#", "track")))])
 
 
 def test_bigwig_has_what_bedgraph_has(box):

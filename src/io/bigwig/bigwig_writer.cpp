@@ -5,11 +5,12 @@
 
 namespace semicrf {
 namespace {
-constexpr std::size_t kItems = 1024;  // per block
+constexpr std::size_t kItems = 1024;  // intervals per block
+constexpr std::uint32_t kIntervalBytes = 12, kValueBytes = 4;
 }  // namespace
 
-BigWigWriter::BigWigWriter(std::vector<ChromInfo> chromosomes, const BbiOptions& options)
-    : file_(std::move(chromosomes), {}, options) {
+BigWigWriter::BigWigWriter(std::vector<ChromInfo> chromosomes, const BbiOptions& options, std::int64_t bin)
+    : file_(std::move(chromosomes), {}, options), bin_(static_cast<std::uint32_t>(bin)) {
   items_.reserve(kItems);
 }
 
@@ -29,26 +30,41 @@ void BigWigWriter::add(std::size_t chrom, std::int64_t begin, std::int64_t end, 
   file_.add_value(static_cast<std::uint32_t>(chrom), begin, end, static_cast<double>(value));
 }
 
+// The width of the values of a fixedStep section of all intervals; 0: there is none, or it would be longer.
+std::uint32_t BigWigWriter::even_width() const {
+  const std::uint32_t first = items_.front().end - items_.front().begin;
+  bool same = true, whole = bin_ > 0;  // widths; numbers of bins
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const std::uint32_t width = items_[i].end - items_[i].begin;
+    if (i > 0 && items_[i].begin != items_[i - 1].end) return 0;
+    same = same && width == first;
+    whole = whole && width % bin_ == 0;
+  }
+  if (same) return first;
+  if (!whole) return 0;
+  const std::uint64_t bins = (items_.back().end - items_.front().begin) / bin_;
+  return bins * kValueBytes <= items_.size() * kIntervalBytes ? bin_ : 0;
+}
+
 // Sections do not cross chromosomes.
 void BigWigWriter::end_section() {
   if (items_.empty()) return;
-  const std::uint32_t width = items_.front().end - items_.front().begin;
-  bool even = true;  // one width, without gaps
-  for (std::size_t i = 0; i < items_.size(); ++i)
-    even =
-        even && items_[i].end - items_[i].begin == width && (i == 0 || items_[i].begin == items_[i - 1].end);
+  const std::uint32_t width = even_width();
+  const std::uint32_t bases = items_.back().end - items_.front().begin;
   block_.clear();
-  for (const std::uint32_t number : {static_cast<std::uint32_t>(chrom_), items_.front().begin,
-                                     items_.back().end, even ? width : 0, even ? width : 0})
+  for (const std::uint32_t number :
+       {static_cast<std::uint32_t>(chrom_), items_.front().begin, items_.back().end, width, width})
     put_number(block_, number);
-  put_number(block_, static_cast<std::uint8_t>(even ? 3 : 1));  // fixedStep, bedGraph
+  put_number(block_, static_cast<std::uint8_t>(width > 0 ? 3 : 1));  // fixedStep, bedGraph
   put_number(block_, std::uint8_t{0});
-  put_number(block_, static_cast<std::uint16_t>(items_.size()));
+  put_number(block_, static_cast<std::uint16_t>(width > 0 ? bases / width : items_.size()));
   for (const Item& item : items_) {
-    if (!even) {
-      put_number(block_, item.begin);
-      put_number(block_, item.end);
+    if (width > 0) {
+      for (std::uint32_t at = item.begin; at < item.end; at += width) put_number(block_, item.value);
+      continue;
     }
+    put_number(block_, item.begin);
+    put_number(block_, item.end);
     put_number(block_, item.value);
   }
   file_.add_block(block_, static_cast<std::uint32_t>(chrom_), items_.front().begin, items_.back().end);

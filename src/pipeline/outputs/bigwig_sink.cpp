@@ -20,7 +20,7 @@ class BigWigSink : public OutputSink {
         decimal_(output.bedgraph.digits),
         scale_(std::pow(10.0, output.bedgraph.digits)),
         writer_(output.chromosomes,
-                {.zoom = kZoomBins * output.bin_size, .one_of_many = output.one_of_many()}),
+                {.zoom = kZoomBins * output.bin_size, .one_of_many = output.one_of_many()}, output.bin_size),
         listed_(output.chromosomes) {}
 
   void begin_piece(const BinLocation& location, const PieceResult&, bool) override {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <random>
 
@@ -103,6 +104,47 @@ TEST_CASE("what is written is read again", "[bigwig]") {
       const Written written = random_file(chromosomes, length, even, random);
       check_file(written, write_file(folder, written, 100));
     }
+}
+
+TEST_CASE("intervals of several bins are cut where that is shorter", "[bigwig]") {
+  const std::uint64_t seed = testing::test_seed(94);
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const test::TempFolder folder;
+  const std::vector<ChromInfo> chromosomes{{"chr1", 300'007}, {"chr2", 19}};
+  for (const std::int64_t longest : {1, 4, 100}) {  // bins of an interval
+    std::vector<float> bases(300'007, std::nanf(""));
+    BigWigWriter writer(chromosomes, {.zoom = 100}, 10), plain(chromosomes, {.zoom = 100});
+    for (std::int64_t at = 0; at < 300'007;) {
+      const std::int64_t width = 10 * (1 + static_cast<std::int64_t>(random() % 1000) % longest);
+      const std::int64_t end = std::min<std::int64_t>(300'007, at + width);
+      const float value = static_cast<float>(random() % 7) / 8;
+      if (random() % 5000 > 0) {
+        writer.add(0, at, end, value);
+        plain.add(0, at, end, value);
+        std::fill(bases.begin() + at, bases.begin() + end, value);
+      }
+      at = end;
+    }
+    std::vector<std::uintmax_t> sizes;
+    for (BigWigWriter* one : {&writer, &plain}) {
+      const std::string path = folder / "cut.bw";
+      OutputFile output({path});
+      one->write(output);
+      output.commit();
+      BigWigFile file = BigWigFile::open(path);
+      std::vector<float> found(300'007, std::nanf(""));
+      file.read(0, 0, 300'007, [&](std::span<const BigWigInterval> some) {
+        for (const BigWigInterval& interval : some)
+          std::fill(found.begin() + interval.begin, found.begin() + interval.end, interval.value);
+      });
+      CHECK(std::ranges::equal(found, bases, [](float a, float b) { return a == b || (a != a && b != b); }));
+      sizes.push_back(std::filesystem::file_size(path));
+    }
+    INFO("at most " << longest << " bins: " << sizes[0] << " and " << sizes[1] << " bytes");
+    if (longest == 4) CHECK(sizes[0] < sizes[1]);
+    if (longest != 4) CHECK(sizes[0] <= sizes[1]);
+  }
 }
 
 TEST_CASE("many scaffolds and many blocks have trees of several levels", "[bigwig]") {
