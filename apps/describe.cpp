@@ -31,9 +31,9 @@ void describe(const DescribeArguments& arguments) {
   check_outputs(outputs, inputs);
   std::optional<Parameters> model;
   if (!arguments.parameters.empty()) model = read_params_json(arguments.parameters).parameters;
-  const SegmentationFile segmentation = read_segmentation(arguments.segments);
+  SegmentationFile segmentation = read_segmentation(arguments.segments);
   std::vector<LabelTrack> tracks;
-  if (!arguments.labels.empty()) tracks = read_label_tracks(arguments.labels, segmentation);
+  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
   const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
   write_whole_output(arguments.output, summary_text(summary));
   if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));

@@ -92,11 +92,6 @@ std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const s
   return {read_annotation(argument)};
 }
 
-std::vector<LabelTrack> tracks_of(const EnrichArguments& arguments, const SegmentationFile& segmentation) {
-  if (arguments.labels.empty()) return {};
-  return read_label_tracks(arguments.labels, segmentation);
-}
-
 // Annotation of another genome may have the same chromosome names.
 void warn_of_outside(const Annotation& annotation, const SegmentationFile& segmentation) {
   const Inside inside = inside_segments(segmentation, annotation);
@@ -114,8 +109,8 @@ struct Results {
 };
 
 void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& segmentation,
-                     const std::vector<std::size_t>& order, Results& results) {
-  const std::vector<LabelTrack> tracks = tracks_of(arguments, segmentation);
+                     const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
+                     Results& results) {
   results.table = "label\tannotation\tlabel_bases\tannotation_bases\tboth\tall_bases\tfold\n";
   results.map.column_title = arguments.centres ? "centres of" : "bases of";
   std::vector<std::vector<Overlap>> columns;
@@ -138,7 +133,8 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
 }
 
 void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFile& segmentation,
-                         const std::vector<std::size_t>& order, Results& results) {
+                         const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
+                         Results& results) {
   const Surroundings& surroundings = arguments.surroundings;
   Annotation anchors = read_annotation(arguments.annotations.front());
   check_chromosomes(anchors, arguments.annotations.front(), segmentation);
@@ -147,8 +143,7 @@ void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFil
                                                        : Anchor::kEnd;
   take_anchors(anchors, anchor);
   warn_of_outside(anchors, segmentation);
-  const std::vector<Overlap> found =
-      neighbourhood(segmentation, anchors, surroundings, tracks_of(arguments, segmentation));
+  const std::vector<Overlap> found = neighbourhood(segmentation, anchors, surroundings, tracks);
   const auto positions = static_cast<std::size_t>(surroundings.positions());
   results.table = "label\tdistance\tlabel_bases\tanchors\tboth\tall_bases\tfold\n";
   results.map.column_title = "bases from the " + arguments.around + " of " + anchors.name;
@@ -187,16 +182,21 @@ void check_arguments(const EnrichArguments& arguments) {
 void enrich(const EnrichArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   check_arguments(arguments);
-  const SegmentationFile segmentation = read_segmentation(arguments.segments);
+  SegmentationFile segmentation = read_segmentation(arguments.segments);
+  std::vector<LabelTrack> tracks;
+  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
   const std::vector<std::size_t> order = row_order(arguments, segmentation);
   Results results;
-  results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1);
+  results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1) +
+                      (!arguments.order.empty()    ? "; rows in the given order"
+                       : arguments.rows == "bases" ? "; rows by bases, most first"
+                                                   : "; rows by name");
   results.map.scale = scale_of(arguments.scale);
   for (const std::size_t label : order) results.map.rows.push_back(segmentation.labels[label].name);
   if (arguments.around.empty()) {
-    enrich_overlaps(arguments, segmentation, order, results);
+    enrich_overlaps(arguments, segmentation, tracks, order, results);
   } else {
-    enrich_surroundings(arguments, segmentation, order, results);
+    enrich_surroundings(arguments, segmentation, tracks, order, results);
   }
   write_whole_output(arguments.output, results.table);
   if (!arguments.picture.empty()) write_whole_output(arguments.picture, heat_map_picture(results.map));

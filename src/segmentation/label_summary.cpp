@@ -7,6 +7,7 @@
 #include "core/error.h"
 #include "core/text.h"
 #include "io/json/json_document.h"
+#include "io/text/label_track_files.h"
 #include "segmentation/segment_counts.h"
 
 namespace semicrf {
@@ -28,7 +29,11 @@ std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const P
   std::vector<std::size_t> places;
   for (std::size_t c = 0; c < segmentation.labels.size(); ++c) {
     const Label& label = segmentation.labels[c];
-    const auto found = std::ranges::find(names, label.name);
+    auto found = std::ranges::find(names, label.name);
+    // A label without segments may have the name of a file of posteriors.
+    if (found == names.end() && segmentation.first_line(c) == 0)
+      found =
+          std::ranges::find_if(names, [&](const std::string& n) { return in_file_name(n) == label.name; });
     if (found == names.end())
       throw InputError({segmentation.path, "line " + std::to_string(segmentation.first_line(c)),
                         "the label " + in_quotes(label.name) + " is not one of the model, which has " +
@@ -96,6 +101,7 @@ std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const 
   const Certainty sums = certainty_of(segmentation, tracks);
   for (std::size_t c = 0; c < places.size(); ++c) {
     LabelSummary& label = summary[places[c]];
+    if (label.counts.bases == 0) continue;
     const auto bases = static_cast<double>(label.counts.bases);
     label.posterior = sums.posterior[c] / bases;
     label.entropy = sums.entropy[c] / bases;

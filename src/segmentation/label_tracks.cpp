@@ -1,6 +1,7 @@
 #include "segmentation/label_tracks.h"
 
 #include <algorithm>
+#include <set>
 
 #include "core/error.h"
 #include "io/json/json_document.h"
@@ -57,6 +58,17 @@ std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segme
     tracks.push_back(read_label_track(file->second));
   }
   return tracks;
+}
+
+std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, SegmentationFile& segmentation) {
+  std::set<std::string> known;
+  for (const Label& label : segmentation.labels) known.insert(in_file_name(label.name));
+  const std::map<std::string, std::string> files = label_track_files(prefix);
+  std::vector<std::string> others;
+  for (const auto& [label, path] : files)
+    if (!known.contains(label)) others.push_back(label);
+  if (others.size() < files.size()) add_labels(segmentation, others);
+  return read_label_tracks(prefix, segmentation);
 }
 
 void visit_probabilities(std::span<const LabelTrack* const> tracks, const std::string& chromosome,

@@ -27,6 +27,9 @@ struct LabelTrack {
 // bedGraph or bigWig; or that name itself where it ends in .bw.
 // InputError: a label without a file, a bedGraph that is not sorted or has values outside 0..1; ReadError.
 std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation);
+// As above. Labels that have a file but no segments are added to the segmentation, by the names that files
+// have.
+std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, SegmentationFile& segmentation);
 
 // Calls visit(begin, end, values) for the parts of bases [begin, end) in which no track changes, from left to
 // right; `values` has one per track.

@@ -142,6 +142,16 @@ def test_expected_folds(box):
         each = [[posterior.get((label, base), 0.0) for label in LABELS] for base in bases]
         entropy = sum(-p * math.log(p) for values in each for p in values if p > 0) / len(bases)
         check(abs(float(row["posterior"]) - mean) < 1e-5 and abs(float(row["entropy"]) - entropy) < 1e-5, "%r: %r, %r" % (row, mean, entropy))
+    # A label that no segment has counts as well.
+    box.write("two.bed", "".join(line + "\n" for line in box.text("s.bed").splitlines() if "\tE10\t" not in line))
+    lines = [line.split("\t") for line in box.text("two.bed").splitlines() if not line.startswith("#")]
+    bases = [base for line in lines for base in range(int(line[1]), int(line[2]))]
+    found = rows(box.ok("enrich two.bed a.bed --labels post").stdout)
+    check([row["label"] for row in found] == LABELS, "%r" % found)
+    expected = [posterior.get(("E10", base), 0.0) for base in bases]
+    inside = [base for base in bases if base in covered]
+    check_row(found[2], sum(expected), len(inside), sum(posterior.get(("E10", base), 0.0) for base in inside), len(bases))
+    check(rows(box.ok("describe two.bed --labels post -p p.json").stdout)[2]["entropy"] == ".", "E10 has no segment")
     check(rows(box.ok("describe s.bed").stdout)[0]["entropy"] == ".", "no entropy without posteriors")
     box.fails("describe s.bed --labels absent", 3, "absent.E1.bedgraph")
     box.fails("describe s.bed --labels post -o post.E1.bedgraph", 2, "post.E1.bedgraph")
@@ -158,6 +168,7 @@ def test_pictures(box):
         text = box.text("e.svg")
         check(text not in seen and text.startswith("<svg ") and text.endswith("</svg>\n"), "picture of %r" % options)
         seen.add(text)
+        check({"--rows bases": "rows by bases", "--order E10,E1": "rows in the given order"}.get(options, "rows by name") in text, "order of rows, %r" % options)
         check("b &amp; c" in text and "Colours: " in text and "<desc" in text, "texts of %r" % options)
         labels = 2 if "order" in options else 3
         check(len(re.findall(r'stroke-width="0.5"', text)) == 2 * labels, "cells of %r" % options)

@@ -45,13 +45,14 @@ std::string probability_settings(const HubTrack& track, bool is_child) {
 }
 
 std::string igv_track(const HubTrack& track) {
-  const std::string common = "id=\"" + svg_escaped(track.file) + "\" name=\"" + svg_escaped(track.title) +
-                             "\" color=\"" + track.color + "\" visible=\"true\"";
+  const std::string common =
+      "id=\"" + svg_escaped(track.file) + "\" name=\"" + svg_escaped(track.title) + "\" visible=\"true\"";
+  // Without a colour of its own the track has those of its segments.
   if (track.kind == HubTrack::Kind::kSegments)
     return "    <Track clazz=\"org.broad.igv.track.FeatureTrack\" " + common +
            " displayMode=\"EXPANDED\"/>\n";
-  return "    <Track clazz=\"org.broad.igv.track.DataSourceTrack\" " + common +
-         " autoScale=\"false\" height=\"40\" renderer=\"BAR_CHART\" windowFunction=\"" +
+  return "    <Track clazz=\"org.broad.igv.track.DataSourceTrack\" " + common + " color=\"" + track.color +
+         "\" autoScale=\"false\" height=\"40\" renderer=\"BAR_CHART\" windowFunction=\"" +
          (track.kind == HubTrack::Kind::kLabel ? "mean" : "max") +
          "\">\n"
          "      <DataRange baseline=\"0.0\" drawBaseline=\"true\" flipAxis=\"false\" maximum=\"1.0\" "
