@@ -236,8 +236,8 @@ def test_bad_input(box):
     box.fails("enrich s.bed a.bed -o a.bed", 2, "a.bed")
     box.fails("enrich s.bed a.bed --order c", 2, "--order", "'c'")
     # Annotation of another genome with the same names lies mostly elsewhere.
-    box.write("beyond.bed", "chr1\t60\t70\nchr1\t1000\t2000\n")
-    check("1000 of its 1010 bases" in box.ok("enrich s.bed beyond.bed").stderr, "no warning")
+    box.write("beyond.bed", "chr1\t60\t70\nchr1\t1000\t2000\nchr1\t3000\t3100\n")
+    check("1100 of its 1110 bases" in box.ok("enrich s.bed beyond.bed").stderr, "no warning")
     check("annotation-outside" in box.ok("enrich s.bed beyond.bed --around start --step 1").stderr, "no warning")
     check("annotation-outside" not in box.ok("enrich s.bed a.bed").stderr, "a warning of nothing")
     box.fails("enrich s.bed a.bed a.bed --around start", 2, "--around")
