@@ -31,8 +31,11 @@ import png  # noqa: E402
 
 DATA = HERE.parents[1] / "data"
 CHROMOSOME, LENGTH = "III", 316620
-PLACES = {"whole": "III:1-316620", "region": "III:60001-100000", "genes": "III:82001-86000"}
-SIZE = (760, 420)
+PLACES = {"whole": (1, 316620), "region": (90001, 121000), "genes": (99001, 106000)}  # first and last base
+SIZE = (760, 570)
+SEGMENTS = (105, 145)  # rows of the picture that the track of the segments has
+PIXELS = 650  # of a track, at least
+SEEN = 4  # pixels that a segment must be wide to be asked for
 NEAR = 48  # levels of a channel that count as the same: fonts are drawn in slightly different ways
 MOST_CHANGED = 0.03  # of the pixels
 
@@ -82,13 +85,25 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 
 def make_hub(program, folder):
     tracks = [str(path) for path in sorted(DATA.glob("codon_*.bw"))]
-    command = [str(program), "decode", "-q", "-p", str(DATA / "demo.params.json"), "--hub", str(folder), "--hub-genome", "genome.fa", *tracks]
+    command = [str(program), "decode", "-q", "-p", str(DATA / "demo.params.json"), "--hub", str(folder), "--hub-genome", "genome.fa",
+               "-o", str(folder.parent / "segments.bed"), *tracks]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     if done.returncode != 0:
         sys.exit("FAILED: %s\n%s" % (" ".join(command), done.stderr))
     line = "N" * 60 + "\n"
     (folder / "genome.fa").write_text(">%s\n%s" % (CHROMOSOME, line * (LENGTH // 60)))
     (folder / "genome.fa.fai").write_text("%s\t%d\t%d\t60\t61\n" % (CHROMOSOME, LENGTH, len(CHROMOSOME) + 2))
+
+
+def labels_at(segments, first, last):
+    """Those of which a segment is wide enough to be seen."""
+    found = set()
+    for line in segments.read_text().splitlines():
+        if not line.startswith("#"):
+            _, begin, end, label = line.split("\t")[:4]
+            if (min(int(end), last) - max(int(begin), first)) * PIXELS >= SEEN * (last - first):
+                found.add(label)
+    return found
 
 
 def chromium():
@@ -148,7 +163,8 @@ def main():
         shutil.copy(HERE / "page.html", folder)
         server = Server(folder)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        for name, locus in PLACES.items():
+        for name, (first, last) in PLACES.items():
+            locus = "%s:%d-%d" % (CHROMOSOME, first, last)
             begin = time.monotonic()
             target = pathlib.Path(temporary) / (name + ".png")
             tracks = take_picture(browser, server, locus, target, pathlib.Path(temporary) / "profile")
@@ -158,8 +174,10 @@ def main():
                 png.write(arguments.keep / (name + ".png"), picture)
             if "Segments" not in tracks or "Boundaries" not in tracks:
                 failures.append("%s: the browser has the tracks %r" % (name, tracks))
-            seen = colors_of(picture)
-            missing = [label for label, color in labels.items() if seen[color] < 20]
+            seen = colors_of((picture[0], picture[1], picture[2][SEGMENTS[0]:SEGMENTS[1]]))
+            wanted = labels_at(folder.parent / "segments.bed", first, last)
+            missing = [label for label in sorted(wanted) if seen[labels[label]] < 20]
+            print("%s: shows %s" % (name, ", ".join(sorted(wanted))))
             if missing:
                 failures.append("%s: no colour of %s" % (name, ", ".join(missing)))
             reference = HERE / "reference" / (name + ".png")

@@ -86,9 +86,9 @@ def test_bigbed_is_read_where_bed_is(box):
     for command in ("enrich s.bed a.bed --labels %s -o %s.txt", ):
         for prefix in ("l", "w", "w.bw"):
             box.ok(command % (prefix, prefix))
-        check(box.text("l.txt") == box.text("w.bw.txt"), "posteriors as bigWig")
+        check(box.text("w.txt") == box.text("w.bw.txt"), "the name with its ending")
         for one, two in zip(box.text("l.txt").split(), box.text("w.txt").split()):
-            check(one == two or abs(float(one) - float(two)) <= 1e-6 * abs(float(one)), "%s, %s" % (one, two))
+            check(one == two or abs(float(one) - float(two)) <= 1e-6 * abs(float(one)), "posteriors as bigWig: %s, %s" % (one, two))
     for name in ("b.bedgraph", "b.bw"):
         box.ok("eval --truth s.bed --posterior %s s.bed --bin-size 10 -o %s.txt" % (name, name))
     check(box.text("b.bw.txt").replace("b.bw", "b.bedgraph") == box.text("b.bedgraph.txt"), "calibration of bigWig")
