@@ -27,10 +27,10 @@ class TemporaryName {
   Entry* entry_ = nullptr;
 };
 
-// SIGINT, SIGTERM, SIGHUP: remove what is registered (folders only where they are empty), restore the default action and raise the signal again,
-// so that the exit status tells the signal (130, 143, 129 in shells). A signal that was ignored on entry
-// (nohup, background jobs) stays ignored. SIGPIPE is ignored from now on, so that a closed pipe shows as
-// ClosedPipe. Call once, at the start.
+// SIGINT, SIGTERM, SIGHUP: remove what is registered (folders only where they are empty), restore the default
+// action and raise the signal again, so that the exit status tells the signal (130, 143, 129 in shells). A
+// signal that was ignored on entry (nohup, background jobs) stays ignored. SIGPIPE is ignored from now on, so
+// that a closed pipe shows as ClosedPipe. Call once, at the start.
 void install_signal_cleanup();
 
 }  // namespace semicrf

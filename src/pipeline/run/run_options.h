@@ -97,7 +97,7 @@ struct HubOptions {
 struct DecodeOptions {
   RunOptions run;
   PathRule rule = PathRule::kViterbi;
-  std::optional<double> gamma;           // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
+  std::optional<double> gamma;  // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
   // Segments, BED or bigBed; several best: a file for each, see numbered_path(). Empty with a hub: none.
   std::string output = "-";
   int best = 1;                          // segmentations, 1 to kMostBestPaths
