@@ -8,6 +8,7 @@
 #include "apps/commands.h"
 #include "apps/common_options.h"
 #include "apps/run_or_plan.h"
+#include "core/error.h"
 #include "pipeline/analyses/best_paths/best_paths.h"
 #include "pipeline/run/run.h"
 
@@ -25,13 +26,40 @@ struct DecodeArguments {
   bool merge_adjacent = false;
   bool extra_columns = false;
   bool no_entropy = false;
+  HubOptions hub;
 };
+
+// One line, without white space where it is a word.
+void check_hub_text(const char* option, const std::string& text, bool is_word) {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || (is_word && c == ' '))
+      throw UsageError(std::string(option) + " must be " + (is_word ? "a word" : "one line"));
+}
+
+HubOptions hub_options(const DecodeArguments& arguments) {
+  const HubOptions& hub = arguments.hub;
+  if (hub.folder.empty()) {
+    if (!hub.genome.empty() || !hub.email.empty())
+      throw UsageError("--hub-genome and --hub-email belong to --hub", "add --hub DIR");
+    return hub;
+  }
+  if (hub.genome.empty())
+    throw UsageError("--hub needs the genome's name in the browser", "add --hub-genome, for example hg38");
+  if (hub.name.empty()) throw UsageError("--hub-name is empty");
+  check_hub_text("--hub-genome", hub.genome, true);
+  check_hub_text("--hub-email", hub.email, true);
+  check_hub_text("--hub-name", hub.name, false);
+  return hub;
+}
 
 void decode(const DecodeArguments& arguments) {
   DecodeOptions options;
   require_inputs(arguments.common.input, "INPUT");
   options.run = run_options(arguments.common);
+  options.hub = hub_options(arguments);
   options.output = output_path(arguments.common, "segments.bed");
+  const bool hub_alone = arguments.common.output.empty() && arguments.common.prefix.empty();
+  if (!options.hub.folder.empty() && hub_alone) options.output.clear();
   options.run.multiqc = multiqc_target(arguments.multiqc, options.output);
   options.best = arguments.best;
   options.posterior_path = arguments.posterior;
@@ -58,6 +86,8 @@ void add_decode_command(CLI::App& program) {
       "Outputs:\n"
       "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; the score is\n"
       "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0;\n"
+      "                    bigBed when FILE ends in .bb, with p_label, p_start and p_end behind them where\n"
+      "                    posteriors are computed, and with p_segment by --extra-columns;\n"
       "                    with --best N and -o out.bed: out.1.bed ... out.N.bed, the best first, with the\n"
       "                    score 0 and only as many files as there are segmentations. Of several regions or\n"
       "                    chromosomes, out.R.bed has the R-th best of each that has so many. --stats has\n"
@@ -80,6 +110,9 @@ void add_decode_command(CLI::App& program) {
       "                    the widest first. They are not sorted by position, so that --write-index leaves\n"
       "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
       "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
+      "  --hub DIR         a track hub of the UCSC genome browser (hub.txt, genomes.txt, trackDb.txt), with\n"
+      "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, and igv_session.xml.\n"
+      "                    DIR is made where it is missing; without -o and --prefix there is no other file\n"
       "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
           multiqc_help() + shared_outputs_help());
   const auto arguments = std::make_shared<DecodeArguments>();
@@ -147,8 +180,16 @@ void add_decode_command(CLI::App& program) {
       {"auto", "posterior", "none"});
   command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
   command->add_flag("--extra-columns", arguments->extra_columns,
-                    "deprecated, use --table: add p_segment, p_start and p_end as columns 10 to 12, which "
-                    "makes a file that is not BED");
+                    "add p_segment to bigBed; deprecated for BED, use --table: add p_segment, p_start and "
+                    "p_end as columns 10 to 12, which makes a file that is not BED");
+  command->add_option("--hub", arguments->hub.folder,
+                      "also write a folder that the UCSC genome browser and IGV show");
+  command->add_option("--hub-genome", arguments->hub.genome,
+                      "with --hub: the browser's name of the genome, such as hg38");
+  command->add_option("--hub-name", arguments->hub.name, "with --hub: the name of the hub")
+      ->capture_default_str();
+  command->add_option("--hub-email", arguments->hub.email,
+                      "with --hub: whom to ask about it, which the UCSC browser wants of public hubs");
   command->callback([arguments] { decode(*arguments); });
 }
 

@@ -10,6 +10,7 @@
 #include "io/files/output_file.h"
 #include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"
+#include "io/text/label_track_files.h"
 #include "io/text/segmentation.h"
 #include "segmentation/label_summary.h"
 
@@ -17,7 +18,7 @@ namespace semicrf {
 namespace {
 
 struct DescribeArguments {
-  std::string segments, parameters, output = "-", transitions;
+  std::string segments, parameters, labels, output = "-", transitions;
   MultiqcTarget multiqc;
 };
 
@@ -41,11 +42,15 @@ void describe(const DescribeArguments& arguments) {
       outputs.push_back({multiqc_path(multiqc, kind), IndexKind::kNone});
   std::vector<std::string> inputs{arguments.segments};
   if (!arguments.parameters.empty()) inputs.push_back(arguments.parameters);
+  if (!arguments.labels.empty())
+    for (const auto& [label, path] : label_track_files(arguments.labels)) inputs.push_back(path);
   check_outputs(outputs, inputs);
   std::optional<Parameters> model;
   if (!arguments.parameters.empty()) model = read_params_json(arguments.parameters).parameters;
-  const SegmentationFile segmentation = read_segmentation(arguments.segments);
-  const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr);
+  SegmentationFile segmentation = read_segmentation(arguments.segments);
+  std::vector<LabelTrack> tracks;
+  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
+  const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
   write_whole_output(arguments.output, summary_text(summary));
   if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));
   if (!multiqc.wanted()) return;
@@ -65,13 +70,18 @@ void add_describe_command(CLI::App& program) {
       "                      lengths of segments in bases (mean, shortest, 5 %, 25 %, median, 75 %, 95 %,\n"
       "                      longest), posterior (column 5 over 1000, mean over bases), at_cap and in_tail\n"
       "                      (with -p: shares of segments of exactly K bins where the label has no tail, of\n"
-      "                      more than K where it has one); . for what is not known\n"
+      "                      more than K where it has one), entropy (with --labels, nats, mean over bases);\n"
+      "                      . for what is not known\n"
       "  --transitions FILE  how often each label follows each other without a gap, from rows to columns\n" +
           multiqc_help());
   const auto arguments = std::make_shared<DescribeArguments>();
-  command->add_option("SEGMENTS", arguments->segments, "BED file with labels in column 4")->required();
+  command->add_option("SEGMENTS", arguments->segments, "BED or bigBed file with labels in column 4")
+      ->required();
   command->add_option("-p,--params", arguments->parameters,
                       "parameters that the segmentation was made with: their labels, in their order, and K");
+  command->add_option("--labels", arguments->labels,
+                      "prefix of label posteriors (posterior --labels-out PREFIX): posterior is their mean "
+                      "in place of that of column 5, and entropy that of all labels");
   command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
   command->add_option("--transitions", arguments->transitions, "table of transitions to write");
   add_multiqc_options(*command, arguments->multiqc);

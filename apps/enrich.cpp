@@ -79,15 +79,25 @@ std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const s
   return {read_annotation(argument)};
 }
 
+// Annotation of another genome may have the same chromosome names.
+void warn_of_outside(const Annotation& annotation, const SegmentationFile& segmentation) {
+  const Inside inside = inside_segments(segmentation, annotation);
+  constexpr double kShare = 0.5;
+  if (inside.within >= kShare * inside.bases) return;
+  spdlog::warn(
+      "{}: {} of its {} bases on chromosomes with segments are outside all segments and do not count: is it "
+      "of the same genome? [annotation-outside]",
+      annotation.name, number_text(inside.bases - inside.within), number_text(inside.bases));
+}
+
 struct Results {
   std::string table;
   HeatMap map;
 };
 
 void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& segmentation,
-                     const std::vector<std::size_t>& order, Results& results) {
-  std::vector<LabelTrack> tracks;
-  if (!arguments.labels.empty()) tracks = read_label_tracks(arguments.labels, segmentation);
+                     const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
+                     Results& results) {
   results.table = "label\tannotation\tlabel_bases\tannotation_bases\tboth\tall_bases\tfold\n";
   results.map.column_title = arguments.centres ? "centres of" : "bases of";
   std::vector<std::vector<Overlap>> columns;
@@ -99,6 +109,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
       } else {
         merge_overlaps(annotation);
       }
+      warn_of_outside(annotation, segmentation);
       results.map.columns.push_back(annotation.name);
       columns.push_back(overlaps(segmentation, annotation, tracks));
       for (const std::size_t label : order)
@@ -109,7 +120,8 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
 }
 
 void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFile& segmentation,
-                         const std::vector<std::size_t>& order, Results& results) {
+                         const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
+                         Results& results) {
   const Surroundings& surroundings = arguments.surroundings;
   Annotation anchors = read_annotation(arguments.annotations.front());
   require_common_chromosome(anchors, arguments.annotations.front(), segmentation);
@@ -117,7 +129,8 @@ void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFil
                         : arguments.around == "centre" ? Anchor::kCentre
                                                        : Anchor::kEnd;
   take_anchors(anchors, anchor);
-  const std::vector<Overlap> found = neighbourhood(segmentation, anchors, surroundings);
+  warn_of_outside(anchors, segmentation);
+  const std::vector<Overlap> found = neighbourhood(segmentation, anchors, surroundings, tracks);
   const auto positions = static_cast<std::size_t>(surroundings.positions());
   results.table = "label\tdistance\tlabel_bases\tanchors\tboth\tall_bases\tfold\n";
   results.map.column_title = "bases from the " + arguments.around + " of " + anchors.name;
@@ -138,10 +151,8 @@ void check_arguments(const EnrichArguments& arguments) {
     throw UsageError(
         "--around is for one annotation, and " + std::to_string(arguments.annotations.size()) + " are given",
         "run it once for each");
-  if (around && (arguments.centres || arguments.by_name || !arguments.labels.empty()))
-    throw UsageError("--around goes without --centres, --by-name and --labels");
-  if (arguments.centres && !arguments.labels.empty())
-    throw UsageError("--centres counts positions, and --labels adds up bases", "give one of these");
+  if (around && (arguments.centres || arguments.by_name))
+    throw UsageError("--around goes without --centres and --by-name");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   if (!arguments.picture.empty()) outputs.push_back({arguments.picture, IndexKind::kNone});
   std::vector<std::string> inputs{arguments.segments};
@@ -158,16 +169,21 @@ void check_arguments(const EnrichArguments& arguments) {
 void enrich(const EnrichArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   check_arguments(arguments);
-  const SegmentationFile segmentation = read_segmentation(arguments.segments);
+  SegmentationFile segmentation = read_segmentation(arguments.segments);
+  std::vector<LabelTrack> tracks;
+  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
   const std::vector<std::size_t> order = row_order(arguments, segmentation);
   Results results;
-  results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1);
+  results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1) +
+                      (!arguments.order.empty()    ? "; rows in the given order"
+                       : arguments.rows == "bases" ? "; rows by bases, most first"
+                                                   : "; rows by name");
   results.map.scale = scale_of(arguments.scale);
   for (const std::size_t label : order) results.map.rows.push_back(segmentation.labels[label].name);
   if (arguments.around.empty()) {
-    enrich_overlaps(arguments, segmentation, order, results);
+    enrich_overlaps(arguments, segmentation, tracks, order, results);
   } else {
-    enrich_surroundings(arguments, segmentation, order, results);
+    enrich_surroundings(arguments, segmentation, tracks, order, results);
   }
   write_whole_output(arguments.output, results.table);
   if (!arguments.picture.empty()) write_whole_output(arguments.picture, heat_map_picture(results.map));
@@ -187,18 +203,22 @@ void add_enrich_command(CLI::App& program) {
       "              A or B is 0); with --around per label and distance\n"
       "  --svg FILE  the folds as a picture, which says what its colours mean\n");
   const auto arguments = std::make_shared<EnrichArguments>();
-  command->add_option("SEGMENTS", arguments->segments, "BED file with labels in column 4")->required();
+  command->add_option("SEGMENTS", arguments->segments, "BED or bigBed file with labels in column 4")
+      ->required();
   command
-      ->add_option("ANNOTATION", arguments->annotations, "one or more [name=]PATH of BED files, in any order")
+      ->add_option("ANNOTATION", arguments->annotations,
+                   "one or more [name=]PATH of BED or bigBed files, in any order")
       ->required();
   command->add_flag("--centres", arguments->centres,
                     "count centres of intervals in place of their bases: B and C are numbers of centres");
   command->add_flag("--by-name", arguments->by_name,
                     "every name in column 4 of a file is an annotation of its own");
   command
-      ->add_option("--labels", arguments->labels,
-                   "prefix of label posteriors (posterior --labels-out PREFIX): A and C are expected bases, "
-                   "the sums of P(label), in place of those of segments")
+      ->add_option(
+          "--labels", arguments->labels,
+          "prefix of label posteriors (posterior --labels-out PREFIX): A and C are expected bases, "
+          "the sums of P(label), in place of those of segments; with --centres and --around C is the "
+          "expected number of centres or anchors")
       ->type_name("PREFIX");
   add_choice(*command, "--around", arguments->around,
              "labels at distances from one base of each interval of one annotation: start, centre or end, in "

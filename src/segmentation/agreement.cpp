@@ -92,29 +92,6 @@ bool all_equal(const std::vector<std::uint32_t>& labels) {
   return std::ranges::all_of(labels, [&](std::uint32_t label) { return label == labels.front(); });
 }
 
-// The steps of all tracks of all samples that a stretch is cut by.
-std::vector<std::int64_t> cuts_of(const JointStretch& stretch,
-                                  const std::vector<std::vector<LabelTrack>>& tracks) {
-  std::set<std::int64_t> cuts{stretch.begin, stretch.end};
-  for (const std::vector<LabelTrack>& of_sample : tracks)
-    for (const LabelTrack& track : of_sample) {
-      const auto found = track.chromosomes.find(stretch.chromosome);
-      if (found == track.chromosomes.end()) continue;
-      auto step = std::ranges::upper_bound(found->second, stretch.begin, {}, &LabelTrack::Step::end);
-      for (; step != found->second.end() && step->begin < stretch.end; ++step)
-        for (const std::int64_t cut : {step->begin, step->end})
-          if (cut > stretch.begin && cut < stretch.end) cuts.insert(cut);
-    }
-  return {cuts.begin(), cuts.end()};
-}
-
-double value_at(const LabelTrack& track, const std::string& chromosome, std::int64_t base) {
-  const auto found = track.chromosomes.find(chromosome);
-  if (found == track.chromosomes.end()) return 0;
-  const auto step = std::ranges::upper_bound(found->second, base, {}, &LabelTrack::Step::end);
-  return step != found->second.end() && step->begin <= base ? step->value : 0;
-}
-
 }  // namespace
 
 JointLabels join_labels(const std::vector<Sample>& samples) {
@@ -131,6 +108,18 @@ JointLabels join_labels(const std::vector<Sample>& samples) {
   }
   for (std::size_t b = 1; b < samples.size(); ++b) check_common_label(samples, labels, 0, b);
   return labels;
+}
+
+std::vector<std::string> partial_labels(const std::vector<Sample>& samples, const JointLabels& labels) {
+  std::vector<std::string> partial;
+  for (std::size_t c = 0; c < labels.names.size(); ++c) {
+    std::vector<std::string> without;
+    for (std::size_t s = 0; s < samples.size(); ++s)
+      if (std::ranges::find(labels.of_sample[s], c) == labels.of_sample[s].end())
+        without.push_back(samples[s].name);
+    if (!without.empty()) partial.push_back(labels.names[c] + " (not in " + joined(without, ", ") + ")");
+  }
+  return partial;
 }
 
 void visit_stretches(const std::vector<const SegmentationFile*>& samples, const JointLabels& labels,
@@ -235,14 +224,17 @@ std::string switches_text(const std::vector<Sample>& samples, const Agreement& a
   return text;
 }
 
+std::string joint_name(const JointStretch& stretch, const JointLabels& labels) {
+  std::vector<std::string> names;
+  for (const std::uint32_t label : stretch.labels) names.push_back(labels.names[label]);
+  return joined(names, "|");
+}
+
 std::string differences_text(const Agreement& agreement) {
   std::string text;
-  for (const JointStretch& stretch : agreement.differences) {
-    std::vector<std::string> names;
-    for (const std::uint32_t label : stretch.labels) names.push_back(agreement.labels.names[label]);
+  for (const JointStretch& stretch : agreement.differences)
     text += stretch.chromosome + "\t" + std::to_string(stretch.begin) + "\t" + std::to_string(stretch.end) +
-            "\t" + joined(names, "|") + "\n";
-  }
+            "\t" + joint_name(stretch, agreement.labels) + "\n";
   return text;
 }
 
@@ -250,20 +242,24 @@ void visit_disagreement(
     const std::vector<Sample>& samples, const JointLabels& labels,
     const std::vector<std::vector<LabelTrack>>& tracks,
     const std::function<void(const std::string& chromosome, const LabelTrack::Step&)>& visit) {
+  std::vector<const LabelTrack*> all;
+  for (const std::vector<LabelTrack>& of_sample : tracks)
+    for (const LabelTrack& track : of_sample) all.push_back(&track);
+  std::vector<double> same(labels.names.size()), own(labels.names.size());
   visit_stretches(segmentations_of(samples), labels, [&](const JointStretch& stretch) {
-    const std::vector<std::int64_t> cuts = cuts_of(stretch, tracks);
-    for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
-      std::vector<double> same(labels.names.size(), 1.0);
-      for (std::size_t s = 0; s < samples.size(); ++s) {
-        std::vector<double> own(labels.names.size());
-        for (std::size_t c = 0; c < tracks[s].size(); ++c)
-          own[labels.of_sample[s][c]] = value_at(tracks[s][c], stretch.chromosome, cuts[i]);
-        for (std::size_t c = 0; c < same.size(); ++c) same[c] *= own[c];
-      }
-      double differ = 1;
-      for (const double p : same) differ -= p;
-      visit(stretch.chromosome, {cuts[i], cuts[i + 1], std::clamp(differ, 0.0, 1.0)});
-    }
+    visit_probabilities(all, stretch.chromosome, stretch.begin, stretch.end,
+                        [&](std::int64_t begin, std::int64_t end, std::span<const double> values) {
+                          std::ranges::fill(same, 1.0);
+                          std::size_t at = 0;
+                          for (std::size_t s = 0; s < samples.size(); ++s) {
+                            std::ranges::fill(own, 0.0);
+                            for (const std::uint32_t label : labels.of_sample[s]) own[label] = values[at++];
+                            for (std::size_t c = 0; c < same.size(); ++c) same[c] *= own[c];
+                          }
+                          double differ = 1;
+                          for (const double p : same) differ -= p;
+                          visit(stretch.chromosome, {begin, end, std::clamp(differ, 0.0, 1.0)});
+                        });
   });
 }
 

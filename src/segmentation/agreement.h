@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/text/segmentation.h"
-#include "segmentation/enrichment.h"
+#include "segmentation/label_tracks.h"
 
 namespace semicrf {
 
@@ -32,6 +32,8 @@ struct JointLabels {
 };
 // InputError where two samples have no label in common.
 JointLabels join_labels(const std::vector<Sample>& samples);
+// Of each label that not all samples have: its name and the names of samples without it, "E3 (not in a, b)".
+std::vector<std::string> partial_labels(const std::vector<Sample>& samples, const JointLabels& labels);
 
 // Calls visit for every stretch, chromosome by chromosome in the order of the first sample, from left to
 // right. Chromosomes that some sample lacks are left out. InputError where no stretch is covered by all.
@@ -63,6 +65,8 @@ std::string jaccard_text(const std::vector<Sample>& samples, const Agreement& ag
 // A line per pair and two different labels that some base has: its label in a, in b, bases, share of the
 // common ones.
 std::string switches_text(const std::vector<Sample>& samples, const Agreement& agreement);
+// The labels of a stretch by sample, with | between them.
+std::string joint_name(const JointStretch& stretch, const JointLabels& labels);
 // BED of the differences; names are the labels by sample with | between them.
 std::string differences_text(const Agreement& agreement);
 

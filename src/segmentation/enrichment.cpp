@@ -1,29 +1,11 @@
 #include "segmentation/enrichment.h"
 
 #include <algorithm>
-#include <map>
 
-#include "core/error.h"
 #include "eval/stretches.h"
-#include "io/json/json_document.h"
-#include "io/text/label_track_files.h"
-#include "io/text/value_reader.h"
 
 namespace semicrf {
 namespace {
-
-LabelTrack read_label_track(const std::string& path) {
-  LabelTrack track;
-  ValueReader reader(path);
-  BedGraphRecord record;
-  while (reader.next(record)) {
-    if (!(record.value >= 0 && record.value <= 1))
-      throw InputError({path, place_of(record), std::to_string(record.value) + " is no probability",
-                        "give label posteriors"});
-    track.chromosomes[record.chromosome].push_back({record.begin, record.end, record.value});
-  }
-  return track;
-}
 
 std::int64_t common(std::int64_t begin, std::int64_t end, std::int64_t other_begin, std::int64_t other_end) {
   return std::max<std::int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
@@ -61,20 +43,26 @@ std::vector<BinRange> covered(const SegmentedChromosome& chromosome) {
   return runs;
 }
 
-// Sums of P(label) within the segments: over all their bases, and over those of the annotation.
+// The sum of P(label) over all bases of these ranges, which are sorted.
+double expected_bases(const LabelTrack& track, const std::string& chromosome,
+                      const std::vector<BinRange>& ranges) {
+  const auto steps = track.chromosomes.find(chromosome);
+  if (steps == track.chromosomes.end()) return 0;
+  double sum = 0;
+  for_each_overlap(steps->second, ranges, [&](std::size_t i, std::int64_t bases) {
+    sum += steps->second[i].value * static_cast<double>(bases);
+  });
+  return sum;
+}
+
+// Over the bases within the segments, and over those of them that the annotation has.
 void add_expected(const SegmentedChromosome& chromosome, const std::vector<AnnotatedInterval>& intervals,
                   const LabelTrack& track, Overlap& overlap) {
-  const auto steps = track.chromosomes.find(chromosome.name);
-  if (steps == track.chromosomes.end()) return;
   const std::vector<BinRange> inside = covered(chromosome);
   std::vector<BinRange> annotated;
   for (const AnnotatedInterval& interval : intervals) annotated.push_back({interval.begin, interval.end});
-  for_each_overlap(steps->second, inside, [&](std::size_t i, std::int64_t bases) {
-    overlap.label += steps->second[i].value * static_cast<double>(bases);
-  });
-  for_each_overlap(steps->second, common_ranges(inside, annotated), [&](std::size_t i, std::int64_t bases) {
-    overlap.both += steps->second[i].value * static_cast<double>(bases);
-  });
+  overlap.label += expected_bases(track, chromosome.name, inside);
+  overlap.both += expected_bases(track, chromosome.name, common_ranges(inside, annotated));
 }
 
 // The label at a base, or nothing.
@@ -87,20 +75,6 @@ std::optional<std::size_t> label_at(const std::vector<LabelledSegment>& segments
 }
 
 }  // namespace
-
-std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation) {
-  const std::map<std::string, std::string> files = label_track_files(prefix);
-  std::vector<LabelTrack> tracks;
-  for (const Label& label : segmentation.labels) {
-    const auto file = files.find(in_file_name(label.name));
-    if (file == files.end())
-      throw InputError({prefix + "." + in_file_name(label.name) + ".bedgraph", "",
-                        "the posterior of the label " + in_quotes(label.name) + " is not there",
-                        "write it with posterior --labels-out " + prefix});
-    tracks.push_back(read_label_track(file->second));
-  }
-  return tracks;
-}
 
 std::optional<double> Overlap::fold() const {
   if (!(label > 0) || !(annotation > 0)) return std::nullopt;
@@ -143,23 +117,27 @@ void require_common_chromosome(const Annotation& annotation, const std::string& 
 }
 
 std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const Annotation& anchors,
-                                   const Surroundings& surroundings) {
+                                   const Surroundings& surroundings, const std::vector<LabelTrack>& tracks) {
   const auto positions = static_cast<std::size_t>(surroundings.positions());
   const std::size_t labels = segmentation.labels.size();
   std::vector<Overlap> found(labels * positions);
   std::vector<double> inside(positions), bases(labels);
   for (const SegmentedChromosome& chromosome : segmentation.chromosomes) {
     for (const LabelledSegment& segment : chromosome.segments)
-      bases[segment.label] += static_cast<double>(segment.size());
+      if (tracks.empty()) bases[segment.label] += static_cast<double>(segment.size());
+    for (std::size_t c = 0; c < tracks.size(); ++c)
+      bases[c] += expected_bases(tracks[c], chromosome.name, covered(chromosome));
     for (const AnnotatedInterval& anchor : intervals_on(anchors, chromosome.name))
       for (std::size_t p = 0; p < positions; ++p) {
         const std::int64_t distance =
             (static_cast<std::int64_t>(p) - surroundings.upstream) * surroundings.step;
-        const std::optional<std::size_t> label =
-            label_at(chromosome.segments, anchor.begin + (anchor.reverse ? -distance : distance));
+        const std::int64_t base = anchor.begin + (anchor.reverse ? -distance : distance);
+        const std::optional<std::size_t> label = label_at(chromosome.segments, base);
         if (!label) continue;
         inside[p] += 1;
-        found[*label * positions + p].both += 1;
+        if (tracks.empty()) found[*label * positions + p].both += 1;
+        for (std::size_t c = 0; c < tracks.size(); ++c)
+          found[c * positions + p].both += tracks[c].value_at(chromosome.name, base);
       }
   }
   const auto all = static_cast<double>(segmentation.bases());
@@ -171,6 +149,18 @@ std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const A
       overlap.all = all;
     }
   return found;
+}
+
+Inside inside_segments(const SegmentationFile& segmentation, const Annotation& annotation) {
+  Inside inside;
+  for (const SegmentedChromosome& chromosome : segmentation.chromosomes) {
+    const std::vector<AnnotatedInterval>& intervals = intervals_on(annotation, chromosome.name);
+    for (const AnnotatedInterval& interval : intervals)
+      inside.bases += static_cast<double>(interval.end - interval.begin);
+    for_each_overlap(chromosome.segments, intervals,
+                     [&](std::size_t, std::int64_t bases) { inside.within += static_cast<double>(bases); });
+  }
+  return inside;
 }
 
 }  // namespace semicrf

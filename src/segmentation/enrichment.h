@@ -7,28 +7,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "io/text/segmentation.h"
 #include "segmentation/annotation.h"
+#include "segmentation/label_tracks.h"
 
 namespace semicrf {
-
-// P(label) of every base, as a step function.
-struct LabelTrack {
-  struct Step {
-    std::int64_t begin = 0, end = 0;
-    double value = 0;
-  };
-  std::map<std::string, std::vector<Step>> chromosomes;  // sorted, not overlapping; elsewhere 0
-};
-
-// Of each label of the segmentation. `prefix`: of the files that `posterior --labels-out PREFIX` writes.
-// InputError: a label without a file, a bedGraph that is not sorted or has values outside 0..1; ReadError.
-std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation);
 
 struct Overlap {
   double label = 0, annotation = 0, both = 0, all = 0;  // A, B, C, D
@@ -36,7 +23,8 @@ struct Overlap {
   std::optional<double> fold() const;  // nothing where A or B is 0
 };
 
-// (C) by label of the segmentation. The annotation has no overlaps. `tracks`: of every label, or empty.
+// (C) by label of the segmentation. The annotation has no overlaps. `tracks`: of every label, in place of the
+// segments' labels, or empty.
 std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annotation& annotation,
                               const std::vector<LabelTrack>& tracks);
 
@@ -54,8 +42,15 @@ struct Surroundings {
 };
 
 // (C, positions) row-major: fold as above, of the bases at this distance from the anchors; those outside all
-// segments do not count.
+// segments do not count. `tracks` as for overlaps().
 std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const Annotation& anchors,
-                                   const Surroundings& surroundings);
+                                   const Surroundings& surroundings,
+                                   const std::vector<LabelTrack>& tracks = {});
+
+// Bases of the annotation on chromosomes that have segments, and those of them within segments.
+struct Inside {
+  double bases = 0, within = 0;
+};
+Inside inside_segments(const SegmentationFile& segmentation, const Annotation& annotation);
 
 }  // namespace semicrf

@@ -1,11 +1,13 @@
 #include "segmentation/label_summary.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "core/error.h"
 #include "core/text.h"
 #include "io/json/json_document.h"
+#include "io/text/label_track_files.h"
 #include "segmentation/segment_counts.h"
 
 namespace semicrf {
@@ -27,7 +29,11 @@ std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const P
   std::vector<std::size_t> places;
   for (std::size_t c = 0; c < segmentation.labels.size(); ++c) {
     const Label& label = segmentation.labels[c];
-    const auto found = std::ranges::find(names, label.name);
+    auto found = std::ranges::find(names, label.name);
+    // A label without segments may have the name of a file of posteriors.
+    if (found == names.end() && segmentation.first_line(c) == 0)
+      found =
+          std::ranges::find_if(names, [&](const std::string& n) { return in_file_name(n) == label.name; });
     if (found == names.end())
       throw InputError({segmentation.path, "line " + std::to_string(segmentation.first_line(c)),
                         "the label " + in_quotes(label.name) + " is not one of the model, which has " +
@@ -38,9 +44,31 @@ std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const P
   return places;
 }
 
+// By label of the segmentation: sums over the bases of its segments of P(label), and of the entropy.
+struct Certainty {
+  std::vector<double> posterior, entropy;
+};
+
+Certainty certainty_of(const SegmentationFile& segmentation, const std::vector<LabelTrack>& tracks) {
+  Certainty sums{std::vector<double>(tracks.size()), std::vector<double>(tracks.size())};
+  std::vector<const LabelTrack*> all;
+  for (const LabelTrack& track : tracks) all.push_back(&track);
+  for (const SegmentedChromosome& chromosome : segmentation.chromosomes)
+    for (const LabelledSegment& segment : chromosome.segments)
+      visit_probabilities(all, chromosome.name, segment.begin, segment.end,
+                          [&](std::int64_t begin, std::int64_t end, std::span<const double> values) {
+                            const auto bases = static_cast<double>(end - begin);
+                            sums.posterior[segment.label] += bases * values[segment.label];
+                            for (const double p : values)
+                              if (p > 0) sums.entropy[segment.label] -= bases * p * std::log(p);
+                          });
+  return sums;
+}
+
 }  // namespace
 
-std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model) {
+std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model,
+                                    const std::vector<LabelTrack>& tracks) {
   std::vector<std::string> names;
   const std::vector<std::size_t> places = places_of(segmentation, model, names);
   const std::int64_t bin_size = model == nullptr ? 1 : model->bin_size;
@@ -69,6 +97,15 @@ std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const 
     if (label.counts.segments > 0) label.shortest = counts.shortest(c);
     if (scored[c] > 0) label.posterior = posterior[c] / scored[c];
   }
+  if (tracks.empty()) return summary;
+  const Certainty sums = certainty_of(segmentation, tracks);
+  for (std::size_t c = 0; c < places.size(); ++c) {
+    LabelSummary& label = summary[places[c]];
+    if (label.counts.bases == 0) continue;
+    const auto bases = static_cast<double>(label.counts.bases);
+    label.posterior = sums.posterior[c] / bases;
+    label.entropy = sums.entropy[c] / bases;
+  }
   return summary;
 }
 
@@ -82,7 +119,7 @@ std::optional<LengthStats> lengths_of(const SegmentationFile& segmentation) {
 std::string summary_text(const std::vector<LabelSummary>& labels) {
   std::string text =
       "label\tsegments\tbases\tshare\tmean\tshortest\tq05\tq25\tmedian\tq75\tq95\tlongest\tposterior\t"
-      "at_cap\tin_tail\n";
+      "at_cap\tin_tail\tentropy\n";
   for (const LabelSummary& label : labels) {
     const DecodedLabelStats& counts = label.counts;
     std::vector<std::string> cells{escape_control(counts.name), std::to_string(counts.segments),
@@ -95,7 +132,7 @@ std::string summary_text(const std::vector<LabelSummary>& labels) {
     } else {
       cells.resize(cells.size() + 8, ".");
     }
-    for (const std::optional<double>& value : {label.posterior, counts.at_cap, counts.in_tail})
+    for (const std::optional<double>& value : {label.posterior, counts.at_cap, counts.in_tail, label.entropy})
       cells.push_back(optional_text(value));
     text += joined(cells, "\t") + "\n";
   }

@@ -9,18 +9,23 @@
 #include "io/json/stats_json.h"
 #include "io/text/segmentation.h"
 #include "model/parameters.h"
+#include "segmentation/label_tracks.h"
 
 namespace semicrf {
 
 struct LabelSummary {
   DecodedLabelStats counts;
-  std::int64_t shortest = 0;        // bases; 0 without segments
-  std::optional<double> posterior;  // mean of column 5 over 1000 over the bases of segments that have one
+  std::int64_t shortest = 0;  // bases; 0 without segments
+  // Mean of P(label) over the bases of its segments: of column 5 over 1000 where there is one, or of tracks.
+  std::optional<double> posterior;
+  std::optional<double> entropy;  // mean over these bases of -sum of P ln P over all labels, nats; of tracks
 };
 
-// `model`: of the segmentation, or null. InputError: a label that it does not have.
-// Labels are those of the model in its order, or those of the file in natural order.
-std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model);
+// `model`: of the segmentation, or null. `tracks`: of every label of the segmentation, or empty. InputError:
+// a label that the model does not have. Labels are those of the model in its order, or those of the file in
+// natural order.
+std::vector<LabelSummary> summarize(const SegmentationFile& segmentation, const Parameters* model,
+                                    const std::vector<LabelTrack>& tracks = {});
 
 // Lengths of all segments, bases; nothing without segments.
 std::optional<LengthStats> lengths_of(const SegmentationFile& segmentation);

@@ -14,7 +14,18 @@ import tempfile
 import time
 
 
+def joined(intervals):
+    """Touching intervals of one value as one."""
+    result = []
+    for begin, end, value in intervals:
+        if result and result[-1][1] == begin and abs(result[-1][2] - value) < 1e-9:
+            begin = result.pop()[0]
+        result.append((begin, end, value))
+    return result
+
+
 def same(found, expected):
+    found, expected = joined(found), joined(expected)
     return len(found) == len(expected) and all(f[0] == e[0] and f[1] == e[1] and abs(f[2] - e[2]) < 1e-6 for f, e in zip(found, expected))
 
 

@@ -1,5 +1,7 @@
 // How long it takes to write a bigWig file of the intervals of a bedGraph file, which are in memory.
 //   bigwig_write_bench IN.bedgraph OUT.bw [BIN_SIZE]
+// or values that are made while they are written, chromosomes of 200 million bases in bins of ten:
+//   bigwig_write_bench --values N OUT.bw
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -37,7 +39,7 @@ void measure(const std::string& from, const std::string& to, std::int64_t bin_si
   std::vector<double> seconds;
   for (int run = 0; run < kRuns; ++run) {
     const auto begin = std::chrono::steady_clock::now();
-    BigWigWriter writer(chromosomes, 10 * bin_size, "");
+    BigWigWriter writer(chromosomes, {.zoom = 10 * bin_size}, bin_size > 1 ? bin_size : 0);
     for (const Interval& interval : intervals)
       writer.add(interval.chrom, interval.begin, interval.end, interval.value);
     OutputFile output({to});
@@ -50,15 +52,42 @@ void measure(const std::string& from, const std::string& to, std::int64_t bin_si
               seconds[kRuns / 2], static_cast<double>(peak_resident_bytes()) / 1e6);
 }
 
+void stream(std::int64_t values, const std::string& to) {
+  using namespace semicrf;
+  constexpr std::int64_t kBin = 10, kBins = 20'000'000;  // bins of a chromosome
+  std::vector<ChromInfo> chromosomes;
+  for (std::int64_t left = values; left > 0; left -= kBins)
+    chromosomes.push_back({"chr" + std::to_string(chromosomes.size() + 1), kBin * std::min(left, kBins)});
+  const auto begin = std::chrono::steady_clock::now();
+  BigWigWriter writer(chromosomes, {.zoom = 10 * kBin}, kBin);
+  std::uint64_t state = 1;
+  for (std::int64_t i = 0; i < values; ++i) {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    const float value = static_cast<float>(state >> 54) / 1024;
+    const std::int64_t bin = i % kBins;
+    writer.add(static_cast<std::size_t>(i / kBins), kBin * bin, kBin * (bin + 1), value);
+  }
+  OutputFile output({to});
+  writer.write(output);
+  output.commit();
+  std::printf("%lld values, %.1f s, peak memory %.1f MB\n", static_cast<long long>(values),
+              std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+              static_cast<double>(peak_resident_bytes()) / 1e6);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 3) {
-    std::fprintf(stderr, "usage: bigwig_write_bench IN.bedgraph OUT.bw [BIN_SIZE]\n");
+    std::fprintf(stderr, "usage: bigwig_write_bench IN.bedgraph OUT.bw [BIN_SIZE] | --values N OUT.bw\n");
     return 2;
   }
   try {
-    measure(argv[1], argv[2], argc > 3 ? std::atoll(argv[3]) : 1);
+    if (std::string(argv[1]) == "--values" && argc > 3) {
+      stream(std::atoll(argv[2]), argv[3]);
+    } else {
+      measure(argv[1], argv[2], argc > 3 ? std::atoll(argv[3]) : 1);
+    }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -1,13 +1,16 @@
 """describe and enrich, against plain accounts base by base."""
 
 import collections
+import gzip
 import json
 import math
 import random
 import re
+import struct
 
-from harness import check
-from make_inputs import npy
+from bbi_files import bigbed_lines, bigwig_intervals
+from harness import Skip, check
+from make_inputs import npy, shared_data
 
 GENOME = {"chr1": 3000, "chr2": 900}
 LABELS = ["E1", "E2", "E10"]
@@ -124,6 +127,34 @@ def test_expected_folds(box):
         expected = [posterior.get((row["label"], base), 0.0) for base in range(900)]
         check_row(row, sum(expected), len(covered), sum(expected[base] for base in covered), 900)
     box.fails("enrich s.bed a.bed --labels absent", 3, "absent.E1.bedgraph", "--labels-out")
+    centres = [214, 360]
+    for row in rows(box.ok("enrich s.bed a.bed --labels post --centres").stdout):
+        expected = [posterior.get((row["label"], base), 0.0) for base in range(900)]
+        check_row(row, sum(expected), len(centres), sum(expected[base] for base in centres), 900)
+    for row in rows(box.ok("enrich s.bed a.bed --labels post --around start --step 90 --upstream 2 --downstream 1").stdout):
+        expected = [posterior.get((row["label"], base), 0.0) for base in range(900)]
+        places = [base for base in (95 + int(row["distance"]), 300 + int(row["distance"]), 880 + int(row["distance"])) if 0 <= base < 900]
+        check_row(row, sum(expected), len(places), sum(expected[base] for base in places), 900, ("label_bases", "anchors", "both", "all_bases"))
+    for row in rows(box.ok("describe s.bed --labels post").stdout):
+        bases = [base for line in box.text("s.bed").splitlines() if not line.startswith("#") and line.split("\t")[3] == row["label"]
+                 for base in range(int(line.split("\t")[1]), int(line.split("\t")[2]))]
+        mean = sum(posterior.get((row["label"], base), 0.0) for base in bases) / len(bases)
+        each = [[posterior.get((label, base), 0.0) for label in LABELS] for base in bases]
+        entropy = sum(-p * math.log(p) for values in each for p in values if p > 0) / len(bases)
+        check(abs(float(row["posterior"]) - mean) < 1e-5 and abs(float(row["entropy"]) - entropy) < 1e-5, "%r: %r, %r" % (row, mean, entropy))
+    # A label that no segment has counts as well.
+    box.write("two.bed", "".join(line + "\n" for line in box.text("s.bed").splitlines() if "\tE10\t" not in line))
+    lines = [line.split("\t") for line in box.text("two.bed").splitlines() if not line.startswith("#")]
+    bases = [base for line in lines for base in range(int(line[1]), int(line[2]))]
+    found = rows(box.ok("enrich two.bed a.bed --labels post").stdout)
+    check([row["label"] for row in found] == LABELS, "%r" % found)
+    expected = [posterior.get(("E10", base), 0.0) for base in bases]
+    inside = [base for base in bases if base in covered]
+    check_row(found[2], sum(expected), len(inside), sum(posterior.get(("E10", base), 0.0) for base in inside), len(bases))
+    check(rows(box.ok("describe two.bed --labels post -p p.json").stdout)[2]["entropy"] == ".", "E10 has no segment")
+    check(rows(box.ok("describe s.bed").stdout)[0]["entropy"] == ".", "no entropy without posteriors")
+    box.fails("describe s.bed --labels absent", 3, "absent.E1.bedgraph")
+    box.fails("describe s.bed --labels post -o post.E1.bedgraph", 2, "post.E1.bedgraph")
 
 
 def test_pictures(box):
@@ -137,6 +168,7 @@ def test_pictures(box):
         text = box.text("e.svg")
         check(text not in seen and text.startswith("<svg ") and text.endswith("</svg>\n"), "picture of %r" % options)
         seen.add(text)
+        check({"--rows bases": "rows by bases", "--order E10,E1": "rows in the given order"}.get(options, "rows by name") in text, "order of rows, %r" % options)
         check("b &amp; c" in text and "Colours: " in text and "<desc" in text, "texts of %r" % options)
         labels = 2 if "order" in options else 3
         check(len(re.findall(r'<rect [^>]*class="cell ', text)) == 2 * labels, "cells of %r" % options)
@@ -203,10 +235,66 @@ def test_bad_input(box):
     box.fails("enrich s.bed absent.bed", 4, "absent.bed")
     box.fails("enrich s.bed a.bed -o a.bed", 2, "a.bed")
     box.fails("enrich s.bed a.bed --order c", 2, "--order", "'c'")
+    # Annotation of another genome with the same names lies mostly elsewhere.
+    box.write("beyond.bed", "chr1\t60\t70\nchr1\t1000\t2000\nchr1\t3000\t3100\n")
+    check("1100 of its 1110 bases" in box.ok("enrich s.bed beyond.bed").stderr, "no warning")
+    check("annotation-outside" in box.ok("enrich s.bed beyond.bed --around start --step 1").stderr, "no warning")
+    check("annotation-outside" not in box.ok("enrich s.bed a.bed").stderr, "a warning of nothing")
     box.fails("enrich s.bed a.bed a.bed --around start", 2, "--around")
     box.fails("enrich s.bed a.bed --around start --centres", 2, "--around", "--centres")
     box.fails("enrich s.bed a.bed --around start --step 0", 2, "--step")
     box.fails("describe s.bed -o s.bed", 2, "s.bed")
+
+
+def test_kinds_of_text(box):
+    """gzip, CRLF, track and browser lines, blanks: the same numbers."""
+    rng = random.Random(38)
+    segments, intervals = random_segments(rng), random_intervals(rng, 20)
+    box.write("s.bed", bed(segments))
+    box.write("a.bed", bed([line[:3] for line in intervals]))
+    plain = box.ok("enrich s.bed x=a.bed").stdout
+    described = box.ok("describe s.bed").stdout
+    head = "browser position chr1:1-100\ntrack name=\"a b\" itemRgb=On\n#comment\n\n"
+    for name, change in (("crlf", lambda text: (head + text).replace("\n", "\r\n").encode()), ("gz", lambda text: gzip.compress((head + text).encode())),
+                         ("blanks", lambda text: text.replace("\t", "  ").encode())):
+        box.write("s2.bed", change(bed(segments)))
+        box.write("a2.bed", change(bed([line[:3] for line in intervals])))
+        check(box.ok("enrich s2.bed x=a2.bed").stdout == plain, name)
+        check(box.ok("describe s2.bed").stdout == described, name)
+        agreement = rows(box.ok("compare s.bed s2.bed").stdout)[0]
+        check(agreement["agreement"] == "1", "%s: %r" % (name, agreement))
+
+
+def shared_chromosome(box):
+    folder = shared_data() / "chr11_hg18"
+    if not folder.exists():
+        raise Skip("no %s" % folder)
+    return folder
+
+
+def test_folds_of_a_chromosome(box):
+    """The published definition, (C/A)/(B/D), on chromosome 11 with ChromHMM's own segmentation, base by base."""
+    folder = shared_chromosome(box)
+    segments = [line.split("\t")[:4] for line in (folder / "GM12878.chromhmm10.bed").read_text().splitlines() if line.startswith("chr")]
+    names = sorted({fields[3] for fields in segments}, key=lambda name: int(re.sub(r"\D", "", name)))
+    length = max(int(fields[2]) for fields in segments)
+    genome = bytearray(length)  # 0: in no segment
+    for _, begin, end, name in segments:
+        genome[int(begin):int(end)] = bytes([names.index(name) + 1]) * (int(end) - int(begin))
+    files = {"CpG": "chr11.CpGIsland.bed", "TSS": "chr11.RefSeqTSS.bed", "gene": "chr11_0-67M.gene.bed"}
+    found = {(row["label"], row["annotation"]): row for row in
+             rows(box.ok(["enrich", str(folder / "GM12878.chromhmm10.bed")] + ["%s=%s" % (name, folder / file) for name, file in files.items()]).stdout)}
+    check(len(found) == len(names) * len(files), "%d rows" % len(found))
+    every = length - genome.count(0)
+    for name, file in files.items():
+        annotated = bytearray(length)
+        for line in (folder / file).read_text().splitlines():
+            if line.startswith("chr"):
+                begin, end = (min(length, int(field)) for field in line.split("\t")[1:3])
+                annotated[begin:end] = genome[begin:end]
+        inside = length - annotated.count(0)
+        for i, label in enumerate(names):
+            check_row(found[label, name], genome.count(i + 1), inside, annotated.count(i + 1), every)
 
 
 def random_samples(box, rng, count):
@@ -285,6 +373,23 @@ def test_the_probability_that_labels_differ(box):
             expected = 1 - sum(posterior[0].get((label, base), 0.0) * posterior[1].get((label, base), 0.0) for label in LABELS)
             check(abs(float(value) - expected) < 2e-6, "%s: expected %r" % (line, expected))
     check(at == 800, "ends at %d" % at)
+    box.write("g.tsv", "chr9\t70\nchr1\t900\n")
+    box.ok("compare a.bed b.bed --labels a --labels b --disagreement d.bw --regions r.bb -g g.tsv -o t.tsv")
+    box.ok("compare a.bed b.bed --regions r.bed -o t.tsv")
+    steps = [line.split("\t") for line in box.text("d.bedgraph").splitlines()]
+    expected = [(c, int(begin), int(end), struct.unpack("<f", struct.pack("<f", float(value)))[0]) for c, begin, end, value in steps]
+    check(bigwig_intervals(box.path("d.bw").read_bytes())[0] == expected, "d.bw")
+    lines, _, chromosomes, _ = bigbed_lines(box.path("r.bb").read_bytes(), bed_columns=4)
+    check(sorted(lines) == sorted(box.text("r.bed").splitlines()) and chromosomes == [("chr1", 900), ("chr9", 70)], "r.bb")
+    begins = [int(line.split("\t")[1]) for line in lines]
+    check(begins == sorted(begins), "not sorted")
+    box.fails("compare a.bed b.bed --regions r2.bb", 2, "--chrom-sizes")
+    box.fails("compare a.bed b.bed --regions r2.bw", 2, "r2.bw", ".bb")
+    box.fails("compare a.bed b.bed --jaccard r2.bw", 2, "r2.bw", ".tsv")
+    box.write("other.tsv", "chr9\t70\n")
+    box.fails("compare a.bed b.bed --regions r2.bb -g other.tsv", 3, "a.bed", "chr1", "--chrom-sizes")
+    box.write("short.tsv", "chr1\t70\n")
+    box.fails("compare a.bed b.bed --regions r2.bb -g short.tsv", 3, "a.bed", "line", "70 bases")
     box.fails("compare a.bed b.bed --labels a --disagreement d.bedgraph", 2, "--labels", "1 times", "2 samples")
     box.fails("compare a.bed b.bed --disagreement e.bedgraph", 2, "--labels")
 
@@ -300,6 +405,9 @@ def test_bad_comparisons(box):
     box.fails("compare a.bed labels.bed", 3, "labels.bed", "no label of a.bed", "x, there a, b")
     box.fails("compare a.bed a.bed", 2, "two samples", "'a'")
     box.fails("compare a.bed b=a.bed -o a.bed", 2, "a.bed")
+    box.write("more.bed", "chr1\t0\t30\ta\nchr1\t30\t70\tc\n")
+    said = box.ok("compare a.bed more.bed -o t.tsv").stderr
+    check("labels-differ" in said and "b (not in more); c (not in a)" in said, said)
     box.ok("compare a.bed b=a.bed -o t.tsv --regions r.bed")
     check(box.text("r.bed") == "" and rows(box.text("t.tsv"))[0]["agreement"] == "1", box.text("t.tsv"))
 

@@ -8,8 +8,8 @@ import stat
 import struct
 import subprocess
 import time
-import zlib
 
+from bbi_files import bigwig_intervals, joined
 from harness import Skip, check
 from make_inputs import npy, npy_header, parameters, track_parameters
 
@@ -174,41 +174,13 @@ def test_a_failing_run_leaves_the_old_output(box):
     box.fails(DECODE + "-o out.bed scores.npy bad.npy", 3)
 
 
-def bigwig_intervals(content):
-    """(chromosome, begin, end, value) of all data sections, which lie one after the other; and the zoom levels."""
-    magic, version, zooms, tree, data, index = struct.unpack_from("<IHHQQQ", content, 0)
-    check(magic == 0x888FFC26 and version == 4 and content[-4:] == content[:4] and tree < data < index, "header")
-    _, _, key, _, count, _ = struct.unpack_from("<IIIIQQ", content, tree)
-    names = {}
-    at = tree + 32
-    check(content[at] == 1, "the tree has one node")
-    for i in range(struct.unpack_from("<H", content, at + 2)[0]):
-        name, number, length = struct.unpack_from("<%dsII" % key, content, at + 4 + i * (key + 8))
-        names[number] = (name.rstrip(b"\0").decode(), length)
-    check(len(names) == count, "%d chromosomes" % count)
-    found, rest = [], content[data + 8:index]
-    for _ in range(struct.unpack_from("<Q", content, data)[0]):
-        stream = zlib.decompressobj()
-        block = stream.decompress(rest)
-        rest = stream.unused_data
-        chrom, begin, _, step, _, kind, _, items = struct.unpack_from("<IIIIIBBH", block, 0)
-        for i in range(items):
-            if kind == 3:
-                found.append((names[chrom][0], begin + i * step, min(names[chrom][1], begin + (i + 1) * step), struct.unpack_from("<f", block, 24 + 4 * i)[0]))
-            else:
-                start, end, value = struct.unpack_from("<IIf", block, 24 + 12 * i)
-                found.append((names[chrom][0], start, end, value))
-    check(not rest, "bytes between data and index")
-    return found, zooms
-
-
 def as_float(text):
     return struct.unpack("<f", struct.pack("<f", float(text)))[0]
 
 
 def bedgraph_intervals(text):
-    return [(c, int(b), int(e), as_float(v)) for c, b, e, v in
-            (line.split("\t") for line in text.splitlines() if line and not line.startswith(("#", "track")))]
+    return joined([(c, int(b), int(e), as_float(v)) for c, b, e, v in
+                   (line.split("\t") for line in text.splitlines() if line and not line.startswith(("#", "track")))])
 
 
 def test_bigwig_has_what_bedgraph_has(box):
@@ -238,3 +210,8 @@ def test_bigwig_has_what_bedgraph_has(box):
     track_parameters(box, "t.json", tracks=("b",), bin_size=10)
     box.ok("decode -q -p t.json -o t.bed b.bw")
     box.fails("decode -p p.json -o d.bw chrA.npy", 2, "d.bw", "BED")
+    box.fails("simulate -p p.json --length 5 -o d.bw", 2, "d.bw", "BED")
+    box.fails("posterior -p p.json -o d.bb chrA.npy", 2, "d.bb", "bedGraph")
+    # Files with an index of their own get no other.
+    box.ok("decode -q -p p.json -g g.tsv -o x.bed.gz --write-index --posterior x.bw chrA.npy")
+    check([name for name in box.listing() if name.startswith("x.")] == ["x.bed.gz", "x.bed.gz.tbi", "x.bw"], "%r" % box.listing())

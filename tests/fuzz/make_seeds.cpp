@@ -3,6 +3,7 @@
 #include <fstream>
 #include <string>
 
+#include "io/bigwig/bigbed_writer.h"
 #include "support/bigwig_fixture.h"
 #include "support/npy_fixture.h"
 #include "train/fit/checkpoint.h"
@@ -29,6 +30,20 @@ ByteVector bigwig(bool compressed, bool big_endian) {
   return write_bigwig(fixture);
 }
 
+void write_bigbed(const std::filesystem::path& path, bool empty) {
+  std::filesystem::create_directories(path.parent_path());
+  semicrf::BigBedWriter writer({{"chr2", 500}, {"chr1", 1000}}, 4, 4, "table t\n\"t\"\n    (\n    )\n",
+                               {.zoom = 10});
+  if (!empty) {
+    writer.add(0, 0, 100, "a");
+    writer.add(0, 100, 500, "b");
+    writer.add(1, 7, 8, "");
+  }
+  semicrf::OutputFile output({path.string()});
+  writer.write(output);
+  output.commit();
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -39,6 +54,8 @@ int main(int, char** arguments) {
       write(folder / "bigwig" / name, bigwig(compressed, big_endian));
     }
   }
+  write_bigbed(folder / "bigbed" / "segments", false);
+  write_bigbed(folder / "bigbed" / "empty", true);
   const std::vector<double> values = {1, 2, -3, 0.5, 5, 6};
   for (const int bytes : {4, 8}) {
     for (const int version : {1, 3}) {

@@ -3,6 +3,7 @@
 #include <bigWig.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <limits>
 #include <stdexcept>
 
@@ -82,6 +83,37 @@ void LibBigWigFile::bin_means(const std::string& chrom, std::int64_t length, std
     }
   }
   flush();
+}
+
+struct LibBigBedFile::Handle {
+  explicit Handle(const std::string& path) : file(bbOpen(path.c_str(), nullptr)) {
+    if (file == nullptr) throw std::runtime_error("libBigWig cannot open " + path);
+  }
+  ~Handle() { bwClose(file); }
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  bigWigFile_t* file;
+};
+
+LibBigBedFile::LibBigBedFile(const std::string& path) : handle_(std::make_unique<Handle>(path)) {}
+LibBigBedFile::~LibBigBedFile() = default;
+
+std::vector<LibBigBedFile::Entry> LibBigBedFile::entries(const std::string& chrom, std::int64_t begin,
+                                                         std::int64_t end) const {
+  const std::unique_ptr<bbOverlappingEntries_t, decltype(&bbDestroyOverlappingEntries)> found(
+      bbGetOverlappingEntries(handle_->file, chrom.c_str(), static_cast<std::uint32_t>(begin),
+                              static_cast<std::uint32_t>(end), 1),
+      &bbDestroyOverlappingEntries);
+  std::vector<Entry> all;
+  for (std::uint32_t i = 0; found && i < found->l; ++i)
+    all.push_back({found->start[i], found->end[i], found->str[i]});
+  return all;
+}
+
+std::string LibBigBedFile::description() const {
+  const std::unique_ptr<char, decltype(&std::free)> text(bbGetSQL(handle_->file), &std::free);
+  return text ? text.get() : "";
 }
 
 }  // namespace semicrf::test

@@ -29,4 +29,24 @@ class LibBigWigFile {
   std::unique_ptr<Handle> handle_;
 };
 
+// bigBed files through libBigWig.
+class LibBigBedFile {
+ public:
+  explicit LibBigBedFile(const std::string& path);
+  ~LibBigBedFile();
+
+  struct Entry {
+    std::int64_t begin = 0, end = 0;
+    std::string rest;
+
+    friend bool operator==(const Entry&, const Entry&) = default;
+  };
+  std::vector<Entry> entries(const std::string& chrom, std::int64_t begin, std::int64_t end) const;
+  std::string description() const;  // autoSql
+
+ private:
+  struct Handle;
+  std::unique_ptr<Handle> handle_;
+};
+
 }  // namespace semicrf::test

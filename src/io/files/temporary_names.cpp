@@ -24,10 +24,14 @@ static_assert(std::atomic<TemporaryName::Entry*>::is_always_lock_free &&
                   std::atomic<bool>::is_always_lock_free,
               "the signal handler reads these");
 
-// Async-signal-safe: loads of lock-free atomics, unlink, sigaction, raise.
+// Async-signal-safe: loads of lock-free atomics, unlink, rmdir, sigaction, raise.
 extern "C" void remove_temporaries_and_raise(int signal_number) {
   for (TemporaryName::Entry* entry = registry.load(); entry != nullptr; entry = entry->next) {
     if (entry->active.load()) unlink(entry->path.c_str());
+  }
+  // Folders, which are empty now if nothing is to stay in them.
+  for (TemporaryName::Entry* entry = registry.load(); entry != nullptr; entry = entry->next) {
+    if (entry->active.load()) rmdir(entry->path.c_str());
   }
   struct sigaction default_action = {};
   default_action.sa_handler = SIG_DFL;

@@ -1,4 +1,4 @@
-// The temporary files of this process, and their removal when a signal ends it.
+// The temporary files and new folders of this process, and their removal when a signal ends it.
 //
 // Every file that is going to be renamed or removed is registered here while it exists, so that a signal
 // handler, which may do next to nothing, can unlink them all.
@@ -27,10 +27,10 @@ class TemporaryName {
   Entry* entry_ = nullptr;
 };
 
-// SIGINT, SIGTERM, SIGHUP: unlink what is registered, restore the default action and raise the signal again,
-// so that the exit status tells the signal (130, 143, 129 in shells). A signal that was ignored on entry
-// (nohup, background jobs) stays ignored. SIGPIPE is ignored from now on, so that a closed pipe shows as
-// ClosedPipe. Call once, at the start.
+// SIGINT, SIGTERM, SIGHUP: remove what is registered (folders only where they are empty), restore the default
+// action and raise the signal again, so that the exit status tells the signal (130, 143, 129 in shells). A
+// signal that was ignored on entry (nohup, background jobs) stays ignored. SIGPIPE is ignored from now on, so
+// that a closed pipe shows as ClosedPipe. Call once, at the start.
 void install_signal_cleanup();
 
 }  // namespace semicrf

@@ -1,10 +1,13 @@
 #include "io/text/bed_reader.h"
 
 #include <charconv>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
+#include "io/files/input_kind.h"
 #include "io/text/provenance_header.h"
 
 namespace semicrf {
@@ -41,7 +44,7 @@ void split(std::string_view line, std::vector<std::string>& fields) {
 }
 
 // Text of the file in a message, cut to a readable length.
-std::string quoted(std::string_view text) {
+std::string shown(std::string_view text) {
   constexpr std::size_t kMaxShown = 40;
   if (text.size() <= kMaxShown) return "'" + std::string(text) + "'";
   return "'" + std::string(text.substr(0, kMaxShown)) + "...'";
@@ -49,26 +52,51 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-BedReader::BedReader(std::string path) : lines_(std::move(path)) {}
+BedReader::BedReader(std::string path) {
+  // What can be read only once, a pipe or standard input, is text.
+  std::error_code ignored;
+  if (std::filesystem::is_regular_file(path, ignored) && detect_input_kind(path) == InputKind::kBigBed) {
+    bigbed_.emplace(path);
+  } else {
+    lines_.emplace(std::move(path));
+  }
+}
+
+void BedReader::next_of_bigbed(const BigBedInterval& interval, BedRecord& record) {
+  record.chromosome = bigbed_->chromosomes()[interval.chrom].name;
+  record.begin = interval.begin;
+  record.end = interval.end;
+  record.line = ++intervals_;
+  line_ = record.chromosome + "\t" + std::to_string(interval.begin) + "\t" + std::to_string(interval.end);
+  if (!interval.rest.empty()) line_.append("\t").append(interval.rest);
+  split(line_, record.fields);
+  record.name = record.fields.size() > 3 ? record.fields[3] : "";
+}
 
 std::optional<std::int64_t> BedReader::bin_size() const { return bin_size_option(options_); }
 
 bool BedReader::next(BedRecord& record) {
+  if (bigbed_) {
+    BigBedInterval interval;
+    if (!bigbed_->next(interval)) return false;
+    next_of_bigbed(interval, record);
+    return true;
+  }
   while (true) {
-    if (!lines_.next(line_)) return false;
+    if (!lines_->next(line_)) return false;
     if (!is_skipped(line_)) break;
     if (auto option = header_option(line_)) options_.insert_or_assign(option->first, option->second);
   }
 
   const auto refuse = [&](const std::string& what) {
     return InputError(
-        {lines_.path(), "line " + std::to_string(lines_.line_number()), what, "this is not valid BED"});
+        {lines_->path(), "line " + std::to_string(lines_->line_number()), what, "this is not valid BED"});
   };
   const auto position = [&](const std::string& text, const char* column) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0) {
-      throw refuse(std::string(column) + " is " + quoted(text) + ", expected a whole number, 0 or more");
+      throw refuse(std::string(column) + " is " + shown(text) + ", expected a whole number, 0 or more");
     }
     return value;
   };
@@ -85,7 +113,7 @@ bool BedReader::next(BedRecord& record) {
     throw refuse("start " + record.fields[1] + " must be less than end " + record.fields[2]);
   }
   record.name = record.fields.size() > 3 ? record.fields[3] : "";
-  record.line = lines_.line_number();
+  record.line = lines_->line_number();
   return true;
 }
 

@@ -1,4 +1,4 @@
-// BED files with at least three columns, plain or compressed.
+// BED files with at least three columns, plain or compressed, and bigBed files.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "io/bigwig/bigbed_reader.h"
 #include "io/text/text_lines.h"
 
 namespace semicrf {
@@ -17,13 +18,14 @@ struct BedRecord {
   std::int64_t end = 0;             // one past the last base, > begin
   std::string name;                 // column 4, empty when absent
   std::vector<std::string> fields;  // every column as it stands
-  std::int64_t line = 0;            // line number in the file
+  std::int64_t line = 0;            // line number in the file; of bigBed the number of the interval
 };
 
 // Reads record by record. Empty lines and lines starting with "#", "track" or "browser" are skipped; CRLF is
 // accepted; columns are separated by tabs, or by blanks in a line without tabs. InputError with the line
 // number: fewer than three columns, positions that are not integers, begin >= end. ReadError: cannot be
-// opened or read.
+// opened or read. A regular file with the signature of bigBed is read as that: the same columns, chromosome
+// by chromosome, without header lines.
 class BedReader {
  public:
   explicit BedReader(std::string path);  // "-": standard input
@@ -35,7 +37,11 @@ class BedReader {
   const std::map<std::string, std::string>& options() const { return options_; }
 
  private:
-  TextLines lines_;
+  void next_of_bigbed(const BigBedInterval& interval, BedRecord& record);
+
+  std::optional<BigBedFile> bigbed_;
+  std::int64_t intervals_ = 0;      // of bigBed, that were returned
+  std::optional<TextLines> lines_;  // else
   std::string line_;
   std::map<std::string, std::string> options_;
 };

@@ -9,13 +9,11 @@
 #include "core/segment.h"
 #include "io/files/output_file.h"
 #include "io/text/bin_location.h"
+#include "io/text/segment_columns.h"
 #include "io/text/segment_support.h"
 #include "model/parameters.h"
 
 namespace semicrf {
-
-// The score column of a probability: 0 to 1000.
-int bed_score(double probability);
 
 struct BedOptions {
   // Three more columns with six significant digits: P(exactly this segment), the start and the end posterior.
@@ -49,8 +47,7 @@ class BedWriter {
 
   OutputFile& output_;
   BedOptions options_;
-  std::vector<std::string> label_columns_;  // name of each label
-  std::vector<std::string> color_columns_;  // "r,g,b" of each label
+  SegmentColumns columns_;
   BinLocation location_;
   SegmentJoiner joiner_;
   std::int64_t lines_ = 0;

@@ -1,9 +1,11 @@
 #include "io/text/bedgraph_reader.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <utility>
+#include <vector>
 
 #include "core/error.h"
 #include "io/files/input_kind.h"
@@ -11,20 +13,23 @@
 namespace semicrf {
 namespace {
 
+constexpr int kBigWigDecimals = 6;  // of the values that bigWig files get by default
+
 InputError refuse(const std::string& path, std::int64_t line, const std::string& what,
                   const std::string& advice) {
   return InputError({path, "line " + std::to_string(line), what, advice});
 }
 
-// What can be read twice is text, or compressed.
-const std::string& checked_kind(const std::string& path) {
+// What can be read twice is told by its content; all else is text.
+InputKind kind_of(const std::string& path) {
   std::error_code ignored;
-  if (!std::filesystem::is_regular_file(path, ignored)) return path;
+  if (!std::filesystem::is_regular_file(path, ignored)) return InputKind::kText;
   const InputKind kind = detect_input_kind(path);
-  if (kind != InputKind::kText && kind != InputKind::kGzip && kind != InputKind::kBgzip)
-    throw InputError({path, "", std::string("this is ") + describe(kind) + ", not bedGraph",
-                      "give the bedGraph that semicrf posterior or decode --posterior wrote"});
-  return path;
+  if (kind != InputKind::kText && kind != InputKind::kGzip && kind != InputKind::kBgzip &&
+      kind != InputKind::kBigWig)
+    throw InputError({path, "", std::string("this is ") + describe(kind) + ", not bedGraph or bigWig",
+                      "give what semicrf posterior or decode --posterior wrote"});
+  return kind;
 }
 
 int decimals_of(const std::string& text) {
@@ -37,10 +42,72 @@ int decimals_of(const std::string& text) {
 
 }  // namespace
 
-BedGraphReader::BedGraphReader(const std::string& path) : path_(path), reader_(checked_kind(path)) {}
+std::string place_of(const BedGraphRecord& record) {
+  if (record.line > 0) return "line " + std::to_string(record.line);
+  return record.chromosome + ":" + std::to_string(record.begin + 1) + "-" + std::to_string(record.end);
+}
+
+// Intervals of a bigWig file, some millions of bases at a time.
+struct BedGraphReader::FromBigWig {
+  explicit FromBigWig(const std::string& path) : file(BigWigFile::open(path)) {}
+
+  bool next(BedGraphRecord& record) {
+    constexpr std::int64_t kBases = std::int64_t{1} << 22;
+    while (at == intervals.size()) {
+      if (chrom == file.chromosomes().size()) return false;
+      const std::int64_t length = file.chromosomes()[chrom].length;
+      if (begin >= length || !file.has_values(chrom)) {
+        ++chrom;
+        begin = 0;
+        continue;
+      }
+      const std::int64_t end = std::min(length, begin + kBases);
+      intervals.clear();
+      at = 0;
+      file.read(chrom, begin, end, [this](std::span<const BigWigInterval> some) {
+        intervals.insert(intervals.end(), some.begin(), some.end());
+      });
+      begin = end;
+    }
+    const BigWigInterval& interval = intervals[at++];
+    record = {file.chromosomes()[chrom].name,      interval.begin,  interval.end,
+              static_cast<double>(interval.value), kBigWigDecimals, 0};
+    return true;
+  }
+
+  BigWigFile file;
+  std::size_t chrom = 0;
+  std::int64_t begin = 0;  // of what comes next
+  std::vector<BigWigInterval> intervals;
+  std::size_t at = 0;
+};
+
+BedGraphReader::BedGraphReader(const std::string& path) : path_(path) {
+  if (kind_of(path) == InputKind::kBigWig) {
+    bigwig_ = std::make_unique<FromBigWig>(path);
+  } else {
+    reader_.emplace(path);
+  }
+}
+
+BedGraphReader::~BedGraphReader() = default;
+
+const std::map<std::string, std::string>& BedGraphReader::options() const {
+  static const std::map<std::string, std::string> none;
+  return reader_ ? reader_->options() : none;
+}
+
+std::span<const ChromInfo> BedGraphReader::chromosomes() const {
+  if (!bigwig_) return {};
+  return bigwig_->file.chromosomes();
+}
 
 bool BedGraphReader::next(BedGraphRecord& record) {
-  if (!reader_.next(fields_)) return false;
+  return bigwig_ ? bigwig_->next(record) : next_line(record);
+}
+
+bool BedGraphReader::next_line(BedGraphRecord& record) {
+  if (!reader_->next(fields_)) return false;
   if (fields_.fields.size() != 4)
     throw refuse(path_, fields_.line,
                  "found " + std::to_string(fields_.fields.size()) +

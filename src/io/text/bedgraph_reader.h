@@ -1,12 +1,15 @@
-// Reads bedGraph, plain or compressed: chrom start end value.
+// Reads values along chromosomes: bedGraph, plain or compressed (chrom start end value), or bigWig.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 
+#include "io/bigwig/bigwig_reader.h"
 #include "io/text/bed_reader.h"
 
 namespace semicrf {
@@ -16,27 +19,38 @@ struct BedGraphRecord {
   std::int64_t begin = 0;  // base, 0-based
   std::int64_t end = 0;    // one past the last base, > begin
   double value = 0;        // finite
-  int decimals = 0;        // digits after the point, as the value was written
-  std::int64_t line = 0;   // line number in the file
+  int decimals = 0;        // digits after the point, as the value was written; 6 of bigWig
+  std::int64_t line = 0;   // line number in the file; 0 of bigWig
 };
 
+// Where a record stands, for errors: "line 5", or "chr1:1001-1200" of a bigWig file.
+std::string place_of(const BedGraphRecord& record);
+
 // InputError with the line number: not bedGraph, a value that is no finite number, lines that overlap or are
-// not sorted, a chromosome whose lines do not stand together. ReadError: cannot be opened or read.
+// not sorted, a chromosome whose lines do not stand together; or a bigWig file that is damaged. ReadError:
+// cannot be opened or read.
 class BedGraphReader {
  public:
   explicit BedGraphReader(const std::string& path);  // "-": standard input
+  ~BedGraphReader();
 
   // False at the end of the file.
   bool next(BedGraphRecord& record);
   // Bases per bin and further options, as the header lines that were passed say it.
-  std::optional<std::int64_t> bin_size() const { return reader_.bin_size(); }
-  const std::map<std::string, std::string>& options() const { return reader_.options(); }
+  // bigWig has no header lines.
+  std::optional<std::int64_t> bin_size() const { return reader_ ? reader_->bin_size() : std::nullopt; }
+  const std::map<std::string, std::string>& options() const;
+  // Of bigWig, all that the file lists; else empty.
+  std::span<const ChromInfo> chromosomes() const;
 
  private:
+  bool next_line(BedGraphRecord& record);
   void check_order(const BedGraphRecord& record);
 
   std::string path_;
-  BedReader reader_;
+  struct FromBigWig;
+  std::unique_ptr<FromBigWig> bigwig_;  // or null
+  std::optional<BedReader> reader_;     // else
   BedRecord fields_;
   std::string chromosome_;  // of the last line
   std::int64_t end_ = 0;    // of the last line

@@ -1,6 +1,7 @@
 #include "io/text/label_track_files.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -15,9 +16,12 @@ std::string in_file_name(std::string name) {
 }
 
 std::map<std::string, std::string> label_track_files(const std::string& prefix) {
-  std::filesystem::path path(prefix);
-  if (path.extension() == ".bw" || path.extension() == ".bigwig" || path.extension() == ".bigWig")
-    path.replace_extension();
+  constexpr std::array kBigWig = {std::string_view(".bw"), std::string_view(".bigwig"),
+                                  std::string_view(".bigWig")};
+  // What posterior --labels-out NAME.bw was given.
+  const auto given = std::ranges::find_if(kBigWig, [&](std::string_view e) { return prefix.ends_with(e); });
+  const std::size_t cut = given == kBigWig.end() ? 0 : given->size();
+  const std::filesystem::path path(prefix.substr(0, prefix.size() - cut));
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
   const std::string beginning = path.filename().string() + ".";
   std::map<std::string, std::string> files;

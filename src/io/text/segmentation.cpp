@@ -37,6 +37,18 @@ float parse_score(std::string_view text) {
   return is_score ? static_cast<float>(score) / 1000 : -1;
 }
 
+void sort_labels(SegmentationFile& segmentation) {
+  std::vector<std::string> names;
+  for (const Label& label : segmentation.labels) names.push_back(label.name);
+  const std::vector<std::size_t> ranks = natural_ranks(names);
+  std::vector<Label> sorted(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) sorted[ranks[i]] = segmentation.labels[i];
+  segmentation.labels = std::move(sorted);
+  for (SegmentedChromosome& chromosome : segmentation.chromosomes)
+    for (LabelledSegment& segment : chromosome.segments)
+      segment.label = static_cast<std::uint32_t>(ranks[segment.label]);
+}
+
 class SegmentationReader {
  public:
   explicit SegmentationReader(const std::string& path) { found_.path = path; }
@@ -48,7 +60,7 @@ class SegmentationReader {
     found_.options = reader.options();
     if (found_.chromosomes.empty())
       throw InputError({found_.path, "", "has no segments", "give a BED file with labels in column 4"});
-    sort_labels();
+    sort_labels(found_);
     return std::move(found_);
   }
 
@@ -80,18 +92,6 @@ class SegmentationReader {
         {record.begin, record.end, label->second, static_cast<std::uint32_t>(record.line), score});
   }
 
-  void sort_labels() {
-    std::vector<std::string> names;
-    for (const Label& label : found_.labels) names.push_back(label.name);
-    const std::vector<std::size_t> ranks = natural_ranks(names);
-    std::vector<Label> sorted(names.size());
-    for (std::size_t i = 0; i < names.size(); ++i) sorted[ranks[i]] = found_.labels[i];
-    found_.labels = std::move(sorted);
-    for (SegmentedChromosome& chromosome : found_.chromosomes)
-      for (LabelledSegment& segment : chromosome.segments)
-        segment.label = static_cast<std::uint32_t>(ranks[segment.label]);
-  }
-
   SegmentationFile found_;
   std::set<std::string> seen_;
   std::unordered_map<std::string, std::uint32_t> index_;
@@ -116,6 +116,11 @@ std::int64_t SegmentationFile::bases() const {
   for (const SegmentedChromosome& chromosome : chromosomes)
     for (const LabelledSegment& segment : chromosome.segments) sum += segment.size();
   return sum;
+}
+
+void add_labels(SegmentationFile& segmentation, const std::vector<std::string>& names) {
+  for (const std::string& name : names) segmentation.labels.push_back({name, std::nullopt});
+  sort_labels(segmentation);
 }
 
 SegmentationFile read_segmentation(const std::string& path) { return SegmentationReader(path).read(); }

@@ -37,6 +37,9 @@ struct SegmentationFile {
   std::int64_t bases() const;
 };
 
+// Labels that no segment has; the numbers of all change.
+void add_labels(SegmentationFile& segmentation, const std::vector<std::string>& names);
+
 // InputError with the line: no label, segments of a chromosome that overlap or are not sorted, a chromosome
 // in two places; no segments at all. ReadError: cannot be opened or read.
 SegmentationFile read_segmentation(const std::string& path);

@@ -16,11 +16,11 @@
 #include "core/units.h"
 #include "eval/bin_truth.h"
 #include "io/arrays/npy_reader.h"
+#include "io/text/bedgraph_reader.h"
 #include "io/text/boundary_reader.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/label_track_files.h"
 #include "io/text/provenance_header.h"
-#include "io/text/value_reader.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/inputs/input_argument.h"
 #include "pipeline/run/prepared_run.h"
@@ -105,7 +105,7 @@ class Calibration {
                                                " that the truth labels; they are not counted"});
   }
 
-  static void check_options(const std::string& path, const ValueReader& reader) {
+  static void check_options(const std::string& path, const BedGraphReader& reader) {
     if (reader.options().contains("min-posterior"))
       throw InputError({path, "", "was written with --min-posterior, so that small probabilities are missing",
                         "write it again without this option"});
@@ -134,7 +134,7 @@ class Calibration {
   // value.
   std::int64_t read_track(const std::string& path,
                           const std::function<void(BinTruth&, const ProbabilityRun&)>& add) {
-    ValueReader reader(path);
+    BedGraphReader reader(path);
     BedGraphRecord record, before;
     std::vector<std::string> found;
     std::optional<BinTruth> truth;

@@ -1,10 +1,8 @@
 // One value per bin as bigWig.
 #include <cmath>
-#include <stdexcept>
-#include <string>
-#include <unordered_map>
 
 #include "io/bigwig/bigwig_writer.h"
+#include "io/bigwig/listed_chromosomes.h"
 #include "io/text/fixed_decimal.h"
 #include "pipeline/outputs/formats.h"
 
@@ -21,17 +19,14 @@ class BigWigSink : public OutputSink {
         output_(output),
         decimal_(output.bedgraph.digits),
         scale_(std::pow(10.0, output.bedgraph.digits)),
-        writer_(output.chromosomes, kZoomBins * output.bin_size, "") {
-    for (std::size_t i = 0; i < output.chromosomes.size(); ++i)
-      places_.emplace(output.chromosomes[i].name, i);
-  }
+        writer_(output.chromosomes,
+                {.zoom = kZoomBins * output.bin_size, .one_of_many = output.one_of_many()}, output.bin_size),
+        listed_(output.chromosomes) {}
 
   void begin_piece(const BinLocation& location, const PieceResult&, bool) override {
     location_ = location;
     next_bin_ = 0;
-    const auto found = places_.find(location.chromosome);
-    if (found == places_.end()) throw std::logic_error("bigWig: a chromosome that is not listed");
-    chrom_ = found->second;
+    chrom_ = listed_.place(location.chromosome);
   }
 
   void add_block(const PosteriorBlock& block) override {
@@ -76,7 +71,7 @@ class BigWigSink : public OutputSink {
   FixedDecimal decimal_;
   double scale_;
   BigWigWriter writer_;
-  std::unordered_map<std::string, std::size_t> places_;  // of chromosomes in the file
+  ListedChromosomes listed_;
   BinLocation location_;
   std::size_t chrom_ = 0;
   std::int64_t next_bin_ = 0;  // of the piece

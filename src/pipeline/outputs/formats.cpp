@@ -4,6 +4,7 @@
 #include <array>
 #include <string_view>
 
+#include "core/error.h"
 #include "pipeline/run/run_report.h"
 
 namespace semicrf {
@@ -16,7 +17,9 @@ struct Format {
   std::unique_ptr<OutputSink> (*open)(OutputFile&, const Output&);
 };
 
-constexpr std::array kSegmentFormats = {Format<SegmentOutput>{"", make_bed_sink}};
+constexpr std::array kSegmentFormats = {
+    Format<SegmentOutput>{".bb", make_bigbed_sink}, Format<SegmentOutput>{".bigbed", make_bigbed_sink},
+    Format<SegmentOutput>{".bigBed", make_bigbed_sink}, Format<SegmentOutput>{"", make_bed_sink}};
 constexpr std::array kTrackFormats = {
     Format<TrackOutput>{".bw", make_bigwig_sink}, Format<TrackOutput>{".bigwig", make_bigwig_sink},
     Format<TrackOutput>{".bigWig", make_bigwig_sink}, Format<TrackOutput>{"", make_bedgraph_sink}};
@@ -25,7 +28,8 @@ template <class Output, std::size_t kFormats>
 PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFormats>& formats) {
   const auto format = std::ranges::find_if(
       formats, [&](const Format<Output>& one) { return output.file.path.ends_with(one.ending); });
-  return {output.file, output.header, output.threads,
+  // A binary format has no place for a header.
+  return {output.file, is_indexed_name(output.file.path) ? "" : output.header, output.threads,
           [open = format->open, output](OutputFile& file) { return open(file, output); }};
 }
 
@@ -45,18 +49,36 @@ class StatsSink : public OutputSink {
 
 PlannedOutput segment_output(const SegmentOutput& output) {
   PlannedOutput result = planned(output, kSegmentFormats);
-  result.one_of_many = output.rank.has_value();
+  result.one_of_many = output.rank || (output.draw && is_bigbed_name(output.file.path));
   return result;
 }
 
 PlannedOutput track_output(const TrackOutput& output) {
   PlannedOutput result = planned(output, kTrackFormats);
-  if (is_bigwig_name(output.file.path)) result.header.clear();  // a binary format has no place for it
+  result.one_of_many = output.one_of_many();
   return result;
 }
 
-bool is_bigwig_name(std::string_view path) {
-  return path.ends_with(".bw") || path.ends_with(".bigwig") || path.ends_with(".bigWig");
+void check_segment_name(const std::string& path) {
+  if (is_bigwig_name(path))
+    throw UsageError(path + ": segments are written as BED or bigBed, not as bigWig",
+                     "give a name ending in .bed or .bb");
+}
+
+void check_track_name(const std::string& path) {
+  if (is_bigbed_name(path))
+    throw UsageError(path + ": posteriors are written as bedGraph or bigWig, not as bigBed",
+                     "give a name ending in .bedgraph or .bw");
+}
+
+void check_text_name(const std::string& path, const std::string& ending) {
+  if (is_indexed_name(path))
+    throw UsageError(path + ": this output is text, and can be neither bigWig nor bigBed",
+                     "give a name ending in " + ending);
+}
+
+PlannedOutput text_output(const std::string& path, const std::string& text) {
+  return {{path, IndexKind::kNone}, text, 1, [](OutputFile&) { return std::make_unique<OutputSink>(); }};
 }
 
 PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values) {

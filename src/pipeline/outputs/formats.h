@@ -6,11 +6,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "core/chain_model.h"
 #include "io/arrays/npy_writer.h"
+#include "io/bigwig/bbi_names.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "io/json/multiqc_json.h"
 #include "io/text/bed_writer.h"
@@ -32,7 +32,13 @@ struct SegmentOutput {
   std::optional<std::size_t> draw;  // its index; absent: the best path
   int threads = 1;                  // that print and compress
   std::optional<std::size_t> rank;  // of several best paths, from 0; no file where no piece has so many
+  // For bigBed: its columns behind the ninth, all chromosomes of the run in the order of the output, and the
+  // bases per bin.
+  SupportColumns support = {};
+  std::vector<ChromInfo> chromosomes = {};
+  std::int64_t bin_size = 1;
 };
+// BED, or bigBed where is_bigbed_name() says so.
 PlannedOutput segment_output(const SegmentOutput& output);
 
 // Tables of the segments of the best path, and of the boundaries between them, with what the posteriors say.
@@ -67,11 +73,20 @@ struct TrackOutput {
   // For bigWig: all chromosomes of the run in the order of the output, and the bases per bin.
   std::vector<ChromInfo> chromosomes = {};
   std::int64_t bin_size = 1;
+
+  // A run with very many of them must not spend much memory on each.
+  bool one_of_many() const { return label && num_labels > 32; }
 };
 // bedGraph, or bigWig where is_bigwig_name() says so.
 PlannedOutput track_output(const TrackOutput& output);
-// Whether a file of this name is written as bigWig: it ends in .bw, .bigwig or .bigWig.
-bool is_bigwig_name(std::string_view path);
+// UsageError for a name whose ending is of another format: of segments, of values along the chromosome, and
+// of what is text only (`ending`: that it should have).
+void check_segment_name(const std::string& path);
+void check_track_name(const std::string& path);
+void check_text_name(const std::string& path, const std::string& ending);
+
+// A file of this text.
+PlannedOutput text_output(const std::string& path, const std::string& text);
 
 // Posteriors of all labels of the only sequence, NPY (bins, C); bins outside of the pieces are NaN.
 PlannedOutput label_array_output(const OutputSpec& file, const NpyShape& shape, PosteriorValues values);
@@ -92,6 +107,7 @@ OutputPlan multiqc_outputs(const MultiqcTarget& target, const std::vector<Label>
 
 // The sinks.
 std::unique_ptr<OutputSink> make_bed_sink(OutputFile& file, const SegmentOutput& output);
+std::unique_ptr<OutputSink> make_bigbed_sink(OutputFile& file, const SegmentOutput& output);
 std::unique_ptr<OutputSink> make_bedgraph_sink(OutputFile& file, const TrackOutput& output);
 std::unique_ptr<OutputSink> make_bigwig_sink(OutputFile& file, const TrackOutput& output);
 std::unique_ptr<OutputSink> make_label_array_sink(OutputFile& file, const NpyShape& shape,

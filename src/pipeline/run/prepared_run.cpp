@@ -7,6 +7,7 @@
 #include "core/process_memory.h"
 #include "core/text.h"
 #include "core/units.h"
+#include "io/files/open_files.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "io/text/provenance_header.h"
@@ -248,7 +249,8 @@ std::size_t PreparedRun::forecast_peak() const {
 OutputSpec PreparedRun::output(const std::string& path) const {
   OutputSpec spec;
   spec.path = path;
-  if (options_.write_index && !path.empty()) spec.index = index_kind_for(inputs_.longest_chromosome());
+  if (options_.write_index && !path.empty() && !is_indexed_name(path))
+    spec.index = index_kind_for(inputs_.longest_chromosome());
   return spec;
 }
 
@@ -296,6 +298,15 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
   std::vector<std::string> read = inputs_.paths();
   if (!options_.constraints.empty()) read.push_back(options_.constraints);
   check_outputs(files, read);
+  // Each is open until the end of the run; bigWig and bigBed files have a spool besides.
+  constexpr std::size_t kOthers = 64;
+  const std::size_t wanted = 2 * files.size() + kOthers;
+  const std::int64_t most = allow_open_files(static_cast<std::int64_t>(wanted));
+  if (most < static_cast<std::int64_t>(files.size() + kOthers))
+    throw UsageError("the run has " + std::to_string(files.size()) +
+                         " outputs that are open at once, and the system allows this process " +
+                         std::to_string(most) + " open files",
+                     "raise the limit (ulimit -n), or write fewer of them");
   return plan;
 }
 

@@ -3,26 +3,25 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "core/error.h"
+#include "io/files/new_folder.h"
 #include "io/files/open_files.h"
 #include "io/text/label_track_files.h"
 #include "pipeline/outputs/formats.h"
+#include "pipeline/outputs/hub_outputs.h"
 #include "pipeline/run/log.h"
 #include "pipeline/run/prepared_run.h"
 
 namespace semicrf {
 namespace {
 
-// Segments and lists of them are text.
-void refuse_bigwig(const std::string& path) {
-  if (is_bigwig_name(path))
-    throw UsageError(path + ": segments are written as BED, not as bigWig", "give a name ending in .bed");
-}
-
-// What bigWig files need to know besides.
-TrackOutput located(TrackOutput output, const PreparedRun& run) {
+// What bigWig and bigBed files need to know besides.
+template <class Output>
+Output located(Output output, const PreparedRun& run) {
   for (const Chromosome& chromosome : run.inputs().chromosomes())
     output.chromosomes.push_back({chromosome.name, chromosome.length});
   output.bin_size = run.inputs().bin_size();
@@ -45,7 +44,9 @@ Analysis decode_analysis(const DecodeOptions& options) {
   }
   if (options.best > 1) {
     analysis.best_paths.emplace().most = options.best;
-    analysis.best_paths->memory = options.output.ends_with(".gz") ? kCompressedRankMemory : kRankMemory;
+    analysis.best_paths->memory = options.output.ends_with(".gz")  ? kCompressedRankMemory
+                                  : is_bigbed_name(options.output) ? kBigBedRankMemory
+                                                                   : kRankMemory;
   }
   if (!options.boundaries_path.empty() || !options.review_path.empty() ||
       (!options.table_path.empty() && options.interval_level))
@@ -53,10 +54,13 @@ Analysis decode_analysis(const DecodeOptions& options) {
   analysis.exact_segments = !options.table_path.empty() || options.extra_columns;
   analysis.path_edges = analysis.interval_level || analysis.exact_segments;
   analysis.posteriors = analysis.path_edges || !options.posterior_path.empty() ||
-                        options.score == ScoreColumn::kPosterior ||
+                        options.score == ScoreColumn::kPosterior || !options.hub.folder.empty() ||
                         (by_posteriors && options.score == ScoreColumn::kAuto);
   analysis.posteriors_if_cheap = options.score == ScoreColumn::kAuto && options.best == 1;
   analysis.sums = options.entropy && !options.run.stats_path.empty();
+  analysis.label_posteriors = !options.hub.folder.empty();
+  // bigBed has columns for them; this alone is no reason for posteriors.
+  if (is_bigbed_name(options.output) || !options.hub.folder.empty()) analysis.path_edges = true;
   return analysis;
 }
 
@@ -110,8 +114,37 @@ void add_ranks(const DecodeOptions& options, const PreparedRun& run, const Heade
     output.header = run.header("decode", own);
     output.labels = run.parameters().labels;
     output.rank = static_cast<std::size_t>(rank - 1);
-    plan.push_back(segment_output(output));
+    plan.push_back(segment_output(located(output, run)));
   }
+}
+
+// The best path.
+SegmentOutput path_output(const DecodeOptions& options, const PreparedRun& run, const std::string& header) {
+  SegmentOutput output;
+  output.header = header;
+  output.labels = run.parameters().labels;
+  output.bed = {options.extra_columns, options.merge_adjacent};
+  output.threads = options.run.engine.threads;
+  const Analysis& analysis = run.analysis();
+  output.support = {analysis.posteriors, analysis.exact_segments, analysis.posteriors};
+  return located(output, run);
+}
+
+void add_path(const DecodeOptions& options, const PreparedRun& run, const std::string& header,
+              OutputPlan& plan) {
+  if (options.output.empty()) return;
+  SegmentOutput output = path_output(options, run, header);
+  if (options.extra_columns) output.header += kHowToCut;
+  output.file = run.output(options.output);
+  plan.push_back(segment_output(output));
+}
+
+TrackOutput boundary_output(const DecodeOptions& options, const PreparedRun& run, const std::string& header) {
+  TrackOutput output;
+  output.header = header;
+  output.bedgraph = {options.run.digits, 0, options.run.engine.threads};
+  output.threads = options.run.engine.threads;
+  return located(output, run);
 }
 
 OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) {
@@ -125,25 +158,24 @@ OutputPlan decode_outputs(const DecodeOptions& options, const PreparedRun& run) 
   if (options.extra_columns) named.push_back({"extra-columns", "yes"});
   named.push_back({"score", run.analysis().posteriors && options.best == 1 ? "posterior" : "none"});
   const std::string header = run.header("decode", named);
-  const std::vector<Label>& labels = run.parameters().labels;
-  const int threads = options.run.engine.threads;
   OutputPlan plan;
   if (options.best > 1) {
     add_ranks(options, run, named, plan);
   } else {
-    plan.push_back(segment_output({run.output(options.output),
-                                   header + (options.extra_columns ? kHowToCut : ""),
-                                   labels,
-                                   {options.extra_columns, options.merge_adjacent},
-                                   {},
-                                   threads,
-                                   {}}));
+    add_path(options, run, header, plan);
   }
-  if (!options.posterior_path.empty())
-    plan.push_back(track_output(located(
-        {run.output(options.posterior_path), header, {options.run.digits, 0, threads}, {}, {}, 0, threads},
-        run)));
+  if (!options.posterior_path.empty()) {
+    TrackOutput output = boundary_output(options, run, header);
+    output.file = run.output(options.posterior_path);
+    plan.push_back(track_output(output));
+  }
   add_tables(options, run, named, plan);
+  if (!options.hub.folder.empty())
+    add_hub({options.hub,
+             "semicrf " + options.run.version + " decode, parameters " +
+                 std::filesystem::path(options.run.input.parameters).filename().string(),
+             path_output(options, run, header), boundary_output(options, run, header)},
+            plan);
   return plan;
 }
 
@@ -162,6 +194,7 @@ void check_best(const DecodeOptions& options) {
   const std::array alone = {std::pair{"--table", !options.table_path.empty()},
                             std::pair{"--boundaries", !options.boundaries_path.empty()},
                             std::pair{"--review", !options.review_path.empty()},
+                            std::pair{"--hub", !options.hub.folder.empty()},
                             std::pair{"--extra-columns", options.extra_columns},
                             std::pair{"--score posterior", options.score == ScoreColumn::kPosterior},
                             std::pair{"--merge-adjacent", options.merge_adjacent}};
@@ -173,9 +206,10 @@ void check_best(const DecodeOptions& options) {
 
 void check_options(const DecodeOptions& options) {
   check_best(options);
-  for (const std::string& path :
-       {options.output, options.table_path, options.boundaries_path, options.review_path})
-    refuse_bigwig(path);
+  check_segment_name(options.output);
+  check_track_name(options.posterior_path);
+  for (const std::string& path : {options.table_path, options.boundaries_path}) check_text_name(path, ".tsv");
+  check_text_name(options.review_path, ".bed");
   if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
       options.review_path.empty())
     throw UsageError("--intervals is given, but no output to write them to",
@@ -189,22 +223,30 @@ void check_options(const DecodeOptions& options) {
 }
 
 std::vector<Warning> decode_warnings(const DecodeOptions& options) {
-  if (!options.extra_columns) return {};
+  if (!options.extra_columns || options.output.empty() || is_bigbed_name(options.output)) return {};
   return {
       {"extra-columns",
        "--extra-columns writes three columns that are not BED, so that bedtools and genome browsers refuse "
        "the file; the option will go in a later release: use --table FILE.tsv"}};
 }
 
-// The files of all ranks are open at once.
+// The files of all ranks are open at once, and a spool for each that is bigBed.
 void allow_ranks(const DecodeOptions& options) {
   constexpr std::int64_t kOthers = 64;
-  const std::int64_t most = allow_open_files(options.best + kOthers);
-  if (most < options.best + kOthers)
+  const std::int64_t each = is_bigbed_name(options.output) ? 2 : 1;
+  const std::int64_t most = allow_open_files(each * options.best + kOthers);
+  if (most < each * options.best + kOthers)
     throw UsageError("--best " + std::to_string(options.best) + ": the system allows this process " +
                          std::to_string(most) + " open files, and each segmentation is one",
-                     "use --best " + std::to_string(std::max<std::int64_t>(1, most - kOthers)) +
+                     "use --best " + std::to_string(std::max<std::int64_t>(1, (most - kOthers) / each)) +
                          " or less, or raise the limit (ulimit -n)");
+}
+
+// The folder of the hub, which goes away again where nothing is written to it.
+std::optional<NewFolder> hub_folder(const DecodeOptions& options) {
+  if (options.hub.folder.empty()) return {};
+  check_options(options);
+  return std::optional<NewFolder>(std::in_place, options.hub.folder);
 }
 
 RunCommand decode_command(const DecodeOptions& options) {
@@ -271,20 +313,27 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
   if (options.min_posterior > 0) named.push_back({"min-posterior", shortest_text(options.min_posterior)});
   const std::string header = run.header("posterior", named);
   const std::vector<Label>& labels = run.parameters().labels;
-  const BedGraphOptions bedgraph{options.run.digits, options.min_posterior, options.run.engine.threads};
-  OutputPlan plan;
-  plan.push_back(track_output(
-      located({run.output(options.output), header, bedgraph, {}, {}, 0, options.run.engine.threads}, run)));
+  TrackOutput track;
+  track.header = header;
+  track.bedgraph = {options.run.digits, options.min_posterior, options.run.engine.threads};
+  track.threads = options.run.engine.threads;
+  track = located(track, run);
+  track.file = run.output(options.output);
+  OutputPlan plan{track_output(track)};
+  track.threads = 1;
+  track.num_labels = labels.size();
   for (const LabelOutput& output : kLabelOutputs) {
     const std::string& name = options.*output.name;
+    track.values = output.values;
     if (name.ends_with(".npy")) {
       plan.push_back(
           label_array_output({name}, label_array_shape(options, run, output.option), output.values));
     } else if (!name.empty()) {
-      for (std::size_t i = 0; i < labels.size(); ++i)
-        plan.push_back(track_output(located({run.output(label_track_path(options, name, labels[i].name)),
-                                             header, bedgraph, i, output.values, labels.size(), 1},
-                                            run)));
+      for (std::size_t i = 0; i < labels.size(); ++i) {
+        track.label = i;
+        track.file = run.output(label_track_path(options, name, labels[i].name));
+        plan.push_back(track_output(track));
+      }
     }
   }
   if (!options.counts_out.empty())
@@ -293,6 +342,8 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
 }
 
 RunCommand posterior_command(const PosteriorOptions& options) {
+  for (const std::string& path : {options.output, options.labels_out, options.starts_out, options.ends_out})
+    check_track_name(path);
   if (!options.counts_out.empty() && !options.counts_out.ends_with(".npz"))
     throw UsageError("--counts-out " + options.counts_out + ": the counts are written as .npz only",
                      "give a name that ends in .npz");
@@ -303,9 +354,13 @@ RunCommand posterior_command(const PosteriorOptions& options) {
 }  // namespace
 
 void run_decode(const DecodeOptions& options, Progress* progress) {
+  const std::optional<NewFolder> folder = hub_folder(options);
   execute(decode_command(options), progress);
 }
-std::string plan_decode(const DecodeOptions& options) { return describe(decode_command(options)); }
+std::string plan_decode(const DecodeOptions& options) {
+  const std::optional<NewFolder> folder = hub_folder(options);
+  return describe(decode_command(options));
+}
 
 void run_posterior(const PosteriorOptions& options, Progress* progress) {
   execute(posterior_command(options), progress);

@@ -88,11 +88,20 @@ enum class PathRule {
   kPosterior,  // the labels that are expected to be right at most bins (PosteriorPathFinder)
 };
 
+// A folder that genome browsers show: segments as bigBed, boundary and label posteriors as bigWig.
+struct HubOptions {
+  std::string folder;  // empty: none
+  std::string genome;  // the browser's name of the genome, such as hg38; without white space
+  std::string name = "semicrf";
+  std::string email;  // of whom to ask, or empty
+};
+
 struct DecodeOptions {
   RunOptions run;
   PathRule rule = PathRule::kViterbi;
-  std::optional<double> gamma;           // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
-  std::string output = "-";              // segments, BED; several best: a file for each, see numbered_path()
+  std::optional<double> gamma;  // of PathRule::kPosterior, >= 0: weight of boundaries; absent: 0
+  // Segments, BED or bigBed; several best: a file for each, see numbered_path(). Empty with a hub: none.
+  std::string output = "-";
   int best = 1;                          // segmentations, 1 to kMostBestPaths
   std::string posterior_path;            // boundary posterior, bedGraph; empty: none
   std::string table_path;                // what the posteriors say of each segment, TSV; empty: none
@@ -105,12 +114,14 @@ struct DecodeOptions {
   bool entropy = true;  // in the statistics, where posteriors are computed
   bool merge_adjacent = false;
   bool extra_columns = false;  // three columns of posteriors behind the nine of BED
+  HubOptions hub;
 };
 inline constexpr double kDefaultIntervalLevel = 0.95;
 
 struct SimulateOptions {
   RunOptions run;
-  std::string output = "-";  // segments, BED; several draws: one file for each, see numbered_path()
+  // Segments, BED or bigBed; several draws: one file for each, see numbered_path().
+  std::string output = "-";
   int draws = 1;
   std::uint64_t seed = 1;
   std::string emissions;  // generated rows: an .npy file, or a prefix; empty: not written

@@ -42,19 +42,22 @@ OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& r
     HeaderOptions own = named;
     if (options.draws > 1) own.push_back({"draw", std::to_string(draw + 1)});
     const std::string path = options.draws > 1 ? numbered_path(options.output, draw + 1) : options.output;
-    plan.push_back(segment_output({run.output(path),
-                                   run.header("simulate", own),
-                                   run.parameters().labels,
-                                   {},
-                                   static_cast<std::size_t>(draw),
-                                   1,
-                                   {}}));
+    SegmentOutput output;
+    output.file = run.output(path);
+    output.header = run.header("simulate", own);
+    output.labels = run.parameters().labels;
+    output.draw = static_cast<std::size_t>(draw);
+    for (const Chromosome& chromosome : run.inputs().chromosomes())
+      output.chromosomes.push_back({chromosome.name, chromosome.length});
+    output.bin_size = run.inputs().bin_size();
+    plan.push_back(segment_output(output));
   }
   plan_generated(options, run, plan);
   return plan;
 }
 
 void check_options(const SimulateOptions& options) {
+  check_segment_name(options.output);
   const InputOptions& input = options.run.input;
   if (input.generated.empty() == !has_inputs(input))
     throw UsageError("give either inputs or --length", "see semicrf simulate --help");
@@ -80,7 +83,7 @@ RunCommand simulate_command(const SimulateOptions& options) {
 }  // namespace
 
 std::string numbered_path(const std::string& path, int number) {
-  for (const std::string_view ending : {".bed.gz", ".bed", ".gz"})
+  for (const std::string_view ending : {".bed.gz", ".bed", ".gz", ".bb", ".bigbed", ".bigBed"})
     if (path.ends_with(ending))
       return path.substr(0, path.size() - ending.size()) + "." + std::to_string(number) + std::string(ending);
   return path + "." + std::to_string(number);

@@ -27,10 +27,11 @@ inline constexpr std::size_t kFixedMemory = std::size_t{32} << 20;
 // What each draw of a simulation adds to that part: the buffer of its file and its latest segments.
 inline constexpr std::size_t kDrawMemory = std::size_t{320} << 10;
 
-// What each of several best segmentations adds to that part: itself and the buffers of its file, and of a
-// compressed one.
+// What each of several best segmentations adds to that part: itself and the buffers of its file, of a
+// compressed one, and of a bigBed file with its zoom levels.
 inline constexpr std::size_t kRankMemory = std::size_t{32} << 10;
 inline constexpr std::size_t kCompressedRankMemory = std::size_t{288} << 10;
+inline constexpr std::size_t kBigBedRankMemory = std::size_t{256} << 10;
 
 // MemoryError "WHO needs 40 MiB and --max-memory is 32 MiB; ADVICE" when `bytes` are more than the limit,
 // if there is one. `use`: added to the bytes, or empty.

@@ -7,7 +7,7 @@
 #include "core/error.h"
 #include "core/units.h"
 #include "draw/number_text.h"
-#include "io/text/value_reader.h"
+#include "io/text/bedgraph_reader.h"
 
 namespace semicrf {
 namespace {
@@ -18,7 +18,7 @@ class Reading {
       : path_(path), basis_(basis), values_(basis.parts.size()) {}
 
   BinValues read() {
-    ValueReader reader(path_);
+    BedGraphReader reader(path_);
     BedGraphRecord record;
     std::vector<std::size_t> parts;  // of the chromosome
     while (reader.next(record)) {
@@ -42,7 +42,7 @@ class Reading {
   }
 
  private:
-  void check_header(const ValueReader& reader) const {
+  void check_header(const BedGraphReader& reader) const {
     if (reader.options().contains("min-posterior"))
       throw InputError({path_, "",
                         "was written with --min-posterior, so that small probabilities are missing",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <random>
 
@@ -24,7 +25,7 @@ struct Written {
 
 std::string write_file(const test::TempFolder& folder, const Written& written, std::int64_t zoom) {
   const std::string path = folder / "written.bw";
-  BigWigWriter writer(written.chromosomes, zoom, "");
+  BigWigWriter writer(written.chromosomes, {.zoom = zoom});
   for (std::size_t c = 0; c < written.chromosomes.size(); ++c)
     for (const BigWigInterval& interval : written.intervals[c])
       writer.add(c, interval.begin, interval.end, interval.value);
@@ -105,6 +106,47 @@ TEST_CASE("what is written is read again", "[bigwig]") {
     }
 }
 
+TEST_CASE("intervals of several bins are cut where that is shorter", "[bigwig]") {
+  const std::uint64_t seed = testing::test_seed(94);
+  INFO("seed " << seed);
+  std::mt19937_64 random(seed);
+  const test::TempFolder folder;
+  const std::vector<ChromInfo> chromosomes{{"chr1", 300'007}, {"chr2", 19}};
+  for (const std::int64_t longest : {1, 4, 100}) {  // bins of an interval
+    std::vector<float> bases(300'007, std::nanf(""));
+    BigWigWriter writer(chromosomes, {.zoom = 100}, 10), plain(chromosomes, {.zoom = 100});
+    for (std::int64_t at = 0; at < 300'007;) {
+      const std::int64_t width = 10 * (1 + static_cast<std::int64_t>(random() % 1000) % longest);
+      const std::int64_t end = std::min<std::int64_t>(300'007, at + width);
+      const float value = static_cast<float>(random() % 7) / 8;
+      if (random() % 5000 > 0) {
+        writer.add(0, at, end, value);
+        plain.add(0, at, end, value);
+        std::fill(bases.begin() + at, bases.begin() + end, value);
+      }
+      at = end;
+    }
+    std::vector<std::uintmax_t> sizes;
+    for (BigWigWriter* one : {&writer, &plain}) {
+      const std::string path = folder / "cut.bw";
+      OutputFile output({path});
+      one->write(output);
+      output.commit();
+      BigWigFile file = BigWigFile::open(path);
+      std::vector<float> found(300'007, std::nanf(""));
+      file.read(0, 0, 300'007, [&](std::span<const BigWigInterval> some) {
+        for (const BigWigInterval& interval : some)
+          std::fill(found.begin() + interval.begin, found.begin() + interval.end, interval.value);
+      });
+      CHECK(std::ranges::equal(found, bases, [](float a, float b) { return a == b || (a != a && b != b); }));
+      sizes.push_back(std::filesystem::file_size(path));
+    }
+    INFO("at most " << longest << " bins: " << sizes[0] << " and " << sizes[1] << " bytes");
+    if (longest == 4) CHECK(sizes[0] < sizes[1]);
+    if (longest != 4) CHECK(sizes[0] <= sizes[1]);
+  }
+}
+
 TEST_CASE("many scaffolds and many blocks have trees of several levels", "[bigwig]") {
   std::mt19937_64 random(5);
   const test::TempFolder folder;
@@ -130,9 +172,9 @@ TEST_CASE("a file without values is a file", "[bigwig]") {
 }
 
 TEST_CASE("what no bigWig file can hold is refused", "[bigwig]") {
-  CHECK_THROWS_AS(BigWigWriter({}, 10, ""), InputError);
-  CHECK_THROWS_AS(BigWigWriter({{"long", std::int64_t{1} << 33}}, 10, ""), InputError);
-  BigWigWriter writer({{"a", 100}, {"b", 100}}, 10, "");
+  CHECK_THROWS_AS(BigWigWriter({}, {.zoom = 10}), InputError);
+  CHECK_THROWS_AS(BigWigWriter({{"long", std::int64_t{1} << 33}}, {.zoom = 10}), InputError);
+  BigWigWriter writer({{"a", 100}, {"b", 100}}, {.zoom = 10});
   writer.add(1, 5, 10, 1);
   CHECK_THROWS_AS(writer.add(1, 9, 12, 1), std::logic_error);
   CHECK_THROWS_AS(writer.add(1, 90, 101, 1), std::logic_error);

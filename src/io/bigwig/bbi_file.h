@@ -1,0 +1,85 @@
+// What the writers of bigWig and of bigBed share: blocks that wait in a spool until the sizes of everything
+// that stands before them are known, zoom levels, and the layout of the file (version 4, little-endian,
+// compressed).
+#pragma once
+
+#include <libdeflate.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/bigwig/bbi_trees.h"
+#include "io/bigwig/bbi_zoom.h"
+#include "io/bigwig/bigwig_reader.h"
+#include "io/files/output_file.h"
+#include "io/files/temp_spool.h"
+
+namespace semicrf {
+
+// Which of the two formats.
+struct BbiKind {
+  const char* name = "bigWig";                   // for messages
+  std::uint32_t magic = 0x888FFC26;              // bigWig
+  std::uint16_t fields = 0, defined_fields = 0;  // bigBed: columns, and those of them that BED defines
+  std::string columns;                           // bigBed: autoSql
+};
+
+// How the file is made.
+struct BbiOptions {
+  std::int64_t zoom =
+      1;  // bases of a record of the finest zoom level; each further one has four times as many
+  bool one_of_many = false;  // takes 16 KiB of memory for blocks in place of 256 KiB, and works slower
+};
+
+// Not thread-safe.
+class BbiFile {
+ public:
+  // `chromosomes`: all that the file lists, in the order in which their data come. InputError: there is none,
+  // or its length is one that the format cannot hold.
+  BbiFile(std::vector<ChromInfo> chromosomes, BbiKind kind, BbiOptions options);
+  BbiFile(const BbiFile&) = delete;
+  BbiFile& operator=(const BbiFile&) = delete;
+
+  const std::vector<ChromInfo>& chromosomes() const { return chromosomes_; }
+
+  // A block of data, not compressed, whose bases [begin, end) of the chromosome come after all others.
+  void add_block(const std::string& block, std::uint32_t chrom, std::uint32_t begin, std::uint32_t end);
+  // For zoom levels and the summary: bases [begin, end) have this value; from left to right.
+  void add_value(std::uint32_t chrom, std::int64_t begin, std::int64_t end, double value) {
+    zoom_.add(chrom, begin, end, value);
+  }
+  void end_chromosome() { zoom_.end_chromosome(); }
+  std::size_t blocks() const { return data_.blocks.size(); }
+
+  // The file; `count` is the number that stands before the data. Call it once, after end_chromosome().
+  void write(OutputFile& output, std::uint64_t count) const;
+
+ private:
+  // Compressed blocks in the order of the file.
+  struct Blocks {
+    std::vector<BbiBlock> blocks;
+    std::vector<std::size_t> blobs;  // of the spool
+    std::uint64_t bytes = 0;
+  };
+  void pack(Blocks& blocks, const std::string& block, std::uint32_t chrom, std::uint32_t begin,
+            std::uint32_t end);
+  void copy(const Blocks& blocks, OutputFile& output) const;
+
+  std::vector<ChromInfo> chromosomes_;
+  BbiKind kind_;
+  BbiOptions options_;
+  TempSpool spool_;
+  Blocks data_;
+  std::vector<Blocks> levels_;
+  BbiZoom zoom_;
+  std::uint32_t largest_ = 0;  // bytes of a block that is not compressed
+  using Compressor = std::unique_ptr<libdeflate_compressor, decltype(&libdeflate_free_compressor)>;
+  Compressor compressor_;
+  std::vector<std::byte> buffer_;
+};
+
+}  // namespace semicrf

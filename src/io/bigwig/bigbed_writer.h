@@ -1,0 +1,53 @@
+// Writes bigBed files: intervals from left to right, each with the text of its further columns (bbi_file.h).
+//
+// Zoom levels and the summary are of the number of intervals that cover a base, which is 0 or 1, because
+// intervals do not overlap.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "io/bigwig/bbi_file.h"
+
+namespace semicrf {
+
+// A column as autoSql describes it.
+struct BigBedColumn {
+  std::string type, name, comment;  // of letters, digits and _; the comment without a double quote
+};
+
+// The description of a table, as a bigBed file holds it.
+std::string auto_sql(const std::string& table, const std::string& comment,
+                     const std::vector<BigBedColumn>& columns);
+
+// Not thread-safe.
+class BigBedWriter {
+ public:
+  // `chromosomes` as for bigWig. `columns`: all, with chromosome, start and end, of which `defined` (3 to 12)
+  // are those of BED; `description`: by auto_sql() of the same columns.
+  BigBedWriter(std::vector<ChromInfo> chromosomes, std::size_t columns, std::size_t defined,
+               std::string description, const BbiOptions& options);
+
+  // Bases [begin, end) of chromosome `chrom`; `rest`: columns 4 and later, separated by tabs. Left to right
+  // without overlaps, chromosome by chromosome (std::logic_error).
+  void add(std::size_t chrom, std::int64_t begin, std::int64_t end, std::string_view rest);
+
+  // The file. Call it once, when all intervals are there.
+  void write(OutputFile& output);
+
+ private:
+  void end_block();
+
+  BbiFile file_;
+  std::size_t chrom_ = 0;
+  std::int64_t end_ = 0;         // of the last interval
+  std::uint64_t intervals_ = 0;  // in all
+  std::string block_;
+  std::size_t waiting_ = 0;  // in block_
+  std::int64_t begin_ = 0;   // of the first of them
+};
+
+}  // namespace semicrf

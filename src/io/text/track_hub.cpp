@@ -1,0 +1,110 @@
+#include "io/text/track_hub.h"
+
+#include "io/text/svg.h"
+
+namespace semicrf {
+namespace {
+
+// Of a setting, which is one line.
+std::string line_text(std::string text) {
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  return text;
+}
+
+std::string setting(const std::string& key, const std::string& value, bool is_child = false) {
+  return (is_child ? "    " : "") + key + " " + line_text(value) + "\n";
+}
+
+const char* view_of(HubTrack::Kind kind) { return kind == HubTrack::Kind::kSegments ? "dense" : "full"; }
+
+// A track's name in the hub: letters, digits and _ only.
+std::string track_name(const HubTrack& track, std::size_t place) {
+  if (track.kind == HubTrack::Kind::kSegments) return "segments";
+  if (track.kind == HubTrack::Kind::kBoundaries) return "boundaries";
+  return "label_" + std::to_string(place);
+}
+
+constexpr const char* kGroup = "label_posteriors";
+
+std::string segments_settings(const TrackHub& hub) {
+  const bool extra = hub.segment_columns > 9;
+  return setting("type", extra ? "bigBed 9 +" : "bigBed 9 .") + setting("itemRgb", "on") +
+         setting("labelFields", "name") +
+         setting("mouseOver", hub.has_label_posterior ? "$name, P(label) $p_label" : "$name");
+}
+
+// Probabilities. The highest of a pixel shows a boundary, the mean how much of a label there is.
+std::string probability_settings(const HubTrack& track, bool is_child) {
+  const bool label = track.kind == HubTrack::Kind::kLabel;
+  return setting("type", "bigWig 0 1", is_child) + setting("autoScale", "off", is_child) +
+         setting("viewLimits", "0:1", is_child) +
+         setting("maxHeightPixels", label ? "100:24:8" : "100:40:8", is_child) +
+         setting("windowingFunction", label ? "mean" : "maximum", is_child) +
+         setting("color", track.color, is_child);
+}
+
+std::string igv_track(const HubTrack& track) {
+  const std::string common =
+      "id=\"" + svg_escaped(track.file) + "\" name=\"" + svg_escaped(track.title) + "\" visible=\"true\"";
+  // Without a colour of its own the track has those of its segments.
+  if (track.kind == HubTrack::Kind::kSegments)
+    return "    <Track clazz=\"org.broad.igv.track.FeatureTrack\" " + common +
+           " displayMode=\"EXPANDED\"/>\n";
+  return "    <Track clazz=\"org.broad.igv.track.DataSourceTrack\" " + common + " color=\"" + track.color +
+         "\" autoScale=\"false\" height=\"40\" renderer=\"BAR_CHART\" windowFunction=\"" +
+         (track.kind == HubTrack::Kind::kLabel ? "mean" : "max") +
+         "\">\n"
+         "      <DataRange baseline=\"0.0\" drawBaseline=\"true\" flipAxis=\"false\" maximum=\"1.0\" "
+         "minimum=\"0.0\" type=\"LINEAR\"/>\n"
+         "    </Track>\n";
+}
+
+}  // namespace
+
+std::string hub_text(const TrackHub& hub) {
+  return setting("hub", "semicrf") + setting("shortLabel", hub.name) + setting("longLabel", hub.description) +
+         setting("genomesFile", "genomes.txt") + (hub.email.empty() ? "" : setting("email", hub.email));
+}
+
+std::string genomes_text(const TrackHub& hub) {
+  return setting("genome", hub.genome) + setting("trackDb", "trackDb.txt");
+}
+
+std::string track_db_text(const TrackHub& hub) {
+  std::string text;
+  bool has_group = false;
+  for (std::size_t i = 0; i < hub.tracks.size(); ++i) {
+    const HubTrack& track = hub.tracks[i];
+    const bool is_child = track.kind == HubTrack::Kind::kLabel;
+    if (is_child && !has_group)
+      text += setting("track", kGroup) + setting("superTrack", "on show") +
+              setting("shortLabel", "Label posteriors") +
+              setting("longLabel", "Probability of each label at each bin") + "\n";
+    has_group = has_group || is_child;
+    text += setting("track", track_name(track, i), is_child);
+    if (is_child) text += setting("parent", kGroup, true);
+    text += setting("shortLabel", track.title, is_child) + setting("longLabel", track.description, is_child) +
+            setting("bigDataUrl", track.file, is_child) +
+            setting("visibility", view_of(track.kind), is_child) +
+            setting("priority", std::to_string(i + 1), is_child);
+    text += (track.kind == HubTrack::Kind::kSegments ? segments_settings(hub)
+                                                     : probability_settings(track, is_child)) +
+            "\n";
+  }
+  return text;
+}
+
+std::string igv_session_text(const TrackHub& hub) {
+  std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<Session genome=\"" +
+                     svg_escaped(hub.genome) + "\" locus=\"" + svg_escaped(hub.locus) +
+                     "\" version=\"8\">\n  <Resources>\n";
+  for (const HubTrack& track : hub.tracks)
+    text += "    <Resource name=\"" + svg_escaped(track.title) + "\" path=\"" + svg_escaped(track.file) +
+            "\" type=\"" + (track.kind == HubTrack::Kind::kSegments ? "bb" : "bw") + "\"/>\n";
+  text += "  </Resources>\n  <Panel name=\"DataPanel\">\n";
+  for (const HubTrack& track : hub.tracks) text += igv_track(track);
+  return text + "  </Panel>\n</Session>\n";
+}
+
+}  // namespace semicrf

@@ -1,0 +1,37 @@
+// The texts that let genome browsers show a run: a track hub of the UCSC genome browser (hub.txt,
+// genomes.txt, trackDb.txt) and a session of IGV. Files are named relative to them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace semicrf {
+
+struct HubTrack {
+  enum class Kind { kSegments, kBoundaries, kLabel };
+  Kind kind = Kind::kSegments;
+  std::string file;  // bigBed of segments, bigWig of probabilities
+  std::string title, description;
+  std::string color;  // "r,g,b"
+};
+
+struct TrackHub {
+  std::string name;    // as a browser lists it
+  std::string genome;  // of the browser: hg38
+  std::string email;   // of whom to ask; empty: not said
+  std::string description;
+  std::string locus;  // that IGV begins with: a chromosome
+  // Columns of the segments' bigBed file, of which nine are BED's, and whether p_label is among the others.
+  std::size_t segment_columns = 9;
+  bool has_label_posterior = false;
+  std::vector<HubTrack> tracks;
+};
+
+std::string hub_text(const TrackHub& hub);
+std::string genomes_text(const TrackHub& hub);
+std::string track_db_text(const TrackHub& hub);
+std::string igv_session_text(const TrackHub& hub);  // XML
+
+}  // namespace semicrf

@@ -1,0 +1,41 @@
+// Posteriors of labels along chromosomes, read from the files that `posterior --labels-out` writes.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "io/text/segmentation.h"
+
+namespace semicrf {
+
+// P(label) of every base, as a step function.
+struct LabelTrack {
+  struct Step {
+    std::int64_t begin = 0, end = 0;
+    double value = 0;
+  };
+  std::map<std::string, std::vector<Step>> chromosomes;  // sorted, not overlapping; elsewhere 0
+
+  double value_at(const std::string& chromosome, std::int64_t base) const;
+};
+
+// Of each label of the segmentation. `prefix`: of the files that `posterior --labels-out PREFIX` writes,
+// bedGraph or bigWig; or that name itself where it ends in .bw.
+// InputError: a label without a file, a bedGraph that is not sorted or has values outside 0..1; ReadError.
+std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation);
+// As above. Labels that have a file but no segments are added to the segmentation, by the names that files
+// have.
+std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, SegmentationFile& segmentation);
+
+// Calls visit(begin, end, values) for the parts of bases [begin, end) in which no track changes, from left to
+// right; `values` has one per track.
+using ProbabilityVisitor =
+    std::function<void(std::int64_t begin, std::int64_t end, std::span<const double> values)>;
+void visit_probabilities(std::span<const LabelTrack* const> tracks, const std::string& chromosome,
+                         std::int64_t begin, std::int64_t end, const ProbabilityVisitor& visit);
+
+}  // namespace semicrf
