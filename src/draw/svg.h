@@ -9,13 +9,11 @@
 #include <string>
 #include <string_view>
 
+#include "core/markup.h"
+
 namespace semicrf {
 
 using Rgb = std::array<std::uint8_t, 3>;
-
-// `text` for HTML and XML, in elements and in attributes: characters with a meaning are escaped, control
-// characters become blanks, and bytes that are no UTF-8 or no character of XML become U+FFFD.
-std::string markup_escaped(std::string_view text);
 
 // A length in pixels, with at most two decimals.
 std::string svg_pixels(double value);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/error.h"
 #include "eval/stretches.h"
 
 namespace semicrf {

@@ -1,6 +1,6 @@
 #include "io/text/track_hub.h"
 
-#include "io/text/svg.h"
+#include "core/markup.h"
 
 namespace semicrf {
 namespace {
@@ -45,8 +45,8 @@ std::string probability_settings(const HubTrack& track, bool is_child) {
 }
 
 std::string igv_track(const HubTrack& track) {
-  const std::string common =
-      "id=\"" + svg_escaped(track.file) + "\" name=\"" + svg_escaped(track.title) + "\" visible=\"true\"";
+  const std::string common = "id=\"" + markup_escaped(track.file) + "\" name=\"" +
+                             markup_escaped(track.title) + "\" visible=\"true\"";
   // Without a colour of its own the track has those of its segments.
   if (track.kind == HubTrack::Kind::kSegments)
     return "    <Track clazz=\"org.broad.igv.track.FeatureTrack\" " + common +
@@ -97,11 +97,12 @@ std::string track_db_text(const TrackHub& hub) {
 
 std::string igv_session_text(const TrackHub& hub) {
   std::string text = "<?xml version=\"1.0\" encoding=\"UTF-8\" standalone=\"no\"?>\n<Session genome=\"" +
-                     svg_escaped(hub.genome) + "\" locus=\"" + svg_escaped(hub.locus) +
+                     markup_escaped(hub.genome) + "\" locus=\"" + markup_escaped(hub.locus) +
                      "\" version=\"8\">\n  <Resources>\n";
   for (const HubTrack& track : hub.tracks)
-    text += "    <Resource name=\"" + svg_escaped(track.title) + "\" path=\"" + svg_escaped(track.file) +
-            "\" type=\"" + (track.kind == HubTrack::Kind::kSegments ? "bb" : "bw") + "\"/>\n";
+    text += "    <Resource name=\"" + markup_escaped(track.title) + "\" path=\"" +
+            markup_escaped(track.file) + "\" type=\"" +
+            (track.kind == HubTrack::Kind::kSegments ? "bb" : "bw") + "\"/>\n";
   text += "  </Resources>\n  <Panel name=\"DataPanel\">\n";
   for (const HubTrack& track : hub.tracks) text += igv_track(track);
   return text + "  </Panel>\n</Session>\n";
