@@ -237,7 +237,7 @@ def fixed(claims):
     claims.add("Table 7", "utt/s of inference", "21.1", "3696 utterances / 175 s = %.1f: the training rate" % (3696 / 175), "corrected", "arithmetic")
     claims.add("Table 5a, b", "a test of segments", "p(boundary) >= .96", "nearly every position is a segment: rows of mean duration 20 and 1000 are added", "corrected", LAB + "validation")
     claims.add("Table 2", "recovery, judged by counts of segments", "counts alone", "accuracy and F1 are added", "corrected", LAB + "centring")
-    claims.add("Tables 6, 7", "TIMIT", "-", "the corpus is not free; docs/speech.md has its shape on another one", "not reproducible here", "-")
+    claims.add("Tables 6, 7", "TIMIT", "-", "the corpus is not free; docs/paper-experiments.md has its shape on another one", "not reproducible here", "-")
     card = claims.table("frontier_card")
     for row in card:
         theirs = row["flash_semicrf_positions_per_second"]
