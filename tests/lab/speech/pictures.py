@@ -65,7 +65,7 @@ def training(rows):
                                            ("segment_f1", "segment F1, exact"), ("h_bdy", "boundary entropy, nats")]):
         panel = svg.Panel(page, (60 + 270 * column, 60, 215, 150), (0.9, max(row["iterations"] for row in rows) * 1.1),
                           svg.span([row[key] for row in rows]), log_x=True)
-        panel.axes(title, "iterations", sorted({row["iterations"] for row in rows}))
+        panel.axes(title, "iterations")
         for color, (name, _) in zip((svg.COLORS[4], svg.COLORS[0]), SHOWN):
             panel.curve(sorted((row["iterations"], row[key]) for row in rows if row["model"] == name), color)
     for index, (color, (_, words)) in enumerate(zip((svg.COLORS[4], svg.COLORS[0]), SHOWN)):
