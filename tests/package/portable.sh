@@ -12,6 +12,7 @@ work=$(mktemp -d /tmp/semicrf-portable-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 tar -C "$work" -xf "$archive"
 folder=$(echo "$work"/semicrf-*)
+[ -x "$folder/bin/semicrf" ] || { echo "the archive has no folder semicrf-*"; exit 1; }
 
 # Those of Rocky Linux 9: glibc 2.34, and the C++ library of GCC 11.
 declare -A newest=([GLIBC]=2.34 [GLIBCXX]=3.4.29 [CXXABI]=1.3.13)

@@ -23,7 +23,7 @@ namespace HWY_NAMESPACE {
 
 // Subnormal numbers count as zero while this lives: they are within what the certificate allows to lose, and
 // slow.
-class FlushSubnormals {
+class [[maybe_unused]] FlushSubnormals {
  public:
 #if defined(__SSE2__)
   FlushSubnormals() : saved_(_mm_getcsr()) { _mm_setcsr(saved_ | 0x8040u); }
