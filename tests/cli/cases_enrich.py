@@ -429,4 +429,9 @@ def test_statistics_of_a_run_say_the_same(box):
                 for key in ("at_cap", "in_tail"):
                     check((key in label) == (row[key] != ".") and (key not in label or abs(label[key] - float(row[key])) < 1e-5), "%r, %r" % (label, row))
             check(label["followed_by"] == [int(after[other["name"]]) for other in found], "transitions of %r" % label)
-
+    box.ok("decode -q -p demo.params.json --score posterior --stats s.json -o d.bed " + tracks)
+    described = rows(box.ok("describe d.bed -p demo.params.json").stdout)
+    for label, row in zip(json.loads(box.text("s.json"))["decoded_labels"], described):
+        check(("posterior" in label) == (label["segments"] > 0), "%r" % label)
+        if label["segments"]:  # a score is a whole number of thousandths
+            check(abs(label["posterior"] - float(row["posterior"])) < 0.00051, "%r, %r" % (label, row))

@@ -48,6 +48,7 @@ OrderedJson decoded_json(const std::vector<DecodedLabelStats>& labels) {
     if (label.length) object["length"] = length_json(*label.length);
     put_optional(object, "at_cap", label.at_cap);
     put_optional(object, "in_tail", label.in_tail);
+    put_optional(object, "posterior", label.posterior);
     object["followed_by"] = label.followed_by;
     list.push_back(std::move(object));
   }

@@ -47,6 +47,9 @@ struct DecodedLabelStats {
   std::optional<LengthStats> length;  // absent without segments
   // Shares of the segments: of K bins where the label has no tail, of more where it has one.
   std::optional<double> at_cap, in_tail;
+  // Mean over the bases of its segments of P(label); of all sequences together, where posteriors were
+  // computed.
+  std::optional<double> posterior;
   std::vector<std::int64_t> followed_by;  // (C) segments of each label right behind one of this
 };
 

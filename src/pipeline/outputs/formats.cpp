@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "pipeline/outputs/path_support.h"
 #include "pipeline/run/run_report.h"
 
 namespace semicrf {
@@ -37,12 +38,28 @@ class StatsSink : public OutputSink {
  public:
   StatsSink(OutputFile& file, RunReport& report, std::string version, std::string device)
       : file_(file), report_(report), version_(std::move(version)), device_(std::move(device)) {}
+  void begin_piece(const BinLocation& location, const PieceResult& result, bool posteriors_follow) override {
+    location_ = location;
+    has_support_ = posteriors_follow && result.path() != nullptr;
+    if (has_support_) support_.begin_piece(result);
+  }
+  void add_block(const PosteriorBlock& block) override {
+    if (!has_support_) return;
+    support_.add_block(block, [this](const Segment& segment, const SegmentSupport& known) {
+      report_.add_posterior(static_cast<std::size_t>(segment.label),
+                            location_.end_base(segment.end) - location_.begin_base(segment.begin),
+                            known.mean_label_posterior);
+    });
+  }
   void finish() override { file_.write(stats_text(report_.finish(version_, device_))); }
 
  private:
   OutputFile& file_;
   RunReport& report_;
   std::string version_, device_;
+  BinLocation location_;
+  bool has_support_ = false;
+  PathSupport support_;
 };
 
 }  // namespace

@@ -192,6 +192,12 @@ void RunReport::warn_of_exact_blocks() {
   if (const std::optional<Warning> warning = exact_blocks_warning(fallbacks, blocks)) warn(*warning);
 }
 
+void RunReport::add_posterior(std::size_t label, std::int64_t bases, double mean) {
+  if (!decoded_) return;
+  posteriors_[label].sum += static_cast<double>(bases) * mean;
+  posteriors_[label].bases += bases;
+}
+
 SequenceReport& RunReport::add_sequence() {
   SequenceReport& sequence = sequences_.emplace_back();
   sequence.decoded = decoded_;  // nothing has been counted in it yet
@@ -242,7 +248,12 @@ Stats RunReport::collected() {
     stats.sequences.push_back(sequence.stats);
     if (sequence.stats.decoded_labels) stats.decoded_labels = named(*decoded_);
   }
-  if (stats.decoded_labels) stats.decoded_lengths = decoded_->lengths();
+  if (stats.decoded_labels) {
+    stats.decoded_lengths = decoded_->lengths();
+    for (std::size_t c = 0; c < posteriors_.size(); ++c)
+      if (const auto& [sum, bases] = posteriors_[c]; bases > 0)
+        (*stats.decoded_labels)[c].posterior = sum / static_cast<double>(bases);
+  }
   return stats;
 }
 

@@ -65,7 +65,10 @@ class RunReport {
   // Counts the segments of paths by label, from now on.
   void count_labels(const ChainModel& model) {
     decoded_.emplace(static_cast<std::size_t>(model.num_labels), &model);
+    posteriors_.resize(static_cast<std::size_t>(model.num_labels));
   }
+  // Of a counted segment: the mean of P(label) over its bases.
+  void add_posterior(std::size_t label, std::int64_t bases, double mean);
   // A sequence more.
   SequenceReport& add_sequence();
   // For what is said of single labels.
@@ -80,6 +83,11 @@ class RunReport {
   std::optional<Stats> finished_;
   std::vector<MissingTrackStats> missing_tracks_;
   std::optional<SegmentCounts> decoded_;  // of all sequences
+  struct PosteriorSum {
+    double sum = 0;
+    std::int64_t bases = 0;
+  };
+  std::vector<PosteriorSum> posteriors_;  // by label
   std::vector<SequenceReport> sequences_;
   std::vector<Warning> warnings_;
 };
