@@ -44,7 +44,7 @@ class ModelNumbers {
       : family_(family),
         labels_(parameters.labels.size()),
         columns_(parameters.tracks.size()),
-        tracks_(family == EmissionFamily::kGaussian ? columns_ / 2 : columns_),
+        tracks_(static_cast<std::size_t>(std::ranges::count_if(parameters.tracks, &Track::is_input))),
         longest_(static_cast<std::size_t>(parameters.chain.max_duration)) {
     const std::size_t weights = labels_ * columns_, moves = labels_ * labels_;
     parameters_ = weights + moves + longest_ * labels_;
@@ -66,7 +66,7 @@ class ModelNumbers {
     for (const Entry& entry : entries_) rows[entry.parameter][entry.number] = entry.derivative;
     return rows;
   }
-  // Derivative of ln P by the parameters, of a piece with these expected counts.
+  // Derivative of ln P by the parameters, of a piece with these expected counts. Of tracks without holes.
   std::vector<double> score(const ParameterGradient& counts) const {
     std::vector<double> found;
     for (std::size_t c = 0; c < labels_; ++c)
