@@ -4,5 +4,6 @@
 # spdlog and fmt are C++ libraries: as headers they do not ask for a C++ library either.
 set(SEMICRF_SPDLOG spdlog::spdlog_header_only)
 set_target_properties(spdlog::spdlog_header_only PROPERTIES INTERFACE_LINK_LIBRARIES "Threads::Threads;fmt::fmt-header-only")
-add_link_options(-static-libstdc++)
+# DT_RPATH, not DT_RUNPATH: it also counts for the libraries that libraries need.
+add_link_options(-static-libstdc++ -Wl,--disable-new-dtags)
 set(CMAKE_INSTALL_RPATH "$ORIGIN/../lib")

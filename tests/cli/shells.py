@@ -56,12 +56,13 @@ compadd() {
   print -rl -- $found >> $PWD/offered
   builtin compadd "$@"
 }
-print '==' >> $PWD/offered
+zle-line-init() { print '==' >> $PWD/offered }; zle -N zle-line-init
 """
 
 
 def in_zsh(box, lines):
-    """zsh completes only where someone types, so it gets a terminal; what it offers is written to a file."""
+    """zsh completes only where someone types, so it gets a terminal; what it offers is written to a file. The next line is typed
+    when zsh has begun to read it (zle-line-init)."""
     need("zsh")
     box.write("functions/_semicrf", box.ok("completion zsh").stdout)
     box.write("offered", "")
@@ -70,7 +71,7 @@ def in_zsh(box, lines):
         os.chdir(box.folder)
         os.execve(shutil.which("zsh"), ["zsh", "-f", "-i"], environment(box))
     try:
-        typed = [ZSH_START] + ["%s\t\x15print '==' >> $PWD/offered\n" % " ".join(["semicrf"] + words) for words in lines]
+        typed = [ZSH_START] + ["%s\t\x15\n" % " ".join(["semicrf"] + words) for words in lines]
         for number, text in enumerate(typed, 1):
             os.write(terminal, text.encode())
             deadline = time.monotonic() + 60
