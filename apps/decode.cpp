@@ -184,12 +184,17 @@ void add_decode_command(CLI::App& program) {
                     "p_end as columns 10 to 12, which makes a file that is not BED");
   command->add_option("--hub", arguments->hub.folder,
                       "also write a folder that the UCSC genome browser and IGV show");
-  command->add_option("--hub-genome", arguments->hub.genome,
-                      "with --hub: the browser's name of the genome, such as hg38");
+  command
+      ->add_option("--hub-genome", arguments->hub.genome,
+                   "with --hub: the browser's name of the genome, such as hg38")
+      ->type_name("NAME");
   command->add_option("--hub-name", arguments->hub.name, "with --hub: the name of the hub")
+      ->type_name("NAME")
       ->capture_default_str();
-  command->add_option("--hub-email", arguments->hub.email,
-                      "with --hub: whom to ask about it, which the UCSC browser wants of public hubs");
+  command
+      ->add_option("--hub-email", arguments->hub.email,
+                   "with --hub: whom to ask about it, which the UCSC browser wants of public hubs")
+      ->type_name("ADDRESS");
   command->callback([arguments] { decode(*arguments); });
 }
 

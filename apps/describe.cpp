@@ -79,9 +79,11 @@ void add_describe_command(CLI::App& program) {
       ->required();
   command->add_option("-p,--params", arguments->parameters,
                       "parameters that the segmentation was made with: their labels, in their order, and K");
-  command->add_option("--labels", arguments->labels,
-                      "prefix of label posteriors (posterior --labels-out PREFIX): posterior is their mean "
-                      "in place of that of column 5, and entropy that of all labels");
+  command
+      ->add_option("--labels", arguments->labels,
+                   "prefix of label posteriors (posterior --labels-out PREFIX): posterior is their mean "
+                   "in place of that of column 5, and entropy that of all labels")
+      ->type_name("PREFIX");
   command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
   command->add_option("--transitions", arguments->transitions, "table of transitions to write");
   add_multiqc_options(*command, arguments->multiqc);

@@ -40,7 +40,8 @@ void add_inputs(CLI::App& command, ReportArguments& arguments) {
   add_repeatable(command, "--annotation", options.annotations, "[name=]PATH of a BED file, such as of TSS");
   add_repeatable(
       command, "-r,--region", options.regions,
-      "region to show in place of chosen ones: chr:begin-end counted from 1 with both ends included");
+      "region to show in place of chosen ones: chr:begin-end counted from 1 with both ends included")
+      ->type_name("REGION");
   command.add_option("-L,--regions-file", options.regions_file, "BED file of regions to show");
   add_track_options(command, input, false, "Options");
   add_missing_track_option(command, input);

@@ -52,6 +52,10 @@ constexpr CommandExample kExamples[] = {
     {"compare",
      {"Two samples against each other: bases with the same label, and where they differ.",
       "semicrf compare --regions differences.bed -o agreement.tsv a=segments.bed b=genes.bed"}},
+    {"report",
+     {"One page: labels, model, certainty, places with their tracks, and the agreement with the annotation.",
+      "semicrf report -p demo.params.json --segments segments.bed --posterior boundaries.bedgraph \\\n"
+      "    --truth genes.bed -o report.html codon_*.bw"}},
     {"train",
      {"Learn a model from labelled segments; bins are codons, of three bases.",
       "semicrf train -b 3 --labels genes.bed --max-iterations 30 --checkpoint fit.checkpoint \\\n"

@@ -15,7 +15,7 @@ OPTION = r"(?<![\w<{$@/.=-])(--[a-z][a-z0-9-]*|-[A-Za-z@])(?=[\s=\"'`,;:.)\]}]|$
 OTHERS = set("""--preset --build --target --parallel --install --config --privileged --resolution --distribution --prior-strength --segtransition-weight-scale --update --list
 --change --vs --resources --report --program --help --version --sdm --prefix --fa --ctest --launch-count --set --csv --page
 --check --mca --bind-to --oversubscribe --retries --rerun-incomplete --cores --jobs --executor --configfile --lint
---wrapper-prefix --build-arg --gpus --rm --outdir""".split())
+--wrapper-prefix --workflow-profile --small --build-arg --gpus --rm --outdir""".split())
 
 
 def pages():
@@ -132,7 +132,7 @@ def test_options_in_scripts(box):
         used = {words for words in commands if words and re.search(r"\bsemicrf\s+%s\b" % r"\s+".join(words), text)}
         if not used:
             continue
-        allowed = commands[()].union(*(known(commands, words) for words in used))
+        allowed = {"--help", "--version"}.union(commands[()], *(known(commands, words) for words in used))
         for number, line in enumerate(text.splitlines(), 1):
             if line.lstrip().startswith(("#", "//")) or others.search(line):
                 continue

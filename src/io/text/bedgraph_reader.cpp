@@ -64,10 +64,16 @@ struct BedGraphReader::FromBigWig {
       const std::int64_t end = std::min(length, begin + kBases);
       intervals.clear();
       at = 0;
+      if (cut) intervals.push_back(*cut);
+      cut.reset();
       file.read(chrom, begin, end, [this](std::span<const BigWigInterval> some) {
-        intervals.insert(intervals.end(), some.begin(), some.end());
+        for (const BigWigInterval& one : some) add(one);
       });
       begin = end;
+      if (end < length && !intervals.empty() && intervals.back().end == end) {
+        cut = intervals.back();
+        intervals.pop_back();
+      }
     }
     const BigWigInterval& interval = intervals[at++];
     record = {file.chromosomes()[chrom].name,      interval.begin,  interval.end,
@@ -75,10 +81,21 @@ struct BedGraphReader::FromBigWig {
     return true;
   }
 
+  // What begins at a cut goes on with the interval before it, where the value is the same.
+  void add(const BigWigInterval& one) {
+    const bool at_cut = one.begin == begin && !intervals.empty();
+    if (at_cut && intervals.back().end == begin && intervals.back().value == one.value) {
+      intervals.back().end = one.end;
+    } else {
+      intervals.push_back(one);
+    }
+  }
+
   BigWigFile file;
   std::size_t chrom = 0;
   std::int64_t begin = 0;  // of what comes next
   std::vector<BigWigInterval> intervals;
+  std::optional<BigWigInterval> cut;  // reaches to where reading was cut, and may go on there
   std::size_t at = 0;
 };
 
