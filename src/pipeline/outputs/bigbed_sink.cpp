@@ -13,7 +13,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kZoomBins = 100;  // of a record of the finest zoom level
+constexpr std::int64_t kBigBedZoomBins = 100;  // of a record of the finest zoom level
 constexpr std::size_t kBedColumns = 9;
 
 std::vector<BigBedColumn> described_columns(const SegmentOutput& output) {
@@ -67,7 +67,7 @@ class BigBedSink : public SegmentSink {
         joiner_(output.bed.merge_adjacent),
         listed_(output.chromosomes),
         writer_(output.chromosomes, described_columns(output).size(), kBedColumns, description(output),
-                {.zoom = kZoomBins * output.bin_size, .one_of_many = output.draw || output.rank}) {}
+                {.zoom = kBigBedZoomBins * output.bin_size, .one_of_many = output.draw || output.rank}) {}
 
   void finish() override { writer_.write(file_); }
 

@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kZoomBins = 10;  // of a record of the finest zoom level
+constexpr std::int64_t kBigWigZoomBins = 10;  // of a record of the finest zoom level
 
 // Values are those that bedGraph would print, and runs of equal ones are one interval.
 class BigWigSink : public OutputSink {
@@ -20,7 +20,8 @@ class BigWigSink : public OutputSink {
         decimal_(output.bedgraph.digits),
         scale_(std::pow(10.0, output.bedgraph.digits)),
         writer_(output.chromosomes,
-                {.zoom = kZoomBins * output.bin_size, .one_of_many = output.one_of_many()}, output.bin_size),
+                {.zoom = kBigWigZoomBins * output.bin_size, .one_of_many = output.one_of_many()},
+                output.bin_size),
         listed_(output.chromosomes) {}
 
   void begin_piece(const BinLocation& location, const PieceResult&, bool) override {

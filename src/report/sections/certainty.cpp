@@ -12,8 +12,6 @@
 namespace semicrf {
 namespace {
 
-using Anchor = Canvas::Anchor;
-
 constexpr std::size_t kMostParts = 25;  // that are drawn
 constexpr std::size_t kMostPanels = 30;
 
@@ -114,13 +112,13 @@ Drawing draw_along(const ReportBasis& basis, const Certainty& certainty, const C
   left += 44;
   const Scale x{static_cast<double>(begin), static_cast<double>(end), left, kWidth - 12, false};
   Canvas canvas;
-  canvas.text(0, 12, Anchor::kStart, "title", curve.title);
+  canvas.text(0, 12, Canvas::Anchor::kStart, "title", curve.title);
   double y = kTop;
   for (const std::size_t i : parts) {
     const Scale up{curve.low, curve.high, y + kPlot, y, false};
-    canvas.text(left - 44, y + kPlot / 2 + 4, Anchor::kEnd, "", fitted(basis.parts[i].title, 110));
-    canvas.text(left - 6, y + 9, Anchor::kEnd, "tick", short_number(curve.high));
-    canvas.text(left - 6, y + kPlot, Anchor::kEnd, "tick", short_number(curve.low));
+    canvas.text(left - 44, y + kPlot / 2 + 4, Canvas::Anchor::kEnd, "", fitted(basis.parts[i].title, 110));
+    canvas.text(left - 6, y + 9, Canvas::Anchor::kEnd, "tick", short_number(curve.high));
+    canvas.text(left - 6, y + kPlot, Canvas::Anchor::kEnd, "tick", short_number(curve.low));
     canvas.line(x.from, y, x.to, y, "grid");
     canvas.line(x.from, y + kPlot, x.to, y + kPlot, "axis");
     SvgPath path;
@@ -150,7 +148,7 @@ Drawing draw_along(const ReportBasis& basis, const Certainty& certainty, const C
   for (const double tick : nice_ticks(x.begin, x.end, 9)) ticks.push_back({tick, bases_text(tick, 6)});
   for (const Tick& tick : ticks_with_room(ticks, x, left - 30, kWidth)) {
     canvas.line(x.at(tick.at), y - kRow + kPlot, x.at(tick.at), y - kRow + kPlot + 4, "axis");
-    canvas.text(x.at(tick.at), y - kRow + kPlot + 16, Anchor::kMiddle, "tick", tick.text);
+    canvas.text(x.at(tick.at), y - kRow + kPlot + 16, Canvas::Anchor::kMiddle, "tick", tick.text);
   }
   return {kWidth, y - kRow + kPlot + 22, curve.title, curve.axis, canvas.body()};
 }

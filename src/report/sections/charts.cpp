@@ -8,8 +8,6 @@
 namespace semicrf {
 namespace {
 
-using Anchor = Canvas::Anchor;
-
 constexpr double kWidth = 262, kHeight = 172;  // of a histogram
 constexpr double kLeft = 38, kTop = 42, kBottom = 36, kRight = 8;
 constexpr double kRow = 24, kBarWidth = 360, kMostName = 120;
@@ -27,7 +25,7 @@ std::string fill(const Rgb& color) { return "class=\"mark\" fill=\"" + svg_color
 void draw_vertical_axis(Canvas& canvas, const Scale& y, double top) {
   for (const double tick : nice_ticks(0, top, 4)) {
     if (tick > 0) canvas.line(kLeft, y.at(tick), kWidth - kRight, y.at(tick), "grid");
-    canvas.text(kLeft - 6, y.at(tick) + 4, Anchor::kEnd, "tick",
+    canvas.text(kLeft - 6, y.at(tick) + 4, Canvas::Anchor::kEnd, "tick",
                 short_number(100 * tick) + (tick > 0 ? "%" : ""));
   }
 }
@@ -37,9 +35,9 @@ void draw_horizontal_axis(Canvas& canvas, const std::vector<Tick>& ticks, const 
   canvas.line(x.from, y, x.to, y, "axis");
   for (const Tick& tick : ticks_with_room(ticks, x, 0, kWidth)) {
     canvas.line(x.at(tick.at), y, x.at(tick.at), y + 4, "axis");
-    canvas.text(x.at(tick.at), y + 15, Anchor::kMiddle, "tick", tick.text);
+    canvas.text(x.at(tick.at), y + 15, Canvas::Anchor::kMiddle, "tick", tick.text);
   }
-  canvas.text((x.from + x.to) / 2, y + 30, Anchor::kMiddle, "tick", title);
+  canvas.text((x.from + x.to) / 2, y + 30, Canvas::Anchor::kMiddle, "tick", title);
 }
 
 }  // namespace
@@ -69,8 +67,8 @@ Drawing draw_histogram(const Histogram& histogram) {
   x.from = kLeft;
   x.to = kWidth - kRight;
   const Scale y{0, histogram.top, kHeight - kBottom, kTop, false};
-  canvas.text(0, 12, Anchor::kStart, "title", fitted(histogram.title, (kWidth - kRight) / 1.12));
-  canvas.text(0, 28, Anchor::kStart, "muted small", fitted(histogram.subtitle, kWidth - kRight, 11));
+  canvas.text(0, 12, Canvas::Anchor::kStart, "title", fitted(histogram.title, (kWidth - kRight) / 1.12));
+  canvas.text(0, 28, Canvas::Anchor::kStart, "muted small", fitted(histogram.subtitle, kWidth - kRight, 11));
   draw_vertical_axis(canvas, y, histogram.top);
   for (std::size_t i = 0; i < histogram.shares.size(); ++i) {
     if (!(histogram.shares[i] > 0)) continue;
@@ -89,7 +87,7 @@ Drawing draw_histogram(const Histogram& histogram) {
   if (!line.empty()) canvas.path(line.text(), "class=\"model\"");
   if (histogram.limit > x.begin && histogram.limit < x.end) {
     canvas.line(x.at(histogram.limit), kTop, x.at(histogram.limit), y.from, "axis dashed");
-    canvas.text(x.at(histogram.limit) - 4, kTop + 8, Anchor::kEnd, "tick", "K");
+    canvas.text(x.at(histogram.limit) - 4, kTop + 8, Canvas::Anchor::kEnd, "tick", "K");
   }
   draw_horizontal_axis(canvas, histogram.ticks, x, y.from, histogram.x_title);
   return {kWidth, kHeight, histogram.title, histogram.subtitle + ". " + histogram.x_title, canvas.body()};
@@ -102,13 +100,13 @@ Drawing draw_bars(const Bars& bars) {
   for (const std::string& text : bars.texts) room = std::max(room, text_width(text) + 8);
   const double most = bars.values.empty() ? 1 : std::max(1e-300, std::ranges::max(bars.values));
   const Scale x{0, most, left, kBarWidth - room, false};
-  canvas.text(0, 12, Anchor::kStart, "title", bars.title);
+  canvas.text(0, 12, Canvas::Anchor::kStart, "title", bars.title);
   for (std::size_t i = 0; i < bars.names.size(); ++i) {
     const double y = 26 + kRow * static_cast<double>(i);
-    canvas.text(left - 8, y + 14, Anchor::kEnd, "", fitted(bars.names[i], kMostName));
+    canvas.text(left - 8, y + 14, Canvas::Anchor::kEnd, "", fitted(bars.names[i], kMostName));
     canvas.rect(left, y + 3, std::max(0.5, x.at(bars.values[i]) - left), kRow - 8, fill(bars.colors[i]),
                 bars.names[i] + ": " + bars.texts[i]);
-    canvas.text(x.at(bars.values[i]) + 6, y + 14, Anchor::kStart, "value", bars.texts[i]);
+    canvas.text(x.at(bars.values[i]) + 6, y + 14, Canvas::Anchor::kStart, "value", bars.texts[i]);
   }
   return {kBarWidth, 30 + kRow * static_cast<double>(bars.names.size()), bars.title, "A bar for each label",
           canvas.body()};
@@ -126,15 +124,15 @@ Drawing draw_ranges(const Ranges& ranges) {
   }
   if (!(high > low)) high = 2 * std::max(1.0, low);
   const Scale x{std::max(low, 1e-9), high, left, kBarWidth - 14, true};
-  canvas.text(0, 12, Anchor::kStart, "title", ranges.title);
+  canvas.text(0, 12, Canvas::Anchor::kStart, "title", ranges.title);
   for (const Tick& tick : ticks_with_room(length_ticks(x.begin, x.end), x, left - 20, kBarWidth)) {
     canvas.line(x.at(tick.at), 24, x.at(tick.at), bottom, "grid");
-    canvas.text(x.at(tick.at), bottom + 14, Anchor::kMiddle, "tick", tick.text);
+    canvas.text(x.at(tick.at), bottom + 14, Canvas::Anchor::kMiddle, "tick", tick.text);
   }
   for (std::size_t i = 0; i < ranges.names.size(); ++i) {
     const double y = 26 + kRow * static_cast<double>(i);
     const Ranges::Range& range = ranges.ranges[i];
-    canvas.text(left - 8, y + 14, Anchor::kEnd, "", fitted(ranges.names[i], kMostName));
+    canvas.text(left - 8, y + 14, Canvas::Anchor::kEnd, "", fitted(ranges.names[i], kMostName));
     if (!(range.low > 0)) continue;
     canvas.rect(x.at(range.low), y + 8, std::max(1.0, x.at(range.high) - x.at(range.low)), 4,
                 fill(ranges.colors[i]), ranges.names[i] + ": " + range.text);

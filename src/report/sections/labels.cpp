@@ -162,7 +162,7 @@ Figure duration_figure(const ReportBasis& basis) {
   return figure;
 }
 
-Figure transition_figure(const ReportBasis& basis) {
+Figure seen_transition_figure(const ReportBasis& basis) {
   Figure figure;
   figure.name = "transitions-seen";
   figure.title = "What follows what";
@@ -206,7 +206,7 @@ Section labels_section(const ReportBasis& basis) {
   section.blocks.push_back(label_table(basis));
   section.blocks.push_back(share_figure(basis));
   section.blocks.push_back(duration_figure(basis));
-  section.blocks.push_back(transition_figure(basis));
+  section.blocks.push_back(seen_transition_figure(basis));
   return section;
 }
 

@@ -12,8 +12,6 @@
 namespace semicrf {
 namespace {
 
-using Anchor = Canvas::Anchor;
-
 constexpr double kWidth = 900, kRight = 10, kMostName = 116;
 constexpr double kTrack = 24, kSegments = 20, kPosterior = 40, kAnnotation = 9, kGap = 6;
 
@@ -87,7 +85,7 @@ class LocusPicture {
   }
 
   void name(const std::string& text, double height) {
-    canvas_.text(left_ - 44, y_ + height / 2 + 4, Anchor::kEnd, "", fitted(text, left_ - 46));
+    canvas_.text(left_ - 44, y_ + height / 2 + 4, Canvas::Anchor::kEnd, "", fitted(text, left_ - 46));
   }
 
   void ruler() {
@@ -100,7 +98,7 @@ class LocusPicture {
     canvas_.line(x_.from, 20, x_.to, 20, "axis");
     for (const Tick& tick : ticks_with_room(ticks, bases, left_ - 40, kWidth)) {
       canvas_.line(bases.at(tick.at), 16, bases.at(tick.at), 20, "axis");
-      canvas_.text(bases.at(tick.at), 11, Anchor::kMiddle, "tick", tick.text);
+      canvas_.text(bases.at(tick.at), 11, Canvas::Anchor::kMiddle, "tick", tick.text);
     }
     y_ = 28;
   }
@@ -139,8 +137,9 @@ class LocusPicture {
     const Scale up{range.low, range.high, y_ + kTrack, y_, false};
     const double base = up.at(0);
     name(basis_.tracks[f], kTrack);
-    canvas_.text(left_ - 6, y_ + 9, Anchor::kEnd, "tick", short_number(range.high));
-    if (range.low < 0) canvas_.text(left_ - 6, y_ + kTrack, Anchor::kEnd, "tick", short_number(range.low));
+    canvas_.text(left_ - 6, y_ + 9, Canvas::Anchor::kEnd, "tick", short_number(range.high));
+    if (range.low < 0)
+      canvas_.text(left_ - 6, y_ + kTrack, Canvas::Anchor::kEnd, "tick", short_number(range.low));
     canvas_.line(x_.from, base, x_.to, base, "grid");
     const std::string path = area(locus_.tracks[f], up, base);
     if (!path.empty()) canvas_.path(path, "class=\"track\"", basis_.tracks[f]);
@@ -162,7 +161,7 @@ class LocusPicture {
                        place_text(part_.chromosome, part_.base_of(segment.begin, basis_.bin_size()),
                                   part_.base_of(segment.end, basis_.bin_size())));
       if (text_width(label, 11) + 6 <= to - from)
-        canvas_.text((from + to) / 2, y_ + kSegments / 2 + 4, Anchor::kMiddle, "small", label,
+        canvas_.text((from + to) / 2, y_ + kSegments / 2 + 4, Canvas::Anchor::kMiddle, "small", label,
                      std::string("style=\"fill:") + ink_on(color) + "\"");
     }
     y_ += kSegments + kGap;
@@ -188,7 +187,8 @@ class LocusPicture {
     const Scale up{0, 1, y_ + kPosterior, y_, false};
     name("boundary", kPosterior);
     for (const double tick : {0.0, 1.0})
-      canvas_.text(left_ - 6, up.at(tick) + (tick > 0 ? 9 : 0), Anchor::kEnd, "tick", short_number(tick));
+      canvas_.text(left_ - 6, up.at(tick) + (tick > 0 ? 9 : 0), Canvas::Anchor::kEnd, "tick",
+                   short_number(tick));
     canvas_.line(x_.from, y_, x_.to, y_, "grid");
     canvas_.line(x_.from, up.at(0), x_.to, up.at(0), "axis");
     const std::string path = area(locus_.boundary, up, up.at(0));
@@ -201,7 +201,8 @@ class LocusPicture {
     const Scale up{0, 1, y_ + kPosterior, y_, false};
     name("labels", kPosterior);
     for (const double tick : {0.0, 1.0})
-      canvas_.text(left_ - 6, up.at(tick) + (tick > 0 ? 9 : 0), Anchor::kEnd, "tick", short_number(tick));
+      canvas_.text(left_ - 6, up.at(tick) + (tick > 0 ? 9 : 0), Canvas::Anchor::kEnd, "tick",
+                   short_number(tick));
     std::vector<double> below(locus_.columns());
     for (std::size_t c = 0; c < locus_.labels.size(); ++c) {
       const std::vector<float>& values = locus_.labels[c];

@@ -23,10 +23,10 @@ double term(double p, double score, CountedScore counted_score) {
 }
 
 // The expectations of up to kRows positions.
-class Stretch {
+class ScoredStretch {
  public:
-  Stretch(const ChainModel& counted_model, const ChainModel& scored_model, const PosteriorBlock& block,
-          const ScoreWindow& counted, const ScoreWindow& scored)
+  ScoredStretch(const ChainModel& counted_model, const ChainModel& scored_model, const PosteriorBlock& block,
+                const ScoreWindow& counted, const ScoreWindow& scored)
       : labels_(scored_model.num_labels),
         length_(scored.length),
         has_edges_(!scored.start_scores.empty() || !scored.end_scores.empty() ||
@@ -107,7 +107,7 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
     const auto stretches = static_cast<std::size_t>((end - begin + kRows - 1) / kRows);
     parallel_for(threads_, stretches, [&](std::size_t i, int) {
       const std::int64_t first = begin + static_cast<std::int64_t>(i) * kRows;
-      Stretch(counted_, scored_, block, counted, scored)
+      ScoredStretch(counted_, scored_, block, counted, scored)
           .run(first, std::min(end, first + kRows), largest_at_.data() + (first - begin),
                rest_at_.data() + (first - begin));
     });
