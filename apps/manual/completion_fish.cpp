@@ -5,7 +5,7 @@
 namespace semicrf {
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string fish_quoted(const std::string& text) {
   std::string all = "'";
   for (const char c : text) all += c == '\'' || c == '\\' ? std::string("\\") + c : std::string(1, c);
   return all + "'";
@@ -13,7 +13,7 @@ std::string quoted(const std::string& text) {
 
 std::string value_text(const OptionEntry& option) {
   std::string text = option.kind == ValueKind::kFile ? " -r -F" : " -x";
-  if (!option.words.empty()) text += " -a " + quoted(joined(option.words, " "));
+  if (!option.words.empty()) text += " -a " + fish_quoted(joined(option.words, " "));
   return text;
 }
 
@@ -22,19 +22,21 @@ std::string option_line(const std::string& condition, const OptionEntry& option)
   for (const std::string& name : option.names)
     line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   if (option.kind != ValueKind::kNone) line += value_text(option);
-  return line + " -d " + quoted(short_help(option)) + "\n";
+  return line + " -d " + fish_quoted(short_help(option)) + "\n";
 }
 
 std::string command_lines(const CommandEntry& command) {
-  const std::string condition = "complete -c semicrf -n " + quoted("test \"$(__semicrf_command)\" = " +
-                                                                   quoted(joined(command.path, " ")));
+  const std::string condition =
+      "complete -c semicrf -n " +
+      fish_quoted("test \"$(__semicrf_command)\" = " + fish_quoted(joined(command.path, " ")));
   std::string lines;
   for (const CommandEntry& child : command.commands)
-    lines += condition + " -f -a " + child.path.back() + " -d " + quoted(child.summary) + "\n";
+    lines += condition + " -f -a " + child.path.back() + " -d " + fish_quoted(child.summary) + "\n";
   for (const OptionEntry& option : command.options) lines += option_line(condition, option);
   // Arguments are files, which fish completes where nothing says -f, also after NAME=.
   for (const OptionEntry& argument : command.positionals)
-    if (!argument.words.empty()) lines += condition + " -f -a " + quoted(joined(argument.words, " ")) + "\n";
+    if (!argument.words.empty())
+      lines += condition + " -f -a " + fish_quoted(joined(argument.words, " ")) + "\n";
   return lines;
 }
 
@@ -43,7 +45,7 @@ std::string command_lines(const CommandEntry& command) {
 std::string fish_completion(const CommandEntry& root) {
   std::string paths, lines;
   for (const CommandEntry* command : all_commands(root)) {
-    if (!command->path.empty()) paths += " " + quoted(joined(command->path, " "));
+    if (!command->path.empty()) paths += " " + fish_quoted(joined(command->path, " "));
     lines += command_lines(*command);
   }
   return "# Completion of semicrf for fish, written by `semicrf completion fish`.\n"

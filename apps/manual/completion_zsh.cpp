@@ -6,7 +6,7 @@ namespace semicrf {
 namespace {
 
 // Inside of '...': a quote ends the text, a backslash and a quote follow, and it goes on.
-std::string quoted(const std::string& text) {
+std::string zsh_quoted(const std::string& text) {
   std::string all = "'";
   for (const char c : text) all += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return all + "'";
@@ -43,8 +43,8 @@ std::string option_spec(const OptionEntry& option) {
       "[" + with_backslashes(short_help(option), "[]:\\") + "]" + (takes_value ? value_spec(option) : "");
   const std::string front = option.repeats || spelled.size() < 2 ? (option.repeats ? "*" : "")
                                                                  : "(" + joined(option.names, " ") + ")";
-  if (spelled.size() == 1) return quoted(front + spelled.front() + text);
-  return quoted(front) + "{" + joined(spelled, ",") + "}" + quoted(text);
+  if (spelled.size() == 1) return zsh_quoted(front + spelled.front() + text);
+  return zsh_quoted(front) + "{" + joined(spelled, ",") + "}" + zsh_quoted(text);
 }
 
 std::string function_name(const CommandEntry& command) { return "_semicrf_of_" + joined(command.path, "_"); }
@@ -53,7 +53,7 @@ std::string function_name(const CommandEntry& command) { return "_semicrf_of_" +
 std::string commands_text(const CommandEntry& command) {
   std::string names, calls;
   for (const CommandEntry& child : command.commands) {
-    names += "        " + quoted(child.path.back() + ":" + with_backslashes(child.summary, ":\\")) + "\n";
+    names += "        " + zsh_quoted(child.path.back() + ":" + with_backslashes(child.summary, ":\\")) + "\n";
     calls += "        " + child.path.back() + ") " + function_name(child) + " ;;\n";
   }
   return "    '1: :->command' '*:: :->rest'\n"
@@ -79,7 +79,7 @@ std::string command_function(const CommandEntry& command) {
   std::size_t number = 0;
   for (const OptionEntry& argument : command.positionals) {
     const std::string place = argument.repeats ? "*" : std::to_string(++number);
-    text += "    " + quoted(place + value_spec(argument)) + " \\\n";
+    text += "    " + zsh_quoted(place + value_spec(argument)) + " \\\n";
   }
   return text.substr(0, text.size() - 3) + "\n}\n";
 }

@@ -13,7 +13,8 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kWidth = 78;  // of lines of the source; they are filled again where the page is shown
+constexpr std::size_t kLineWidth =
+    78;  // of lines of the source; they are filled again where the page is shown
 
 std::string escaped(std::string_view text) {
   std::string all;
@@ -61,7 +62,7 @@ std::string filled(std::string_view text) {
     const std::string word = escaped(text.substr(begin, end - begin));
     begin = end + 1;
     if (word.empty()) continue;
-    if (!line.empty() && line.size() + 1 + word.size() > kWidth) put();
+    if (!line.empty() && line.size() + 1 + word.size() > kLineWidth) put();
     line += (line.empty() ? "" : " ") + word;
   }
   if (!line.empty()) put();
