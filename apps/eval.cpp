@@ -67,16 +67,17 @@ void add_model_options(CLI::App& command, EvalArguments& arguments) {
 void add_calibration_options(CLI::App& command, CalibrationOptions& calibration) {
   const std::string group = "Calibration";
   command
-      .add_option("--posterior", calibration.posterior,
-                  "boundary posterior, bedGraph as posterior or decode --posterior wrote it: how often a "
-                  "true segment "
-                  "starts where it says so")
+      .add_option(
+          "--posterior", calibration.posterior,
+          "boundary posterior, bedGraph or bigWig as posterior or decode --posterior wrote it: how often a "
+          "true segment "
+          "starts where it says so")
       ->group(group);
   command
-      .add_option(
-          "--labels-posterior", calibration.labels,
-          "label posteriors: the NAME that posterior --labels-out was given, a prefix of bedGraph files or "
-          "[sequence=]FILE.npy (needs -p for the names of its labels)")
+      .add_option("--labels-posterior", calibration.labels,
+                  "label posteriors: the NAME that posterior --labels-out was given, a prefix of bedGraph or "
+                  "bigWig files or "
+                  "[sequence=]FILE.npy (needs -p for the names of its labels)")
       ->group(group);
   command
       .add_option("--intervals", calibration.intervals,

@@ -1,18 +1,14 @@
 #include "draw/number_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 
 #include "core/units.h"
+#include "eval/text_table.h"
 
 namespace semicrf {
 namespace {
-
-std::string formatted(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 // `digits` significant digits without an exponent, zeros behind the point left out.
 std::string plain(double value, int digits) {

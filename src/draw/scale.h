@@ -16,7 +16,7 @@ struct Scale {
 };
 
 // Round numbers within [low, high] (low < high) of the form 1, 2 or 5 times a power of ten, at most `most` of
-// them (>= 2), evenly spaced.
+// them (>= 4), evenly spaced.
 std::vector<double> nice_ticks(double low, double high, int most);
 // Powers of ten within [low, high] (0 < low < high), every second or third of them where there are more than
 // `most`; with less than two of them also 2 and 5 times these.

@@ -118,7 +118,7 @@ class Report {
       starts.total += label.total;
       starts.sum += label.sum;
     }
-    if (starts.total > 0) head.facts.emplace_back("P of its boundaries, mean", short_number(*starts.mean()));
+    if (starts.total > 0) head.facts.emplace_back("Mean P of a boundary", short_number(*starts.mean()));
     if (evaluation_ && evaluation_->evaluation)
       if (const auto recall = evaluation_->evaluation->over_labels().bases.recall())
         head.facts.emplace_back("Agrees with the truth", share_text(*recall));
@@ -166,10 +166,24 @@ class Report {
   ProvenanceFacts facts_;
 };
 
+// The folder is made when the page is finished; whether it can be is known before.
+void check_figures(const std::string& folder) {
+  if (folder.empty()) return;
+  std::error_code ignored;
+  const std::filesystem::path path(folder);
+  const std::filesystem::path parent = path.has_parent_path() ? path.parent_path() : ".";
+  if (std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored))
+    throw WriteError({folder, "", "is not a folder", "name a folder for --figures"});
+  if (!std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(parent, ignored))
+    throw WriteError(
+        {folder, "", "cannot be made: there is no folder " + parent.string(), "make that folder first"});
+}
+
 }  // namespace
 
 void run_report(const ReportOptions& options) {
   check_outputs(std::vector<OutputSpec>{{options.output, IndexKind::kNone}}, input_paths(options));
+  check_figures(options.figures);
   Report report(options);
   report.gather();
   const std::vector<Section> sections = report.sections();

@@ -294,7 +294,7 @@ def test_bad_input(box):
     refused(HEADER + "c\t0\t100\t0.5\nc\t50\t200\t0.1\n", "p.bedgraph:line 3", "overlap")
     refused(HEADER + "c\t0\t10\t0.5\nd\t0\t10\t0.1\nc\t10\t20\t0.1\n", "p.bedgraph:line 4", "second time")
     refused("#option min-posterior=0.1\n" + HEADER + "c\t0\t100\t0.5\n", "--min-posterior")
-    box.fails("eval --truth t.bed --posterior codon_fwd0.bw", 3, "codon_fwd0.bw", "a bigWig file")
+    box.fails("eval --truth t.bed --posterior scores.npy", 3, "scores.npy", "not bedGraph")
     box.fails("eval --truth t.bed --posterior none.bedgraph", 4, "none.bedgraph")
     box.fails("eval --truth t.bed --labels-posterior none", 3, "none.LABEL.bedgraph")
     box.write("p.bedgraph", HEADER + "c\t0\t1000\t0.5\n")

@@ -142,7 +142,7 @@ def test_numbers_are_those_of_the_tables(box):
         if not name.endswith(".svg"):
             continue
         numbers = [float(cell) for row in tables[name[:-4] + ".tsv"] for cell in row.values()
-                   if re.fullmatch(r"-?[\d.]+(e[-+]?\d+)?", cell)]
+                   if re.fullmatch(r"-?\d[\d.]*(e[-+]?\d+)?", cell)]
         for text in tree.fromstring(box.text("f/" + name)).iter(SVG + "text"):
             if text.get("class") == "value":
                 check(any(shown_agrees(repr(number), text.text) for number in numbers), "%s: %r" % (name, text.text))

@@ -23,11 +23,12 @@ inline std::vector<TextBox> text_boxes(const Drawing& drawing) {
   std::vector<TextBox> boxes;
   for (std::sregex_iterator at(drawing.body.begin(), drawing.body.end(), element), end; at != end; ++at) {
     const std::string attributes = (*at)[1], text = (*at)[2];
-    const bool is_small = attributes.find("tick") != std::string::npos || attributes.find("small") != std::string::npos;
+    const bool is_small =
+        attributes.find("tick") != std::string::npos || attributes.find("small") != std::string::npos;
     const double size = is_small ? 11 : 12, width = text_width(text, size);
     const double shift = attributes.find("\"middle\"") != std::string::npos ? -width / 2
                          : attributes.find("\"end\"") != std::string::npos  ? -width
-                                                                             : 0;
+                                                                            : 0;
     std::smatch place;
     if (std::regex_search(attributes, place, upright)) {
       const double x = std::stod(place[1]), y = std::stod(place[2]);

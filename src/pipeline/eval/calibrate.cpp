@@ -261,7 +261,7 @@ class Calibration {
       for (const auto& [label, file] : others) numbered.emplace(labels_.number(label), file);
     }
     if (numbered.empty())
-      throw InputError({prefix, "", "there is no file " + prefix + ".LABEL.bedgraph or .bedgraph.gz",
+      throw InputError({prefix, "", "there is no file " + prefix + ".LABEL.bedgraph, .bedgraph.gz or .bw",
                         "give the NAME that posterior --labels-out was given"});
     return numbered;
   }

@@ -225,8 +225,12 @@ std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& b
   std::vector<Chromosome> known;
   for (const Part& part : basis.parts) {
     const auto found = std::ranges::find(known, part.chromosome, &Chromosome::name);
-    if (found == known.end()) known.push_back({part.chromosome, part.origin + part.length});
-    if (found != known.end()) found->length = std::max(found->length, part.origin + part.length);
+    const std::int64_t end = part.origin + part.length;
+    if (found == known.end()) {
+      known.push_back({part.chromosome, end});
+    } else {
+      found->length = std::max(found->length, end);
+    }
   }
   std::vector<Region> regions;
   for (const std::string& text : options.regions) regions.push_back(parse_region(text, known));

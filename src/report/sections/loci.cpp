@@ -20,22 +20,31 @@ constexpr double kTrack = 24, kSegments = 20, kPosterior = 40, kAnnotation = 9, 
 // A height to a tenth of a pixel, which keeps paths short.
 double tenth(double y) { return std::round(y * 10) / 10; }
 
-// The range of a track over all loci: pictures share it.
+// The range of a track over all loci, which pictures share: 0 is in it, and of the columns on either side the
+// hundredth part that is farthest from 0 is not, so that a few extremes do not make the rest flat.
 struct Range {
   double low = 0, high = 0;
 };
 
+double without_extremes(std::vector<double>& sizes) {
+  if (sizes.empty()) return 0;
+  std::ranges::sort(sizes);
+  return sizes[static_cast<std::size_t>(0.99 * static_cast<double>(sizes.size() - 1))];
+}
+
 std::vector<Range> track_ranges(const std::vector<Locus>& loci, std::size_t tracks) {
   std::vector<Range> ranges(tracks);
-  for (const Locus& locus : loci)
-    for (std::size_t f = 0; f < locus.tracks.size(); ++f)
-      for (const float value : locus.tracks[f])
-        if (std::isfinite(value)) {
-          ranges[f].low = std::min(ranges[f].low, static_cast<double>(value));
-          ranges[f].high = std::max(ranges[f].high, static_cast<double>(value));
-        }
-  for (Range& range : ranges)
-    if (!(range.high > range.low)) range.high = range.low + 1;
+  for (std::size_t f = 0; f < tracks; ++f) {
+    std::vector<double> above, below;  // distances from 0
+    for (const Locus& locus : loci)
+      for (const float value : locus.tracks[f]) {
+        if (value > 0) above.push_back(static_cast<double>(value));
+        if (value < 0) below.push_back(-static_cast<double>(value));
+      }
+    ranges[f].high = without_extremes(above);
+    ranges[f].low = -without_extremes(below);
+    if (!(ranges[f].high > ranges[f].low)) ranges[f].high = 1;
+  }
   return ranges;
 }
 
@@ -306,7 +315,8 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
             "like those of the whole, those with the least certain boundaries, the one with most segments, "
             "the longest segment, and the longest one of the rarest label; -r and -L show others.";
   intro +=
-      " Each track has one scale in all pictures; where several bins share a column, tracks and label "
+      " Each track has one scale in all pictures, which leaves out the most extreme hundredth; where several "
+      "bins share a column, tracks and label "
       "probabilities are their mean, the boundary probability is the largest.";
   if (!inputs.truth.empty()) intro += " Grey in the row of the truth: labels that the model does not have.";
   section.blocks.push_back(Paragraph{intro});

@@ -1,11 +1,12 @@
 // Charts of the report: classes, and texts that keep apart.
-#include <catch2/catch_test_macros.hpp>
+#include "report/sections/charts.h"
+
 #include <cmath>
 
 #include "draw/number_text.h"
 #include "report/data/certainty.h"
-#include "report/sections/charts.h"
 #include "report/table.h"
+#include "support/catch.h"
 #include "support/svg_texts.h"
 
 namespace semicrf {
@@ -47,7 +48,8 @@ TEST_CASE("no two texts of bars and ranges touch") {
   bars.title = "Share of bases";
   ranges.title = "Lengths of segments";
   for (int i = 0; i < 12; ++i) {
-    const std::string name = i % 2 == 0 ? "E" + std::to_string(i) : "a name that is far too long for this place";
+    const std::string name =
+        i % 2 == 0 ? "E" + std::to_string(i) : "a name that is far too long for this place";
     bars.names.push_back(name);
     bars.colors.push_back({10, 20, 30});
     bars.values.push_back(std::pow(0.3, i));
