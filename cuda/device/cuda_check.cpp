@@ -8,8 +8,7 @@ namespace semicrf::cuda {
 
 void check(cudaError_t status, const char* call, const char* file, int line) {
   if (status == cudaSuccess) return;
-  const std::string path = file;
-  const std::string place = path.substr(path.rfind('/') + 1) + ":" + std::to_string(line);
+  const std::string place = std::string(file) + ":" + std::to_string(line);
   throw DeviceError({"", "",
                      std::string("CUDA: ") + call + " failed at " + place + ": " + cudaGetErrorName(status) +
                          ", " + cudaGetErrorString(status),

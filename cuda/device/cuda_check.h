@@ -16,4 +16,10 @@ int device_attribute(cudaDeviceAttr attribute);
 
 }  // namespace semicrf::cuda
 
-#define SEMICRF_CUDA_CHECK(call) ::semicrf::cuda::check((call), #call, __FILE__, __LINE__)
+// The name of the source without its folders: a program must not depend on the folder it was built in.
+#ifdef __FILE_NAME__
+#define SEMICRF_SOURCE_NAME __FILE_NAME__
+#else  // GCC before 12
+#define SEMICRF_SOURCE_NAME __FILE__
+#endif
+#define SEMICRF_CUDA_CHECK(call) ::semicrf::cuda::check((call), #call, SEMICRF_SOURCE_NAME, __LINE__)
