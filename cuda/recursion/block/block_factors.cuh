@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/recursion/block/exact_block.cuh"
+#include "cuda/recursion/block/exponent_sum.cuh"
 #include "cuda/recursion/lanes.cuh"
 #include "cuda/recursion/run_types.h"
 
@@ -22,18 +23,92 @@ struct FactorSource {
   int first, last;   // positions outside of [first, last) are not of the sequence: scores of 0
   double rest;
   bool first_here, last_here, edges, backward;
+  bool ahead;     // a block of the same kind follows
   double* shift;  // row of the block's first token, or null
 };
 
+// Scores of starts and of ends in the direction of the run.
+struct EdgeScores {
+  DeviceScores first, last;
+  __device__ __forceinline__ explicit EdgeScores(const SequenceView& sequence, bool backward)
+      : first(backward ? sequence.ends : sequence.starts), last(backward ? sequence.starts : sequence.ends) {}
+};
+
+__device__ __forceinline__ double read_score(const DeviceScores& scores, std::int64_t at) {
+  if (scores.f32 != nullptr) return static_cast<double>(__ldg(scores.f32 + at));
+  return scores.f64 != nullptr ? __ldg(scores.f64 + at) : 0.0;
+}
+
+// The factors of a block as BlockContent would make them of its emissions: whole, inside the sequence,
+// without maxima. Returns whether all scores of the label were of moderate size, so that they stand. A
+// label's own column; `at`: of the block's first position, `step`: to the next one. The code is short on
+// purpose: what the blocks of a run execute must stay in the instruction cache.
+template <class Real, class Semiring>
+__device__ __forceinline__ bool moderate_factors(const SequenceView& sequence, const EdgeScores& edges,
+                                                 std::int64_t at, std::int64_t step, double less, double rest,
+                                                 BlockFactors<Real>* out) {
+  using O = Ops<Real, Semiring>;
+  using Sum = ExponentSum<Real>;
+  constexpr double kMost = kModerateScore - 1;
+  bool moderate = true;
+  // The score, or 0, with which nothing overflows, where it is too large or forbids.
+  const auto fitting = [&](double score, double added, bool may_forbid) {
+    const bool fits = fabs(score + added) <= kMost;
+    moderate = moderate && (fits || (may_forbid && score == kNone));
+    return fits ? score : 0.0;
+  };
+  const auto edge_factor = [&](double score, Sum sum) -> Scaled<Real> {
+    sum.add(Sum::of(fitting(score, 0, true)));
+    const Scaled<Real> factor = scaled<Real, Semiring>(sum);
+    return score == kNone ? Scaled<Real>{O::zero(), 0} : factor;
+  };
+  const Sum every = Sum::of(less);
+  Sum sum = Sum::of(rest);
+#pragma unroll 4
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const double start = read_score(edges.first, at), end = read_score(edges.last, at);
+    Sum content = Sum::of(fitting(read_score(sequence.emissions, at), less, false));
+    at += step;
+    out->start[slot] = edge_factor(start, sum.negated());
+    content.add(every);
+    sum.add(content);
+    out->alpha[slot] = edge_factor(end, sum);
+  }
+  out->sum = sum.value();
+  out->mass = 0;
+  out->good = true;
+  return moderate;
+}
+
+// Asks for the scores of the block after this one: a line of memory per label.
+template <class Value, class Lanes>
+__device__ __forceinline__ void prefetch_rows(const Value* values, std::int64_t first, int labels,
+                                              const Lanes& lanes) {
+#if defined(__CUDA_ARCH__)
+  constexpr int kLine = 128 / sizeof(Value);
+  if (values != nullptr && lanes.c * kLine < kBlock * labels)
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(values + first * labels + lanes.c * kLine));
+#endif
+}
+template <class Lanes>
+__device__ __forceinline__ void prefetch_scores(const SequenceView& sequence, std::int64_t row, int step,
+                                                int labels, const Lanes& lanes) {
+  const std::int64_t first = row + (step > 0 ? kBlock : 1 - 2 * kBlock);
+  for (const DeviceScores& scores : {sequence.emissions, sequence.starts, sequence.ends}) {
+    prefetch_rows(scores.f32, first, labels, lanes);
+    prefetch_rows(scores.f64, first, labels, lanes);
+  }
+}
+
 // The factors of any block: position shifts, maxima, boundary scores, scores in double. The whole team.
 template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
-                                               FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
+__device__ __forceinline__ void any_factors(const TablesView<Real>& t, const SequenceView& sequence,
+                                            const FactorSource& source, const Lanes& lanes,
+                                            BlockFactors<Real>* out) {
   using O = Ops<Real, Semiring>;
   constexpr double kWidest = kMostContent * Semiring::kUnit;
   const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
-  const DeviceScores first = source.backward ? sequence.ends : sequence.starts;
-  const DeviceScores last = source.backward ? sequence.starts : sequence.ends;
+  const EdgeScores edges(sequence, source.backward);
   Wide<Real> sum = Wide<Real>::of(source.rest);
   Scaled<Real> alpha = O::scaled_from_log(source.rest);
   out->good = true;
@@ -58,7 +133,7 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
     const bool at_edge = source.edges && inside;
     out->start[slot] = O::inverse(alpha);
     if (at_edge) {
-      const double start = score_at(first, at) +
+      const double start = score_at(edges.first, at) +
                            (source.first_here && slot == source.first ? t.first_scores[label] : 0.0) -
                            sum.value();
       out->good = out->good && within(start);
@@ -70,13 +145,38 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
     alpha = O::scaled_from_log(here);
     out->alpha[slot] = alpha;
     if (at_edge) {
-      const double end = here + score_at(last, at) +
+      const double end = here + score_at(edges.last, at) +
                          (source.last_here && slot == source.last - 1 ? t.last_scores[label] : 0.0);
       out->good = out->good && within(end);
       out->alpha[slot] = O::scaled_from_log(end);
     }
   }
   out->sum = sum.value();
+}
+
+// All teams of a warp together: what one of them needs changes no digit of another's.
+template <class Real, class Semiring, class Lanes>
+__device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
+                                               FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
+  const EdgeScores edges(sequence, source.backward);
+  const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
+  const std::int64_t at = source.row * t.labels + label;
+  const std::int64_t step = static_cast<std::int64_t>(source.step) * t.labels;
+  const double less = sequence.baseline != nullptr ? -sequence.baseline[label] : 0.0;
+  const bool inside = source.step != 0 && source.first == 0 && source.last == kBlock && !source.first_here &&
+                      !source.last_here && !sequence.subtract_position_max;
+  const bool quick =
+      inside && moderate_factors<Real, Semiring>(sequence, edges, at, step, less, source.rest, out);
+  const bool stands = !lanes.any(!quick);
+  if (lanes.any_team(!stands)) [[unlikely]] {
+    any_factors<Real, Semiring>(t, sequence, source, lanes, out);
+    if (stands) moderate_factors<Real, Semiring>(sequence, edges, at, step, less, source.rest, out);
+  }
+  if (!stands) return;
+  if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
+    for (int slot = 0; slot < kBlock; ++slot) source.shift[source.backward ? kBlock - 1 - slot : slot] = 0;
+  }
+  if (source.ahead) prefetch_scores(sequence, source.row, source.step, t.labels, lanes);
 }
 
 }  // namespace semicrf::cuda
