@@ -8,11 +8,11 @@
 #include "core/units.h"
 #include "io/params/training_record.h"
 #include "io/text/region.h"
+#include "pipeline/inputs/arguments/input_argument.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/inputs/arguments/lacking_tracks.h"
 #include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/bigwig_inputs.h"
-#include "pipeline/inputs/input_argument.h"
-#include "pipeline/inputs/input_arguments.h"
-#include "pipeline/inputs/lacking_tracks.h"
 #include "pipeline/inputs/sequence_scan.h"
 
 namespace semicrf {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "model/host_projection.h"
+#include "model/scores/host_projection.h"
 
 namespace semicrf {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "engine/device_memory.h"
-#include "model/linear_heads.h"
 #include "model/pieces.h"
-#include "model/score_source.h"
-#include "pipeline/inputs/row_reader.h"
+#include "model/scores/linear_heads.h"
+#include "model/scores/score_source.h"
+#include "pipeline/inputs/rows/row_reader.h"
 
 namespace semicrf {
 

@@ -4,7 +4,7 @@
 
 #include "core/parallel.h"
 #include "engine/device_memory.h"
-#include "model/centering.h"
+#include "model/scores/centering.h"
 
 namespace semicrf {
 namespace {

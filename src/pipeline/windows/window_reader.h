@@ -8,8 +8,8 @@
 
 #include "engine/device_memory.h"
 #include "engine/engine.h"
-#include "model/host_projection.h"
-#include "model/score_source.h"
+#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 #include "pipeline/windows/window_plan.h"
 
 namespace semicrf {

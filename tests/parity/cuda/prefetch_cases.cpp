@@ -5,7 +5,7 @@
 #include <random>
 
 #include "engine/device_memory.h"
-#include "model/centering.h"
+#include "model/scores/centering.h"
 
 namespace semicrf::testing {
 namespace {
