@@ -69,25 +69,29 @@ __device__ __forceinline__ bool moderate_factors(const SequenceView& sequence, c
   using O = Ops<Real, Semiring>;
   using Sum = ExponentSum<Real>;
   bool moderate = true;
-  const auto edge_factor = [&](Summand<Real> score, Sum sum) -> Scaled<Real> {
+  // Of content and a boundary score: apart, so that rounding of the content goes out again from one segment
+  // to the next, and a boundary score has the same factor in both directions.
+  const auto edge_factor = [&](const DeviceScores& scores, Scaled<Real> content) -> Scaled<Real> {
+    if (scores.f32 == nullptr && scores.f64 == nullptr) return content;
+    const Summand<Real> score = summand_at<Real>(scores, at, 0);
     moderate = moderate && (score.moderate || score.forbids);
-    sum.add(score.sum);
-    const Scaled<Real> factor = scaled<Real, Semiring>(sum);
-    return score.forbids ? Scaled<Real>{O::zero(), 0} : factor;
+    const Scaled<Real> edge = scaled<Real, Semiring>(score.sum);
+    if (score.forbids) return {O::zero(), 0};
+    return {O::times(content.number, edge.number), content.units + edge.units};
   };
   const Sum every = Sum::of(less);
   Sum sum = Sum::of(rest);
+  Scaled<Real> content = scaled<Real, Semiring>(sum);
 #pragma unroll 1
   for (int slot = 0; slot < kBlock; ++slot) {
-    const Summand<Real> start = summand_at<Real>(edges.first, at, 0),
-                        end = summand_at<Real>(edges.last, at, 0);
-    Summand<Real> content = summand_at<Real>(sequence.emissions, at, less);
+    Summand<Real> score = summand_at<Real>(sequence.emissions, at, less);
+    out->start[slot] = edge_factor(edges.first, O::inverse(content));
+    moderate = moderate && score.moderate;
+    score.sum.add(every);
+    sum.add(score.sum);
+    content = scaled<Real, Semiring>(sum);
+    out->alpha[slot] = edge_factor(edges.last, content);
     at += step;
-    out->start[slot] = edge_factor(start, sum.negated());
-    moderate = moderate && content.moderate;
-    content.sum.add(every);
-    sum.add(content.sum);
-    out->alpha[slot] = edge_factor(end, sum);
   }
   out->sum = sum.value();
   out->mass = 0;
