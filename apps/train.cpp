@@ -130,6 +130,7 @@ void train_on(Ranks& ranks, const TrainArguments& arguments) {
     return std::string();
   });
   if (arguments.dry_run) {
+    ranks.others_serve();
     if (ranks.is_first()) print(plan_train(options));
     return;
   }

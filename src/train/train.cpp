@@ -219,24 +219,33 @@ void say_problem(const TrainingSetup& setup, std::size_t coordinates, const Rank
   say(log, "model: " + shape_text(setup, coordinates));
 }
 
-// Reads and checks on every rank, and that all have read the same. Outputs are rank 0's.
+// All ranks have read the same, and compute the same way.
+void check_alike(const std::vector<std::string>& found) {
+  for (std::size_t i = 1; i < found.size(); ++i)
+    if (found[i] != found.front())
+      throw InputError({"", "",
+                        "rank " + std::to_string(i) + " has other files than rank 0, or another engine (" +
+                            found[i] + " against " + found.front() + ")",
+                        "give every machine the same files, and --device and --instruction-set where their "
+                        "processors differ"});
+}
+
+// Reads and checks on every rank. Outputs are rank 0's.
 TrainingSetup set_up_ranks(const TrainOptions& options, Ranks& ranks, std::string& device) {
   std::optional<TrainingSetup> setup;
   const std::vector<std::string> found = ranks.gather([&] {
     setup = set_up_training(options);
     if (ranks.is_first()) check_files(options, setup->inputs.paths);
     device = make_engine(options.engine, setup->first.chain)->description();
-    return setup->fingerprint + " " + device;
+    return setup->fingerprint.substr(0, 12) + ", " + device;
   });
-  for (std::size_t i = 1; i < found.size(); ++i)
-    if (found[i] != found.front())
-      throw InputError({"", "",
-                        "rank " + std::to_string(i) +
-                            " reads other files than rank 0, or computes "
-                            "with another engine: " +
-                            found[i] + " against " + found.front(),
-                        "give every machine the same files, and --device and --instruction-set where "
-                        "their processors differ"});
+  ranks.gather([&] {
+    check_alike(found);
+    cut_for(options, *setup);
+    check_memory(options, needed_memory(*setup, options.engine));
+    return std::string();
+  });
+  ranks.others_serve();
   return std::move(*setup);
 }
 
@@ -271,11 +280,6 @@ void run_train(const TrainOptions& options, const TrainLog& log, Ranks& ranks) {
   std::string device;
   TrainingSetup setup = set_up_ranks(options, ranks, device);
   say_setup(options, setup, device, log);
-  cut_for(options, setup);
-  ranks.gather([&] {
-    check_memory(options, needed_memory(setup, options.engine));
-    return std::string();
-  });
   const PieceSums sums(setup.inputs.training, setup.inputs.validation, options.engine, &ranks);
   if (!ranks.is_first()) return sums.serve(setup.first);
   const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);

@@ -17,7 +17,6 @@ std::string failure(ExitCode code, const std::string& message) { return static_c
 
 std::vector<std::string> Ranks::gather(const std::function<std::string()>& part) {
   if (size() == 1) return {part()};
-  gathering_ = true;
   std::exception_ptr own;
   std::string result(1, kDone);
   try {
@@ -38,9 +37,8 @@ std::vector<std::string> Ranks::gather(const std::function<std::string()>& part)
   for (std::size_t i = 0; i < parts.size() && verdict.front() == kDone; ++i)
     if (parts[i].front() != kDone) verdict = parts[failed = i];
   broadcast(verdict);
-  gathering_ = false;
   if (verdict.front() != kDone) {
-    asked_ = false;  // the others wait for the next request
+    others_serve();  // which is what they do where they failed
     if (!is_first()) throw OtherRankFailed();
     if (failed == 0) std::rethrow_exception(own);
     throw Error(static_cast<ExitCode>(verdict.front()),
@@ -51,9 +49,10 @@ std::vector<std::string> Ranks::gather(const std::function<std::string()>& part)
 }
 
 void Ranks::serve(const std::function<void(const std::string&)>& answer) {
-  for (std::string request;;) {
+  for (std::string request; !ended_;) {
     broadcast(request);
-    if (request == kEnd) return;
+    ended_ = request == kEnd;
+    if (ended_) return;
     try {
       answer(request);
     } catch (const OtherRankFailed&) {
@@ -64,13 +63,13 @@ void Ranks::serve(const std::function<void(const std::string&)>& answer) {
 
 void Ranks::ask(std::string request) {
   if (size() == 1) return;
-  asked_ = true;
+  others_serve_ = false;
   broadcast(request);
 }
 
 void Ranks::finish(int exit_code) {
   if (size() > 1) {
-    const bool out_of_step = is_first() ? asked_ || gathering_ : exit_code != 0;
+    const bool out_of_step = is_first() ? !others_serve_ : exit_code != 0;
     if (out_of_step) abort(exit_code);
     std::string end = kEnd;
     if (is_first()) broadcast(end);

@@ -34,14 +34,16 @@ class Ranks {
   // rank's number where that is not 0, and the other ranks throw OtherRankFailed.
   std::vector<std::string> gather(const std::function<std::string()>& part);
 
+  // Rank 0: the others have come to serve().
+  void others_serve() { others_serve_ = true; }
   // Rank 0: sends a request to the ranks that serve, which do from here to answered() what rank 0 does.
   void ask(std::string request);
-  void answered() { asked_ = false; }
-  // The other ranks: answers requests until the program ends on rank 0.
+  void answered() { others_serve(); }
+  // The other ranks: answers requests until the program ends on rank 0; after that it returns at once.
   void serve(const std::function<void(const std::string&)>& answer);
 
-  // At the end of the program: lets the others go, or ends all at once where an error of rank 0 came when
-  // they do not wait for a request, or another rank failed by itself.
+  // At the end of the program: lets the ranks go that serve. Ends all at once where rank 0 failed while they
+  // did something else, or another rank failed by itself.
   void finish(int exit_code);
 
  protected:
@@ -51,7 +53,7 @@ class Ranks {
   virtual void abort(int exit_code) { static_cast<void>(exit_code); }  // and all others with it
 
  private:
-  bool asked_ = false, gathering_ = false;
+  bool others_serve_ = false, ended_ = false;
 };
 
 // The ranks that the program was started as: by mpirun or another launcher, where it was built with
