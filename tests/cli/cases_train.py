@@ -525,14 +525,14 @@ def test_bad_given_scores(box):
 
 
 def test_one_of_several_processes_is_refused_without_mpi(box):
+    if b"libmpi" in subprocess.run(["ldd", box.program], capture_output=True, check=False).stdout:
+        raise Skip("the program was built with MPI")
     arguments = [box.program] + toy(box)
     environment = dict(os.environ, OMPI_COMM_WORLD_SIZE="2")
     lines = []
     for rank in ("0", "1"):
         environment["OMPI_COMM_WORLD_RANK"] = rank
         done = subprocess.run(arguments, cwd=box.folder, capture_output=True, text=True, env=environment, check=False)
-        if "MPI" not in done.stderr and rank == "0":
-            raise Skip("the program was built with MPI")
         check(done.returncode == 2, "exit %d\n%s" % (done.returncode, done.stderr))
         lines += done.stderr.splitlines()
     check(len(lines) == 1 and "built without MPI" in lines[0], "%s" % lines)

@@ -6,6 +6,7 @@
 Exit code 77, which CTest shows as skipped, without mpirun or for a program that was built without SEMICRF_MPI.
 """
 
+import json
 import os
 import pathlib
 import random
@@ -207,10 +208,13 @@ def test_errors_are_told_once(runner):
     runner.fails(3, runner.command(LBFGS + ["3", "--margin", "-1"]), 2, "--margin")
     runner.fails(3, runner.command(LBFGS + ["3", "--no-such-option"]), 2, "unknown option")
     runner.fails(3, runner.command(LBFGS + ["3"], "no/folder.json"), 5, "no/folder.json")
-    # In the middle of a fit: a piece of another rank than 0 has no finite loss.
-    rows = [(0, 0), (3e38, -3e38), (0, 0)] * (LENGTHS[1] // 3)
-    (runner.folder / "s1.npy").write_bytes(npy(rows))
-    runner.fails(3, runner.command(LBFGS + ["3", "--transform", "none"]), 3, "rank ", "s1")
+    # In the middle of a fit: the shard with s1, which is not of rank 0, has no finite loss.
+    runner.train(0, LBFGS + ["1"])
+    first = json.loads((runner.folder / "0.json").read_text())
+    first["emission"]["weights"][0][0] = 1e5
+    (runner.folder / "init.json").write_text(json.dumps(first))
+    (runner.folder / "s1.npy").write_bytes(npy([(0, 0), (3e38, 0), (0, 0)] * (LENGTHS[1] // 3)))
+    runner.fails(3, runner.command(["--init", "init.json", "-t", "1"]), 3, "rank 1: s1:", "not finite")
 
 
 TESTS = [value for name, value in list(globals().items()) if name.startswith("test_")]
