@@ -40,6 +40,7 @@ void EdgeRoles::make_chain() {
   chain_.transition.assign(width * width, kNegativeInfinity);
   chain_.duration_bias.resize(wide(base_.max_duration) * width);
   if (base_.has_tail()) chain_.log_tail.resize(width);
+  chain_.twin.resize(width);
   chain_.start_scores.assign(width, 0);
   chain_.end_scores.assign(width, 0);
   for (int from = 0; from < labels; ++from) {
@@ -57,6 +58,7 @@ void EdgeRoles::make_chain() {
         chain_.duration_bias[wide(k - 1) * width + i] =
             role == 0 ? base_.duration_score(k, c) : survival_[entry(k, c)];
       if (base_.has_tail()) chain_.log_tail[i] = base_.log_tail[wide(c)];
+      chain_.twin[i] = role == 0 ? -1 : static_cast<int>(index(c, 0));
       if (!base_.start_scores.empty()) chain_.start_scores[i] = base_.start_scores[wide(c)];
       if (!base_.end_scores.empty()) chain_.end_scores[i] = base_.end_scores[wide(c)];
       if (cut_.left && role == 0) chain_.start_scores[i] = kNegativeInfinity;

@@ -33,10 +33,10 @@ class ScoreSource {
   virtual std::size_t score_bytes() const = 0;
   // Threads for making scores of what read() gives; 0: it gives scores.
   virtual int projection_threads() const { return 0; }
-  // The whole sequence, not checked, where it lies in memory as scores and outlives the source's windows.
+  // The whole sequence, not checked, where it lies in memory as scores, or as the features that make them,
+  // and outlives the source's windows.
   virtual std::optional<ScoreWindow> in_place() const { return std::nullopt; }
-  // Scores of positions [begin, end) of in_place() were found sound by somebody else: reading need not check
-  // them.
+  // Positions [begin, end) of in_place() were found sound by somebody else: reading need not check them.
   virtual void assume_checked(std::int64_t /*begin*/, std::int64_t /*end*/) {}
   // Positions [begin, end), 0 <= begin < end <= length(): scores, or features where linear heads make the
   // scores. The window points into `buffers` (or into memory the source owns) and stays valid until the

@@ -1,5 +1,6 @@
 // Rows of NPY arrays.
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <mutex>
@@ -14,6 +15,22 @@ namespace semicrf {
 namespace {
 
 constexpr std::int64_t kCheckedRows = 1 << 12;  // per task of a thread: several for each in a slab of a scan
+
+// A stretch of rows that were checked, which grows at its end.
+class CheckedRows {
+ public:
+  void add(std::int64_t begin, std::int64_t end) {
+    const bool joins = begin >= rows_.begin && begin <= rows_.end;
+    rows_ = joins ? PositionRange{rows_.begin, std::max(end, rows_.end)} : PositionRange{begin, end};
+  }
+  // The first of rows [begin, end) that may not have been checked; `end`: all were.
+  std::int64_t unchecked(std::int64_t begin, std::int64_t end) const {
+    return begin >= rows_.begin && begin <= rows_.end ? std::min(end, rows_.end) : begin;
+  }
+
+ private:
+  PositionRange rows_;
+};
 
 class NpyScoreRows : public RowReader {
  public:
@@ -33,10 +50,7 @@ class NpyScoreRows : public RowReader {
     return columns() * (wide ? sizeof(double) : sizeof(float));
   }
   ScoreArray in_place() const override { return {array_.data_f32(), array_.data_f64()}; }
-  void assume_checked(std::int64_t begin, std::int64_t end) override {
-    const bool joins = begin >= checked_.begin && begin <= checked_.end;
-    checked_ = joins ? PositionRange{checked_.begin, std::max(end, checked_.end)} : PositionRange{begin, end};
-  }
+  void assume_checked(std::int64_t begin, std::int64_t end) override { checked_.add(begin, end); }
   bool can_miss() const override { return false; }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
@@ -60,8 +74,7 @@ class NpyScoreRows : public RowReader {
   // The first refused value is named, whatever the threads; rows in place are checked once.
   template <class Value>
   const Value* checked(const Value* values, std::int64_t begin, std::int64_t end) {
-    const std::int64_t first =
-        in_place_ && begin >= checked_.begin && begin <= checked_.end ? std::min(end, checked_.end) : begin;
+    const std::int64_t first = in_place_ ? checked_.unchecked(begin, end) : begin;
     const auto tasks = static_cast<std::size_t>((end - first + kCheckedRows - 1) / kCheckedRows);
     const auto check = [&](std::size_t task) {
       const std::int64_t from = first + static_cast<std::int64_t>(task) * kCheckedRows;
@@ -87,11 +100,17 @@ class NpyScoreRows : public RowReader {
 
   NpyArray array_;
   int threads_;
-  PositionRange checked_;  // of the rows in place
+  CheckedRows checked_;  // of the rows in place
   bool in_place_;
   bool wide_;
 };
 
+// Whether finite values of the track are its features as they are.
+bool is_unchanged(const Track& track) {
+  return track.transform == Transform::kNone && track.center == 0 && track.scale == 1;
+}
+
+// Rows that have all values and need no transform are used where they lie; others are copied.
 class NpyTrackRows : public RowReader {
  public:
   NpyTrackRows(NpyArray array, std::vector<Track> tracks, Precision precision, int threads)
@@ -100,16 +119,34 @@ class NpyTrackRows : public RowReader {
         threads_(threads),
         wide_(precision == Precision::kDouble) {
     for (const Track& track : tracks_) can_miss_ = can_miss_ || track.missing == MissingPolicy::kSkip;
+    if (!std::ranges::all_of(tracks_, is_unchanged)) return;
+    if (wide_) {
+      in_place_.f64 = array_.data_f64();
+    } else {
+      in_place_.f32 = array_.data_f32();
+    }
+    usable_ = !in_place_.empty();
   }
 
   std::int64_t rows() const override { return array_.rows(); }
   std::size_t columns() const override { return tracks_.size(); }
   std::size_t bytes_per_row() const override { return columns() * (wide_ ? sizeof(double) : sizeof(float)); }
+  ScoreArray in_place() const override { return usable_ ? in_place_ : ScoreArray{}; }
+  void assume_checked(std::int64_t begin, std::int64_t end) override { sound_.add(begin, end); }
   bool can_miss() const override { return can_miss_; }
   void count_into(std::shared_ptr<MissingCounter> counter) override { counter_ = std::move(counter); }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     array_.require_unchanged();
+    if (usable_) {
+      const std::size_t skip = static_cast<std::size_t>(begin) * columns();
+      usable_ = wide_ ? are_sound(in_place_.f64, begin, end) : are_sound(in_place_.f32, begin, end);
+      if (usable_) {
+        if (counter_) counter_->take(begin, end);
+        buffer.missing.assign(can_miss_ ? static_cast<std::size_t>(end - begin) : 0, 0);
+        return wide_ ? ScoreArray{nullptr, in_place_.f64 + skip} : ScoreArray{in_place_.f32 + skip, nullptr};
+      }
+    }
     ScoreArray features;
     if (wide_) {
       features.f64 = transformed(buffer.f64, buffer.missing, begin, end);
@@ -120,6 +157,30 @@ class NpyTrackRows : public RowReader {
   }
 
  private:
+  // Whether all values of rows in place are finite.
+  template <class Value>
+  bool are_sound(const Value* values, std::int64_t begin, std::int64_t end) {
+    const std::int64_t first = sound_.unchecked(begin, end);
+    const auto tasks = static_cast<std::size_t>((end - first + kCheckedRows - 1) / kCheckedRows);
+    std::atomic<bool> sound{true};
+    parallel_for(threads_, tasks, [&](std::size_t task, int) {
+      const std::int64_t from = first + static_cast<std::int64_t>(task) * kCheckedRows;
+      const std::int64_t to = std::min(end, from + kCheckedRows);
+      if (sound && !are_finite(values + static_cast<std::size_t>(from) * columns(),
+                               static_cast<std::size_t>(to - from) * columns()))
+        sound = false;
+    });
+    if (sound) sound_.add(begin, end);
+    return sound;
+  }
+  // 0 times a number is a number where that one is finite alone.
+  template <class Value>
+  static bool are_finite(const Value* values, std::size_t count) {
+    bool finite = true;
+    for (std::size_t i = 0; i < count; ++i) finite &= values[i] * 0 == 0;
+    return finite;
+  }
+
   // Several threads make parts of the rows; the first refused value is named whatever their number.
   template <class Value>
   const Value* transformed(std::vector<Value>& values, std::vector<std::uint8_t>& missing, std::int64_t begin,
@@ -214,6 +275,9 @@ class NpyTrackRows : public RowReader {
   NpyArray array_;
   std::vector<Track> tracks_;
   int threads_;
+  ScoreArray in_place_;                      // empty: the values are not the features
+  std::atomic<bool> usable_{false};          // in place, as far as is known
+  CheckedRows sound_;                        // of the rows in place
   std::shared_ptr<MissingCounter> counter_;  // or null
   bool wide_;
   bool can_miss_ = false;

@@ -31,7 +31,8 @@ class RowReader {
   virtual std::size_t bytes_per_row() const = 0;
   // The same wherever rows are used.
   virtual std::size_t value_bytes() const { return bytes_per_row(); }
-  // All rows where they lie in memory, not checked; empty where they do not.
+  // All rows where they lie in memory, not checked; empty where they do not. Values that are missing are NaN,
+  // which read() replaces.
   virtual ScoreArray in_place() const { return {}; }
   // Rows [begin, end) of in_place() were found sound by somebody else.
   virtual void assume_checked(std::int64_t /*begin*/, std::int64_t /*end*/) {}
