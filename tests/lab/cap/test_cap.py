@@ -16,8 +16,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 import labels  # noqa: E402
-import run  # noqa: E402  (brings tests/lab/python)
-import charts  # noqa: E402
+import run  # noqa: E402
 import svg  # noqa: E402
 from program import Program  # noqa: E402
 
@@ -85,20 +84,6 @@ class Pictures(unittest.TestCase):
         drawn = run.picture(rows)
         self.assertTrue(drawn.startswith("<svg") and drawn.endswith("</svg>\n"))
         self.assertEqual(drawn.count("<circle"), 4 * len(rows))
-
-    def test_charts_leave_out_what_an_axis_cannot_show(self):
-        drawn = charts.lines("a < b", "x", "y", [("one", [(1, 1e-9), (10, 1), (100, 0)]), ("none", [(0, 1)])], True, True)
-        self.assertEqual(drawn.count("<circle"), 2)
-        self.assertIn("a &lt; b", drawn)
-        self.assertNotIn(">none<", drawn)
-        self.assertIn("no points", charts.lines("empty", "x", "y", [("none", [(0, 1)])], log_x=True))
-
-    def test_patterns_join_neighbours_and_cells_are_shaded(self):
-        self.assertEqual(charts.runs([5, 1, 2, 3, 7, 6]), [[1, 4], [5, 8]])
-        drawn = charts.patterns("p", [("m", 4, [(0, 0), (0, 1), (0, 3), (2, 2)])])
-        self.assertEqual(drawn.count('fill="%s"' % svg.COLORS[0]), 3)
-        drawn = charts.cells("c", "x", "y", [1, 2], [3], {(1, 3): 0, (2, 3): 2.0})
-        self.assertIn('fill="#b24f00"', drawn)
 
 
 def main():

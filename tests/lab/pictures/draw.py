@@ -9,10 +9,7 @@ import math
 import pathlib
 import sys
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "python"))
-
-import charts  # noqa: E402
+import chart
 
 
 def table(folder, name):
@@ -30,7 +27,7 @@ def table(folder, name):
 
 
 def grouped(rows, key, x, y, where=lambda row: True):
-    """Lines for charts.lines: one per value of `key`, in the order of the file; the rows that pass `where`."""
+    """Lines for chart.lines: one per value of `key`, in the order of the file; the rows that pass `where`."""
     found = {}
     for row in rows:
         if where(row):
@@ -44,25 +41,25 @@ def banded(folder):
     if rows:
         K = max(row["K"] for row in rows)
         some = [row for row in rows if row["K"] == K]
-        pictures["banded_ratios"] = charts.lines(
+        pictures["banded_ratios"] = chart.lines(
             "Smallest bandwidth of three orderings, K = %g" % K, "span S / K", "bandwidth / (n - 1)",
             [("C = %g" % C, [(row["S"] / K, row["best/(n-1)"]) for row in some if row["C"] == C]) for C in sorted({row["C"] for row in some})])
         C = 2
         xs = sorted({row["S"] / row["K"] for row in rows if row["C"] == C})
         xs = [x for x in xs if math.isclose(x * 4, round(x * 4))]
         ys = sorted({row["K"] for row in rows})
-        pictures["banded_heat"] = charts.cells(
+        pictures["banded_heat"] = chart.cells(
             "Smallest bandwidth / (n - 1), C = 2", "S / K", "K", xs, ys,
             {(row["S"] / row["K"], row["K"]): row["best/(n-1)"] for row in rows if row["C"] == C})
     rows = table(folder, "banded_fill_in")
     if rows:
-        pictures["banded_fill_in"] = charts.lines(
+        pictures["banded_fill_in"] = chart.lines(
             "Fill-in of the tree's operators", "level (2^level positions)", "entries / n^2",
             [("K = %g, C = %g" % model, [(row["level"], row["entries/n^2"]) for row in rows if (row["K"], row["C"]) == model])
              for model in dict.fromkeys((row["K"], row["C"]) for row in rows)])
     rows = table(folder, "banded_powers")
     if rows:
-        pictures["banded_powers"] = charts.lines(
+        pictures["banded_powers"] = chart.lines(
             "Bandwidth of B^m, T = %g" % rows[0]["T"], "m", "bandwidth",
             [("K = " + name.removesuffix(".0"), points) for name, points in grouped(rows, "K", "m", "bandwidth")], log_x=True)
     panels = []
@@ -70,7 +67,7 @@ def banded(folder):
         entries = [(int(row["row"]), int(row["column"])) for row in table(folder, path.stem)]
         panels.append((path.stem.removeprefix("banded_map_"), max(max(entry) for entry in entries) + 1, entries))
     if panels:
-        pictures["banded_maps"] = charts.patterns("Patterns of M_S and of the tree, K = 16, C = 2", panels)
+        pictures["banded_maps"] = chart.patterns("Patterns of M_S and of the tree, K = 16, C = 2", panels)
     return pictures
 
 
@@ -79,13 +76,13 @@ def centring(folder):
     rows = table(folder, "centring_ablation")
     for name, title in (("accuracy", "Accuracy of positions"), ("rare_f1", "F1 of the rare label"), ("rare_segment_f1", "Segment F1 of the rare label")):
         if rows:
-            pictures["centring_" + name] = charts.lines(
+            pictures["centring_" + name] = chart.lines(
                 title + " by centring", "noise", title,
                 [("%s, %s" % key, [(row["noise"], row[name]) for row in rows if (row["centring"], row["proportions"]) == key])
                  for key in dict.fromkeys((row["centring"], row["proportions"]) for row in rows if row["centring"] in ("none", "mean"))])
     rows = table(folder, "centring_peaks")
     if rows:
-        pictures["centring_peaks"] = charts.lines("Largest cumulative score / sqrt(T)", "T", "peak / sqrt(T)",
+        pictures["centring_peaks"] = chart.lines("Largest cumulative score / sqrt(T)", "T", "peak / sqrt(T)",
                                                  grouped(rows, "centring", "T", "peak/sqrt(T)"), log_x=True, log_y=True)
     return pictures
 
@@ -94,7 +91,7 @@ def training(folder):
     rows = table(folder, "training_curves")
     if not rows:
         return {}
-    return {"training": charts.lines("Training from one seed (all curves lie on each other)", "epoch", "negative log-likelihood",
+    return {"training": chart.lines("Training from one seed (all curves lie on each other)", "epoch", "negative log-likelihood",
                                     grouped(rows, "engine", "epoch", "nll"))}
 
 
@@ -104,31 +101,31 @@ def frontier(folder):
     for letter, passed in (("A", "forward"), ("B", "forward+backward")):
         for T in sorted({row["T"] for row in rows}):
             here = [row for row in rows if row["T"] == T and row["pass"] == passed]
-            pictures["frontier_%s_T%d" % (letter, T)] = charts.lines(
+            pictures["frontier_%s_T%d" % (letter, T)] = chart.lines(
                 "%s: %s, T = %d" % (letter, passed, T), "n = (K+1) C", "seconds per position",
                 grouped(here, "method", "n", "seconds_per_position"), log_x=True, log_y=True)
     if rows:
-        pictures["frontier_E"] = charts.lines(
+        pictures["frontier_E"] = chart.lines(
             "E: forward, K = 24, C = 4", "T", "seconds per position",
             grouped(rows, "method", "T", "seconds_per_position", lambda row: row["K"] == 24 and row["C"] == 4 and row["pass"] == "forward"),
             log_x=True, log_y=True)
     rows = table(folder, "frontier_largest")
     for limit in sorted({row["limit_mib"] for row in rows}):
         here = [row for row in rows if row["limit_mib"] == limit and row["largest_K"] > 0]
-        pictures["frontier_D_%dMiB" % limit] = charts.lines(
+        pictures["frontier_D_%dMiB" % limit] = chart.lines(
             "D, F: largest n within %d MiB (K <= T, C = 3)" % limit, "T", "n = (K+1) C",
             grouped(here, "method", "T", "largest_n"), log_x=True, log_y=True)
     rows = table(folder, "frontier_long")
     if rows:
-        pictures["frontier_G"] = charts.lines(
+        pictures["frontier_G"] = chart.lines(
             "G: T = 50,000, C = 6", "K", "seconds per position of processor time",
             grouped([dict(row, spent=1 / row["positions_per_second"]) for row in rows if row["figure"] == "G"], "pass", "K", "spent"))
-        pictures["frontier_flat"] = charts.lines(
+        pictures["frontier_flat"] = chart.lines(
             "Flat in T: K = 100, C = 24", "T", "seconds per position of processor time",
             grouped([dict(row, spent=1 / row["positions_per_second"]) for row in rows if row["figure"] != "G"], "pass", "T", "spent"), log_x=True)
     rows = table(folder, "low_rank_gain")
     if rows:
-        pictures["low_rank_gain"] = charts.lines("Gain of rank over rank 1 on segments kept aside", "rank", "nats per segment",
+        pictures["low_rank_gain"] = chart.lines("Gain of rank over rank 1 on segments kept aside", "rank", "nats per segment",
                                                 grouped(rows, "data", "rank", "gain_over_rank_1"))
     return pictures
 

@@ -9,9 +9,7 @@ import math
 import struct
 import zlib
 
-COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#a6761d", "#000000", "#7f7f7f", "#5e3c99",
-          "#b24f00", "#80b1d3"]
-BLUE = (8, 48, 107)
+COLORS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"]
 
 
 def escaped(words):
@@ -50,16 +48,11 @@ class Picture:
                 % (self.width, self.height, escaped(self.title), "\n".join(self.parts)))
 
 
-def shade(value, full):
-    """Red, green and blue, 0 to 255: white at 0, `full` at 1 and beyond."""
-    value = min(max(value, 0.0), 1.0)
-    return tuple(round(255 + (end - 255) * value) for end in full)
-
-
 def png(values):
     """A PNG with a colour per value from 0 (white) to 1 (dark blue)."""
     def color(value):
-        return bytes(shade(math.sqrt(max(value, 0.0)), BLUE))  # the root, so that small probabilities can be seen
+        value = math.sqrt(min(max(value, 0.0), 1.0))  # so that small probabilities can be seen
+        return bytes((round(255 - 247 * value), round(255 - 207 * value), round(255 - 148 * value)))
 
     def chunk(kind, data):
         return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
@@ -95,15 +88,14 @@ class Panel:
 
     def ticks(self, ends, log):
         if log:
-            low, high = math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1]))
-            powers = [10.0 ** n for n in range(low, high + 1, max(1, (high - low) // 8))]
+            powers = [10.0 ** n for n in range(math.floor(math.log10(ends[0])), math.ceil(math.log10(ends[1])) + 1)]
             parts = (1,) if ends[1] >= 100 * ends[0] else (1, 2, 5)
             steps = [power * part for power in powers for part in parts]
             return [value for value in steps if ends[0] * 0.999 <= value <= ends[1] * 1.001]
         step = nice_step(ends[1] - ends[0])
         return [n * step for n in range(math.ceil(ends[0] / step - 1e-9), math.floor(ends[1] / step + 1e-9) + 1)]
 
-    def axes(self, title, x_name, x_ticks=None, y_name=None):
+    def axes(self, title, x_name, x_ticks=None):
         self.picture.text(self.left, self.top - 8, title, size=12)
         for value in self.ticks(self.ys, self.log_y):
             self.picture.line([(self.left, self.y(value)), (self.left + self.width, self.y(value))], "#dddddd", 1)
@@ -113,8 +105,6 @@ class Panel:
         bottom = self.top + self.height
         self.picture.line([(self.left, bottom), (self.left + self.width, bottom)], "#000000", 1)
         self.picture.text(self.left + self.width / 2, bottom + 28, x_name, "middle", 11)
-        if y_name:
-            self.picture.text(self.left - 54, self.top + self.height / 2, y_name, "middle", 11, turn=-90)
 
     def curve(self, points, color, dashed=False, dots=True):
         places = [(self.x(x), self.y(y)) for x, y in points]
