@@ -20,7 +20,7 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-TABLES = ["banded", "centring", "semirings", "low-rank", "validation", "complexity", "frontier", "card", "training"]
+TABLES = ["banded", "centring", "semirings", "low-rank", "validation", "complexity", "frontier", "long", "card", "training"]
 STEPS = TABLES + ["cap", "speech", "peers"]
 SKIPPED = 77
 COLUMNS = ["step", "form", "outcome", "seconds", "processor_seconds"]
