@@ -257,13 +257,13 @@ def cap(claims, rows):
 
 
 def peers(claims, rows, times):
-    """Other programs beside the product's forward pass in float, where the frontier has the same shape."""
+    """Other programs beside the product's forward pass in double, where the frontier has the same shape."""
     for row in rows:
         if not isinstance(row["seconds"], float):
             if row["device"] == "-":
                 claims.add("Fig. 2E", row["peer"], "-", "", row["note"], "tests/lab/peers.py")
             continue
-        ours = next((time["seconds"] for time in times if time["method"] == "cpu float" and time["pass"] == "forward"
+        ours = next((time["seconds"] for time in times if time["method"] == "cpu double" and time["pass"] == "forward"
                      and (time["T"], time["K"], time["C"]) == (row["T"], row["K"], row["C"])), None)
         if ours:
             claims.add("Fig. 2E", "%s, B %g T %g K %g C %g, seconds of one core (%s)" % (row["peer"], row["B"], row["T"], row["K"], row["C"], row["note"]),

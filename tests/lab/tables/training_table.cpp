@@ -87,8 +87,7 @@ void write_training(const Run& run) {
   for (const std::string& name : product_engines())
     trainers.push_back({name, epochs, [name](const Problem& problem) { return by_engine(name, problem); }});
   trainers.push_back({"reference, float scores", epochs, with_rounded_scores});
-  // At the paper's sizes the paper's own algorithms take 26 times as long as the reference: ten epochs of
-  // one.
+  // At the paper's sizes the paper's algorithm takes 29 times as long as the reference: ten epochs of it.
   trainers.push_back({"lab streaming", run.pick(epochs, 10), by_backend<StreamingBackend>});
   if (!run.full) trainers.push_back({"lab vectorised-scan", epochs, by_backend<LinearScanBackend<true>>});
   const TrainingData data = training_data(B, T, C, K, 16, 7);
