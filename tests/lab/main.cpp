@@ -29,7 +29,8 @@ const std::vector<Command>& commands() {
       {"training", "the same training on every engine (Table 5 d)", write_training},
       {"semirings", "semirings and durations against enumeration (App. B)", write_semirings},
       {"low-rank", "transitions that depend on the duration", write_low_rank},
-      {"frontier", "time and memory of every backend (Fig. 2)", write_frontier},
+      {"frontier", "time and memory of every backend (Fig. 2 A to F)", write_frontier},
+      {"long", "time of the product where T or K is large (Fig. 2 E and G)", write_long},
       {"card", "log Z on a GPU (Fig. 2 E and G)", write_card},
       {"complexity", "measured exponents in T, K and C (Table 3, App. B)", write_complexity},
   };

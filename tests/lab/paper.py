@@ -20,7 +20,7 @@ import threading
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-TABLES = ["banded", "centring", "semirings", "low-rank", "validation", "complexity", "frontier", "card", "training"]
+TABLES = ["banded", "centring", "semirings", "low-rank", "validation", "complexity", "frontier", "long", "card", "training"]
 STEPS = TABLES + ["cap", "speech", "peers"]
 SKIPPED = 77
 COLUMNS = ["step", "form", "outcome", "seconds", "processor_seconds"]
@@ -40,7 +40,8 @@ def command_of(name, options):
         return [python_with("torch_struct"), "-B", str(HERE / "peers.py"), str(options.out)] + full
     if name in ("cap", "speech"):
         command = [python_with("numpy"), "-B", str(HERE / name / "run.py"), "--program", str(options.semicrf)] + out
-        return command + ["--small"] * (not options.full) + ["--data", str(options.data)] * (name == "cap")
+        command += ["--small"] * (not options.full) + ["--data", str(options.data)] * (name == "cap")
+        return command + ["--corpora", str(options.corpora)] * (name == "speech" and options.corpora is not None)
     # Where it was built, the program with the emulated device adds the CUDA engine to the small training table.
     emulated = options.program.with_name("semicrf-lab-emulated")
     program = emulated if name == "training" and emulated.exists() and not options.full else options.program
@@ -83,6 +84,7 @@ def main():
     parser.add_argument("--data", type=pathlib.Path, default=HERE.parent.parent.parent / "shared/data", help="real segmentations")
     parser.add_argument("--full", action="store_true", help="the paper's sizes: up to two hours on two cores; else about ten minutes")
     parser.add_argument("--only", nargs="+", choices=STEPS, default=STEPS)
+    parser.add_argument("--corpora", type=int, help="of speech (default: 3; 2 in the small form)")
     parser.add_argument("--jobs", type=int, default=1, help="steps at a time; more than one disturbs what is timed")
     options = parser.parse_args()
     options.semicrf = options.semicrf or options.program.with_name("semicrf")

@@ -1,7 +1,7 @@
 // What the backends have in common.
 //
 // A backend is a struct with
-//   name, equations          for tables
+//   name                            for tables
 //   bytes(shape, value, outside)   the peak of what run() takes, exactly: `value` bytes per semiring value
 //   run(problem, ring, memory, visit)   the sum over all segmentations in the semiring `ring`
 // run() refuses before it takes more than `memory` allows. Where `visit` is not ForwardOnly it runs the

@@ -33,7 +33,7 @@ struct BinaryTreeBackend {
     // shard again its tree beside it, while the outsides of the lowest level are held.
     const std::size_t first = shards + tree_matrices(length, false);
     const std::size_t root = tree_matrices(shards, outside) + (outside ? 1 : 0);
-    const std::size_t held = kept_levels(shards) + shards + 1;
+    const std::size_t held = level_matrices(shards) + shards + 1;
     return std::max({first, root, outside ? held + tree_matrices(length, true) : 0}) * matrix;
   }
 
@@ -80,11 +80,6 @@ struct BinaryTreeBackend {
   }
 
  private:
-  static std::size_t kept_levels(std::size_t count) {
-    std::size_t all = count;
-    for (std::size_t level = count; level > 1; level = (level + 1) / 2) all += (level + 1) / 2;
-    return all;
-  }
   // W_begin .. W_{end-1}.
   template <class Ring>
   static Array<typename Ring::Value> steps(const Problem& problem, Ring& ring, Memory& memory, Index begin,

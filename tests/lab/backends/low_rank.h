@@ -4,10 +4,12 @@
 //
 // The sum over sources leaves the loop over durations once per rank:
 //
-//   G_r(s, c) = LSE_c' (alpha_s(c') + log A_r[c',c])                                         R C^2 per
-//   position alpha_t(c) = LSE_{k, r} (G_r(t-k, c) + log u_r(k, c) + segment(t, k, c))                 R K C
+//   G_r(s, c)  = LSE_c' (alpha_s(c') + log A_r[c',c])                      R C^2 terms per position
 //
-// O(T R (K C + C^2)) instead of O(T K C^2). R = 1 with u = 1 is the factorised recursion of the product.
+//   alpha_t(c) = LSE_{k,r} (G_r(t-k, c) + log u_r(k,c) + segment(t, k, c))     R K C terms per position
+//
+// Both together are eq. (5) with such a T, summed: O(T R (K C + C^2)) instead of O(T K C^2). R = 1 with u = 1
+// is the factorised recursion of the product.
 #pragma once
 
 #include "lab/backends/backend.h"

@@ -1,6 +1,6 @@
-// The product W_0 (x) W_1 (x) ... of n x n matrices over a semiring as a balanced binary tree, and the
-// outside of every factor: the derivative of <R, product> by the factor, for a given weight R of the
-// product's entries.
+// The product W_0 (x) W_1 (x) ... (App. B, "Backend 1") of n x n matrices over a semiring as a balanced
+// binary tree, and the outside of every factor: the derivative of <R, product> by the factor, for a given
+// weight R of the product's entries.
 //
 // Levels are stored one by one, as a parallel scan has them: O(count n^2) values, O(log count) depth.
 #pragma once
@@ -13,15 +13,18 @@
 
 namespace semicrf::lab {
 
+// Matrices of all levels over `count` leaves.
+inline std::size_t level_matrices(std::size_t count) {
+  std::size_t all = count;
+  for (std::size_t level = count; level > 1; level = (level + 1) / 2) all += (level + 1) / 2;
+  return all;
+}
+
 // Matrices that `count` leaves and their tree take at most: all levels if they are kept for the outside, and
-// then the outsides of two neighbouring levels on top; else two neighbouring levels.
+// then the outsides of two neighbouring levels on top; else two neighbouring levels, the lowest.
 inline std::size_t tree_matrices(std::size_t count, bool keep) {
-  std::size_t peak = count, all = count;
-  for (std::size_t level = count; level > 1; level = (level + 1) / 2) {
-    all += (level + 1) / 2;
-    peak = std::max(peak, level + (level + 1) / 2);
-  }
-  return keep ? all + peak : peak;
+  const std::size_t peak = count > 1 ? count + (count + 1) / 2 : count;
+  return keep ? level_matrices(count) + peak : peak;
 }
 
 template <class Ring>

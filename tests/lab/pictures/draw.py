@@ -5,7 +5,6 @@
 """
 
 import csv
-import math
 import pathlib
 import sys
 
@@ -45,12 +44,15 @@ def banded(folder):
             "Smallest bandwidth of three orderings, K = %g" % K, "span S / K", "bandwidth / (n - 1)",
             [("C = %g" % C, [(row["S"] / K, row["best/(n-1)"]) for row in some if row["C"] == C]) for C in sorted({row["C"] for row in some})])
         C = 2
-        xs = sorted({row["S"] / row["K"] for row in rows if row["C"] == C})
-        xs = [x for x in xs if math.isclose(x * 4, round(x * 4))]
-        ys = sorted({row["K"] for row in rows})
+        # The span nearest to every quarter of K: large K were not tried at all spans.
+        nearest = {}
+        for row in rows:
+            key = (round(4 * row["S"] / row["K"]) / 4, row["K"])
+            if row["C"] == C and key[0] > 0 and abs(row["S"] / row["K"] - key[0]) <= abs(nearest.get(key, (1, 0))[0]):
+                nearest[key] = (row["S"] / row["K"] - key[0], row["best/(n-1)"])
         pictures["banded_heat"] = chart.cells(
-            "Smallest bandwidth / (n - 1), C = 2", "S / K", "K", xs, ys,
-            {(row["S"] / row["K"], row["K"]): row["best/(n-1)"] for row in rows if row["C"] == C})
+            "Smallest bandwidth / (n - 1), C = 2", "S / K", "K", sorted({x for x, _ in nearest}), sorted({K for _, K in nearest}),
+            {key: value for key, (_, value) in nearest.items()})
     rows = table(folder, "banded_fill_in")
     if rows:
         pictures["banded_fill_in"] = chart.lines(

@@ -135,6 +135,7 @@ def main():
     parser.add_argument("--program", required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the results; made where missing")
     parser.add_argument("--small", action="store_true", help="two small corpora, few iterations: a few minutes")
+    parser.add_argument("--corpora", type=int, help="how many (default: 3; 2 with --small)")
     options = parser.parse_args()
     try:
         import numpy  # noqa: F401  (corpus.py needs it)
@@ -148,7 +149,7 @@ def main():
     runs = []
     with tempfile.TemporaryDirectory() as temporary:
         program = Program(options.program, temporary)
-        for seed in (1, 2) if options.small else (1, 2, 3):
+        for seed in range(1, 1 + (options.corpora or (2 if options.small else 3))):
             folder = program.folder / ("corpus%d" % seed)
             corpus = make_corpus(folder, seed, sizes)
             development = [one["name"] for one in corpus["parts"]["dev"]]

@@ -77,6 +77,14 @@ void write_largest(const Run& run) {
       }
 }
 
+}  // namespace
+
+void write_frontier(const Run& run) {
+  write_memory(run);
+  write_largest(run);
+  write_times(run);
+}
+
 // G, and flat in T: the product alone.
 void write_long(const Run& run) {
   Table table(run, "frontier_long.tsv",
@@ -106,15 +114,6 @@ void write_long(const Run& run) {
        run.pick<std::vector<Index>>({10'000, 100'000}, {10'000, 100'000, 1'000'000, 4'000'000}))
     measure("flat in T", 1, {T, 100, 24}, true);
   for (const Index K : {2000, 4000, 8000}) measure("G", run.pick<Index>(1, 32), {50'000, K, 6}, run.full);
-}
-
-}  // namespace
-
-void write_frontier(const Run& run) {
-  write_memory(run);
-  write_largest(run);
-  write_times(run);
-  write_long(run);
 }
 
 // E and G on a card: log Z of B sequences, from scores in the host's memory to numbers there, beside what the

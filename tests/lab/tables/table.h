@@ -70,6 +70,7 @@ void write_training(const Run& run);
 void write_semirings(const Run& run);
 void write_low_rank(const Run& run);
 void write_frontier(const Run& run);
+void write_long(const Run& run);
 void write_card(const Run& run);  // Skipped: no GPU
 void write_complexity(const Run& run);
 

@@ -123,7 +123,7 @@ void write_invariants(const Run& run) {
 }
 
 // One long sequence in windows; every window's warmed-up right state must agree with its neighbour's.
-void write_long(const Run& run) {
+void write_long_sequences(const Run& run) {
   Table table(run, "validation_long.tsv",
               {"mean_duration", "T", "C", "K", "engine", "max|sum_c-1|", "max|sum-T|", "segments", "windows",
                "disagreeing_windows", "seconds"});
@@ -221,7 +221,7 @@ void write_gradients(const Run& run) {
 
 void write_validation(const Run& run) {
   write_invariants(run);
-  write_long(run);
+  write_long_sequences(run);
   write_gradients(run);
 }
 

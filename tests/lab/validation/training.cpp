@@ -7,16 +7,11 @@
 namespace semicrf::lab {
 namespace {
 
-struct Parameters {
-  std::vector<double> weights, transition, duration;  // (D, C), (C, C), (K, C)
-  std::vector<double>* all[3] = {&weights, &transition, &duration};
-  Parameters(const TrainingData& data)
-      : weights(data.features * data.labels),
-        transition(data.labels * data.labels),
-        duration(data.durations * data.labels) {}
-  Parameters(const Parameters&) = delete;
-  Parameters& operator=(const Parameters&) = delete;
-};
+Parameters zeros(const TrainingData& data) {
+  const Index C = data.labels;
+  return {std::vector<double>(data.features * C), std::vector<double>(C * C),
+          std::vector<double>(data.durations * C)};
+}
 
 Problem problem_of(const TrainingData& data, const Parameters& parameters, const std::vector<double>& rows) {
   const Index C = data.labels, D = data.features, T = rows.size() / D;
@@ -70,6 +65,14 @@ double add_gradient(const TrainingData& data, Index b, const Parameters& paramet
   return value.log_partition - score;
 }
 
+// The same of all sequences; the mean of the values.
+double add_gradients(const TrainingData& data, const Parameters& parameters, const Evaluate& evaluate,
+                     Parameters& gradient) {
+  double loss = 0;
+  for (Index b = 0; b < data.rows.size(); ++b) loss += add_gradient(data, b, parameters, evaluate, gradient);
+  return loss / static_cast<double>(data.rows.size());
+}
+
 }  // namespace
 
 TrainingData training_data(Index B, Index T, Index C, Index K, Index D, std::uint64_t seed) {
@@ -96,28 +99,33 @@ TrainingData training_data(Index B, Index T, Index C, Index K, Index D, std::uin
   return data;
 }
 
-std::vector<double> train(const TrainingData& data, int epochs, const Evaluate& evaluate) {
+double mean_loss(const TrainingData& data, const Parameters& parameters, const Evaluate& evaluate) {
+  Parameters unused = zeros(data);
+  return add_gradients(data, parameters, evaluate, unused);
+}
+
+Trained train(const TrainingData& data, int epochs, const Evaluate& evaluate) {
   constexpr double kRate = 0.02, kFirst = 0.9, kSecond = 0.999, kSmall = 1e-8;  // Adam's usual numbers
-  Parameters parameters(data), mean(data), square(data);
-  std::vector<double> curve;
+  constexpr std::vector<double> Parameters::*kParts[] = {&Parameters::weights, &Parameters::transition,
+                                                         &Parameters::duration};
+  Parameters parameters = zeros(data), mean = zeros(data), square = zeros(data);
+  Trained trained;
   for (int epoch = 0; epoch <= epochs; ++epoch) {
-    Parameters gradient(data);
-    double loss = 0;
-    for (Index b = 0; b < data.rows.size(); ++b)
-      loss += add_gradient(data, b, parameters, evaluate, gradient);
-    curve.push_back(loss / static_cast<double>(data.rows.size()));
+    Parameters gradient = zeros(data);
+    trained.curve.push_back(add_gradients(data, parameters, evaluate, gradient));
+    trained.last = parameters;
     const double first = 1 - std::pow(kFirst, epoch + 1), second = 1 - std::pow(kSecond, epoch + 1);
-    for (int part = 0; part < 3; ++part)
-      for (Index i = 0; i < gradient.all[part]->size(); ++i) {
-        const double g = (*gradient.all[part])[i] / static_cast<double>(data.rows.size());
-        double& m = (*mean.all[part])[i];
-        double& v = (*square.all[part])[i];
+    for (const auto part : kParts)
+      for (Index i = 0; i < (gradient.*part).size(); ++i) {
+        const double g = (gradient.*part)[i] / static_cast<double>(data.rows.size());
+        double& m = (mean.*part)[i];
+        double& v = (square.*part)[i];
         m = kFirst * m + (1 - kFirst) * g;
         v = kSecond * v + (1 - kSecond) * g * g;
-        (*parameters.all[part])[i] -= kRate * (m / first) / (std::sqrt(v / second) + kSmall);
+        (parameters.*part)[i] -= kRate * (m / first) / (std::sqrt(v / second) + kSmall);
       }
   }
-  return curve;
+  return trained;
 }
 
 }  // namespace semicrf::lab

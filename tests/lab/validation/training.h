@@ -29,7 +29,17 @@ struct Value {
 };
 using Evaluate = std::function<Value(const Problem&)>;
 
-// Mean negative log-likelihood per sequence before each epoch and after the last one.
-std::vector<double> train(const TrainingData& data, int epochs, const Evaluate& evaluate);
+struct Parameters {
+  std::vector<double> weights, transition, duration;  // (D, C), (C, C), (K, C)
+};
+
+// Mean negative log-likelihood per sequence.
+double mean_loss(const TrainingData& data, const Parameters& parameters, const Evaluate& evaluate);
+
+struct Trained {
+  std::vector<double> curve;  // the mean loss before each epoch and after the last one
+  Parameters last;            // those of the curve's last value
+};
+Trained train(const TrainingData& data, int epochs, const Evaluate& evaluate);
 
 }  // namespace semicrf::lab
