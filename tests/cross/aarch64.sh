@@ -2,12 +2,14 @@
 # 64-bit ARM: compiles with Debian's cross compiler against a Debian of that architecture, runs unit and parity tests under
 # qemu-user.
 #
-#     tests/cross/aarch64.sh                     all unit and parity tests
+#     tests/cross/aarch64.sh                     all unit and parity tests but the longest (below)
+#     tests/cross/aarch64.sh --all               those, too
 #     tests/cross/aarch64.sh test_model ...      these test programs alone
 #
 # Needs root (for debootstrap), debootstrap, g++-aarch64-linux-gnu and qemu-user-static; exits with 77 where they are missing.
 # The first call downloads about 150 packages; everything is kept in build/aarch64 and build/aarch64-sysroot. Emulation is about
-# twenty times slower than a processor, and this is no part of CI.
+# twenty times slower than a processor, and this is no part of CI. Left out without --all: fits (test_train, test_learn), which run
+# the kernels of test_engines and test_gradients over and over.
 set -euo pipefail
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 # shellcheck source=tests/package/chroot.sh
@@ -19,6 +21,11 @@ done
 sysroot=$source_root/build/aarch64-sysroot
 build=$source_root/build/aarch64
 jobs=${JOBS:-$(nproc)}
+left_out='^(train|learn|recovery)'
+if [ "${1:-}" = --all ]; then
+  left_out='^$'
+  shift
+fi
 
 # Headers and libraries: what the build needs of apt-packages.txt, unpacked without being installed.
 if [ ! -e "$sysroot/done" ]; then
@@ -35,7 +42,7 @@ if [ ! -e "$sysroot/done" ]; then
 fi
 
 export AARCH64_SYSROOT=$sysroot
-cmake -S "$source_root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSEMICRF_CUDA=OFF \
+cmake -S "$source_root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSEMICRF_CUDA=OFF -DSEMICRF_UNITY=ON \
   -DCMAKE_TOOLCHAIN_FILE="$source_root/tests/cross/aarch64.cmake" >"$build.log"
 cmake --build "$build" --parallel "$jobs" --target "${@:-unit_tests}"
 [ $# -gt 0 ] || cmake --build "$build" --parallel "$jobs"
