@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "apps/commands.h"
-#include "apps/common_options.h"
-#include "apps/logging.h"
+#include "apps/console/logging.h"
 #include "apps/manual/command_tree.h"
+#include "apps/options/common_options.h"
 #include "core/error.h"
 #include "io/files/output_file.h"
 #include "io/files/temporary_names.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "apps/common_options.h"
+#include "apps/options/common_options.h"
 #include "core/text.h"
 
 namespace semicrf {

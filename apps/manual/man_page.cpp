@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/common_options.h"
 #include "apps/manual/examples.h"
+#include "apps/options/common_options.h"
 #include "core/text.h"
 
 namespace semicrf {

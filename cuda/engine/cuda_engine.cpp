@@ -92,9 +92,9 @@ bool CudaEngine<Real>::joins_windows(const WindowShape& shape) const {
 }
 
 template <class Real>
-bool CudaEngine<Real>::keeps(const ScoreWindow& scores) const {
+bool CudaEngine<Real>::keeps(const ScoreWindow& scores, std::size_t feature_bytes) const {
   const std::int64_t rows = scores.end - scores.begin;
-  const std::size_t bytes = score_bytes(scores, context_.model.num_labels);
+  const std::size_t bytes = score_bytes(scores, context_.model.num_labels) + feature_bytes;
   return scores.sequence != 0 && keeps_sequence({scores.length, rows, rows, bytes}, context_.memory);
 }
 
@@ -157,7 +157,7 @@ class CudaEngine<Real>::Prefetch final : public ScorePrefetch {
 
 template <class Real>
 std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& whole) {
-  if (!keeps(whole)) return nullptr;
+  if (!keeps(whole, feature_bytes(whole.features)) || whole.features.true_labels != nullptr) return nullptr;
   free_window(whole).prefetch(whole);
   return std::make_unique<Prefetch>(*this, whole.sequence);
 }

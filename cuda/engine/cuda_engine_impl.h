@@ -60,7 +60,8 @@ class CudaEngine final : public Engine, public DeviceMemory, public SequenceBatc
 
  private:
   class Prefetch;
-  bool keeps(const ScoreWindow& scores) const;
+  // Whether the sequence of a window stays on the device, with so many bytes of features per position.
+  bool keeps(const ScoreWindow& scores, std::size_t feature_bytes = 0) const;
   // Memory for a window, which is not read by messages of another one.
   SequenceScores& free_window(const ScoreWindow& scores);
   // Uploads a window, or a batch, for its passes.

@@ -215,9 +215,10 @@ PosteriorWindow SpreadEngine<Real>::posteriors(const ScoreWindow& scores, Positi
                   : engines_[i]->posteriors_beside(own_scores, own, true_left, own_right, rows_of(i));
   };
   std::vector<PosteriorWindow> windows = compute_all(parts.size(), &PosteriorWindow::right_forward, compute);
+  const std::vector<int> twins = edge_twins(model(), Direction::kBackward);
   for (std::size_t i = last; i-- > 0;) {
     const BoundaryState& truth = windows[i + 1].left_backward;
-    if (agreement(truth, windows[i].right_warmed, grid().tolerance, precision())) continue;
+    if (agreement(truth, windows[i].right_warmed, grid().tolerance, precision(), twins)) continue;
     windows[i] = engines_[i]->posteriors(parts[i].scores, parts[i].range,
                                          i == 0 ? left : &windows[i - 1].right_forward, &truth, rows_of(i));
     windows[i].chunks.back().repaired = true;

@@ -27,18 +27,31 @@ __global__ void __launch_bounds__(kThreads) normalize(const StateStore states) {
   if (threadIdx.x == 0) states.offset[blockIdx.x] += largest;
 }
 
-__global__ void __launch_bounds__(kThreads)
-    compare(const StateStore states, const Junction* junctions, JunctionResult* results, double tolerance,
-            double epsilon) {
+// Whether entry i of a state, the message or the tail of a label, is nothing beside its twin's.
+__device__ bool is_nothing(const double* entries, std::int64_t i, std::int64_t twin, double negligible) {
+  return entries[i] <= entries[twin] - negligible;
+}
+
+__global__ void __launch_bounds__(kThreads) compare(const StateStore states, const Junction* junctions,
+                                                    JunctionResult* results, const AgreementRule rule) {
   double* const parts = reinterpret_cast<double*>(shared_memory);
   const Junction at = junctions[blockIdx.x];
   const double* truth = states.entries + at.truth * states.stride;
   const double* warmed = states.entries + at.warmed * states.stride;
+  const std::int64_t messages = static_cast<std::int64_t>(rule.duration) * rule.labels;
   double low = -kNone, high = kNone, largest = 0, weight = 0, weighted = 0;
   for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kThreads) {
     const double a = truth[i];
     const double b = warmed[i];
     if (a == kNone && b == kNone) continue;
+    if (i >= messages && rule.edge_twins != nullptr) {
+      const std::int64_t label = (i - messages) % rule.labels;
+      const int twin = rule.edge_twins[label];
+      const std::int64_t at = i - label + twin;
+      if (twin >= 0 && is_nothing(truth, i, at, rule.negligible) &&
+          is_nothing(warmed, i, at, rule.negligible))
+        continue;
+    }
     if (a == kNone || b == kNone) {
       largest = -kNone;  // +inf: no agreement
       continue;
@@ -77,7 +90,7 @@ __global__ void __launch_bounds__(kThreads)
   if (largest == -kNone) {
     result.agree = 0;
   } else if (low <= high) {
-    result.agree = high - low <= tolerance + 4 * epsilon * largest ? 1 : 0;
+    result.agree = high - low <= rule.tolerance + 4 * rule.epsilon * largest ? 1 : 0;
     result.mean = weight > 0 ? weighted / weight : high;
   }
   results[blockIdx.x] = result;
@@ -98,11 +111,10 @@ void normalize_states(const StateStore& states, int count, cudaStream_t stream) 
   SEMICRF_CUDA_CHECK(launch(normalize, {count, kThreads, shared}, stream, states));
 }
 
-void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
-                    double epsilon, JunctionResult* results, cudaStream_t stream) {
+void compare_states(const StateStore& states, const Junction* junctions, int count, const AgreementRule& rule,
+                    JunctionResult* results, cudaStream_t stream) {
   const std::size_t shared = 5 * kWarps * sizeof(double);
-  SEMICRF_CUDA_CHECK(
-      launch(compare, {count, kThreads, shared}, stream, states, junctions, results, tolerance, epsilon));
+  SEMICRF_CUDA_CHECK(launch(compare, {count, kThreads, shared}, stream, states, junctions, results, rule));
 }
 
 void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,

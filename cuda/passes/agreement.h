@@ -18,9 +18,17 @@ struct JunctionResult {
 // The first `count` slots: the largest entry goes into the offset. Once or more often. Asynchronous.
 void normalize_states(const StateStore& states, int count, cudaStream_t stream);
 
-// Asynchronous. `epsilon`: of the precision the states were computed in.
-void compare_states(const StateStore& states, const Junction* junctions, int count, double tolerance,
-                    double epsilon, JunctionResult* results, cudaStream_t stream);
+// How states are judged; see agreement().
+struct AgreementRule {
+  double tolerance;
+  double epsilon;     // of the precision the states were computed in
+  double negligible;  // negligible_beside() that precision
+  int duration, labels;
+  const int* edge_twins;  // (labels), or null
+};
+// Asynchronous.
+void compare_states(const StateStore& states, const Junction* junctions, int count, const AgreementRule& rule,
+                    JunctionResult* results, cudaStream_t stream);
 
 // The messages (alpha, C numbers) of `count` slots, one after the other. Asynchronous.
 void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,

@@ -103,8 +103,14 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_repo
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::compare(std::size_t count) {
   normalize_states(states(), runs_.given_slot(), stream_);
-  compare_states(states(), runs_.junctions(), static_cast<int>(count), kTolerance<Real>,
-                 static_cast<double>(std::numeric_limits<Real>::epsilon()), results_.device().junctions,
+  constexpr Precision kPrecision = sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble;
+  const AgreementRule rule{kTolerance<Real>,
+                           static_cast<double>(std::numeric_limits<Real>::epsilon()),
+                           negligible_beside(kPrecision),
+                           chain_.host().duration,
+                           chain_.host().labels,
+                           chain_.edge_twins()};
+  compare_states(states(), runs_.junctions(), static_cast<int>(count), rule, results_.device().junctions,
                  stream_);
 }
 

@@ -1,5 +1,6 @@
 // Scores that linear heads make of features, on the device: the digits that the host would make
-// (src/model/linear_heads.h), as sums run in double, in the same order and without fused multiply-adds.
+// (src/model/scores/linear_heads.h), as sums run in double, in the same order and without fused
+// multiply-adds.
 #pragma once
 
 #include <cuda_runtime.h>

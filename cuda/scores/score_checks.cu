@@ -1,6 +1,7 @@
 // A pass over scores that have just arrived. Both kernels read every score once and are limited by the
 // device's memory: a few per cent of the time that the copy took.
 #include <algorithm>
+#include <type_traits>
 
 #include "core/block_sums.h"
 #include "cuda/device/launch.h"
@@ -13,13 +14,14 @@ namespace {
 inline constexpr int kThreads = 256;
 inline constexpr std::int64_t kPerThread = 64;  // entries that a thread checks
 
-// Finite or -inf: false for NaN.
-template <class Value>
-__device__ __forceinline__ bool is_score(Value x) {
-  return x < -static_cast<Value>(kNone);
+// Finite or, for scores, -inf: false for NaN.
+template <class Value, SoundValues kSound>
+__device__ __forceinline__ bool is_sound(Value x) {
+  constexpr auto kInfinity = -static_cast<Value>(kNone);
+  return x < kInfinity && (kSound == SoundValues::kScores || x > -kInfinity);
 }
 
-template <class Value>
+template <class Value, SoundValues kSound>
 __global__ void __launch_bounds__(kThreads)
     check(const Value* scores, std::int64_t first, std::int64_t last, int* bad) {
   const std::int64_t begin =
@@ -27,7 +29,7 @@ __global__ void __launch_bounds__(kThreads)
   const std::int64_t end = begin + kThreads * kPerThread < last ? begin + kThreads * kPerThread : last;
   int wrong = 0;
 #pragma unroll 8
-  for (std::int64_t i = begin; i < end; i += kThreads) wrong += is_score(scores[i]) ? 0 : 1;
+  for (std::int64_t i = begin; i < end; i += kThreads) wrong += is_sound<Value, kSound>(scores[i]) ? 0 : 1;
   if (wrong > 0) atomicAdd(bad, 1);
 }
 
@@ -59,14 +61,19 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void check_scores(const DeviceScores& scores, std::int64_t first, std::int64_t last, int* bad,
-                  cudaStream_t stream) {
+void check_scores(const DeviceScores& scores, SoundValues sound, std::int64_t first, std::int64_t last,
+                  int* bad, cudaStream_t stream) {
   constexpr std::int64_t kPerBlock = kThreads * kPerThread;
   const LaunchShape shape{(last - first + kPerBlock - 1) / kPerBlock, kThreads};
-  if (scores.f32 != nullptr)
-    SEMICRF_CUDA_CHECK(launch(check<float>, shape, stream, scores.f32, first, last, bad));
-  if (scores.f64 != nullptr)
-    SEMICRF_CUDA_CHECK(launch(check<double>, shape, stream, scores.f64, first, last, bad));
+  const auto check_all = [&](const auto* values) {
+    using Value = std::remove_cvref_t<decltype(*values)>;
+    if (values == nullptr) return;
+    const auto kernel = sound == SoundValues::kScores ? check<Value, SoundValues::kScores>
+                                                      : check<Value, SoundValues::kFeatures>;
+    SEMICRF_CUDA_CHECK(launch(kernel, shape, stream, values, first, last, bad));
+  };
+  check_all(scores.f32);
+  check_all(scores.f64);
 }
 
 void sum_blocks(const DeviceScores& scores, std::int64_t rows, int columns, std::int64_t first,

@@ -10,9 +10,11 @@
 
 namespace semicrf::cuda {
 
-// Adds to `*bad` where one of entries [first, last) is NaN or +inf. Asynchronous.
-void check_scores(const DeviceScores& scores, std::int64_t first, std::int64_t last, int* bad,
-                  cudaStream_t stream);
+enum class SoundValues { kScores, kFeatures };  // finite or -inf; finite
+
+// Adds to `*bad` where one of entries [first, last) is not sound. Asynchronous.
+void check_scores(const DeviceScores& scores, SoundValues sound, std::int64_t first, std::int64_t last,
+                  int* bad, cudaStream_t stream);
 
 // Where sums over blocks of BlockSums::kPositions rows go.
 struct BlockSumsView {

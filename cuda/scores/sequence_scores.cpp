@@ -62,6 +62,7 @@ void SequenceScores::place(std::span<const ScoreWindow> windows, bool keep) {
   sequence_ = keep ? first.sequence : 0;
   held_ = {first.begin, first.begin};
   feature_range_ = {};
+  whole_features_ = false;
   checked_ = 0;
   sound_ = true;
 }
@@ -81,8 +82,13 @@ void SequenceScores::send_views(std::span<const ScoreWindow> windows) {
 void SequenceScores::upload(std::span<const ScoreWindow> windows, bool keep) {
   const ScoreWindow& first = windows.front();
   if (prefetching_ && holds_sequence(first)) {
-    if (first.end > checked_) copies_.wait(first.end, stream_);  // else their checks waited
+    const std::int64_t wanted = whole_features_ ? features_end(first.end) : first.end;
+    if (wanted > checked_) copies_.wait(wanted, stream_);  // else their checks waited
     send_views(windows);
+    if (whole_features_ && first.end > held_.end) {
+      project(windows, held_.end, first.end);
+      held_.end = first.end;
+    }
     return;
   }
   end_prefetch();
@@ -130,25 +136,38 @@ void SequenceScores::add_rows(std::span<const ScoreWindow> windows, std::int64_t
   copies_.wait(last - first, stream_);
 }
 
-FeatureView SequenceScores::features(std::span<const ScoreWindow> windows) {
+// Room for the features of `rows` rows, and their way there.
+UploadArray SequenceScores::place_features(std::span<const ScoreWindow> windows, std::int64_t rows) {
   const FeatureRows& wanted = windows.front().features;
-  const bool alone = windows.size() == 1;
-  if (feature_range_.size() != 0 && feature_range_.begin == wanted.begin && feature_range_.end == wanted.end)
-    return features_;
-  const std::int64_t rows = alone ? wanted.end - wanted.begin : rows_;
   const std::size_t columns = wide(wanted.tracks);
   feature_rows_.place(value_bytes(wanted.rows), wide(rows) * columns);
-  if (wanted.true_labels != nullptr) true_labels_.reserve(wide(rows));
   UploadArray values{feature_rows_.memory.get(), columns * feature_rows_.value_bytes, {}};
-  UploadArray labels{reinterpret_cast<unsigned char*>(true_labels_.get()), sizeof(int), {}};
   for (std::size_t i = 0; i < windows.size(); ++i) {
     const FeatureRows& own = windows[i].features;
     values.parts.push_back({row_of(own.rows, 0, columns), views_[i].first_row, own.end - own.begin});
-    labels.parts.push_back(
-        {reinterpret_cast<const unsigned char*>(own.true_labels), views_[i].first_row, own.end - own.begin});
   }
-  std::vector<UploadArray> uploads{std::move(values)};
-  if (wanted.true_labels != nullptr) uploads.push_back(std::move(labels));
+  return values;
+}
+
+FeatureView SequenceScores::features(std::span<const ScoreWindow> windows) {
+  const FeatureRows& wanted = windows.front().features;
+  const bool alone = windows.size() == 1;
+  const bool same = feature_range_.begin == wanted.begin && feature_range_.end == wanted.end;
+  const bool within = alone && feature_range_.begin <= wanted.begin && wanted.end <= feature_range_.end;
+  if (feature_range_.size() != 0 && (same || within)) return features_;
+  const std::int64_t rows = alone ? wanted.end - wanted.begin : rows_;
+  std::vector<UploadArray> uploads{place_features(windows, rows)};
+  if (wanted.true_labels != nullptr) {
+    true_labels_.reserve(wide(rows));
+    UploadArray& labels = uploads.emplace_back();
+    labels.to = reinterpret_cast<unsigned char*>(true_labels_.get());
+    labels.row_bytes = sizeof(int);
+    for (std::size_t i = 0; i < windows.size(); ++i) {
+      const FeatureRows& own = windows[i].features;
+      labels.parts.push_back({reinterpret_cast<const unsigned char*>(own.true_labels), views_[i].first_row,
+                              own.end - own.begin});
+    }
+  }
   copies_.begin(std::move(uploads), rows);
   copies_.wait(rows, stream_);
   features_ = {feature_rows_.view, wanted.true_labels != nullptr ? true_labels_.get() : nullptr,
@@ -190,16 +209,35 @@ void SequenceScores::project(std::span<const ScoreWindow> windows, std::int64_t 
 void SequenceScores::prefetch(const ScoreWindow& whole) {
   if (holds_sequence(whole) && (prefetching_ || (held_.begin == 0 && held_.end == whole.length))) return;
   end_prefetch();
-  place({&whole, 1}, true);
-  copies_.begin(score_uploads({&whole, 1}, 0), whole.length);
+  const std::span<const ScoreWindow> windows(&whole, 1);
+  place(windows, true);
+  const FeatureRows& features = whole.features;
+  whole_features_ = !features.empty();
+  if (whole_features_) {
+    features_ahead_ = 0;
+    for (const HeadTable* head : {features.emission, features.start, features.finish})
+      if (head != nullptr) features_ahead_ = std::max<std::int64_t>(features_ahead_, head->last);
+    copies_.begin({place_features(windows, whole.length)}, whole.length);
+    features_ = {feature_rows_.view, nullptr, features.tracks, 0};
+    feature_range_ = {0, whole.length};
+  } else {
+    copies_.begin(score_uploads(windows, 0), whole.length);
+  }
   prefetching_ = true;
+}
+
+std::int64_t SequenceScores::features_end(std::int64_t end) const {
+  return std::min(view().length, end + features_ahead_);
 }
 
 void SequenceScores::end_prefetch() {
   if (!prefetching_) return;
   copies_.stop();
   prefetching_ = false;
-  if (copies_.complete()) {
+  if (whole_features_) {
+    // Scores that were made stay; of the features those that are known to be sound.
+    feature_range_ = {0, sound_ ? checked_ : 0};
+  } else if (copies_.complete()) {
     held_ = {0, view().length};
   } else {
     sequence_ = 0;
@@ -209,15 +247,20 @@ void SequenceScores::end_prefetch() {
 bool SequenceScores::begin_checks(std::int64_t end) {
   if (prefetching_) {
     copies_.wait(end, stream_);
-  } else if (held_.begin != 0 || held_.end < end) {
+  } else if (whole_features_ || held_.begin != 0 || held_.end < end) {
     return false;
   }
   if (checked_ == 0) {
     bad_.reserve(1);
     bad_.clear(1, stream_);
   }
-  for (const DeviceScores& scores : {view().emissions, view().starts, view().ends})
-    check_scores(scores, checked_ * labels_, end * labels_, bad_.get(), stream_);
+  if (whole_features_) {
+    check_scores(features_.rows, SoundValues::kFeatures, checked_ * features_.tracks, end * features_.tracks,
+                 bad_.get(), stream_);
+  } else {
+    for (const DeviceScores& scores : {view().emissions, view().starts, view().ends})
+      check_scores(scores, SoundValues::kScores, checked_ * labels_, end * labels_, bad_.get(), stream_);
+  }
   checked_ = std::max(checked_, end);
   return true;
 }
@@ -231,6 +274,7 @@ bool SequenceScores::finish_checks() {
 }
 
 bool SequenceScores::sound(std::int64_t end) {
+  if (whole_features_) end = features_end(end);
   if (end <= checked_ || !sound_) return sound_;
   return begin_checks(end) && finish_checks();
 }
@@ -239,7 +283,9 @@ std::optional<BlockSums> SequenceScores::block_sums(double mask) {
   constexpr std::int64_t kPart = 2048;  // blocks that are added up while the next ones arrive
   const std::int64_t length = view().length;
   const std::int64_t blocks = ceil_div(length, BlockSums::kPositions);
-  const std::size_t columns = wide(labels_);
+  const DeviceScores& rows = whole_features_ ? features_.rows : view().emissions;
+  const int width = whole_features_ ? features_.tracks : labels_;
+  const std::size_t columns = wide(width);
   const std::size_t count = wide(blocks) * columns;
   DeviceBuffer<double> sums(count);
   DeviceBuffer<int> masked(count), forbidden(count);
@@ -247,7 +293,7 @@ std::optional<BlockSums> SequenceScores::block_sums(double mask) {
   for (std::int64_t first = 0; first < blocks; first += kPart) {
     const std::int64_t last = std::min(blocks, first + kPart);
     if (!begin_checks(std::min(length, last * BlockSums::kPositions))) return std::nullopt;
-    sum_blocks(view().emissions, length, labels_, first, last, mask, out, stream_);
+    sum_blocks(rows, length, width, first, last, mask, out, stream_);
   }
   if (!finish_checks()) return std::nullopt;
   BlockSums result;

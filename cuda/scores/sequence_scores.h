@@ -34,7 +34,8 @@ class SequenceScores {
   // The features of what was uploaded last, where it has such.
   FeatureView features(std::span<const ScoreWindow> windows);
 
-  // Begins to copy a whole sequence ahead of its use.
+  // Begins to copy a whole sequence ahead of its use: scores, or features, whose scores are made when their
+  // rows are wanted.
   void prefetch(const ScoreWindow& whole);
   // Nothing is copied any more.
   void end_prefetch();
@@ -69,6 +70,9 @@ class SequenceScores {
   // Makes rows [first, rows_) of what the windows cover, from scores or from features.
   void add_rows(std::span<const ScoreWindow> windows, std::int64_t first, std::int64_t last);
   void project(std::span<const ScoreWindow> windows, std::int64_t first, std::int64_t last);
+  // Positions whose features a window that ends at `end` wants: its heads may look ahead.
+  std::int64_t features_end(std::int64_t end) const;
+  UploadArray place_features(std::span<const ScoreWindow> windows, std::int64_t rows);
   HeadView head_view(const HeadTable& table);
   std::vector<UploadArray> score_uploads(std::span<const ScoreWindow> windows, std::int64_t first) const;
   // Gives the stream the checks of rows up to `end`, which it then finds on the device; false: they do not
@@ -88,12 +92,14 @@ class SequenceScores {
   std::vector<SequenceView> views_;
   std::int64_t rows_ = 0;  // that the sequences share, or that the window or its sequence has
   DeviceBuffer<SequenceView> device_views_;
-  DeviceBuffer<double> baselines_;  // (sequences, C)
-  std::uint64_t sequence_ = 0;      // that is kept; 0: none
-  PositionRange held_;              // its positions that are there
-  bool prefetching_ = false;        // the whole sequence is under way
-  std::int64_t checked_ = 0;        // rows of the sequence whose checks were given to the stream
-  bool sound_ = true;               // none of those that are finished found anything
+  DeviceBuffer<double> baselines_;   // (sequences, C)
+  std::uint64_t sequence_ = 0;       // that is kept; 0: none
+  PositionRange held_;               // its positions that are there
+  bool prefetching_ = false;         // the whole sequence is under way
+  bool whole_features_ = false;      // its features, of which scores are made
+  std::int64_t features_ahead_ = 0;  // rows that heads look ahead
+  std::int64_t checked_ = 0;         // rows of the sequence whose checks were given to the stream
+  bool sound_ = true;                // none of those that are finished found anything
   DeviceBuffer<int> bad_;
   PinnedBuffer<int> bad_count_;
 };

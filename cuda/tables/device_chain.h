@@ -6,6 +6,7 @@
 #include "cuda/device/device_buffer.h"
 #include "cuda/tables/chain_tables.h"
 #include "cuda/tables/tile_config.h"
+#include "engine/boundary_state.h"
 
 namespace semicrf::cuda {
 
@@ -40,11 +41,15 @@ class DeviceChain {
     view_.transition_units = upload(ints_, host_.transition_units);
     view_.source_units = upload(ints_, host_.source_units);
     view_.level_units = upload(ints_, host_.level_units);
+    if (const std::vector<int> twins = semicrf::edge_twins(model, direction); !twins.empty())
+      edge_twins_ = upload(ints_, twins);
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 
   const ChainTables<Real, Semiring>& host() const { return host_; }
   const TablesView<Real>& view() const { return view_; }
+  // (C) on the device, see edge_twins() of engine/boundary_state.h; null: there are none.
+  const int* edge_twins() const { return edge_twins_; }
 
  private:
   ChainTables<Real, Semiring> host_;
@@ -52,6 +57,7 @@ class DeviceChain {
   std::vector<DeviceBuffer<Real>> reals_;
   std::vector<DeviceBuffer<double>> doubles_;
   std::vector<DeviceBuffer<int>> ints_;
+  const int* edge_twins_ = nullptr;
 };
 
 }  // namespace semicrf::cuda

@@ -51,31 +51,33 @@ struct Share {
   double cycles = 0;  // per block of positions
 };
 
-// Cycles of a block of positions, roughly: the leading warps take kLatency for it alone, each of them issues
-// kLead instructions; a distance of the ring takes kFar instructions of a warp, of which a multiprocessor
-// issues four at a time and a warp one in three cycles.
+// Cycles of a block of positions, roughly: the leading warps take kLatency for it alone (measured on an H200;
+// with tails up to twice that), and longer where two of them share a scheduler; each of them issues kLead
+// instructions; a distance of the ring takes kFar instructions of a warp, of which a multiprocessor issues
+// four at a time and a warp one in three cycles.
 Share best_share(int teams, int offsets, int most_warps, const TileConfig& tile,
                  const std::function<bool(int teams, int helpers)>& fits) {
-  constexpr double kLatency = 8000, kLead = 2500, kFar = 330, kWait = 3;
+  constexpr double kLatency = 11000, kLead = 2500, kFar = 330, kWait = 3, kShared = 1.4;
+  constexpr int kSchedulers = 4;
   const int per_warp = tile.panels == 1 ? 32 / tile.group : 1;
   const double far = kFar * offsets / per_warp;
   Share best;
   for (int helpers = 0; teams * tile.panels * (1 + helpers) <= most_warps; ++helpers) {
     if (2 * helpers * per_warp > offsets || !fits(teams, helpers)) break;
     const double issue = teams * tile.panels * (far + kLead) / 4;
-    const double lead = kLatency + (helpers == 0 ? kWait * far : 0);
+    const double alone = kLatency + (helpers == 0 ? kWait * far : 0);
+    const double lead = alone * (teams * tile.panels > kSchedulers && tile.panels == 1 ? kShared : 1);
     const double help = helpers == 0 ? 0 : kWait * far / helpers;
     const double cycles = std::max({issue, lead, help}) / teams;
-    if (best.teams == 0 || cycles < best.cycles) best = {teams, helpers, cycles};
+    if (best.teams == 0 || cycles <= best.cycles) best = {teams, helpers, cycles};
   }
   return best;
 }
 
-// As few teams as come near the best: they are ready sooner where there are not enough runs for more, and
-// leave more of the cache to each. False: not even one fits.
+// As few teams as come near the best, the nearer the more they are: they are ready sooner where there are not
+// enough runs for more, and leave more of the cache to each. False: not even one fits.
 bool share_out(int offsets, int most_warps, const std::function<bool(int teams, int helpers)>& fits,
                TileConfig* tile) {
-  const double near = tile->panels == 1 ? 1.4 : 1.2;
   std::vector<Share> shares;
   double least = 0;
   for (int teams = 1; teams * tile->panels <= most_warps; ++teams) {
@@ -85,6 +87,7 @@ bool share_out(int offsets, int most_warps, const std::function<bool(int teams, 
     shares.push_back(share);
   }
   for (const Share& share : shares) {
+    const double near = 1 + 0.4 / (share.teams * tile->panels);
     if (share.cycles > near * least) continue;
     tile->resident = share.teams;
     tile->parts = share.helpers;

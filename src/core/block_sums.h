@@ -1,4 +1,5 @@
-// What the mean of a sequence's scores is made of (model/centering.h), for those who add them up elsewhere.
+// What the mean of a sequence's scores is made of (model/scores/centering.h), for those who add them up
+// elsewhere.
 #pragma once
 
 #include <cstdint>

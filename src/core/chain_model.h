@@ -28,6 +28,10 @@ struct ChainModel {
   std::vector<double> start_scores;  // (C) pi_start, added to the start score of position 0
   std::vector<double> end_scores;    // (C) pi_end, added to the end score of position T-1
   InitialTerm initial = InitialTerm::kUniform;
+  // (C) or empty. twin[s] = c says that wherever no transition leads into s (in the direction at hand), it is
+  // c entered at the sequence's edge alone: the same emissions, tail, and scores of what follows. -1:
+  // nothing.
+  std::vector<int> twin;
 
   bool has_tail() const { return !log_tail.empty(); }
   double transition_at(int from, int to) const {

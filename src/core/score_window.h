@@ -30,7 +30,7 @@ inline double position_maximum(const ScoreArray& emissions, std::size_t first, s
 
 // One linear head: score[t,c] = bias[c] + sum over j of weights[j C + c] x_j, x_j the features of positions
 // t + first .. t + last one after the other; those outside the sequence are left out. Summed in double in
-// this order, without fused multiply-adds. Made by make_head_table (model/linear_heads.h).
+// this order, without fused multiply-adds. Made by make_head_table (model/scores/linear_heads.h).
 struct HeadTable {
   std::vector<double> weights;  // (inputs, C); empty: no inputs
   std::vector<double> bias;     // (C)

@@ -1,7 +1,7 @@
 // What positions are called in messages and tables: bases of a genome, or frames of a recording.
 //
-// One setting for the whole program, made once before a command runs (apps/unit_options); only words depend
-// on it, no number in an output and no file format.
+// One setting for the whole program, made once before a command runs (apps/options/unit_options); only words
+// depend on it, no number in an output and no file format.
 #pragma once
 
 #include <cstdint>

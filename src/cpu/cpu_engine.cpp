@@ -164,8 +164,9 @@ class CpuEngine final : public Engine {
   }
   // Whether a run that warmed up to `states.entry` agrees with the truth there; if so its exit is put on the
   // truth's scale.
-  bool join(const BoundaryState& truth, RunStates& states, cpu::ChunkPath* path = nullptr) const {
-    const auto shift = agreement(truth, states.entry, grid_.tolerance, precision_);
+  bool join(const BoundaryState& truth, RunStates& states, const std::vector<int>& twins,
+            cpu::ChunkPath* path = nullptr) const {
+    const auto shift = agreement(truth, states.entry, grid_.tolerance, precision_, twins);
     if (!shift) return false;
     const double whole = truth.whole - states.entry.whole;
     states.exit.offset += *shift;
@@ -194,6 +195,8 @@ class CpuEngine final : public Engine {
   const ChainModel& model_ = model();
   const Precision precision_ = precision();
   const ChunkGrid& grid_ = grid();
+  const std::vector<int> first_twins_ = edge_twins(model_, Direction::kForward);
+  const std::vector<int> last_twins_ = edge_twins(model_, Direction::kBackward);
   OneByOne one_by_one_{*this};
   ThreadPool pool_;
   const std::string instruction_set_;
@@ -220,7 +223,7 @@ ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range,
   result.chunks.resize(chunks.size());
   const BoundaryState* truth = left;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
-    if (truth != nullptr && !join(*truth, states[i], path(i))) {
+    if (truth != nullptr && !join(*truth, states[i], first_twins_, path(i))) {
       states[i] =
           viterbi_kernel(0).run(scores, chunks[i], grid_.warmup, {RunStart::Kind::kState, truth}, path(i));
       result.chunks[i].repaired = true;
@@ -279,7 +282,7 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
   const BoundaryState* truth = left;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     RunStates& forward = results[i].forward;
-    if (truth != nullptr && !join(*truth, forward)) {
+    if (truth != nullptr && !join(*truth, forward, first_twins_)) {
       forward_failed[i] = 1;
       forward_truth[i] = *truth;
       forward = posterior_kernel(0).sweep(Direction::kForward, scores, chunks[i], grid_.warmup,
@@ -292,7 +295,7 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
   truth = right;
   for (std::size_t i = chunks.size(); i-- > 0;) {
     RunStates& backward = results[i].backward;
-    if (truth != nullptr && !join(*truth, backward)) {
+    if (truth != nullptr && !join(*truth, backward, last_twins_)) {
       backward_failed[i] = 1;
       backward_truth[i] = *truth;
       backward = posterior_kernel(0).sweep(Direction::kBackward, scores, chunks[i], grid_.warmup,
@@ -378,7 +381,7 @@ ForwardWindow CpuEngine::forward_by(const RunForward& run, PositionRange range, 
   const BoundaryState* truth = left;
   for (std::size_t i = 0; i < chunks.size(); ++i) {
     if (truth != nullptr) {
-      const auto shift = agreement(*truth, states[i].entry, grid_.tolerance, precision_);
+      const auto shift = agreement(*truth, states[i].entry, grid_.tolerance, precision_, first_twins_);
       if (shift) {
         origins[i] = {truth->whole - states[i].entry.whole, *shift};
         states[i].exit.whole += origins[i].whole;

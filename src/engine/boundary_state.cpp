@@ -4,23 +4,51 @@
 #include <cmath>
 #include <limits>
 
-#include "core/chain_model.h"
+#include "core/sizes.h"
 
 namespace semicrf {
 namespace {
 
-// Visits pairs of corresponding entries of two states.
+// Of labels' messages or tails: whether that of label c is nothing beside its twin's.
+bool is_nothing(const std::vector<double>& of_labels, std::size_t c, std::span<const int> twins,
+                double below) {
+  return of_labels[c] <= of_labels[wide(twins[c])] - below;
+}
+
+// Visits pairs of corresponding entries of two states, but those that are left out.
 template <class Visit>
-void for_each_pair(const BoundaryState& a, const BoundaryState& b, Visit visit) {
+void for_each_pair(const BoundaryState& a, const BoundaryState& b, std::span<const int> twins, double below,
+                   Visit visit) {
   for (std::size_t i = 0; i < a.ring.size(); ++i) visit(a.ring[i], b.ring[i]);
-  for (std::size_t i = 0; i < a.message.size(); ++i) visit(a.message[i], b.message[i]);
-  for (std::size_t i = 0; i < a.tail.size(); ++i) visit(a.tail[i], b.tail[i]);
+  for (const auto part : {&BoundaryState::message, &BoundaryState::tail}) {
+    const std::vector<double>&in_a = a.*part, &in_b = b.*part;
+    for (std::size_t c = 0; c < in_a.size(); ++c) {
+      const bool out = !twins.empty() && twins[c] >= 0 && is_nothing(in_a, c, twins, below) &&
+                       is_nothing(in_b, c, twins, below);
+      if (!out) visit(in_a[c], in_b[c]);
+    }
+  }
 }
 
 }  // namespace
 
+std::vector<int> edge_twins(const ChainModel& model, Direction direction) {
+  std::vector<int> twins = model.twin;
+  for (int c = 0; c < static_cast<int>(twins.size()); ++c) {
+    for (int other = 0; other < model.num_labels; ++other) {
+      const bool forward = direction == Direction::kForward;
+      if (model.transition_at(forward ? other : c, forward ? c : other) > kNegativeInfinity)
+        twins[wide(c)] = -1;
+    }
+  }
+  if (std::ranges::all_of(twins, [](int twin) { return twin < 0; })) twins.clear();
+  return twins;
+}
+
+double negligible_beside(Precision precision) { return precision == Precision::kFloat ? 20 : 40; }
+
 std::optional<double> agreement(const BoundaryState& truth, const BoundaryState& warmed, double tolerance,
-                                Precision precision) {
+                                Precision precision, std::span<const int> edge_twins) {
   const double infinity = std::numeric_limits<double>::infinity();
   double low = infinity;
   double high = -infinity;
@@ -28,7 +56,7 @@ std::optional<double> agreement(const BoundaryState& truth, const BoundaryState&
   double weight = 0;
   double weighted = 0;
   bool same_support = true;
-  for_each_pair(truth, warmed, [&](double a, double b) {
+  for_each_pair(truth, warmed, edge_twins, negligible_beside(precision), [&](double a, double b) {
     if (a == -infinity && b == -infinity) return;
     if (a == -infinity || b == -infinity) {
       same_support = false;

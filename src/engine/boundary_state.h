@@ -3,7 +3,11 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
+
+#include "core/chain_model.h"
+#include "core/direction.h"
 
 namespace semicrf {
 
@@ -31,8 +35,20 @@ struct BoundaryState {
 // or both finite with max d - min d <= tolerance + 4 ulp(largest |entry|) where the ulp is that of the
 // engine's precision. The constant is the mean of the differences weighted by exp(truth). nullopt when they
 // do not agree.
+//
+// `edge_twins` (C) or empty, see edge_twins(): message and tail of a label that has a twin are left out where
+// both states have them so far below the twin's that all they could ever add is nothing beside what the twin
+// adds (negligible_beside()). Only a run from the sequence's edge knows them, and all others would be
+// repaired.
 std::optional<double> agreement(const BoundaryState& truth, const BoundaryState& warmed, double tolerance,
-                                Precision precision);
+                                Precision precision, std::span<const int> edge_twins = {});
+
+// The twins (ChainModel::twin) of labels into which no transition leads in this direction, -1 for the others;
+// empty: there are none.
+std::vector<int> edge_twins(const ChainModel& model, Direction direction);
+
+// Nats by which a mass must be below another to be nothing beside it in this precision.
+double negligible_beside(Precision precision);
 
 // log Z (log semiring) or the best score (max semiring) from the forward state at T; -inf when no path
 // exists.

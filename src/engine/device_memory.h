@@ -19,14 +19,15 @@ struct WindowShape {
   std::size_t score_bytes = 0;  // per position, all arrays
 };
 
-// Scores of a whole sequence that an engine is copying ahead of their use. Copying ends when it is destroyed,
-// which must be before the engine is. For the thread that uses the engine.
+// Scores of a whole sequence, or the features that make them, that an engine is copying ahead of their use.
+// Copying ends when it is destroyed, which must be before the engine is. For the thread that uses the engine.
 class ScorePrefetch {
  public:
   virtual ~ScorePrefetch() = default;
-  // Whether all scores of positions [0, end) are known to be finite or -inf. Waits for them.
+  // Whether all scores of positions [0, end) are known to be finite or -inf, or the features that make them
+  // to be finite. Waits for them.
   virtual bool sound(std::int64_t end) = 0;
-  // Of all emissions; nothing when some scores are not sound, or not there. Waits for them.
+  // Of all emissions, or of all features; nothing when some are not sound, or not there. Waits for them.
   virtual std::optional<BlockSums> block_sums(double mask) = 0;
 };
 

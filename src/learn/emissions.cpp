@@ -9,7 +9,7 @@
 
 #include "core/error.h"
 #include "io/json/json_document.h"
-#include "model/feature_transform.h"
+#include "model/scores/feature_transform.h"
 #include "train/start/fit_transforms.h"
 
 namespace semicrf {

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "core/text.h"
-#include "model/centering.h"
 #include "model/describe.h"
-#include "model/feature_transform.h"
+#include "model/scores/centering.h"
+#include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {

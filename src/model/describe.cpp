@@ -6,9 +6,9 @@
 #include <sstream>
 
 #include "core/units.h"
-#include "model/centering.h"
-#include "model/duration.h"
-#include "model/feature_transform.h"
+#include "model/durations/duration.h"
+#include "model/scores/centering.h"
+#include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/duration.h"
+#include "model/durations/duration.h"
 #include "model/parameters.h"
 
 namespace semicrf {

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "model/duration.h"
-#include "model/edge_rule.h"
+#include "model/durations/duration.h"
+#include "model/scores/edge_rule.h"
 
 namespace semicrf {
 

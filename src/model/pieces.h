@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "model/edge_roles.h"
+#include "model/scores/edge_roles.h"
 
 namespace semicrf {
 

@@ -12,7 +12,7 @@
 #include "io/text/label_track_files.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_run.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/arguments/input_argument.h"
 #include "report/page.h"
 #include "report/report_options.h"
 #include "report/sections/sections.h"

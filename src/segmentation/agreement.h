@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "io/text/segmentation.h"
+#include "io/segments/segmentation.h"
 #include "segmentation/label_tracks.h"
 
 namespace semicrf {

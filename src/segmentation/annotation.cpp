@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/natural_order.h"
-#include "io/text/bed_reader.h"
-#include "io/text/segment_reader.h"
+#include "io/segments/bed_reader.h"
+#include "io/segments/segment_reader.h"
 
 namespace semicrf {
 namespace {

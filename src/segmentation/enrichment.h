@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "io/text/segmentation.h"
+#include "io/segments/segmentation.h"
 #include "segmentation/annotation.h"
 #include "segmentation/label_tracks.h"
 

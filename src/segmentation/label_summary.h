@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/json/stats_json.h"
-#include "io/text/segmentation.h"
+#include "io/segments/segmentation.h"
 #include "model/parameters.h"
 #include "segmentation/label_tracks.h"
 

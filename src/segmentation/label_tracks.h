@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "io/text/segmentation.h"
+#include "io/segments/segmentation.h"
 
 namespace semicrf {
 

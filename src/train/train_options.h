@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "engine/options.h"
-#include "io/text/segment_reader.h"
-#include "model/duration.h"
+#include "io/segments/segment_reader.h"
+#include "model/durations/duration.h"
 #include "model/parameters.h"
 #include "pipeline/run/run_options.h"
 

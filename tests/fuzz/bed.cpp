@@ -1,6 +1,6 @@
 // BED, plain or compressed.
 #include "fuzz/fuzz_input.h"
-#include "io/text/bed_reader.h"
+#include "io/segments/bed_reader.h"
 
 namespace semicrf::fuzz {
 

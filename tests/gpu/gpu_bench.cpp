@@ -1,7 +1,7 @@
 // Speed of the CUDA engine on scores that lie on the device, as JSON lines; the work of uploading them and of
 // bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches",
-// "large" (scores of tens of nats), "one T K C OPERATIONS", or "training", which measures whole passes of it
-// (note: threads).
+// "large" (scores of tens of nats), "one T K C OPERATIONS [normal|long|real|edges]" (long segments; scores of
+// tens of nats; boundary scores), or "training", which measures whole passes of it (note: threads).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -101,10 +101,22 @@ void measure_posteriors(testing::DevicePasses<Real>& passes, const BenchWorkload
   print_stages(shape, [&](auto& stages) { passes.time_posteriors(wanted, stages); });
 }
 
+// Scores of starts and ends, as boundary heads make them.
+enum class Edges { kNone, kScores };
+
 template <class Real>
-void measure(const BenchWorkload& shape, const std::string& operations) {
+void measure(const BenchWorkload& shape, const std::string& operations, Edges edges = Edges::kNone) {
   const BenchSample sample = make_sample(shape, kSeed);
-  const ScoreWindow window = sample.window(0, shape.length);
+  ScoreWindow window = sample.window(0, shape.length);
+  BenchSample starts, ends;
+  if (edges == Edges::kScores) {
+    BenchWorkload small = shape;
+    small.score_scale = 1;
+    starts = make_sample(small, kSeed + 1);
+    ends = make_sample(small, kSeed + 2);
+    window.start_scores = starts.window(0, shape.length).emissions;
+    window.end_scores = ends.window(0, shape.length).emissions;
+  }
   testing::DevicePasses<Real> passes(sample.model);
   passes.upload({&window, 1});
   const auto has = [&](char c) { return operations.find(c) != std::string::npos; };
@@ -280,9 +292,12 @@ int main(int count, char** arguments) {
   }
   const std::string which = count > 1 ? arguments[1] : "table";
   if (which == "one" && count >= 6) {
-    const BenchWorkload shape =
+    BenchWorkload shape =
         shape_of(std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4]));
-    measure<float>(count > 6 ? with_long_segments(shape) : shape, arguments[5]);
+    const std::string kind = count > 6 ? arguments[6] : "normal";
+    if (kind == "long" || kind == "edges") shape = with_long_segments(shape);
+    if (kind == "real") shape = with_real_scores(shape);
+    measure<float>(shape, arguments[5], kind == "edges" ? Edges::kScores : Edges::kNone);
   } else if (which == "batches") {
     measure_batches();
   } else if (which == "paths") {

@@ -1,12 +1,15 @@
 // Cases made so that one check of the fast path alone stands between them and a wrong result: what one check
 // lets through, no other refuses. docs/algorithm.md, "The certificate".
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
 #include <vector>
 
+#include "engine/boundary_state.h"
 #include "engine/options.h"
+#include "model/edge_roles.h"
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"
@@ -210,6 +213,76 @@ TEST_CASE("models that forget are not repaired") {
         CHECK_FALSE(report.repaired);
     }
   }
+}
+
+// A first segment whose start was cut off is in a label of its own, which nothing leads into: its message is
+// known from the sequence's edge alone, and differs from a warmed-up one wherever there is a tail. The last
+// segment likewise, backward.
+TEST_CASE("a piece that was cut is not repaired where its model forgets") {
+  const auto check = [](const EngineOptions& options, std::int64_t length, const ModelCase& base) {
+    const EdgeRoles roles(base.model, {true, true});
+    ModelCase sample;
+    sample.description = base.description + ", cut";
+    sample.model = roles.chain();
+    sample.length = length;
+    for (std::int64_t i = 0; i < length * sample.model.num_labels; ++i)
+      sample.emissions.f64.push_back(base.emissions.at(static_cast<std::size_t>(i / roles.count())));
+    const auto engine = make_engine(options, sample.model);
+    const auto reference =
+        make_engine(engine_options(EngineOptions::Backend::kReference, Precision::kDouble), sample.model);
+    INFO(engine->description() << ", " << sample.description);
+    const auto decoded = decode_case(*engine, sample, {0, length}),
+               best = decode_case(*reference, sample, {0, length});
+    const auto found = posterior_case(*engine, sample, {0, length}),
+               truth = posterior_case(*reference, sample, {0, length});
+    for (const ChunkReport& report : decoded.chunks) CHECK_FALSE(report.repaired);
+    for (const ChunkReport& report : found.chunks) CHECK_FALSE(report.repaired);
+    const double tolerance = options.precision == Precision::kFloat ? 1e-4 : 1e-9;
+    CHECK(decoded.score == Approx(best.score).epsilon(tolerance * 1e-3));
+    CHECK(found.log_partition == Approx(truth.log_partition).epsilon(tolerance * 1e-3));
+    double largest = 0;
+    for (std::size_t i = 0; i < truth.labels.size(); ++i)
+      largest = std::max(largest, std::fabs(found.labels[i] - truth.labels[i]));
+    CHECK(largest < tolerance);
+  };
+  for (const EngineOptions& options : fast_engines()) {
+    const bool device = options.backend == EngineOptions::Backend::kCuda;
+    const std::int64_t length =
+        device ? 1500
+               : 3 * make_engine(options, make_case(CaseKind::kTails, {20, 24, 2}, 740).model)->grid().chunk;
+    check(options, length, make_case(CaseKind::kTails, {length, 24, 2}, 740));
+  }
+}
+
+TEST_CASE("a label beside its twin counts until it is nothing") {
+  ChainModel model;
+  model.num_labels = 2;
+  model.max_duration = 1;
+  model.transition = {0, kNever, 0, kNever};  // into label 0 alone
+  model.twin = {-1, 0};
+  const std::vector<int> twins = edge_twins(model, Direction::kForward);
+  CHECK(twins == std::vector<int>{-1, 0});
+  CHECK(edge_twins(model, Direction::kBackward).empty());
+  BoundaryState truth;
+  truth.ring = {-1, kNever};
+  truth.message = {0, -1000};
+  truth.tail = {-1, -2000};
+  BoundaryState warmed = truth;
+  warmed.message[1] = -300;
+  warmed.tail[1] = kNever;
+  CHECK_FALSE(agreement(truth, warmed, 1e-6, Precision::kFloat));
+  CHECK(agreement(truth, warmed, 1e-6, Precision::kFloat, twins));
+  for (const auto part : {&BoundaryState::message, &BoundaryState::tail}) {
+    BoundaryState near = warmed, true_near = truth, other = warmed;
+    (near.*part)[1] = (near.*part)[0] - 10;  // e^-10 of its twin: it may matter
+    CHECK_FALSE(agreement(truth, near, 1e-6, Precision::kFloat, twins));
+    (true_near.*part)[1] = (true_near.*part)[0] - 10;
+    CHECK_FALSE(agreement(true_near, warmed, 1e-6, Precision::kFloat, twins));
+    (other.*part)[0] += 0.01;  // the twin itself is judged
+    CHECK_FALSE(agreement(truth, other, 1e-6, Precision::kFloat, twins));
+  }
+  warmed.ring[1] = -1000;  // starts are judged, too
+  CHECK_FALSE(agreement(truth, warmed, 1e-6, Precision::kFloat, twins));
 }
 
 TEST_CASE("states agree only when all their parts do") {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "cuda/recursion/block/exact_block.cuh"
+#include "cuda/recursion/block/exponent_sum.cuh"
 #include "cuda/recursion/lanes.cuh"
 #include "cuda/recursion/run_types.h"
 
@@ -22,18 +23,107 @@ struct FactorSource {
   int first, last;   // positions outside of [first, last) are not of the sequence: scores of 0
   double rest;
   bool first_here, last_here, edges, backward;
+  bool ahead;     // a block of the same kind follows
   double* shift;  // row of the block's first token, or null
 };
 
+// Scores of starts and of ends in the direction of the run.
+struct EdgeScores {
+  DeviceScores first, last;
+  __device__ __forceinline__ explicit EdgeScores(const SequenceView& sequence, bool backward)
+      : first(backward ? sequence.ends : sequence.starts), last(backward ? sequence.starts : sequence.ends) {}
+};
+
+// A score as a summand, or 0, with which nothing overflows, where it is too large or forbids.
+template <class Real>
+struct Summand {
+  ExponentSum<Real> sum;
+  bool moderate, forbids;
+};
+template <class Real, class Value>
+__device__ __forceinline__ Summand<Real> summand(Value score, Value added) {
+  constexpr auto kMost = static_cast<Value>(kModerateScore - 1);
+  const bool moderate = magnitude(score + added) <= kMost;
+  const Value here = moderate ? score : Value(0);
+  if constexpr (sizeof(Value) == sizeof(Real)) {
+    return {ExponentSum<Real>::exactly(here), moderate, score == static_cast<Value>(kNone)};
+  } else {
+    return {ExponentSum<Real>::of(static_cast<double>(here)), moderate, score == static_cast<Value>(kNone)};
+  }
+}
+template <class Real>
+__device__ __forceinline__ Summand<Real> summand_at(const DeviceScores& scores, std::int64_t at,
+                                                    double added) {
+  if (scores.f32 != nullptr) return summand<Real>(__ldg(scores.f32 + at), static_cast<float>(added));
+  return summand<Real>(scores.f64 != nullptr ? __ldg(scores.f64 + at) : 0.0, added);
+}
+
+// The factors of a block as BlockContent would make them of its emissions: whole, inside the sequence,
+// without maxima. Returns whether all scores of the label were of moderate size, so that they stand. A
+// label's own column; `at`: of the block's first position, `step`: to the next one. The code is short on
+// purpose: what the blocks of a run execute must stay in the instruction cache.
+template <class Real, class Semiring>
+__device__ __forceinline__ bool moderate_factors(const SequenceView& sequence, const EdgeScores& edges,
+                                                 std::int64_t at, std::int64_t step, double less, double rest,
+                                                 BlockFactors<Real>* out) {
+  using O = Ops<Real, Semiring>;
+  using Sum = ExponentSum<Real>;
+  bool moderate = true;
+  const auto edge_factor = [&](Summand<Real> score, Sum sum) -> Scaled<Real> {
+    moderate = moderate && (score.moderate || score.forbids);
+    sum.add(score.sum);
+    const Scaled<Real> factor = scaled<Real, Semiring>(sum);
+    return score.forbids ? Scaled<Real>{O::zero(), 0} : factor;
+  };
+  const Sum every = Sum::of(less);
+  Sum sum = Sum::of(rest);
+#pragma unroll 1
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const Summand<Real> start = summand_at<Real>(edges.first, at, 0),
+                        end = summand_at<Real>(edges.last, at, 0);
+    Summand<Real> content = summand_at<Real>(sequence.emissions, at, less);
+    at += step;
+    out->start[slot] = edge_factor(start, sum.negated());
+    moderate = moderate && content.moderate;
+    content.sum.add(every);
+    sum.add(content.sum);
+    out->alpha[slot] = edge_factor(end, sum);
+  }
+  out->sum = sum.value();
+  out->mass = 0;
+  out->good = true;
+  return moderate;
+}
+
+// Asks for the scores of the block after this one: a line of memory per label.
+template <class Value, class Lanes>
+__device__ __forceinline__ void prefetch_rows(const Value* values, std::int64_t first, int labels,
+                                              const Lanes& lanes) {
+#if defined(__CUDA_ARCH__)
+  constexpr int kLine = 128 / sizeof(Value);
+  if (values != nullptr && lanes.c * kLine < kBlock * labels)
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(values + first * labels + lanes.c * kLine));
+#endif
+}
+template <class Lanes>
+__device__ __forceinline__ void prefetch_scores(const SequenceView& sequence, std::int64_t row, int step,
+                                                int labels, const Lanes& lanes) {
+  const std::int64_t first = row + (step > 0 ? kBlock : 1 - 2 * kBlock);
+  for (const DeviceScores& scores : {sequence.emissions, sequence.starts, sequence.ends}) {
+    prefetch_rows(scores.f32, first, labels, lanes);
+    prefetch_rows(scores.f64, first, labels, lanes);
+  }
+}
+
 // The factors of any block: position shifts, maxima, boundary scores, scores in double. The whole team.
 template <class Real, class Semiring, class Lanes>
-__device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
-                                               FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
+__device__ __forceinline__ void any_factors(const TablesView<Real>& t, const SequenceView& sequence,
+                                            const FactorSource& source, const Lanes& lanes,
+                                            BlockFactors<Real>* out) {
   using O = Ops<Real, Semiring>;
   constexpr double kWidest = kMostContent * Semiring::kUnit;
   const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
-  const DeviceScores first = source.backward ? sequence.ends : sequence.starts;
-  const DeviceScores last = source.backward ? sequence.starts : sequence.ends;
+  const EdgeScores edges(sequence, source.backward);
   Wide<Real> sum = Wide<Real>::of(source.rest);
   Scaled<Real> alpha = O::scaled_from_log(source.rest);
   out->good = true;
@@ -58,7 +148,7 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
     const bool at_edge = source.edges && inside;
     out->start[slot] = O::inverse(alpha);
     if (at_edge) {
-      const double start = score_at(first, at) +
+      const double start = score_at(edges.first, at) +
                            (source.first_here && slot == source.first ? t.first_scores[label] : 0.0) -
                            sum.value();
       out->good = out->good && within(start);
@@ -70,13 +160,38 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
     alpha = O::scaled_from_log(here);
     out->alpha[slot] = alpha;
     if (at_edge) {
-      const double end = here + score_at(last, at) +
+      const double end = here + score_at(edges.last, at) +
                          (source.last_here && slot == source.last - 1 ? t.last_scores[label] : 0.0);
       out->good = out->good && within(end);
       out->alpha[slot] = O::scaled_from_log(end);
     }
   }
   out->sum = sum.value();
+}
+
+// All teams of a warp together: what one of them needs changes no digit of another's.
+template <class Real, class Semiring, class Lanes>
+__device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const SequenceView& sequence,
+                                               FactorSource source, Lanes lanes, BlockFactors<Real>* out) {
+  const EdgeScores edges(sequence, source.backward);
+  const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
+  const std::int64_t at = source.row * t.labels + label;
+  const std::int64_t step = static_cast<std::int64_t>(source.step) * t.labels;
+  const double less = sequence.baseline != nullptr ? -sequence.baseline[label] : 0.0;
+  const bool inside = source.step != 0 && source.first == 0 && source.last == kBlock && !source.first_here &&
+                      !source.last_here && !sequence.subtract_position_max;
+  const bool quick =
+      inside && moderate_factors<Real, Semiring>(sequence, edges, at, step, less, source.rest, out);
+  const bool stands = !lanes.any(!quick);
+  if (lanes.any_team(!stands)) [[unlikely]] {
+    any_factors<Real, Semiring>(t, sequence, source, lanes, out);
+    if (stands) moderate_factors<Real, Semiring>(sequence, edges, at, step, less, source.rest, out);
+  }
+  if (!stands) return;
+  if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
+    for (int slot = 0; slot < kBlock; ++slot) source.shift[source.backward ? kBlock - 1 - slot : slot] = 0;
+  }
+  if (source.ahead) prefetch_scores(sequence, source.row, source.step, t.labels, lanes);
 }
 
 }  // namespace semicrf::cuda

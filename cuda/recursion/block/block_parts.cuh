@@ -163,6 +163,7 @@ class BlockParts {
     source.last_here = at.last_here;
     source.edges = at.edges;
     source.backward = p_.backward != 0;
+    source.ahead = s.left > 1;
     source.shift = at.storing && p_.store.shift != nullptr ? p_.store.shift + store_row(s) : nullptr;
     return source;
   }

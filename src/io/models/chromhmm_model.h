@@ -8,7 +8,7 @@
 
 #include <string>
 
-#include "model/chromhmm.h"
+#include "model/exchange/chromhmm.h"
 
 namespace semicrf {
 

@@ -4,7 +4,7 @@
 
 #include "core/error.h"
 #include "io/json/json_document.h"
-#include "io/text/segmentation.h"
+#include "io/segments/segmentation.h"
 
 namespace semicrf {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <string>
 
-#include "model/segway.h"
+#include "model/exchange/segway.h"
 
 namespace semicrf {
 

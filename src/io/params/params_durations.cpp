@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "io/params/params_sections.h"
-#include "model/duration.h"
+#include "model/durations/duration.h"
 
 namespace semicrf {
 namespace {

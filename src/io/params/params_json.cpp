@@ -10,7 +10,7 @@
 #include "io/files/file_errors.h"
 #include "io/params/params_sections.h"
 #include "io/text/sha256.h"
-#include "model/centering.h"
+#include "model/scores/centering.h"
 
 namespace semicrf {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "io/label_name.h"
 #include "io/params/params_sections.h"
-#include "model/feature_transform.h"
+#include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {

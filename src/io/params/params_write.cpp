@@ -14,9 +14,9 @@
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/params_json.h"
-#include "model/centering.h"
-#include "model/duration.h"
-#include "model/feature_transform.h"
+#include "model/durations/duration.h"
+#include "model/scores/centering.h"
+#include "model/scores/feature_transform.h"
 
 namespace semicrf {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "model/describe.h"
-#include "model/duration.h"
+#include "model/durations/duration.h"
 #include "model/missing_tracks.h"
 #include "model/parameters.h"
 

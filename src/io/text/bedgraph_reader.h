@@ -10,7 +10,7 @@
 #include <string>
 
 #include "io/bigwig/bigwig_reader.h"
-#include "io/text/bed_reader.h"
+#include "io/segments/bed_reader.h"
 
 namespace semicrf {
 

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/units.h"
-#include "io/text/bed_reader.h"
+#include "io/segments/bed_reader.h"
 
 namespace semicrf {
 namespace {

@@ -9,7 +9,7 @@
 #include "engine/batch.h"
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/analyses/constraints/constraint_passes.h"
-#include "pipeline/inputs/random_stream.h"
+#include "pipeline/inputs/rows/random_stream.h"
 
 namespace semicrf {
 namespace {

@@ -12,7 +12,7 @@
 
 #include "engine/options.h"
 #include "io/text/bin_location.h"
-#include "model/edge_roles.h"
+#include "model/scores/edge_roles.h"
 #include "pipeline/analyses/best_paths/best_paths.h"
 #include "pipeline/analyses/claims/claim_sweep.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
@@ -21,7 +21,7 @@
 #include "pipeline/analyses/posteriors/posterior_path.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
-#include "pipeline/inputs/constraint_file.h"
+#include "pipeline/inputs/statements/constraint_file.h"
 #include "pipeline/windows/window_loop.h"
 
 namespace semicrf {

@@ -9,7 +9,7 @@
 #include "io/arrays/npy_reader.h"
 #include "pipeline/bench/json_line.h"
 #include "pipeline/bench/timing.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/arguments/input_argument.h"
 #include "pipeline/run/run.h"
 
 namespace semicrf {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 
 namespace semicrf {

@@ -16,13 +16,13 @@
 #include "core/units.h"
 #include "eval/bin_truth.h"
 #include "io/arrays/npy_reader.h"
+#include "io/segments/boundary_reader.h"
 #include "io/text/bedgraph_reader.h"
-#include "io/text/boundary_reader.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/label_track_files.h"
 #include "io/text/provenance_header.h"
 #include "pipeline/eval/eval_input.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/arguments/input_argument.h"
 #include "pipeline/run/prepared_run.h"
 
 namespace semicrf {

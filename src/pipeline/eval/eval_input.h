@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "core/segment.h"
+#include "io/segments/segment_reader.h"
 #include "io/text/chrom_sizes.h"
-#include "io/text/segment_reader.h"
 
 namespace semicrf {
 

@@ -9,7 +9,7 @@
 #include "core/initial_term.h"
 #include "eval/bin_segments.h"
 #include "eval/stretches.h"
-#include "model/edge_source.h"
+#include "model/scores/edge_source.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/eval/piece_engine.h"
 #include "pipeline/run/log.h"

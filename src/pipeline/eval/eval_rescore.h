@@ -10,7 +10,7 @@
 #include "engine/options.h"
 #include "eval/eval_report.h"
 #include "io/params/params_json.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/run_options.h"

@@ -7,7 +7,7 @@
 
 #include "engine/options.h"
 #include "eval/eval_report.h"
-#include "io/text/segment_reader.h"
+#include "io/segments/segment_reader.h"
 #include "pipeline/eval/calibrate.h"
 #include "pipeline/run/progress.h"
 #include "pipeline/run/run_options.h"

@@ -5,7 +5,7 @@
 
 #include "engine/engine.h"
 #include "engine/options.h"
-#include "model/edge_roles.h"
+#include "model/scores/edge_roles.h"
 
 namespace semicrf {
 

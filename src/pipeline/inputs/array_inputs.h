@@ -10,7 +10,7 @@
 
 #include "io/arrays/npy_reader.h"
 #include "io/arrays/npz_reader.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/arguments/input_argument.h"
 
 namespace semicrf {
 

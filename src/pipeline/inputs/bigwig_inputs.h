@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "io/text/chrom_sizes.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/arguments/input_argument.h"
 #include "pipeline/run/run_options.h"
 
 namespace semicrf {

@@ -8,7 +8,7 @@
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
 #include "model/describe.h"
-#include "pipeline/inputs/track_steps.h"
+#include "pipeline/inputs/arguments/track_steps.h"
 
 namespace semicrf {
 namespace {

@@ -8,11 +8,11 @@
 #include "core/units.h"
 #include "io/params/training_record.h"
 #include "io/text/region.h"
+#include "pipeline/inputs/arguments/input_argument.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/inputs/arguments/lacking_tracks.h"
 #include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/bigwig_inputs.h"
-#include "pipeline/inputs/input_argument.h"
-#include "pipeline/inputs/input_arguments.h"
-#include "pipeline/inputs/lacking_tracks.h"
 #include "pipeline/inputs/sequence_scan.h"
 
 namespace semicrf {
@@ -529,9 +529,9 @@ InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine*
   request.want_mean = state_->parameters.centering == Centering::kMean;
   request.threads = scores.threads;
   std::optional<SequenceScan> on_device;
-  if (engine != nullptr && request.want_mean &&
+  if (engine != nullptr && (request.want_mean || scores.rows->can_miss()) &&
       make_pieces(pieces) == std::vector<BinRange>{{0, scores.rows->rows()}})
-    on_device = scan_on_device(scores, *engine);
+    on_device = scan_on_device(scores, *engine, request.want_mean);
   SequenceScan found = on_device ? std::move(*on_device) : scan_sequence(*scores.rows, request);
   if (request.want_mean)
     scores.baseline = scores.heads ? scores.heads->mean_emissions(found.mean) : std::move(found.mean);

@@ -11,12 +11,12 @@
 #include "io/text/bin_location.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/provenance_header.h"
-#include "model/edge_roles.h"
 #include "model/parameters.h"
 #include "model/pieces.h"
-#include "pipeline/inputs/lacking_tracks.h"
+#include "model/scores/edge_roles.h"
+#include "pipeline/inputs/arguments/lacking_tracks.h"
+#include "pipeline/inputs/arguments/track_steps.h"
 #include "pipeline/inputs/piece_source.h"
-#include "pipeline/inputs/track_steps.h"
 #include "pipeline/run/run_options.h"
 
 namespace semicrf {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "model/host_projection.h"
+#include "model/scores/host_projection.h"
 
 namespace semicrf {
 namespace {
@@ -18,6 +18,15 @@ ScoreWindow empty_window(const SequenceScores& scores, std::int64_t begin, std::
   window.baseline = scores.baseline;
   window.subtract_position_max = scores.subtract_position_max;
   return window;
+}
+
+// Rows in place from `first` on; empty where there are none.
+ScoreArray in_place_from(const RowReader& reader, std::int64_t first) {
+  ScoreArray rows = reader.in_place();
+  const std::size_t skip = static_cast<std::size_t>(first) * reader.columns();
+  if (rows.f32 != nullptr) rows.f32 += skip;
+  if (rows.f64 != nullptr) rows.f64 += skip;
+  return rows;
 }
 
 class PieceSource : public ScoreSource {
@@ -134,18 +143,22 @@ std::uint64_t sequence_number(SequenceScores& scores, BinRange piece) {
 }
 
 std::optional<ScoreWindow> scores_in_place(const SequenceScores& scores, BinRange piece) {
-  if (scores.heads != nullptr) return std::nullopt;
   ScoreWindow window = empty_window(scores, 0, piece.size(), piece.size());
+  if (scores.heads != nullptr) {
+    if (scores.start != nullptr || scores.end != nullptr) return std::nullopt;
+    window.features = scores.heads->rows_for(0, piece.size(), piece.size());
+    window.features.wide = scores.precision == Precision::kDouble;
+    window.features.rows = in_place_from(*scores.rows, piece.begin);
+    if (window.features.rows.empty()) return std::nullopt;
+    return window;
+  }
   const std::pair<const RowReader*, ScoreArray*> arrays[] = {{scores.rows.get(), &window.emissions},
                                                              {scores.start.get(), &window.start_scores},
                                                              {scores.end.get(), &window.end_scores}};
   for (const auto& [reader, array] : arrays) {
     if (reader == nullptr) continue;
-    *array = reader->in_place();
+    *array = in_place_from(*reader, piece.begin);
     if (array->empty()) return std::nullopt;
-    const std::size_t skip = static_cast<std::size_t>(piece.begin) * reader->columns();
-    if (array->f32 != nullptr) array->f32 += skip;
-    if (array->f64 != nullptr) array->f64 += skip;
   }
   return window;
 }

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "engine/device_memory.h"
-#include "model/linear_heads.h"
 #include "model/pieces.h"
-#include "model/score_source.h"
-#include "pipeline/inputs/row_reader.h"
+#include "model/scores/linear_heads.h"
+#include "model/scores/score_source.h"
+#include "pipeline/inputs/rows/row_reader.h"
 
 namespace semicrf {
 
@@ -33,8 +33,8 @@ struct SequenceScores {
 // See ScoreWindow::sequence. A piece that is the whole sequence always gets the same number.
 std::uint64_t sequence_number(SequenceScores& scores, BinRange piece);
 
-// All scores of a piece where they lie in memory, not checked, without a sequence number; nothing where they
-// are made or copied.
+// All scores of a piece where they lie in memory, or the features that heads make them of, not checked,
+// without a sequence number; nothing where they are made or copied.
 std::optional<ScoreWindow> scores_in_place(const SequenceScores& scores, BinRange piece);
 
 // Positions are counted from the piece's first bin. Keeps a reference to `scores`. Gives features where there

@@ -4,7 +4,7 @@
 
 #include "core/parallel.h"
 #include "engine/device_memory.h"
-#include "model/centering.h"
+#include "model/scores/centering.h"
 
 namespace semicrf {
 namespace {
@@ -96,7 +96,7 @@ SequenceScan scan_sequence(RowReader& rows, const ScanRequest& request) {
   return Scanner(rows, request).run();
 }
 
-std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engine) {
+std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engine, bool want_mean) {
   constexpr std::int64_t kWorthwhile = 1 << 18;  // positions; fewer are added up before a copy has begun
   const std::int64_t length = scores.rows->rows();
   if (length < kWorthwhile) return std::nullopt;
@@ -106,14 +106,17 @@ std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engin
   whole->sequence = sequence_number(scores, all);
   scores.prefetch = engine.own_memory()->prefetch(*whole);
   if (!scores.prefetch) return std::nullopt;
-  const std::optional<BlockSums> sums = scores.prefetch->block_sums(kMaskScore);
-  if (!sums) {
+  SequenceScan scan;
+  std::optional<BlockSums> sums;
+  if (want_mean) sums = scores.prefetch->block_sums(kMaskScore);
+  if (want_mean ? !sums : !scores.prefetch->sound(length)) {
     scores.prefetch.reset();
     return std::nullopt;
   }
+  scores.rows->assume_checked(0, length);
+  if (!want_mean) return scan;
   SequenceMean mean(scores.rows->columns());
   mean.add(*sums, length);
-  SequenceScan scan;
   scan.mean = mean.mean();
   scan.masked = mean.masked();
   return scan;

@@ -26,10 +26,11 @@ struct SequenceScan {
 // Reads all rows once, unless nothing is asked for and nothing can be missing.
 SequenceScan scan_sequence(RowReader& rows, const ScanRequest& request);
 
-// The mean of a sequence that is one piece, from sums that the engine makes while it copies the scores to its
-// device, where it then finds them (SequenceScores::prefetch). The same digits. Nothing where rows do not lie
-// in memory as scores, where the engine has no device or too little room, where it is not worth it, or where
-// a score is not sound: then scan_sequence() says which.
-std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engine);
+// The same of a sequence that is one piece and lacks no value, and its mean if that is wanted, from sums that
+// the engine makes while it copies the scores or features to its device, where it then finds them
+// (SequenceScores::prefetch). The same digits. Nothing where rows do not lie in memory as scores or features,
+// where the engine has no device or too little room, where it is not worth it, or where a value is missing or
+// not sound: then scan_sequence() says which.
+std::optional<SequenceScan> scan_on_device(SequenceScores& scores, Engine& engine, bool want_mean);
 
 }  // namespace semicrf

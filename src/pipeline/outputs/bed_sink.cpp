@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/in_turns.h"
-#include "io/text/bed_writer.h"
+#include "io/segments/bed_writer.h"
 #include "pipeline/outputs/segment_sink.h"
 
 namespace semicrf {

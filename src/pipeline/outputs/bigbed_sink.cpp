@@ -6,8 +6,8 @@
 
 #include "io/bigwig/bigbed_writer.h"
 #include "io/bigwig/listed_chromosomes.h"
+#include "io/segments/segment_columns.h"
 #include "io/text/fixed_decimal.h"
-#include "io/text/segment_columns.h"
 #include "pipeline/outputs/segment_sink.h"
 
 namespace semicrf {

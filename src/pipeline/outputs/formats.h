@@ -13,10 +13,10 @@
 #include "io/bigwig/bbi_names.h"
 #include "io/bigwig/bigwig_reader.h"
 #include "io/json/multiqc_json.h"
-#include "io/text/bed_writer.h"
+#include "io/segments/bed_writer.h"
 #include "io/text/bedgraph_writer.h"
 #include "model/parameters.h"
-#include "pipeline/inputs/row_reader.h"
+#include "pipeline/inputs/rows/row_reader.h"
 #include "pipeline/outputs/sink.h"
 
 namespace semicrf {

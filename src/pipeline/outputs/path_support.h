@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "io/text/segment_support.h"
+#include "io/segments/segment_support.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/analyses/spooled_array.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "io/text/review_writer.h"
+#include "io/segments/review_writer.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/outputs/path_support.h"
 #include "pipeline/run/log.h"

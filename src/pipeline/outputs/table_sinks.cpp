@@ -1,7 +1,7 @@
 // Tables of what the posteriors say about the segments of the best path and about its boundaries.
 #include <memory>
 
-#include "io/text/segment_tables.h"
+#include "io/segments/segment_tables.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/outputs/path_support.h"
 

@@ -5,7 +5,7 @@
 
 #include "model/parameters.h"
 #include "pipeline/analyses/claims/claim.h"
-#include "pipeline/inputs/interval_file.h"
+#include "pipeline/inputs/statements/interval_file.h"
 
 namespace semicrf {
 

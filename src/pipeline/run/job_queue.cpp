@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "engine/batch.h"
-#include "model/edge_source.h"
-#include "model/host_projection.h"
+#include "model/scores/edge_source.h"
+#include "model/scores/host_projection.h"
 
 namespace semicrf {
 namespace {

@@ -1,5 +1,5 @@
-// What a run tells while it works. The program decides where the lines go (apps/logging). spdlog is included
-// in log.cpp alone, because its headers take seconds to compile.
+// What a run tells while it works. The program decides where the lines go (apps/console/logging). spdlog is
+// included in log.cpp alone, because its headers take seconds to compile.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "engine/options.h"
-#include "model/edge_source.h"
+#include "model/scores/edge_source.h"
 #include "pipeline/run/check_posteriors.h"
 #include "pipeline/run/stage_times.h"
 

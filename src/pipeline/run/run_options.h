@@ -8,8 +8,8 @@
 
 #include "engine/options.h"
 #include "io/json/multiqc_json.h"
-#include "model/edge_rule.h"
 #include "model/parameters.h"
+#include "model/scores/edge_rule.h"
 
 namespace semicrf {
 

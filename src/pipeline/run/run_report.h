@@ -12,7 +12,7 @@
 #include "io/text/bin_location.h"
 #include "model/parameters.h"
 #include "pipeline/analyses/piece_work.h"
-#include "pipeline/inputs/missing_values.h"
+#include "pipeline/inputs/rows/missing_values.h"
 #include "pipeline/run/stage_times.h"
 #include "segmentation/segment_counts.h"
 

@@ -9,7 +9,7 @@
 #include "core/compensated_sum.h"
 #include "core/score_window.h"
 #include "core/segment.h"
-#include "model/centred_scores.h"
+#include "model/scores/centred_scores.h"
 
 namespace semicrf {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/windows/window_plan.h"
 #include "pipeline/windows/window_reader.h"
 

@@ -9,7 +9,7 @@
 
 #include "engine/device_memory.h"
 #include "engine/engine.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 

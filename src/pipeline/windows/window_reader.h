@@ -8,16 +8,17 @@
 
 #include "engine/device_memory.h"
 #include "engine/engine.h"
-#include "model/host_projection.h"
-#include "model/score_source.h"
+#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 #include "pipeline/windows/window_plan.h"
 
 namespace semicrf {
 
-// Scores that lie in memory are on their way to the device from the beginning (Engine::prefetch); they are
-// checked where they arrived, and where that finds something, or nothing is known, the source checks them
-// itself and says what is wrong. Scores or features that are made when they are read can be read one window
-// ahead of their use, in a thread of its own, while the device computes.
+// Scores that lie in memory, or features, are on their way to the device from the beginning
+// (Engine::prefetch); they are checked where they arrived, and where that finds something, or nothing is
+// known, the source checks them itself and says what is wrong, or replaces what is missing. Scores or
+// features that are made when they are read can be read one window ahead of their use, in a thread of its
+// own, while the device computes.
 class WindowReader {
  public:
   // Whether engines that project get features in place of scores; not for forward(), whose windows are not
@@ -55,7 +56,7 @@ class WindowReader {
   }
   // Window n will be read next.
   void read_ahead(std::int64_t n) {
-    if (!reads_ahead_) return;
+    if (!reads_ahead_ || prefetch_) return;  // what is prefetched lies there, and is asked for by one thread
     ahead_of_ = n;
     ahead_ = std::async(std::launch::async, [this, n] { return read_now(n); });
   }
@@ -63,7 +64,13 @@ class WindowReader {
  private:
   ScoreWindow read_now(std::int64_t n) {
     const PositionRange range = plan_.read_range(n);
-    if (prefetch_ && prefetch_->sound(range.end)) source_.assume_checked(range.begin, range.end);
+    if (prefetch_) {
+      if (prefetch_->sound(range.end)) {
+        source_.assume_checked(range.begin, range.end);
+      } else {
+        prefetch_.reset();  // the source says what is wrong, or replaces it
+      }
+    }
     if (reads_ahead_) turn_ = 1 - turn_;
     ScoreBuffers& buffers = buffers_[turn_];
     return engine_.projects() && !for_forward_ ? source_.read(range.begin, range.end, buffers)

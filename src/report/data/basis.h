@@ -9,7 +9,7 @@
 #include "core/segment.h"
 #include "draw/svg.h"
 #include "io/params/params_json.h"
-#include "io/text/segmentation.h"
+#include "io/segments/segmentation.h"
 #include "pipeline/inputs/input_set.h"
 #include "report/report_options.h"
 #include "segmentation/label_summary.h"

@@ -11,7 +11,7 @@
 #include "io/text/sha256.h"
 #include "io/text/text_lines.h"
 #include "pipeline/eval/eval_input.h"
-#include "pipeline/inputs/input_argument.h"
+#include "pipeline/inputs/arguments/input_argument.h"
 
 namespace semicrf {
 namespace {

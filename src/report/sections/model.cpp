@@ -5,7 +5,7 @@
 #include "core/units.h"
 #include "draw/heat_map.h"
 #include "draw/number_text.h"
-#include "model/centering.h"
+#include "model/scores/centering.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {

@@ -1,5 +1,5 @@
 // The true segmentation: a BED file with a label in column 4, or a file with times
-// (io/text/segment_reader.h).
+// (io/segments/segment_reader.h).
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "io/text/segment_reader.h"
+#include "io/segments/segment_reader.h"
 #include "model/bin_labels.h"
 #include "model/parameters.h"
 #include "train/data/label_evidence.h"

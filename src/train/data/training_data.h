@@ -7,7 +7,7 @@
 
 #include "core/segment.h"
 #include "io/text/bin_location.h"
-#include "model/edge_roles.h"
+#include "model/scores/edge_roles.h"
 #include "train/data/label_evidence.h"
 
 namespace semicrf {

@@ -10,7 +10,7 @@
 #include "io/label_name.h"
 #include "io/text/chrom_sizes.h"
 #include "model/bin_labels.h"
-#include "pipeline/inputs/input_arguments.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/inputs/input_set.h"
 #include "pipeline/run/piece_stream.h"
 #include "train/data/step_check.h"

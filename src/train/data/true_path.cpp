@@ -10,7 +10,7 @@
 #include "core/parallel.h"
 #include "core/sizes.h"
 #include "io/json/json_document.h"
-#include "model/centred_scores.h"
+#include "model/scores/centred_scores.h"
 
 namespace semicrf {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "core/chain_model.h"
 #include "core/score_window.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "train/data/label_evidence.h"
 
 namespace semicrf {

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "core/parallel.h"
-#include "model/linear_heads.h"
+#include "model/scores/linear_heads.h"
 
 #define SEMICRF_INLINE __attribute__((always_inline)) inline
 

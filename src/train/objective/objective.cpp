@@ -12,7 +12,7 @@
 #include "core/parallel.h"
 #include "engine/batch.h"
 #include "engine/options.h"
-#include "model/linear_heads.h"
+#include "model/scores/linear_heads.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
 #include "train/objective/piece_batch.h"

@@ -4,8 +4,8 @@
 #include <optional>
 #include <utility>
 
-#include "model/edge_source.h"
-#include "model/host_projection.h"
+#include "model/scores/edge_source.h"
+#include "model/scores/host_projection.h"
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
 

@@ -1,8 +1,8 @@
 // Pieces on their way through an engine: what it is given of each, and what becomes of its answer.
 //
 // An engine that projects (Engine::projects) is given features, and gives sums of features over positions. To
-// the other engines go scores that the host made of the features (model/host_projection), and the posteriors
-// of every position come back.
+// the other engines go scores that the host made of the features (model/scores/host_projection), and the
+// posteriors of every position come back.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/batch.h"
-#include "model/linear_heads.h"
-#include "model/score_source.h"
+#include "model/scores/linear_heads.h"
+#include "model/scores/score_source.h"
 #include "train/objective/head_gradient.h"
 #include "train/objective/objective.h"
 

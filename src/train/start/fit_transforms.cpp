@@ -5,9 +5,9 @@
 
 #include "core/error.h"
 #include "io/json/json_document.h"
-#include "model/feature_transform.h"
-#include "pipeline/inputs/lacking_tracks.h"
-#include "pipeline/inputs/missing_values.h"
+#include "model/scores/feature_transform.h"
+#include "pipeline/inputs/arguments/lacking_tracks.h"
+#include "pipeline/inputs/rows/missing_values.h"
 
 namespace semicrf {
 namespace {

@@ -13,7 +13,7 @@
 #include "lab/semirings/standard.h"
 #include "lab/tables/table.h"
 #include "lab/tests/enumerate_edges.h"
-#include "model/duration.h"
+#include "model/durations/duration.h"
 
 namespace semicrf::lab {
 namespace {

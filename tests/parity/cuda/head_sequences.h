@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "model/linear_heads.h"
+#include "model/scores/linear_heads.h"
 #include "support/random_heads.h"
 #include "support/random_models.h"
 

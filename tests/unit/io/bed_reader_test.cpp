@@ -1,4 +1,4 @@
-#include "io/text/bed_reader.h"
+#include "io/segments/bed_reader.h"
 
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-#include "io/text/bed_writer.h"
+#include "io/segments/bed_writer.h"
 
 #include <set>
 

@@ -1,4 +1,4 @@
-#include "io/text/review_writer.h"
+#include "io/segments/review_writer.h"
 
 #include "support/catch.h"
 #include "support/temp_folder.h"

@@ -1,4 +1,4 @@
-#include "io/text/segment_reader.h"
+#include "io/segments/segment_reader.h"
 
 #include "core/error.h"
 #include "support/catch.h"

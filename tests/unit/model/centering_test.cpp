@@ -1,4 +1,4 @@
-#include "model/centering.h"
+#include "model/scores/centering.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "model/duration.h"
+#include "model/durations/duration.h"
 
 #include <cmath>
 #include <string>

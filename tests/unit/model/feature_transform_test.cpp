@@ -1,4 +1,4 @@
-#include "model/feature_transform.h"
+#include "model/scores/feature_transform.h"
 
 #include <cmath>
 #include <limits>

@@ -1,11 +1,11 @@
-#include "model/linear_heads.h"
+#include "model/scores/linear_heads.h"
 
 #include <algorithm>
 #include <cmath>
 #include <random>
 
-#include "model/centred_scores.h"
-#include "model/host_projection.h"
+#include "model/scores/centred_scores.h"
+#include "model/scores/host_projection.h"
 #include "support/catch.h"
 #include "support/random_heads.h"
 

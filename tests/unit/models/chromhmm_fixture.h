@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/error.h"
-#include "model/chromhmm.h"
+#include "model/exchange/chromhmm.h"
 
 namespace semicrf::test {
 

@@ -1,5 +1,5 @@
 // Models of ChromHMM as parameters and back, against the recursion of the hidden Markov model itself.
-#include "model/chromhmm.h"
+#include "model/exchange/chromhmm.h"
 
 #include <algorithm>
 #include <cmath>
@@ -7,9 +7,9 @@
 #include <random>
 #include <utility>
 
-#include "model/explicit_durations.h"
-#include "model/fit_durations.h"
-#include "model/linear_heads.h"
+#include "model/durations/explicit_durations.h"
+#include "model/durations/fit_durations.h"
+#include "model/scores/linear_heads.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
 #include "unit/models/chromhmm_fixture.h"

@@ -6,7 +6,7 @@
 #include <tuple>
 
 #include "engine/options.h"
-#include "model/edge_source.h"
+#include "model/scores/edge_source.h"
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/analyses/piece_work.h"
 #include "support/catch.h"

@@ -1,4 +1,4 @@
-#include "pipeline/inputs/missing_values.h"
+#include "pipeline/inputs/rows/missing_values.h"
 
 #include "support/catch.h"
 

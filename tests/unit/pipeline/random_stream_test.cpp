@@ -1,5 +1,5 @@
 // Random numbers by place: the generator's published vectors, distributions, independence of streams.
-#include "pipeline/inputs/random_stream.h"
+#include "pipeline/inputs/rows/random_stream.h"
 
 #include <cmath>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "pipeline/inputs/track_pattern.h"
+#include "pipeline/inputs/arguments/track_pattern.h"
 
 #include "core/error.h"
 #include "support/catch.h"

@@ -9,7 +9,7 @@
 #include "engine/device_memory.h"
 #include "engine/engine.h"
 #include "engine/options.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "support/catch.h"

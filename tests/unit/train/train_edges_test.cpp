@@ -6,7 +6,7 @@
 #include <numeric>
 #include <random>
 
-#include "model/duration.h"
+#include "model/durations/duration.h"
 #include "support/catch.h"
 #include "train/fit/lbfgs_fit.h"
 #include "train/fit/training_problem.h"

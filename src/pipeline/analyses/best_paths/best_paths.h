@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/options.h"
-#include "model/edge_roles.h"
+#include "model/scores/edge_roles.h"
 #include "pipeline/analyses/best_paths/path_ranking.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "pipeline/windows/window_loop.h"

@@ -14,7 +14,7 @@
 
 #include "core/chain_model.h"
 #include "core/compensated_sum.h"
-#include "model/centred_scores.h"
+#include "model/scores/centred_scores.h"
 #include "pipeline/analyses/draws/forward_rows.h"
 
 namespace semicrf {

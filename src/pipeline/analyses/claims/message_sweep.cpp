@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "model/centred_scores.h"
-#include "model/host_projection.h"
+#include "model/scores/centred_scores.h"
+#include "model/scores/host_projection.h"
 
 namespace semicrf {
 namespace {

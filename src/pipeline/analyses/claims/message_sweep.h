@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/claims/message_rows.h"
 #include "pipeline/windows/window_loop.h"
 

@@ -6,8 +6,8 @@
 #include <cstdint>
 
 #include "core/chain_model.h"
-#include "model/host_projection.h"
-#include "model/score_source.h"
+#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 
 namespace semicrf {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/parallel.h"
-#include "model/centred_scores.h"
+#include "model/scores/centred_scores.h"
 
 namespace semicrf {
 namespace {

@@ -8,8 +8,8 @@
 #include <stdexcept>
 
 #include "core/chain_model.h"
-#include "model/host_projection.h"
-#include "model/score_source.h"
+#include "model/scores/host_projection.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/constraints/constraint.h"
 
 namespace semicrf {

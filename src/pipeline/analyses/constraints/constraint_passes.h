@@ -7,7 +7,7 @@
 #include <span>
 
 #include "engine/engine.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/constraints/constrained_source.h"
 #include "pipeline/windows/window_loop.h"
 

@@ -9,9 +9,9 @@
 #include "core/compensated_sum.h"
 #include "core/segment.h"
 #include "engine/engine.h"
-#include "model/centred_scores.h"
+#include "model/scores/centred_scores.h"
 #include "pipeline/analyses/draws/forward_rows.h"
-#include "pipeline/inputs/random_stream.h"
+#include "pipeline/inputs/rows/random_stream.h"
 
 namespace semicrf {
 

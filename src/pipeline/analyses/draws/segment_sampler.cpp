@@ -5,7 +5,7 @@
 #include "engine/device_memory.h"
 #include "pipeline/analyses/draws/draw_tracer.h"
 #include "pipeline/analyses/draws/forward_rows.h"
-#include "pipeline/inputs/random_stream.h"
+#include "pipeline/inputs/rows/random_stream.h"
 #include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {

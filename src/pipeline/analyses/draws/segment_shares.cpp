@@ -6,7 +6,7 @@
 
 #include "core/compensated_sum.h"
 #include "engine/device_memory.h"
-#include "model/centred_scores.h"
+#include "model/scores/centred_scores.h"
 #include "pipeline/analyses/draws/forward_rows.h"
 
 namespace semicrf {

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "engine/engine.h"
-#include "model/edge_roles.h"
-#include "model/score_source.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/spooled_array.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
 #include "pipeline/windows/window_loop.h"

@@ -8,8 +8,8 @@
 
 #include "core/chain_model.h"
 #include "engine/engine.h"
-#include "model/edge_roles.h"
-#include "model/score_source.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/intervals/repeated_starts.h"
 #include "pipeline/analyses/intervals/start_interval.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"

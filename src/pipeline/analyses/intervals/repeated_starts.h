@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
-#include "io/text/segment_support.h"
+#include "io/segments/segment_support.h"
 #include "pipeline/analyses/claims/duration_weights.h"
 #include "pipeline/analyses/claims/local_chain.h"
 #include "pipeline/analyses/claims/message_sweep.h"

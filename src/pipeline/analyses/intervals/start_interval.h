@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "io/text/segment_support.h"
+#include "io/segments/segment_support.h"
 
 namespace semicrf {
 

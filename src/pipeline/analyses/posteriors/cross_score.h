@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "model/host_projection.h"
+#include "model/scores/host_projection.h"
 #include "pipeline/analyses/posteriors/expected_score.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 

@@ -6,7 +6,7 @@
 
 #include "core/initial_term.h"
 #include "core/parallel.h"
-#include "model/centred_scores.h"
+#include "model/scores/centred_scores.h"
 
 namespace semicrf {
 namespace {

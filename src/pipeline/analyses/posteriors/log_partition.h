@@ -2,7 +2,7 @@
 #pragma once
 
 #include "engine/engine.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/windows/window_loop.h"
 
 namespace semicrf {

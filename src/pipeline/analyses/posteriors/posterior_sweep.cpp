@@ -140,10 +140,11 @@ class Sweep {
   // the true one of its right neighbour; otherwise it is computed again from that. True: all stand.
   bool prove_backward() {
     const double tolerance = engine_.grid().tolerance;
+    const std::vector<int> twins = edge_twins(engine_.model(), Direction::kBackward);
     bool all = true;
     for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {
       const BoundaryState& truth = window(n + 1).left_backward;
-      if (agreement(truth, window(n).right_warmed, tolerance, engine_.precision())) continue;
+      if (agreement(truth, window(n).right_warmed, tolerance, engine_.precision(), twins)) continue;
       all = false;
       compute(n, loop_.read(n), &truth, nullptr);
       window(n).chunks.back().repaired = true;

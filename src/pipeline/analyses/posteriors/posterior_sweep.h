@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "model/edge_roles.h"
-#include "model/score_source.h"
+#include "model/scores/edge_roles.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
 #include "pipeline/windows/window_loop.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/batch.h"
 #include "engine/engine.h"
-#include "model/score_source.h"
+#include "model/scores/score_source.h"
 #include "pipeline/analyses/viterbi/segment_list.h"
 #include "pipeline/windows/window_loop.h"
 

@@ -1,0 +1,134 @@
+// semicrf bench: speed and accuracy on this machine.
+#include "pipeline/bench/bench.h"
+
+#include <memory>
+
+#include "apps/commands.h"
+#include "apps/console/logging.h"
+#include "apps/console/print.h"
+#include "apps/options/common_options.h"
+#include "core/error.h"
+#include "pipeline/bench/io_bench.h"
+
+namespace semicrf {
+namespace {
+
+struct BenchArguments {
+  EngineArguments engine;
+  std::string workload;  // --workload; empty: not given
+  BenchWorkload shape;
+  std::string operation = "all";
+  int repeats = 3;
+  std::uint64_t seed = 1;
+  bool check = false;
+  bool io_only = false;
+  InputOptions input;
+  std::string output;
+};
+
+void bench_io(const BenchArguments& arguments) {
+  IoBenchOptions options;
+  options.repeats = arguments.repeats;
+  options.decode.run.input = arguments.input;
+  options.decode.run.engine = engine_options(arguments.engine);
+  options.decode.run.version = SEMICRF_VERSION;
+  options.decode.output = arguments.output;
+  run_io_bench(options, [](const std::string& line) { print(line + "\n"); });
+}
+
+std::vector<BenchWorkload> workloads_of(const BenchArguments& arguments) {
+  const BenchWorkload& shape = arguments.shape;
+  const bool sized = shape.max_duration > 0 || shape.num_labels > 0;
+  if (!arguments.workload.empty() && arguments.workload != "normal") {
+    if (sized || shape.log_tail < 0 || shape.score_scale != 1)
+      throw UsageError("--workload " + arguments.workload +
+                       " has its own K, C, tails and scores; of the shape only -T can be given");
+    BenchWorkload real = real_workload(arguments.workload);
+    if (shape.length > 0) real.length = shape.length;
+    return {real};
+  }
+  const int given =
+      (shape.length > 0 ? 1 : 0) + (shape.max_duration > 0 ? 1 : 0) + (shape.num_labels > 0 ? 1 : 0);
+  if (given != 0 && given != 3) throw UsageError("-T, -K and -C must be given together");
+  if (given == 3) return {shape};
+  std::vector<BenchWorkload> workloads = standard_workloads();
+  for (BenchWorkload& workload : workloads) workload.score_scale = shape.score_scale;
+  return workloads;
+}
+
+void bench(const BenchArguments& arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  const int files = (arguments.input.parameters.empty() ? 0 : 1) + (arguments.input.inputs.empty() ? 0 : 1) +
+                    (arguments.output.empty() ? 0 : 1);
+  if (files != (arguments.io_only ? 3 : 0))
+    throw UsageError("--io-only, -p, -o and INPUT must be given together");
+  if (arguments.io_only) return bench_io(arguments);
+  BenchOptions options;
+  options.engine = engine_options(arguments.engine);
+  options.repeats = arguments.repeats;
+  options.seed = arguments.seed;
+  const auto wanted = [&](const char* operation) {
+    return arguments.operation == "all" || arguments.operation == operation;
+  };
+  options.viterbi = wanted("viterbi");
+  options.posterior = wanted("posterior");
+  options.gradient = wanted("gradient");
+  options.check = arguments.check;
+  options.workloads = workloads_of(arguments);
+  run_bench(options, [](const std::string& line) { print(line + "\n"); });
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "bench", "Measure speed and accuracy of the engines on random data.",
+      "Output: JSON lines on standard output, one per workload, operation\n"
+      "(viterbi_sweep leaves the traceback out) and number of threads (1 and -t).\n"
+      "fallbacks_per_block: which share of the blocks of 16 positions of each pass left the fast\n"
+      "path. Speed on N(0,1) scores says little of data on which that share is large.\n");
+  const auto arguments = std::make_shared<BenchArguments>();
+  add_engine_options(*command, arguments->engine);
+  command
+      ->add_option(
+          "-T,--positions", arguments->shape.length,
+          "number of positions; give -T, -K and -C for one workload of your own, -T alone for another\n"
+          "length of a real one (of each sequence)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("-K,--max-duration", arguments->shape.max_duration, "longest segment in positions")
+      ->check(CLI::PositiveNumber);
+  command->add_option("-C,--labels", arguments->shape.num_labels, "number of labels")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--log-tail", arguments->shape.log_tail, "with -T: a tail on every label; its log q")
+      ->check(CLI::Range(-100.0, -1e-9));
+  command
+      ->add_option("--score-scale", arguments->shape.score_scale,
+                   "standard deviation of normal scores; log-likelihoods are as large as 10 to 100")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_choice(*command, "--workload", arguments->workload,
+             "normal: N(0,1) scores of several shapes, or of -T, -K and -C (the default). Drawn with the\n"
+             "statistics of real data: chr11 (chromatin states), yeast (genes), speech (32 x 300 frames)",
+             {"normal", "chr11", "yeast", "speech"});
+  add_choice(*command, "--operation", arguments->operation, "viterbi, posterior, gradient or all",
+             {"viterbi", "posterior", "gradient", "all"});
+  command->add_option("--repeats", arguments->repeats, "runs of each operation; the median is reported")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command->add_option("--seed", arguments->seed, "seed of the random numbers")->capture_default_str();
+  command->add_flag("--check", arguments->check,
+                    "also compare the results with those of the reference engine (slow)");
+  command
+      ->add_flag("--io-only", arguments->io_only,
+                 "measure reading the inputs and copying them to the device, and a whole decode beside it")
+      ->group("Input and output");
+  command->add_option("-p,--params", arguments->input.parameters, "with --io-only: parameter file")
+      ->group("Input and output");
+  command->add_option("-o,--output", arguments->output, "with --io-only: the BED file to write")
+      ->group("Input and output");
+  command->add_option("INPUT", arguments->input.inputs, "with --io-only: one or more NPY arrays of scores")
+      ->group("Input and output");
+  command->callback([arguments] { bench(*arguments); });
+}
+
+}  // namespace semicrf

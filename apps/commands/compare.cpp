@@ -1,0 +1,157 @@
+// semicrf compare: segmentations of several samples against each other.
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/console/logging.h"
+#include "apps/options/common_options.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "io/bigwig/bbi_names.h"
+#include "io/files/output_file.h"
+#include "io/segments/segment_reader.h"
+#include "io/text/chrom_sizes.h"
+#include "io/text/label_track_files.h"
+#include "segmentation/agreement.h"
+#include "segmentation/difference_files.h"
+
+namespace semicrf {
+namespace {
+
+struct CompareArguments {
+  std::vector<std::string> samples, posteriors;
+  std::string output = "-", jaccard, switches, regions, disagreement, chrom_sizes;
+};
+
+std::vector<Sample> read_samples(const CompareArguments& arguments) {
+  std::vector<Sample> samples;
+  std::set<std::string> names;
+  for (const std::string& argument : arguments.samples) {
+    std::string path = argument;
+    const std::string name = take_file_name(path);
+    if (!names.insert(name).second)
+      throw UsageError("two samples are named '" + name + "'", "name them: NAME=PATH");
+    samples.push_back({name, read_segmentation(path)});
+  }
+  return samples;
+}
+
+std::vector<std::vector<LabelTrack>> read_posteriors(const CompareArguments& arguments,
+                                                     const std::vector<Sample>& samples) {
+  std::vector<std::vector<LabelTrack>> tracks;
+  for (std::size_t s = 0; s < samples.size(); ++s)
+    tracks.push_back(read_label_tracks(arguments.posteriors[s], samples[s].segmentation));
+  return tracks;
+}
+
+// What the names of outputs say of their formats.
+void check_formats(const CompareArguments& arguments) {
+  for (const std::string& path : {arguments.output, arguments.jaccard, arguments.switches})
+    if (is_indexed_name(path))
+      throw UsageError(path + ": this table is text, and can be neither bigWig nor bigBed",
+                       "give a name ending in .tsv");
+  if (is_bigwig_name(arguments.regions))
+    throw UsageError(arguments.regions + ": regions are written as BED or bigBed, not as bigWig",
+                     "give a name ending in .bed or .bb");
+  if (is_bigbed_name(arguments.disagreement))
+    throw UsageError(
+        arguments.disagreement + ": the probability is written as bedGraph or bigWig, not as bigBed",
+        "give a name ending in .bedgraph or .bw");
+  const std::string& indexed = is_bigbed_name(arguments.regions) ? arguments.regions : arguments.disagreement;
+  if (is_indexed_name(indexed) && arguments.chrom_sizes.empty())
+    throw UsageError(
+        indexed + ": bigWig and bigBed files hold the lengths of chromosomes, which BED files lack",
+        "give --chrom-sizes FILE");
+}
+
+void check_arguments(const CompareArguments& arguments) {
+  if (arguments.samples.size() < 2)
+    throw UsageError("one segmentation has nothing to be compared with", "give two or more");
+  if (arguments.disagreement.empty() != arguments.posteriors.empty())
+    throw UsageError("--disagreement and --labels belong together",
+                     "give --labels PREFIX for every sample, in their order, and --disagreement FILE");
+  if (!arguments.posteriors.empty() && arguments.posteriors.size() != arguments.samples.size())
+    throw UsageError("--labels is given " + std::to_string(arguments.posteriors.size()) + " times for " +
+                         std::to_string(arguments.samples.size()) + " samples",
+                     "give it once for every sample, in their order");
+  check_formats(arguments);
+  std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
+  for (const std::string& path :
+       {arguments.jaccard, arguments.switches, arguments.regions, arguments.disagreement})
+    if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
+  std::vector<std::string> inputs;
+  for (const std::string& argument : arguments.samples) {
+    std::string path = argument;
+    take_sequence_name(path);
+    inputs.push_back(path);
+  }
+  for (const std::string& prefix : arguments.posteriors)
+    for (const auto& [label, path] : label_track_files(prefix)) inputs.push_back(path);
+  if (!arguments.chrom_sizes.empty()) inputs.push_back(arguments.chrom_sizes);
+  check_outputs(outputs, inputs);
+}
+
+void compare(const CompareArguments& arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  check_arguments(arguments);
+  const std::vector<Sample> samples = read_samples(arguments);
+  std::vector<ChromInfo> listed;
+  if (is_indexed_name(arguments.regions) || is_indexed_name(arguments.disagreement))
+    listed = listed_chromosomes(samples, read_chrom_sizes(arguments.chrom_sizes));
+  std::vector<std::vector<LabelTrack>> posteriors;
+  if (!arguments.disagreement.empty()) posteriors = read_posteriors(arguments, samples);
+  const Agreement agreement = compare_samples(samples);
+  if (const std::vector<std::string> partial = partial_labels(samples, agreement.labels); !partial.empty())
+    spdlog::warn("labels that not all samples have: {} [labels-differ]", joined(partial, "; "));
+  write_whole_output(arguments.output, pairs_text(samples, agreement));
+  if (!arguments.jaccard.empty()) write_whole_output(arguments.jaccard, jaccard_text(samples, agreement));
+  if (!arguments.switches.empty()) write_whole_output(arguments.switches, switches_text(samples, agreement));
+  if (!arguments.regions.empty()) write_differences(arguments.regions, samples, agreement, listed);
+  if (!arguments.disagreement.empty())
+    write_disagreement(arguments.disagreement, samples, agreement.labels, posteriors, listed);
+}
+
+}  // namespace
+
+void add_compare_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "compare", "Compare the segmentations of several samples over one genome.",
+      "What some sample does not cover is left out; of a pair, what one of the two does not.\n\n"
+      "Outputs, tab-separated with a line of names:\n"
+      "  -o FILE              a line per pair: bases that both cover, bases with the same label, their "
+      "share\n"
+      "  --jaccard FILE       a line per pair and label: bases in each, in both, in either, both over "
+      "either\n"
+      "  --switches FILE      a line per pair and two different labels: bases with one here and the other "
+      "there\n"
+      "  --regions FILE       BED: where not all samples have the same label, widest first; column 4 has "
+      "the\n"
+      "                       labels in the order of the samples, with | between them; bigBed sorted by\n"
+      "                       position when FILE ends in .bb\n"
+      "  --disagreement FILE  bedGraph: the probability that not all samples have the same label, by the\n"
+      "                       label posteriors of --labels; bigWig when FILE ends in .bw\n");
+  const auto arguments = std::make_shared<CompareArguments>();
+  command
+      ->add_option("SEGMENTS", arguments->samples,
+                   "two or more [name=]PATH of BED or bigBed files with labels in column 4")
+      ->required();
+  add_repeatable(
+      *command, "--labels", arguments->posteriors,
+      "prefix of the label posteriors of a sample (posterior --labels-out PREFIX), in the order of "
+      "the samples")
+      ->type_name("PREFIX");
+  command->add_option("-o,--output", arguments->output, "table of pairs; - for standard output (default)");
+  command->add_option("--jaccard", arguments->jaccard, "table of labels to write");
+  command->add_option("--switches", arguments->switches, "table of switches to write");
+  command->add_option("--regions", arguments->regions, "BED or bigBed file of differences to write");
+  command->add_option("--disagreement", arguments->disagreement, "bedGraph or bigWig to write");
+  command->add_option("-g,--chrom-sizes", arguments->chrom_sizes,
+                      "lengths of chromosomes, for bigWig and bigBed: two columns, or a .fai index");
+  command->callback([arguments] { compare(*arguments); });
+}
+
+}  // namespace semicrf

@@ -1,0 +1,201 @@
+// semicrf decode: the best segmentation, by one of two rules.
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <optional>
+
+#include "apps/commands.h"
+#include "apps/options/common_options.h"
+#include "apps/options/run_or_plan.h"
+#include "core/error.h"
+#include "pipeline/analyses/best_paths/best_paths.h"
+#include "pipeline/run/run.h"
+
+namespace semicrf {
+namespace {
+
+struct DecodeArguments {
+  CommonArguments common;
+  MultiqcTarget multiqc;
+  std::string posterior, table, boundaries, review, score = "auto", rule = "viterbi";
+  std::optional<double> gamma;
+  std::optional<double> interval_level;
+  std::optional<std::int64_t> review_top;
+  int best = 1;
+  bool merge_adjacent = false;
+  bool extra_columns = false;
+  bool no_entropy = false;
+  HubOptions hub;
+};
+
+// One line, without white space where it is a word.
+void check_hub_text(const char* option, const std::string& text, bool is_word) {
+  for (const char c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || (is_word && c == ' '))
+      throw UsageError(std::string(option) + " must be " + (is_word ? "a word" : "one line"));
+}
+
+HubOptions hub_options(const DecodeArguments& arguments) {
+  const HubOptions& hub = arguments.hub;
+  if (hub.folder.empty()) {
+    if (!hub.genome.empty() || !hub.email.empty())
+      throw UsageError("--hub-genome and --hub-email belong to --hub", "add --hub DIR");
+    return hub;
+  }
+  if (hub.genome.empty())
+    throw UsageError("--hub needs the genome's name in the browser", "add --hub-genome, for example hg38");
+  if (hub.name.empty()) throw UsageError("--hub-name is empty");
+  check_hub_text("--hub-genome", hub.genome, true);
+  check_hub_text("--hub-email", hub.email, true);
+  check_hub_text("--hub-name", hub.name, false);
+  return hub;
+}
+
+void decode(const DecodeArguments& arguments) {
+  DecodeOptions options;
+  require_inputs(arguments.common.input, "INPUT");
+  options.run = run_options(arguments.common);
+  options.hub = hub_options(arguments);
+  options.output = output_path(arguments.common, "segments.bed");
+  const bool hub_alone = arguments.common.output.empty() && arguments.common.prefix.empty();
+  if (!options.hub.folder.empty() && hub_alone) options.output.clear();
+  options.run.multiqc = multiqc_target(arguments.multiqc, options.output);
+  options.best = arguments.best;
+  options.posterior_path = arguments.posterior;
+  options.table_path = arguments.table;
+  options.boundaries_path = arguments.boundaries;
+  options.interval_level = arguments.interval_level;
+  options.review_path = arguments.review;
+  options.review_top = arguments.review_top;
+  if (arguments.score != "auto")
+    options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
+  options.rule = arguments.rule == "posterior" ? PathRule::kPosterior : PathRule::kViterbi;
+  options.gamma = arguments.gamma;
+  options.entropy = !arguments.no_entropy;
+  options.merge_adjacent = arguments.merge_adjacent;
+  options.extra_columns = arguments.extra_columns;
+  run_or_plan(arguments.common, options, run_decode, plan_decode);
+}
+
+}  // namespace
+
+void add_decode_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "decode", "Find the best segmentation and write it as BED.",
+      "Outputs:\n"
+      "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; the score is\n"
+      "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0;\n"
+      "                    bigBed when FILE ends in .bb, with p_label, p_start and p_end behind them where\n"
+      "                    posteriors are computed, and with p_segment by --extra-columns;\n"
+      "                    with --best N and -o out.bed: out.1.bed ... out.N.bed, the best first, with the\n"
+      "                    score 0 and only as many files as there are segmentations. Of several regions or\n"
+      "                    chromosomes, out.R.bed has the R-th best of each that has so many. --stats has\n"
+      "                    the score and log_probability = ln P(segmentation) of each\n"
+      "  --table FILE      a line per segment, columns separated by tabs: chrom start end label;\n"
+      "                    p_label, the mean of P(label|bin); p_segment, P(exactly this segment), or . for "
+      "one\n"
+      "                    that --merge-adjacent joined; p_start and p_end, P(a segment of this label "
+      "starts\n"
+      "                    at its start; ends at its end)\n"
+      "  --boundaries FILE a line per boundary of the path: chrom position, the labels from and to, p = P(a\n"
+      "                    segment of the second label starts there), lower and upper: positions between\n"
+      "                    which one does with the probability of --intervals\n"
+      "  --review FILE     the uncertain boundaries, of which the interval is wider than one bin or "
+      "missing,\n"
+      "                    for a look at each, BED9: chrom, start and end of the interval, FROM>TO, 1000 x "
+      "p,\n"
+      "                    ., the bin of the boundary, colour of TO. First those without an interval (start\n"
+      "                    and end are those of the two segments beside them), then the others, and of both\n"
+      "                    the widest first. They are not sorted by position, so that --write-index leaves\n"
+      "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
+      "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
+      "  --hub DIR         a track hub of the UCSC genome browser (hub.txt, genomes.txt, trackDb.txt), with\n"
+      "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, and igv_session.xml.\n"
+      "                    DIR is made where it is missing; without -o and --prefix there is no other file\n"
+      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
+          multiqc_help() + shared_outputs_help());
+  const auto arguments = std::make_shared<DecodeArguments>();
+  add_common_options(*command, arguments->common);
+  add_choice(*command, "--rule", arguments->rule,
+             "which segmentation: viterbi, the most probable one; or posterior, the labels that are expected "
+             "to be right at most bins, among those whose changes of label the model allows",
+             {"viterbi", "posterior"});
+  command
+      ->add_option("--gamma", arguments->gamma,
+                   "with --rule posterior: what an expected boundary counts beside an expected bin (default: "
+                   "0)")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            double weight = 0;
+            return CLI::detail::lexical_cast(text, weight) && std::isfinite(weight) && weight >= 0
+                       ? std::string()
+                       : "must be a number of at least 0, not '" + text + "'";
+          },
+          ""));
+  command
+      ->add_option("--best", arguments->best,
+                   "write the N best segmentations, all different, each to a file of its own (1 to " +
+                       std::to_string(kMostBestPaths) + ")")
+      ->check(CLI::Range(1, kMostBestPaths))
+      ->capture_default_str();
+  add_entropy_option(*command, arguments->no_entropy);
+  add_multiqc_options(*command, arguments->multiqc);
+  command->add_option("--posterior", arguments->posterior,
+                      "also write the boundary posterior (bedGraph) to this file");
+  command->add_option("--table", arguments->table, "also write a table of the segments (TSV) to this file");
+  command->add_option("--boundaries", arguments->boundaries,
+                      "also write a table of the boundaries (TSV) to this file");
+  command->add_option("--review", arguments->review,
+                      "also write the uncertain boundaries (BED), the least certain first, to this file");
+  command
+      ->add_option("--review-top", arguments->review_top,
+                   "only the first N lines of --review, those of the least certain boundaries (default: all)")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            std::int64_t lines = 0;
+            return CLI::detail::lexical_cast(text, lines) && lines >= 1
+                       ? std::string()
+                       : "must be a whole number of at least 1, not '" + text + "'";
+          },
+          ""))
+      ->type_name("INT");
+  command
+      ->add_option(
+          "--intervals", arguments->interval_level,
+          "probability of the interval around each boundary in --boundaries and --review (default: 0.95); "
+          "adds the columns start_lower and start_upper to --table")
+      ->check(CLI::Validator(
+          [](std::string& text) {
+            double level = 0;
+            return CLI::detail::lexical_cast(text, level) && level > 0 && level < 1
+                       ? std::string()
+                       : "must be a probability above 0 and below 1, not '" + text + "'";
+          },
+          ""));
+  add_choice(
+      *command, "--score", arguments->score,
+      "score column: posterior (computes posteriors), none (0, unless another output needs posteriors) "
+      "or auto (posterior where it takes less than a third of the time of the rest)",
+      {"auto", "posterior", "none"});
+  command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
+  command->add_flag("--extra-columns", arguments->extra_columns,
+                    "add p_segment to bigBed; deprecated for BED, use --table: add p_segment, p_start and "
+                    "p_end as columns 10 to 12, which makes a file that is not BED");
+  command->add_option("--hub", arguments->hub.folder,
+                      "also write a folder that the UCSC genome browser and IGV show");
+  command
+      ->add_option("--hub-genome", arguments->hub.genome,
+                   "with --hub: the browser's name of the genome, such as hg38")
+      ->type_name("NAME");
+  command->add_option("--hub-name", arguments->hub.name, "with --hub: the name of the hub")
+      ->type_name("NAME")
+      ->capture_default_str();
+  command
+      ->add_option("--hub-email", arguments->hub.email,
+                   "with --hub: whom to ask about it, which the UCSC browser wants of public hubs")
+      ->type_name("ADDRESS");
+  command->callback([arguments] { decode(*arguments); });
+}
+
+}  // namespace semicrf

@@ -1,0 +1,93 @@
+// semicrf describe: numbers about the labels of a segmentation.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/console/logging.h"
+#include "apps/options/common_options.h"
+#include "io/files/output_file.h"
+#include "io/json/multiqc_json.h"
+#include "io/params/params_json.h"
+#include "io/segments/segmentation.h"
+#include "io/text/label_track_files.h"
+#include "segmentation/label_summary.h"
+
+namespace semicrf {
+namespace {
+
+struct DescribeArguments {
+  std::string segments, parameters, labels, output = "-", transitions;
+  MultiqcTarget multiqc;
+};
+
+std::vector<MultiqcDocument> documents(const std::string& sample, const std::vector<Label>& labels,
+                                       const std::vector<LabelSummary>& summary,
+                                       const SegmentationFile& segmentation) {
+  MultiqcSegments segments;
+  segments.labels = labels;
+  for (const LabelSummary& label : summary) segments.decoded.push_back(label.counts);
+  segments.lengths = lengths_of(segmentation);
+  return multiqc_segments(sample, segments);
+}
+
+void describe(const DescribeArguments& arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
+  if (!arguments.transitions.empty()) outputs.push_back({arguments.transitions, IndexKind::kNone});
+  const MultiqcTarget multiqc = multiqc_target(arguments.multiqc, arguments.segments);
+  if (multiqc.wanted())
+    for (const std::string& kind : multiqc_segment_kinds())
+      outputs.push_back({multiqc_path(multiqc, kind), IndexKind::kNone});
+  std::vector<std::string> inputs{arguments.segments};
+  if (!arguments.parameters.empty()) inputs.push_back(arguments.parameters);
+  if (!arguments.labels.empty())
+    for (const auto& [label, path] : label_track_files(arguments.labels)) inputs.push_back(path);
+  check_outputs(outputs, inputs);
+  std::optional<Parameters> model;
+  if (!arguments.parameters.empty()) model = read_params_json(arguments.parameters).parameters;
+  SegmentationFile segmentation = read_segmentation(arguments.segments);
+  std::vector<LabelTrack> tracks;
+  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
+  const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
+  write_whole_output(arguments.output, summary_text(summary));
+  if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));
+  if (!multiqc.wanted()) return;
+  // In the order of the summary.
+  const std::vector<Label>& labels = model ? model->labels : segmentation.labels;
+  for (const MultiqcDocument& document : documents(multiqc.sample, labels, summary, segmentation))
+    write_whole_output(multiqc_path(multiqc, document.kind), document.text);
+}
+
+}  // namespace
+
+void add_describe_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "describe", "Count the segments of a segmentation: bases, lengths and transitions by label.",
+      "Outputs:\n"
+      "  -o FILE             a line per label, tab-separated: label, segments, bases, share of all bases,\n"
+      "                      lengths of segments in bases (mean, shortest, 5 %, 25 %, median, 75 %, 95 %,\n"
+      "                      longest), posterior (column 5 over 1000, mean over bases), at_cap and in_tail\n"
+      "                      (with -p: shares of segments of exactly K bins where the label has no tail, of\n"
+      "                      more than K where it has one), entropy (with --labels, nats, mean over bases);\n"
+      "                      . for what is not known\n"
+      "  --transitions FILE  how often each label follows each other without a gap, from rows to columns\n" +
+          multiqc_help());
+  const auto arguments = std::make_shared<DescribeArguments>();
+  command->add_option("SEGMENTS", arguments->segments, "BED or bigBed file with labels in column 4")
+      ->required();
+  command->add_option("-p,--params", arguments->parameters,
+                      "parameters that the segmentation was made with: their labels, in their order, and K");
+  command
+      ->add_option("--labels", arguments->labels,
+                   "prefix of label posteriors (posterior --labels-out PREFIX): posterior is their mean "
+                   "in place of that of column 5, and entropy that of all labels")
+      ->type_name("PREFIX");
+  command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
+  command->add_option("--transitions", arguments->transitions, "table of transitions to write");
+  add_multiqc_options(*command, arguments->multiqc);
+  command->callback([arguments] { describe(*arguments); });
+}
+
+}  // namespace semicrf

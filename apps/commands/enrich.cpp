@@ -1,0 +1,252 @@
+// semicrf enrich: labels against annotation.
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/console/logging.h"
+#include "apps/options/common_options.h"
+#include "core/error.h"
+#include "core/text.h"
+#include "draw/heat_map.h"
+#include "io/files/output_file.h"
+#include "io/segments/segmentation.h"
+#include "io/text/label_track_files.h"
+#include "segmentation/annotation.h"
+#include "segmentation/enrichment.h"
+
+namespace semicrf {
+namespace {
+
+struct EnrichArguments {
+  std::string segments;
+  std::vector<std::string> annotations, order;
+  std::string labels, output = "-", picture, scale = "column", rows = "natural", around;
+  bool centres = false, by_name = false;
+  Surroundings surroundings;
+};
+
+std::string number_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.10g", value);
+  return text;
+}
+
+void add_line(std::string& text, const std::vector<std::string>& names, const Overlap& overlap) {
+  const std::optional<double> fold = overlap.fold();
+  text += joined(names, "\t");
+  for (const double value : {overlap.label, overlap.annotation, overlap.both, overlap.all})
+    text += "\t" + number_text(value);
+  text += "\t" + (fold ? number_text(*fold) : ".") + "\n";
+}
+
+// Labels in the order of the rows.
+std::vector<std::size_t> row_order(const EnrichArguments& arguments, const SegmentationFile& segmentation) {
+  std::vector<std::size_t> order;
+  if (arguments.order.empty()) {
+    for (std::size_t c = 0; c < segmentation.labels.size(); ++c) order.push_back(c);
+    if (arguments.rows != "bases") return order;
+    std::vector<std::int64_t> bases(order.size());
+    for (const SegmentedChromosome& chromosome : segmentation.chromosomes)
+      for (const LabelledSegment& segment : chromosome.segments) bases[segment.label] += segment.size();
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) { return bases[a] > bases[b]; });
+    return order;
+  }
+  for (const std::string& name : arguments.order) {
+    const auto found = std::ranges::find(segmentation.labels, name, &Label::name);
+    if (found == segmentation.labels.end())
+      throw UsageError("--order: the segmentation has no label '" + name + "'");
+    order.push_back(static_cast<std::size_t>(found - segmentation.labels.begin()));
+  }
+  return order;
+}
+
+HeatScale scale_of(const std::string& name) {
+  return name == "column" ? HeatScale::kColumn : name == "common" ? HeatScale::kCommon : HeatScale::kLog;
+}
+
+std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const std::string& argument) {
+  if (arguments.by_name) {
+    std::vector<Annotation> annotations = read_named_annotations(argument);
+    if (annotations.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
+    return annotations;
+  }
+  return {read_annotation(argument)};
+}
+
+// Annotation of another genome may have the same chromosome names.
+void warn_of_outside(const Annotation& annotation, const SegmentationFile& segmentation) {
+  const Inside inside = inside_segments(segmentation, annotation);
+  constexpr double kShare = 0.5;
+  if (inside.within >= kShare * inside.bases) return;
+  spdlog::warn(
+      "{}: {} of its {} bases on chromosomes with segments are outside all segments and do not count: is it "
+      "of the same genome? [annotation-outside]",
+      annotation.name, number_text(inside.bases - inside.within), number_text(inside.bases));
+}
+
+struct Results {
+  std::string table;
+  HeatMap map;
+};
+
+void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& segmentation,
+                     const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
+                     Results& results) {
+  results.table = "label\tannotation\tlabel_bases\tannotation_bases\tboth\tall_bases\tfold\n";
+  results.map.column_title = arguments.centres ? "centres of" : "bases of";
+  std::vector<std::vector<Overlap>> columns;
+  for (const std::string& argument : arguments.annotations)
+    for (Annotation& annotation : annotations_of(arguments, argument)) {
+      require_common_chromosome(annotation, argument, segmentation);
+      if (arguments.centres) {
+        take_centres(annotation);
+      } else {
+        merge_overlaps(annotation);
+      }
+      warn_of_outside(annotation, segmentation);
+      results.map.columns.push_back(annotation.name);
+      columns.push_back(overlaps(segmentation, annotation, tracks));
+      for (const std::size_t label : order)
+        add_line(results.table, {segmentation.labels[label].name, annotation.name}, columns.back()[label]);
+    }
+  for (const std::size_t label : order)
+    for (const std::vector<Overlap>& column : columns) results.map.values.push_back(column[label].fold());
+}
+
+void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFile& segmentation,
+                         const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
+                         Results& results) {
+  const Surroundings& surroundings = arguments.surroundings;
+  Annotation anchors = read_annotation(arguments.annotations.front());
+  require_common_chromosome(anchors, arguments.annotations.front(), segmentation);
+  const Anchor anchor = arguments.around == "start"    ? Anchor::kStart
+                        : arguments.around == "centre" ? Anchor::kCentre
+                                                       : Anchor::kEnd;
+  take_anchors(anchors, anchor);
+  warn_of_outside(anchors, segmentation);
+  const std::vector<Overlap> found = neighbourhood(segmentation, anchors, surroundings, tracks);
+  const auto positions = static_cast<std::size_t>(surroundings.positions());
+  results.table = "label\tdistance\tlabel_bases\tanchors\tboth\tall_bases\tfold\n";
+  results.map.column_title = "bases from the " + arguments.around + " of " + anchors.name;
+  for (std::size_t p = 0; p < positions; ++p)
+    results.map.columns.push_back(
+        std::to_string((static_cast<std::int64_t>(p) - surroundings.upstream) * surroundings.step));
+  for (const std::size_t label : order)
+    for (std::size_t p = 0; p < positions; ++p) {
+      const Overlap& overlap = found[label * positions + p];
+      add_line(results.table, {segmentation.labels[label].name, results.map.columns[p]}, overlap);
+      results.map.values.push_back(overlap.fold());
+    }
+}
+
+void check_arguments(const EnrichArguments& arguments) {
+  const bool around = !arguments.around.empty();
+  if (around && arguments.annotations.size() != 1)
+    throw UsageError(
+        "--around is for one annotation, and " + std::to_string(arguments.annotations.size()) + " are given",
+        "run it once for each");
+  if (around && (arguments.centres || arguments.by_name))
+    throw UsageError("--around goes without --centres and --by-name");
+  std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
+  if (!arguments.picture.empty()) outputs.push_back({arguments.picture, IndexKind::kNone});
+  std::vector<std::string> inputs{arguments.segments};
+  for (const std::string& argument : arguments.annotations) {
+    std::string path = argument;
+    take_sequence_name(path);
+    inputs.push_back(path);
+  }
+  if (!arguments.labels.empty())
+    for (const auto& [label, path] : label_track_files(arguments.labels)) inputs.push_back(path);
+  check_outputs(outputs, inputs);
+}
+
+void enrich(const EnrichArguments& arguments) {
+  set_up_logging(Verbosity::kNormal, "");
+  check_arguments(arguments);
+  SegmentationFile segmentation = read_segmentation(arguments.segments);
+  std::vector<LabelTrack> tracks;
+  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
+  const std::vector<std::size_t> order = row_order(arguments, segmentation);
+  Results results;
+  results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1) +
+                      (!arguments.order.empty()    ? "; rows in the given order"
+                       : arguments.rows == "bases" ? "; rows by bases, most first"
+                                                   : "; rows by name");
+  results.map.scale = scale_of(arguments.scale);
+  for (const std::size_t label : order) results.map.rows.push_back(segmentation.labels[label].name);
+  if (arguments.around.empty()) {
+    enrich_overlaps(arguments, segmentation, tracks, order, results);
+  } else {
+    enrich_surroundings(arguments, segmentation, tracks, order, results);
+  }
+  write_whole_output(arguments.output, results.table);
+  if (!arguments.picture.empty()) write_whole_output(arguments.picture, heat_map_picture(results.map));
+}
+
+}  // namespace
+
+void add_enrich_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "enrich", "Say how much more often labels lie on annotation than chance would have it.",
+      "fold = (C/A) / (B/D): A bases of the label, B of the annotation, C of both, D of all segments; what "
+      "lies\n"
+      "outside all segments does not count. Intervals of an annotation that overlap count once.\n\n"
+      "Outputs:\n"
+      "  -o FILE     a line per label and annotation, tab-separated: label, annotation, A, B, C, D, fold (. "
+      "where\n"
+      "              A or B is 0); with --around per label and distance\n"
+      "  --svg FILE  the folds as a picture, which says what its colours mean\n");
+  const auto arguments = std::make_shared<EnrichArguments>();
+  command->add_option("SEGMENTS", arguments->segments, "BED or bigBed file with labels in column 4")
+      ->required();
+  command
+      ->add_option("ANNOTATION", arguments->annotations,
+                   "one or more [name=]PATH of BED or bigBed files, in any order")
+      ->required();
+  command->add_flag("--centres", arguments->centres,
+                    "count centres of intervals in place of their bases: B and C are numbers of centres");
+  command->add_flag("--by-name", arguments->by_name,
+                    "every name in column 4 of a file is an annotation of its own");
+  command
+      ->add_option(
+          "--labels", arguments->labels,
+          "prefix of label posteriors (posterior --labels-out PREFIX): A and C are expected bases, "
+          "the sums of P(label), in place of those of segments; with --centres and --around C is the "
+          "expected number of centres or anchors")
+      ->type_name("PREFIX");
+  add_choice(*command, "--around", arguments->around,
+             "labels at distances from one base of each interval of one annotation: start, centre or end, in "
+             "the direction of its strand (column 6)",
+             {"start", "centre", "end"});
+  const auto positive = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40);
+  command->add_option("--step", arguments->surroundings.step, "--around: bases from one distance to the next")
+      ->check(positive)
+      ->capture_default_str();
+  command->add_option("--upstream", arguments->surroundings.upstream, "--around: distances before")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
+  command->add_option("--downstream", arguments->surroundings.downstream, "--around: distances behind")
+      ->check(CLI::Range(0, 10000))
+      ->capture_default_str();
+  add_choice(*command, "--rows", arguments->rows,
+             "order of labels: natural (E2 before E10) or bases (most first)", {"natural", "bases"});
+  command->add_option("--order", arguments->order, "these labels in this order; a list separated by commas")
+      ->type_name("NAME,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  add_choice(*command, "--scale", arguments->scale,
+             "colours of --svg: column (each column from 0 to its largest fold), common (all from 0 to the\n"
+             "largest) or log (log2, white at 1)",
+             {"column", "common", "log"});
+  command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
+  command->add_option("--svg", arguments->picture, "picture to write");
+  command->callback([arguments] { enrich(*arguments); });
+}
+
+}  // namespace semicrf

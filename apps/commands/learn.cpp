@@ -1,0 +1,205 @@
+// semicrf learn: parameters from tracks alone.
+#include "learn/learn.h"
+
+#include <spdlog/spdlog.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/console/logging.h"
+#include "apps/console/print.h"
+#include "apps/options/common_options.h"
+#include "core/error.h"
+#include "io/memory_size.h"
+#include "model/scores/feature_transform.h"
+
+namespace semicrf {
+namespace {
+
+constexpr int kMostLabels = 200;
+constexpr std::string_view kChromHmmPrefix = "chromhmm:";
+
+struct LearnArguments {
+  EngineArguments engine;
+  LearnOptions options;
+  std::string emission = "auto", transform = "auto", missing = "default", durations, init = "kmeans";
+  LogArguments log;
+  std::string max_memory;
+  bool dry_run = false;
+};
+
+LawKind law_kind(const std::string& name) {
+  if (name == "geometric") return LawKind::kGeometric;
+  return name == "negative-binomial" ? LawKind::kNegativeBinomial : LawKind::kTable;
+}
+
+LearnOptions learn_options(const LearnArguments& arguments) {
+  LearnOptions options = arguments.options;
+  start_logging(arguments.log, options.input, {options.known_labels});
+  options.engine = engine_options(arguments.engine);
+  options.emission = emission_from_name(arguments.emission);
+  if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
+  options.input.missing = missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);
+  if (!arguments.durations.empty()) options.law.durations = law_kind(arguments.durations);
+  if (arguments.init == "random") {
+    options.start = LearnStart::kRandom;
+  } else if (arguments.init.starts_with(kChromHmmPrefix)) {
+    options.chromhmm_model = arguments.init.substr(kChromHmmPrefix.size());
+  } else if (arguments.init != "kmeans") {
+    options.input.parameters = arguments.init;
+  }
+  options.max_memory = memory_limit(arguments.max_memory, options.engine);
+  options.version = SEMICRF_VERSION;
+  return options;
+}
+
+void learn(const LearnArguments& arguments) {
+  require_inputs(arguments.options.input, "TRACK");
+  const LearnOptions options = learn_options(arguments);
+  if (arguments.dry_run) {
+    print(plan_learn(options));
+    return;
+  }
+  LearnLog log;
+  log.info = [](const std::string& line) { spdlog::info("{}", line); };
+  log.warn = [](const Warning& warning) { spdlog::warn("{} [{}]", warning.message, warning.code); };
+  if (arguments.log.progress != "off") log.iteration = log.info;
+  run_learn(options, log);
+}
+
+void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
+  LearnOptions& options = arguments.options;
+  InputOptions& input = options.input;
+  command
+      .add_option("--labels", options.labels,
+                  "number of labels; several numbers, separated by commas, are compared")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(1, kMostLabels));
+  command.add_option("--labels-known", options.known_labels,
+                     "BED file with a label in column 4: bins that it labels keep that label (A|B: one of "
+                     "these), the others are learned; labels beyond those of the file are new ones");
+  command.add_option(
+      "TRACK", input.inputs,
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
+      " sequence");
+  add_track_options(command, input, true, "Options");
+  add_region_options(command, input, "region to learn from");
+  add_repeatable(command, "--val-region", options.val_regions,
+                 "region whose likelihood is held out: it is not learned from")
+      ->type_name("REGION");
+  command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
+                     "chromosomes and their lengths: two columns, or a .fai index");
+  add_chromosomes_option(command, input);
+  command.add_option("-b,--bin-size", input.bin_size,
+                     "bases per bin (default: that of --init FILE; 200 for bigWig files, 1 for arrays)");
+  add_choice(
+      command, "--missing", arguments.missing,
+      "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"
+      "skip (leave out bins where a track has no value; the sequence is cut there), marginal (the track\n"
+      "says nothing in such a bin), mean (of the track) or error; default: that of --init FILE, or zero for\n"
+      "bigWig files, marginal for arrays",
+      {"default", "zero", "skip", "marginal", "mean", "error"});
+  add_missing_track_option(command, input);
+}
+
+void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
+  LearnOptions& options = arguments.options;
+  add_choice(command, "--emission", arguments.emission,
+             "distribution of the values in the bins of a label: bernoulli (0 and 1), gaussian, poisson or "
+             "negative-binomial (counts); auto: by the values",
+             {"auto", "bernoulli", "gaussian", "poisson", "negative-binomial"});
+  add_choice(command, "--transform", arguments.transform,
+             "of Gaussian tracks: auto (chosen for each track), none, log1p or asinh",
+             {"auto", "none", "log1p", "asinh"});
+  CLI::Option* tail =
+      command
+          .add_option("--binarize-tail", options.binarize_tail,
+                      "bernoulli, of tracks that are not 0 and 1: a bin is 1 from the smallest whole "
+                      "number on that a Poisson variable with the track's mean reaches with less "
+                      "than this probability")
+          ->check(CLI::Range(1e-300, 0.5))
+          ->capture_default_str();
+  command
+      .add_option("--threshold", options.threshold,
+                  "bernoulli: a bin is 1 from this value on, in every track")
+      ->excludes(tail);
+  command
+      .add_option("--max-duration", options.law.max_duration,
+                  "longest segment K in bins (default: 100, with a tail; 1 with geometric durations)")
+      ->check(CLI::Range(1, 1000000));
+  command.add_flag("--tail", options.law.tail,
+                   "with --max-duration: allow longer segments, by a geometric tail");
+  add_choice(
+      command, "--duration", arguments.durations,
+      "law of durations: table (default; a probability of every duration up to K), negative-binomial, or "
+      "geometric (a hidden Markov model)",
+      {"table", "negative-binomial", "negative_binomial", "geometric"});
+  command.add_flag("--self-transitions", options.law.self_transitions,
+                   "a segment may be followed by one of its label");
+}
+
+void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
+  LearnOptions& options = arguments.options;
+  command
+      .add_option(
+          "--init", arguments.init,
+          "where fits start: kmeans (clusters of single bins), random (bins drawn at random), or a parameter "
+          "file to go on from, whose labels and tracks are kept, and durations unless --duration, "
+          "--max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, with durations")
+      ->type_name("kmeans|random|FILE|chromhmm:FILE")
+      ->capture_default_str();
+  command
+      .add_option("--restarts", options.restarts,
+                  "fits from different starts, of which the likeliest is kept")
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
+  command.add_option("--max-iterations", options.max_iterations, "most iterations of a fit")
+      ->check(CLI::Range(0, 1000000))
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "stop when an iteration raises the log likelihood by less than this fraction")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "seed of the first start; the others follow")
+      ->capture_default_str();
+  add_checkpoint_options(command, {options.checkpoint, options.resume, options.resume_must_exist});
+  command
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "iterations of each fit from one checkpoint to the next")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+}  // namespace
+
+void add_learn_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "learn", "Learn labels and parameters from tracks alone, by expectation maximization.",
+      "Outputs:\n"
+      "  -o FILE            parameter file (JSON, format 1); its `training` section says how it was made\n"
+      "  --checkpoint FILE  state of the fits, to --resume from\n"
+      "  --stats FILE       statistics, JSON: log likelihoods, AIC, BIC\n"
+      "  --log-file FILE    notes, warnings and errors, appended\n");
+  const auto arguments = std::make_shared<LearnArguments>();
+  add_learn_data_options(*command, *arguments);
+  add_learn_model_options(*command, *arguments);
+  add_learn_fit_options(*command, *arguments);
+  command->add_option("-o,--output", arguments->options.output,
+                      "parameter file to write; - for standard output (default)");
+  add_engine_options(*command, arguments->engine);
+  add_memory_option(*command, arguments->max_memory);
+  command->add_flag("--dry-run", arguments->dry_run, "print data, models and memory; do not learn");
+  command->add_option("--stats", arguments->options.stats_path,
+                      "write statistics and warnings to this JSON file");
+  add_log_options(*command, arguments->log);
+  command->get_option("--progress")->description("auto, bar, line: one line per iteration; off: none");
+  command->callback([arguments] { learn(*arguments); });
+}
+
+}  // namespace semicrf

@@ -1,0 +1,331 @@
+// semicrf train: parameters from labelled tracks.
+#include "train/train.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "apps/commands.h"
+#include "apps/console/logging.h"
+#include "apps/console/print.h"
+#include "apps/options/common_options.h"
+#include "core/error.h"
+#include "io/files/output_file.h"
+#include "io/memory_size.h"
+#include "model/scores/centering.h"
+#include "model/scores/feature_transform.h"
+
+namespace semicrf {
+namespace {
+
+struct TrainArguments {
+  EngineArguments engine;
+  TrainOptions options;
+  std::string boundary_window = "auto", margin = "auto", centering, duration, transform = "auto",
+              missing = "default", optimizer = "lbfgs", unlabeled = "auto", schedule = "linear";
+  LogArguments log;
+  UnitArguments unit;
+  std::string max_memory;
+  bool dry_run = false;
+};
+
+// "A,B", two whole numbers.
+std::pair<int, int> parse_window(const std::string& text) {
+  std::pair<int, int> window;
+  const char* end = text.data() + text.size();
+  const auto first = std::from_chars(text.data(), end, window.first);
+  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ',') {
+    const auto last = std::from_chars(first.ptr + 1, end, window.second);
+    if (last.ec == std::errc() && last.ptr == end) return window;
+  }
+  throw UsageError("--boundary-window: '" + text + "' is not a window",
+                   "give two offsets in bins, such as -10,10, or none, or auto");
+}
+
+double parse_margin(const std::string& text) {
+  double margin = 0;
+  const char* end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, margin);
+  if (parsed.ec != std::errc() || parsed.ptr != end || !(margin >= 0) || !std::isfinite(margin))
+    throw UsageError("--margin must be auto or a number, 0 or more, not '" + text + "'");
+  return margin;
+}
+
+// Names of the kinds of durations, each also with - in place of _.
+std::vector<std::string> duration_names() {
+  std::vector<std::string> names;
+  for (const DurationKind* kind : duration_kinds()) {
+    const std::string name(kind->name());
+    std::string hyphened = name;
+    std::replace(hyphened.begin(), hyphened.end(), '_', '-');
+    names.push_back(hyphened);
+    if (name != hyphened) names.push_back(name);
+  }
+  return names;
+}
+
+const DurationKind* parse_duration(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return find_duration_kind(name);  // the name was checked when it was read
+}
+
+TrainOptions train_options(const TrainArguments& arguments) {
+  TrainOptions options = arguments.options;
+  apply_units(arguments.unit);
+  options.label_times = label_times(arguments.unit, options.labels_file);
+  start_logging(arguments.log, options.input, {options.labels_file, options.resume});
+  options.engine = engine_options(arguments.engine);
+  options.no_boundary = arguments.boundary_window == "none";
+  if (arguments.boundary_window != "auto" && !options.no_boundary)
+    options.boundary_window = parse_window(arguments.boundary_window);
+  if (options.resume_must_exist && options.resume.empty())
+    throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
+  if (arguments.margin != "auto") options.margin = parse_margin(arguments.margin);
+  if (!arguments.centering.empty()) options.centering = centering_from_name(arguments.centering);
+  if (!arguments.duration.empty()) options.duration = parse_duration(arguments.duration);
+  if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
+  options.missing =
+      missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);  // the name was checked
+  if (arguments.unlabeled != "auto")
+    options.unlabeled = arguments.unlabeled == "cut" ? Unlabeled::kCut : Unlabeled::kFree;
+  options.optimizer = arguments.optimizer == "adamw" ? Optimizer::kAdamW : Optimizer::kLbfgs;
+  if (arguments.schedule != "linear")
+    options.adamw.schedule = arguments.schedule == "cosine" ? RateSchedule::kCosine : RateSchedule::kConstant;
+  options.max_memory = memory_limit(arguments.max_memory, options.engine);
+  options.multiqc = multiqc_target(options.multiqc, options.output);
+  options.version = SEMICRF_VERSION;
+  return options;
+}
+
+void show_iteration(const IterationReport& report) {
+  std::string validation;
+  if (report.validation) validation = fmt::format(", validation {:.6f}", *report.validation);
+  spdlog::info(
+      "iteration {}: NLL {:.6f}{}, objective {:.6f}, gradient {:.3g}, step {:.3g}, {:.3g} positions/s",
+      report.iteration, report.nll, validation, report.loss, report.gradient_norm, report.step,
+      report.positions_per_second);
+}
+
+void train(const TrainArguments& arguments) {
+  require_inputs(arguments.options.input, "TRACK");
+  const TrainOptions options = train_options(arguments);
+  if (arguments.dry_run) {
+    print(plan_train(options));
+    return;
+  }
+  TrainLog log;
+  log.info = [](const std::string& line) { spdlog::info("{}", line); };
+  log.warn = [](const Warning& warning) { spdlog::warn("{} [{}]", warning.message, warning.code); };
+  if (arguments.log.progress != "off") log.iteration = show_iteration;
+  run_train(options, log);
+}
+
+void add_data_options(CLI::App& command, TrainArguments& arguments) {
+  TrainOptions& options = arguments.options;
+  InputOptions& input = options.input;
+  command
+      .add_option(
+          "--labels", options.labels_file,
+          "the true segments: BED file with the label in column 4 (A|B: one of these; A:0.7|B:0.3: with "
+          "weights); or, with --rate, [sequence=]PATH of a Praat TextGrid, a folder of them, or a table with "
+          "the columns begin, end (seconds) and label")
+      ->required();
+  add_tier_option(command, arguments.unit);
+  command.add_option(
+      "TRACK", input.inputs,
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
+      " sequence");
+  add_track_options(command, input, true, "Options");
+  command.get_option("--track-names")
+      ->description(
+          "names of the columns of arrays (default: track1, track2, ...); a list separated by commas");
+  command
+      .add_option("--background", options.background,
+                  "label of the bases that no line of the labels covers, inside the regions to train on; "
+                  "chromosomes without any label only where a region names them")
+      ->type_name("LABEL");
+  add_choice(command, "--unlabeled", arguments.unlabeled,
+             "bins between labelled ones that have no label themselves: free (they may have any label), cut\n"
+             "(they are left out, and training sees two pieces); auto (default): free where fewer bins than\n"
+             "K (--max-duration) lie between two lines, else cut",
+             {"auto", "cut", "free"});
+  command.add_option("--init", input.parameters,
+                     "parameter file to start from; its labels, tracks and transforms are kept");
+  add_boundary_options(command, input, "Options");
+  for (const char* name : {"--start-scores", "--end-scores"})
+    command.get_option(name)->description(
+        std::string("[name=]PATH: scores of ") +
+        (std::string(name) == "--start-scores" ? "starting" : "ending") +
+        " a segment, which are added to what is learned: bigWig files per label, or arrays (bins, labels) in "
+        "the order of the parameter file; decode then needs them too; one per option: give the option again "
+        "for more");
+  add_region_options(command, input, "region to train on");
+  add_repeatable(command, "--val-region", options.val_regions,
+                 "region for validation, which is left out of training")
+      ->type_name("REGION");
+  command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
+                     "chromosomes and their lengths: two columns, or a .fai index");
+  add_chromosomes_option(command, input);
+  command.add_option(
+      "-b,--bin-size", input.bin_size,
+      "bases per bin (default: bin_size of --init, or 1; where all values of the bigWig files change "
+      "only at multiples of some width above 1, it must be given)");
+  add_choice(
+      command, "--missing", arguments.missing,
+      "values that tracks lack, bases without a value in bigWigs and NaN in arrays: zero (count as 0),\n"
+      "skip (leave out bins where a track has no value; the sequence is cut there), mean (of the track) or\n"
+      "error; default: zero for bigWig files, skip for arrays",
+      {"default", "zero", "skip", "mean", "error"});
+  add_choice(command, "--transform", arguments.transform,
+             "transform of every track: auto (chosen for each track), none, log1p or asinh",
+             {"auto", "none", "log1p", "asinh"});
+}
+
+void add_model_options(CLI::App& command, TrainArguments& arguments) {
+  TrainOptions& options = arguments.options;
+  command
+      .add_option(
+          "--max-duration", options.max_duration,
+          "longest segment K in bins (default: 99.5th percentile of the training segments, with a tail); "
+          "1 makes a linear chain, where every bin is a segment")
+      ->check(CLI::PositiveNumber);
+  command.add_flag("--tail", options.tail, "with --max-duration: allow longer segments, by a geometric tail");
+  add_choice(command, "--duration", arguments.duration,
+             "kind of duration scores: table (default), geometric, negative-binomial, poisson or uniform",
+             duration_names());
+  command
+      .add_option(
+          "--boundary-window", arguments.boundary_window,
+          "A,B: also learn scores of starts and ends from the tracks in bins A..B around them; none: do not; "
+          "auto: -2,2, or none where --max-duration, --duration or --init is given")
+      ->type_name("auto|none|A,B")
+      ->capture_default_str();
+  add_edges_option(
+      command, arguments.options.input,
+      "how to learn from the first and last segment of a piece that regions, missing data or unlabelled "
+      "bins cut out of a chromosome: complete, as if they began and ended at the cuts; censored, by how "
+      "likely they are to go on; auto (default): censored where there are such pieces",
+      {"auto"});
+  add_choice(command, "--centering", arguments.centering,
+             "centring of the scores: none (default), mean, position-max or mean-preserving",
+             {"none", "mean", "position-max", "mean-preserving"});
+  command
+      .add_option(
+          "--freeze", options.freeze,
+          "hold these parameters at their initial values: emission (weights and bias), weights, bias, "
+          "boundary, transition, duration, tail, start or end; a list separated by commas; may be repeated")
+      ->type_name("PART,...")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+}
+
+void add_fit_options(CLI::App& command, TrainArguments& arguments) {
+  TrainOptions& options = arguments.options;
+  PenaltyOptions& penalty = options.penalty;
+  const auto add_weight = [&](const std::string& name, double& value, const std::string& help) {
+    command.add_option(name, value, help)->check(CLI::NonNegativeNumber)->capture_default_str();
+  };
+  add_weight("--l2", penalty.l2, "L2 penalty on the emission weights: 1 / variance of a Gaussian prior");
+  add_weight("--l2-boundary", penalty.l2_boundary, "L2 penalty on the boundary weights");
+  add_weight("--l2-transition", penalty.l2_transition,
+             "L2 penalty on transitions, and on the change of start and end scores");
+  add_weight("--smoothness", penalty.smoothness,
+             "penalty on the roughness of duration tables, and prior of their tails");
+  command
+      .add_option("--margin", arguments.margin,
+                  "ask that any other segmentation be less likely by this much (log units) for every bin it "
+                  "labels wrongly; auto: 16 / mean training duration, or 0 (likelihood alone) where "
+                  "--max-duration, --duration or --init is given")
+      ->type_name("auto|NUMBER")
+      ->capture_default_str();
+  add_choice(command, "--optimizer", arguments.optimizer,
+             "lbfgs (passes over all data) or adamw (steps on windows, for very long data)",
+             {"lbfgs", "adamw"});
+  command
+      .add_option("--max-iterations", options.max_iterations,
+                  "most iterations; with adamw: passes over the data")
+      ->check(CLI::Range(1, 1000000))
+      ->capture_default_str();
+  command
+      .add_option("--tolerance", options.tolerance,
+                  "stop when ten iterations lower the objective by less than this fraction")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  command
+      .add_option("--patience", options.patience,
+                  "stop after this many iterations without a better validation NLL")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--learning-rate", options.adamw.learning_rate, "adamw: size of a step per parameter")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  add_choice(command, "--schedule", arguments.schedule,
+             "adamw: how the learning rate falls over --max-iterations: linear (default) or cosine, to a "
+             "twentieth, or constant",
+             {"linear", "cosine", "constant"});
+  command
+      .add_option("--warm-up", options.adamw.warm_up,
+                  "adamw: steps over which the learning rate rises from 0")
+      ->check(CLI::NonNegativeNumber)
+      ->capture_default_str();
+  add_weight("--clip-norm", options.adamw.clip_norm,
+             "adamw: longer gradients are shortened to this length; 0: none is");
+  add_weight("--weight-decay", options.adamw.weight_decay,
+             "adamw: decoupled decay towards the initial values");
+  command.add_option("--window", options.adamw.window, "adamw: bins per window, cut at true boundaries")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--batch", options.adamw.batch, "adamw: windows per step")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  command.add_option("--seed", options.seed, "adamw: seed of the order of the windows")
+      ->capture_default_str();
+  add_checkpoint_options(command, {options.checkpoint, options.resume, options.resume_must_exist});
+  command
+      .add_option("--checkpoint-every", options.checkpoint_every,
+                  "iterations from one checkpoint to the next (default: 50, after which a resumed fit gives "
+                  "the same bytes as one without a stop; adamw: 1 pass)")
+      ->check(CLI::PositiveNumber);
+}
+
+void add_run_options(CLI::App& command, TrainArguments& arguments) {
+  command.add_option("-o,--output", arguments.options.output,
+                     "parameter file to write; - for standard output (default)");
+  add_engine_options(command, arguments.engine);
+  add_memory_option(command, arguments.max_memory);
+  command.add_flag("--dry-run", arguments.dry_run, "print data, model and memory; do not train");
+  command.add_option("--stats", arguments.options.stats_path,
+                     "write statistics and warnings to this JSON file");
+  add_multiqc_options(command, arguments.options.multiqc);
+  add_log_options(command, arguments.log);
+  add_unit_options(command, arguments.unit);
+  command.get_option("--progress")->description("auto, bar, line: one line per iteration; off: none");
+}
+
+}  // namespace
+
+void add_train_command(CLI::App& program) {
+  CLI::App* command = add_command(
+      program, "train", "Learn parameters from labelled tracks, by maximum likelihood.",
+      "Outputs:\n"
+      "  -o FILE            parameter file (JSON, format 1); its `training` section says how it was made\n"
+      "  --checkpoint FILE  state of the fit, to --resume from\n"
+      "  --stats FILE       statistics, JSON\n"
+      "  --log-file FILE    notes, warnings and errors, appended\n" +
+          multiqc_help());
+  const auto arguments = std::make_shared<TrainArguments>();
+  add_data_options(*command, *arguments);
+  add_model_options(*command, *arguments);
+  add_fit_options(*command, *arguments);
+  add_run_options(*command, *arguments);
+  command->callback([arguments] { train(*arguments); });
+}
+
+}  // namespace semicrf

@@ -1,0 +1,74 @@
+#include "apps/console/progress_display.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+namespace semicrf {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+class Display : public Progress {
+ public:
+  explicit Display(bool bar) : bar_(bar) {}
+  ~Display() override { end(); }
+
+  void begin(std::int64_t total) override {
+    total_ = std::max<std::int64_t>(1, total);
+    started_ = Clock::now();
+  }
+
+  void advance(std::int64_t positions) override {
+    done_ += positions;
+    if (bar_) {
+      const auto now = Clock::now();
+      if (now - drawn_ < std::chrono::milliseconds(100)) return;
+      drawn_ = now;
+      draw_bar();
+    } else if (const std::int64_t tenth = 10 * done_ / total_; tenth > tenths_) {
+      tenths_ = tenth;
+      std::fprintf(stderr, "semicrf: info: %3d %%, %.1f s\n", percent(), seconds());
+    }
+  }
+
+  void end() override {
+    if (shown_) std::fprintf(stderr, "\r\033[K");
+    shown_ = false;
+  }
+
+ private:
+  int percent() const { return static_cast<int>(std::min<std::int64_t>(100, 100 * done_ / total_)); }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - started_).count(); }
+
+  void draw_bar() {
+    shown_ = true;
+    constexpr int kWidth = 40;
+    const int filled = percent() * kWidth / 100;
+    char cells[kWidth + 1];
+    for (int i = 0; i < kWidth; ++i) cells[i] = i < filled ? '=' : ' ';
+    cells[kWidth] = '\0';
+    const double left =
+        done_ > 0 ? seconds() * static_cast<double>(total_ - done_) / static_cast<double>(done_) : 0;
+    std::fprintf(stderr, "\r[%s] %3d %%, %.0f s left\033[K", cells, percent(), std::max(0.0, left));
+    std::fflush(stderr);
+  }
+
+  bool bar_;
+  bool shown_ = false;  // a bar is on the screen
+  std::int64_t total_ = 1;
+  std::int64_t done_ = 0;
+  std::int64_t tenths_ = 0;
+  Clock::time_point started_, drawn_;
+};
+
+}  // namespace
+
+std::unique_ptr<Progress> make_progress(const std::string& kind, bool quiet) {
+  if (kind == "off" || (kind == "auto" && (quiet || isatty(STDERR_FILENO) == 0))) return nullptr;
+  return std::make_unique<Display>(kind != "line");
+}
+
+}  // namespace semicrf

@@ -1,0 +1,87 @@
+#include "io/segments/review_writer.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "io/segments/bed_writer.h"
+#include "io/text/fixed_decimal.h"
+#include "io/text/palette.h"
+
+namespace semicrf {
+
+ReviewWriter::ReviewWriter(OutputFile& output, const std::vector<Label>& labels,
+                           std::optional<std::int64_t> most)
+    : output_(output), most_(most), colors_(color_columns(labels)) {
+  for (const Label& label : labels) names_.push_back(label.name);
+}
+
+void ReviewWriter::begin_piece(const BinLocation& location) {
+  first_bin_ = location.first_bin;
+  const auto is_same = [&](const BinLocation& place) {
+    return place.chromosome == location.chromosome && place.bin_size == location.bin_size &&
+           place.origin == location.origin && place.limit == location.limit;
+  };
+  if (!places_.empty() && is_same(places_.back())) return;
+  places_.push_back(location);
+  places_.back().first_bin = 0;
+}
+
+void ReviewWriter::add(const UncertainBoundary& boundary) {
+  ++added_;
+  if (!boundary.has_interval) ++without_interval_;
+  const auto latest = [this](const Line& a, const Line& b) { return precedes(a, b); };
+  lines_.push_back({first_bin_ + boundary.position,
+                    static_cast<std::uint32_t>(boundary.position - boundary.first),
+                    static_cast<std::uint32_t>(boundary.last - boundary.position), boundary.from, boundary.to,
+                    static_cast<std::uint32_t>(places_.size() - 1),
+                    static_cast<std::uint16_t>(bed_score(boundary.posterior)), boundary.has_interval});
+  if (!most_) return;
+  std::push_heap(lines_.begin(), lines_.end(), latest);
+  if (lines() <= *most_) return;
+  std::pop_heap(lines_.begin(), lines_.end(), latest);
+  lines_.pop_back();
+}
+
+void ReviewWriter::finish(std::int64_t boundaries) {
+  output_.write("#review boundaries=" + std::to_string(boundaries) + " uncertain=" + std::to_string(added_) +
+                " without-interval=" + std::to_string(without_interval_) + "\n");
+  std::sort(lines_.begin(), lines_.end(), [this](const Line& a, const Line& b) { return precedes(a, b); });
+  for (const Line& line : lines_) print(line);
+}
+
+bool ReviewWriter::precedes(const Line& a, const Line& b) const {
+  const auto key = [this](const Line& line) {
+    return std::tuple(line.has_interval, begin_base(line) - end_base(line), line.place, line.position);
+  };
+  return key(a) < key(b);
+}
+
+std::int64_t ReviewWriter::begin_base(const Line& line) const {
+  return places_[line.place].begin_base(line.position - line.before);
+}
+
+std::int64_t ReviewWriter::end_base(const Line& line) const {
+  return places_[line.place].end_base(line.position + line.after + 1);
+}
+
+void ReviewWriter::print(const Line& line) {
+  const BinLocation& place = places_[line.place];
+  const auto from = static_cast<std::size_t>(line.from), to = static_cast<std::size_t>(line.to);
+  const auto integer = [this](std::int64_t value) {
+    char digits[20];
+    text_ += '\t';
+    text_.append(digits, static_cast<std::size_t>(print_integer(value, digits) - digits));
+  };
+  text_ = place.chromosome;
+  integer(begin_base(line));
+  integer(end_base(line));
+  text_ += '\t' + names_[from] + '>' + names_[to];
+  integer(line.score);
+  text_ += "\t.";
+  integer(place.begin_base(line.position));
+  integer(place.end_base(line.position + 1));
+  text_ += '\t' + colors_[to] + '\n';
+  output_.write(text_);
+}
+
+}  // namespace semicrf

@@ -1,0 +1,128 @@
+#include "io/segments/segmentation.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+
+#include "core/error.h"
+#include "core/natural_order.h"
+#include "io/json/json_document.h"
+#include "io/segments/bed_reader.h"
+
+namespace semicrf {
+namespace {
+
+// "r,g,b"; nothing where it is something else, such as 0.
+std::optional<std::array<std::uint8_t, 3>> parse_item_color(std::string_view text) {
+  std::array<std::uint8_t, 3> color{};
+  for (std::size_t part = 0; part < color.size(); ++part) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), color[part]);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    if (part + 1 == color.size()) break;
+    if (!text.starts_with(',')) return std::nullopt;
+    text.remove_prefix(1);
+  }
+  return text.empty() ? std::optional(color) : std::nullopt;
+}
+
+float parse_score(std::string_view text) {
+  int score = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), score);
+  const bool is_score =
+      error == std::errc() && end == text.data() + text.size() && score > 0 && score <= 1000;
+  return is_score ? static_cast<float>(score) / 1000 : -1;
+}
+
+void sort_labels(SegmentationFile& segmentation) {
+  std::vector<std::string> names;
+  for (const Label& label : segmentation.labels) names.push_back(label.name);
+  const std::vector<std::size_t> ranks = natural_ranks(names);
+  std::vector<Label> sorted(names.size());
+  for (std::size_t i = 0; i < names.size(); ++i) sorted[ranks[i]] = segmentation.labels[i];
+  segmentation.labels = std::move(sorted);
+  for (SegmentedChromosome& chromosome : segmentation.chromosomes)
+    for (LabelledSegment& segment : chromosome.segments)
+      segment.label = static_cast<std::uint32_t>(ranks[segment.label]);
+}
+
+class SegmentationReader {
+ public:
+  explicit SegmentationReader(const std::string& path) { found_.path = path; }
+
+  SegmentationFile read() {
+    BedReader reader(found_.path);
+    BedRecord record;
+    while (reader.next(record)) add(record);
+    found_.options = reader.options();
+    if (found_.chromosomes.empty())
+      throw InputError({found_.path, "", "has no segments", "give a BED file with labels in column 4"});
+    sort_labels(found_);
+    return std::move(found_);
+  }
+
+ private:
+  [[noreturn]] void fail(const BedRecord& record, const std::string& what, const std::string& advice) const {
+    throw InputError({found_.path, "line " + std::to_string(record.line), what, advice});
+  }
+
+  void add(const BedRecord& record) {
+    if (record.name.empty())
+      fail(record, "the segment has no label", "give a BED file with labels in column 4");
+    if (found_.chromosomes.empty() || record.chromosome != found_.chromosomes.back().name) {
+      if (!seen_.insert(record.chromosome).second)
+        fail(record, "segments of " + in_quotes(record.chromosome) + " are in two places of the file",
+             "sort it by chromosome and position");
+      found_.chromosomes.push_back({record.chromosome, {}});
+    }
+    std::vector<LabelledSegment>& segments = found_.chromosomes.back().segments;
+    if (!segments.empty() && record.begin < segments.back().end)
+      fail(record, "the segment begins before the one above it ends",
+           "sort the file; segments must not overlap");
+    const auto [label, is_new] =
+        index_.emplace(record.name, static_cast<std::uint32_t>(found_.labels.size()));
+    if (is_new) found_.labels.push_back({record.name, std::nullopt});
+    Label& known = found_.labels[label->second];
+    if (!known.color && record.fields.size() >= 9) known.color = parse_item_color(record.fields[8]);
+    const float score = record.fields.size() >= 5 ? parse_score(record.fields[4]) : -1;
+    segments.push_back(
+        {record.begin, record.end, label->second, static_cast<std::uint32_t>(record.line), score});
+  }
+
+  SegmentationFile found_;
+  std::set<std::string> seen_;
+  std::unordered_map<std::string, std::uint32_t> index_;
+};
+
+}  // namespace
+
+const SegmentedChromosome* SegmentationFile::find(const std::string& chromosome) const {
+  const auto found = std::ranges::find(chromosomes, chromosome, &SegmentedChromosome::name);
+  return found == chromosomes.end() ? nullptr : &*found;
+}
+
+std::uint32_t SegmentationFile::first_line(std::size_t label) const {
+  for (const SegmentedChromosome& chromosome : chromosomes)
+    for (const LabelledSegment& segment : chromosome.segments)
+      if (segment.label == label) return segment.line;
+  return 0;
+}
+
+std::int64_t SegmentationFile::bases() const {
+  std::int64_t sum = 0;
+  for (const SegmentedChromosome& chromosome : chromosomes)
+    for (const LabelledSegment& segment : chromosome.segments) sum += segment.size();
+  return sum;
+}
+
+void add_labels(SegmentationFile& segmentation, const std::vector<std::string>& names) {
+  for (const std::string& name : names) segmentation.labels.push_back({name, std::nullopt});
+  sort_labels(segmentation);
+}
+
+SegmentationFile read_segmentation(const std::string& path) { return SegmentationReader(path).read(); }
+
+}  // namespace semicrf

@@ -1,0 +1,178 @@
+#include "model/durations/duration_kinds.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+
+#include "core/compensated_sum.h"
+
+namespace semicrf {
+namespace {
+
+// Sum over durations k of by_scores[k-1] slope(k).
+template <class Slope>
+double sum_slopes(DurationColumn<const double> by_scores, Slope slope) {
+  double sum = 0;
+  double k = 1;
+  for (std::size_t i = 0; i < by_scores.count; ++i, k += 1) sum += by_scores[i] * slope(k);
+  return sum;
+}
+
+class Table final : public DurationKind {
+ public:
+  std::string_view name() const override { return "table"; }
+  bool is_table() const override { return true; }
+  void fill(std::span<const double>, DurationColumn<double>) const override {
+    throw std::logic_error("a duration table has no formula");
+  }
+};
+
+// log p + (k-1) log(1-p)
+class Geometric final : public DurationKind {
+ public:
+  std::string_view name() const override { return "geometric"; }
+  std::span<const Parameter> parameters() const override {
+    static constexpr std::array<Parameter, 1> kParameters{{{"p", true}}};
+    return kParameters;
+  }
+  void fill(std::span<const double> values, DurationColumn<double> scores) const override {
+    const double log_continue = std::log1p(-values[0]);
+    const double log_stop = std::log(values[0]);
+    double k = 1;
+    for (std::size_t i = 0; i < scores.count; ++i, k += 1) scores[i] = (k - 1) * log_continue + log_stop;
+  }
+  double derivative(std::span<const double> values, std::size_t,
+                    DurationColumn<const double> by_scores) const override {
+    const double p = values[0];
+    return sum_slopes(by_scores, [p](double k) { return (1 - p) - (k - 1) * p; });
+  }
+  std::vector<double> estimate(std::span<const std::int64_t> durations) const override {
+    return {clamped_probability(1 / std::max(1.0, mean_duration(durations)))};
+  }
+  std::optional<ContinuedTail> continued_tail(std::span<const double> values) const override {
+    return ContinuedTail{1.0 - values[0], std::log1p(-values[0]), -values[0]};
+  }
+};
+
+// lgamma(k+r-1) - lgamma(r) - lgamma(k) + r log p + (k-1) log(1-p): of k-1.
+class NegativeBinomial final : public DurationKind {
+ public:
+  std::string_view name() const override { return "negative_binomial"; }
+  std::span<const Parameter> parameters() const override {
+    static constexpr std::array<Parameter, 2> kParameters{{{"r", false}, {"p", true}}};
+    return kParameters;
+  }
+  // The differences of lgamma are summed as logarithms with compensation, so that large r lose no digits.
+  void fill(std::span<const double> values, DurationColumn<double> scores) const override {
+    const double r = values[0], log_continue = std::log1p(-values[1]);
+    CompensatedSum combinations;  // lgamma(k+r-1) - lgamma(r) - lgamma(k)
+    const double first = r * std::log(values[1]);
+    double k = 1;
+    for (std::size_t i = 0; i < scores.count; ++i, k += 1) {
+      if (k > 1) combinations.add(std::log((r + (k - 2)) / (k - 1)));
+      scores[i] = first + (combinations.value() + (k - 1) * log_continue);
+    }
+  }
+  double derivative(std::span<const double> values, std::size_t parameter,
+                    DurationColumn<const double> by_scores) const override {
+    const double r = values[0], p = values[1];
+    if (parameter == 1) return sum_slopes(by_scores, [=](double k) { return r * (1 - p) - (k - 1) * p; });
+    double harmonic = 0;  // digamma(k+r-1) - digamma(r)
+    return sum_slopes(by_scores, [=, &harmonic](double k) {
+      if (k > 1) harmonic += 1 / (r + (k - 2));
+      return r * (harmonic + std::log(p));
+    });
+  }
+  std::vector<double> estimate(std::span<const std::int64_t> durations) const override {
+    const double mean = std::max(1e-3, mean_duration(durations) - 1);
+    // Two segments more that are spread like a geometric distribution: few examples look too regular.
+    double squares = 2 * mean * (mean + 1);
+    for (const std::int64_t d : durations) {
+      const double difference = static_cast<double>(d) - 1 - mean;
+      squares += difference * difference;
+    }
+    const double variance = squares / (static_cast<double>(durations.size()) + 2);
+    // Hardly more variance than a Poisson distribution: a large r.
+    const double r = variance > 1.01 * mean ? mean * mean / (variance - mean) : 100 * mean;
+    return {std::clamp(r, 0.05, 1e4), clamped_probability(r / (r + mean))};
+  }
+};
+
+// k log lambda - lgamma(k+1) - lambda
+class Poisson final : public DurationKind {
+ public:
+  std::string_view name() const override { return "poisson"; }
+  std::span<const Parameter> parameters() const override {
+    static constexpr std::array<Parameter, 1> kParameters{{{"lambda", false}}};
+    return kParameters;
+  }
+  // Summed from duration to duration with compensation, so that large lambda lose no digits.
+  void fill(std::span<const double> values, DurationColumn<double> scores) const override {
+    const double log_lambda = std::log(values[0]);
+    CompensatedSum sum(log_lambda - values[0]);
+    double k = 1;
+    for (std::size_t i = 0; i < scores.count; ++i, k += 1) {
+      if (k > 1) sum.add(log_lambda - std::log(k));
+      scores[i] = sum.value();
+    }
+  }
+  double derivative(std::span<const double> values, std::size_t,
+                    DurationColumn<const double> by_scores) const override {
+    const double lambda = values[0];
+    return sum_slopes(by_scores, [lambda](double k) { return k - lambda; });
+  }
+  std::vector<double> estimate(std::span<const std::int64_t> durations) const override {
+    return {mean_duration(durations)};
+  }
+};
+
+// 0
+class Uniform final : public DurationKind {
+ public:
+  std::string_view name() const override { return "uniform"; }
+  void fill(std::span<const double>, DurationColumn<double> scores) const override {
+    for (std::size_t i = 0; i < scores.count; ++i) scores[i] = 0;
+  }
+};
+
+}  // namespace
+
+double DurationKind::derivative(std::span<const double>, std::size_t, DurationColumn<const double>) const {
+  throw std::logic_error("durations of this kind have no parameters");
+}
+std::vector<double> DurationKind::estimate(std::span<const std::int64_t>) const { return {}; }
+std::optional<DurationKind::ContinuedTail> DurationKind::continued_tail(std::span<const double>) const {
+  return std::nullopt;
+}
+
+const DurationKind& table_durations() {
+  static const Table table;
+  return table;
+}
+
+std::span<const DurationKind* const> duration_kinds() {
+  static const Geometric geometric;
+  static const NegativeBinomial negative_binomial;
+  static const Poisson poisson;
+  static const Uniform uniform;
+  static const std::array<const DurationKind*, 5> kinds{&table_durations(), &geometric, &negative_binomial,
+                                                        &poisson, &uniform};
+  return kinds;
+}
+
+const DurationKind* find_duration_kind(std::string_view name) {
+  for (const DurationKind* kind : duration_kinds())
+    if (kind->name() == name) return kind;
+  return nullptr;
+}
+
+double mean_duration(std::span<const std::int64_t> durations) {
+  double sum = 0;
+  for (const std::int64_t d : durations) sum += static_cast<double>(d);
+  return sum / static_cast<double>(durations.size());
+}
+
+double clamped_probability(double p) { return std::clamp(p, 1e-9, 1 - 1e-6); }
+
+}  // namespace semicrf

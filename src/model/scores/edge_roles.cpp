@@ -1,0 +1,181 @@
+#include "model/scores/edge_roles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/log_add.h"
+#include "core/sizes.h"
+
+namespace semicrf {
+EdgeRoles::EdgeRoles(const ChainModel& base, CutEdges cut)
+    : base_(base), cut_(cut), count_(1 + (cut.left ? 1 : 0) + (cut.right ? 1 : 0)) {
+  const int longest = base_.max_duration;
+  survival_.resize(base_.duration_bias.size());
+  for (int c = 0; c < base_.num_labels; ++c) {
+    double sum = base_.duration_score(longest, c);
+    if (has_tail(c)) sum += std::log1p(tail_odds(c));
+    survival_[entry(longest, c)] = sum;
+    for (int k = longest - 1; k >= 1; --k) {
+      sum = log_add(base_.duration_score(k, c), sum);
+      survival_[entry(k, c)] = sum;
+    }
+  }
+  make_chain();
+}
+
+double EdgeRoles::tail_odds(int label) const {
+  return has_tail(label) ? 1 / std::expm1(-base_.log_tail[wide(label)]) : 0;
+}
+
+void EdgeRoles::make_chain() {
+  const int labels = base_.num_labels;
+  const std::size_t width = wide(labels) * wide(count_);
+  const int first = cut_.left ? 1 : 0;               // the role of first segments; 0: there is none
+  const int last = cut_.right ? role_of_last() : 0;  // likewise
+  const auto index = [&](int c, int role) { return wide(c) * wide(count_) + wide(role); };
+  chain_.num_labels = static_cast<int>(width);
+  chain_.max_duration = base_.max_duration;
+  chain_.initial = cut_.left ? InitialTerm::kNone : base_.initial;
+  chain_.transition.assign(width * width, kNegativeInfinity);
+  chain_.duration_bias.resize(wide(base_.max_duration) * width);
+  if (base_.has_tail()) chain_.log_tail.resize(width);
+  chain_.twin.resize(width);
+  chain_.start_scores.assign(width, 0);
+  chain_.end_scores.assign(width, 0);
+  for (int from = 0; from < labels; ++from) {
+    for (int to = 0; to < labels; ++to) {
+      for (const int before : {0, first}) {
+        for (const int after : {0, last})
+          chain_.transition[index(from, before) * width + index(to, after)] = base_.transition_at(from, to);
+      }
+    }
+  }
+  for (int c = 0; c < labels; ++c) {
+    for (int role = 0; role < count_; ++role) {
+      const std::size_t i = index(c, role);
+      for (int k = 1; k <= base_.max_duration; ++k)
+        chain_.duration_bias[wide(k - 1) * width + i] =
+            role == 0 ? base_.duration_score(k, c) : survival_[entry(k, c)];
+      if (base_.has_tail()) chain_.log_tail[i] = base_.log_tail[wide(c)];
+      chain_.twin[i] = role == 0 ? -1 : static_cast<int>(index(c, 0));
+      if (!base_.start_scores.empty()) chain_.start_scores[i] = base_.start_scores[wide(c)];
+      if (!base_.end_scores.empty()) chain_.end_scores[i] = base_.end_scores[wide(c)];
+      if (cut_.left && role == 0) chain_.start_scores[i] = kNegativeInfinity;
+      if (cut_.right && role != last) chain_.end_scores[i] = kNegativeInfinity;
+    }
+  }
+}
+
+int EdgeRoles::with_role(const Segment& segment, std::int64_t length) const {
+  int role = 0;
+  if (cut_.left && segment.begin == 0) role = 1;
+  if (cut_.right && segment.end == length) role = role_of_last();
+  return segment.label * count_ + role;
+}
+
+double EdgeRoles::survival(std::int64_t k, int label) const {
+  const std::int64_t longest = base_.max_duration;
+  if (k <= longest) return survival_[entry(k, label)];
+  if (!has_tail(label)) return kNegativeInfinity;
+  return survival_[entry(longest, label)] + static_cast<double>(k - longest) * base_.log_tail[wide(label)];
+}
+
+// both(T) is the sum over k >= T of the survival of k.
+double EdgeRoles::whole_piece(std::int64_t length, int label) const {
+  const double seen = survival(length, label);
+  if (!cut_.left || !cut_.right || seen == kNegativeInfinity) return 0;
+  const std::int64_t longest = base_.max_duration;
+  const double beyond =
+      std::log1p(tail_odds(label));  // of the sum of survival(k) over k >= K, by survival(K)
+  if (length > longest) return beyond;
+  double sum = survival(longest, label) + beyond;
+  for (std::int64_t k = longest - 1; k >= length; --k) sum = log_add(sum, survival(k, label));
+  return sum - seen;
+}
+
+void EdgeRoles::fold_rows(std::vector<double>& rows) const {
+  const auto roles = wide(count_);
+  const std::size_t folded = rows.size() / roles;
+  for (std::size_t i = 0; i < folded; ++i) {
+    double sum = rows[i * roles];
+    for (std::size_t role = 1; role < roles; ++role) sum += rows[i * roles + role];
+    rows[i] = sum;
+  }
+  rows.resize(folded);
+}
+
+ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
+  ExpectedCounts result;
+  result.shape_for(base_);
+  const auto labels = wide(base_.num_labels), roles = wide(count_);
+  for (std::size_t i = 0; i < counts.transition.size(); ++i) {
+    const std::size_t from = i / (labels * roles) / roles, to = i % (labels * roles) / roles;
+    result.transition[from * labels + to] += counts.transition[i];
+  }
+  for (int role = 0; role < count_; ++role) fold_durations(counts, role, result);
+  return result;
+}
+
+// By B[j] the survival of k <= j has the derivative e^{B[j] - survival(k)}; what comes down from smaller k is
+// kept relative to survival(j), so that nothing overflows.
+void EdgeRoles::fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const {
+  const auto labels = wide(base_.num_labels), roles = wide(count_);
+  const int longest = base_.max_duration;
+  for (int c = 0; c < base_.num_labels; ++c) {
+    const std::size_t label = wide(c), with_role = label * roles + wide(role);
+    double seen = 0;
+    for (int k = 1; k <= longest; ++k) {
+      const double count = counts.duration[wide(k - 1) * labels * roles + with_role];
+      double& result = folded.duration[entry(k, c)];
+      if (role == 0) {
+        result += count;
+        continue;
+      }
+      const double now = survival(k, c);
+      if (now == kNegativeInfinity) break;
+      seen = count + (k > 1 ? seen * std::exp(now - survival(k - 1, c)) : 0);
+      // survival(K) is B[K] and a function of the tail alone.
+      result += k == longest ? seen : seen * std::exp(base_.duration_score(k, c) - now);
+    }
+    if (counts.tail.empty()) continue;
+    folded.tail[label] += counts.tail[with_role];
+    if (role != 0 && has_tail(c)) folded.tail[label] += seen * tail_odds(c);
+  }
+}
+
+// both(T) is the sum over k >= T of survival(k) and counts as such, where the folded counts have survival(T).
+void EdgeRoles::add_whole_piece(std::int64_t length, std::span<const double> p_whole,
+                                ExpectedCounts& folded) const {
+  if (!cut_.left || !cut_.right) return;
+  const std::int64_t longest = base_.max_duration;
+  for (int c = 0; c < base_.num_labels; ++c) {
+    const double p = p_whole[wide(c) * wide(count_) + wide(role_of_last())];
+    const double seen = survival(length, c);
+    if (p == 0 || seen == kNegativeInfinity) continue;
+    const double odds = tail_odds(c);
+    if (length > longest) {
+      // (1-q)^-2 q^{T-K} in place of (1-q)^-1 q^{T-K}: once more the odds, by ln q.
+      if (odds > 0) folded.tail[wide(c)] += p * odds;
+      continue;
+    }
+    const double both = seen + whole_piece(length, c);
+    for (std::int64_t j = length; j <= longest; ++j) {
+      const double bias = base_.duration_score(j, c);
+      if (bias == kNegativeInfinity) continue;
+      const auto places = static_cast<double>(j - length + 1);
+      double of_both = places * std::exp(bias - both), of_seen = std::exp(bias - seen);
+      if (j == longest && odds > 0) {
+        // Durations beyond K: (K-T+1) odds + odds (1 + odds) in both(T), odds in survival(T).
+        const double more = odds * (1 + odds);  // the derivative of the odds by ln q
+        folded.tail[wide(c)] += p * ((places * more + more * (1 + 2 * odds)) * std::exp(bias - both) -
+                                     more * std::exp(bias - seen));
+        of_both += (places * odds + more) * std::exp(bias - both);
+        of_seen += odds * std::exp(bias - seen);
+      }
+      folded.duration[entry(j, c)] += p * (of_both - of_seen);
+    }
+  }
+}
+
+}  // namespace semicrf

@@ -1,0 +1,86 @@
+#include "pipeline/inputs/statements/interval_file.h"
+
+#include <algorithm>
+
+#include "core/text.h"
+#include "core/units.h"
+#include "io/json/json_document.h"
+#include "io/segments/bed_reader.h"
+
+namespace semicrf {
+namespace {
+
+// Rounded down, also below 0.
+std::int64_t floor_ratio(std::int64_t value, std::int64_t divisor) {
+  return value >= 0 ? value / divisor : -((-value + divisor - 1) / divisor);
+}
+
+}  // namespace
+
+InputError IntervalFile::refusal(const IntervalLine& line, const std::string& what,
+                                 const std::string& advice) const {
+  return InputError({path_, "line " + std::to_string(line.line), what, advice});
+}
+
+std::vector<IntervalLine> IntervalFile::read() const {
+  BedReader reader(path_);
+  std::vector<IntervalLine> lines;
+  for (BedRecord record; reader.next(record);) {
+    lines.push_back({record.chromosome, record.begin, record.end, record.name, record.line});
+    if (record.name.empty())
+      throw refusal(lines.back(), "there is no " + words_.one + " in column 4", words_.forms);
+  }
+  if (lines.empty())
+    throw InputError({path_, "", "there is no " + words_.one + " in this file", words_.forms});
+  return lines;
+}
+
+Statement IntervalFile::take_apart(const IntervalLine& line, std::span<const StatementKind> kinds) const {
+  const std::string& text = line.text;
+  const std::size_t colon = text.find(':');
+  const bool has_label = colon != std::string::npos;
+  const std::string name = text.substr(0, colon);
+  const auto kind = std::ranges::find(kinds, name, &StatementKind::name);
+  if (kind == kinds.end()) throw refusal(line, in_quotes(text) + " is not a " + words_.one, words_.forms);
+  if (kind->has_label && !has_label)
+    throw refusal(line, "the " + words_.one + " " + in_quotes(text) + " has no label",
+                  "write " + text + ":LABEL");
+  if (!kind->has_label && has_label)
+    throw refusal(line,
+                  "the " + words_.one + " " + in_quotes(text) + " has a label, but is about any of them",
+                  "write " + name);
+  return {static_cast<std::size_t>(kind - kinds.begin()), has_label ? text.substr(colon + 1) : ""};
+}
+
+int IntervalFile::find_label(const IntervalLine& line, const std::string& name,
+                             const std::vector<Label>& labels) const {
+  const auto found = std::ranges::find(labels, name, &Label::name);
+  if (found == labels.end()) {
+    std::vector<std::string> names;
+    for (const Label& one : labels) names.push_back(one.name);
+    throw refusal(line, "the model has no label " + in_quotes(name), "its labels are " + joined(names, ", "));
+  }
+  return static_cast<int>(found - labels.begin());
+}
+
+void IntervalFile::check_place(const IntervalLine& line, const InputSet& inputs) const {
+  std::int64_t length = -1;
+  for (const Sequence& sequence : inputs.sequences())
+    if (sequence.chromosome == line.chromosome) length = std::max(length, sequence.origin + sequence.length);
+  if (length < 0)
+    throw refusal(line, "no input has the chromosome " + line.chromosome,
+                  "chromosome names must match exactly, including any \"chr\" prefix");
+  if (line.end > length)
+    throw refusal(line,
+                  "the " + words_.one + " ends at " + units().one + " " + std::to_string(line.end) +
+                      ", but " + line.chromosome + " has " + amount(length),
+                  words_.one + "s must lie on their chromosome");
+}
+
+PositionRange bins_of(const IntervalLine& line, const BinLocation& piece) {
+  const std::int64_t first = piece.begin_base(0);
+  return {floor_ratio(line.begin - first, piece.bin_size),
+          floor_ratio(line.end - first + piece.bin_size - 1, piece.bin_size)};
+}
+
+}  // namespace semicrf
