@@ -21,9 +21,9 @@ done
 sysroot=$source_root/build/aarch64-sysroot
 build=$source_root/build/aarch64
 jobs=${JOBS:-$(nproc)}
-left_out='^(train|learn|recovery)'
+longest='test_(train|learn)$'
 if [ "${1:-}" = --all ]; then
-  left_out='^$'
+  longest='^$'
   shift
 fi
 
@@ -44,19 +44,24 @@ fi
 export AARCH64_SYSROOT=$sysroot
 cmake -S "$source_root" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSEMICRF_CUDA=OFF -DSEMICRF_UNITY=ON \
   -DCMAKE_TOOLCHAIN_FILE="$source_root/tests/cross/aarch64.cmake" >"$build.log"
-cmake --build "$build" --parallel "$jobs" --target "${@:-unit_tests}"
-[ $# -gt 0 ] || cmake --build "$build" --parallel "$jobs"
+if [ $# -gt 0 ]; then cmake --build "$build" --parallel "$jobs" --target "$@"; else cmake --build "$build" --parallel "$jobs"; fi
 # Which kernels there are: of every instruction set that Highway compiles for this architecture.
 for set in N_NEON N_SVE N_SVE2; do
   count=$(find "$build/src/cpu" -name '*.o' -exec aarch64-linux-gnu-nm -C {} + | grep -c "$set::" || true)
   echo "$set: $count symbols of kernels"
 done
-if [ $# -gt 0 ]; then
-  for program in "$@"; do
-    file=$(find "$build/tests" -type f -name "$program" -perm -u+x)
-    echo "$program under qemu:"
-    qemu-aarch64-static -cpu max -L "$sysroot" "$file"
-  done
+if [ $# -eq 0 ]; then
+  mapfile -t programs < <(find "$build/tests/unit" "$build/tests/parity" -type f -name 'test_*' -perm -u+x | grep -vE "$longest" | sort)
 else
-  ctest --test-dir "$build" -L 'unit|parity' --parallel "$jobs" --output-on-failure --timeout 3600
+  mapfile -t programs < <(for name in "$@"; do find "$build/tests" -type f -name "$name" -perm -u+x; done)
 fi
+export sysroot
+# shellcheck disable=SC2016
+printf '%s\0' "${programs[@]}" | xargs -0 -n 1 -P "$jobs" bash -c '
+  cd "$(dirname "$1")"
+  if said=$(qemu-aarch64-static -cpu max -L "$sysroot" "$1" 2>&1); then
+    echo "$(basename "$1") under qemu: $(tail -n 2 <<<"$said" | head -n 1)"
+  else
+    echo "$said"; exit 1
+  fi' run
+echo "${#programs[@]} passed, 0 failed"
