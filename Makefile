@@ -97,11 +97,12 @@ test: build build-sanitized
 bench: build
 	$(PROGRAM) bench
 
-# The laboratory (tests/lab) in a build folder of its own.
+# The laboratory (tests/lab) in a build folder of its own; without its packages the speech experiment is left out.
 PAPER := build/paper
 lab: packages
+	@cmake/install_packages.sh apt-packages-lab.txt || true
 	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),$(shell { $(HAS_GPU); } && echo AUTO || echo OFF))
-	cmake --build --preset lab --parallel $(JOBS) --target semicrf-lab
+	cmake --build --preset lab --parallel $(JOBS) --target semicrf-lab semicrf
 
 paper: lab
 	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER) --full

@@ -3,7 +3,7 @@
 
     python3 tests/lab/claims.py build/paper
 
-Reads the TSV files of semicrf-lab in the folder, writes claims.tsv there and prints it. A claim whose table is missing
+Reads the TSV files of the steps of paper.py in the folder, writes claims.tsv there and prints it. A claim whose table is missing
 is "not run". Verdicts: reproduced; better; corrected (the paper's statement is wrong); differs (measured, another sign
 or size); not reproducible here, with the reason.
 """
@@ -44,7 +44,7 @@ class Claims:
         if all(found):
             claims(*found)
         else:
-            self.add("", name, "", "", "not run", LAB + name)
+            self.add("", name, "", "", "not run", name if name in ("speech", "cap", "peers") else LAB + name)
 
 
 def banded(claims, orderings, bounds, powers, levels):
@@ -230,6 +230,38 @@ def complexity(claims, rows):
                    "T^%.2f K^%.2f C^%.2f; T^%.2f K^%.2f C^%.2f" % tuple(ours), verdict(close), LAB + "complexity")
 
 
+def speech(claims, rows):
+    for row in rows:
+        if row.get("sign") in ("the same", "the other"):
+            claims.add("Tables 6, 7", "K = 30 against K = 1, corpus from text (%g corpora): %s" % (row["corpora"], row["number"]),
+                       "%g, %g (%+.3g)" % (row["paper_k1"], row["paper_k30"], row["difference_paper"]),
+                       "%.3g, %.3g (%+.3g, sd %s)" % (row["k1"], row["k30"], row["difference"], row["difference_sd"] if row["difference_sd"] == "-" else "%.2g" % row["difference_sd"]),
+                       verdict(row["sign"] == "the same", "differs: the other sign", "the same sign"), "tests/lab/speech/run.py")
+
+
+def cap(claims, rows):
+    for name in dict.fromkeys(row["data"] for row in rows):
+        for tail, words in (("yes", "with a tail"), ("no", "without")):
+            here = [row for row in rows if row["data"] == name and row["tail"] == tail and row["K"] > 1]
+            claims.add("7", "what the cap K costs, %s, %s: boundary F1" % (name, words), "left for later",
+                       ", ".join("K %g: %.3f" % (row["K"], row["boundary_f1_near"]) for row in here), "measured", "tests/lab/cap/run.py")
+
+
+def peers(claims, rows, times):
+    """Other programs beside the product's forward pass in float, where the frontier has the same shape."""
+    for row in rows:
+        if not isinstance(row["seconds"], float):
+            if row["device"] == "-":
+                claims.add("Fig. 2E", row["peer"], "-", "", row["note"], "tests/lab/peers.py")
+            continue
+        ours = next((time["seconds"] for time in times if time["method"] == "cpu float" and time["pass"] == "forward"
+                     and (time["T"], time["K"], time["C"]) == (row["T"], row["K"], row["C"])), None)
+        if ours:
+            claims.add("Fig. 2E", "%s, B %g T %g K %g C %g, seconds of one core (%s)" % (row["peer"], row["B"], row["T"], row["K"], row["C"], row["note"]),
+                       "-", "%.3g; the product's log Z %.3g" % (row["seconds"], row["B"] * ours),
+                       "%.3g times as fast" % (row["seconds"] / (row["B"] * ours)), "tests/lab/peers.py")
+
+
 def fixed(claims):
     """What needs no table: arithmetic of the paper's own numbers, and what cannot be had here."""
     claims.add("6, H_bdy", "exp(5.671) 'about 295' boundaries", "295", "%.0f" % math.exp(5.671), "corrected", "arithmetic")
@@ -237,15 +269,15 @@ def fixed(claims):
     claims.add("Table 7", "utt/s of inference", "21.1", "3696 utterances / 175 s = %.1f: the training rate" % (3696 / 175), "corrected", "arithmetic")
     claims.add("Table 5a, b", "a test of segments", "p(boundary) >= .96", "nearly every position is a segment: rows of mean duration 20 and 1000 are added", "corrected", LAB + "validation")
     claims.add("Table 2", "recovery, judged by counts of segments", "counts alone", "accuracy and F1 are added", "corrected", LAB + "centring")
-    claims.add("Tables 6, 7", "TIMIT", "-", "the corpus is not free; docs/paper-experiments.md has its shape on another one", "not reproducible here", "-")
+    claims.add("Tables 6, 7", "TIMIT", "-", "the corpus is not free; rows of another one are above (docs/paper-experiments.md)", "not reproducible here", "-")
     card = claims.table("frontier_card")
     for row in card:
         theirs = row["flash_semicrf_positions_per_second"]
         claims.add("Fig. 2E, G", "log Z on a card, B %g T %g K %g C %g, positions per second" % (row["B"], row["T"], row["K"], row["C"]),
                    "%.3g" % theirs if theirs else "not measured", "%.3g from scores on the host" % row["positions_per_second"],
-                   verdict(row["positions_per_second"] > theirs, name="better"), LAB + "frontier")
+                   verdict(row["positions_per_second"] > theirs, name="better"), LAB + "card")
     if not card:
-        claims.add("Fig. 2E, G", "on a card", "L40S", "no card here", "not reproducible here", "tests/lab/gpu.sh on a machine with one")
+        claims.add("Fig. 2E, G", "on a card", "L40S", "no card here", "not reproducible here", LAB + "card; tests/lab/gpu.sh on a machine with one")
 
 
 def main():
@@ -259,6 +291,9 @@ def main():
     claims.attempt("low-rank", ["low_rank_cost", "low_rank_gain"], lambda *t: low_rank(claims, *t))
     claims.attempt("frontier", ["frontier_times", "frontier_memory", "frontier_largest", "frontier_long"], lambda *t: frontier(claims, *t))
     claims.attempt("complexity", ["complexity"], lambda *t: complexity(claims, *t))
+    claims.attempt("speech", ["speech"], lambda rows: speech(claims, rows))
+    claims.attempt("cap", ["cap"], lambda rows: cap(claims, rows))
+    claims.attempt("peers", ["peers", "frontier_times"], lambda *t: peers(claims, *t))
     fixed(claims)
     head = ("where", "claim", "paper", "ours", "verdict", "command")
     part = folder / "claims.tsv.part"

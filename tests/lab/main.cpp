@@ -30,6 +30,7 @@ const std::vector<Command>& commands() {
       {"semirings", "semirings and durations against enumeration (App. B)", write_semirings},
       {"low-rank", "transitions that depend on the duration", write_low_rank},
       {"frontier", "time and memory of every backend (Fig. 2)", write_frontier},
+      {"card", "log Z on a GPU (Fig. 2 E and G)", write_card},
       {"complexity", "measured exponents in T, K and C (Table 3, App. B)", write_complexity},
   };
   return all;
@@ -74,6 +75,9 @@ int run(const std::vector<std::string_view>& words) {
 int main(int count, char** arguments) {
   try {
     return run({arguments + 1, arguments + count});
+  } catch (const semicrf::lab::Skipped& reason) {
+    std::printf("skipped: %s\n", reason.what());
+    return semicrf::lab::kSkipped;
   } catch (const semicrf::Error& error) {
     std::fprintf(stderr, "semicrf-lab: error: %s\n", error.what());
     return static_cast<int>(error.code());
