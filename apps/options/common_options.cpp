@@ -276,8 +276,9 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
       "main output; - for standard output (default); a name ending in .gz is bgzip-compressed");
   command.add_option("--prefix", arguments.prefix, "prefix for outputs without an explicit name")
       ->type_name("PREFIX");
-  command.add_flag("--write-index", arguments.write_index,
-                   "write a .tbi index (.csi past 512 Mb) beside every .gz output");
+  command.add_flag(
+      "--write-index", arguments.write_index,
+      "write a .tbi index (.csi past 512 Mb) beside every .gz output; bigWig and bigBed need none");
   command.add_option("--digits", arguments.digits, "decimals of bedGraph values")
       ->check(CLI::Range(0, 15))
       ->capture_default_str();

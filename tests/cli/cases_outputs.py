@@ -215,3 +215,14 @@ def test_bigwig_has_what_bedgraph_has(box):
     # Files with an index of their own get no other.
     box.ok("decode -q -p p.json -g g.tsv -o x.bed.gz --write-index --posterior x.bw chrA.npy")
     check([name for name in box.listing() if name.startswith("x.")] == ["x.bed.gz", "x.bed.gz.tbi", "x.bw"], "%r" % box.listing())
+    # An index is written where there can be one; what gets none is said. Where nothing has one, it is an error.
+    said = box.ok("decode -p p.json -g g.tsv -o y.bed --write-index --posterior y.bw chrA.npy").stderr
+    check("y.bed gets no index" in said and "y.bw" not in said, said)
+    said = box.ok("decode -p p.json -g g.tsv --write-index --posterior y.bw chrA.npy").stderr
+    check("standard output gets no index" in said, said)
+    said = box.ok("decode -p p.json -g g.tsv -o z.bed.gz --write-index --posterior z.bedgraph chrA.npy").stderr
+    check("z.bedgraph gets no index" in said and "z.bed.gz gets" not in said, said)
+    box.ok("posterior -q -p p.json -g g.tsv -o y2.bw --write-index chrA.npy")
+    names = [name for name in box.listing() if name.startswith(("y", "z"))]
+    check(names == ["y.bed", "y.bw", "y2.bw", "z.bed.gz", "z.bed.gz.tbi", "z.bedgraph"], "%r" % names)
+    box.fails("decode -p p.json -g g.tsv -o w.bed --write-index --posterior w.bedgraph chrA.npy", 2, "w.bed", ".gz")

@@ -112,7 +112,8 @@ def build(launcher):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", action="store_true")
-    parser.add_argument("--env", action="append", default=[], help="NAME=VALUE for the build, such as that of a compiler cache")
+    parser.add_argument("--env", action="append", default=[],
+                        help="NAME=VALUE for the build, such as that of a compiler cache, or SEMICRF_CMAKE_ARGS=...")
     options = parser.parse_args()
     passed = check_recipes()
     if options.build:

@@ -4,13 +4,15 @@
 
 #include <vector>
 
-#include "cuda/engine/cuda_engine.h"
 #include "engine/engine.h"
 #include "engine/options.h"
 #include "parity/check_case.h"
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
+#ifdef SEMICRF_EMULATED_DEVICE
+#include "cuda/engine/cuda_engine.h"
+#endif
 
 namespace semicrf::testing {
 
@@ -33,10 +35,14 @@ inline std::vector<EngineOptions> cpu_engines() {
   return engines;
 }
 
+// None where there is no emulated device: in cross-compiled builds and under the thread sanitizer.
 inline std::vector<EngineOptions> cuda_engines() {
-  if (!cuda_obstacle().empty()) return {};
-  return {engine_options(EngineOptions::Backend::kCuda, Precision::kFloat),
-          engine_options(EngineOptions::Backend::kCuda, Precision::kDouble)};
+#ifdef SEMICRF_EMULATED_DEVICE
+  if (cuda_obstacle().empty())
+    return {engine_options(EngineOptions::Backend::kCuda, Precision::kFloat),
+            engine_options(EngineOptions::Backend::kCuda, Precision::kDouble)};
+#endif
+  return {};
 }
 
 // All but the reference.

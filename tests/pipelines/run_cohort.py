@@ -127,6 +127,23 @@ def check_retries(program, folder, names):
     broken.write_bytes(sound)
 
 
+def check_gpu(program, folder):
+    """A dry run with `device: gpu`: jobs that compute ask for a GPU and use it, the others ask for none."""
+    cohort.configure(folder, device="gpu", multiqc=False)
+    tools.run(["rm", "-rf", folder / "results"])
+    (folder / "results").mkdir()
+    (folder / "results" / "plan.decode.txt").write_text("memory\t300 MiB\n")  # a plan asks for the GPU, too
+    said = run(program, folder, "--dry-run", "--printshellcmds", "--resources", "gpu=1").stdout
+    jobs = re.findall(r"^rule (\w+):.*?resources: ([^\n]*)\nShell command: ([^\n]*)", said, re.MULTILINE | re.DOTALL)
+    tools.expect({"decode", "evaluate", "report"} <= {name for name, _, _ in jobs}, "jobs of a dry run: %s" % jobs)
+    for name, resources, command in jobs:
+        has = ("gpu=1" in resources, "--device cuda" in command)
+        tools.expect(has == ((True, True) if name == "decode" else (False, False)), "%s: %s: %s" % (name, resources, command))
+        if name == "decode":  # as planned, a quarter more and 64
+            tools.expect("mem_mb=439" in resources and "--max-memory 439M" in command, "%s: %s" % (resources, command))
+    tools.run(["rm", "-rf", folder / "results"])
+
+
 def check_form(program, folder):
     tools.run([tools.tool("snakefmt"), "--check", tools.ROOT / "workflows"])
     done = run(program, folder, "--lint", check=False)
@@ -162,7 +179,8 @@ def main():
         check_chromosomes(options.program, folder, names)
         check_labels(options.program, folder, names)
         check_retries(options.program, folder, names)
-    print("12 samples: whole, by chromosome, with label posteriors; retries; report (seed %d)" % cohort.SEED)
+        check_gpu(options.program, folder)
+    print("12 samples: whole, by chromosome, with label posteriors; retries; report; GPU (seed %d)" % cohort.SEED)
 
 
 if __name__ == "__main__":

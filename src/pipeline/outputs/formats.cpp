@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "io/files/output_target.h"
 #include "pipeline/outputs/path_support.h"
 #include "pipeline/run/run_report.h"
 
@@ -92,6 +93,21 @@ void check_text_name(const std::string& path, const std::string& ending) {
   if (is_indexed_name(path))
     throw UsageError(path + ": this output is text, and can be neither bigWig nor bigBed",
                      "give a name ending in " + ending);
+}
+
+std::vector<std::string> leave_out_indexes(OutputPlan& plan) {
+  const auto has_index = [](const PlannedOutput& output) {
+    const OutputSpec& file = output.file;
+    return is_indexed_name(file.path) || (file.index != IndexKind::kNone && is_compressed_name(file.path));
+  };
+  std::vector<std::string> without;
+  if (std::ranges::none_of(plan, has_index)) return without;
+  for (PlannedOutput& output : plan) {
+    if (output.file.index == IndexKind::kNone || has_index(output)) continue;
+    output.file.index = IndexKind::kNone;
+    without.push_back(output_display_name(output.file.path));
+  }
+  return without;
 }
 
 PlannedOutput text_output(const std::string& path, const std::string& text) {

@@ -85,6 +85,11 @@ void check_segment_name(const std::string& path);
 void check_track_name(const std::string& path);
 void check_text_name(const std::string& path, const std::string& ending);
 
+// Takes back the index of outputs that can have none by their names, and returns how these are called in
+// messages. Where no output has an index, be it of --write-index or of its own (bigWig, bigBed), the request
+// stays: check_outputs refuses it.
+std::vector<std::string> leave_out_indexes(OutputPlan& plan);
+
 // A file of this text.
 PlannedOutput text_output(const std::string& path, const std::string& text);
 

@@ -293,6 +293,8 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
         multiqc_outputs(options_.multiqc, parameters().labels, static_cast<std::size_t>(tracks), report_),
         std::back_inserter(plan));
   }
+  for (const std::string& plain : leave_out_indexes(plan))
+    log_note("--write-index: " + plain + " gets no index, because its name does not end in .gz");
   std::vector<OutputSpec> files;
   for (const PlannedOutput& output : plan) files.push_back(output.file);
   std::vector<std::string> read = inputs_.paths();
