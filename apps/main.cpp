@@ -14,11 +14,17 @@
 #include "io/files/output_file.h"
 #include "io/files/temporary_names.h"
 #include "io/nearest_name.h"
+#include "train/ranks/ranks.h"
 
 namespace semicrf {
 namespace {
 
 constexpr int kClosedPipe = 141;
+
+// Of several processes that train together, one tells what all of them find wrong with the command line.
+bool is_told_by_another(ExitCode code, int argc, char** argv) {
+  return code == ExitCode::kUsage && argc > 1 && std::string_view(argv[1]) == "train" && is_other_rank();
+}
 
 int fail(ExitCode code, const std::string& message) {
   const std::string line = "semicrf: error: " + message;
@@ -106,6 +112,7 @@ int guarded_run(int argc, char** argv) {
   } catch (const ClosedPipe&) {
     return kClosedPipe;
   } catch (const Error& error) {
+    if (is_told_by_another(error.code(), argc, argv)) return static_cast<int>(error.code());
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     return fail(ExitCode::kOutOfMemory,
@@ -119,4 +126,8 @@ int guarded_run(int argc, char** argv) {
 }  // namespace
 }  // namespace semicrf
 
-int main(int argc, char** argv) { return semicrf::guarded_run(argc, argv); }
+int main(int argc, char** argv) {
+  const int exit_code = semicrf::guarded_run(argc, argv);
+  semicrf::finish_ranks(exit_code);
+  return exit_code;
+}

@@ -78,123 +78,133 @@ void decode(const DecodeArguments& arguments) {
   run_or_plan(arguments.common, options, run_decode, plan_decode);
 }
 
-}  // namespace
+constexpr const char kOutputsHelp[] =
+    "Outputs:\n"
+    "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; the score is\n"
+    "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0;\n"
+    "                    bigBed when FILE ends in .bb, with p_label, p_start and p_end behind them where\n"
+    "                    posteriors are computed, and with p_segment by --extra-columns;\n"
+    "                    with --best N and -o out.bed: out.1.bed ... out.N.bed, the best first, with the\n"
+    "                    score 0 and only as many files as there are segmentations. Of several regions or\n"
+    "                    chromosomes, out.R.bed has the R-th best of each that has so many. --stats has\n"
+    "                    the score and log_probability = ln P(segmentation) of each\n"
+    "  --table FILE      a line per segment, columns separated by tabs: chrom start end label;\n"
+    "                    p_label, the mean of P(label|bin); p_segment, P(exactly this segment), or . for "
+    "one\n"
+    "                    that --merge-adjacent joined; p_start and p_end, P(a segment of this label "
+    "starts\n"
+    "                    at its start; ends at its end)\n"
+    "  --boundaries FILE a line per boundary of the path: chrom position, the labels from and to, p = P(a\n"
+    "                    segment of the second label starts there), lower and upper: positions between\n"
+    "                    which one does with the probability of --intervals\n"
+    "  --review FILE     the uncertain boundaries, of which the interval is wider than one bin or "
+    "missing,\n"
+    "                    for a look at each, BED9: chrom, start and end of the interval, FROM>TO, 1000 x "
+    "p,\n"
+    "                    ., the bin of the boundary, colour of TO. First those without an interval (start\n"
+    "                    and end are those of the two segments beside them), then the others, and of both\n"
+    "                    the widest first. They are not sorted by position, so that --write-index leaves\n"
+    "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
+    "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
+    "  --hub DIR         a track hub of the UCSC genome browser (hub.txt, genomes.txt, trackDb.txt), with\n"
+    "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, and igv_session.xml.\n"
+    "                    DIR is made where it is missing; without -o and --prefix there is no other file\n"
+    "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n";
 
-void add_decode_command(CLI::App& program) {
-  CLI::App* command = add_command(
-      program, "decode", "Find the best segmentation and write it as BED.",
-      "Outputs:\n"
-      "  -o FILE           segments, BED9: chrom start end label score . start end r,g,b; the score is\n"
-      "                    1000 x the mean of P(label|bin) where posteriors are computed, else 0;\n"
-      "                    bigBed when FILE ends in .bb, with p_label, p_start and p_end behind them where\n"
-      "                    posteriors are computed, and with p_segment by --extra-columns;\n"
-      "                    with --best N and -o out.bed: out.1.bed ... out.N.bed, the best first, with the\n"
-      "                    score 0 and only as many files as there are segmentations. Of several regions or\n"
-      "                    chromosomes, out.R.bed has the R-th best of each that has so many. --stats has\n"
-      "                    the score and log_probability = ln P(segmentation) of each\n"
-      "  --table FILE      a line per segment, columns separated by tabs: chrom start end label;\n"
-      "                    p_label, the mean of P(label|bin); p_segment, P(exactly this segment), or . for "
-      "one\n"
-      "                    that --merge-adjacent joined; p_start and p_end, P(a segment of this label "
-      "starts\n"
-      "                    at its start; ends at its end)\n"
-      "  --boundaries FILE a line per boundary of the path: chrom position, the labels from and to, p = P(a\n"
-      "                    segment of the second label starts there), lower and upper: positions between\n"
-      "                    which one does with the probability of --intervals\n"
-      "  --review FILE     the uncertain boundaries, of which the interval is wider than one bin or "
-      "missing,\n"
-      "                    for a look at each, BED9: chrom, start and end of the interval, FROM>TO, 1000 x "
-      "p,\n"
-      "                    ., the bin of the boundary, colour of TO. First those without an interval (start\n"
-      "                    and end are those of the two segments beside them), then the others, and of both\n"
-      "                    the widest first. They are not sorted by position, so that --write-index leaves\n"
-      "                    this file out. A line takes 32 bytes of memory until the end of the run\n"
-      "  --posterior FILE  boundary posterior of the same run, bedGraph, or bigWig when FILE ends in .bw\n"
-      "  --hub DIR         a track hub of the UCSC genome browser (hub.txt, genomes.txt, trackDb.txt), with\n"
-      "                    segments.bb, boundaries.bw, labels.NAME.bw for each label, and igv_session.xml.\n"
-      "                    DIR is made where it is missing; without -o and --prefix there is no other file\n"
-      "  --prefix PREFIX   PREFIX.segments.bed and PREFIX.stats.json\n" +
-          multiqc_help() + shared_outputs_help());
-  const auto arguments = std::make_shared<DecodeArguments>();
-  add_common_options(*command, arguments->common);
-  add_choice(*command, "--rule", arguments->rule,
+// A check of a number: whether it is a T that meets `condition`; `what` follows "must be".
+template <class T, class Condition>
+CLI::Validator number_check(const std::string& what, Condition condition) {
+  return CLI::Validator(
+      [what, condition](std::string& text) {
+        T value{};
+        return CLI::detail::lexical_cast(text, value) && condition(value)
+                   ? std::string()
+                   : "must be " + what + ", not '" + text + "'";
+      },
+      "");
+}
+
+void add_path_options(CLI::App& command, DecodeArguments& arguments) {
+  add_choice(command, "--rule", arguments.rule,
              "which segmentation: viterbi, the most probable one; or posterior, the labels that are expected "
              "to be right at most bins, among those whose changes of label the model allows",
              {"viterbi", "posterior"});
   command
-      ->add_option("--gamma", arguments->gamma,
-                   "with --rule posterior: what an expected boundary counts beside an expected bin (default: "
-                   "0)")
-      ->check(CLI::Validator(
-          [](std::string& text) {
-            double weight = 0;
-            return CLI::detail::lexical_cast(text, weight) && std::isfinite(weight) && weight >= 0
-                       ? std::string()
-                       : "must be a number of at least 0, not '" + text + "'";
-          },
-          ""));
+      .add_option("--gamma", arguments.gamma,
+                  "with --rule posterior: what an expected boundary counts beside an expected bin (default: "
+                  "0)")
+      ->check(number_check<double>("a number of at least 0",
+                                   [](double weight) { return std::isfinite(weight) && weight >= 0; }));
   command
-      ->add_option("--best", arguments->best,
-                   "write the N best segmentations, all different, each to a file of its own (1 to " +
-                       std::to_string(kMostBestPaths) + ")")
+      .add_option("--best", arguments.best,
+                  "write the N best segmentations, all different, each to a file of its own (1 to " +
+                      std::to_string(kMostBestPaths) + ")")
       ->check(CLI::Range(1, kMostBestPaths))
       ->capture_default_str();
-  add_entropy_option(*command, arguments->no_entropy);
-  add_multiqc_options(*command, arguments->multiqc);
-  command->add_option("--posterior", arguments->posterior,
-                      "also write the boundary posterior (bedGraph) to this file");
-  command->add_option("--table", arguments->table, "also write a table of the segments (TSV) to this file");
-  command->add_option("--boundaries", arguments->boundaries,
-                      "also write a table of the boundaries (TSV) to this file");
-  command->add_option("--review", arguments->review,
-                      "also write the uncertain boundaries (BED), the least certain first, to this file");
+}
+
+void add_table_options(CLI::App& command, DecodeArguments& arguments) {
+  command.add_option("--posterior", arguments.posterior,
+                     "also write the boundary posterior (bedGraph) to this file");
+  command.add_option("--table", arguments.table, "also write a table of the segments (TSV) to this file");
+  command.add_option("--boundaries", arguments.boundaries,
+                     "also write a table of the boundaries (TSV) to this file");
+  command.add_option("--review", arguments.review,
+                     "also write the uncertain boundaries (BED), the least certain first, to this file");
   command
-      ->add_option("--review-top", arguments->review_top,
-                   "only the first N lines of --review, those of the least certain boundaries (default: all)")
-      ->check(CLI::Validator(
-          [](std::string& text) {
-            std::int64_t lines = 0;
-            return CLI::detail::lexical_cast(text, lines) && lines >= 1
-                       ? std::string()
-                       : "must be a whole number of at least 1, not '" + text + "'";
-          },
-          ""))
+      .add_option("--review-top", arguments.review_top,
+                  "only the first N lines of --review, those of the least certain boundaries (default: all)")
+      ->check(number_check<std::int64_t>("a whole number of at least 1",
+                                         [](std::int64_t lines) { return lines >= 1; }))
       ->type_name("INT");
   command
-      ->add_option(
-          "--intervals", arguments->interval_level,
+      .add_option(
+          "--intervals", arguments.interval_level,
           "probability of the interval around each boundary in --boundaries and --review (default: 0.95); "
           "adds the columns start_lower and start_upper to --table")
-      ->check(CLI::Validator(
-          [](std::string& text) {
-            double level = 0;
-            return CLI::detail::lexical_cast(text, level) && level > 0 && level < 1
-                       ? std::string()
-                       : "must be a probability above 0 and below 1, not '" + text + "'";
-          },
-          ""));
+      ->check(number_check<double>("a probability above 0 and below 1",
+                                   [](double level) { return level > 0 && level < 1; }));
+}
+
+void add_segment_options(CLI::App& command, DecodeArguments& arguments) {
   add_choice(
-      *command, "--score", arguments->score,
+      command, "--score", arguments.score,
       "score column: posterior (computes posteriors), none (0, unless another output needs posteriors) "
       "or auto (posterior where it takes less than a third of the time of the rest)",
       {"auto", "posterior", "none"});
-  command->add_flag("--merge-adjacent", arguments->merge_adjacent, "join touching segments of one label");
-  command->add_flag("--extra-columns", arguments->extra_columns,
-                    "add p_segment to bigBed; deprecated for BED, use --table: add p_segment, p_start and "
-                    "p_end as columns 10 to 12, which makes a file that is not BED");
-  command->add_option("--hub", arguments->hub.folder,
-                      "also write a folder that the UCSC genome browser and IGV show");
+  command.add_flag("--merge-adjacent", arguments.merge_adjacent, "join touching segments of one label");
+  command.add_flag("--extra-columns", arguments.extra_columns,
+                   "add p_segment to bigBed; deprecated for BED, use --table: add p_segment, p_start and "
+                   "p_end as columns 10 to 12, which makes a file that is not BED");
+}
+
+void add_hub_options(CLI::App& command, HubOptions& hub) {
+  command.add_option("--hub", hub.folder, "also write a folder that the UCSC genome browser and IGV show");
   command
-      ->add_option("--hub-genome", arguments->hub.genome,
-                   "with --hub: the browser's name of the genome, such as hg38")
+      .add_option("--hub-genome", hub.genome, "with --hub: the browser's name of the genome, such as hg38")
       ->type_name("NAME");
-  command->add_option("--hub-name", arguments->hub.name, "with --hub: the name of the hub")
+  command.add_option("--hub-name", hub.name, "with --hub: the name of the hub")
       ->type_name("NAME")
       ->capture_default_str();
   command
-      ->add_option("--hub-email", arguments->hub.email,
-                   "with --hub: whom to ask about it, which the UCSC browser wants of public hubs")
+      .add_option("--hub-email", hub.email,
+                  "with --hub: whom to ask about it, which the UCSC browser wants of public hubs")
       ->type_name("ADDRESS");
+}
+
+}  // namespace
+
+void add_decode_command(CLI::App& program) {
+  CLI::App* command = add_command(program, "decode", "Find the best segmentation and write it as BED.",
+                                  kOutputsHelp + multiqc_help() + shared_outputs_help());
+  const auto arguments = std::make_shared<DecodeArguments>();
+  add_common_options(*command, arguments->common);
+  add_path_options(*command, *arguments);
+  add_entropy_option(*command, arguments->no_entropy);
+  add_multiqc_options(*command, arguments->multiqc);
+  add_table_options(*command, *arguments);
+  add_segment_options(*command, *arguments);
+  add_hub_options(*command, arguments->hub);
   command->callback([arguments] { decode(*arguments); });
 }
 

@@ -21,6 +21,7 @@
 #include "io/memory_size.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
+#include "train/ranks/ranks.h"
 
 namespace semicrf {
 namespace {
@@ -104,6 +105,14 @@ TrainOptions train_options(const TrainArguments& arguments) {
   return options;
 }
 
+// Rank 0 alone says something.
+TrainArguments silent(TrainArguments arguments) {
+  arguments.log.quiet = true;
+  arguments.log.verbose = false;
+  arguments.log.log_file.clear();
+  return arguments;
+}
+
 void show_iteration(const IterationReport& report) {
   std::string validation;
   if (report.validation) validation = fmt::format(", validation {:.6f}", *report.validation);
@@ -113,18 +122,34 @@ void show_iteration(const IterationReport& report) {
       report.positions_per_second);
 }
 
-void train(const TrainArguments& arguments) {
-  require_inputs(arguments.options.input, "TRACK");
-  const TrainOptions options = train_options(arguments);
+void train_on(Ranks& ranks, const TrainArguments& arguments) {
+  TrainOptions options;
+  ranks.gather([&] {
+    require_inputs(arguments.options.input, "TRACK");
+    options = train_options(ranks.is_first() ? arguments : silent(arguments));
+    return std::string();
+  });
   if (arguments.dry_run) {
-    print(plan_train(options));
+    ranks.others_serve();
+    if (ranks.is_first()) print(plan_train(options));
     return;
   }
   TrainLog log;
-  log.info = [](const std::string& line) { spdlog::info("{}", line); };
-  log.warn = [](const Warning& warning) { spdlog::warn("{} [{}]", warning.message, warning.code); };
-  if (arguments.log.progress != "off") log.iteration = show_iteration;
-  run_train(options, log);
+  if (ranks.is_first()) {
+    log.info = [](const std::string& line) { spdlog::info("{}", line); };
+    log.warn = [](const Warning& warning) { spdlog::warn("{} [{}]", warning.message, warning.code); };
+    if (arguments.log.progress != "off") log.iteration = show_iteration;
+  }
+  run_train(options, log, ranks);
+}
+
+void train(const TrainArguments& arguments) {
+  Ranks& ranks = all_ranks();
+  try {
+    train_on(ranks, arguments);
+  } catch (const OtherRankFailed&) {  // rank 0 tells why
+  }
+  if (!ranks.is_first()) ranks.serve([](const std::string&) {});
 }
 
 void add_data_options(CLI::App& command, TrainArguments& arguments) {

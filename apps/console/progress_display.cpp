@@ -15,6 +15,8 @@ class Display : public Progress {
  public:
   explicit Display(bool bar) : bar_(bar) {}
   ~Display() override { end(); }
+  Display(const Display&) = delete;
+  Display& operator=(const Display&) = delete;
 
   void begin(std::int64_t total) override {
     total_ = std::max<std::int64_t>(1, total);

@@ -157,7 +157,7 @@ class CudaEngine<Real>::Prefetch final : public ScorePrefetch {
 
 template <class Real>
 std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& whole) {
-  if (!keeps(whole, feature_bytes(whole.features))) return nullptr;
+  if (!keeps(whole, feature_bytes(whole.features)) || whole.features.true_labels != nullptr) return nullptr;
   free_window(whole).prefetch(whole);
   return std::make_unique<Prefetch>(*this, whole.sequence);
 }

@@ -105,7 +105,6 @@ template <>
 struct Wide<double> {
   double high;
   __device__ __forceinline__ void add(Wide other) { high += other.high; }
-  __device__ __forceinline__ Wide negated() const { return {-high}; }
   __device__ __forceinline__ double value() const { return high; }
   static __device__ __forceinline__ Wide of(double x) { return {x}; }
   static __device__ __forceinline__ Wide exactly(double x) { return {x}; }
@@ -120,7 +119,6 @@ struct Wide<float> {
     low = __fadd_rn(low, __fadd_rn(error, other.low));
     high = sum;
   }
-  __device__ __forceinline__ Wide negated() const { return {-high, -low}; }
   __device__ __forceinline__ double value() const {
     return static_cast<double>(high) + static_cast<double>(low);
   }

@@ -34,7 +34,7 @@ std::int64_t peak_resident_bytes() {
 
 void share_one_heap() {
 #ifdef __GLIBC__
-  mallopt(M_ARENA_MAX, 1);
+  mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): runs call it before they start threads
 #endif
 }
 

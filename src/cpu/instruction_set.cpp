@@ -56,6 +56,8 @@ void with_instruction_set(const std::string& name, const std::function<void()>& 
   struct Limit {
     explicit Limit(std::int64_t disabled) { disable(disabled); }
     ~Limit() { disable(0); }
+    Limit(const Limit&) = delete;
+    Limit& operator=(const Limit&) = delete;
     static void disable(std::int64_t disabled) {
       hwy::DisableTargets(disabled);
       hwy::GetChosenTarget().Update(hwy::SupportedTargets());

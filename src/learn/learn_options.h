@@ -42,6 +42,10 @@ struct LearnOptions {
   std::string output = "-";
   std::string stats_path;
   std::string version;  // of the program
+
+  // Whether the fit goes on from a model, and its file.
+  bool from_file() const { return !input.parameters.empty() || !chromhmm_model.empty(); }
+  const std::string& init_path() const { return chromhmm_model.empty() ? input.parameters : chromhmm_model; }
 };
 
 }  // namespace semicrf

@@ -21,6 +21,8 @@
 #include "train/fit/only_label.h"
 #include "train/fit/training_problem.h"
 #include "train/objective/objective.h"
+#include "train/objective/piece_sums.h"
+#include "train/ranks/ranks.h"
 #include "train/start/training_setup.h"
 
 namespace semicrf {
@@ -163,41 +165,35 @@ std::vector<TrainingRecord::Durations> durations_of(const PathCounts& counts, co
 
 // The parameters that the fit ended with, their scores scaled where it had a margin, and the record of it.
 Parameters finish(const TrainOptions& options, const ParameterSpace& space, const FitState& state,
-                  const TrainLog& log, TrainingSetup& setup) {
+                  const PieceSums& sums, const TrainLog& log, TrainingSetup& setup) {
+  using Of = PieceSums::Of;
   const bool use_best = state.best_validation.has_value();
   Parameters trained = space.unpack(use_best ? state.best_x : state.x);
-  const TrainingData& training = setup.inputs.training;
-  const TrainingData& validation = setup.inputs.validation;
+  const bool validates = !setup.inputs.validation.pieces.empty();
   TrainingRecord& record = setup.record;
   if (setup.margin > 0 && options.freeze.empty() && is_scalable(trained)) {
-    record.scale =
-        likeliest_factor(validation.pieces.empty() ? training : validation, trained, options.engine);
+    record.scale = likeliest_factor(trained, [&](const Parameters& parameters) {
+      return sums.mean_nll(validates ? Of::kValidation : Of::kTraining, parameters);
+    });
     trained = scaled(std::move(trained), *record.scale);
     say(log, "calibration: all scores are multiplied by " + short_number(*record.scale) +
-                 ", so that the probabilities fit the " +
-                 (validation.pieces.empty() ? "training" : "validation") +
+                 ", so that the probabilities fit the " + (validates ? "validation" : "training") +
                  " data; the best segmentation stays the same");
   }
   record.iterations = state.iteration;
   record.best_iteration = use_best ? state.best_iteration : state.iteration;
-  record.durations =
-      durations_of(setup.counts, trained, best_segmentations(training, trained, options.engine));
-  record.nll = mean_nll(training, trained, options.engine);
-  if (use_best) record.validation_nll = mean_nll(validation, trained, options.engine);
+  record.durations = durations_of(setup.counts, trained, sums.paths(trained));
+  record.nll = sums.mean_nll(Of::kTraining, trained);
+  if (use_best) record.validation_nll = sums.mean_nll(Of::kValidation, trained);
   record.converged = state.converged;
   record.stopped_because = state.reason;
   trained.training = training_record_text(record);
   return trained;
 }
 
-}  // namespace
-
-void run_train(const TrainOptions& options, const TrainLog& log) {
-  const auto begin = Clock::now();
-  share_one_heap();
-  TrainingSetup setup = set_up_training(options);
-  check_files(options, setup.inputs.paths);
-  const std::string device = make_engine(options.engine, setup.first.chain)->description();
+// What a run says before it trains.
+void say_setup(const TrainOptions& options, const TrainingSetup& setup, const std::string& device,
+               const TrainLog& log) {
   for (const std::string& line : setup.inputs.binding) say(log, "input: " + escape_control(line));
   if (!setup.inputs.proposal.empty()) say(log, "input: " + escape_control(setup.inputs.proposal));
   if (const std::string step = describe(setup.inputs.steps); !step.empty())
@@ -212,18 +208,50 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
   if (const std::string total = setup.inputs.missing.summary(); !total.empty()) say(log, "missing: " + total);
   if (log.warn)
     for (const Warning& warning : setup.inputs.warnings) log.warn(warning);
-  cut_for(options, setup);
-  check_memory(options, needed_memory(setup, options.engine));
-  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
-  const Penalties penalties(options.penalty, setup.first);
-  const TrainingProblem problem(setup.inputs.training, setup.inputs.validation, space, penalties,
-                                options.engine, setup.margin);
+}
+
+void say_problem(const TrainingSetup& setup, std::size_t coordinates, const Ranks& ranks,
+                 const TrainLog& log) {
+  if (ranks.size() > 1)
+    say(log, "ranks: the pieces are shared out to " + std::to_string(ranks.size()) + " processes");
   say(log, "training: " + data_text(setup.inputs.training));
   if (!setup.inputs.validation.pieces.empty()) say(log, "validation: " + data_text(setup.inputs.validation));
-  say(log, "model: " + shape_text(setup, space.size()));
-  const double read_seconds = seconds_since(begin);
+  say(log, "model: " + shape_text(setup, coordinates));
+}
 
-  FitState state = start_state(options, setup, space, log);
+// All ranks have read the same, and compute the same way.
+void check_alike(const std::vector<std::string>& found) {
+  for (std::size_t i = 1; i < found.size(); ++i)
+    if (found[i] != found.front())
+      throw InputError({"", "",
+                        "rank " + std::to_string(i) + " has other files than rank 0, or another engine (" +
+                            found[i] + " against " + found.front() + ")",
+                        "give every machine the same files, and --device and --instruction-set where their "
+                        "processors differ"});
+}
+
+// Reads and checks on every rank. Outputs are rank 0's.
+TrainingSetup set_up_ranks(const TrainOptions& options, Ranks& ranks, std::string& device) {
+  std::optional<TrainingSetup> setup;
+  const std::vector<std::string> found = ranks.gather([&] {
+    setup = set_up_training(options);
+    if (ranks.is_first()) check_files(options, setup->inputs.paths);
+    device = make_engine(options.engine, setup->first.chain)->description();
+    return setup->fingerprint.substr(0, 12) + ", " + device;
+  });
+  ranks.gather([&] {
+    check_alike(found);
+    cut_for(options, *setup);
+    check_memory(options, needed_memory(*setup, options.engine));
+    return std::string();
+  });
+  ranks.others_serve();
+  return std::move(*setup);
+}
+
+// Goes on from `state` until it is finished.
+void fit(const TrainOptions& options, const TrainingSetup& setup, const ParameterSpace& space,
+         const TrainingProblem& problem, const TrainLog& log, FitState& state) {
   const StopRule rule{options.max_iterations, options.tolerance, options.patience};
   const int every = options.checkpoint_every.value_or(options.optimizer == Optimizer::kAdamW ? 1 : kRound);
   const auto kept = [&](const FitState& reached) {
@@ -236,16 +264,37 @@ void run_train(const TrainOptions& options, const TrainLog& log) {
     if (options.checkpoint.empty()) return;
     checkpoint.reached(kept(reached), reached.finished || reached.iteration % every == 0);
   };
-  const auto fit_begin = Clock::now();
   if (options.optimizer == Optimizer::kAdamW) {
     fit_adamw(problem, rule, options.adamw, options.seed, space.pack(setup.first), log.iteration, save,
               state);
   } else {
     fit_lbfgs(problem, rule, log.iteration, save, state);
   }
+}
+
+}  // namespace
+
+void run_train(const TrainOptions& options, const TrainLog& log, Ranks& ranks) {
+  const auto begin = Clock::now();
+  share_one_heap();
+  std::string device;
+  TrainingSetup setup = set_up_ranks(options, ranks, device);
+  say_setup(options, setup, device, log);
+  const PieceSums sums(setup.inputs.training, setup.inputs.validation, options.engine, &ranks);
+  if (!ranks.is_first()) return sums.serve(setup.first);
+  const ParameterSpace space(setup.first, setup.frozen, setup.counts, options.penalty);
+  const Penalties penalties(options.penalty, setup.first);
+  const TrainingProblem problem(setup.inputs.training, setup.inputs.validation, space, penalties,
+                                options.engine, setup.margin, &ranks);
+  say_problem(setup, space.size(), ranks, log);
+  const double read_seconds = seconds_since(begin);
+
+  FitState state = start_state(options, setup, space, log);
+  const auto fit_begin = Clock::now();
+  fit(options, setup, space, problem, log, state);
   const double fit_seconds = seconds_since(fit_begin);
 
-  Parameters trained = finish(options, space, state, log, setup);
+  Parameters trained = finish(options, space, state, sums, log, setup);
   if (const auto warning = only_label_warning(setup.record.durations)) {
     if (log.warn) log.warn(*warning);
     setup.inputs.warnings.push_back(*warning);

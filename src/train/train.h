@@ -17,8 +17,11 @@ struct TrainLog {
   IterationSink iteration;
 };
 
-// Reads, fits, writes. Throws the errors of core/error.h.
-void run_train(const TrainOptions& options, const TrainLog& log);
+class Ranks;
+
+// Reads, fits, writes. Throws the errors of core/error.h. On a rank but 0: computes what rank 0 asks for
+// until the program ends there.
+void run_train(const TrainOptions& options, const TrainLog& log, Ranks& ranks);
 
 // What --dry-run prints: the data, the shape of the model and the memory. Checks what a run would check
 // before the first iteration.

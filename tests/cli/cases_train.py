@@ -9,7 +9,7 @@ import subprocess
 import time
 
 import make_inputs
-from harness import check
+from harness import Skip, check
 from make_inputs import npy
 
 try:
@@ -522,3 +522,18 @@ def test_bad_given_scores(box):
     box.ok(GIVEN + "--boundary-window -1,1 -o heads.json x.npy")
     box.fails(GIVEN.replace("--max-duration 10 ", "") + "--init heads.json -o m.json --start-scores start.npy x.npy", 2, "--start-scores")
     box.fails("decode -p heads.json --start-scores start.npy -o m.bed x.npy", 2, "--start-scores")
+
+
+def test_one_of_several_processes_is_refused_without_mpi(box):
+    if b"libmpi" in subprocess.run(["ldd", box.program], capture_output=True, check=False).stdout:
+        raise Skip("the program was built with MPI")
+    arguments = [box.program] + toy(box)
+    environment = dict(os.environ, OMPI_COMM_WORLD_SIZE="2")
+    lines = []
+    for rank in ("0", "1"):
+        environment["OMPI_COMM_WORLD_RANK"] = rank
+        done = subprocess.run(arguments, cwd=box.folder, capture_output=True, text=True, env=environment, check=False)
+        check(done.returncode == 2, "exit %d\n%s" % (done.returncode, done.stderr))
+        lines += done.stderr.splitlines()
+    check(len(lines) == 1 and "built without MPI" in lines[0], "%s" % lines)
+    check(not box.path("out.json").exists(), "an output was written")

@@ -9,7 +9,7 @@
 
 #include "engine/boundary_state.h"
 #include "engine/options.h"
-#include "model/edge_roles.h"
+#include "model/scores/edge_roles.h"
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"

@@ -34,9 +34,28 @@ struct EdgeScores {
       : first(backward ? sequence.ends : sequence.starts), last(backward ? sequence.starts : sequence.ends) {}
 };
 
-__device__ __forceinline__ double read_score(const DeviceScores& scores, std::int64_t at) {
-  if (scores.f32 != nullptr) return static_cast<double>(__ldg(scores.f32 + at));
-  return scores.f64 != nullptr ? __ldg(scores.f64 + at) : 0.0;
+// A score as a summand, or 0, with which nothing overflows, where it is too large or forbids.
+template <class Real>
+struct Summand {
+  ExponentSum<Real> sum;
+  bool moderate, forbids;
+};
+template <class Real, class Value>
+__device__ __forceinline__ Summand<Real> summand(Value score, Value added) {
+  constexpr auto kMost = static_cast<Value>(kModerateScore - 1);
+  const bool moderate = magnitude(score + added) <= kMost;
+  const Value here = moderate ? score : Value(0);
+  if constexpr (sizeof(Value) == sizeof(Real)) {
+    return {ExponentSum<Real>::exactly(here), moderate, score == static_cast<Value>(kNone)};
+  } else {
+    return {ExponentSum<Real>::of(static_cast<double>(here)), moderate, score == static_cast<Value>(kNone)};
+  }
+}
+template <class Real>
+__device__ __forceinline__ Summand<Real> summand_at(const DeviceScores& scores, std::int64_t at,
+                                                    double added) {
+  if (scores.f32 != nullptr) return summand<Real>(__ldg(scores.f32 + at), static_cast<float>(added));
+  return summand<Real>(scores.f64 != nullptr ? __ldg(scores.f64 + at) : 0.0, added);
 }
 
 // The factors of a block as BlockContent would make them of its emissions: whole, inside the sequence,
@@ -49,30 +68,30 @@ __device__ __forceinline__ bool moderate_factors(const SequenceView& sequence, c
                                                  BlockFactors<Real>* out) {
   using O = Ops<Real, Semiring>;
   using Sum = ExponentSum<Real>;
-  constexpr double kMost = kModerateScore - 1;
   bool moderate = true;
-  // The score, or 0, with which nothing overflows, where it is too large or forbids.
-  const auto fitting = [&](double score, double added, bool may_forbid) {
-    const bool fits = fabs(score + added) <= kMost;
-    moderate = moderate && (fits || (may_forbid && score == kNone));
-    return fits ? score : 0.0;
-  };
-  const auto edge_factor = [&](double score, Sum sum) -> Scaled<Real> {
-    sum.add(Sum::of(fitting(score, 0, true)));
-    const Scaled<Real> factor = scaled<Real, Semiring>(sum);
-    return score == kNone ? Scaled<Real>{O::zero(), 0} : factor;
+  // Of content and a boundary score: apart, so that rounding of the content goes out again from one segment
+  // to the next, and a boundary score has the same factor in both directions.
+  const auto edge_factor = [&](const DeviceScores& scores, Scaled<Real> content) -> Scaled<Real> {
+    if (scores.f32 == nullptr && scores.f64 == nullptr) return content;
+    const Summand<Real> score = summand_at<Real>(scores, at, 0);
+    moderate = moderate && (score.moderate || score.forbids);
+    const Scaled<Real> edge = scaled<Real, Semiring>(score.sum);
+    if (score.forbids) return {O::zero(), 0};
+    return {O::times(content.number, edge.number), content.units + edge.units};
   };
   const Sum every = Sum::of(less);
   Sum sum = Sum::of(rest);
-#pragma unroll 4
+  Scaled<Real> content = scaled<Real, Semiring>(sum);
+#pragma unroll 1
   for (int slot = 0; slot < kBlock; ++slot) {
-    const double start = read_score(edges.first, at), end = read_score(edges.last, at);
-    Sum content = Sum::of(fitting(read_score(sequence.emissions, at), less, false));
+    Summand<Real> score = summand_at<Real>(sequence.emissions, at, less);
+    out->start[slot] = edge_factor(edges.first, O::inverse(content));
+    moderate = moderate && score.moderate;
+    score.sum.add(every);
+    sum.add(score.sum);
+    content = scaled<Real, Semiring>(sum);
+    out->alpha[slot] = edge_factor(edges.last, content);
     at += step;
-    out->start[slot] = edge_factor(start, sum.negated());
-    content.add(every);
-    sum.add(content);
-    out->alpha[slot] = edge_factor(end, sum);
   }
   out->sum = sum.value();
   out->mass = 0;

@@ -14,7 +14,6 @@ struct ExponentSum<double> {
   double high;
   __device__ __forceinline__ static ExponentSum of(double x) { return {x}; }
   __device__ __forceinline__ static ExponentSum exactly(double x) { return {x}; }
-  __device__ __forceinline__ ExponentSum negated() const { return {-high}; }
   __device__ __forceinline__ void add(ExponentSum other) { high += other.high; }
   __device__ __forceinline__ double value() const { return high; }
 };
@@ -27,7 +26,6 @@ struct ExponentSum<float> {
     const float high = __fsub_rn(__fadd_rn(x, kRound), kRound);
     return {high, __fsub_rn(x, high)};
   }
-  __device__ __forceinline__ ExponentSum negated() const { return {-high, -low}; }
   __device__ __forceinline__ static ExponentSum of(double x) {
     const float high = exactly(static_cast<float>(x)).high;
     return {high, static_cast<float>(x - static_cast<double>(high))};

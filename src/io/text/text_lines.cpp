@@ -23,6 +23,9 @@ struct TextLines::File {
     if (handle != nullptr && bgzf_close(handle) != 0) errno = 0;  // only read from: nothing can be lost
     ks_free(&text);
   }
+  File() = default;
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
 };
 
 namespace {

@@ -27,7 +27,10 @@ template <class Work>
 decltype(auto) timed(StopWatch& watch, Work&& work) {
   struct Stop {
     StopWatch& watch;
+    explicit Stop(StopWatch& running) : watch(running) {}
     ~Stop() { watch.stop(); }
+    Stop(const Stop&) = delete;
+    Stop& operator=(const Stop&) = delete;
   } stop{watch};
   watch.start();
   return work();

@@ -1,13 +1,14 @@
 // How much of each label there is, how long its segments are, and what follows it.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "core/units.h"
-#include "draw/heat_map.h"
 #include "draw/number_text.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
 #include "report/sections/sections.h"
+#include "report/sections/transition_map.h"
 
 namespace semicrf {
 namespace {
@@ -163,36 +164,26 @@ Figure duration_figure(const ReportBasis& basis) {
 }
 
 Figure seen_transition_figure(const ReportBasis& basis) {
-  Figure figure;
-  figure.name = "transitions-seen";
-  figure.title = "What follows what";
-  figure.reading =
-      "Of the segments of the label on the left that another one touches, the share that is followed by the "
-      "label above.";
-  HeatMap map;
-  map.title = "Label that follows";
-  map.titled = false;
-  map.what = "share";
-  map.column_title = "followed by";
-  map.scale = HeatScale::kCommon;
-  figure.table.names = {"from", "to", "segments", "share"};
-  for (std::size_t from = 0; from < basis.num_labels(); ++from) {
-    map.rows.push_back(basis.label(from));
-    map.columns.push_back(basis.label(from));
-    map.row_marks.emplace_back(basis.colors[from]);
+  const TransitionMap map{.name = "transitions-seen",
+                          .title = "What follows what",
+                          .reading =
+                              "Of the segments of the label on the left that another one touches, the share "
+                              "that is followed by the "
+                              "label above.",
+                          .map_title = "Label that follows",
+                          .what = "share",
+                          .column_title = "followed by",
+                          .scale = HeatScale::kCommon,
+                          .value_columns = {"segments", "share"}};
+  return transition_figure(basis, map, [&](std::size_t from, std::size_t to) {
     const std::vector<std::int64_t>& followed = basis.labels[from].counts.followed_by;
-    std::int64_t all = 0;
-    for (const std::int64_t count : followed) all += count;
-    for (std::size_t to = 0; to < basis.num_labels(); ++to) {
-      const auto count = to < followed.size() ? followed[to] : 0;
-      map.values.push_back(all == 0 ? std::nullopt
-                                    : std::optional(static_cast<double>(count) / static_cast<double>(all)));
-      figure.table.rows.push_back({text_cell(basis.label(from)), text_cell(basis.label(to)),
-                                   count_cell(count), share_cell(map.values.back())});
-    }
-  }
-  figure.panels = {draw_heat_map(map)};
-  return figure;
+    const std::int64_t all = std::accumulate(followed.begin(), followed.end(), std::int64_t{0});
+    const std::int64_t count = to < followed.size() ? followed[to] : 0;
+    TransitionEntry entry;
+    if (all > 0) entry.drawn = static_cast<double>(count) / static_cast<double>(all);
+    entry.cells = {count_cell(count), share_cell(entry.drawn)};
+    return entry;
+  });
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "draw/number_text.h"
 #include "model/scores/centering.h"
 #include "report/sections/sections.h"
+#include "report/sections/transition_map.h"
 
 namespace semicrf {
 namespace {
@@ -136,35 +137,22 @@ Figure boundary_figure(const ReportBasis& basis) {
   return figure;
 }
 
-Figure transition_figure(const ReportBasis& basis) {
-  Figure figure;
-  figure.name = "transitions";
-  figure.title = "Transition scores";
-  figure.reading =
-      "What the model adds when a segment of the label above follows one of the label on the left, in "
-      "natural "
-      "logarithms; differences within a row count. Grey: it never happens.";
-  HeatMap map;
-  map.title = "Transition scores";
-  map.titled = false;
-  map.what = "score";
-  map.column_title = "to";
-  map.scale = HeatScale::kSigned;
-  map.row_marks = marks_of(basis);
-  figure.table.names = {"from", "to", "score"};
-  for (int from = 0; from < basis.model().num_labels(); ++from) {
-    const std::string& name = basis.label(static_cast<std::size_t>(from));
-    map.rows.push_back(name);
-    map.columns.push_back(name);
-    for (int to = 0; to < basis.model().num_labels(); ++to) {
-      const double score = basis.model().chain.transition_at(from, to);
-      map.values.push_back(finite(score));
-      figure.table.rows.push_back(
-          {text_cell(name), text_cell(basis.label(static_cast<std::size_t>(to))), number_cell(score)});
-    }
-  }
-  figure.panels = {draw_heat_map(map)};
-  return figure;
+Figure score_transition_figure(const ReportBasis& basis) {
+  const TransitionMap map{.name = "transitions",
+                          .title = "Transition scores",
+                          .reading =
+                              "What the model adds when a segment of the label above follows one of the "
+                              "label on the left, in natural "
+                              "logarithms; differences within a row count. Grey: it never happens.",
+                          .map_title = "Transition scores",
+                          .what = "score",
+                          .column_title = "to",
+                          .scale = HeatScale::kSigned,
+                          .value_columns = {"score"}};
+  return transition_figure(basis, map, [&](std::size_t from, std::size_t to) {
+    const double score = basis.model().chain.transition_at(static_cast<int>(from), static_cast<int>(to));
+    return TransitionEntry{finite(score), {number_cell(score)}};
+  });
 }
 
 std::string description(const Parameters& model) {
@@ -193,7 +181,7 @@ Section model_section(const ReportBasis& basis) {
   }
   if (model.boundary && (!model.boundary->start_weights.empty() || !model.boundary->end_weights.empty()))
     section.blocks.push_back(boundary_figure(basis));
-  section.blocks.push_back(transition_figure(basis));
+  section.blocks.push_back(score_transition_figure(basis));
   return section;
 }
 

@@ -1,18 +1,8 @@
 #include "train/fit/calibration.h"
 
 #include <cmath>
-#include <numeric>
-
-#include "train/objective/objective.h"
 
 namespace semicrf {
-
-double mean_nll(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine) {
-  std::vector<std::size_t> all(data.pieces.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return negative_log_likelihood(data, all, parameters, engine, {}, nullptr) /
-         static_cast<double>(data.positions());
-}
 
 bool is_scalable(const Parameters& parameters) { return parameters.duration.kind->is_table(); }
 
@@ -39,10 +29,9 @@ Parameters scaled(Parameters parameters, double factor) {
   return parameters;
 }
 
-double likeliest_factor(const TrainingData& data, const Parameters& parameters, const EngineOptions& engine) {
-  const auto at = [&](double log_factor) {
-    return mean_nll(data, scaled(parameters, std::exp(log_factor)), engine);
-  };
+double likeliest_factor(const Parameters& parameters,
+                        const std::function<double(const Parameters&)>& mean_nll) {
+  const auto at = [&](double log_factor) { return mean_nll(scaled(parameters, std::exp(log_factor))); };
   const double golden = (std::sqrt(5.0) - 1) / 2;
   double low = -std::log(8.0), high = std::log(8.0);
   double left = high - golden * (high - low), right = low + golden * (high - low);

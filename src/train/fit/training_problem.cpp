@@ -2,49 +2,35 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "core/error.h"
 
 namespace semicrf {
-namespace {
-
-std::vector<std::size_t> indices(std::size_t count) {
-  std::vector<std::size_t> list(count);
-  std::iota(list.begin(), list.end(), std::size_t{0});
-  return list;
-}
-
-}  // namespace
-
 TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingData& validation,
                                  const ParameterSpace& space, const Penalties& penalties,
-                                 const EngineOptions& engine, double margin)
+                                 const EngineOptions& engine, double margin, Ranks* ranks)
     : training_(training),
       validation_(validation),
       space_(space),
       penalties_(penalties),
-      engine_(engine),
-      positions_(training.positions()),
-      all_(indices(training.pieces.size())),
-      all_validation_(indices(validation.pieces.size())) {
+      sums_(training, validation, engine, ranks),
+      positions_(training.positions()) {
   objective_.margin = margin;
   objective_.emissions = space.is_free(Part::kWeights) || space.is_free(Part::kBias);
   objective_.boundary = space.is_free(Part::kBoundary);
 }
 
 double TrainingProblem::evaluate(std::span<const double> x, std::span<double> gradient, double& nll) const {
-  return evaluate_pieces(all_, x, gradient, nll);
+  return evaluate_pieces({}, x, gradient, nll);
 }
 
 double TrainingProblem::evaluate_pieces(std::span<const std::size_t> pieces, std::span<const double> x,
                                         std::span<double> gradient, double& nll) const {
   const Parameters parameters = space_.unpack(x);
   ParameterGradient likelihood(parameters);
-  std::int64_t covered = 0;
+  std::int64_t covered = pieces.empty() ? positions_ : 0;
   for (const std::size_t i : pieces) covered += training_.pieces[i].length;
-  const double total =
-      negative_log_likelihood(training_, pieces, parameters, engine_, objective_, &likelihood);
+  const double total = sums_.nll(PieceSums::Of::kTraining, pieces, parameters, objective_, &likelihood);
   ParameterGradient prior(parameters);
   const double penalty = penalties_.value(parameters, &prior);
   const std::vector<double> by_likelihood = space_.chain(parameters, likelihood);
@@ -66,8 +52,7 @@ double TrainingProblem::evaluate_pieces(std::span<const std::size_t> pieces, std
 
 std::optional<double> TrainingProblem::validate(std::span<const double> x) const {
   if (validation_.pieces.empty()) return std::nullopt;
-  const double total =
-      negative_log_likelihood(validation_, all_validation_, space_.unpack(x), engine_, objective_, nullptr);
+  const double total = sums_.nll(PieceSums::Of::kValidation, {}, space_.unpack(x), objective_, nullptr);
   return total / static_cast<double>(validation_.positions());
 }
 

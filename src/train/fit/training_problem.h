@@ -10,16 +10,17 @@
 #include "train/data/training_data.h"
 #include "train/fit/parameter_space.h"
 #include "train/fit/penalties.h"
-#include "train/objective/objective.h"
+#include "train/objective/piece_sums.h"
 
 namespace semicrf {
 
 class TrainingProblem {
  public:
   // Everything must outlive the problem. `validation` may be empty. With a margin (objective.h), every NLL
-  // here is that of the softmax margin.
+  // here is that of the softmax margin. The problem is that of rank 0, if there are several.
   TrainingProblem(const TrainingData& training, const TrainingData& validation, const ParameterSpace& space,
-                  const Penalties& penalties, const EngineOptions& engine, double margin = 0);
+                  const Penalties& penalties, const EngineOptions& engine, double margin = 0,
+                  Ranks* ranks = nullptr);
 
   std::size_t size() const { return space_.size(); }
   std::int64_t positions() const { return positions_; }
@@ -28,7 +29,7 @@ class TrainingProblem {
 
   // (NLL + penalties) / positions over all training pieces, and its gradient. `nll` gets NLL / positions.
   double evaluate(std::span<const double> x, std::span<double> gradient, double& nll) const;
-  // The same over some pieces: an estimate of the above; penalties count in full.
+  // The same over some pieces, all where empty: an estimate of the above; penalties count in full.
   double evaluate_pieces(std::span<const std::size_t> pieces, std::span<const double> x,
                          std::span<double> gradient, double& nll) const;
   // NLL per position of the validation data; nullopt when there is none.
@@ -39,10 +40,9 @@ class TrainingProblem {
   const TrainingData& validation_;
   const ParameterSpace& space_;
   const Penalties& penalties_;
-  EngineOptions engine_;
+  PieceSums sums_;
   ObjectiveOptions objective_;
   std::int64_t positions_;
-  std::vector<std::size_t> all_, all_validation_;  // indices of the pieces
 };
 
 }  // namespace semicrf

@@ -16,6 +16,9 @@
 #include "train/data/true_path.h"
 #include "train/objective/allowed_scores.h"
 #include "train/objective/piece_batch.h"
+#include "train/objective/shard_ranks.h"
+#include "train/ranks/bytes.h"
+#include "train/ranks/ranks.h"
 
 namespace semicrf {
 namespace {
@@ -50,12 +53,14 @@ class Evaluator {
         heads_(parameters),
         options_(options),
         objective_(objective),
+        ranks_(objective.ranks != nullptr ? *objective.ranks : alone_),
         log_partitions_(data.pieces.size(), kNegativeInfinity) {}
 
   double run(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     const double all = run(PieceBatch::Sum::kAll, pieces, gradient);
     const std::vector<std::size_t> partly = with_evidence(pieces, true);
     if (partly.empty()) return all;
+    share_log_partitions(partly);
     if (gradient == nullptr) return all - run(PieceBatch::Sum::kAllowed, partly, nullptr);
     ParameterGradient allowed(parameters_);
     const double of_allowed = run(PieceBatch::Sum::kAllowed, partly, &allowed);
@@ -108,12 +113,20 @@ class Evaluator {
   double run_alike(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     const Shards shards = make_shards(pieces);
     std::vector<Sums> sums(shards.size());
-    for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t first, int threads) {
-      const std::span<Sums> of_group = std::span(sums).subspan(first, members.size());
-      if (gradient != nullptr)
-        for (Sums& shard : of_group) shard.gradient.emplace(parameters_);
-      evaluate(engine, members, threads, of_group);
+    std::vector<int> owners;
+    std::vector<std::string> parts = ranks_.gather([&] {
+      owners =
+          for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t first, int threads) {
+            const std::span<Sums> of_group = std::span(sums).subspan(first, members.size());
+            if (gradient != nullptr)
+              for (Sums& shard : of_group) shard.gradient.emplace(parameters_);
+            evaluate(engine, members, threads, of_group);
+          });
+      return ranks_.is_first() ? std::string() : bytes_of_rank(ranks_.rank(), owners, sums);
     });
+    if (!ranks_.is_first()) return 0;
+    for (int rank = 1; rank < ranks_.size(); ++rank)
+      take_bytes(rank, owners, parts[static_cast<std::size_t>(rank)], sums);
     double sum = 0;
     for (const Sums& shard : sums) {
       sum += shard.value;
@@ -124,42 +137,89 @@ class Evaluator {
 
   void paths_alike(std::span<const std::size_t> pieces, std::vector<std::vector<Segment>>& found) {
     const Shards shards = make_shards(pieces);
-    for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t, int threads) {
-      std::vector<std::size_t> together;
-      for (const std::vector<std::size_t>& shard : members)
-        together.insert(together.end(), shard.begin(), shard.end());
-      const std::size_t step = engine.batches().batch_positions() > 0 ? together.size() : 1;
-      for (std::size_t i = 0; i < together.size(); i += step)
-        decode_together(engine, std::span(together).subspan(i, step), threads, found);
+    std::vector<int> owners;
+    std::vector<std::string> parts = ranks_.gather([&] {
+      owners = for_each_group(shards, [&](Engine& engine, const Shards& members, std::size_t, int threads) {
+        std::vector<std::size_t> together;
+        for (const std::vector<std::size_t>& shard : members)
+          together.insert(together.end(), shard.begin(), shard.end());
+        const std::size_t step = engine.batches().batch_positions() > 0 ? together.size() : 1;
+        for (std::size_t i = 0; i < together.size(); i += step)
+          decode_together(engine, std::span(together).subspan(i, step), threads, found);
+      });
+      std::string bytes;
+      for (std::size_t shard = 0; shard < shards.size() && !ranks_.is_first(); ++shard)
+        if (owners[shard] == ranks_.rank())
+          for (const std::size_t i : shards[shard]) put(bytes, found[i]);
+      return bytes;
     });
+    for (int rank = 1; rank < static_cast<int>(parts.size()); ++rank) {
+      ByteReader reader(parts[static_cast<std::size_t>(rank)]);
+      for (std::size_t shard = 0; shard < shards.size(); ++shard)
+        if (owners[shard] == rank)
+          for (const std::size_t i : shards[shard]) found[i] = reader.take_list<Segment>();
+    }
+  }
+
+  // What first_unclear() compares with: a rank may have other pieces now than before.
+  void share_log_partitions(std::span<const std::size_t> pieces) {
+    if (ranks_.size() == 1) return;
+    std::vector<std::string> parts = ranks_.gather([&] {
+      std::vector<double> known;
+      for (const std::size_t i : pieces) known.push_back(log_partitions_[i]);
+      std::string bytes;
+      put(bytes, known);
+      return bytes;
+    });
+    std::string all;
+    for (const std::string& part : parts) all += part;
+    ranks_.broadcast(all);
+    ByteReader reader(all);
+    for (int rank = 0; rank < ranks_.size(); ++rank) {
+      const auto known = reader.take_list<double>();
+      for (std::size_t i = 0; i < pieces.size(); ++i)
+        log_partitions_[pieces[i]] = std::max(log_partitions_[pieces[i]], known[i]);
+    }
   }
 
   using Shards = std::vector<std::vector<std::size_t>>;  // indices of pieces
-  struct Sums {
-    double value = 0;
-    std::optional<ParameterGradient> gradient;
-  };
+  using Sums = ShardSums;
 
-  // Calls visit(engine, shards of the group, the index of the first one, threads) for each group of shards,
-  // several of them side by side.
+  // Calls visit(engine, shards of the group, the index of the first one, threads) for each group of shards
+  // that is this rank's, several of them side by side. Returns the rank of every shard. An engine may add up
+  // what belongs to a group: groups are the same for any number of ranks.
   template <class Visit>
-  void for_each_group(const Shards& shards, Visit visit) {
+  std::vector<int> for_each_group(const Shards& shards, Visit visit) {
     // Each engine gets an equal part of the threads.
     EngineOptions part = options_;
     part.threads = std::max(1, options_.threads / workers_for(shards.size(), options_));
     std::unique_ptr<Engine> first = make_engine(part, chain());
     const std::vector<Shards> groups = group(shards, first->batches().batch_positions());
-    const int side_by_side = workers_for(groups.size(), options_);
+    std::vector<std::size_t> begins{0};
+    std::vector<std::int64_t> positions;
+    for (const Shards& members : groups) {
+      begins.push_back(begins.back() + members.size());
+      positions.push_back(0);
+      for (const std::vector<std::size_t>& shard : members)
+        for (const std::size_t i : shard) positions.back() += data_.pieces[i].length;
+    }
+    const std::vector<int> ranks = share_out(positions, ranks_.size());
+    std::vector<std::size_t> mine;
+    std::vector<int> owners;
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+      if (ranks[i] == ranks_.rank()) mine.push_back(i);
+      owners.insert(owners.end(), groups[i].size(), ranks[i]);
+    }
+    const int side_by_side = workers_for(mine.size(), options_);
     part.threads = std::max(1, options_.threads / side_by_side);
     std::vector<std::unique_ptr<Engine>> engines(static_cast<std::size_t>(side_by_side));
     engines.front() = std::move(first);
-    std::vector<std::size_t> begins{0};
-    for (const Shards& members : groups) begins.push_back(begins.back() + members.size());
-    parallel_for(side_by_side, groups.size(), [&](std::size_t i, int worker) {
+    parallel_for(side_by_side, mine.size(), [&](std::size_t i, int worker) {
       std::unique_ptr<Engine>& engine = engines[static_cast<std::size_t>(worker)];
       if (engine == nullptr) engine = make_engine(of_worker(part, worker), chain());
-      visit(*engine, groups[i], begins[i], part.threads);
+      visit(*engine, groups[mine[i]], begins[mine[i]], part.threads);
     });
+    return owners;
   }
 
   // Devices are taken in turn.
@@ -331,6 +391,8 @@ class Evaluator {
   std::unique_ptr<EdgeRoles> roles_;  // of the pieces at hand; null: they were not cut
   EngineOptions options_;
   ObjectiveOptions objective_;
+  Ranks alone_;
+  Ranks& ranks_;
   PieceBatch::Sum which_ = PieceBatch::Sum::kAll;  // of what is computed now
   std::vector<double> log_partitions_;             // of pieces, all segmentations; written from any thread
 };
@@ -356,8 +418,10 @@ double log_evidence(const TrainingData& data, const Parameters& parameters, cons
 }
 
 std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
-                                                     const EngineOptions& engine) {
-  return Evaluator(data, parameters, engine, {}).paths(all_of(data));
+                                                     const EngineOptions& engine, Ranks* ranks) {
+  ObjectiveOptions options;
+  options.ranks = ranks;
+  return Evaluator(data, parameters, engine, options).paths(all_of(data));
 }
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,

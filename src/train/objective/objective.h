@@ -17,6 +17,8 @@
 
 namespace semicrf {
 
+class Ranks;
+
 struct ObjectiveOptions {
   // Taken from the score of the true label at every position, so that another segmentation must be less
   // likely by as much for every bin it gets wrong (the softmax margin of Gimpel and Smith, NAACL 2010); 0:
@@ -28,6 +30,9 @@ struct ObjectiveOptions {
   // Whether an engine that can do so applies the linear heads. The value has the same bits either way;
   // derivatives by the heads' weights add up in another order.
   bool project = true;
+  // Processes that share out the work, all of which must call at the same time with the same arguments; rank
+  // 0 gets the result, with the same bits as from one process. Null: this process alone.
+  Ranks* ranks = nullptr;
 };
 
 // Summed over `pieces` (indices into data), with the margin; log Z where nothing is known of a piece. With
@@ -44,8 +49,9 @@ double log_evidence(const TrainingData& data, const Parameters& parameters, cons
                     ParameterGradient* gradient);
 
 // The segments of the best segmentation of each piece, left to right; none where no segmentation is possible.
+// `ranks` as in ObjectiveOptions.
 std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, const Parameters& parameters,
-                                                     const EngineOptions& engine);
+                                                     const EngineOptions& engine, Ranks* ranks = nullptr);
 
 // Bytes that an evaluation needs besides the data: at most, or as a rule (engine.h), for forecasts.
 enum class NeedOf { kWorstCase, kUsual };

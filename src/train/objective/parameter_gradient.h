@@ -39,21 +39,25 @@ struct ParameterGradient {
 
   // Adds or subtracts `other`, which has the same shapes.
   void add(const ParameterGradient& other) {
-    for_each_list(other, [](double& to, double from) { to += from; });
+    for_each_number(other, [](double& to, double from) { to += from; });
   }
   void subtract(const ParameterGradient& other) {
-    for_each_list(other, [](double& to, double from) { to -= from; });
+    for_each_number(other, [](double& to, double from) { to -= from; });
   }
 
- private:
-  template <class Change>
-  void for_each_list(const ParameterGradient& other, Change change) {
-    constexpr std::array kLists = {
+  // All of the above, in this order.
+  static constexpr auto lists() {
+    return std::array{
         &ParameterGradient::weights,    &ParameterGradient::bias,        &ParameterGradient::start_weights,
         &ParameterGradient::start_bias, &ParameterGradient::end_weights, &ParameterGradient::end_bias,
         &ParameterGradient::transition, &ParameterGradient::duration,    &ParameterGradient::tail,
         &ParameterGradient::start,      &ParameterGradient::end};
-    for (const auto list : kLists)
+  }
+
+ private:
+  template <class Change>
+  void for_each_number(const ParameterGradient& other, Change change) {
+    for (const auto list : lists())
       for (std::size_t i = 0; i < (this->*list).size(); ++i) change((this->*list)[i], (other.*list)[i]);
   }
 };

@@ -1,11 +1,14 @@
 #include "parity/cuda/prefetch_cases.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <random>
 
 #include "engine/device_memory.h"
 #include "model/scores/centering.h"
+#include "parity/cuda/head_sequences.h"
 
 namespace semicrf::testing {
 namespace {
@@ -104,6 +107,51 @@ void check_bad(Engine& engine, double bad, bool in_starts, std::int64_t position
   if (!next->sound(length)) problems.push_back(what + "found in the next sequence");
 }
 
+// The states of a sequence whose features are copied ahead, window by window, against those of
+// its scores. `missing`: a position without a value, after which features are given with each window; -1:
+// none.
+void check_features(const MakeEngine& make, std::int64_t missing, std::vector<std::string>& problems) {
+  constexpr std::int64_t kLength = 100000;  // several slices of copies
+  HeadCase<float> sample({3, 2, 0, false, {kLength}}, 92);
+  const auto engine = make(sample.model(), Precision::kFloat);
+  const auto other = make(sample.model(), Precision::kFloat);
+  ScoreWindow whole = sample.projected(0);
+  std::vector<float> features(whole.features.rows.f32, whole.features.rows.f32 + 2 * kLength);
+  if (missing >= 0) features[static_cast<std::size_t>(2 * missing)] = std::nanf("");
+  whole.features.rows.f32 = features.data();
+  whole.sequence = next_sequence();
+  const std::string what = "features ahead, missing " + std::to_string(missing) + ": ";
+  auto prefetch = engine->own_memory()->prefetch(whole);
+  if (!prefetch) {
+    problems.push_back(what + "not copied");
+    return;
+  }
+  if (missing < 0) {
+    SequenceMean expected(2), found(2);
+    expected.add(features.data(), 0, kLength);
+    const auto sums = prefetch->block_sums(kMaskScore);
+    if (sums) found.add(*sums, kLength);
+    if (!sums || found.mean() != expected.mean()) problems.push_back(what + "another mean");
+  }
+  constexpr std::int64_t kAhead = 3;  // what heads see to the right
+  std::optional<BoundaryState> left, expected_left;
+  const std::int64_t chunk = engine->grid().chunk;
+  for (std::int64_t begin = 0; begin < kLength; begin += 4 * chunk) {
+    const std::int64_t end = std::min(kLength, begin + 4 * chunk);
+    const bool sound = missing < 0 || std::min(kLength, end + kAhead) <= missing;
+    if (prefetch && prefetch->sound(end) != sound)
+      problems.push_back(what + "soundness of " + std::to_string(end));
+    if (!sound) prefetch.reset();
+    ScoreWindow window = sample.projected(0, begin, end), stored = sample.stored(0, begin, end);
+    window.sequence = whole.sequence;
+    left = engine->viterbi(window, {begin, end}, left ? &*left : nullptr, false).right;
+    expected_left =
+        other->viterbi(stored, {begin, end}, expected_left ? &*expected_left : nullptr, false).right;
+    if (left->message != expected_left->message || left->ring != expected_left->ring)
+      problems.push_back(what + "another state at " + std::to_string(end));
+  }
+}
+
 }  // namespace
 
 std::vector<std::string> check_prefetch(const MakeEngine& make) {
@@ -120,6 +168,9 @@ std::vector<std::string> check_prefetch(const MakeEngine& make) {
     check_bad<float>(*engine, std::nan(""), position % 2 == 1, position, length, problems);
     check_bad<double>(*engine, kInfinity, position % 2 == 0, position, length, problems);
   }
+  for (const std::int64_t missing :
+       {std::int64_t{-1}, std::int64_t{0}, std::int64_t{50000}, std::int64_t{65538}})
+    check_features(make, missing, problems);
   return problems;
 }
 

@@ -4,6 +4,7 @@
 #include "learn/cluster_start.h"
 #include "learn/em_start.h"
 #include "learn/learn_warnings.h"
+#include "support/slow_build.h"
 #include "train/objective/objective.h"
 #include "unit/learn/learn_samples.h"
 
@@ -54,6 +55,7 @@ double per_bin(const Sample& sample, const Parameters& parameters) {
 
 TEST_CASE("starts find long segments of labels that overlap", "[learn]") {
   for (const double holes : {0.0, 0.4}) {
+    if (testing::kSlowBuild && holes == 0) continue;
     INFO(holes << " missing");
     const Sample sample = overlapping({9000, 40, 6000}, holes);
     const EmStart start = start_at(sample, 1);

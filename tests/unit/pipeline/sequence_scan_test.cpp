@@ -33,10 +33,11 @@ class PrefetchingEngine : public Engine, public DeviceMemory {
  public:
   PrefetchingEngine() : Engine({}, this, one_by_one_) {}
   std::optional<BlockSums> sums;
+  bool sound = true;
 
   std::unique_ptr<ScorePrefetch> prefetch(const ScoreWindow& whole) override {
     ++sequences[whole.sequence];
-    return std::make_unique<Told>(sums);
+    return std::make_unique<Told>(sums, sound);
   }
   std::map<std::uint64_t, int> sequences;  // how often each was asked for
 
@@ -58,10 +59,11 @@ class PrefetchingEngine : public Engine, public DeviceMemory {
 
  private:
   struct Told : ScorePrefetch {
-    explicit Told(std::optional<BlockSums> told) : sums(std::move(told)) {}
-    bool sound(std::int64_t) override { return true; }
+    Told(std::optional<BlockSums> told, bool said) : sums(std::move(told)), is_sound(said) {}
+    bool sound(std::int64_t) override { return is_sound; }
     std::optional<BlockSums> block_sums(double) override { return sums; }
     std::optional<BlockSums> sums;
+    bool is_sound;
   };
   OneByOne one_by_one_{*this};
 };
@@ -109,6 +111,65 @@ TEST_CASE("rows that were checked elsewhere are not checked again") {
   CHECK_THROWS_WITH(rows->read(0, 5, buffer), Catch::Matchers::Contains("row 4, column 0"));
 }
 
+TEST_CASE("tracks whose values are their features are used where they lie") {
+  const TempFolder folder;
+  const double nan = std::nan("");
+  std::vector<double> values;
+  for (int i = 0; i < 20000; ++i) values.push_back(i / 8.0);
+  const std::vector<Track> tracks = {track("a", MissingPolicy::kZero), track("b", MissingPolicy::kSkip)};
+  RowBuffer buffer;
+  const auto rows = make_track_rows(array(folder, values, 2), tracks, Precision::kFloat, 2);
+  const float* const first = rows->in_place().f32;
+  REQUIRE(first != nullptr);
+  CHECK(rows->read(3000, 9000, buffer).f32 == first + 6000);
+  CHECK(buffer.missing == std::vector<std::uint8_t>(6000, 0));
+  // Values that are missing are replaced, so that they lie elsewhere; the others are the same.
+  values[2 * 7000 + 1] = nan;
+  const auto lacking = make_track_rows(array(folder, values, 2), tracks, Precision::kFloat, 2);
+  const float* const raw = lacking->in_place().f32;
+  CHECK(lacking->read(0, 7000, buffer).f32 == raw);
+  const float* const replaced = lacking->read(6000, 8000, buffer).f32;
+  CHECK(lacking->in_place().empty());
+  CHECK(replaced[2 * 1000 + 1] == 0);
+  CHECK(replaced[2 * 1000] == 2 * 7000 / 8.0);
+  CHECK(buffer.missing[1000] == 1);
+  CHECK(buffer.missing[999] == 0);
+  // Other tracks, and other precisions than that of the array, are copied.
+  std::vector<Track> moved = tracks;
+  moved[1].center = 1;
+  CHECK(make_track_rows(array(folder, values, 2), moved, Precision::kFloat)->in_place().empty());
+  moved[1] = track("b", MissingPolicy::kSkip, Transform::kAsinh);
+  CHECK(make_track_rows(array(folder, values, 2), moved, Precision::kFloat)->in_place().empty());
+  CHECK(make_track_rows(array(folder, values, 2), tracks, Precision::kDouble)->in_place().empty());
+}
+
+TEST_CASE("a device says whether a sequence of tracks lacks a value") {
+  const TempFolder folder;
+  Parameters parameters;
+  parameters.labels.resize(2);
+  parameters.tracks = {track("a", MissingPolicy::kSkip)};
+  parameters.emission = EmissionHead{{1, -1}, {0, 0}};
+  std::vector<double> values(1 << 18, 0.5);
+  SequenceScores scores;
+  scores.heads = std::make_shared<LinearHeads>(parameters);
+  PrefetchingEngine engine;
+  for (const bool sound : {false, true}) {
+    scores.rows = make_track_rows(array(folder, values, 1), parameters.tracks, Precision::kFloat);
+    scores.number = 0;
+    engine.sound = sound;
+    CHECK(scan_on_device(scores, engine, false).has_value() == sound);
+    CHECK((scores.prefetch != nullptr) == sound);
+    scores.prefetch.reset();
+  }
+  // What was said to be sound is not looked at again: here it is not.
+  values[1000] = std::nan("");
+  scores.rows = make_track_rows(array(folder, values, 1), parameters.tracks, Precision::kFloat);
+  scores.number = 0;
+  REQUIRE(scan_on_device(scores, engine, false));
+  RowBuffer buffer;
+  CHECK(std::isnan(scores.rows->read(900, 1100, buffer).f32[100]));
+}
+
 TEST_CASE("the mean of a sequence from sums that an engine made") {
   const TempFolder folder;
   constexpr std::int64_t kLength = (1 << 18) + 5;
@@ -126,10 +187,10 @@ TEST_CASE("the mean of a sequence from sums that an engine made") {
   request.want_mean = true;
   const SequenceScan expected = scan_sequence(*scores.rows, request);
   PrefetchingEngine engine;
-  CHECK_FALSE(scan_on_device(scores, engine));
+  CHECK_FALSE(scan_on_device(scores, engine, true));
   CHECK(scores.prefetch == nullptr);
   engine.sums = sums;
-  const auto found = scan_on_device(scores, engine);
+  const auto found = scan_on_device(scores, engine, true);
   REQUIRE(found);
   CHECK(found->mean == expected.mean);
   CHECK(found->masked == 1);

@@ -1,9 +1,11 @@
 // All scores times a factor: the same best path, and the likeliest probabilities.
 #include <cmath>
+#include <functional>
 #include <random>
 
 #include "support/catch.h"
 #include "train/fit/calibration.h"
+#include "train/objective/piece_sums.h"
 #include "unit/train/train_fixture.h"
 
 namespace semicrf {
@@ -48,31 +50,41 @@ Case make_case() {
   return made;
 }
 
+// Per position of the data of a case.
+std::function<double(const Parameters&)> nll_of(const Case& made) {
+  return [sums = PieceSums(made.data, made.data, made.engine)](const Parameters& parameters) {
+    return sums.mean_nll(PieceSums::Of::kTraining, parameters);
+  };
+}
+
 }  // namespace
 
 TEST_CASE("a factor multiplies the score of every segmentation", "[train]") {
   INFO("seed " << kSeed);
-  const auto [data, parameters, engine] = make_case();
+  const Case made = make_case();
+  const Parameters& parameters = made.parameters;
+  const auto mean_nll = nll_of(made);
   // Where scores outweigh the number of segmentations, log Z is the largest of them, and -log P of the truth
   // the factor times how far its score is behind that.
-  const double at_500 = mean_nll(data, scaled(parameters, 500), engine);
-  const double at_1000 = mean_nll(data, scaled(parameters, 1000), engine);
+  const double at_500 = mean_nll(scaled(parameters, 500));
+  const double at_1000 = mean_nll(scaled(parameters, 1000));
   CHECK(at_1000 == Approx(2 * at_500).epsilon(1e-4));
-  CHECK(mean_nll(data, scaled(parameters, 1), engine) ==
-        Approx(mean_nll(data, parameters, engine)).epsilon(1e-14));
+  CHECK(mean_nll(scaled(parameters, 1)) == Approx(mean_nll(parameters)).epsilon(1e-14));
 }
 
 TEST_CASE("the likeliest factor is where the likelihood is largest", "[train]") {
   INFO("seed " << kSeed);
-  const auto [data, parameters, engine] = make_case();
-  const double factor = likeliest_factor(data, parameters, engine);
+  const Case made = make_case();
+  const Parameters& parameters = made.parameters;
+  const auto mean_nll = nll_of(made);
+  const double factor = likeliest_factor(parameters, mean_nll);
   CHECK(factor > 0.125);
   CHECK(factor < 8);
-  const double best = mean_nll(data, scaled(parameters, factor), engine);
+  const double best = mean_nll(scaled(parameters, factor));
   for (const double other : {0.9, 0.98, 1.02, 1.1})
-    CHECK(mean_nll(data, scaled(parameters, factor * other), engine) > best - 1e-9);
+    CHECK(mean_nll(scaled(parameters, factor * other)) > best - 1e-9);
   // Twice the scores want half the factor.
-  CHECK(likeliest_factor(data, scaled(parameters, 2), engine) == Approx(factor / 2).epsilon(0.01));
+  CHECK(likeliest_factor(scaled(parameters, 2), mean_nll) == Approx(factor / 2).epsilon(0.01));
 }
 
 }  // namespace semicrf

@@ -1,0 +1,220 @@
+#include "learn/learn_data.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/error.h"
+#include "io/models/chromhmm_model.h"
+#include "io/params/params_json.h"
+#include "io/params/training_record.h"
+#include "learn/segment_law.h"
+#include "model/exchange/chromhmm.h"
+#include "model/missing_tracks.h"
+#include "model/scores/feature_transform.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
+#include "train/data/label_file.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::int64_t kDefaultBinSize = 200;  // bases, of bigWig files
+
+// What reading takes of the options of `train`.
+TrainOptions reading_options(const LearnOptions& options) {
+  TrainOptions reading;
+  reading.input = options.input;
+  reading.val_regions = options.val_regions;
+  reading.engine = options.engine;
+  reading.input.missing_tracks.clear();  // the model has them no more when the tracks are read
+  return reading;
+}
+
+class LearnDataReader {
+ public:
+  explicit LearnDataReader(const LearnOptions& options) : options_(options) {}
+
+  LearnData read() {
+    check_options();
+    if (options_.from_file()) read_init();
+    read_data();
+    return std::move(data_);
+  }
+
+ private:
+  void check_options() const {
+    if (options_.labels.empty() && !options_.from_file() && options_.known_labels.empty())
+      throw UsageError("the number of labels is not given", "add --labels N, or start from --init FILE");
+    if (options_.input.bin_size && (*options_.input.bin_size < 1 || *options_.input.bin_size > kMaxBinSize))
+      throw UsageError("--bin-size must be 1 to " + std::to_string(kMaxBinSize));
+    if (!options_.from_file() && !options_.input.missing_tracks.empty())
+      throw UsageError("--missing-track names a track of --init FILE, which is not given",
+                       "leave out what the inputs do not have");
+    if (options_.resume_must_exist && options_.resume.empty())
+      throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
+    if (options_.from_file() && !options_.labels.empty())
+      throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
+  }
+
+  void read_init() {
+    if (options_.chromhmm_model.empty()) {
+      data_.init = read_params_json(options_.input.parameters).parameters;
+    } else {
+      data_.init = parameters_of(read_chromhmm_model(options_.chromhmm_model),
+                                 options_.input.bin_size.value_or(kDefaultBinSize), data_.inputs.warnings);
+    }
+    check_init();
+    RecordedEmissions recorded = recorded_emissions(data_.init->training);
+    if (recorded.scale != 1)
+      throw InputError({options_.init_path(), "/training/emission_scale",
+                        "the emissions of these --init parameters are not log densities but a multiple",
+                        "learn starts from models of single bins; start without --init FILE"});
+    data_.lacking_tracks = settle_lacking(options_.input, *data_.init, recorded);
+    init_family_ = emission_from_name(recorded.family);
+    data_.sizes = std::move(recorded.sizes);
+    const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations;
+    if (!reshape && options_.chromhmm_model.empty()) return;
+    try {
+      data_.init->chain = SegmentLaw(options_.law, data_.init->num_labels()).reshaped(data_.init->chain);
+    } catch (const InputError& error) {
+      throw InputError({options_.init_path(), "", error.what(), ""});
+    }
+  }
+
+  void check_init() const {
+    if (!data_.init->emission || data_.init->boundary)
+      throw InputError({options_.init_path(), "",
+                        "the --init parameters must have an emission section and no boundary section",
+                        "learn starts from models of tracks; start without --init FILE"});
+    if (data_.init->centering != Centering::kNone || data_.init->chain.initial != InitialTerm::kNone)
+      throw InputError(
+          {options_.init_path(), "",
+           "a model that learn goes on from has \"centering\": \"none\" and \"initial\": \"none\"",
+           "start without --init FILE"});
+  }
+
+  bool inputs_are_arrays() const {
+    const std::vector<InputArgument> arguments = input_arguments(inputs_of_samples(options_.input).front());
+    return arguments.front().kind != InputKind::kBigWig;
+  }
+
+  bool has_holes() const {
+    for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
+      for (const TrainingPiece& piece : data->pieces)
+        if (std::ranges::any_of(piece.features, [](float value) { return std::isnan(value); })) return true;
+    return false;
+  }
+
+  std::int64_t bin_size() const {
+    if (options_.input.bin_size) return *options_.input.bin_size;
+    if (data_.init && data_.init->bin_size_given) return data_.init->bin_size;
+    return inputs_are_arrays() ? 1 : kDefaultBinSize;
+  }
+
+  void read_data() {
+    const TrainOptions reading = reading_options(options_);
+    LabelFile known;
+    if (!options_.known_labels.empty())
+      known = read_label_file(options_.known_labels, data_.init ? data_.init->labels : std::vector<Label>());
+    data_.known = known.labels;
+    known.whole_sequences = true;
+    data_.bin_size = bin_size();
+    if (data_.init) {
+      for (const Track& track : data_.init->tracks)
+        if (track.is_input()) data_.tracks.push_back(track);
+    } else {
+      data_.tracks = tracks_of_inputs(options_.input, options_.input.missing);
+    }
+    const bool array_holes =
+        !data_.init && options_.input.missing == MissingPolicy::kDefault && inputs_are_arrays();
+    if (array_holes)
+      for (Track& track : data_.tracks) track.missing = MissingPolicy::kMarginal;
+    std::vector<Track> raw = data_.tracks;
+    for (Track& track : raw) {
+      track.transform = Transform::kNone;
+      track.center = 0;
+      track.scale = 1;
+    }
+    std::vector<Warning> warnings = std::move(data_.inputs.warnings);
+    data_.inputs = read_training_inputs(reading, known, raw, data_.bin_size);
+    data_.inputs.warnings.insert(data_.inputs.warnings.begin(), warnings.begin(), warnings.end());
+    for (const LackingTrack& track : data_.lacking_tracks) data_.inputs.binding.push_back(describe(track));
+    for (TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
+      for (TrainingPiece& piece : data->pieces) piece.cut = {};
+    if (array_holes && !has_holes())
+      for (Track& track : data_.tracks) track.missing = MissingPolicy::kSkip;
+    if (data_.init) {
+      data_.tracks = data_.init->tracks;
+      settle_family_of_init();
+      const bool squares = std::ranges::any_of(data_.tracks, &Track::is_square);
+      if (squares != (data_.family == EmissionFamily::kGaussian))
+        throw InputError(
+            {options_.init_path(), "",
+             "the tracks of --init do not fit " + std::string(emission_name(data_.family)) + " emissions",
+             "say which with --emission, or start without --init FILE"});
+    } else {
+      data_.family = options_.emission ? *options_.emission : choose_emission(data_.inputs.training);
+      fit_features(data_.family, {options_.transform, options_.binarize_tail, options_.threshold},
+                   data_.inputs.training, data_.tracks, data_.inputs.warnings);
+    }
+    if (!data_.init) add_absence_tracks();
+    apply_features(data_.tracks, data_.inputs.training);
+    apply_features(data_.tracks, data_.inputs.validation);
+    settle_labels();
+  }
+
+  void settle_labels() {
+    data_.labels = options_.labels;
+    const int known = static_cast<int>(data_.known.size());
+    if (data_.init) {
+      data_.labels = {data_.init->num_labels()};
+    } else if (data_.labels.empty()) {
+      data_.labels = {known};
+    }
+    for (const int labels : data_.labels)
+      if (labels < known)
+        throw UsageError("--labels " + std::to_string(labels) + " is less than the " + std::to_string(known) +
+                             " labels of --labels-known",
+                         "give --labels " + std::to_string(known) + " or more; the others are new labels");
+  }
+
+  // Of tracks whose bins without a value say nothing.
+  void add_absence_tracks() {
+    const std::vector<Track> tracks = data_.tracks;
+    for (const Track& track : tracks)
+      if (track.is_input() && track.missing == MissingPolicy::kMarginal)
+        data_.tracks.push_back(absence(track));
+  }
+
+  // That of the command line, else what the file says of itself, else what its tracks and the values look
+  // like.
+  void settle_family_of_init() {
+    if (options_.emission) {
+      data_.family = *options_.emission;
+    } else if (init_family_) {
+      data_.family = *init_family_;
+    } else if (std::ranges::any_of(data_.tracks, &Track::is_square)) {
+      data_.family = EmissionFamily::kGaussian;
+    } else if (std::ranges::all_of(data_.tracks, [](const Track& track) {
+                 return track.transform == Transform::kBinarize;
+               })) {
+      data_.family = EmissionFamily::kBernoulli;
+    } else {
+      data_.family = choose_emission(data_.inputs.training);
+    }
+    const bool has_sizes = data_.family == EmissionFamily::kNegativeBinomial &&
+                           std::ssize(data_.sizes) == std::ranges::count_if(data_.tracks, &Track::is_input);
+    if (!has_sizes) data_.sizes.clear();
+  }
+
+  const LearnOptions& options_;
+  LearnData data_;
+  std::optional<EmissionFamily> init_family_;  // that --init says of itself
+};
+
+}  // namespace
+
+LearnData read_learn_data(const LearnOptions& options) { return LearnDataReader(options).read(); }
+
+}  // namespace semicrf

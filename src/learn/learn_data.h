@@ -1,0 +1,33 @@
+// What `learn` fits a model to: tracks made features, and what is settled before the first iteration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "learn/emissions.h"
+#include "learn/learn_options.h"
+#include "model/parameters.h"
+#include "pipeline/inputs/arguments/lacking_tracks.h"
+#include "train/data/training_inputs.h"
+
+namespace semicrf {
+
+struct LearnData {
+  std::optional<Parameters> init;  // the model of --init
+  std::int64_t bin_size = 1;       // bases
+  std::vector<Track> tracks;       // of the features
+  TrainingInputs inputs;           // features
+  EmissionFamily family = EmissionFamily::kBernoulli;
+  std::vector<double> sizes;  // of negative binomials, where --init says them
+  std::vector<LackingTrack> lacking_tracks;
+  std::vector<Label> known;  // labels of --labels-known, the first of the model
+  std::vector<int> labels;   // numbers of labels, at least one
+};
+
+// Checks the options and reads --init, --labels-known and the tracks. UsageError: options that do not go
+// together. InputError, ReadError: a file that cannot be read, is damaged, or holds a model that cannot be
+// gone on from.
+LearnData read_learn_data(const LearnOptions& options);
+
+}  // namespace semicrf

@@ -1,0 +1,86 @@
+#include "learn/learn_shapes.h"
+
+#include <algorithm>
+#include <string>
+
+#include "core/sizes.h"
+#include "io/text/palette.h"
+#include "pipeline/windows/memory_budget.h"
+#include "train/objective/objective.h"
+
+namespace semicrf {
+namespace {
+
+constexpr std::size_t kModestMemory = std::size_t{2} << 30;  // that fits side by side may take unasked
+
+}  // namespace
+
+Parameters LearnShapes::shaped(int labels) const {
+  if (data_.init) return *data_.init;
+  Parameters parameters;
+  parameters.labels = named_labels(labels);
+  parameters.bin_size = data_.bin_size;
+  parameters.bin_size_given = true;
+  parameters.centering = Centering::kNone;
+  parameters.tracks = data_.tracks;
+  parameters.chain = SegmentLaw(options_.law, labels).first(2);
+  const std::size_t weights = wide(labels) * data_.tracks.size();
+  parameters.emission = EmissionHead{std::vector<double>(weights), std::vector<double>(wide(labels))};
+  return parameters;
+}
+
+std::vector<Label> LearnShapes::named_labels(int count) const {
+  std::vector<Label> labels = data_.known;
+  for (int number = 1; labels.size() < wide(count); ++number) {
+    const std::string name = std::to_string(number);
+    if (std::ranges::none_of(data_.known, [&](const Label& label) { return label.name == name; }))
+      labels.push_back({name, std::nullopt});
+  }
+  for (std::size_t c = 0; c < labels.size(); ++c)
+    if (!labels[c].color) labels[c].color = palette_color(c);
+  return labels;
+}
+
+LawOptions LearnShapes::law_options() const {
+  LawOptions law = options_.law;
+  if (!data_.init) return law;
+  // The shape is that of the file.
+  law.max_duration = data_.init->chain.max_duration;
+  law.tail = data_.init->chain.has_tail();
+  for (int c = 0; c < data_.init->num_labels(); ++c)
+    law.self_transitions = law.self_transitions || data_.init->chain.transition_at(c, c) > kNegativeInfinity;
+  return law;
+}
+
+std::size_t LearnShapes::needed_memory(int fits) const {
+  std::size_t bytes = kFixedMemory;
+  for (const TrainingData* data : {&data_.inputs.training, &data_.inputs.validation})
+    bytes += static_cast<std::size_t>(data->positions()) * wide(data->num_tracks) * sizeof(float);
+  EngineOptions engine = options_.engine;
+  engine.threads = std::max(1, engine.threads / fits);
+  std::size_t most = 0;
+  for (const int labels : data_.labels)
+    most = std::max(most, objective_bytes(data_.inputs.training, shaped(labels), engine));
+  const std::size_t clusters = static_cast<std::size_t>(data_.inputs.training.positions()) * sizeof(int);
+  return bytes + wide(fits) * (most + clusters);
+}
+
+std::vector<LearnJob> LearnShapes::jobs() const {
+  std::vector<LearnJob> jobs;
+  for (const int labels : data_.labels)
+    for (int restart = 0; restart < (data_.init ? 1 : options_.restarts); ++restart)
+      jobs.push_back({labels, restart});
+  return jobs;
+}
+
+int LearnShapes::fits_at_once() const {
+  const bool on_host = options_.engine.backend != EngineOptions::Backend::kCuda;
+  const std::size_t most = std::min(jobs().size(), wide(on_host ? options_.engine.threads : 1));
+  const std::size_t limit = options_.max_memory ? static_cast<std::size_t>(*options_.max_memory)
+                                                : std::max(needed_memory(1), kModestMemory);
+  std::size_t fits = 1;
+  while (fits < most && needed_memory(static_cast<int>(fits) + 1) <= limit) ++fits;
+  return static_cast<int>(fits);
+}
+
+}  // namespace semicrf

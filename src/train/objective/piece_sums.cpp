@@ -1,0 +1,107 @@
+#include "train/objective/piece_sums.h"
+
+#include <array>
+#include <numeric>
+#include <string>
+
+#include "train/ranks/bytes.h"
+
+namespace semicrf {
+namespace {
+
+enum class Question : char { kValue, kGradient, kPaths };
+
+// Calls visit(list) for every list of numbers that acts on scores.
+template <class AnyParameters, class Visit>
+void for_each_score_list(AnyParameters& parameters, Visit visit) {
+  visit(parameters.chain.transition);
+  visit(parameters.chain.duration_bias);
+  visit(parameters.chain.log_tail);
+  visit(parameters.chain.start_scores);
+  visit(parameters.chain.end_scores);
+  if (parameters.emission) {
+    visit(parameters.emission->weights);
+    visit(parameters.emission->bias);
+  }
+  if (parameters.boundary) {
+    visit(parameters.boundary->start_weights);
+    visit(parameters.boundary->start_bias);
+    visit(parameters.boundary->end_weights);
+    visit(parameters.boundary->end_bias);
+  }
+}
+
+std::string request_of(Question question, const Parameters& parameters) {
+  std::string request;
+  put(request, question);
+  for_each_score_list(parameters, [&](const std::vector<double>& list) { put(request, list); });
+  return request;
+}
+
+std::vector<std::size_t> every_piece(const TrainingData& data) {
+  std::vector<std::size_t> all(data.pieces.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  return all;
+}
+
+}  // namespace
+
+double PieceSums::nll(Of of, std::span<const std::size_t> pieces, const Parameters& parameters,
+                      ObjectiveOptions options, ParameterGradient* gradient) const {
+  options.ranks = ranks_;
+  const std::vector<std::size_t> all = pieces.empty() ? every_piece(data(of)) : std::vector<std::size_t>();
+  const bool shared = ranks_ != nullptr && ranks_->size() > 1;
+  if (shared) {
+    std::string request =
+        request_of(gradient != nullptr ? Question::kGradient : Question::kValue, parameters);
+    put(request, of);
+    put(request, options.margin);
+    put(request, std::array{options.emissions, options.boundary, options.project});
+    put(request, std::vector<std::size_t>(pieces.begin(), pieces.end()));
+    ranks_->ask(std::move(request));
+  }
+  const double sum = negative_log_likelihood(data(of), pieces.empty() ? all : pieces, parameters, engine_,
+                                             options, gradient);
+  if (shared) ranks_->answered();
+  return sum;
+}
+
+double PieceSums::mean_nll(Of of, const Parameters& parameters) const {
+  return nll(of, {}, parameters, {}, nullptr) / static_cast<double>(data(of).positions());
+}
+
+std::vector<std::vector<Segment>> PieceSums::paths(const Parameters& parameters) const {
+  const bool shared = ranks_ != nullptr && ranks_->size() > 1;
+  if (shared) ranks_->ask(request_of(Question::kPaths, parameters));
+  std::vector<std::vector<Segment>> found = best_segmentations(training_, parameters, engine_, ranks_);
+  if (shared) ranks_->answered();
+  return found;
+}
+
+void PieceSums::serve(const Parameters& first) const {
+  ranks_->serve([&](const std::string& request) {
+    ByteReader reader(request);
+    const auto question = reader.take<Question>();
+    Parameters parameters = first;
+    for_each_score_list(parameters, [&](std::vector<double>& list) { list = reader.take_list<double>(); });
+    if (question == Question::kPaths) {
+      best_segmentations(training_, parameters, engine_, ranks_);
+      return;
+    }
+    const auto of = reader.take<Of>();
+    ObjectiveOptions options;
+    options.ranks = ranks_;
+    options.margin = reader.take<double>();
+    const auto flags = reader.take<std::array<bool, 3>>();
+    options.emissions = flags[0];
+    options.boundary = flags[1];
+    options.project = flags[2];
+    std::vector<std::size_t> pieces = reader.take_list<std::size_t>();
+    if (pieces.empty()) pieces = every_piece(data(of));
+    ParameterGradient gradient(parameters);
+    negative_log_likelihood(data(of), pieces, parameters, engine_, options,
+                            question == Question::kGradient ? &gradient : nullptr);
+  });
+}
+
+}  // namespace semicrf
