@@ -3,6 +3,7 @@
 The tracks are random numbers, and the truth of a sample is one draw from the exact distribution of its segmentations.
 """
 
+import contextlib
 import json
 import struct
 import sys
@@ -95,7 +96,8 @@ def results(folder, name="results"):
             continue
         if relative.parts[0] == "multiqc_data" and not path.name.startswith(("multiqc_semicrf", "multiqc_general")):
             continue
-        found[str(relative)] = path.read_bytes()
+        with contextlib.suppress(FileNotFoundError):  # a temporary file of a run that goes on
+            found[str(relative)] = path.read_bytes()
     return found
 
 

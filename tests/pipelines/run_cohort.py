@@ -133,7 +133,8 @@ def check_gpu(program, folder):
     tools.run(["rm", "-rf", folder / "results"])
     (folder / "results").mkdir()
     (folder / "results" / "plan.decode.txt").write_text("memory\t300 MiB\n")  # a plan asks for the GPU, too
-    said = run(program, folder, "--dry-run", "--printshellcmds", "--resources", "gpu=1").stdout
+    # Its file alone counts, not that an earlier run of this folder planned without a GPU.
+    said = run(program, folder, "--dry-run", "--printshellcmds", "--resources", "gpu=1", "--rerun-triggers", "mtime").stdout
     jobs = re.findall(r"^rule (\w+):.*?resources: ([^\n]*)\nShell command: ([^\n]*)", said, re.MULTILINE | re.DOTALL)
     tools.expect({"decode", "evaluate", "report"} <= {name for name, _, _ in jobs}, "jobs of a dry run: %s" % jobs)
     for name, resources, command in jobs:
