@@ -189,7 +189,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
           hn::Mul(Run::factor_of(hn::Set(di, static_cast<typename Run::Whole>(half))), hn::Set(D(), rest));
       second = Run::factor_of(hn::Set(di, static_cast<typename Run::Whole>(units - half)));
     }
-    V first, second;
+    Kept<V> first, second;
   };
 
   void exact_products(std::size_t block, int slots, double log_z, const Messages& back) {

@@ -13,6 +13,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "cpu/simd/kept-inl.h"
 #include "engine/certificate_limits.h"
 #include "hwy/contrib/math/math-inl.h"
 #include "hwy/highway.h"

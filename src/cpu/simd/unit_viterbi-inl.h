@@ -244,7 +244,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
   HWY_INLINE void advance(const double* from, const double* score, double* to) const {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
-    V even[kVectors], odd[kVectors];
+    Kept<V> even[kVectors], odd[kVectors];
     for (int v = 0; v < kVectors; ++v) even[v] = odd[v] = hn::Set(d, kNegativeInfinity);
     const double* row = t_->transition.get();
     std::size_t c = 0;
@@ -304,7 +304,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
     const D d;
     const hn::Rebind<float, D> df;
     const std::size_t lanes = hn::Lanes(d);
-    V constant[kVectors];
+    Kept<V> constant[kVectors];
     for (int v = 0; v < kVectors; ++v)
       constant[v] = hn::Load(d, constant_.get() + static_cast<std::size_t>(v) * lanes);
     const auto used = hn::FirstN(d, t_->labels - (kVectors - 1) * lanes);  // of the last vector
@@ -389,7 +389,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
     const D d;
     const std::size_t lanes = hn::Lanes(d);
     const double* into = t_->into.get() + static_cast<std::size_t>(label) * t_->width;
-    V sums[kVectors];
+    Kept<V> sums[kVectors];
     V most = hn::Set(d, kNegativeInfinity);
     for (int v = 0; v < kVectors; ++v) {
       const std::size_t at = static_cast<std::size_t>(v) * lanes;

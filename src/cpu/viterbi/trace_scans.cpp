@@ -10,6 +10,7 @@
 #define HWY_TARGET_INCLUDE "cpu/viterbi/trace_scans.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "cpu/simd/kept-inl.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -44,7 +45,7 @@ HWY_INLINE int BestSlot(const double* from, std::size_t stride, const double* bi
   constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
   const V none = hn::Set(d, -std::numeric_limits<double>::infinity());
   const V low = hn::Set(d, static_cast<double>(first)), high = hn::Set(d, static_cast<double>(last));
-  V sums[kSlots / kLanes];
+  Kept<V> sums[kSlots / kLanes];
   V most = none;
   for (int i = 0; i < kSlots / kLanes; ++i) {
     const V slot = hn::Iota(d, static_cast<double>(i * kLanes));

@@ -84,7 +84,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
   HWY_INLINE void toeplitz(const RunRing& ring, int panel, int ahead, int active) {
     const D d;
     const std::size_t n = hn::Lanes(d);
-    V sums[kSums];
+    Kept<V> sums[kSums];
     for (int i = 0; i < kSums; ++i) sums[i] = hn::Set(d, S::template zero<Real>());
     for (int index = 0; index < active; ++index) {
       const int o = active_[static_cast<std::size_t>(index)];
@@ -94,7 +94,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
       const Real* table = t_.offset_panel(o + ahead, panel) + static_cast<std::size_t>(kFirst) * n;
       const int first = std::max(0, kBlock * (o + ahead) + 1 + kFirst - t_.duration) / kStarts * kStarts;
       for (int q = first; q < kBlock; q += kStarts) {
-        V g[kStarts];
+        Kept<V> g[kStarts];
         for (int i = 0; i < kStarts; ++i)
           g[i] = S::Times(hn::Load(d, source + static_cast<std::size_t>(q + i) * n), factor);
         const Real* e = table + static_cast<std::size_t>(kBlock - kStarts - q) * n;
@@ -105,17 +105,17 @@ class FarPart : public RealVectors<Real, D, Semiring> {
       }
     }
     Real* out = sums_.get() + t_.panel_index(panel, kFirst, kBlock);
-    for (int i = 0; i < kSums; ++i) hn::Store(sums[i], d, out + static_cast<std::size_t>(i) * n);
+    for (int i = 0; i < kSums; ++i) hn::Store(bare(sums[i]), d, out + static_cast<std::size_t>(i) * n);
   }
   template <int kEntry, int kSums>
-  static HWY_INLINE void add_entry(const V (&starts)[kStarts], V entry, V (&sums)[kSums]) {
+  static HWY_INLINE void add_entry(const Kept<V> (&starts)[kStarts], V entry, Kept<V> (&sums)[kSums]) {
     if constexpr (kEntry >= 3 && kEntry - 3 < kSums)
-      sums[kEntry - 3] = S::TimesPlus(starts[0], entry, sums[kEntry - 3]);
+      sums[kEntry - 3] = S::TimesPlus(bare(starts[0]), entry, bare(sums[kEntry - 3]));
     if constexpr (kEntry >= 2 && kEntry - 2 < kSums)
-      sums[kEntry - 2] = S::TimesPlus(starts[1], entry, sums[kEntry - 2]);
+      sums[kEntry - 2] = S::TimesPlus(bare(starts[1]), entry, bare(sums[kEntry - 2]));
     if constexpr (kEntry >= 1 && kEntry - 1 < kSums)
-      sums[kEntry - 1] = S::TimesPlus(starts[2], entry, sums[kEntry - 1]);
-    if constexpr (kEntry < kSums) sums[kEntry] = S::TimesPlus(starts[3], entry, sums[kEntry]);
+      sums[kEntry - 1] = S::TimesPlus(bare(starts[2]), entry, bare(sums[kEntry - 1]));
+    if constexpr (kEntry < kSums) sums[kEntry] = S::TimesPlus(bare(starts[3]), entry, bare(sums[kEntry]));
   }
 
   const Tables& t_;

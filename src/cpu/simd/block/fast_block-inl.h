@@ -141,7 +141,8 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   bool prepare(const Inputs& in, const Real* carry, const double* carry_scale);
   Rows rows();
   template <int kPanels>
-  static HWY_INLINE void start_messages(const Rows& r, const Real* alpha, std::size_t c0, V (&sums)[kPanels]);
+  static HWY_INLINE void start_messages(const Rows& r, const Real* alpha, std::size_t c0,
+                                        Kept<V> (&sums)[kPanels]);
   template <int kFixed>
   void recursion();
   HWY_INLINE I advance_panel(const Rows& r, int panel, int slot, I units, V start);
@@ -219,16 +220,17 @@ inline bool FastBlock<Real, D, Semiring>::prepare(const Inputs& in, const Real* 
 template <class Real, class D, class Semiring>
 template <int kPanels>
 inline void FastBlock<Real, D, Semiring>::start_messages(const Rows& r, const Real* alpha, std::size_t c0,
-                                                         V (&sums)[kPanels]) {
+                                                         Kept<V> (&sums)[kPanels]) {
   const D d;
   const V zero = hn::Set(d, S::template zero<Real>());
-  V a[kPanels], b[kPanels], e[kPanels], f[kPanels];
+  Kept<V> a[kPanels], b[kPanels], e[kPanels], f[kPanels];
   for (int p = 0; p < kPanels; ++p) a[p] = b[p] = e[p] = f[p] = zero;
   const Real* row = r.transition + c0;
-  const auto add = [&](V(&chain)[kPanels], Real from, const Real* to) HWY_ATTR {
+  const auto add = [&](Kept<V>(&chain)[kPanels], Real from, const Real* to) HWY_ATTR {
     const V number = hn::Set(d, from);
     for (int p = 0; p < kPanels; ++p)
-      chain[p] = S::TimesPlus(number, hn::Load(d, to + static_cast<std::size_t>(p) * hn::Lanes(d)), chain[p]);
+      chain[p] =
+          S::TimesPlus(number, hn::Load(d, to + static_cast<std::size_t>(p) * hn::Lanes(d)), bare(chain[p]));
   };
   int from = 0;
   for (; from + 4 <= r.labels; from += 4, row += 4 * r.width) {
@@ -238,7 +240,8 @@ inline void FastBlock<Real, D, Semiring>::start_messages(const Rows& r, const Re
     add(f, alpha[from + 3], row + 3 * r.width);
   }
   for (; from < r.labels; ++from, row += r.width) add(a, alpha[from], row);
-  for (int p = 0; p < kPanels; ++p) sums[p] = S::Plus(S::Plus(a[p], b[p]), S::Plus(e[p], f[p]));
+  for (int p = 0; p < kPanels; ++p)
+    sums[p] = S::Plus(S::Plus(bare(a[p]), bare(b[p])), S::Plus(bare(e[p]), bare(f[p])));
 }
 
 template <class Real, class D, class Semiring>
@@ -284,7 +287,7 @@ inline void FastBlock<Real, D, Semiring>::recursion() {
   for (int slot = 0; slot < kBlock; ++slot) {
     I most = hn::Set(di, Whole(kDead));
     for (int group = 0; group < panels; group += kGroup) {
-      V sums[kGroup];
+      Kept<V> sums[kGroup];
       start_messages<kGroup>(r, alpha, static_cast<std::size_t>(group) * hn::Lanes(d), sums);
       for (int p = 0; p < kGroup; ++p)
         most = hn::Max(most, advance_panel(r, group + p, slot, hn::Set(di, units), sums[p]));

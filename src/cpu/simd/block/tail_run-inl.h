@@ -70,7 +70,7 @@ class TailRun : public RealVectors<Real, D, Semiring> {
     const DI di;
     const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
     V source, by;
-    I source_whole;
+    Kept<I> source_whole;
     if (slot >= t_.duration) {
       const std::size_t at = t_.panel_index(panel, slot - t_.duration, kBlock);
       source = hn::Load(d, starts + at);

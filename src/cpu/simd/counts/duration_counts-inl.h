@@ -166,7 +166,7 @@ class DurationCounts : public CountVectors<Real, D> {
     const auto& factors = meeting.run.factors();
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const std::size_t panel = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
-      VD product[kBlock], whole[kBlock];
+      Kept<VD> product[kBlock], whole[kBlock];
       VD most = hn::Set(dd, static_cast<double>(kDead));
       for (std::size_t p = 0; p < kBlock; ++p) {
         const std::size_t slot = kBlock - 1 - p;
@@ -174,11 +174,11 @@ class DurationCounts : public CountVectors<Real, D> {
                              Vectors::load_double(factors.alpha() + panel + p * lanes_));
         whole[p] = hn::Add(Vectors::load_whole(factors.alpha_whole() + panel + p * lanes_),
                            hn::Set(dd, static_cast<double>(units[slot])));
-        most = hn::Max(most, hn::IfThenElse(hn::Gt(product[p], hn::Zero(dd)), whole[p], most));
+        most = hn::Max(most, hn::IfThenElse(hn::Gt(bare(product[p]), hn::Zero(dd)), bare(whole[p]), most));
         // The bound of the transitions into a label is that of those out of it in the run's direction.
         const VD source = Vectors::load_whole(t_.source_whole.get() + c);
-        hn::Store(product[p], dd, raw_starts_.get() + p * width_ + c);
-        hn::Store(hn::Add(whole[p], source), dd, raw_whole_.get() + p * width_ + c);
+        hn::Store(bare(product[p]), dd, raw_starts_.get() + p * width_ + c);
+        hn::Store(hn::Add(bare(whole[p]), source), dd, raw_whole_.get() + p * width_ + c);
       }
       VD largest = hn::Zero(dd);
       for (std::size_t p = 0; p < kBlock; ++p) {
@@ -279,7 +279,7 @@ class DurationCounts : public CountVectors<Real, D> {
       const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
       const double* start = wide_starts_.get() + c;
       const VD factor = hn::Load(dd, within_factor_.get() + c);
-      VD e[kBlock];
+      Kept<VD> e[kBlock];
       for (std::size_t q = 0; q < kBlock; ++q) {
         const VD end = Vectors::load_double(meeting.back.gamma_start + at + q * lanes_);
         const VD power = Vectors::power(Vectors::load_whole(meeting.back.gamma_whole + at + q * lanes_));
@@ -289,7 +289,7 @@ class DurationCounts : public CountVectors<Real, D> {
         double* to = within_sums_.get() + d * width_ + c;
         VD sum = hn::Load(dd, to);
         for (std::size_t p = d; p < kBlock; ++p)
-          sum = hn::MulAdd(hn::Load(dd, start + p * width_), e[p - d], sum);
+          sum = hn::MulAdd(hn::Load(dd, start + p * width_), bare(e[p - d]), sum);
         hn::Store(sum, dd, to);
       }
     }
@@ -469,10 +469,11 @@ class DurationCounts : public CountVectors<Real, D> {
       }
     }
     double* out = sums + kFirst * n;
-    for (const V& sum : {a0, a1, a2, a3, a4, a5, a6, a7}) {
+    const auto add = [&](V sum) HWY_ATTR {
       Vectors::add_to(sum, out);
       out += n;
-    }
+    };
+    add(a0), add(a1), add(a2), add(a3), add(a4), add(a5), add(a6), add(a7);
   }
 
   const Tables& t_;

@@ -93,7 +93,7 @@ class TailCounts : public CountVectors<Real, D> {
  private:
   // A logarithm as number x 2^whole; the number is 0 for -inf.
   struct Parts {
-    VD number, whole;
+    Kept<VD> number, whole;
   };
   static HWY_INLINE Parts parts_of(VD log) {
     const DD dd;
@@ -170,7 +170,7 @@ class TailCounts : public CountVectors<Real, D> {
     }
     double* to = positions_.get() + c;
     hn::Store(hn::MulAdd(sum, factor.number, hn::Load(dd, to)), dd, to);
-    const VD log = hn::MulAdd(reach.whole, hn::Set(dd, kLog2), LogOrMinusInfinity(dd, reach.number));
+    const VD log = hn::MulAdd(reach.whole, hn::Set(dd, kLog2), LogOrMinusInfinity(dd, bare(reach.number)));
     hn::Store(hn::Add(log, hn::LoadU(dd, back.content + c)), dd, beyond_.get() + c);
   }
 
