@@ -86,15 +86,20 @@ def snakemake(folder, *more, cores=2):
             "--rerun-incomplete", "--show-failed-logs"] + [str(item) for item in more]
 
 
+def is_result(relative):
+    """Whether this file of the results is equal in every run: all but logs, times (statistics) and MultiQC's page, which has a date."""
+    if relative.parts[0] == "multiqc_data":
+        return relative.name.startswith(("multiqc_semicrf", "multiqc_general"))
+    return relative.parts[0] not in ("logs", "multiqc.html") and not relative.name.endswith(".stats.json")
+
+
 def results(folder, name="results"):
-    """Bytes of what is equal in every run: all but logs, times (statistics) and MultiQC's page, which has a date."""
+    """Bytes of what is equal in every run."""
     top = folder / name
     found = {}
     for path in sorted(top.rglob("*")):
         relative = path.relative_to(top)
-        if not path.is_file() or relative.parts[0] in ("logs", "multiqc.html") or path.name.endswith(".stats.json"):
-            continue
-        if relative.parts[0] == "multiqc_data" and not path.name.startswith(("multiqc_semicrf", "multiqc_general")):
+        if not path.is_file() or not is_result(relative):
             continue
         with contextlib.suppress(FileNotFoundError):  # a temporary file of a run that goes on
             found[str(relative)] = path.read_bytes()

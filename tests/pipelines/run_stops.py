@@ -49,6 +49,13 @@ def jobs_of(folder):
     return [process for process in parents() if name_of(process) == "semicrf" and in_folder(process, folder)]
 
 
+def command_of(process):
+    """`semicrf decode`, say."""
+    with contextlib.suppress(OSError):
+        return " ".join(pathlib.Path("/proc/%d/cmdline" % process).read_text().split("\0")[:2]).rsplit("/", 1)[-1]
+    return "gone"
+
+
 def kill(process):
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)
@@ -96,22 +103,34 @@ def check_finished_files(folder, expected):
 
 
 def files_of(folder):
-    return len(cohort.results(folder))
+    """How many results there are; quick, so that no moment is missed."""
+    top = folder / "results"
+    return sum(cohort.is_result((pathlib.Path(there) / name).relative_to(top)) for there, _, names in os.walk(top) for name in names)
 
 
 def disturb(runner, folder, numbers, expected):
     """One run with a killed job and a killed scheduler, and the run that follows."""
-    scheduler = runner.start(folder)
     # After so many files and a little later: a moment of the work, however busy the machine is.
     job_at, end_at = sorted(numbers.randrange(0, len(expected) * 4 // 5) for _ in range(2))
     killed = ""
-    while scheduler.poll() is None and (done := files_of(folder)) < max(end_at, 1):
-        if not killed and done >= job_at and (jobs := jobs_of(folder)):
-            kill(numbers.choice(jobs))
-            killed = "a job after %d files, " % done
-        time.sleep(0.01)
-    time.sleep(numbers.uniform(0, 0.2))
-    tools.expect(scheduler.poll() is None, "the workflow ended before it was killed")
+    while True:
+        scheduler = runner.start(folder)
+        while scheduler.poll() is None and (done := files_of(folder)) < max(end_at, 1):
+            if not killed and done >= job_at and (jobs := jobs_of(folder)):
+                victim = numbers.choice(jobs)
+                killed = "a job (%s) after %d files, " % (command_of(victim), done)
+                kill(victim)
+            time.sleep(0.01)
+        time.sleep(numbers.uniform(0, 0.2))
+        if scheduler.poll() is None:
+            break
+        # Without a further attempt for the job that was killed, the workflow ends with an error, and is started again.
+        tools.expect(killed and scheduler.returncode != 0 and "ended with it, " not in killed,
+                     "the workflow ended before it was killed, after %s%d of %d files:\n%s"
+                     % (killed, files_of(folder), len(expected), (folder / "workflow.log").read_text()[-4000:]))
+        killed += "the workflow ended with it, "
+        check_finished_files(folder, expected)
+        end_at = max(end_at, files_of(folder) + 1)
     kill(scheduler.pid)
     scheduler.wait()
     orphans = len(jobs_of(folder))
@@ -124,7 +143,7 @@ def disturb(runner, folder, numbers, expected):
     tools.expect(found == expected, "results differ: %s" % cohort.differences(found, expected))
     tools.expect(not temporaries(folder), "left behind: %s" % temporaries(folder))
     print("killed %sthe scheduler with %d jobs running, %d of %d files complete; the next run took %.1f s, same bytes"
-          % (killed, orphans, complete, len(expected), took))
+          % (killed, orphans, complete, len(expected), took), flush=True)
 
 
 def main():

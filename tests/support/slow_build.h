@@ -1,11 +1,11 @@
-// What a build with sanitizers is too slow for.
+// What a build with sanitizers, or one that runs under an emulator (SEMICRF_SLOW_TESTS), is too slow for.
 #pragma once
 
 #include <cstdint>
 
 namespace semicrf::testing {
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(SEMICRF_SLOW_TESTS)
 inline constexpr bool kSlowBuild = true;
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)

@@ -78,6 +78,15 @@ def largest_sample():
     return max(SAMPLES, key=size)
 
 
+def attempt_of(wildcards, attempt):
+    return attempt
+
+
+def doubled_memory(megabytes):
+    """That many for the first attempt, twice as many for every further one."""
+    return lambda wildcards, attempt: megabytes * 2 ** (attempt - 1)
+
+
 def planned_memory(wildcards, input, attempt):
     """Megabytes of a job: what the dry run says and room for the worst windows; twice as much for every retry."""
     with open(input.plan, encoding="utf-8") as plan:

@@ -34,15 +34,19 @@ if BY_CHROMOSOME:
             documents=SEGMENT_DOCUMENTS,
         log:
             "results/logs/{sample}/describe.log",
+        retries: config["retries"]
         conda:
             "../envs/semicrf.yaml"
         resources:
-            mem_mb=1000,
+            mem_mb=doubled_memory(1000),
+            attempt=attempt_of,
         params:
             folder=documents_folder,
+            guard=GUARD,
         shell:
-            "semicrf describe --params {input.params:q} --output {output.table:q}"
-            " --multiqc {params.folder:q} --multiqc-name {wildcards.sample:q} {input.segments:q} 2> {log:q}"
+            "bash {params.guard:q} {resources.attempt} {log:q}"
+            " semicrf describe --params {input.params:q} --output {output.table:q}"
+            " --multiqc {params.folder:q} --multiqc-name {wildcards.sample:q} {input.segments:q}"
 
 
 rule evaluate:
@@ -54,16 +58,20 @@ rule evaluate:
         documents=EVALUATION_DOCUMENTS,
     log:
         "results/logs/{sample}/evaluate.log",
+    retries: config["retries"]
     conda:
         "../envs/semicrf.yaml"
     resources:
-        mem_mb=1000,
+        mem_mb=doubled_memory(1000),
+        attempt=attempt_of,
     params:
         folder=documents_folder,
         options=config["extra"]["eval"],
+        guard=GUARD,
     shell:
-        "semicrf eval --truth {input.truth:q} --output {output.text:q} --multiqc {params.folder:q}"
-        " --multiqc-name {wildcards.sample:q} {params.options} {input.segments:q} 2> {log:q}"
+        "bash {params.guard:q} {resources.attempt} {log:q}"
+        " semicrf eval --truth {input.truth:q} --output {output.text:q} --multiqc {params.folder:q}"
+        " --multiqc-name {wildcards.sample:q} {params.options} {input.segments:q}"
 
 
 rule report:
@@ -82,10 +90,12 @@ rule report:
         ),
     log:
         "results/logs/{sample}/report.log",
+    retries: config["retries"]
     conda:
         "../envs/semicrf.yaml"
     resources:
-        mem_mb=config["report_mem_mb"],
+        mem_mb=doubled_memory(config["report_mem_mb"]),
+        attempt=attempt_of,
     params:
         tracks=lambda wildcards: track_arguments(wildcards.sample),
         files=lambda wildcards, input: " ".join(
@@ -94,9 +104,11 @@ rule report:
             if input.get(name)
         ),
         options=config["extra"]["report"],
+        guard=GUARD,
     shell:
-        "semicrf report --params {input.params:q} --segments {input.segments:q} --output {output:q}"
-        " {params.files} {params.options} {params.tracks} 2> {log:q}"
+        "bash {params.guard:q} {resources.attempt} {log:q}"
+        " semicrf report --params {input.params:q} --segments {input.segments:q} --output {output:q}"
+        " {params.files} {params.options} {params.tracks}"
 
 
 # MultiQC writes in place, so that its page is made beside the results and moved when it is complete.

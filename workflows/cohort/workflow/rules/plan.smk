@@ -12,15 +12,19 @@ rule plan:
         "results/logs/plan.{command}.log",
     wildcard_constraints:
         command="decode|posterior",
+    retries: config["retries"]
     conda:
         "../envs/semicrf.yaml"
     threads: config["threads"]
     resources:
-        mem_mb=1000,
+        mem_mb=doubled_memory(1000),
+        attempt=attempt_of,
         gpu=gpus(),
     params:
         tracks=track_arguments(largest_sample()),
         options=lambda wildcards: plan_options(wildcards.command),
+        guard=GUARD,
     shell:
-        "semicrf {wildcards.command} --dry-run --threads {threads} --params {input.params:q}"
-        " {params.options} {params.tracks} > {output:q} 2> {log:q}"
+        "bash {params.guard:q} {resources.attempt} {log:q}"
+        " semicrf {wildcards.command} --dry-run --threads {threads} --params {input.params:q}"
+        " {params.options} {params.tracks} > {output:q}"

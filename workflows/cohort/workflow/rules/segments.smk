@@ -25,7 +25,7 @@ rule decode:
     threads: config["threads"]
     resources:
         mem_mb=planned_memory,
-        attempt=lambda wildcards, attempt: attempt,
+        attempt=attempt_of,
         gpu=gpus(),
     params:
         tracks=lambda wildcards: track_arguments(wildcards.sample),
@@ -64,7 +64,7 @@ if config["label_posteriors"]:
         threads: config["threads"]
         resources:
             mem_mb=planned_memory,
-            attempt=lambda wildcards, attempt: attempt,
+            attempt=attempt_of,
             gpu=gpus(),
         params:
             tracks=lambda wildcards: track_arguments(wildcards.sample),
