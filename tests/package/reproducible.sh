@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Two builds of the sources in two folders: the program, the Debian package and the archive must be the same bytes.
+# Two builds of the sources in two folders: the program, the Debian package and an archive of the same files must be the same bytes.
 #
 #     tests/package/reproducible.sh [FOLDER]      (about two full builds; FOLDER, a new one, keeps them)
 #
@@ -24,10 +24,10 @@ for copy in first/semicrf second/another/folder; do
   # shellcheck disable=SC2086
   cmake --preset release -DSEMICRF_CUDA=OFF -DSEMICRF_TESTS=OFF -DSEMICRF_UNITY=ON ${CMAKE_ARGS:-} >configure.log
   cmake --build --preset release --parallel "$jobs" >build.log
-  (cd build/release && cpack) >cpack.log
+  (cd build/release && cpack && cpack -G TXZ) >cpack.log
 done
 failed=0
-for file in bin/semicrf "$(cd "$work/first/semicrf/build/release" && ls semicrf_*.deb)"; do
+for file in bin/semicrf $(cd "$work/first/semicrf/build/release" && ls semicrf_*.deb semicrf-*.tar.xz); do
   if cmp "$work/first/semicrf/build/release/$file" "$work/second/another/folder/build/release/$file"; then
     sha256sum "$work/first/semicrf/build/release/$file" | sed "s|$work/||"
   else
