@@ -112,6 +112,7 @@ TEST_CASE("every engine equals the reference on every kind of model, easy and ha
 
 // Long enough for several chunks and windows of any grid that is a small multiple of K.
 TEST_CASE("every engine equals the reference over many chunks and windows") {
+  constexpr std::int64_t kChunks = kSlowBuild ? 2 : 5;
   for (const CaseKind kind :
        {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails, CaseKind::kLongTail, CaseKind::kMasks,
         CaseKind::kDyadic, CaseKind::kPeriodic, CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores,
@@ -123,7 +124,7 @@ TEST_CASE("every engine equals the reference over many chunks and windows") {
         const ModelCase small = make_case(kind, {20, 5, 3}, 301);
         chunk = std::max(chunk, make_engine(options, small.model)->grid().chunk);
       }
-      check_all_engines(make_case(kind, {5 * chunk + 3, 5, 3}, 301));
+      check_all_engines(make_case(kind, {kChunks * chunk + 3, 5, 3}, 301));
     }
   }
 }
