@@ -234,9 +234,18 @@ std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams) {
       ->run;
 }
 
-bool is_short(const RunGrid& grid, std::int64_t length, Teams teams) {
-  constexpr std::int64_t kSideBySide = 8;
-  return length <= grid.unit || ceil_div(length, grid.unit) * kSideBySide <= teams.at_once;
+namespace {
+
+// Whether the shortest runs of so many sequences of this length run at a time.
+bool fit(std::int64_t sequences, const RunGrid& grid, std::int64_t length, Teams teams) {
+  return length <= grid.unit || ceil_div(length, grid.unit) * sequences <= teams.at_once;
+}
+
+}  // namespace
+
+bool is_short(const RunGrid& grid, std::int64_t length, Teams teams) { return fit(8, grid, length, teams); }
+bool leaves_room(const RunGrid& grid, std::int64_t length, Teams teams) {
+  return fit(2, grid, length, teams);
 }
 
 }  // namespace semicrf::cuda

@@ -173,6 +173,47 @@ TEST_CASE("heads on the device have the value of heads on the host, and their gr
   }
 }
 
+// Whole pieces of one segment with them, which score where they may lie.
+TEST_CASE("heads on the device have the value of heads on the host for pieces that were cut") {
+  if (!has_gpu()) return;
+  std::mt19937_64 random(906);
+  for (const CutEdges cut : {CutEdges{true, false}, {false, true}, {true, true}}) {
+    for (const bool boundary : {false, true}) {
+      for (const Centering centering : {Centering::kNone, Centering::kMean, Centering::kPositionMax}) {
+        CAPTURE(cut.left, cut.right, boundary, static_cast<int>(centering));
+        test::ModelShape shape;
+        shape.labels = 3;
+        shape.tracks = 2;
+        shape.centering = centering;
+        shape.boundary = boundary;
+        shape.tail = true;
+        shape.first = -2;
+        shape.last = 3;
+        TrainingData data = pieces_of({1, 2, 15, 16, 17, 100, 400}, shape, random);
+        for (TrainingPiece& piece : data.pieces) {
+          piece.cut = cut;
+          if (piece.length == 15) piece.segments = {{0, 15, 1}};
+        }
+        const Parameters parameters = test::random_parameters(shape, random);
+        for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+          const EngineOptions options = engine_options(EngineOptions::Backend::kCuda, 1, precision);
+          ObjectiveOptions objective{.margin = boundary ? 0.2 : 0};
+          const Evaluation device = evaluate(data, parameters, options, objective);
+          objective.project = false;
+          const Evaluation host = evaluate(data, parameters, options, objective);
+          // The host's boundary scores of such pieces are doubles.
+          const double tolerance = precision == Precision::kFloat ? 3e-7 : 1e-12;
+          CHECK(std::fabs(device.value - host.value) <= tolerance * std::fabs(host.value));
+          check_close(device.gradient, host.gradient, tolerance);
+          if (precision == Precision::kFloat) continue;
+          const EngineOptions cpu = engine_options(EngineOptions::Backend::kCpu, 1, precision);
+          check_close(device.gradient, evaluate(data, parameters, cpu, objective).gradient, 1e-8);
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("heads of which no derivatives are wanted have none") {
   if (!has_gpu()) return;
   std::mt19937_64 random(903);
