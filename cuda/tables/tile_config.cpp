@@ -227,7 +227,7 @@ std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams) {
   }
   const auto least =
       std::min_element(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
-  if (!is_short(grid, length, teams)) return least->run;
+  if (!leaves_room(grid, length, teams)) return least->run;
   // One of many that run side by side: fewer warm-ups are worth a longer way.
   return std::find_if(cuts.begin(), cuts.end(),
                       [&](const Cut& cut) { return cut.time * 10 <= least->time * 13; })
@@ -245,7 +245,7 @@ bool fit(std::int64_t sequences, const RunGrid& grid, std::int64_t length, Teams
 
 bool is_short(const RunGrid& grid, std::int64_t length, Teams teams) { return fit(8, grid, length, teams); }
 bool leaves_room(const RunGrid& grid, std::int64_t length, Teams teams) {
-  return fit(2, grid, length, teams);
+  return fit(3, grid, length, teams);
 }
 
 }  // namespace semicrf::cuda
