@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "io/memory_size.h"
 #include "model/scores/feature_transform.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 
 namespace semicrf {
 namespace {
@@ -39,6 +40,8 @@ LawKind law_kind(const std::string& name) {
 
 LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
+  if (has_samples(options.input) && options.input.samples.empty())
+    options.input.samples = samples_of(sample_rows(options.input));
   start_logging(arguments.log, options.input, {options.known_labels});
   options.engine = engine_options(arguments.engine);
   options.emission = emission_from_name(arguments.emission);
