@@ -151,9 +151,12 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
   command
       .add_option(
           "--init", arguments.init,
-          "where fits start: kmeans (clusters of single bins), random (bins drawn at random), or a parameter "
-          "file to go on from, whose labels and tracks are kept, and durations unless --duration, "
-          "--max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, with durations")
+          "where fits start: kmeans (clusters of bins, and of means over bins), random (bins drawn at "
+          "random), or a parameter file to go on from, whose labels and tracks are kept, and durations "
+          "unless "
+          "--duration, --max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, "
+          "with "
+          "durations")
       ->type_name("kmeans|random|FILE|chromhmm:FILE")
       ->capture_default_str();
   command
