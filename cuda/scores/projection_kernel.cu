@@ -37,7 +37,8 @@ __device__ Score score_of(const Projection& p, std::int64_t t, std::int64_t leng
     }
   }
   Score score = static_cast<Score>(sum);
-  if (p.margin != 0 && p.features.true_labels[t - features_begin] == c / p.roles) score -= static_cast<Score>(p.margin);
+  if (p.margin != 0 && p.features.true_labels[t - features_begin] == c / p.roles)
+    score -= static_cast<Score>(p.margin);
   return score;
 }
 
