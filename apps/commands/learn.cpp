@@ -16,6 +16,7 @@
 #include "core/error.h"
 #include "io/memory_size.h"
 #include "model/scores/feature_transform.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 
 namespace semicrf {
 namespace {
@@ -39,6 +40,8 @@ LawKind law_kind(const std::string& name) {
 
 LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
+  if (has_samples(options.input) && options.input.samples.empty())
+    options.input.samples = samples_of(sample_rows(options.input));
   start_logging(arguments.log, options.input, {options.known_labels});
   options.engine = engine_options(arguments.engine);
   options.emission = emission_from_name(arguments.emission);
@@ -148,9 +151,12 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
   command
       .add_option(
           "--init", arguments.init,
-          "where fits start: kmeans (clusters of single bins), random (bins drawn at random), or a parameter "
-          "file to go on from, whose labels and tracks are kept, and durations unless --duration, "
-          "--max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, with durations")
+          "where fits start: kmeans (clusters of bins, and of means over bins), random (bins drawn at "
+          "random), or a parameter file to go on from, whose labels and tracks are kept, and durations "
+          "unless "
+          "--duration, --max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, "
+          "with "
+          "durations")
       ->type_name("kmeans|random|FILE|chromhmm:FILE")
       ->capture_default_str();
   command

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <map>
+#include <sstream>
 #include <thread>
 
 #include "apps/console/logging.h"
@@ -11,8 +12,8 @@
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
-#include "io/text/sample_sheet.h"
 #include "model/scores/feature_transform.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 
 namespace semicrf {
 namespace {
@@ -83,6 +84,28 @@ void add_region_options(CLI::App& command, InputOptions& input, const std::strin
   command.add_option("--exclude", input.exclude_file, "BED file of regions to leave out");
 }
 
+// NAME,NAME of a sheet, or NAME=FILES without one.
+CLI::Option* add_samples_option(CLI::App& command, InputOptions& input) {
+  const auto take = [&input](const std::vector<std::string>& given) {
+    for (const std::string& text : given) {
+      std::istringstream names(text);
+      if (text.find('=') != std::string::npos) input.samples.push_back(text);
+      for (std::string name; text.find('=') == std::string::npos && std::getline(names, name, ',');)
+        if (!name.empty()) input.samples.push_back(name);
+    }
+  };
+  return command
+      .add_option_function<std::vector<std::string>>("--sample", take,
+                                                     "samples of the sheet, all with the same labels: NAME, "
+                                                     "or a list separated by commas; or NAME=FILE,FILE "
+                                                     "in place of a sheet, where a FILE is [track=]PATH or a "
+                                                     "pattern in quotes: --sample 'K562=k562/*.bw'. "
+                                                     "Give it once for each sample")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->type_name("NAME[=FILE,...]");
+}
+
 void add_track_options(CLI::App& command, InputOptions& input, bool several, const std::string& group) {
   command
       .add_option(
@@ -97,15 +120,15 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
           "sample sheet in place of the files: columns sample, track and path (of a bigWig, relative to\n"
           "the sheet), separated by tabs, with a header line")
       ->group(group);
-  command
-      .add_option(
-          "--sample", input.samples,
-          several ? "samples of the sheet to train on, all with the same labels; a list separated by commas"
-                  : "the sample of the sheet, where it has several")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->type_name("NAME")
-      ->group(group);
+  if (several) {
+    add_samples_option(command, input)->group(group);
+  } else {
+    command.add_option("--sample", input.samples, "the sample of the sheet, where it has several")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->type_name("NAME")
+        ->group(group);
+  }
   command
       .add_option(
           "--track-names", input.track_names,
@@ -117,7 +140,7 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
 }
 
 void require_inputs(const InputOptions& input, const std::string& name) {
-  if (!has_inputs(input))
+  if (!has_inputs(input) && !has_samples(input))
     throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
 }
 
@@ -336,8 +359,8 @@ void start_logging(const LogArguments& arguments, const InputOptions& input, std
     for (const std::string& path : {input.parameters, input.regions_file, input.exclude_file,
                                     input.chrom_sizes_file, input.samples_file})
       files.push_back(path);
-    if (!input.samples_file.empty())
-      for (const SampleRow& row : read_sample_sheet(input.samples_file)) files.push_back(row.path);
+    if (has_samples(input))
+      for (const SampleRow& row : sample_rows(input)) files.push_back(row.path);
     for (const auto* inputs : {&input.inputs, &input.start_scores, &input.end_scores})
       for (const std::string& typed : *inputs) {
         files.push_back(typed);

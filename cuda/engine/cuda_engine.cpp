@@ -23,7 +23,8 @@ std::size_t feature_bytes(const FeatureRows& features) {
 
 bool same_heads(const FeatureRows& a, const FeatureRows& b) {
   return a.tracks == b.tracks && a.wide == b.wide && a.emission == b.emission && a.start == b.start &&
-         a.finish == b.finish && a.margin == b.margin &&
+         a.finish == b.finish && a.margin == b.margin && a.roles == b.roles &&
+         (a.first_starts == nullptr) == (b.first_starts == nullptr) &&
          (a.true_labels == nullptr) == (b.true_labels == nullptr);
 }
 
@@ -225,7 +226,9 @@ std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, 
     if (!heads.targets.empty()) shape.head_sum_entries = head_sum_entries(heads, labels);
   }
   std::size_t end = first;
-  while (end < sequences.size() && is_short(context_.grid, sequences[end].length, teams_of(context_.tile)) &&
+  // Paths are followed in pieces only where a sequence is alone.
+  const auto joins = output == BatchOutput::kPaths ? is_short : leaves_room;
+  while (end < sequences.size() && joins(context_.grid, sequences[end].length, teams_of(context_.tile)) &&
          same_arrays(sequences[first], sequences[end])) {
     const std::int64_t length = sequences[end].length;
     const PlacedSequence sequence = context_.cut(length, {0, length}, with_marks);

@@ -32,7 +32,15 @@ struct RunAside {
   std::int64_t next_mark;  // position of the next state that is kept inside the chunk
   Place place;
   double mass;  // whole nats taken out of the scores
+  // What is open longer than K, at the boundary reached: its logarithm, or a number relative to whole units,
+  // of which the rest of the gauge is no part.
   double tail_log;
+  double tail_number;
+  int tail_units;
+  bool tail_is_number;
+  // B[K] with its whole units apart; kEmpty: nothing enters the tail, or only the exact path knows it.
+  double last_number;
+  int last_units;
   double baseline;  // taken out of every score
   int fallbacks;
   int far_above;  // blocks until the ring has none whose scale is beyond what the fast path knows

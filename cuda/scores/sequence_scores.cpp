@@ -190,14 +190,22 @@ void SequenceScores::project(std::span<const ScoreWindow> windows, std::int64_t 
   Projection p{};
   p.features = features(windows);
   p.labels = labels_;
+  p.roles = heads.roles;
   p.sequences = device_views_.get();
   p.num_sequences = static_cast<int>(views_.size());
   p.first_row = first;
   p.last_row = last;
+  if (heads.first_starts != nullptr) {
+    std::vector<double> starts;
+    for (const ScoreWindow& window : windows)
+      starts.insert(starts.end(), window.features.first_starts, window.features.first_starts + labels_);
+    first_starts_.upload(starts, stream_);
+  }
   const auto apply = [&](const HeadTable* table, const Array& out, double margin) {
     if (table == nullptr) return;
     p.head = head_view(*table);
     p.margin = margin;
+    p.first = table == heads.start && heads.first_starts != nullptr ? first_starts_.get() : nullptr;
     p.out = out.view;
     project_features(p, stream_);
   };

@@ -227,16 +227,28 @@ std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams) {
   }
   const auto least =
       std::min_element(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
-  if (!is_short(grid, length, teams)) return least->run;
+  // Where teams have multiprocessors to themselves, a few more runs than have room would all run twice as
+  // long.
+  const bool share_a_card = teams.alone == teams.at_once && leaves_room(grid, length, teams);
+  if (!is_short(grid, length, teams) && !share_a_card) return least->run;
   // One of many that run side by side: fewer warm-ups are worth a longer way.
   return std::find_if(cuts.begin(), cuts.end(),
                       [&](const Cut& cut) { return cut.time * 10 <= least->time * 13; })
       ->run;
 }
 
-bool is_short(const RunGrid& grid, std::int64_t length, Teams teams) {
-  constexpr std::int64_t kSideBySide = 8;
-  return length <= grid.unit || ceil_div(length, grid.unit) * kSideBySide <= teams.at_once;
+namespace {
+
+// Whether the shortest runs of so many sequences of this length run at a time.
+bool fit(std::int64_t sequences, const RunGrid& grid, std::int64_t length, Teams teams) {
+  return length <= grid.unit || ceil_div(length, grid.unit) * sequences <= teams.at_once;
+}
+
+}  // namespace
+
+bool is_short(const RunGrid& grid, std::int64_t length, Teams teams) { return fit(8, grid, length, teams); }
+bool leaves_room(const RunGrid& grid, std::int64_t length, Teams teams) {
+  return fit(3, grid, length, teams);
 }
 
 }  // namespace semicrf::cuda

@@ -70,7 +70,9 @@ struct Teams {
 Teams teams_of(const TileConfig& tile);
 // Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
 std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams);
-// Whether a sequence leaves most of a card idle, so that it is computed together with others.
+// Whether a sequence leaves most of a card idle, so that it is cut little and computed together with others.
 bool is_short(const RunGrid& grid, std::int64_t length, Teams teams);
+// Whether it leaves two thirds of a card idle, so that all but its path is computed together with others.
+bool leaves_room(const RunGrid& grid, std::int64_t length, Teams teams);
 
 }  // namespace semicrf::cuda

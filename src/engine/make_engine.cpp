@@ -16,17 +16,17 @@
 namespace semicrf {
 namespace {
 
-bool takes_gpu(const EngineOptions& options) {
-  if (options.backend == EngineOptions::Backend::kCuda) return true;
-  return options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty() &&
-         cuda_obstacle().empty();
-}
-
 CudaOptions cuda_options(const EngineOptions& options) {
   return {options.devices, options.device_memory, options.threads, options.spread_windows};
 }
 
 }  // namespace
+
+bool takes_gpu(const EngineOptions& options) {
+  if (options.backend == EngineOptions::Backend::kCuda) return true;
+  return options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty() &&
+         cuda_obstacle().empty();
+}
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel model) {
   if (options.backend == EngineOptions::Backend::kReference) {

@@ -26,6 +26,9 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 
 std::vector<std::string> available_instruction_sets();
 
+// Whether make_engine() takes a GPU. May start the driver.
+bool takes_gpu(const EngineOptions& options);
+
 // Starts the devices that make_engine() will take for a backend that is not kAuto, to be done beside other
 // work; nothing where that is the host. Throws nothing: make_engine() says what is wrong.
 void warm_up(const EngineOptions& options);

@@ -32,7 +32,7 @@ EmState fit_em(const TrainingData& training, const TrainingData& validation, con
       state.bins = counts.bias;
       if (!validation.pieces.empty())
         state.validation = log_evidence(validation, state.parameters, engine, nullptr) +
-                           emissions.base_measure(ValueCounts(validation));
+                           emissions.base_measure(ValueCounts(emissions.family(), validation));
     } else {
       law.maximize(counts, state.parameters.chain);
       emissions.maximize({counts.bias, counts.weights}, *state.parameters.emission);

@@ -166,9 +166,15 @@ void apply_features(const std::vector<Track>& tracks, TrainingData& data) {
   std::erase_if(inputs, [](const Track& track) { return !track.is_input(); });
   apply_transforms(inputs, data);
   add_derived_features(tracks, data);
+  data.log_slopes = 0;
+  for (std::size_t f = 0; f < inputs.size(); ++f)
+    visit_values(data, f, [&](double feature, const TrainingPiece&, std::int64_t) {
+      data.log_slopes += log_slope(inputs[f], feature);
+    });
 }
 
-ValueCounts::ValueCounts(const TrainingData& data) {
+ValueCounts::ValueCounts(EmissionFamily family, const TrainingData& data) : log_slopes_(data.log_slopes) {
+  if (!is_count_family(family)) return;
   const std::size_t values = static_cast<std::size_t>(data.num_tracks) - data.absence_of.size();
   for (std::size_t f = 0; f < values; ++f) {
     std::unordered_map<double, double> found;
@@ -182,7 +188,7 @@ Emissions::Emissions(EmissionFamily family, const TrainingData& data, std::vecto
     : family_(family),
       columns_(static_cast<std::size_t>(data.num_tracks)),
       inputs_((columns_ - data.absence_of.size()) / (family == EmissionFamily::kGaussian ? 2 : 1)),
-      values_(is_count_family(family) ? data : TrainingData{}),
+      values_(family, data),
       dispersion_(std::move(sizes)) {
   for (std::size_t f = 0; f < inputs_; ++f) absence_.push_back(absence_column(data, f));
   if (family_ != EmissionFamily::kNegativeBinomial || !dispersion_.empty()) return;
@@ -268,7 +274,7 @@ void Emissions::maximize_dispersion(const EmissionSums& sums, std::size_t track)
 }
 
 double Emissions::base_measure(const ValueCounts& counts) const {
-  if (!is_count_family(family_)) return 0;
+  if (!is_count_family(family_)) return counts.log_slopes();
   double sum = 0;
   for (std::size_t f = 0; f < inputs_; ++f)
     for (const auto& [x, bins] : counts.of(f)) {

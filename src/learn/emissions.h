@@ -47,15 +47,17 @@ struct EmissionSums {
   std::vector<double> features;  // (C, F) row-major: sum of p times the feature
 };
 
-// How often each value occurs, by track: for base measures of counts.
+// What base measures need of the values: how often each occurs, by track of counts; slopes of transforms.
 class ValueCounts {
  public:
-  explicit ValueCounts(const TrainingData& data);
+  ValueCounts(EmissionFamily family, const TrainingData& data);
+  double log_slopes() const { return log_slopes_; }
   const std::vector<std::pair<double, double>>& of(std::size_t track) const { return tracks_[track]; }
   std::size_t tracks() const { return tracks_.size(); }
 
  private:
   std::vector<std::vector<std::pair<double, double>>> tracks_;  // (value, bins), by value
+  double log_slopes_ = 0;
 };
 
 class Emissions {
@@ -69,7 +71,8 @@ class Emissions {
   // and its terms of a track that has no value in more than these.
   // Probabilities, variances and means stay above small floors (kept exactly: the likelihood never falls).
   void maximize(const EmissionSums& sums, EmissionHead& head);
-  // Sum over all bins of h(x); `counts` of the same kind of data. 0 for Bernoulli and Gaussian.
+  // Sum over all bins of h(x); `counts` of the same kind of data. 0 for Bernoulli; of Gaussian tracks what
+  // makes densities of transformed values those of raw ones.
   double base_measure(const ValueCounts& counts) const;
   const ValueCounts& values() const { return values_; }
   // Sizes r of negative binomials, by input track; empty for other families.
@@ -92,7 +95,7 @@ class Emissions {
   std::size_t inputs_;   // the first of them
   // By input track, the column of its absence; none where it always has a value.
   std::vector<std::optional<std::size_t>> absence_;
-  ValueCounts values_;              // of the training data; empty but for counts
+  ValueCounts values_;              // of the training data
   std::vector<double> dispersion_;  // by input track, size r of negative binomials
 };
 

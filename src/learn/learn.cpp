@@ -26,6 +26,7 @@
 #include "learn/learn_warnings.h"
 #include "model/missing_tracks.h"
 #include "model/scores/feature_transform.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/inputs/arguments/lacking_tracks.h"
 #include "pipeline/run/log.h"
 #include "pipeline/windows/memory_budget.h"
@@ -146,7 +147,7 @@ class Learner {
     add("precision", options_.engine.precision == Precision::kFloat ? "float" : "double");
     if (!options_.input.regions.empty()) add("region", joined(options_.input.regions, " "));
     if (!options_.val_regions.empty()) add("val-region", joined(options_.val_regions, " "));
-    if (!options_.input.samples.empty()) add("sample", joined(options_.input.samples, " "));
+    if (has_samples(options_.input)) add("sample", joined(chosen_samples(options_.input), " "));
     add("seed", std::to_string(options_.seed));
     add("restarts", std::to_string(options_.restarts));
     add("max-iterations", std::to_string(options_.max_iterations));
@@ -317,6 +318,7 @@ class Learner {
   void write() {
     set_duration_spec(best_);
     remove_absences(best_);
+    for (Track& track : best_.tracks) track.missing = data_.policy_of(track);
     best_.training = learn_record_text(record_);
     const LearnedFit& chosen = record_.fits[record_.chosen];
     tell(log_, std::to_string(chosen.labels) + " labels after " + std::to_string(chosen.iterations) +

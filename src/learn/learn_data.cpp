@@ -28,6 +28,7 @@ TrainOptions reading_options(const LearnOptions& options) {
   reading.val_regions = options.val_regions;
   reading.engine = options.engine;
   reading.input.missing_tracks.clear();  // the model has them no more when the tracks are read
+  reading.samples_may_lack_tracks = true;
   return reading;
 }
 
@@ -70,7 +71,13 @@ class LearnDataReader {
       throw InputError({options_.init_path(), "/training/emission_scale",
                         "the emissions of these --init parameters are not log densities but a multiple",
                         "learn starts from models of single bins; start without --init FILE"});
-    data_.lacking_tracks = settle_lacking(options_.input, *data_.init, recorded);
+    InputOptions input = options_.input;
+    if (input.missing != MissingPolicy::kDefault)
+      for (Track& track : data_.init->tracks)
+        if (track.is_input()) track.missing = input.missing;
+    input.missing = MissingPolicy::kDefault;
+    open_lacking(data_.init->tracks);
+    data_.lacking_tracks = settle_lacking(input, *data_.init, recorded);
     init_family_ = emission_from_name(recorded.family);
     data_.sizes = std::move(recorded.sizes);
     const bool reshape = options_.law.max_duration || options_.law.tail || options_.law.durations;
@@ -92,6 +99,31 @@ class LearnDataReader {
           {options_.init_path(), "",
            "a model that learn goes on from has \"centering\": \"none\" and \"initial\": \"none\"",
            "start without --init FILE"});
+  }
+
+  // Of all samples, in the order in which they come first.
+  std::vector<Track> tracks_of_samples() const {
+    std::vector<Track> tracks;
+    for (const InputOptions& sample : inputs_of_samples(options_.input))
+      for (const Track& track : tracks_of_inputs(sample, options_.input.missing))
+        if (std::ranges::find(tracks, track.name, &Track::name) == tracks.end()) tracks.push_back(track);
+    return tracks;
+  }
+
+  // A track that some sample lacks says nothing there, whatever it does where there are files.
+  void open_lacking(std::vector<Track>& tracks) {
+    if (!has_samples(options_.input)) return;
+    for (const InputOptions& sample : inputs_of_samples(options_.input)) {
+      const std::vector<InputArgument> arguments = input_arguments(sample);
+      for (Track& track : tracks) {
+        if (!track.is_input() || std::ranges::find(options_.input.missing_tracks, track.name) !=
+                                     options_.input.missing_tracks.end())
+          continue;
+        if (std::ranges::find(arguments, track.name, &InputArgument::name) != arguments.end()) continue;
+        data_.policies.emplace(track.name, track.missing);
+        track.missing = MissingPolicy::kMarginal;
+      }
+    }
   }
 
   bool inputs_are_arrays() const {
@@ -124,7 +156,8 @@ class LearnDataReader {
       for (const Track& track : data_.init->tracks)
         if (track.is_input()) data_.tracks.push_back(track);
     } else {
-      data_.tracks = tracks_of_inputs(options_.input, options_.input.missing);
+      data_.tracks = tracks_of_samples();
+      open_lacking(data_.tracks);
     }
     const bool array_holes =
         !data_.init && options_.input.missing == MissingPolicy::kDefault && inputs_are_arrays();
@@ -135,6 +168,7 @@ class LearnDataReader {
       track.transform = Transform::kNone;
       track.center = 0;
       track.scale = 1;
+      track.missing = data_.policy_of(track);
     }
     std::vector<Warning> warnings = std::move(data_.inputs.warnings);
     data_.inputs = read_training_inputs(reading, known, raw, data_.bin_size);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "learn/emissions.h"
@@ -21,8 +23,15 @@ struct LearnData {
   EmissionFamily family = EmissionFamily::kBernoulli;
   std::vector<double> sizes;  // of negative binomials, where --init says them
   std::vector<LackingTrack> lacking_tracks;
+  // Of tracks that some sample lacks: kMarginal in `tracks` while fitting, this in the file.
+  std::map<std::string, MissingPolicy> policies;
   std::vector<Label> known;  // labels of --labels-known, the first of the model
   std::vector<int> labels;   // numbers of labels, at least one
+
+  MissingPolicy policy_of(const Track& track) const {
+    const auto found = policies.find(track.is_square() ? track.square_of : track.name);
+    return found == policies.end() ? track.missing : found->second;
+  }
 };
 
 // Checks the options and reads --init, --labels-known and the tracks. UsageError: options that do not go

@@ -51,6 +51,7 @@ struct TrainOptions {
   std::string background;  // label of the bins that no line labels, or empty
   Unlabeled unlabeled = Unlabeled::kShort;
   std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
+  bool samples_may_lack_tracks = false;  // of several samples: the features are NaN there; `learn` alone
   EngineOptions engine;
   std::optional<std::int64_t> max_memory;  // bytes
 

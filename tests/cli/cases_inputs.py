@@ -285,6 +285,11 @@ def test_training_on_samples(box):
         check("K562: CTCF <- K562.CTCF.bw" in result.stderr, "%s" % result)
     box.fails(train + "-o out.json --samples sheets/samples.tsv", 2, "GM12878, K562", "--sample NAME")
     box.ok("decode -p both.json -o out.bed --samples sheets/samples.tsv --sample K562")
+    box.ok(train + "-o files.json --centering mean --sample GM12878=GM12878.*.bw --sample K562=K562.*.bw")
+    files = load(box, "files.json")
+    check(files["training"]["options"]["sample"] == made["options"]["sample"], "%s" % files["training"]["options"])
+    check(files["emission"] == load(box, "both.json")["emission"], "another model without a sheet")
+    box.fails(train + "-o out.json --sample GM12878=GM12878.*.bw --sample K562=K562.CTCF.bw", 3, "H3K27ac")
 
 
 def test_training_proposes_names_without_the_sample(box):

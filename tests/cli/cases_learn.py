@@ -7,7 +7,7 @@ import signal
 import subprocess
 
 from harness import check
-from make_inputs import npy
+from make_inputs import bigwig, npy
 
 BINS = 600
 
@@ -74,20 +74,43 @@ def check_rising(values, gain=True):
 
 def test_log_z_is_the_probability_of_the_tracks(box):
     """Of the written model, with the base measure of counts."""
-    cases = (("bernoulli", bernoulli, lambda x: 0.0), ("gaussian", gauss, lambda x: 0.0),
-             ("poisson", counts, lambda x: -math.lgamma(x + 1)))
+    cases = (("bernoulli", bernoulli, lambda x: 0.0), ("poisson", counts, lambda x: -math.lgamma(x + 1)))
     for family, draw, base in cases:
         rows = write_samples(box, draw)
         box.ok("learn -q --precision double --labels 3 --emission %s --max-iterations 12 --max-duration 25 -o m.json --stats s.json a.npy b.npy" % family)
         found = stats(box)
         check_rising(found["log_likelihood"])
         total = log_z(box, "m.json") + sum(base(x) for row in rows for x in row)
-        near(found["log_likelihood"][-1], total, 1e-6 if family == "gaussian" else 1e-9, family)
+        near(found["log_likelihood"][-1], total, 1e-9, family)
         model = json.loads(box.text("m.json"))
         check([label["name"] for label in model["labels"]] == ["1", "2", "3"], "labels %r" % model["labels"])
         check(model["training"]["emission"] == family, "emission %r" % model["training"])
         near(found["aic"], 2 * model["training"]["free_parameters"] - 2 * found["log_likelihood"][-1], 1e-12, "AIC")
         near(found["bic"], math.log(len(rows)) * model["training"]["free_parameters"] - 2 * found["log_likelihood"][-1], 1e-12, "BIC")
+
+
+def test_densities_are_those_of_the_values(box):
+    """And not of what transforms make of them."""
+    slopes = {"none": lambda x: 0.0, "log1p": lambda x: -math.log1p(x), "asinh": lambda x: -0.5 * math.log1p(x * x)}
+    rows = [[abs(x) for x in row] for row in write_samples(box, gauss)]
+    box.write("a.npy", npy(rows[:BINS]))
+    box.write("b.npy", npy(rows[BINS:]))
+    command = "learn -q --precision double --labels 3 --emission gaussian --max-iterations 6 --max-duration 25 -o m.json --stats s.json --transform %s %s"
+    for transform, slope in slopes.items():
+        box.ok(command % (transform, "a.npy b.npy"))
+        tracks = json.loads(box.text("m.json"))["tracks"][:3]
+        check([track.get("transform", "none") for track in tracks] == [transform] * 3, "%r" % tracks)
+        base = sum(slope(x) - math.log(track["scale"]) for row in rows for x, track in zip(row, tracks))
+        near(stats(box)["log_likelihood"][-1], log_z(box, "m.json") + base, 1e-6, transform)
+    # In another unit the values are as likely, but for the unit. What is held out, too.
+    box.ok(command % ("none", "--val-region b:1-600 a.npy b.npy"))
+    first = stats(box)
+    for name, part in (("a", rows[:BINS]), ("b", rows[BINS:])):
+        box.write(name + ".npy", npy([[8 * x for x in row] for row in part]))
+    box.ok(command % ("none", "--val-region b:1-600 a.npy b.npy"))
+    for key, value in (("log_likelihood", stats(box)["log_likelihood"][-1]), ("validation", stats(box)["validation_log_likelihood"])):
+        before = first["log_likelihood"][-1] if key == "log_likelihood" else first["validation_log_likelihood"]
+        near(value, before - 3 * BINS * math.log(8), 1e-6, key)
 
 
 def test_float_is_near_double(box):
@@ -209,6 +232,91 @@ def test_samples_are_learned_together(box):
     box.ok("learn -q --precision double --labels 3 --max-iterations 4 --missing skip -o both.json a.npy b.npy")
     training = json.loads(box.text("both.json"))["training"]
     check(training["positions"] == 2 * BINS, "bins %r" % training["positions"])
+
+
+def write_bigwig_samples(box, draw=bernoulli, samples=("A", "B"), bins=BINS):
+    """Files SAMPLE.t0.bw, ... of one model; returns the rows of each."""
+    rng = random.Random(11)
+    rows = {}
+    for sample in samples:
+        rows[sample] = drawn_rows(rng, draw(rng), bins)
+        for f in range(3):
+            sections = bigwig.fixed_step("chrA", 0, 10, [row[f] for row in rows[sample]])
+            bigwig.write(box.path("%s.t%d.bw" % (sample, f)), {"chrA": 10 * bins}, sections)
+    box.write("sheet.tsv", "sample\ttrack\tpath\n" + "".join("%s\tt%d\t%s.t%d.bw\n" % (s, f, s, f) for s in samples for f in range(3)))
+    return rows
+
+
+def test_samples_of_sheets_and_of_the_command_line(box):
+    write_bigwig_samples(box)
+    learn = ["learn", "-q", "--precision", "double", "--labels", "3", "-b", "10", "--max-iterations", "3", "--max-duration", "25"]
+    box.ok(learn + ["-o", "sheet.json", "--samples", "sheet.tsv"])
+    def without_sheet(name):
+        model = json.loads(box.text(name))
+        model["training"]["files"] = [entry for entry in model["training"]["files"] if entry["name"] != "sheet.tsv"]
+        return model
+
+    training = json.loads(box.text("sheet.json"))["training"]
+    check(training["positions"] == 2 * BINS and training["options"]["sample"] == "A B", "%r" % training)
+    ways = (["--samples", "sheet.tsv", "--sample", "A,B"], ["--samples", "sheet.tsv", "--sample", "A", "--sample", "B"],
+            ["--sample", "A=A.*.bw", "--sample", "B=B.t0.bw,B.t1.bw,B.t2.bw"],
+            ["--sample", "A=t0=A.t0.bw,t1=A.t1.bw,t2=A.t2.bw", "--sample", "B=B.t?.bw"],
+            ["--track-pattern", "{sample}.{track}.bw", "--sample", "A=A.*.bw", "--sample", "B=B.*.bw"])
+    for way in ways:
+        box.ok(learn + ["-t", "2", "-o", "other.json"] + way)
+        check(without_sheet("other.json") == without_sheet("sheet.json"), "another model by %r" % way)
+    box.ok(learn + ["-o", "one.json", "--samples", "sheet.tsv", "--sample", "B"])
+    check(json.loads(box.text("one.json"))["training"]["positions"] == BINS, "one sample")
+    bad = learn + ["-o", "no.json"]
+    box.fails(bad + ["--sample", "A=C.*.bw"], 4, "C.*.bw", "no file matches")
+    box.fails(bad + ["--sample", "A=none.bw"], 4, "none.bw")
+    box.fails(bad + ["--sample", "A=A.t0.bw", "--sample", "A=B.t0.bw"], 2, '"A" twice')
+    box.fails(bad + ["--sample", "A=A.t0.bw,A.t0.bw"], 2, '"t0" twice')
+    box.fails(bad + ["--sample", "=A.t0.bw"], 2, "empty name")
+    box.fails(bad + ["--sample", "A="], 2, "empty list of files")
+    box.fails(bad + ["--sample", "A=A.t0.bw", "--samples", "sheet.tsv"], 2, "one way")
+    box.fails(bad + ["--sample", "A=A.t0.bw", "--sample", "B"], 2, '"B"', "NAME=FILE")
+    box.fails(bad + ["--sample", "A=A.t0.bw", "A.t1.bw"], 2, "one way")
+    box.fails(bad + ["--sample", "A", "A.t1.bw"], 2, "--samples")
+    box.fails(bad + ["--track-pattern", "{sample}.{track}.bw", "--sample", "A=B.t0.bw"], 2, "B.t0.bw", "--track-pattern")
+    box.fails(learn + ["-o", "A.t0.bw", "--sample", "A=A.*.bw"], 2, "A.t0.bw")
+
+
+def test_a_sample_may_lack_a_track(box):
+    """Its bins say nothing of the track: ln P is that of the tracks which are there."""
+    for draw, family in ((bernoulli, "bernoulli"), (gauss, "gaussian"), (counts, "negative-binomial")):
+        rows = write_bigwig_samples(box, draw)
+        command = "learn --precision double --labels 3 -b 10 --emission %s --max-duration 25 --max-iterations 5 --stats s.json -o m.json " % family
+        result = box.ok(command + "--sample A=A.t*.bw --sample B=B.t0.bw,B.t2.bw")
+        check("B: t1 <- no file: its term is left out" in result.stderr, result.stderr)
+        check_rising(stats(box)["log_likelihood"])
+        model = json.loads(box.text("m.json"))
+        tracks = [track for track in model["tracks"] if "square_of" not in track]
+        check([track["name"] for track in tracks] == ["t0", "t1", "t2"], "%r" % tracks)
+        check(all(track.get("missing", "zero") == "zero" for track in tracks), "other policies: %r" % tracks)
+        total = 0.0
+        for sample, more in (("A", "t1=A.t1.bw"), ("B", "--missing-track t1")):
+            box.ok("posterior -q --precision double -p m.json --stats z.json -o z.bg t0=%s.t0.bw t2=%s.t2.bw %s" % (sample, sample, more))
+            total += sum(sequence["log_partition"] for sequence in stats(box, "z.json")["sequences"])
+            for f, track in enumerate(tracks):
+                if sample == "B" and f == 1:
+                    continue
+                for x in (row[f] for row in rows[sample]):
+                    if family == "negative-binomial":
+                        r = model["training"]["sizes"][f]
+                        total += math.lgamma(x + r) - math.lgamma(r) - math.lgamma(x + 1)
+                    elif family == "gaussian":
+                        total -= math.log(track["scale"]) + (0.5 * math.log1p(x * x) if track.get("transform") == "asinh" else 0)
+        near(stats(box)["log_likelihood"][-1], total, 1e-6 if family == "gaussian" else 1e-9, family)
+        # The fit goes on from the file, and to the same bytes with other threads.
+        last = stats(box)["log_likelihood"][-1]
+        box.ok("learn -q --precision double --init m.json --max-iterations 2 --tolerance 0 -o n.json --stats s.json --sample A=A.t*.bw --sample B=B.t0.bw,B.t2.bw")
+        near(stats(box)["log_likelihood"][0], last, 1e-9, "going on")
+        box.ok(command.replace("m.json", "t.json") + "-t 3 --sample A=A.t*.bw --sample B=B.t0.bw,B.t2.bw")
+        check(box.text("t.json") == box.text("m.json"), "threads change the model")
+    # The order of the samples is that of the tracks.
+    box.ok(command.replace("m.json", "o.json") + "--sample B=B.t0.bw,B.t2.bw --sample A=A.t*.bw")
+    check([track["name"] for track in json.loads(box.text("o.json"))["tracks"]] == ["t0", "t2", "t1"], "the order of tracks")
 
 
 def test_bad_input(box):

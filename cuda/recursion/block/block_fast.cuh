@@ -27,23 +27,24 @@ struct LabelTables {
   Real transition[Config::kRows > 0 ? Config::kRows : 1];
 };
 
-// The tail along a block: what was open longer than K, and gamma_{t-K-1} with B[K] on top. A number relative
-// to whole units. The sources lie in two blocks of the ring, from slot `first_new` on in the newer one.
-// Factors: what takes their numbers to the tail's units, B[K] included.
+// The tail at the block's last boundary: what was open longer than K, and gamma_{t-K-1} with B[K] on top. A
+// number relative to whole units. The sources lie in two blocks of the ring, from slot `first_new` on in the
+// newer one.
 template <class Real>
 struct BlockTail {
   int units;
-  Real number, decay;
+  Real number;
   int old_block, new_block, first_new;
-  Real old_factor, new_factor;
   Real* out;  // of the block's first boundary, or null
   int out_step;
-  Real out_factor;
 };
-// The same where K < 16, so that starts of the block are sources, too: logarithms.
+// The same where K < 16, so that starts of the block are sources, too: logarithms. Sources of the ring have a
+// factor that takes them to `units`, with B[K].
 struct BlockTailLogs {
   double tail, decay, last_bias;
   double *here, *kept;  // (16, C) the block's starts, and the tail at its boundaries
+  int block, units;
+  double factor;
 };
 
 template <class Real>
@@ -85,12 +86,13 @@ class FastBlock {
                                        const LabelTables<Config>& label)
       : t_(t), m_(m), lanes_(lanes), label_(label) {}
 
-  // `sums`: the far part in, the sums over durations out, relative to `reference` (kEmpty: they are zero).
-  // Without kCut the block is whole and begins like any other, whatever `cut` says. All lanes together.
-  template <bool kTail, bool kStores, bool kCut>
+  // `sums`: the far part and the tail in, the sums over durations out, relative to `reference` (kEmpty: they
+  // are zero). Without kCut the block is whole and begins like any other, whatever `cut` says. kShortTail:
+  // there is a tail that starts of the block enter, whose `logs` are not in the sums yet. All lanes together.
+  template <bool kShortTail, bool kStores, bool kCut>
   __device__ __forceinline__ void run(Scaled<Real> alpha, Content& content, int reference, BlockCut cut,
-                                      BlockWindow<Real> window, BlockTail<Real>* tail, BlockTailLogs* logs,
-                                      Real (&sums)[kBlock], BlockResult<Real>* out) const {
+                                      BlockWindow<Real> window, BlockTailLogs* logs, Real (&sums)[kBlock],
+                                      BlockResult<Real>* out) const {
     // A duration within the block that its table lacks, since it is too small, must be so beside the sums.
     const int rise = Semiring::kIsLog && t_.near_vanished ? 4 : 30;
     const Real start_limit = is_empty(label_.into) ? O::zero() : start_limit_of_table();
@@ -128,8 +130,8 @@ class FastBlock {
       const Real near = O::times(gamma, O::of_units(units + label_.near_bound - reference));
 #pragma unroll
       for (int i = slot; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - slot], sums[i]);
-      if constexpr (kTail)
-        sums[slot] = O::plus(sums[slot], next_tail(tail, logs, slot, {gamma, units}, reference, inside));
+      if constexpr (kShortTail)
+        sums[slot] = O::plus(sums[slot], next_tail(logs, slot, {gamma, units}, reference, inside));
       const Scaled<Real> factor = content.alpha_factor(slot);
       start = O::inverse(factor);
       if (!kCut || inside) {
@@ -240,27 +242,14 @@ class FastBlock {
   }
 
   // `inside`: the position is of the sequence. Relative to the reference of the sums.
-  __device__ __forceinline__ Real next_tail(BlockTail<Real>* tail, BlockTailLogs* logs, int slot,
-                                            Scaled<Real> start, int reference, bool inside) const {
-    Real source = O::zero();
-    if (lanes_.has_memory()) {
-      const int from = (slot - t_.duration) & (kBlock - 1);
-      const bool newer = slot >= tail->first_new;
-      source = O::times(m_.ring.at(newer ? tail->new_block : tail->old_block, from),
-                        newer ? tail->new_factor : tail->old_factor);
-    }
-    if (t_.duration < kBlock) {
-      if (!lanes_.valid) return O::zero();
-      const double log =
-          next_tail_log(logs, t_.duration, t_.labels, slot, start, {source, tail->units}, inside);
-      return inside ? O::from_log(log - reference * Semiring::kUnit) : O::zero();
-    }
-    const Real number = O::times(O::plus(tail->number, source), tail->decay);
-    if (tail->out != nullptr)
-      tail->out[slot * tail->out_step] = inside ? O::times(number, tail->out_factor) : O::zero();
-    if (!inside) return O::zero();
-    tail->number = number;
-    return O::times(number, O::of_units(tail->units - reference));
+  __device__ __forceinline__ Real next_tail(BlockTailLogs* logs, int slot, Scaled<Real> start, int reference,
+                                            bool inside) const {
+    if (!lanes_.valid) return O::zero();
+    const Real source = O::times(m_.ring.at(logs->block, (slot - t_.duration) & (kBlock - 1)),
+                                 static_cast<Real>(logs->factor));
+    const double log =
+        next_tail_log(logs, t_.duration, t_.labels, slot, start, {source, logs->units}, inside);
+    return inside ? O::from_log(log - reference * Semiring::kUnit) : O::zero();
   }
   // Static: who is given the address of this object puts all of it into memory.
   __device__ SEMICRF_NOINLINE static double next_tail_log(BlockTailLogs* logs, int duration, int labels,

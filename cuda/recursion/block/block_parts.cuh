@@ -9,8 +9,10 @@
 namespace semicrf::cuda {
 
 inline constexpr int kMostGauge = 1 << 24;
-inline constexpr double kTailRange = 60;     // between the tails of a block that are stored as numbers
-inline constexpr double kLowestTail = -1e6;  // B[K] below it: only the exact path knows the tail
+inline constexpr double kTailRange = 60;        // between the tails of a block that are stored as numbers
+inline constexpr double kLowestTail = -1e6;     // B[K] below it: only the exact path knows the tail
+inline constexpr int kMostTailUnits = 1 << 28;  // beyond them a tail is kept as a logarithm,
+inline constexpr double kMostLacking = 1e-4;    // or where so much is lacking of 16 decays
 
 // What a block hands on: alpha's scale at its last boundary, and how the ring's gauge moves.
 template <class Real>
@@ -119,7 +121,13 @@ class BlockParts {
   // The largest tail of the block, sources within it left out.
   __device__ __forceinline__ int tail_bound(const RunState<Real>& s) const {
     const double decay = t_.log_tail[label_.label];
-    const int open = units_of<Semiring>(aside_.tail_log - s.rest + decay);
+    int open = units_of<Semiring>(decay);
+    if (aside_.tail_is_number) {
+      const int here = number_units();
+      open = is_empty(here) || is_far_below(open) ? kEmpty : here + open + 1;
+    } else {
+      open = units_of<Semiring>(aside_.tail_log - s.rest + decay);
+    }
     int oldest = kEmpty;
     if (lanes_.has_memory()) {
       oldest = m_.ring.scale(ring_before(s.head, t_.ring_blocks));
@@ -188,52 +196,106 @@ class BlockParts {
 
   // --- tails ---
 
-  // Units of a ring block's numbers with B[K] on top; kEmpty: there are none, or only the exact path knows.
-  __device__ __forceinline__ int entering_units(const RunState<Real>& s, int block, int last_units) const {
-    const int scale = lanes_.has_memory() ? m_.ring.scale(block) : kEmpty;
-    return is_far_below(scale) ? kEmpty : scale + s.gauge + last_units;
+  // What is open longer than K, as a logarithm.
+  __device__ __forceinline__ double tail_log(const RunState<Real>& s) const {
+    if (!aside_.tail_is_number) return aside_.tail_log;
+    const auto number = static_cast<Real>(aside_.tail_number);
+    return number > O::zero() ? O::to_log(number) + aside_.tail_units * Semiring::kUnit + s.rest : kNone;
   }
-  __device__ __forceinline__ void fill_tail(const RunState<Real>& s, BlockTail<Real>* tail,
-                                            BlockTailLogs* logs) const {
-    const int label = label_.label;
-    const Scaled<Real> last = O::scaled_from_log(fmax(t_.last_bias[label], kLowestTail));
+  // Whole units of the number; kEmpty: it is zero.
+  __device__ __forceinline__ int number_units() const {
+    const auto number = static_cast<Real>(aside_.tail_number);
+    return number > O::zero() ? aside_.tail_units + O::units_in(number) : kEmpty;
+  }
+  __device__ __forceinline__ void find_last() const {
+    const double last = t_.last_bias[label_.label];
+    const Scaled<Real> scaled = O::scaled_from_log(fmax(last, kLowestTail));
+    aside_.last_number = static_cast<double>(scaled.number);
+    aside_.last_units = last >= kLowestTail ? scaled.units : kEmpty;
+  }
+
+  // Units of a ring block's numbers with B[K] on top; kEmpty: there are none, or only the exact path knows.
+  __device__ __forceinline__ int entering_units(const RunState<Real>& s, int block) const {
+    const int scale = lanes_.has_memory() ? m_.ring.scale(block) : kEmpty;
+    return is_far_below(scale) || is_empty(aside_.last_units) ? kEmpty : scale + s.gauge + aside_.last_units;
+  }
+  // What enters the tail in this block, unless K < 16, began in earlier ones. So the tail is known at all
+  // boundaries before the recursion begins, and its share is added to the `sums`. On a scale of its own: it
+  // may be far below the sums now, and count again when the ring forgets what outweighs it. What will enter
+  // later may be far above it.
+  template <bool kCut>
+  __device__ __forceinline__ void add_tail(const RunState<Real>& s, int reference, Real* out,
+                                           BlockTail<Real>* tail, BlockTailLogs* logs,
+                                           Real (&sums)[kBlock]) const {
+    const bool is_short = t_.duration < kBlock;
+    tail->out = out;
+    tail->out_step = p_.backward ? -t_.labels : t_.labels;
     tail->old_block = ring_before(s.head, t_.ring_blocks);
     tail->new_block = t_.ring_blocks > 1 ? ring_before(s.head, t_.ring_blocks - 1) : tail->old_block;
     tail->first_new = t_.duration - kBlock * (t_.ring_blocks - 1);
-    const bool enters = t_.last_bias[label] >= kLowestTail;
-    const int old_units = enters ? entering_units(s, tail->old_block, last.units) : kEmpty;
-    const int new_units = enters ? entering_units(s, tail->new_block, last.units) : kEmpty;
-    // On a scale of its own: it may be far below the sums now, and count again when the ring forgets what
-    // outweighs it. What will enter later may be far above it.
-    const double open = aside_.tail_log - s.rest;
-    int units = units_of<Semiring>(open);
-    if (lanes_.has_memory()) {
-      const int last_slot = smaller(aside_.place.last, t_.duration);
-      for (int slot = aside_.place.first; slot < last_slot; ++slot) {
-        const bool newer = slot >= tail->first_new;
-        const Real number =
-            m_.ring.at(newer ? tail->new_block : tail->old_block, (slot - t_.duration) & (kBlock - 1));
-        const int block_units = newer ? new_units : old_units;
-        if (number > O::zero() && !is_empty(block_units))
-          units = larger(units, block_units + O::units_in(number));
-      }
+    const int first = kCut ? aside_.place.first : 0;
+    const int last = smaller(kCut ? aside_.place.last : kBlock, t_.duration);
+    Real entering[kBlock];
+    Real most_old = O::zero(), most_new = O::zero();
+#pragma unroll(kCut ? 1 : kBlock)
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const bool newer = slot >= tail->first_new;
+      Real number = O::zero();
+      if (lanes_.has_memory())
+        number = m_.ring.at(newer ? tail->new_block : tail->old_block, (slot - t_.duration) & (kBlock - 1));
+      entering[slot] = number;
+      const bool enters = slot >= first && slot < last;
+      most_old = enters && !newer ? larger(most_old, number) : most_old;
+      most_new = enters && newer ? larger(most_new, number) : most_new;
     }
-    tail->units = is_far_below(units) ? 0 : units;
-    tail->number = O::from_log(open - tail->units * Semiring::kUnit);
-    tail->decay = t_.tail_factor[label];
-    tail->old_factor = O::times(last.number, O::of_units(old_units - tail->units));
-    tail->new_factor = O::times(last.number, O::of_units(new_units - tail->units));
-    if (is_empty(old_units)) tail->old_factor = O::zero();
-    if (is_empty(new_units)) tail->new_factor = O::zero();
-    tail->out = nullptr;
-    tail->out_step = p_.backward ? -t_.labels : t_.labels;
-    tail->out_factor = O::from_log(s.rest);
-    if (t_.duration >= kBlock) return;
-    logs->tail = open;
-    logs->decay = t_.log_tail[label];
-    logs->last_bias = t_.last_bias[label];
-    logs->here = exact().near;
-    logs->kept = exact().far;
+    const int old_units = entering_units(s, tail->old_block);
+    const int new_units = entering_units(s, tail->new_block);
+    const double open = aside_.tail_is_number ? kNone : aside_.tail_log - s.rest;
+    int units = aside_.tail_is_number ? number_units() : units_of<Semiring>(open);
+    if (most_old > O::zero() && !is_empty(old_units))
+      units = larger(units, old_units + O::units_in(most_old));
+    if (most_new > O::zero() && !is_empty(new_units))
+      units = larger(units, new_units + O::units_in(most_new));
+    units = is_far_below(units) ? 0 : units;
+    const auto before = static_cast<Real>(aside_.tail_number);
+    Real number = O::zero();
+    if (!aside_.tail_is_number) {
+      number = O::from_log(open - units * Semiring::kUnit);
+    } else if (before > O::zero()) {
+      number = O::times(before, O::of_units(aside_.tail_units - units));
+    }
+    const auto bias = static_cast<Real>(aside_.last_number);
+    const Real old_factor = is_empty(old_units) ? O::zero() : O::times(bias, O::of_units(old_units - units));
+    const Real new_factor = is_empty(new_units) ? O::zero() : O::times(bias, O::of_units(new_units - units));
+    tail->units = units;
+    tail->number = number;
+    if (is_short) [[unlikely]] {
+      logs->tail = tail_log(s) - s.rest;
+      logs->decay = t_.log_tail[label_.label];
+      logs->last_bias = t_.last_bias[label_.label];
+      logs->here = exact().near;
+      logs->kept = exact().far;
+      logs->block = tail->old_block;
+      logs->units = units;
+      logs->factor = static_cast<double>(old_factor);
+      return;
+    }
+    const Real decay = t_.tail_factor[label_.label];
+    const Real by = is_empty(reference) ? O::zero() : O::of_units(units - reference);
+#pragma unroll(kCut ? 1 : kBlock)
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const bool inside = !kCut || (slot >= first && slot < last);
+      const Real source = O::times(entering[slot], slot >= tail->first_new ? new_factor : old_factor);
+      number = inside ? O::times(O::plus(number, source), decay) : number;
+      if (inside) sums[slot] = O::plus(sums[slot], O::times(number, by));
+      entering[slot] = inside ? number : O::zero();
+    }
+    tail->number = number;
+    if (out == nullptr) return;
+    const Real out_factor = O::from_log(s.rest);
+#pragma unroll(kCut ? 1 : kBlock)
+    for (int slot = 0; slot < kBlock; ++slot)
+      out[slot * tail->out_step] = O::times(entering[slot], out_factor);
   }
   // What a block of the ring had that a float has not is nothing beside its largest row. That one has entered
   // from the older block; from the newer one it may be still to come, and outweigh all that is there.
@@ -253,17 +315,13 @@ class BlockParts {
     // Nothing comes after the sequence's end.
     if (aside_.place.last_here) return true;
     const bool old_empty = !enters || is_empty(old_scale);
-    if (aside_.tail_log == kNone && old_empty) return true;
-    const int above = old_empty ? 0 : old_scale + s.gauge + O::scaled_from_log(last).units - tail.units;
+    const bool open =
+        aside_.tail_is_number ? static_cast<Real>(aside_.tail_number) > O::zero() : aside_.tail_log > kNone;
+    if (!open && old_empty) return true;
+    const int above = old_empty ? 0 : old_scale + s.gauge + aside_.last_units - tail.units;
     Real least = static_cast<Real>(L::kSmallest);
     if (above > 0) least = O::times(least, O::of_units(above));
     return tail.number >= least && tail.number <= static_cast<Real>(L::kLargest);
-  }
-  // The logarithm at the block's end, at its first boundary's content.
-  __device__ __forceinline__ double tail_after(const BlockTail<Real>& tail, const BlockTailLogs& logs) const {
-    if (t_.duration < kBlock) return logs.tail;
-    // The decay was rounded to a Real 16 times over.
-    return O::to_log(tail.number) + tail.units * Semiring::kUnit + t_.tail_correction[label_.label];
   }
   // K < 16: whether numbers that are relative to the largest hold all tails of the block.
   __device__ SEMICRF_NOINLINE static bool tails_are_near(const double* kept, int labels) {
@@ -278,7 +336,8 @@ class BlockParts {
   }
   // K < 16: the tails of the block as numbers, and what they are relative to.
   __device__ SEMICRF_NOINLINE static int store_tails(const double* kept, int labels, Real* out, int step,
-                                                     Real factor) {
+                                                     double rest) {
+    const Real factor = O::from_log(rest);
     double most = kNone;
     for (int slot = 0; slot < kBlock; ++slot) most = fmax(most, kept[slot * labels]);
     const int units = most > kNone ? units_of<Semiring>(most) : 0;
@@ -294,7 +353,7 @@ class BlockParts {
                                         BlockContent<Real, Semiring>& content, BlockTail<Real>* tail,
                                         BlockTailLogs* logs, Real (&sums)[kBlock],
                                         BlockResult<Real>* result) const {
-    if (t_.tail) fill_tail(s, tail, logs);
+    Real* tail_out = nullptr;
     BlockWindow<Real> window{nullptr,    nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels,
                              direction()};
     if (p_.store.alpha.numbers != nullptr && aside_.place.storing && lanes_.valid) {
@@ -306,18 +365,19 @@ class BlockParts {
         window.alpha_level = p_.store.alpha.level + row;
         window.gamma_level = p_.store.gamma.level + row;
       }
-      if (t_.tail && p_.store.tail.numbers != nullptr) tail->out = p_.store.tail.numbers + first;
+      if (t_.tail && p_.store.tail.numbers != nullptr) tail_out = p_.store.tail.numbers + first;
     }
+    if (t_.tail) add_tail<kCut>(s, reference, tail_out, tail, logs, sums);
     const bool known = lanes_.valid && !is_far_below(s.carry_scale);
     const Scaled<Real> alpha{known ? s.carry : O::zero(), known ? s.carry_scale : 0};
     const FastBlock<Config> block(t_, m_, lanes_, label_);
     const BlockCut cut = this->cut();
-    const auto recursion = [&](auto has_tail, auto stores) {
-      block.template run<decltype(has_tail)::value, decltype(stores)::value, kCut>(
-          alpha, content, reference, cut, window, tail, logs, sums, result);
+    const auto recursion = [&](auto has_short_tail, auto stores) {
+      block.template run<decltype(has_short_tail)::value, decltype(stores)::value, kCut>(
+          alpha, content, reference, cut, window, logs, sums, result);
     };
     // What a model or a pass does without is not in the way of the others.
-    if (t_.tail) {
+    if (t_.tail && t_.duration < kBlock) [[unlikely]] {
       recursion(std::true_type(), std::true_type());
     } else if (kRows == 0 || p_.store.alpha.numbers != nullptr) {
       recursion(std::false_type(), std::true_type());
@@ -356,10 +416,10 @@ class BlockParts {
     int least = -kEmpty;
 #pragma unroll
     for (int i = 0; i < kBlock; ++i) {
-      if (!lanes_.valid || !(result.gamma[i] > O::zero())) continue;
+      const bool starts = lanes_.valid && result.gamma[i] > O::zero();
       const int own = result.units[i] + O::units_in(result.gamma[i]);
-      move.starts = larger(move.starts, own);
-      least = smaller(least, own);
+      move.starts = larger(move.starts, starts ? own : kEmpty);
+      least = smaller(least, starts ? own : -kEmpty);
     }
     move.vanished = move.starts - least > kMostSpread;
     return move;
@@ -414,7 +474,7 @@ class BlockParts {
     p_.store.alpha.scale[to] = nats_rest - label_.level * Semiring::kUnit;
     if (p_.store.tail.numbers != nullptr) {
       if (t_.duration < kBlock)
-        tail.units = store_tails(logs.kept, t_.labels, tail.out, tail.out_step, tail.out_factor);
+        tail.units = store_tails(logs.kept, t_.labels, tail.out, tail.out_step, s.rest);
       p_.store.tail.scale[to] = tail.units * Semiring::kUnit + nats_rest;
     }
     const double starts = log_of_units<Semiring>(move.starts) + nats_rest + s.rest;
@@ -429,11 +489,34 @@ class BlockParts {
     }
   }
 
+  // The tail for the next block. Its number goes on as it is: a logarithm would cost as much as a quarter of
+  // the recursion.
+  __device__ __forceinline__ void keep_tail(const RunState<Real>& s, double total,
+                                            const BlockTail<Real>& tail, const BlockTailLogs& logs,
+                                            const BlockMove<Real>& move) const {
+    const int units = tail.units + (move.gauge - s.gauge);
+    const bool empty = !(tail.number > O::zero());
+    // The decay was rounded to a Real 16 times over. Of a decay that hardly is a Real this is not small.
+    const double lacking = empty ? 0.0 : t_.tail_correction[label_.label];
+    aside_.tail_is_number = t_.duration >= kBlock && units > -kMostTailUnits && units < kMostTailUnits &&
+                            fabs(lacking) < kMostLacking;
+    if (aside_.tail_is_number) {
+      const Real change = static_cast<Real>(lacking);
+      const Real number = Semiring::kIsLog ? fused(tail.number, change, tail.number) : tail.number + change;
+      aside_.tail_units = units;
+      aside_.tail_number = static_cast<double>(empty ? O::zero() : number);
+    } else {
+      double log = logs.tail;
+      if (t_.duration >= kBlock)
+        log = empty ? kNone : O::to_log(tail.number) + tail.units * Semiring::kUnit + lacking;
+      aside_.tail_log = log + total - move.shift * Semiring::kUnit;
+    }
+  }
   // The next boundary is reached.
   __device__ __forceinline__ void move_on(RunState<Real>& s, double total, const BlockTail<Real>& tail,
                                           const BlockTailLogs& logs, const BlockResult<Real>& result,
                                           const BlockMove<Real>& move) const {
-    if (t_.tail) aside_.tail_log = tail_after(tail, logs) + total - move.shift * Semiring::kUnit;
+    if (t_.tail) keep_tail(s, total, tail, logs, move);
     s.carry = move.alpha.number;
     s.carry_scale = move.alpha.units;
     s.impossible = is_empty(result.level);

@@ -187,6 +187,8 @@ class BlockRun : private BlockParts<Config> {
     aside_.baseline = aside_.centred ? aside_.sequence->baseline[label_.label] : 0.0;
     aside_.move_wanted = false;
     aside_.tail_log = kNone;
+    aside_.tail_is_number = false;
+    if (t_.tail) this->find_last();
     if (!lanes_.leads) return;
     const bool warm = aside_.task->start == StartKind::kWarm;
     if (lanes_.valid && lanes_.c == 0) {
@@ -253,7 +255,7 @@ class BlockRun : private BlockParts<Config> {
     at.gauge = state_.gauge;
     at.rest = state_.rest;
     at.alpha = this->alpha_log(state_);
-    at.tail = aside_.tail_log;
+    at.tail = this->tail_log(state_);
     at.whole = whole_nats<Semiring>(state_.base, &at.offset) + aside_.mass;
     write_state(p_aside_, this->exact(), lanes_, at);
   }

@@ -118,7 +118,7 @@ class SlowBlock : private BlockParts<Config> {
     x.ring_bound = log_of_units<Semiring>(ring);
     x.base_rest = nats_rest;
     x.alpha = this->alpha_log(s_);
-    x.tail = aside_.tail_log;
+    x.tail = this->tail_log(s_);
     x.content_sum = 0;
     x.mass = 0;
     x.out_alpha = has_room ? p_.store.alpha.pool + pool_at : nullptr;
@@ -126,6 +126,7 @@ class SlowBlock : private BlockParts<Config> {
     x.out_tail = has_room && p_.store.tail.pool != nullptr ? p_.store.tail.pool + pool_at : nullptr;
     x.shift = keeps && p_.store.shift != nullptr ? p_.store.shift + store_row : nullptr;
     ExactPath<Config>{t_, lanes_, x}.run();
+    if (mine) aside_.tail_is_number = false;
     if (keeps && lanes_.valid) p_.store.content[store_row / kBlock * t_.labels + lanes_.c] = x.content_sum;
     finish_exact(x.alpha, x.content_sum, mine);
   }

@@ -41,7 +41,7 @@ class CentredScores {
       const FeatureRows& features = window_->features;
       const double score = head_score(features, rows, *features.emission, t, window_->length, c);
       const bool margin = features.true_labels != nullptr &&
-                          static_cast<std::size_t>(features.true_labels[t - features.begin]) == c;
+                          features.true_labels[t - features.begin] == static_cast<int>(c) / features.roles;
       return margin ? rounded_score(features, score - rounded_score(features, features.margin)) : score;
     };
   }
@@ -66,6 +66,9 @@ class CentredScores {
 
   // Ps[t,c] and Pe[t,c] of the window, 0 where it has none.
   double start_score(std::int64_t t, int c) const {
+    const FeatureRows& features = window_->features;
+    if (t == 0 && features.first_starts != nullptr)
+      return rounded_score(features, features.first_starts[static_cast<std::size_t>(c)]);
     return boundary(window_->features.start, window_->start_scores, t, c);
   }
   double end_score(std::int64_t t, int c) const {

@@ -8,6 +8,12 @@
 #include "core/sizes.h"
 
 namespace semicrf {
+namespace {
+
+constexpr int kNoRole = -1;
+
+}  // namespace
+
 EdgeRoles::EdgeRoles(const ChainModel& base, CutEdges cut)
     : base_(base), cut_(cut), count_(1 + (cut.left ? 1 : 0) + (cut.right ? 1 : 0)) {
   const int longest = base_.max_duration;
@@ -94,6 +100,13 @@ double EdgeRoles::whole_piece(std::int64_t length, int label) const {
   return sum - seen;
 }
 
+std::vector<double> EdgeRoles::first_starts(std::int64_t length) const {
+  std::vector<double> scores(wide(chain_.num_labels), 0.0);
+  for (int c = 0; c < base_.num_labels && cut_.right; ++c)
+    scores[wide(c) * wide(count_) + wide(role_of_last())] = whole_piece(length, c);
+  return scores;
+}
+
 void EdgeRoles::fold_rows(std::vector<double>& rows) const {
   const auto roles = wide(count_);
   const std::size_t folded = rows.size() / roles;
@@ -114,6 +127,28 @@ ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
     result.transition[from * labels + to] += counts.transition[i];
   }
   for (int role = 0; role < count_; ++role) fold_durations(counts, role, result);
+  return result;
+}
+
+ExpectedFeatures EdgeRoles::fold(const ExpectedFeatures& sums) const {
+  ExpectedFeatures result;
+  result.emission = fold_head(sums.emission, kNoRole);
+  result.start = fold_head(sums.start, cut_.left ? 1 : kNoRole);
+  result.finish = fold_head(sums.finish, cut_.right ? role_of_last() : kNoRole);
+  result.first = sums.first;
+  result.last = sums.last;
+  fold_rows(result.first);
+  fold_rows(result.last);
+  return result;
+}
+
+ExpectedFeatures::Head EdgeRoles::fold_head(const ExpectedFeatures::Head& sums, int hidden_role) const {
+  ExpectedFeatures::Head result = sums;
+  for (std::vector<double>* rows : {&result.weights, &result.bias}) {
+    for (std::size_t i = 0; i < rows->size() && hidden_role != kNoRole; ++i)
+      if (i % wide(count_) == wide(hidden_role)) (*rows)[i] = 0;
+    fold_rows(*rows);
+  }
   return result;
 }
 

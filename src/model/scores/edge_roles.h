@@ -46,16 +46,24 @@ class EdgeRoles {
   // ln of the sum over j >= k of e^{B[j,c]}, for k >= 1: the score of a segment of which k positions are
   // seen.
   double survival(std::int64_t k, int label) const;
+  // Whether one segment may cover a piece that is cut at both ends; such a chain has start scores.
+  bool has_whole_pieces() const { return cut_.left && cut_.right; }
   // What a segment that covers a piece of this length scores beyond survival(length): it may lie in
   // (j - length + 1) places for every duration j. 0 where only one edge is cut. Belongs to the start score of
   // position 0 of the label's last role.
   double whole_piece(std::int64_t length, int label) const;
+  // (C * count()) scores of starts at position 0 of a piece of this length, whose left edge is cut: of whole
+  // pieces, and 0 of the others, as nothing starts there.
+  std::vector<double> first_starts(std::int64_t length) const;
 
   // (n, C * count()) rows of posteriors become (n, C) rows, in the same memory.
   void fold_rows(std::vector<double>& rows) const;
   // Expected counts of chain() become derivatives of log Z by the transitions, durations and tails of base():
   // a segment seen in part counts for every duration that it may have, by its probability.
   ExpectedCounts fold(const ExpectedCounts& counts) const;
+  // Sums over the features become those of the base's labels, without the starts of first roles and the ends
+  // of last ones, which a cut hides.
+  ExpectedFeatures fold(const ExpectedFeatures& sums) const;
   // What is missing in these where both edges are cut: of segments that cover a whole piece of this length,
   // each with probability p_whole[c * count() + role_of_last()], or of so many of them; (C * count()).
   void add_whole_piece(std::int64_t length, std::span<const double> p_whole, ExpectedCounts& folded) const;
@@ -71,6 +79,7 @@ class EdgeRoles {
   // q / (1-q) of the label's tail, which begins at B[K]; 0: there is none.
   double tail_odds(int label) const;
   void make_chain();
+  ExpectedFeatures::Head fold_head(const ExpectedFeatures::Head& sums, int hidden_role) const;
   void fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const;
 
   ChainModel base_;

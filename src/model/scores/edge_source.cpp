@@ -1,5 +1,6 @@
 #include "model/scores/edge_source.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <utility>
 
@@ -31,9 +32,6 @@ ScoreArray edge_scores(const ScoreArray& scores, std::size_t count, std::size_t 
   return {nullptr, buffer.f64.data()};
 }
 
-// Whether a chain with roles has start scores where the base has none: for whole pieces.
-bool needs_start_scores(const EdgeRoles& roles) { return roles.cut().left && roles.cut().right; }
-
 }  // namespace
 
 ScoreWindow with_edge_roles(const ScoreWindow& window, const EdgeRoles& roles, ScoreBuffers& buffers,
@@ -44,11 +42,11 @@ ScoreWindow with_edge_roles(const ScoreWindow& window, const EdgeRoles& roles, S
   ScoreWindow result = window;
   result.sequence = 0;
   result.emissions = repeated(window.emissions, entries, count, buffers.emissions);
-  if (!window.start_scores.empty() || needs_start_scores(roles)) {
+  if (!window.start_scores.empty() || roles.has_whole_pieces()) {
     result.start_scores = edge_scores(window.start_scores, entries, count, buffers.start);
-    for (std::size_t i = 0; window.begin == 0 && roles.cut().left && i < labels * count; ++i) {
-      const bool last = roles.cut().right && static_cast<int>(i % count) == roles.role_of_last();
-      buffers.start.f64[i] = last ? roles.whole_piece(window.length, static_cast<int>(i / count)) : 0;
+    if (window.begin == 0 && roles.cut().left) {
+      const std::vector<double> first = roles.first_starts(window.length);
+      std::copy(first.begin(), first.end(), buffers.start.f64.begin());
     }
   }
   if (!window.end_scores.empty()) {
@@ -72,7 +70,7 @@ EdgeSource::EdgeSource(std::unique_ptr<ScoreSource> source, const EdgeRoles& rol
 std::size_t EdgeSource::score_bytes() const {
   const auto count = static_cast<std::size_t>(roles_.count());
   const std::size_t starts =
-      needs_start_scores(roles_) ? static_cast<std::size_t>(roles_.chain().num_labels) * sizeof(double) : 0;
+      roles_.has_whole_pieces() ? static_cast<std::size_t>(roles_.chain().num_labels) * sizeof(double) : 0;
   return 2 * count * source_->score_bytes() + starts;  // boundary scores are doubles
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <sstream>
 #include <stdexcept>
 #include <utility>
@@ -129,6 +130,21 @@ bool is_newer_policy(MissingPolicy policy) {
 
 double feature_value(const Track& track, double raw) {
   return (apply_function(track, raw) - track.center) / track.scale;
+}
+
+double log_slope(const Track& track, double feature) {
+  const double value = feature * track.scale + track.center, scale = -std::log(track.scale);
+  switch (track.transform) {
+    case Transform::kNone:
+      return scale;
+    case Transform::kLog1p:
+      return scale - value;
+    case Transform::kAsinh:  // -ln cosh, which may not overflow
+      return scale + std::numbers::ln2 - std::fabs(value) - std::log1p(std::exp(-2 * std::fabs(value)));
+    case Transform::kBinarize:
+      return 0;
+  }
+  throw std::logic_error("unknown transform");
 }
 
 std::optional<std::size_t> transform_values(const Track& track, float* values, std::size_t count,

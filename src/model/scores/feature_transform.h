@@ -22,6 +22,9 @@ bool is_newer_policy(MissingPolicy policy);
 
 // One value, in double. The result is not finite when the value has no feature (see transform_problem).
 double feature_value(const Track& track, double raw);
+// ln of the derivative of that by the raw value, where it has this feature; 0 for `binarize`. What the log
+// density of features lacks of that of raw values.
+double log_slope(const Track& track, double feature);
 
 // Transforms `count` values of one track in place of their raw values: values[i * stride], 0 <= i < count.
 // Computed in double, rounded once. Returns the index i of the first value that has no finite feature (log1p

@@ -40,6 +40,7 @@ struct TrainingData {
   int num_labels = 0;                   // C
   int num_tracks = 0;                   // F
   std::vector<std::size_t> absence_of;  // of the last columns: 1 where this column has no value, else 0
+  double log_slopes = 0;  // sum of ln(d feature / d raw value) over all values; set by `learn` alone
   std::vector<TrainingPiece> pieces;
 
   // Arrays of (T, C) scores that every piece has beside its features.

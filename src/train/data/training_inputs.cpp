@@ -1,6 +1,7 @@
 #include "train/data/training_inputs.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "core/error.h"
@@ -11,6 +12,7 @@
 #include "io/text/chrom_sizes.h"
 #include "model/bin_labels.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/inputs/arguments/lacking_tracks.h"
 #include "pipeline/inputs/input_set.h"
 #include "pipeline/run/piece_stream.h"
 #include "train/data/step_check.h"
@@ -304,15 +306,49 @@ void append(TrainingData more, TrainingData& data) {
   for (TrainingPiece& piece : more.pieces) data.pieces.push_back(std::move(piece));
 }
 
-// Training and validation data of one sample. `bin_size_given`: else coarse tracks are refused.
+// Those that the sample has, each of which must be one of `tracks`.
+std::vector<Track> own_tracks(const InputOptions& sample, const std::vector<Track>& tracks) {
+  const std::vector<InputArgument> arguments = input_arguments(sample);
+  std::vector<Track> own;
+  for (const Track& track : tracks)
+    if (std::ranges::find(arguments, track.name, &InputArgument::name) != arguments.end())
+      own.push_back(track);
+  return own.empty() ? tracks : own;  // none: it has other names, which is told where they are bound
+}
+
+// With columns for all `tracks`, NaN in those that are not among its `own` ones.
+TrainingData widened(TrainingData data, const std::vector<Track>& own, const std::vector<Track>& tracks) {
+  const std::size_t columns = tracks.size();
+  if (own.size() == columns) return data;
+  std::vector<std::size_t> column;
+  for (const Track& track : own)
+    column.push_back(
+        static_cast<std::size_t>(std::ranges::find(tracks, track.name, &Track::name) - tracks.begin()));
+  for (TrainingPiece& piece : data.pieces) {
+    const auto length = static_cast<std::size_t>(piece.length);
+    std::vector<float> rows(length * columns, std::numeric_limits<float>::quiet_NaN());
+    for (std::size_t t = 0; t < length; ++t)
+      for (std::size_t i = 0; i < own.size(); ++i)
+        rows[t * columns + column[i]] = piece.features[t * own.size() + i];
+    piece.features = std::move(rows);
+  }
+  data.num_tracks = static_cast<int>(columns);
+  return data;
+}
+
+// Training and validation data of one sample; `parameters` has its own tracks. `bin_size_given`: else coarse
+// tracks are refused.
 void read_sample(const TrainOptions& options, const InputOptions& input, std::size_t sample,
                  const LabelFile& labels, const Parameters& parameters, bool bin_size_given,
-                 TrainingInputs& found) {
+                 const std::vector<Track>& tracks, TrainingInputs& found) {
   const InputSet inputs = InputSet::open(input, parameters, RowFeatures::kInputs);
   const std::vector<TrackSteps::Track>& steps = inputs.steps().tracks;
   found.steps.tracks.insert(found.steps.tracks.end(), steps.begin(), steps.end());
-  const std::string name = input.samples_file.empty() ? "" : chosen_samples(input).front() + ": ";
+  const std::string name = !has_samples(input) ? "" : chosen_samples(input).front() + ": ";
   for (const std::string& line : inputs.binding()) found.binding.push_back(name + line);
+  for (const Track& track : tracks)
+    if (std::ranges::find(parameters.tracks, track.name, &Track::name) == parameters.tracks.end())
+      found.binding.push_back(name + describe(LackingTrack{track.name, true}));
   for (const std::string& path : inputs.paths())
     if (std::ranges::find(found.paths, path) == found.paths.end()) found.paths.push_back(path);
   check_chromosomes(labels, inputs, found);
@@ -325,22 +361,36 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
       const PieceRequest request = validation.piece_request(i);
       if (request.include) held_out[validation.sequences()[i].title] = *request.include;
     }
-    append(Reader(options, labels, validation, parameters.tracks.size(), sample).read({}, nullptr, found),
+    append(widened(
+               Reader(options, labels, validation, parameters.tracks.size(), sample).read({}, nullptr, found),
+               parameters.tracks, tracks),
            found.validation);
   }
-  append(Reader(options, labels, inputs, parameters.tracks.size(), sample)
-             .read(held_out, &found.sequences, found),
+  append(widened(Reader(options, labels, inputs, parameters.tracks.size(), sample)
+                     .read(held_out, &found.sequences, found),
+                 parameters.tracks, tracks),
          found.training);
 }
 
 }  // namespace
 
+namespace {
+
+// What --sample says of the sample: its name, or its name and files.
+std::string text_of_sample(const InputOptions& options, const std::string& sample) {
+  for (const std::string& text : options.samples)
+    if (text.starts_with(sample + "=")) return text;
+  return sample;
+}
+
+}  // namespace
+
 std::vector<InputOptions> inputs_of_samples(const InputOptions& options) {
-  if (options.samples_file.empty()) return {options};
+  if (!has_samples(options)) return {options};
   std::vector<InputOptions> samples;
   for (const std::string& sample : chosen_samples(options)) {
     samples.push_back(options);
-    samples.back().samples = {sample};
+    samples.back().samples = {text_of_sample(options, sample)};
   }
   return samples;
 }
@@ -375,15 +425,20 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
 
 TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile& labels,
                                     const std::vector<Track>& tracks, std::optional<std::int64_t> bin_size) {
-  const Parameters parameters = gives_boundary_scores(options.input)
-                                    ? labelled_parameters(tracks, bin_size.value_or(1), labels.labels)
-                                    : reading_parameters(tracks, bin_size.value_or(1), Centering::kNone);
   const std::vector<InputOptions> samples = inputs_of_samples(options.input);
+  const auto parameters_of = [&](const InputOptions& sample) {
+    if (gives_boundary_scores(options.input))
+      return labelled_parameters(tracks, bin_size.value_or(1), labels.labels);
+    const bool may_lack = options.samples_may_lack_tracks && has_samples(options.input);
+    return reading_parameters(may_lack ? own_tracks(sample, tracks) : tracks, bin_size.value_or(1),
+                              Centering::kNone);
+  };
   TrainingInputs found;
   found.validation.num_labels = static_cast<int>(labels.labels.size());
   found.validation.num_tracks = static_cast<int>(tracks.size());
   for (std::size_t i = 0; i < samples.size(); ++i)
-    read_sample(options, samples[i], i, labels, parameters, bin_size.has_value(), found);
+    read_sample(options, samples[i], i, labels, parameters_of(samples[i]), bin_size.has_value(), tracks,
+                found);
   found.labels = labels.files;
   found.paths.insert(found.paths.end(), labels.files.begin(), labels.files.end());
   if (labels.vanished > 0)

@@ -18,12 +18,12 @@
 
 namespace semicrf {
 
-// The inputs of each sample that is trained on: those of the command line, or one sample of the sheet each.
+// The inputs of each sample that is trained on: those of the command line, or one sample each.
 std::vector<InputOptions> inputs_of_samples(const InputOptions& options);
 
 // The tracks of the inputs, without transforms: a bigWig file each, or the columns of the first array, named
 // by --track-names or track1, track2, ... kDefault becomes what it means for the kind of input. The samples
-// of a sheet must have the same tracks: those of the first are taken.
+// must have the same tracks: those of the first are taken.
 std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy missing);
 
 struct TrainingInputs {

@@ -4,8 +4,15 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "train/ranks/ranks.h"
 
 namespace semicrf {
+namespace {
+
+constexpr std::int64_t kSideBySide = 1 << 20;  // positions: more fill a GPU by themselves
+
+}  // namespace
+
 TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingData& validation,
                                  const ParameterSpace& space, const Penalties& penalties,
                                  const EngineOptions& engine, double margin, Ranks* ranks)
@@ -18,10 +25,16 @@ TrainingProblem::TrainingProblem(const TrainingData& training, const TrainingDat
   objective_.margin = margin;
   objective_.emissions = space.is_free(Part::kWeights) || space.is_free(Part::kBias);
   objective_.boundary = space.is_free(Part::kBoundary);
+  const bool is_alone = ranks == nullptr || ranks->size() == 1;
+  side_by_side_ = is_alone && !validation.pieces.empty() &&
+                  positions_ + validation.positions() <= kSideBySide && takes_gpu(engine);
 }
 
 double TrainingProblem::evaluate(std::span<const double> x, std::span<double> gradient, double& nll) const {
-  return evaluate_pieces({}, x, gradient, nll);
+  validate_beside(x);
+  const double value = evaluate_pieces({}, x, gradient, nll);
+  if (beside_.valid()) beside_.wait();
+  return value;
 }
 
 double TrainingProblem::evaluate_pieces(std::span<const std::size_t> pieces, std::span<const double> x,
@@ -52,6 +65,18 @@ double TrainingProblem::evaluate_pieces(std::span<const std::size_t> pieces, std
 
 std::optional<double> TrainingProblem::validate(std::span<const double> x) const {
   if (validation_.pieces.empty()) return std::nullopt;
+  const bool is_there = beside_.valid() && std::ranges::equal(beside_at_, x);
+  return is_there ? beside_.get() : validation_nll(x);
+}
+
+void TrainingProblem::validate_beside(std::span<const double> x) const {
+  if (!side_by_side_) return;
+  if (beside_.valid()) beside_.wait();
+  beside_at_.assign(x.begin(), x.end());
+  beside_ = std::async(std::launch::async, [this] { return validation_nll(beside_at_); });
+}
+
+double TrainingProblem::validation_nll(std::span<const double> x) const {
   const double total = sums_.nll(PieceSums::Of::kValidation, {}, space_.unpack(x), objective_, nullptr);
   return total / static_cast<double>(validation_.positions());
 }

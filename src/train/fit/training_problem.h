@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <future>
 #include <optional>
 #include <span>
 #include <vector>
@@ -32,10 +33,13 @@ class TrainingProblem {
   // The same over some pieces, all where empty: an estimate of the above; penalties count in full.
   double evaluate_pieces(std::span<const std::size_t> pieces, std::span<const double> x,
                          std::span<double> gradient, double& nll) const;
-  // NLL per position of the validation data; nullopt when there is none.
+  // NLL per position of the validation data; nullopt when there is none. Not from several threads.
   std::optional<double> validate(std::span<const double> x) const;
 
  private:
+  double validation_nll(std::span<const double> x) const;
+  void validate_beside(std::span<const double> x) const;
+
   const TrainingData& training_;
   const TrainingData& validation_;
   const ParameterSpace& space_;
@@ -43,6 +47,11 @@ class TrainingProblem {
   PieceSums sums_;
   ObjectiveOptions objective_;
   std::int64_t positions_;
+  // Data that leave most of a GPU idle are validated beside the evaluation at the same coordinates, which an
+  // optimiser most often keeps.
+  bool side_by_side_ = false;
+  mutable std::vector<double> beside_at_;
+  mutable std::future<double> beside_;
 };
 
 }  // namespace semicrf

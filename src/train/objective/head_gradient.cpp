@@ -67,6 +67,9 @@ SEMICRF_INLINE void sum_truth(const HeadJob& job, std::size_t inputs) {
     const auto c = static_cast<std::size_t>(segment->label);
     const std::int64_t first = job.truth == Truth::kEnds ? segment->end - 1 : segment->begin;
     const std::int64_t last = job.truth == Truth::kStarts ? segment->begin : segment->end - 1;
+    const bool hidden = (job.truth == Truth::kStarts && first == 0 && job.piece->cut.left) ||
+                        (job.truth == Truth::kEnds && last == job.piece->length - 1 && job.piece->cut.right);
+    if (hidden) continue;
     for (std::int64_t t = std::max(first, job.begin); t <= std::min(last, job.end - 1); ++t)
       add_position(job, seen_by(job, t), inputs, c, -1);
   }

@@ -28,7 +28,8 @@ void add_head_gradient(const Parameters& parameters, const TrainingPiece& piece,
 // (not read but under `mean` centring).
 void add_expected_features(const Parameters& parameters, const ExpectedFeatures& sums,
                            std::span<const double> feature_mean, ParameterGradient& gradient);
-// Takes what the true segments of a piece make of it. Which derivatives are wanted.
+// Takes what the true segments of a piece make of it, without starts and ends that a cut hides. Which
+// derivatives are wanted.
 struct WantedHeads {
   bool emission = true, start = true, finish = true;
 };

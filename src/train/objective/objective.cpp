@@ -105,6 +105,7 @@ class Evaluator {
         if (data_.pieces[i].cut == cut) alike.push_back(i);
       if (alike.empty()) continue;
       roles_ = cut.any() ? std::make_unique<EdgeRoles>(parameters_.chain, cut) : nullptr;
+      role_heads_ = roles_ ? std::make_unique<LinearHeads>(parameters_, *roles_) : nullptr;
       visit(alike);
     }
   }
@@ -281,11 +282,15 @@ class Evaluator {
   }
 
   PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
-    PieceBatch::Setup setup{
-        .parameters = parameters_, .heads = heads_, .options = objective_, .pieces = {}, .shard_ends = {}};
+    const bool project = objective_.project && engine.projects() && which_ == PieceBatch::Sum::kAll &&
+                         data_.boundary_arrays() == 0;
+    PieceBatch::Setup setup{.parameters = parameters_,
+                            .heads = project && roles_ ? *role_heads_ : heads_,
+                            .options = objective_,
+                            .pieces = {},
+                            .shard_ends = {}};
     setup.precision = engine.precision();
-    setup.project = objective_.project && engine.projects() && roles_ == nullptr &&
-                    which_ == PieceBatch::Sum::kAll && data_.boundary_arrays() == 0;
+    setup.project = project;
     setup.with_gradient = with_gradient;
     setup.roles = roles_.get();
     setup.sum = which_;
@@ -388,7 +393,8 @@ class Evaluator {
   const TrainingData& data_;
   const Parameters& parameters_;
   LinearHeads heads_;
-  std::unique_ptr<EdgeRoles> roles_;  // of the pieces at hand; null: they were not cut
+  std::unique_ptr<EdgeRoles> roles_;         // of the pieces at hand; null: they were not cut
+  std::unique_ptr<LinearHeads> role_heads_;  // likewise
   EngineOptions options_;
   ObjectiveOptions objective_;
   Ranks alone_;
@@ -435,7 +441,7 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   std::optional<EdgeRoles> roles;
   if (cut.any()) roles.emplace(parameters.chain, cut);
   const std::unique_ptr<Engine> engine = make_engine(part, roles ? roles->chain() : parameters.chain);
-  const bool project = engine->projects() && !roles && data.boundary_arrays() == 0;
+  const bool project = engine->projects() && data.boundary_arrays() == 0;
   const bool partly =
       std::ranges::any_of(data.pieces, [](const TrainingPiece& piece) { return !piece.evidence.empty(); });
   const auto of_engine = [&](std::int64_t length) {

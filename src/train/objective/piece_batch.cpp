@@ -27,14 +27,15 @@ void PieceBatch::make_groups() {
   if (wanted.emission) empty.emission.shape_for(*heads.emission);
   if (wanted.start) empty.start.shape_for(*heads.start);
   if (wanted.finish) empty.finish.shape_for(*heads.finish);
-  empty.first.resize(static_cast<std::size_t>(setup_.parameters.num_labels()));
+  empty.first.resize(heads.emission->bias.size());
   empty.last = empty.first;
   for (std::size_t shard = 0; shard < setup_.shard_ends.size(); ++shard) {
     const std::size_t begin = setup_.shard_begin(shard);
     for (std::size_t i = begin; i < setup_.shard_ends[shard]; ++i) {
-      const std::vector<double>& mean = setup_.pieces[i]->feature_mean;
-      if (i == begin || (is_centred() && mean != *groups_.back().feature_mean))
-        groups_.push_back({empty, &mean});
+      const TrainingPiece* const piece = setup_.pieces[i];
+      if (i == begin || has_whole_pieces() ||
+          (is_centred() && piece->feature_mean != groups_.back().first->feature_mean))
+        groups_.push_back({empty, piece});
       works_[i].group = groups_.size() - 1;
     }
   }
@@ -70,7 +71,12 @@ double PieceBatch::prepare(std::size_t i, int threads) {
     window = allowed_scores(window, base, piece.evidence, threads, setup_.toll, work.allowed);
     work.scores = {};
   }
-  if (setup_.roles != nullptr) {
+  if (setup_.roles != nullptr && setup_.project) {
+    window.features.roles = setup_.roles->count();
+    if (has_whole_pieces()) work.first_starts = setup_.roles->first_starts(piece.length);
+    window.features.first_starts = has_whole_pieces() ? work.first_starts.data() : nullptr;
+  }
+  if (setup_.roles != nullptr && !setup_.project) {
     window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
     work.scores = {};
     work.allowed = {};
@@ -133,13 +139,13 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
     if (added != work.group) add_sums(groups_[work.group], gradient);
     added = work.group;
     if (!takes_truth(piece)) continue;
-    add_true_counts(setup_.parameters.chain, piece, -1, gradient);
+    take_true_counts(piece, gradient);
     take_true_features(setup_.parameters, piece, wanted_heads(), threads, gradient);
   }
 }
 
 // Of pieces that were cut: less what their true segments count, and what expected counts lack; then their
-// posteriors become those of the model's labels.
+// posteriors become those of the model's labels, where the engine gave posteriors.
 void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
   const EdgeRoles& roles = *setup_.roles;
   ExpectedCounts truth, lacking;
@@ -149,7 +155,10 @@ void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
     const TrainingPiece& piece = *setup_.pieces[i];
     Work& work = works_[i];
     if (takes_truth(piece)) add_true_counts(roles, piece, -1, truth);
-    std::vector<double> whole(work.cover.begin(), work.cover.begin() + roles.chain().num_labels);
+    std::vector<double> whole =
+        setup_.project
+            ? groups_[work.group].sums.first
+            : std::vector<double>(work.cover.begin(), work.cover.begin() + roles.chain().num_labels);
     if (takes_truth(piece) && piece.segments.size() == 1)
       whole[static_cast<std::size_t>(roles.with_role(piece.segments.front(), piece.length))] -= 1;
     roles.add_whole_piece(piece.length, whole, lacking);
@@ -165,11 +174,42 @@ void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
 
 // Whatever covers the first position of a piece starts there.
 void PieceBatch::add_sums(const Group& group, ParameterGradient& gradient) const {
+  ExpectedFeatures sums = setup_.roles == nullptr ? group.sums : setup_.roles->fold(group.sums);
   for (std::size_t c = 0; c < gradient.start.size(); ++c) {
-    gradient.start[c] += group.sums.first[c];
-    gradient.end[c] += group.sums.last[c];
+    gradient.start[c] += sums.first[c];
+    gradient.end[c] += sums.last[c];
   }
-  add_expected_features(setup_.parameters, group.sums, *group.feature_mean, gradient);
+  if (has_whole_pieces()) take_hidden_starts(group, sums.start);
+  add_expected_features(setup_.parameters, sums, group.first->feature_mean, gradient);
+}
+
+// A segment that covers a whole piece has the role of last ones, whose starts are seen, but not at position
+// 0.
+void PieceBatch::take_hidden_starts(const Group& group, ExpectedFeatures::Head& starts) const {
+  const EdgeRoles& roles = *setup_.roles;
+  const HeadTable* const head = setup_.heads.rows_for(0, 0, 0).start;
+  const auto tracks = setup_.parameters.tracks.size();
+  const SeenFeatures seen = head->weights.empty()
+                                ? SeenFeatures{}
+                                : seen_at(0, head->first, head->last, group.first->length, 0, tracks);
+  for (std::size_t c = 0; c < starts.bias.size(); ++c) {
+    const double whole = group.sums.first[c * static_cast<std::size_t>(roles.count()) +
+                                          static_cast<std::size_t>(roles.role_of_last())];
+    starts.bias[c] -= whole;
+    for (std::size_t j = 0; j < seen.count; ++j)
+      starts.weights[(seen.skip + j) * starts.bias.size() + c] -=
+          whole * static_cast<double>(group.first->features[seen.from + j]);
+  }
+}
+
+// What the true segments count, but for the roles of cut pieces, which have counts of their own.
+void PieceBatch::take_true_counts(const TrainingPiece& piece, ParameterGradient& gradient) const {
+  if (setup_.roles == nullptr) {
+    add_true_counts(setup_.parameters.chain, piece, -1, gradient);
+  } else {
+    gradient.start[static_cast<std::size_t>(piece.segments.front().label)] -= 1;
+    gradient.end[static_cast<std::size_t>(piece.segments.back().label)] -= 1;
+  }
 }
 
 // The true segments are taken from the posteriors before these are multiplied with features: most derivatives
@@ -192,12 +232,7 @@ void PieceBatch::add_posteriors(const TrainingPiece& piece, Work& work, int thre
 // What the true segments count, and what they add to the rows of posteriors.
 void PieceBatch::take_truth(const TrainingPiece& piece, Work& work, ParameterGradient& gradient) const {
   const std::size_t labels = gradient.start.size();
-  if (setup_.roles == nullptr) {
-    add_true_counts(setup_.parameters.chain, piece, -1, gradient);
-  } else {
-    gradient.start[static_cast<std::size_t>(piece.segments.front().label)] -= 1;
-    gradient.end[static_cast<std::size_t>(piece.segments.back().label)] -= 1;
-  }
+  take_true_counts(piece, gradient);
   for (const Segment& segment : piece.segments) {
     const auto c = static_cast<std::size_t>(segment.label);
     const std::size_t first = static_cast<std::size_t>(segment.begin) * labels + c;

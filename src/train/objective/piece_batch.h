@@ -23,7 +23,7 @@ class PieceBatch {
   enum class Sum { kAll, kAllowed };
   struct Setup {
     const Parameters& parameters;
-    const LinearHeads& heads;  // of them
+    const LinearHeads& heads;  // of them; with `project` and `roles` those of the roles
     const ObjectiveOptions& options;
     Precision precision = Precision::kFloat;  // of scores
     bool project = false;                     // whether the engine projects
@@ -58,23 +58,27 @@ class PieceBatch {
     ScoreBuffers allowed;          // where not all segmentations count
     ScoreBuffers with_roles;       // of pieces that were cut
     std::vector<double> roles_baseline;
+    std::vector<double> first_starts;  // of engines that project
     ScoreWindow window;
     std::vector<double> cover, starts, ends;  // (T, C) posteriors, of engines that do not project
     std::size_t group = 0;                    // of engines that project
   };
   // Consecutive pieces of a shard with the same mean of the features: what centring takes from a feature is
-  // the same for all of them.
+  // the same for all of them. One piece, where a segment may cover all of it beyond both of its edges.
   struct Group {
     ExpectedFeatures sums;
-    const std::vector<double>* feature_mean;
+    const TrainingPiece* first;
   };
   // Whether what is asked for is taken from what the true segments make of it.
   bool takes_truth(const TrainingPiece& piece) const { return setup_.sum == Sum::kAll && piece.is_settled(); }
   bool is_centred() const { return setup_.parameters.centering == Centering::kMean; }
   WantedHeads wanted_heads() const;
+  bool has_whole_pieces() const { return setup_.roles != nullptr && setup_.roles->has_whole_pieces(); }
   void make_groups();
   PosteriorArrays wanted(Work& work);
   void add_posteriors(const TrainingPiece& piece, Work& work, int threads, ParameterGradient& gradient) const;
+  void take_true_counts(const TrainingPiece& piece, ParameterGradient& gradient) const;
+  void take_hidden_starts(const Group& group, ExpectedFeatures::Head& starts) const;
   void take_truth(const TrainingPiece& piece, Work& work, ParameterGradient& gradient) const;
   void add_edges(std::size_t shard, ParameterGradient& gradient);
   void add_sums(const Group& group, ParameterGradient& gradient) const;

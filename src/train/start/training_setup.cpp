@@ -16,7 +16,7 @@
 #include "io/text/sha256.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
-#include "pipeline/inputs/arguments/input_argument.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 #include "train/data/true_path.h"
 #include "train/objective/objective.h"
 #include "train/start/fit_transforms.h"
@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add_texts("val-region", options.val_regions);
   if (options.label_times.rate > 0) add("rate", number(options.label_times.rate));
   if (!options.label_times.tier.empty()) add("tier", options.label_times.tier);
-  add_texts("sample", options.input.samples);
+  if (!options.input.samples.empty()) add_texts("sample", chosen_samples(options.input));
   if (!options.input.track_pattern.empty()) add("track-pattern", options.input.track_pattern);
   add_texts("track-names", options.input.track_names);
   if (options.input.chromosomes == ChromosomePolicy::kCommon) add("chromosomes", "common");

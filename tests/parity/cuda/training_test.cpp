@@ -9,6 +9,7 @@
 
 #include "cuda/engine/cuda_engine.h"
 #include "support/catch.h"
+#include "train/fit/training_problem.h"
 #include "train/objective/objective.h"
 #include "unit/train/train_fixture.h"
 
@@ -22,16 +23,16 @@ bool has_gpu() {
   return obstacle.empty();
 }
 
-struct Evaluation {
+struct ValueAndGradient {
   double value = 0;
   ParameterGradient gradient;
 };
 
-Evaluation evaluate(const TrainingData& data, const Parameters& parameters, const EngineOptions& options,
-                    const ObjectiveOptions& objective) {
+ValueAndGradient evaluate(const TrainingData& data, const Parameters& parameters,
+                          const EngineOptions& options, const ObjectiveOptions& objective) {
   std::vector<std::size_t> pieces(data.pieces.size());
   std::iota(pieces.begin(), pieces.end(), std::size_t{0});
-  Evaluation result{0, ParameterGradient(parameters)};
+  ValueAndGradient result{0, ParameterGradient(parameters)};
   result.value = negative_log_likelihood(data, pieces, parameters, options, objective, &result.gradient);
   // With counts a device computes blocks in logarithms whose tails do not fit one range of numbers (K < 16).
   const double tolerance = options.precision == Precision::kFloat ? 1e-8 : 1e-13;
@@ -49,8 +50,8 @@ EngineOptions engine_options(EngineOptions::Backend backend, int threads,
   return options;
 }
 
-Evaluation evaluate(const TrainingData& data, const Parameters& parameters, EngineOptions::Backend backend,
-                    int threads) {
+ValueAndGradient evaluate(const TrainingData& data, const Parameters& parameters,
+                          EngineOptions::Backend backend, int threads) {
   return evaluate(data, parameters, engine_options(backend, threads), {.margin = 0.1});
 }
 
@@ -75,9 +76,9 @@ TEST_CASE("batches of training pieces have the value and the gradient of the cpu
     shape.tail = shape.boundary = true;
     shape.centering = centering;
     const Parameters parameters = test::random_parameters(shape, random);
-    const Evaluation expected = evaluate(data, parameters, EngineOptions::Backend::kCpu, 1);
-    const Evaluation found = evaluate(data, parameters, EngineOptions::Backend::kCuda, 1);
-    const Evaluation threaded = evaluate(data, parameters, EngineOptions::Backend::kCuda, 3);
+    const ValueAndGradient expected = evaluate(data, parameters, EngineOptions::Backend::kCpu, 1);
+    const ValueAndGradient found = evaluate(data, parameters, EngineOptions::Backend::kCuda, 1);
+    const ValueAndGradient threaded = evaluate(data, parameters, EngineOptions::Backend::kCuda, 3);
     CHECK(std::fabs(found.value - expected.value) <= 1e-9 * std::fabs(expected.value));
     CHECK(threaded.value == found.value);
     const auto of_cpu = parts_of(expected.gradient);
@@ -158,9 +159,9 @@ TEST_CASE("heads on the device have the value of heads on the host, and their gr
       CAPTURE(one.labels, one.tracks, static_cast<int>(precision));
       const EngineOptions options = engine_options(EngineOptions::Backend::kCuda, 1, precision);
       ObjectiveOptions objective{.margin = one.margin};
-      const Evaluation device = evaluate(data, parameters, options, objective);
+      const ValueAndGradient device = evaluate(data, parameters, options, objective);
       objective.project = false;
-      const Evaluation host = evaluate(data, parameters, options, objective);
+      const ValueAndGradient host = evaluate(data, parameters, options, objective);
       CHECK(device.value == host.value);
       CHECK((device.gradient.transition == host.gradient.transition));
       CHECK((device.gradient.duration == host.gradient.duration));
@@ -169,6 +170,47 @@ TEST_CASE("heads on the device have the value of heads on the host, and their gr
       if (precision == Precision::kFloat) continue;
       const EngineOptions cpu = engine_options(EngineOptions::Backend::kCpu, 1, precision);
       check_close(device.gradient, evaluate(data, parameters, cpu, objective).gradient, 1e-8);
+    }
+  }
+}
+
+// Whole pieces of one segment with them, which score where they may lie.
+TEST_CASE("heads on the device have the value of heads on the host for pieces that were cut") {
+  if (!has_gpu()) return;
+  std::mt19937_64 random(906);
+  for (const CutEdges cut : {CutEdges{true, false}, {false, true}, {true, true}}) {
+    for (const bool boundary : {false, true}) {
+      for (const Centering centering : {Centering::kNone, Centering::kMean, Centering::kPositionMax}) {
+        CAPTURE(cut.left, cut.right, boundary, static_cast<int>(centering));
+        test::ModelShape shape;
+        shape.labels = 3;
+        shape.tracks = 2;
+        shape.centering = centering;
+        shape.boundary = boundary;
+        shape.tail = true;
+        shape.first = -2;
+        shape.last = 3;
+        TrainingData data = pieces_of({1, 2, 15, 16, 17, 100, 400}, shape, random);
+        for (TrainingPiece& piece : data.pieces) {
+          piece.cut = cut;
+          if (piece.length == 15) piece.segments = {{0, 15, 1}};
+        }
+        const Parameters parameters = test::random_parameters(shape, random);
+        for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
+          const EngineOptions options = engine_options(EngineOptions::Backend::kCuda, 1, precision);
+          ObjectiveOptions objective{.margin = boundary ? 0.2 : 0};
+          const ValueAndGradient device = evaluate(data, parameters, options, objective);
+          objective.project = false;
+          const ValueAndGradient host = evaluate(data, parameters, options, objective);
+          // The host's boundary scores of such pieces are doubles.
+          const double tolerance = precision == Precision::kFloat ? 3e-7 : 1e-12;
+          CHECK(std::fabs(device.value - host.value) <= tolerance * std::fabs(host.value));
+          check_close(device.gradient, host.gradient, tolerance);
+          if (precision == Precision::kFloat) continue;
+          const EngineOptions cpu = engine_options(EngineOptions::Backend::kCpu, 1, precision);
+          check_close(device.gradient, evaluate(data, parameters, cpu, objective).gradient, 1e-8);
+        }
+      }
     }
   }
 }
@@ -184,7 +226,7 @@ TEST_CASE("heads of which no derivatives are wanted have none") {
   for (const bool emissions : {false, true}) {
     for (const bool boundary : {false, true}) {
       ObjectiveOptions objective{.emissions = emissions, .boundary = boundary};
-      const Evaluation device = evaluate(data, parameters, options, objective);
+      const ValueAndGradient device = evaluate(data, parameters, options, objective);
       objective.project = false;
       check_close(device.gradient, evaluate(data, parameters, options, objective).gradient, 1e-12);
       const auto is_zero = [](double x) { return x == 0; };
@@ -256,4 +298,31 @@ TEST_CASE("the gradient through heads on the device equals central differences")
     check(parameters.chain.start_scores, gradient.start);
     check(parameters.chain.end_scores, gradient.end);
   }
+}
+
+// Twice at the same coordinates, then at others, of which no evaluation was.
+TEST_CASE("validation beside an evaluation gives what it gives by itself") {
+  if (!has_gpu()) return;
+  std::mt19937_64 random(907);
+  test::ModelShape shape;
+  shape.boundary = shape.tail = true;
+  const TrainingData training = pieces_of({40, 3, 17}, shape, random);
+  const TrainingData validation = pieces_of({60, 16}, shape, random);
+  const Parameters parameters = test::random_parameters(shape, random);
+  const PenaltyOptions weights;
+  const ParameterSpace space(parameters, {}, count_paths(training), weights);
+  const Penalties penalties(weights, parameters);
+  const EngineOptions options = engine_options(EngineOptions::Backend::kCuda, 1);
+  const TrainingProblem problem(training, validation, space, penalties, options);
+  const TrainingProblem alone(training, validation, space, penalties, options);
+  std::vector<double> x = space.pack(parameters), gradient(x.size());
+  double nll = 0;
+  problem.evaluate(x, gradient, nll);
+  const std::optional<double> beside = problem.validate(x);
+  CHECK(beside == alone.validate(x));
+  CHECK(problem.validate(x) == beside);
+  problem.evaluate(x, gradient, nll);
+  x[0] += 0.5;
+  CHECK(problem.validate(x) == alone.validate(x));
+  CHECK(problem.validate(x) != beside);
 }

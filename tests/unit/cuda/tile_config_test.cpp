@@ -49,6 +49,10 @@ TEST_CASE("short sequences are cut little, so that many of them fill a card") {
   CHECK(run_length(long_durations, 50'000, {264, 264}) == 8000);
   CHECK_FALSE(is_short(long_durations, 1'600'000, {264, 264}));
   CHECK(run_length(long_durations, 1'600'000, {264, 264}) == 6400);
+  CHECK_FALSE(is_short(long_durations, 350'000, {264, 264}));
+  CHECK(leaves_room(long_durations, 350'000, {264, 264}));
+  CHECK(run_length(long_durations, 350'000, {264, 264}) == 8000);
+  CHECK_FALSE(leaves_room(long_durations, 360'000, {264, 264}));
   // Where the warm-up reaches the beginning anyway, one run is as quick as several.
   CHECK(run_length(run_grid(8000), 50'000, {132, 132}) >= 50'000);
   CHECK(run_length(run_grid(30), 300, {132, 132}) >= 300);

@@ -53,15 +53,18 @@ inline ChainModel random_chain(const LawOptions& law, int labels, double spread,
   return chain;
 }
 
-// `holes`: the share of all values that are missing, each track's own.
+// `holes`: the share of all values that are missing, each track's own. `durations`: (K, C), in place of
+// random ones.
 inline Sample draw_sample(EmissionFamily family, const LawOptions& law, int labels, std::size_t tracks,
-                          const std::vector<std::int64_t>& lengths, std::uint64_t seed, double holes = 0) {
+                          const std::vector<std::int64_t>& lengths, std::uint64_t seed, double holes = 0,
+                          const std::vector<double>& durations = {}) {
   std::mt19937_64 random(seed);
   Sample sample;
   sample.model = random_tracks(family, static_cast<std::size_t>(labels), tracks, random);
   for (int c = 0; c < labels; ++c) sample.truth.labels.push_back({std::to_string(c + 1), std::nullopt});
   sample.truth.centering = Centering::kNone;
   sample.truth.chain = random_chain(law, labels, 1, random);
+  if (!durations.empty()) sample.truth.chain.duration_bias = durations;
   sample.truth.tracks = feature_tracks(sample.model);
   sample.truth.emission = head_of(sample.model);
   sample.raw.num_labels = labels;

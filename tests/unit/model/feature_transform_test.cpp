@@ -31,6 +31,20 @@ TEST_CASE("features are centred and scaled function values") {
   }
 }
 
+TEST_CASE("slopes are the derivatives of features") {
+  for (const Transform transform : {Transform::kNone, Transform::kLog1p, Transform::kAsinh})
+    for (const double raw : {-0.9, -0.2, 0.0, 0.7, 30.0, 4e5}) {
+      const Track track{"x", transform, 0.4, 2.5};
+      const double step = 1e-5 * (1 + std::fabs(raw));
+      const double slope = (feature_value(track, raw + step) - feature_value(track, raw - step)) / (2 * step);
+      CHECK(log_slope(track, feature_value(track, raw)) == Approx(std::log(slope)).margin(1e-6));
+    }
+  CHECK(log_slope({"x", Transform::kAsinh, 0, 1}, 2000) == Approx(std::log(2.0) - 2000));
+  Track binary{"x"};
+  binary.transform = Transform::kBinarize;
+  CHECK(log_slope(binary, 1) == 0);
+}
+
 TEST_CASE("the first value without a feature is reported and left as it was") {
   constexpr float infinity = std::numeric_limits<float>::infinity();
   const std::vector<Track> tracks{{"a"}, {"b", Transform::kLog1p}};

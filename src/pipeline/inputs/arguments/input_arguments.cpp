@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "core/text.h"
-#include "io/text/sample_sheet.h"
+#include "pipeline/inputs/arguments/sample_arguments.h"
 #include "pipeline/inputs/arguments/track_pattern.h"
 
 namespace semicrf {
@@ -13,8 +13,9 @@ namespace {
 
 std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
   if (!options.inputs.empty())
-    throw UsageError("tracks are given on the command line and by --samples", "give them in one way");
-  if (!options.track_pattern.empty())
+    throw UsageError("tracks are given on the command line and by --samples or --sample NAME=FILES",
+                     "give them in one way");
+  if (!options.track_pattern.empty() && !options.samples_file.empty())
     throw UsageError("--track-pattern does not go with --samples, which names the tracks",
                      "leave one of them out");
   const std::vector<std::string> chosen = chosen_samples(options);
@@ -22,14 +23,15 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
     throw UsageError("--sample names " + std::to_string(chosen.size()) + " samples: " + joined(chosen, ", "),
                      "choose one; only train takes several");
   std::vector<InputArgument> arguments;
-  for (const SampleRow& row : read_sample_sheet(options.samples_file)) {
+  for (const SampleRow& row : sample_rows(options)) {
     if (row.sample != chosen.front()) continue;
     InputArgument argument;
     argument.path = row.path;
     argument.name = row.track;
     argument.named = true;
     argument.kind = detect_input_kind(row.path);
-    argument.from = options.samples_file + " line " + std::to_string(row.line);
+    argument.from = options.samples_file.empty() ? "--sample " + row.sample
+                                                 : options.samples_file + " line " + std::to_string(row.line);
     if (argument.kind != InputKind::kBigWig)
       throw InputError({row.path, "",
                         std::string("this is ") + describe(argument.kind) + ", which " + argument.from +
@@ -68,8 +70,21 @@ void apply_pattern(const TrackPattern& pattern, std::vector<InputArgument>& argu
 
 }  // namespace
 
+bool has_samples(const InputOptions& options) {
+  return !options.samples_file.empty() || has_sample_files(options.samples);
+}
+
+std::vector<SampleRow> sample_rows(const InputOptions& options) {
+  if (!has_sample_files(options.samples)) return read_sample_sheet(options.samples_file);
+  if (!options.samples_file.empty())
+    throw UsageError("samples are given by --samples and by --sample NAME=FILES",
+                     "give all of them in one way");
+  return rows_of_samples(options.samples, options.track_pattern);
+}
+
 std::vector<std::string> chosen_samples(const InputOptions& options) {
-  const std::vector<std::string> all = samples_of(read_sample_sheet(options.samples_file));
+  const std::vector<std::string> all = samples_of(sample_rows(options));
+  if (has_sample_files(options.samples)) return all;
   if (options.samples.empty()) {
     if (all.size() == 1) return all;
     throw UsageError(
@@ -84,9 +99,10 @@ std::vector<std::string> chosen_samples(const InputOptions& options) {
 }
 
 std::vector<InputArgument> input_arguments(const InputOptions& options) {
-  if (!options.samples_file.empty()) return arguments_of_sheet(options);
+  if (has_samples(options)) return arguments_of_sheet(options);
   if (!options.samples.empty())
-    throw UsageError("--sample chooses a sample of --samples SHEET", "give the sheet, too");
+    throw UsageError("--sample chooses a sample of --samples SHEET",
+                     "give the sheet, too, or the files of the sample: --sample NAME=FILE,FILE");
   std::vector<InputArgument> arguments;
   for (const std::string& text : options.inputs) arguments.push_back(parse_input_argument(text));
   if (!options.track_pattern.empty()) apply_pattern(TrackPattern(options.track_pattern), arguments);
@@ -94,7 +110,7 @@ std::vector<InputArgument> input_arguments(const InputOptions& options) {
 }
 
 std::string pattern_proposal(const InputOptions& options) {
-  if (!options.samples_file.empty() || !options.track_pattern.empty()) return "";
+  if (has_samples(options) || !options.track_pattern.empty()) return "";
   std::vector<std::string> paths;
   for (const InputArgument& argument : input_arguments(options)) {
     if (argument.named || argument.kind != InputKind::kBigWig) return "";

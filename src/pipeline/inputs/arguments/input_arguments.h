@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "io/text/sample_sheet.h"
 #include "model/parameters.h"
 #include "pipeline/inputs/arguments/input_argument.h"
 #include "pipeline/run/run_options.h"
@@ -15,7 +16,13 @@ namespace semicrf {
 // of different samples.
 std::vector<InputArgument> input_arguments(const InputOptions& options);
 
-// The samples that --sample names, or the only one of the sheet; `options.samples_file` is given. UsageError
+// Whether samples are given: a sheet, or `--sample NAME=FILES`, which `options.samples` has as it was typed.
+bool has_samples(const InputOptions& options);
+
+// The rows of the sheet, or of `--sample NAME=FILES`; has_samples(options). UsageError where both are given.
+std::vector<SampleRow> sample_rows(const InputOptions& options);
+
+// The samples that --sample names, or the only one of the sheet; has_samples(options). UsageError
 // that names the samples where none is chosen or the sheet lacks one.
 std::vector<std::string> chosen_samples(const InputOptions& options);
 
