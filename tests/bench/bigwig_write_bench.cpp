@@ -39,7 +39,7 @@ void measure(const std::string& from, const std::string& to, std::int64_t bin_si
   std::vector<double> seconds;
   for (int run = 0; run < kRuns; ++run) {
     const auto begin = std::chrono::steady_clock::now();
-    BigWigWriter writer(chromosomes, {.zoom = 10 * bin_size}, bin_size > 1 ? bin_size : 0);
+    BigWigWriter writer(chromosomes, {.zoom = 16 * bin_size}, bin_size > 1 ? bin_size : 0);
     for (const Interval& interval : intervals)
       writer.add(interval.chrom, interval.begin, interval.end, interval.value);
     OutputFile output({to});
@@ -59,7 +59,7 @@ void stream(std::int64_t values, const std::string& to) {
   for (std::int64_t left = values; left > 0; left -= kBins)
     chromosomes.push_back({"chr" + std::to_string(chromosomes.size() + 1), kBin * std::min(left, kBins)});
   const auto begin = std::chrono::steady_clock::now();
-  BigWigWriter writer(chromosomes, {.zoom = 10 * kBin}, kBin);
+  BigWigWriter writer(chromosomes, {.zoom = 16 * kBin}, kBin);
   std::uint64_t state = 1;
   for (std::int64_t i = 0; i < values; ++i) {
     state = state * 6364136223846793005u + 1442695040888963407u;
