@@ -37,11 +37,11 @@ class Picture {
         numbered_(map.columns.size() <= kMostNumbered),
         cell_(numbered_ ? kCellWidth : kNarrowCell),
         upright_(widest(map.columns) > cell_ - 4),
-        left_(std::max(widest(map.rows), widest({map.row_title})) + kGap +
-              (map.row_marks.empty() ? 0 : kMark + 6)),
+        left_(std::ceil(std::max(widest(map.rows), widest({map.row_title})) + kGap +
+                        (map.row_marks.empty() ? 0 : kMark + 6))),
         title_height_(map.titled ? 26 : 0),
-        top_(title_height_ + (map.column_title.empty() ? 0 : kLine) + (map.groups.empty() ? 0 : kLine) +
-             (upright_ ? widest(map.columns) : 12) + kGap) {
+        top_(std::ceil(title_height_ + (map.column_title.empty() ? 0 : kLine) +
+                       (map.groups.empty() ? 0 : kLine) + (upright_ ? widest(map.columns) : 12) + kGap)) {
     double x = left_;
     std::size_t in_group = 0, group = 0;
     for (std::size_t c = 0; c < map.columns.size(); ++c) {
@@ -164,22 +164,45 @@ class Picture {
 
   bool are_single() const { return map_.values.size() <= kMostSingle; }
 
+  // Neighbours of one shade in a row together; the lines between cells over all of them.
   void cells() {
     std::map<std::string, SvgPath> shades;
+    const std::size_t columns = map_.columns.size();
     for (std::size_t r = 0; r < map_.rows.size(); ++r)
-      for (std::size_t c = 0; c < map_.columns.size(); ++c) {
-        const std::optional<double>& one = value(r, c);
-        SvgPath& path =
-            shades[one ? fill(std::round(strength(*one, c) * kShades) / kShades) : "class=\"cell nothing\""];
-        path.move(x_[c], y_of(r));
-        path.across(x_[c] + cell_);
-        path.upright(y_of(r) + kCellHeight);
-        path.across(x_[c]);
+      for (std::size_t c = 0; c < columns;) {
+        const std::string shade = shade_of(r, c);
+        const std::size_t first = c;
+        while (c < columns && shade_of(r, c) == shade &&
+               x_[c] == x_[first] + cell_ * static_cast<double>(c - first))
+          ++c;
+        SvgPath& path = shades[shade];
+        path.move(x_[first], y_of(r));
+        path.across(x_[c - 1] + cell_);
+        path.upright(y_of(r + 1));
+        path.across(x_[first]);
         path.close();
       }
-    for (const auto& [attributes, path] : shades) canvas_.path(path.text(), attributes);
+    for (const auto& [shade, path] : shades) canvas_.path(path.text(), shade);
+    SvgPath lines;
+    for (std::size_t r = 0; r <= map_.rows.size(); ++r) {
+      lines.move(left_, y_of(r));
+      lines.across(right_);
+    }
+    for (const double x : x_) {
+      lines.move(x, y_of(0));
+      lines.upright(y_of(map_.rows.size()));
+    }
+    canvas_.path(lines.text(), "class=\"grid\"");
     for (std::size_t r = 0; r < map_.rows.size(); ++r)
-      for (std::size_t c = 0; c < map_.columns.size(); ++c) number(r, c);
+      for (std::size_t c = 0; c < columns; ++c) number(r, c);
+  }
+
+  std::string shade_of(std::size_t row, std::size_t column) const {
+    const std::optional<double>& one = value(row, column);
+    if (!one) return "class=\"nothing\"";
+    const double shade = std::round(strength(*one, column) * kShades) / kShades;
+    return std::string("class=\"") + (shade < 0 ? "less" : "more") + "\" fill-opacity=\"" +
+           svg_pixels(kFullCell * std::fabs(shade)) + "\"";
   }
 
   void number(std::size_t row, std::size_t column) {

@@ -297,7 +297,8 @@ def test_lengths_of_bigbed_tell_genomes_apart(box):
     box.ok("compare two.bb x=two.bed")
     # Lengths for bigBed come from the first sample; places in bigBed are bases.
     box.ok("compare one.bb x=one.bed --regions r.bb")
-    check(sorted(bigbed_lines(box.path("r.bb").read_bytes(), 4)[2]) == [("c", 600), ("d", 50)], "lengths of r.bb")
+    found = bigbed_lines(box.path("r.bb").read_bytes(), 4)[2]
+    check(found == ["c", "d"], "chromosomes of r.bb: %r" % found)
     box.fails("compare one.bed x=one.bb --regions r.bb", 2, "--chrom-sizes")
     box.write("n.json", box.text("m.json").replace('"b"', '"q"'))
     box.fails("describe one.bb -p n.json", 3, "one.bb:c:", '"b"')
@@ -313,7 +314,7 @@ def test_many_scaffolds(box):
     box.ok("compare a.bed b.bed -o p.tsv --regions r.bb -g g.tsv")
     box.ok("enrich a.bed b.bed --by-name -o e.tsv")
     seconds = time.process_time() + sum(os.times()[2:4]) - begin
-    check(seconds < 8, "%.1f s" % seconds)
+    check(seconds < 5, "%.1f s" % seconds)
     row = rows(box.text("p.tsv"))[0]
     check((row["common_bases"], row["agreeing_bases"]) == ("1200000", "1080000"), "%r" % row)
 
@@ -353,17 +354,17 @@ def test_folds_of_a_chromosome(box):
     genome = bytearray(length)  # 0: in no segment
     for _, begin, end, name in segments:
         genome[int(begin):int(end)] = bytes([names.index(name) + 1]) * (int(end) - int(begin))
-    files = {"CpG": "chr11.CpGIsland.bed", "TSS": "chr11.RefSeqTSS.bed", "gene": "chr11_0-67M.gene.bed", "intergenic": "chr11_0-67M.gene.bed"}
+    files = {"CpG": "chr11.CpGIsland.bed", "TSS": "chr11.RefSeqTSS.bed", "gene": "chr11_0-67M.gene.bed"}
     arguments = ["enrich", str(folder / "GM12878.chromhmm10.bed")]
     found = {}
     for more in (["%s=%s" % (name, folder / files[name]) for name in ("CpG", "TSS")], ["--by-name", str(folder / files["gene"])]):
         found.update({(row["label"], row["annotation"]): row for row in rows(box.ok(arguments + more).stdout)})
-    check(len(found) == len(names) * len(files), "%d rows" % len(found))
+    check(len(found) == len(names) * (len(files) + 1), "%d rows" % len(found))  # and intergenic
     every = length - genome.count(0)
     for name, file in files.items():
         annotated = bytearray(length)
         for line in (folder / file).read_text().splitlines():
-            if line.startswith("chr") and line.split("\t")[3:4] != [{"gene": "intergenic", "intergenic": "gene"}.get(name)]:
+            if line.startswith("chr") and line.split("\t")[3:4] != ["intergenic"]:
                 begin, end = (min(length, int(field)) for field in line.split("\t")[1:3])
                 annotated[begin:end] = genome[begin:end]
         inside = length - annotated.count(0)
