@@ -188,8 +188,8 @@ class Picture {
       lines.move(left_, y_of(r));
       lines.across(right_);
     }
-    for (const double x : x_) {
-      lines.move(x, y_of(0));
+    for (std::size_t c = 0; c <= columns; ++c) {
+      lines.move(c < columns ? x_[c] : right_, y_of(0));
       lines.upright(y_of(map_.rows.size()));
     }
     canvas_.path(lines.text(), "class=\"grid\"");

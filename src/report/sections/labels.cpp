@@ -87,7 +87,8 @@ Histogram duration_panel(const ReportBasis& basis, const DurationCounts& counts,
   const double bin = static_cast<double>(basis.bin_size());
   panel.title = basis.label(c);
   panel.color = basis.colors[c];
-  panel.subtitle = count_text(basis.labels[c].counts.segments) + " segments, median " +
+  panel.subtitle = count_text(basis.labels[c].counts.segments) +
+                   (basis.labels[c].counts.segments == 1 ? " segment, median " : " segments, median ") +
                    bases_text(static_cast<double>(basis.labels[c].counts.length->median));
   for (const long long edge : counts.edges) panel.edges.push_back(static_cast<double>(edge) * bin);
   panel.x = {panel.edges.front(), panel.edges.back(), 0, 1, counts.grows};
