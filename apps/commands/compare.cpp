@@ -9,6 +9,7 @@
 #include "apps/commands.h"
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
+#include "apps/options/label_posteriors.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "io/bigwig/bbi_names.h"
@@ -43,8 +44,10 @@ std::vector<Sample> read_samples(const CompareArguments& arguments) {
 std::vector<std::vector<LabelTrack>> read_posteriors(const CompareArguments& arguments,
                                                      const std::vector<Sample>& samples) {
   std::vector<std::vector<LabelTrack>> tracks;
-  for (std::size_t s = 0; s < samples.size(); ++s)
+  for (std::size_t s = 0; s < samples.size(); ++s) {
     tracks.push_back(read_label_tracks(arguments.posteriors[s], samples[s].segmentation));
+    warn_of_incomplete(arguments.posteriors[s], tracks.back(), samples[s].segmentation);
+  }
   return tracks;
 }
 
@@ -61,11 +64,19 @@ void check_formats(const CompareArguments& arguments) {
     throw UsageError(
         arguments.disagreement + ": the probability is written as bedGraph or bigWig, not as bigBed",
         "give a name ending in .bedgraph or .bw");
+}
+
+// The lengths of chromosomes that bigWig and bigBed outputs hold: of --chrom-sizes, or of the first sample.
+std::vector<Chromosome> chromosome_lengths(const CompareArguments& arguments, const Sample& first) {
+  if (!arguments.chrom_sizes.empty()) return read_chrom_sizes(arguments.chrom_sizes);
   const std::string& indexed = is_bigbed_name(arguments.regions) ? arguments.regions : arguments.disagreement;
-  if (is_indexed_name(indexed) && arguments.chrom_sizes.empty())
+  if (first.segmentation.lengths.empty())
     throw UsageError(
         indexed + ": bigWig and bigBed files hold the lengths of chromosomes, which BED files lack",
         "give --chrom-sizes FILE");
+  std::vector<Chromosome> lengths;
+  for (const auto& [name, length] : first.segmentation.lengths) lengths.push_back({name, length});
+  return lengths;
 }
 
 void check_arguments(const CompareArguments& arguments) {
@@ -99,9 +110,10 @@ void compare(const CompareArguments& arguments) {
   set_up_logging(Verbosity::kNormal, "");
   check_arguments(arguments);
   const std::vector<Sample> samples = read_samples(arguments);
+  require_one_genome(samples);
   std::vector<ChromInfo> listed;
   if (is_indexed_name(arguments.regions) || is_indexed_name(arguments.disagreement))
-    listed = listed_chromosomes(samples, read_chrom_sizes(arguments.chrom_sizes));
+    listed = listed_chromosomes(samples, chromosome_lengths(arguments, samples.front()));
   std::vector<std::vector<LabelTrack>> posteriors;
   if (!arguments.disagreement.empty()) posteriors = read_posteriors(arguments, samples);
   const Agreement agreement = compare_samples(samples);
@@ -149,8 +161,10 @@ void add_compare_command(CLI::App& program) {
   command->add_option("--switches", arguments->switches, "table of switches to write");
   command->add_option("--regions", arguments->regions, "BED or bigBed file of differences to write");
   command->add_option("--disagreement", arguments->disagreement, "bedGraph or bigWig to write");
-  command->add_option("-g,--chrom-sizes", arguments->chrom_sizes,
-                      "lengths of chromosomes, for bigWig and bigBed: two columns, or a .fai index");
+  command->add_option(
+      "-g,--chrom-sizes", arguments->chrom_sizes,
+      "lengths of chromosomes, for bigWig and bigBed: two columns, or a .fai index; without it those of "
+      "the first sample, where this is bigBed");
   command->callback([arguments] { compare(*arguments); });
 }
 

@@ -7,6 +7,7 @@
 #include "apps/commands.h"
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
+#include "apps/options/label_posteriors.h"
 #include "io/files/output_file.h"
 #include "io/json/multiqc_json.h"
 #include "io/params/params_json.h"
@@ -49,7 +50,10 @@ void describe(const DescribeArguments& arguments) {
   if (!arguments.parameters.empty()) model = read_params_json(arguments.parameters).parameters;
   SegmentationFile segmentation = read_segmentation(arguments.segments);
   std::vector<LabelTrack> tracks;
-  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
+  if (!arguments.labels.empty()) {
+    tracks = read_all_label_tracks(arguments.labels, segmentation);
+    warn_of_incomplete(arguments.labels, tracks, segmentation);
+  }
   const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
   write_whole_output(arguments.output, summary_text(summary));
   if (!arguments.transitions.empty()) write_whole_output(arguments.transitions, transitions_text(summary));

@@ -5,12 +5,14 @@
 #include <cstdio>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "apps/commands.h"
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
+#include "apps/options/label_posteriors.h"
 #include "core/error.h"
 #include "core/text.h"
 #include "draw/heat_map.h"
@@ -39,7 +41,7 @@ std::string number_text(double value) {
 
 void add_line(std::string& text, const std::vector<std::string>& names, const Overlap& overlap) {
   const std::optional<double> fold = overlap.fold();
-  text += joined(names, "\t");
+  for (const std::string& name : names) text += (&name == names.data() ? "" : "\t") + escape_control(name);
   for (const double value : {overlap.label, overlap.annotation, overlap.both, overlap.all})
     text += "\t" + number_text(value);
   text += "\t" + (fold ? number_text(*fold) : ".") + "\n";
@@ -61,7 +63,10 @@ std::vector<std::size_t> row_order(const EnrichArguments& arguments, const Segme
     const auto found = std::ranges::find(segmentation.labels, name, &Label::name);
     if (found == segmentation.labels.end())
       throw UsageError("--order: the segmentation has no label '" + name + "'");
-    order.push_back(static_cast<std::size_t>(found - segmentation.labels.begin()));
+    const auto place = static_cast<std::size_t>(found - segmentation.labels.begin());
+    if (std::ranges::find(order, place) != order.end())
+      throw UsageError("--order names '" + name + "' twice");
+    order.push_back(place);
   }
   return order;
 }
@@ -79,15 +84,9 @@ std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const s
   return {read_annotation(argument)};
 }
 
-// Annotation of another genome may have the same chromosome names.
 void warn_of_outside(const Annotation& annotation, const SegmentationFile& segmentation) {
-  const Inside inside = inside_segments(segmentation, annotation);
-  constexpr double kShare = 0.5;
-  if (inside.within >= kShare * inside.bases) return;
-  spdlog::warn(
-      "{}: {} of its {} bases on chromosomes with segments are outside all segments and do not count: is it "
-      "of the same genome? [annotation-outside]",
-      annotation.name, number_text(inside.bases - inside.within), number_text(inside.bases));
+  if (const std::string text = outside_text(annotation, segmentation); !text.empty())
+    spdlog::warn("{} [annotation-outside]", text);
 }
 
 struct Results {
@@ -101,6 +100,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
   results.table = "label\tannotation\tlabel_bases\tannotation_bases\tboth\tall_bases\tfold\n";
   results.map.column_title = arguments.centres ? "centres of" : "bases of";
   std::vector<std::vector<Overlap>> columns;
+  std::set<std::string> names;
   for (const std::string& argument : arguments.annotations)
     for (Annotation& annotation : annotations_of(arguments, argument)) {
       require_common_chromosome(annotation, argument, segmentation);
@@ -110,6 +110,8 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
         merge_overlaps(annotation);
       }
       warn_of_outside(annotation, segmentation);
+      if (!names.insert(annotation.name).second)
+        throw UsageError("two annotations are named '" + annotation.name + "'", "name the files: NAME=PATH");
       results.map.columns.push_back(annotation.name);
       columns.push_back(overlaps(segmentation, annotation, tracks));
       for (const std::size_t label : order)
@@ -171,7 +173,10 @@ void enrich(const EnrichArguments& arguments) {
   check_arguments(arguments);
   SegmentationFile segmentation = read_segmentation(arguments.segments);
   std::vector<LabelTrack> tracks;
-  if (!arguments.labels.empty()) tracks = read_all_label_tracks(arguments.labels, segmentation);
+  if (!arguments.labels.empty()) {
+    tracks = read_all_label_tracks(arguments.labels, segmentation);
+    warn_of_incomplete(arguments.labels, tracks, segmentation);
+  }
   const std::vector<std::size_t> order = row_order(arguments, segmentation);
   Results results;
   results.map.title = "Fold enrichment, " + segmentation.path.substr(segmentation.path.rfind('/') + 1) +

@@ -37,8 +37,12 @@ struct HeatMap {
   bool titled = true;
 };
 
+// Leaves these rows and columns, in this order, and their row marks. Without groups.
+void keep_cells(HeatMap& map, const std::vector<std::size_t>& rows, const std::vector<std::size_t>& columns);
+
 // A cell per value with its number, or without numbers where there are more than 12 columns; a legend that
-// says how colours go with values; a text for those who do not see it. Same table, same bytes.
+// says how colours go with values; a text for those who do not see it. Of more than 1,000 cells those of one
+// colour, in steps of a fiftieth, are one path without texts under the pointer. Same table, same bytes.
 Drawing draw_heat_map(const HeatMap& map);
 std::string heat_map_picture(const HeatMap& map);  // the file
 

@@ -6,12 +6,14 @@ namespace {
 constexpr const char* kLight =
     "--paper:#fff;--ink:#1b1f24;--muted:#57606a;--axis:#868e96;--grid:#e6e8eb;--track:#5b7083;--model:#"
     "1b1f24;"
-    "--edge:#0006;--nothing:#d0d4d8;--more:#c25e00;--less:#2274b8;--wash:#f5f6f7;--link:#0b5cad;--notice:#"
+    "--shade:#0003;--edge:#0006;--nothing:#d0d4d8;--more:#c25e00;--less:#2274b8;--wash:#f5f6f7;--link:#"
+    "0b5cad;--notice:#"
     "7a4b00;";
 constexpr const char* kDark =
     "--paper:#15181c;--ink:#e8eaed;--muted:#a8b0b9;--axis:#737b84;--grid:#2a2f35;--track:#8ea3b6;--model:#"
     "e8eaed;"
-    "--edge:#fff7;--nothing:#3b4148;--more:#c25e00;--less:#2274b8;--wash:#1d2126;--link:#7db7f0;--notice:#"
+    "--shade:#fff3;--edge:#fff7;--nothing:#3b4148;--more:#c25e00;--less:#2274b8;--wash:#1d2126;--link:#"
+    "7db7f0;--notice:#"
     "f0c060;";
 
 }  // namespace

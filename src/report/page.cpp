@@ -24,7 +24,12 @@ constexpr const char* kPageStyles =
     "font-size:1.05rem}"
     ".panels{display:flex;flex-wrap:wrap;align-items:flex-start;gap:1.25rem}.panels>svg{flex:none;max-width:"
     "100%;height:auto}"
-    ".wide{overflow-x:auto;max-width:100%}.wide>svg{display:block}.wide+.wide{margin-top:1.25rem}"
+    // A shade at the edge behind which more is to be scrolled to.
+    ".wide{overflow-x:auto;background:linear-gradient(to right,var(--paper) 30%,transparent) left/3rem 100% "
+    "local,linear-gradient(to left,var(--paper) 30%,transparent) right/3rem 100% local,"
+    "linear-gradient(to right,var(--shade),transparent) left/1rem 100% scroll,"
+    "linear-gradient(to left,var(--shade),transparent) right/1rem 100% scroll;background-repeat:no-repeat;"
+    "max-width:100%}.wide>svg{display:block}.wide+.wide{margin-top:1.25rem}"
     ".wide:focus-visible,a:focus-visible,summary:focus-visible{outline:2px solid "
     "var(--link);outline-offset:2px}"
     "table{border-collapse:collapse;font-size:.875rem;line-height:1.35;font-variant-numeric:tabular-nums}"
@@ -32,8 +37,8 @@ constexpr const char* kPageStyles =
     "th,td{padding:.32rem .9rem .32rem 0;text-align:left;vertical-align:baseline;border-bottom:1px solid "
     "var(--grid)}"
     "thead th{color:var(--muted);font-weight:500;vertical-align:bottom}tbody th{font-weight:500}"
-    "td,thead th,tbody th{overflow-wrap:normal}.n{text-align:right;white-space:nowrap}tbody "
-    "th{min-width:7rem}"
+    "td,thead th{overflow-wrap:normal}.n{text-align:right;white-space:nowrap}"
+    "tbody th{min-width:7rem;max-width:20rem;overflow-wrap:break-word}"
     "i.mark{display:inline-block;width:.7em;height:.7em;margin-right:.5em;border:.5px solid var(--edge)}"
     "pre{white-space:pre-wrap;overflow-wrap:anywhere;background:var(--wash);padding:.75rem "
     "1rem;font-size:.82rem;"
@@ -41,8 +46,8 @@ constexpr const char* kPageStyles =
     ".notice{border-left:3px solid var(--notice);padding:.25rem 0 .25rem .9rem}"
     "details{margin:.5rem 0;font-size:.9rem}summary{color:var(--muted);cursor:pointer}"
     "@media print{body{padding:0;max-width:none;font-size:11pt}nav,summary{display:none}"
-    "h2,h3,figcaption,caption{break-after:avoid}figure,tr,.panels>svg{break-inside:avoid}.wide{overflow:"
-    "visible}"
+    "h2,h3,figcaption,caption{break-after:avoid}figure,tr,.panels>svg{break-inside:avoid}.wide{background:"
+    "none;overflow:visible}"
     ".wide>svg{max-width:100%;height:auto}}";
 
 std::string element(const std::string& name, const std::string& text) {

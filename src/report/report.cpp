@@ -68,6 +68,12 @@ class Report {
       annotations_.push_back(read_annotation(argument));
       require_common_chromosome(annotations_.back(), argument, basis_.segmentation);
       merge_overlaps(annotations_.back());
+      const std::string& name = annotations_.back().name;
+      if (std::ranges::count(annotations_, name, &Annotation::name) > 1)
+        throw UsageError("two annotations are named '" + name + "'",
+                         "name the files: --annotation NAME=PATH");
+      if (const std::string text = outside_text(annotations_.back(), basis_.segmentation); !text.empty())
+        doubts_.push_back(text);
     }
     if (!options_.posterior.empty()) boundary_ = read_bin_values(options_.posterior, basis_);
     if (!options_.truth.empty()) compare();
@@ -123,6 +129,7 @@ class Report {
       if (const auto recall = evaluation_->evaluation->over_labels().bases.recall())
         head.facts.emplace_back("Agrees with the truth", share_text(*recall));
     head.notices = facts_.doubts;
+    head.notices.insert(head.notices.end(), doubts_.begin(), doubts_.end());
     for (const LabelSummary& label : basis_.labels)
       if (label.counts.at_cap && *label.counts.at_cap > kManyAtCap)
         head.notices.push_back(
@@ -157,6 +164,7 @@ class Report {
   const ReportOptions& options_;
   ReportBasis basis_;
   std::vector<Annotation> annotations_;
+  std::vector<std::string> doubts_;  // of these
   BinValues boundary_;
   std::optional<EvalReport> evaluation_;
   std::vector<Locus> loci_;

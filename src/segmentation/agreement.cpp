@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <map>
 #include <set>
 
 #include "core/error.h"
@@ -110,6 +111,35 @@ JointLabels join_labels(const std::vector<Sample>& samples) {
   return labels;
 }
 
+void require_one_genome(const std::vector<Sample>& samples) {
+  struct Known {
+    std::int64_t length = 0;
+    std::string path;
+  };
+  const std::string advice = "compare segmentations of one genome";
+  std::map<std::string, Known> lengths;
+  for (const Sample& sample : samples)
+    for (const auto& [name, length] : sample.segmentation.lengths) {
+      const auto [known, is_new] = lengths.try_emplace(name, Known{length, sample.segmentation.path});
+      if (!is_new && known->second.length != length)
+        throw InputError({sample.segmentation.path, "",
+                          name + " has " + std::to_string(length) + " bases, in " + known->second.path + " " +
+                              std::to_string(known->second.length),
+                          advice});
+    }
+  for (const Sample& sample : samples)
+    for (const SegmentedChromosome& chromosome : sample.segmentation.chromosomes) {
+      const auto known = lengths.find(chromosome.name);
+      const LabelledSegment& last = chromosome.segments.back();
+      if (known != lengths.end() && last.end > known->second.length)
+        throw InputError({sample.segmentation.path, sample.segmentation.place_of(chromosome, last),
+                          "the segment ends at " + std::to_string(last.end) + ", and in " +
+                              known->second.path + " the chromosome has " +
+                              std::to_string(known->second.length) + " bases",
+                          advice});
+    }
+}
+
 std::vector<std::string> partial_labels(const std::vector<Sample>& samples, const JointLabels& labels) {
   std::vector<std::string> partial;
   for (std::size_t c = 0; c < labels.names.size(); ++c) {
@@ -203,9 +233,9 @@ std::string jaccard_text(const std::vector<Sample>& samples, const Agreement& ag
         in_b += pair.bases[other * labels + c];
       }
       const double both = pair.bases[c * labels + c], either = in_a + in_b - both;
-      text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + agreement.labels.names[c] + "\t" +
-              bases_text(in_a) + "\t" + bases_text(in_b) + "\t" + bases_text(both) + "\t" +
-              bases_text(either) + "\t" + share_text(both, either) + "\n";
+      text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" +
+              escape_control(agreement.labels.names[c]) + "\t" + bases_text(in_a) + "\t" + bases_text(in_b) +
+              "\t" + bases_text(both) + "\t" + bases_text(either) + "\t" + share_text(both, either) + "\n";
     }
   return text;
 }
@@ -218,15 +248,16 @@ std::string switches_text(const std::vector<Sample>& samples, const Agreement& a
       for (std::size_t to = 0; to < names.size(); ++to) {
         const double bases = pair.bases[from * names.size() + to];
         if (from == to || bases == 0) continue;
-        text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + names[from] + "\t" + names[to] +
-                "\t" + bases_text(bases) + "\t" + share_text(bases, pair.common()) + "\n";
+        text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + escape_control(names[from]) +
+                "\t" + escape_control(names[to]) + "\t" + bases_text(bases) + "\t" +
+                share_text(bases, pair.common()) + "\n";
       }
   return text;
 }
 
 std::string joint_name(const JointStretch& stretch, const JointLabels& labels) {
   std::vector<std::string> names;
-  for (const std::uint32_t label : stretch.labels) names.push_back(labels.names[label]);
+  for (const std::uint32_t label : stretch.labels) names.push_back(escape_control(labels.names[label]));
   return joined(names, "|");
 }
 

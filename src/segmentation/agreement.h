@@ -32,6 +32,8 @@ struct JointLabels {
 };
 // InputError where two samples have no label in common.
 JointLabels join_labels(const std::vector<Sample>& samples);
+// InputError where lengths of chromosomes, which bigBed files have, tell that the genomes differ.
+void require_one_genome(const std::vector<Sample>& samples);
 // Of each label that not all samples have: its name and the names of samples without it, "E3 (not in a, b)".
 std::vector<std::string> partial_labels(const std::vector<Sample>& samples, const JointLabels& labels);
 

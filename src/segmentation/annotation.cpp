@@ -33,11 +33,13 @@ void take_bases(Annotation& annotation, Base base) {
 
 std::int64_t middle_of(const AnnotatedInterval& interval) { return (interval.begin + interval.end) / 2; }
 
+// Returns the lengths of chromosomes, where the file has them.
 template <class Visit>
-void for_each_interval(const std::string& path, Visit visit) {
+std::map<std::string, std::int64_t> for_each_interval(const std::string& path, Visit visit) {
   BedReader reader(path);
   BedRecord record;
   while (reader.next(record)) visit(record);
+  return reader.lengths();
 }
 
 void add_interval(const BedRecord& record, Annotation& annotation) {
@@ -61,8 +63,9 @@ std::int64_t Annotation::intervals() const {
 Annotation read_annotation(const std::string& argument) {
   std::string path = argument;
   const std::string name = take_file_name(path);
-  Annotation annotation{name == "-" ? "annotation" : name, {}};
-  for_each_interval(path, [&](const BedRecord& record) { add_interval(record, annotation); });
+  Annotation annotation{name == "-" ? "annotation" : name, {}, {}};
+  annotation.lengths =
+      for_each_interval(path, [&](const BedRecord& record) { add_interval(record, annotation); });
   sort_intervals(annotation);
   return annotation;
 }
@@ -72,9 +75,9 @@ std::vector<Annotation> read_named_annotations(const std::string& argument) {
   const std::string name = take_sequence_name(path);
   const std::string before = name.empty() ? "" : name + ":";
   std::map<std::string, Annotation> by_name;
-  for_each_interval(path, [&](const BedRecord& record) {
+  const std::map<std::string, std::int64_t> lengths = for_each_interval(path, [&](const BedRecord& record) {
     if (record.name.empty())
-      throw InputError({path, "line " + std::to_string(record.line), "the interval has no name",
+      throw InputError({path, place_of(record), "the interval has no name",
                         "give a BED file with names in column 4, or leave --by-name out"});
     Annotation& annotation = by_name[record.name];
     if (annotation.name.empty()) annotation.name = before + record.name;
@@ -83,6 +86,7 @@ std::vector<Annotation> read_named_annotations(const std::string& argument) {
   std::vector<Annotation> annotations;
   for (auto& [key, annotation] : by_name) {
     sort_intervals(annotation);
+    annotation.lengths = lengths;
     annotations.push_back(std::move(annotation));
   }
   std::ranges::sort(annotations,

@@ -16,6 +16,7 @@ struct AnnotatedInterval {
 struct Annotation {
   std::string name;
   std::map<std::string, std::vector<AnnotatedInterval>> chromosomes;  // sorted by begin and end
+  std::map<std::string, std::int64_t> lengths;                        // bases of chromosomes; of bigBed only
 
   std::int64_t intervals() const;
 };

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <unordered_map>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -79,21 +80,23 @@ void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const 
 std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
                                           const std::vector<Chromosome>& lengths) {
   std::vector<ChromInfo> chromosomes;
+  std::unordered_map<std::string, std::int64_t> of_name;
+  for (const Chromosome& chromosome : lengths) of_name.emplace(chromosome.name, chromosome.length);
   const SegmentationFile& first = samples.front().segmentation;
   for (const SegmentedChromosome& chromosome : first.chromosomes) {
-    const Chromosome* const known = find_chromosome(lengths, chromosome.name);
-    if (known == nullptr)
+    const auto known = of_name.find(chromosome.name);
+    if (known == of_name.end())
       throw InputError(
           {first.path, "",
            "has the chromosome " + in_quotes(chromosome.name) + ", of which --chrom-sizes has no length",
            "give the sizes of this genome"});
-    if (chromosome.segments.back().end > known->length)
-      throw InputError({first.path, "line " + std::to_string(chromosome.segments.back().line),
+    if (chromosome.segments.back().end > known->second)
+      throw InputError({first.path, first.place_of(chromosome, chromosome.segments.back()),
                         "ends at " + std::to_string(chromosome.segments.back().end) +
-                            ", but by --chrom-sizes the chromosome has " + std::to_string(known->length) +
+                            ", but by --chrom-sizes the chromosome has " + std::to_string(known->second) +
                             " bases",
                         "give the sizes of this genome"});
-    chromosomes.push_back({known->name, known->length});
+    chromosomes.push_back({known->first, known->second});
   }
   for (const Chromosome& chromosome : lengths)
     if (first.find(chromosome.name) == nullptr) chromosomes.push_back({chromosome.name, chromosome.length});

@@ -1,28 +1,14 @@
 #include "segmentation/enrichment.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/error.h"
 #include "eval/stretches.h"
+#include "segmentation/interval_overlaps.h"
 
 namespace semicrf {
 namespace {
-
-std::int64_t common(std::int64_t begin, std::int64_t end, std::int64_t other_begin, std::int64_t other_end) {
-  return std::max<std::int64_t>(0, std::min(end, other_end) - std::max(begin, other_begin));
-}
-
-// Calls visit(index of a piece, bases in common) for every piece of a sorted list that overlaps one of the
-// sorted intervals.
-template <class Piece, class Interval, class Visit>
-void for_each_overlap(const std::vector<Piece>& pieces, const std::vector<Interval>& intervals, Visit visit) {
-  std::size_t first = 0;
-  for (const Interval& interval : intervals) {
-    while (first < pieces.size() && pieces[first].end <= interval.begin) ++first;
-    for (std::size_t i = first; i < pieces.size() && pieces[i].begin < interval.end; ++i)
-      visit(i, common(pieces[i].begin, pieces[i].end, interval.begin, interval.end));
-  }
-}
 
 const std::vector<AnnotatedInterval>& intervals_on(const Annotation& annotation,
                                                    const std::string& chromosome) {
@@ -31,39 +17,35 @@ const std::vector<AnnotatedInterval>& intervals_on(const Annotation& annotation,
   return found == annotation.chromosomes.end() ? none : found->second;
 }
 
-// The parts of segments, touching ones as one.
-std::vector<BinRange> covered(const SegmentedChromosome& chromosome) {
-  std::vector<BinRange> runs;
-  for (const LabelledSegment& segment : chromosome.segments) {
-    if (!runs.empty() && runs.back().end == segment.begin) {
-      runs.back().end = segment.end;
-    } else {
-      runs.push_back({segment.begin, segment.end});
-    }
-  }
-  return runs;
-}
-
-// The sum of P(label) over all bases of these ranges, which are sorted.
-double expected_bases(const LabelTrack& track, const std::string& chromosome,
-                      const std::vector<BinRange>& ranges) {
-  const auto steps = track.chromosomes.find(chromosome);
-  if (steps == track.chromosomes.end()) return 0;
-  double sum = 0;
-  for_each_overlap(steps->second, ranges, [&](std::size_t i, std::int64_t bases) {
-    sum += steps->second[i].value * static_cast<double>(bases);
-  });
-  return sum;
-}
-
 // Over the bases within the segments, and over those of them that the annotation has.
 void add_expected(const SegmentedChromosome& chromosome, const std::vector<AnnotatedInterval>& intervals,
                   const LabelTrack& track, Overlap& overlap) {
-  const std::vector<BinRange> inside = covered(chromosome);
+  const std::vector<BinRange> inside = covered_ranges(chromosome);
   std::vector<BinRange> annotated;
   for (const AnnotatedInterval& interval : intervals) annotated.push_back({interval.begin, interval.end});
   overlap.label += expected_bases(track, chromosome.name, inside);
   overlap.both += expected_bases(track, chromosome.name, common_ranges(inside, annotated));
+}
+
+// What both bigBed files say of a chromosome's length, and what intervals say of it.
+void check_lengths(const Annotation& annotation, const std::string& argument,
+                   const SegmentationFile& segmentation) {
+  const std::string advice = "give annotation of the same genome";
+  for (const auto& [name, length] : segmentation.lengths) {
+    const auto other = annotation.lengths.find(name);
+    if (other != annotation.lengths.end() && other->second != length)
+      throw InputError({argument, "",
+                        name + " has " + std::to_string(other->second) + " bases, in " + segmentation.path +
+                            " " + std::to_string(length),
+                        advice});
+    for (const AnnotatedInterval& interval : intervals_on(annotation, name))
+      if (interval.end > length)
+        throw InputError(
+            {argument, name + ":" + std::to_string(interval.begin + 1) + "-" + std::to_string(interval.end),
+             "the interval ends behind the chromosome, which has " + std::to_string(length) + " bases in " +
+                 segmentation.path,
+             advice});
+  }
 }
 
 // The label at a base, or nothing.
@@ -109,7 +91,7 @@ void require_common_chromosome(const Annotation& annotation, const std::string& 
   if (annotation.chromosomes.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
   const bool shared = std::ranges::any_of(
       annotation.chromosomes, [&](const auto& entry) { return segmentation.find(entry.first) != nullptr; });
-  if (shared) return;
+  if (shared) return check_lengths(annotation, argument, segmentation);
   throw InputError({argument, "",
                     "has no chromosome of " + segmentation.path + ", but such as " +
                         annotation.chromosomes.begin()->first + "; the segments are on chromosomes such as " +
@@ -127,7 +109,7 @@ std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const A
     for (const LabelledSegment& segment : chromosome.segments)
       if (tracks.empty()) bases[segment.label] += static_cast<double>(segment.size());
     for (std::size_t c = 0; c < tracks.size(); ++c)
-      bases[c] += expected_bases(tracks[c], chromosome.name, covered(chromosome));
+      bases[c] += expected_bases(tracks[c], chromosome.name, covered_ranges(chromosome));
     for (const AnnotatedInterval& anchor : intervals_on(anchors, chromosome.name))
       for (std::size_t p = 0; p < positions; ++p) {
         const std::int64_t distance =
@@ -162,6 +144,16 @@ Inside inside_segments(const SegmentationFile& segmentation, const Annotation& a
                      [&](std::size_t, std::int64_t bases) { inside.within += static_cast<double>(bases); });
   }
   return inside;
+}
+
+std::string outside_text(const Annotation& annotation, const SegmentationFile& segmentation) {
+  constexpr double kShare = 0.5;
+  const Inside inside = inside_segments(segmentation, annotation);
+  if (inside.within >= kShare * inside.bases) return {};
+  return escape_control(annotation.name) + ": " + std::to_string(std::llround(inside.bases - inside.within)) +
+         " of its " + std::to_string(std::llround(inside.bases)) +
+         " bases on chromosomes with segments are outside all segments and do not count: is it of the same "
+         "genome?";
 }
 
 }  // namespace semicrf

@@ -28,7 +28,8 @@ struct Overlap {
 std::vector<Overlap> overlaps(const SegmentationFile& segmentation, const Annotation& annotation,
                               const std::vector<LabelTrack>& tracks);
 
-// InputError unless a chromosome of the annotation, which came from `argument`, has segments.
+// InputError unless a chromosome of the annotation, which came from `argument`, has segments; and where
+// lengths of chromosomes, which bigBed files have, tell that it is of another genome.
 void require_common_chromosome(const Annotation& annotation, const std::string& argument,
                                const SegmentationFile& segmentation);
 
@@ -52,5 +53,8 @@ struct Inside {
   double bases = 0, within = 0;
 };
 Inside inside_segments(const SegmentationFile& segmentation, const Annotation& annotation);
+// Annotation of another genome may have the same chromosome names: a sentence where less than half of these
+// bases are within; else empty.
+std::string outside_text(const Annotation& annotation, const SegmentationFile& segmentation);
 
 }  // namespace semicrf

@@ -31,11 +31,11 @@ std::vector<std::size_t> places_of(const SegmentationFile& segmentation, const P
     const Label& label = segmentation.labels[c];
     auto found = std::ranges::find(names, label.name);
     // A label without segments may have the name of a file of posteriors.
-    if (found == names.end() && segmentation.first_line(c) == 0)
+    if (found == names.end() && segmentation.first_place(c).empty())
       found =
           std::ranges::find_if(names, [&](const std::string& n) { return in_file_name(n) == label.name; });
     if (found == names.end())
-      throw InputError({segmentation.path, "line " + std::to_string(segmentation.first_line(c)),
+      throw InputError({segmentation.path, segmentation.first_place(c),
                         "the label " + in_quotes(label.name) + " is not one of the model, which has " +
                             joined(names, ", "),
                         "give the parameters that the segmentation was made with"});

@@ -7,6 +7,7 @@
 #include "io/json/json_document.h"
 #include "io/text/bedgraph_reader.h"
 #include "io/text/label_track_files.h"
+#include "segmentation/interval_overlaps.h"
 
 namespace semicrf {
 namespace {
@@ -30,6 +31,21 @@ const Steps& steps_on(const LabelTrack& track, const std::string& chromosome) {
   static const Steps none;
   const auto found = track.chromosomes.find(chromosome);
   return found == track.chromosomes.end() ? none : found->second;
+}
+
+void require_shared_chromosome(const std::string& prefix, const std::vector<LabelTrack>& tracks,
+                               const SegmentationFile& segmentation) {
+  std::string other;  // of the posteriors
+  for (const LabelTrack& track : tracks)
+    for (const auto& [name, steps] : track.chromosomes) {
+      if (segmentation.find(name) != nullptr) return;
+      other = name;
+    }
+  throw InputError({prefix, "",
+                    "the label posteriors have no chromosome of " + segmentation.path +
+                        (other.empty() ? ", and no values" : ", but such as " + other) +
+                        "; the segments are on chromosomes such as " + segmentation.chromosomes.front().name,
+                    "give the posteriors of the run that made the segments"});
 }
 
 // The first step that ends behind the base.
@@ -57,6 +73,7 @@ std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segme
                         "write it with posterior --labels-out " + prefix});
     tracks.push_back(read_label_track(file->second));
   }
+  require_shared_chromosome(prefix, tracks, segmentation);
   return tracks;
 }
 
@@ -69,6 +86,38 @@ std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, Segment
     if (!known.contains(label)) others.push_back(label);
   if (others.size() < files.size()) add_labels(segmentation, others);
   return read_label_tracks(prefix, segmentation);
+}
+
+std::vector<BinRange> covered_ranges(const SegmentedChromosome& chromosome) {
+  std::vector<BinRange> runs;
+  for (const LabelledSegment& segment : chromosome.segments) {
+    if (!runs.empty() && runs.back().end == segment.begin) {
+      runs.back().end = segment.end;
+    } else {
+      runs.push_back({segment.begin, segment.end});
+    }
+  }
+  return runs;
+}
+
+double expected_bases(const LabelTrack& track, const std::string& chromosome,
+                      const std::vector<BinRange>& ranges) {
+  const auto steps = track.chromosomes.find(chromosome);
+  if (steps == track.chromosomes.end()) return 0;
+  double sum = 0;
+  for_each_overlap(steps->second, ranges, [&](std::size_t i, std::int64_t bases) {
+    sum += steps->second[i].value * static_cast<double>(bases);
+  });
+  return sum;
+}
+
+double posterior_share(const std::vector<LabelTrack>& tracks, const SegmentationFile& segmentation) {
+  double sum = 0;
+  for (const SegmentedChromosome& chromosome : segmentation.chromosomes) {
+    const std::vector<BinRange> ranges = covered_ranges(chromosome);
+    for (const LabelTrack& track : tracks) sum += expected_bases(track, chromosome.name, ranges);
+  }
+  return sum / static_cast<double>(segmentation.bases());
 }
 
 void visit_probabilities(std::span<const LabelTrack* const> tracks, const std::string& chromosome,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/stretches.h"
 #include "io/segments/segmentation.h"
 
 namespace semicrf {
@@ -25,11 +26,20 @@ struct LabelTrack {
 
 // Of each label of the segmentation. `prefix`: of the files that `posterior --labels-out PREFIX` writes,
 // bedGraph or bigWig; or that name itself where it ends in .bw.
-// InputError: a label without a file, a bedGraph that is not sorted or has values outside 0..1; ReadError.
+// InputError: a label without a file, a bedGraph that is not sorted or has values outside 0..1, no chromosome
+// of the segmentation; ReadError.
 std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation);
 // As above. Labels that have a file but no segments are added to the segmentation, by the names that files
 // have.
 std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, SegmentationFile& segmentation);
+
+// The parts of the segments, touching ones as one.
+std::vector<BinRange> covered_ranges(const SegmentedChromosome& chromosome);
+// The sum of P(label) over all bases of these ranges, which are sorted.
+double expected_bases(const LabelTrack& track, const std::string& chromosome,
+                      const std::vector<BinRange>& ranges);
+// The sum of P over all bases of the segments and all tracks, by these bases: 1 where nothing is missing.
+double posterior_share(const std::vector<LabelTrack>& tracks, const SegmentationFile& segmentation);
 
 // Calls visit(begin, end, values) for the parts of bases [begin, end) in which no track changes, from left to
 // right; `values` has one per track.

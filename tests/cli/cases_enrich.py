@@ -4,9 +4,11 @@ import collections
 import gzip
 import json
 import math
+import os
 import random
 import re
 import struct
+import time
 
 from bbi_files import bigbed_lines, bigwig_intervals
 from harness import Skip, check
@@ -244,6 +246,77 @@ def test_bad_input(box):
     box.fails("enrich s.bed a.bed --around start --centres", 2, "--around", "--centres")
     box.fails("enrich s.bed a.bed --around start --step 0", 2, "--step")
     box.fails("describe s.bed -o s.bed", 2, "s.bed")
+    box.fails("enrich s.bed a.bed --order a,a", 2, "--order", "'a' twice")
+    box.fails("enrich s.bed a.bed b/a.bed", 4, "b/a.bed")
+    box.fails("enrich s.bed a.bed a.bed", 2, "two annotations", "'a'", "NAME=PATH")
+    box.fails("enrich s.bed demo.params.json", 3, "demo.params.json", "JSON", "not BED or bigBed")
+    box.fails("describe codon_fwd0.bw", 3, "codon_fwd0.bw", "a bigWig file", "not BED or bigBed")
+
+
+def test_control_characters_stay_out_of_tables(box):
+    box.write("s.bed", "chr1\t0\t30\ta\x1b[31m\nchr1\t30\t70\tb\n")
+    box.write("t.bed", "chr1\t0\t40\ta\x1b[31m\nchr1\t40\t70\tb\n")
+    for line in ("describe s.bed", "enrich s.bed g=t.bed", "enrich s.bed t.bed --by-name", "compare s.bed t.bed --jaccard j.tsv --switches w.tsv --regions r.bed"):
+        text = box.ok(line).stdout
+        check("\x1b" not in text, line)
+        check("a\\x1b[31m" in text or line.startswith("compare"), line)
+    for name in ("j.tsv", "w.tsv", "r.bed"):
+        check("\x1b" not in box.text(name) and "a\\x1b[31m" in box.text(name), name)
+
+
+def test_posteriors_of_something_else(box):
+    box.write("s.bed", "chr1\t0\t30\ta\nchr1\t30\t70\tb\n")
+    box.write("g.bed", "chr1\t5\t8\n")
+    for label in "ab":
+        box.write("other.%s.bedgraph" % label, "chr9\t0\t70\t0.5\n")
+        box.write("part.%s.bedgraph" % label, "chr1\t0\t30\t0.5\n")
+        box.write("whole.%s.bedgraph" % label, "chr1\t0\t70\t0.49\n")
+    lines = ["enrich s.bed g.bed --labels NAME", "enrich s.bed g.bed --around start --labels NAME", "describe s.bed --labels NAME",
+             "compare s.bed t=s.bed --labels whole --labels NAME --disagreement d.bedgraph"]
+    for line in lines:
+        box.fails(line.replace("NAME", "other"), 3, "other", "no chromosome of s.bed", "chr9", "chr1")
+        said = box.ok(line.replace("NAME", "part")).stderr
+        check("posteriors-incomplete" in said and "0.429" in said, said)
+        check("posteriors-incomplete" not in box.ok(line.replace("NAME", "whole")).stderr, "a warning of nothing")
+
+
+def test_lengths_of_bigbed_tell_genomes_apart(box):
+    box.write("m.json", json.dumps({"format": "semicrf-params", "format_version": "1.0", "labels": ["a", "b"], "max_duration": 9, "bin_size": 10,
+                                    "centering": "none", "transition": [["-inf", 0], [0, "-inf"]], "duration": {"kind": "uniform"}}))
+    rng = random.Random(5)
+    for name, length in (("one", 600), ("two", 700)):
+        box.write("c.npy", npy([[rng.gauss(0, 2), 0.0] for _ in range(length // 10)]))
+        box.write("g.tsv", "c\t%d\nd\t50\n" % length)
+        box.ok("decode -q -p m.json -g g.tsv -o %s.bb c.npy" % name)
+        box.ok("decode -q -p m.json -g g.tsv -o %s.bed c.npy" % name)
+    box.fails("enrich one.bb two.bed", 3, "two.bed:c:", "600 bases in one.bb")
+    box.fails("enrich one.bb two.bb", 3, "two.bb", "c has 700 bases, in one.bb 600")
+    box.fails("compare one.bb two.bb", 3, "two.bb", "c has 700 bases, in one.bb 600")
+    box.fails("compare one.bb two.bed", 3, "two.bed:line ", "ends at 700", "600")
+    box.ok("enrich one.bb one.bed")
+    box.ok("compare two.bb x=two.bed")
+    # Lengths for bigBed come from the first sample; places in bigBed are bases.
+    box.ok("compare one.bb x=one.bed --regions r.bb")
+    found = bigbed_lines(box.path("r.bb").read_bytes(), 4)[2]
+    check(found == [("c", 600)], "chromosomes of r.bb: %r" % found)
+    box.fails("compare one.bed x=one.bb --regions r.bb", 2, "--chrom-sizes")
+    box.write("n.json", box.text("m.json").replace('"b"', '"q"'))
+    box.fails("describe one.bb -p n.json", 3, "one.bb:c:", '"b"')
+
+
+def test_many_scaffolds(box):
+    """As many as a draft genome has; a search through all of them for each would take a minute."""
+    names = ["scaffold_%d" % i for i in range(60000)]
+    box.write("a.bed", "".join("%s\t0\t10\ta\n%s\t10\t20\tb\n" % (name, name) for name in names))
+    box.write("b.bed", "".join("%s\t0\t12\ta\n%s\t12\t20\tb\n" % (name, name) for name in reversed(names)))
+    box.write("g.tsv", "".join("%s\t20\n" % name for name in names))
+    begin = time.process_time() + sum(os.times()[2:4])
+    box.ok("compare a.bed b.bed -o p.tsv --regions r.bb -g g.tsv")
+    box.ok("enrich a.bed b.bed --by-name -o e.tsv")
+    seconds = time.process_time() + sum(os.times()[2:4]) - begin
+    check(seconds < 5, "%.1f s" % seconds)
+    row = rows(box.text("p.tsv"))[0]
+    check((row["common_bases"], row["agreeing_bases"]) == ("1200000", "1080000"), "%r" % row)
 
 
 def test_kinds_of_text(box):
@@ -282,14 +355,16 @@ def test_folds_of_a_chromosome(box):
     for _, begin, end, name in segments:
         genome[int(begin):int(end)] = bytes([names.index(name) + 1]) * (int(end) - int(begin))
     files = {"CpG": "chr11.CpGIsland.bed", "TSS": "chr11.RefSeqTSS.bed", "gene": "chr11_0-67M.gene.bed"}
-    found = {(row["label"], row["annotation"]): row for row in
-             rows(box.ok(["enrich", str(folder / "GM12878.chromhmm10.bed")] + ["%s=%s" % (name, folder / file) for name, file in files.items()]).stdout)}
-    check(len(found) == len(names) * len(files), "%d rows" % len(found))
+    arguments = ["enrich", str(folder / "GM12878.chromhmm10.bed")]
+    found = {}
+    for more in (["%s=%s" % (name, folder / files[name]) for name in ("CpG", "TSS")], ["--by-name", str(folder / files["gene"])]):
+        found.update({(row["label"], row["annotation"]): row for row in rows(box.ok(arguments + more).stdout)})
+    check(len(found) == len(names) * (len(files) + 1), "%d rows" % len(found))  # and intergenic
     every = length - genome.count(0)
     for name, file in files.items():
         annotated = bytearray(length)
         for line in (folder / file).read_text().splitlines():
-            if line.startswith("chr"):
+            if line.startswith("chr") and line.split("\t")[3:4] != ["intergenic"]:
                 begin, end = (min(length, int(field)) for field in line.split("\t")[1:3])
                 annotated[begin:end] = genome[begin:end]
         inside = length - annotated.count(0)

@@ -300,6 +300,42 @@ def test_bad_input(box):
     box.fails(start + ["empty.bed", "-o", "r.html"], 3, "empty.bed", "no segments")
 
 
+def test_many_labels(box):
+    """Pictures are of the labels with most bases, and the page stays small; tables have all."""
+    import json
+    import random
+    import struct
+    rng = random.Random(11)
+    labels = ["L%d" % i for i in range(250)]
+    box.write("m.json", json.dumps({"format": "semicrf-params", "format_version": "1.0", "labels": labels, "max_duration": 9, "centering": "none",
+                                    "transition": [[0.0] * 250] * 250, "duration": {"kind": "uniform"}}))
+    header = "{'descr': '<f4', 'fortran_order': False, 'shape': (1000, 250), }"
+    header += " " * (118 - 1 - len(header)) + "\n"
+    box.write("x.npy", b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() +
+              b"".join(struct.pack("<250f", *(rng.random() for _ in labels)) for _ in range(1000)))
+    box.write("s.bed", "".join("x\t%d\t%d\tL%d\n" % (4 * i, 4 * i + 4, 249 - i if i < 120 else 240 + i % 10) for i in range(250)))
+    box.ok("report -q -p m.json --segments s.bed --truth s.bed --annotation a=s.bed --figures f -o r.html x.npy")
+    text = box.text("r.html")
+    Page(text)
+    check(len(text) < 1.5e6, "%d bytes" % len(text))
+    check("Of 250 labels the 100 with most bases are drawn" in text and "the 40 labels with most bases" in text, "it is not said")
+    check(len(table(box, "f/transitions.tsv")) == 250 * 250 and len(table(box, "f/signal.tsv")) == 250 * 250, "numbers are left out")
+    for name in ("transitions", "transitions-seen", "signal", "confusion", "enrichment"):
+        words = {element.text for element in tree.fromstring(box.text("f/%s.svg" % name)).iter(SVG + "text")}
+        check("L249" in words and "L5" not in words, "%s: not those with most bases" % name)
+
+
+def test_annotation_of_another_genome_is_told(box):
+    decoded(box)
+    box.write("far.bed", "III\t0\t5000\n")
+    box.ok(["report", "-q", "-p", "demo.params.json", "--segments", "s.bed", "--annotation", "far=far.bed", "-o", "r.html"])
+    check("far: 5000 of its 5000 bases" in box.text("r.html"), "nothing is said")
+    box.fails(["report", "-q", "-p", "demo.params.json", "--segments", "s.bed", "--annotation", "a=far.bed", "--annotation", "a=far.bed",
+               "-o", "r.html"], 2, "two annotations", "'a'")
+    full(box)
+    check("of the same genome?" not in box.text("r.html"), "a doubt without a reason")
+
+
 def test_chromosome_11(box):
     """A real one, whole: small, and one page."""
     shared = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data" / "chr11_hg18"

@@ -24,7 +24,7 @@ import packages  # noqa: E402
 from make_inputs import npy  # noqa: E402
 
 SEED = 4711
-WIDE = 6400  # bases of a bin that zoom levels answer
+WIDE = 10240  # bases of a bin that zoom levels answer
 
 
 def check(condition, message):
@@ -95,7 +95,7 @@ class Peers:
                 self.check_zooms(path, one, two, three, name, length, bases)
 
     def check_zooms(self, path, one, two, three, name, length, bases):
-        """Means over wide bins come from zoom levels. Records of 100, 400, 1600 ... bases fill these bins exactly."""
+        """Means over wide bins come from zoom levels. Records of 160, 640, 2560 ... bases fill these bins exactly."""
         bins = max(1, length // WIDE)
         end = bins * WIDE if length >= WIDE else length
         parts = [bases[i * WIDE:min(end, (i + 1) * WIDE)] for i in range(bins)]

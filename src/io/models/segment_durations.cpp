@@ -9,9 +9,10 @@
 namespace semicrf {
 namespace {
 
-void check_begin(const SegmentationFile& found, const LabelledSegment& segment, std::int64_t bin_size) {
+void check_begin(const SegmentationFile& found, const SegmentedChromosome& chromosome,
+                 const LabelledSegment& segment, std::int64_t bin_size) {
   if (segment.begin % bin_size == 0) return;
-  throw InputError({found.path, "line " + std::to_string(segment.line),
+  throw InputError({found.path, found.place_of(chromosome, segment),
                     "the segment does not begin on a bin of " + std::to_string(bin_size) +
                         " bases, but at base " + std::to_string(segment.begin),
                     "give the bin size of the segmentation with -b"});
@@ -24,8 +25,7 @@ std::vector<std::size_t> places_in(const SegmentationFile& found, const std::vec
     const Label& label = found.labels[c];
     const auto known = std::ranges::find(labels, label.name, &Label::name);
     if (known == labels.end())
-      throw InputError({found.path, "line " + std::to_string(found.first_line(c)),
-                        in_quotes(label.name) + " is no state of the model",
+      throw InputError({found.path, found.first_place(c), in_quotes(label.name) + " is no state of the model",
                         "its states are named " + labels.front().name + " to " + labels.back().name +
                             " in column 4; give a segmentation made with the model"});
     places.push_back(static_cast<std::size_t>(known - labels.begin()));
@@ -49,7 +49,7 @@ SegmentDurations read_segment_durations(const std::string& path, const std::vect
       const std::int64_t begin = segments[i].begin;
       std::size_t next = i;
       do {
-        check_begin(found, segments[next], bin_size);
+        check_begin(found, chromosome, segments[next], bin_size);
         ++next;
       } while (next < segments.size() && segments[next].label == segments[i].label &&
                segments[next].begin == segments[next - 1].end);

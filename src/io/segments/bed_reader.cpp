@@ -50,16 +50,44 @@ std::string shown(std::string_view text) {
   return "'" + std::string(text.substr(0, kMaxShown)) + "...'";
 }
 
+// Text may be compressed; what has no known signature, an empty file and what can be read only once, such as
+// a pipe, count as text, which is told where it is not BED.
+InputKind kind_of(const std::string& path) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(path, ignored)) return InputKind::kText;
+  const InputKind kind = detect_input_kind(path);
+  const bool may_be_text = kind == InputKind::kGzip || kind == InputKind::kBgzip ||
+                           kind == InputKind::kEmpty || kind == InputKind::kUnknown;
+  return may_be_text ? InputKind::kText : kind;
+}
+
 }  // namespace
 
+std::string place_of(const BedRecord& record) {
+  if (record.is_text) return "line " + std::to_string(record.line);
+  return record.chromosome + ":" + std::to_string(record.begin + 1) + "-" + std::to_string(record.end);
+}
+
 BedReader::BedReader(std::string path) {
-  // What can be read only once, a pipe or standard input, is text.
-  std::error_code ignored;
-  if (std::filesystem::is_regular_file(path, ignored) && detect_input_kind(path) == InputKind::kBigBed) {
-    bigbed_.emplace(path);
-  } else {
-    lines_.emplace(std::move(path));
+  switch (kind_of(path)) {
+    case InputKind::kBigBed:
+      bigbed_.emplace(path);
+      break;
+    case InputKind::kText:
+      lines_.emplace(std::move(path));
+      break;
+    default:
+      throw InputError({path, "", std::string("this is ") + describe(kind_of(path)) + ", not BED or bigBed",
+                        "give a BED or bigBed file"});
   }
+}
+
+std::map<std::string, std::int64_t> BedReader::lengths() const {
+  std::map<std::string, std::int64_t> lengths;
+  if (bigbed_)
+    for (const ChromInfo& chromosome : bigbed_->chromosomes())
+      lengths.emplace(chromosome.name, chromosome.length);
+  return lengths;
 }
 
 void BedReader::next_of_bigbed(const BigBedInterval& interval, BedRecord& record) {
@@ -67,6 +95,7 @@ void BedReader::next_of_bigbed(const BigBedInterval& interval, BedRecord& record
   record.begin = interval.begin;
   record.end = interval.end;
   record.line = ++intervals_;
+  record.is_text = false;
   line_ = record.chromosome + "\t" + std::to_string(interval.begin) + "\t" + std::to_string(interval.end);
   if (!interval.rest.empty()) line_.append("\t").append(interval.rest);
   split(line_, record.fields);

@@ -19,13 +19,17 @@ struct BedRecord {
   std::string name;                 // column 4, empty when absent
   std::vector<std::string> fields;  // every column as it stands
   std::int64_t line = 0;            // line number in the file; of bigBed the number of the interval
+  bool is_text = true;              // else of bigBed, whose intervals have no lines
 };
+
+// For errors: "line 7"; of bigBed "chr1:101-200", first and last base.
+std::string place_of(const BedRecord& record);
 
 // Reads record by record. Empty lines and lines starting with "#", "track" or "browser" are skipped; CRLF is
 // accepted; columns are separated by tabs, or by blanks in a line without tabs. InputError with the line
 // number: fewer than three columns, positions that are not integers, begin >= end. ReadError: cannot be
 // opened or read. A regular file with the signature of bigBed is read as that: the same columns, chromosome
-// by chromosome, without header lines.
+// by chromosome, without header lines. InputError for files with the signature of something else.
 class BedReader {
  public:
   explicit BedReader(std::string path);  // "-": standard input
@@ -35,6 +39,8 @@ class BedReader {
   std::optional<std::int64_t> bin_size() const;
   // The options of these header lines.
   const std::map<std::string, std::string>& options() const { return options_; }
+  // Bases of the chromosomes that a bigBed file lists; of text, which does not say, nothing.
+  std::map<std::string, std::int64_t> lengths() const;
 
  private:
   void next_of_bigbed(const BigBedInterval& interval, BedRecord& record);

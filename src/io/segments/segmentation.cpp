@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <set>
 #include <string_view>
 #include <unordered_map>
 
@@ -57,6 +56,7 @@ class SegmentationReader {
     BedReader reader(found_.path);
     BedRecord record;
     while (reader.next(record)) add(record);
+    found_.lengths = reader.lengths();
     found_.options = reader.options();
     if (found_.chromosomes.empty())
       throw InputError({found_.path, "", "has no segments", "give a BED file with labels in column 4"});
@@ -66,14 +66,14 @@ class SegmentationReader {
 
  private:
   [[noreturn]] void fail(const BedRecord& record, const std::string& what, const std::string& advice) const {
-    throw InputError({found_.path, "line " + std::to_string(record.line), what, advice});
+    throw InputError({found_.path, place_of(record), what, advice});
   }
 
   void add(const BedRecord& record) {
     if (record.name.empty())
       fail(record, "the segment has no label", "give a BED file with labels in column 4");
     if (found_.chromosomes.empty() || record.chromosome != found_.chromosomes.back().name) {
-      if (!seen_.insert(record.chromosome).second)
+      if (!found_.places.emplace(record.chromosome, found_.chromosomes.size()).second)
         fail(record, "segments of " + in_quotes(record.chromosome) + " are in two places of the file",
              "sort it by chromosome and position");
       found_.chromosomes.push_back({record.chromosome, {}});
@@ -88,27 +88,32 @@ class SegmentationReader {
     Label& known = found_.labels[label->second];
     if (!known.color && record.fields.size() >= 9) known.color = parse_item_color(record.fields[8]);
     const float score = record.fields.size() >= 5 ? parse_score(record.fields[4]) : -1;
-    segments.push_back(
-        {record.begin, record.end, label->second, static_cast<std::uint32_t>(record.line), score});
+    segments.push_back({record.begin, record.end, label->second,
+                        record.is_text ? static_cast<std::uint32_t>(record.line) : 0, score});
   }
 
   SegmentationFile found_;
-  std::set<std::string> seen_;
   std::unordered_map<std::string, std::uint32_t> index_;
 };
 
 }  // namespace
 
 const SegmentedChromosome* SegmentationFile::find(const std::string& chromosome) const {
-  const auto found = std::ranges::find(chromosomes, chromosome, &SegmentedChromosome::name);
-  return found == chromosomes.end() ? nullptr : &*found;
+  const auto found = places.find(chromosome);
+  return found == places.end() ? nullptr : &chromosomes[found->second];
 }
 
-std::uint32_t SegmentationFile::first_line(std::size_t label) const {
+std::string SegmentationFile::place_of(const SegmentedChromosome& chromosome,
+                                       const LabelledSegment& segment) const {
+  if (segment.line > 0) return "line " + std::to_string(segment.line);
+  return chromosome.name + ":" + std::to_string(segment.begin + 1) + "-" + std::to_string(segment.end);
+}
+
+std::string SegmentationFile::first_place(std::size_t label) const {
   for (const SegmentedChromosome& chromosome : chromosomes)
     for (const LabelledSegment& segment : chromosome.segments)
-      if (segment.label == label) return segment.line;
-  return 0;
+      if (segment.label == label) return place_of(chromosome, segment);
+  return {};
 }
 
 std::int64_t SegmentationFile::bases() const {

@@ -9,7 +9,7 @@
 namespace semicrf {
 namespace {
 
-constexpr std::int64_t kBigWigZoomBins = 10;  // of a record of the finest zoom level
+constexpr std::int64_t kBigWigZoomBins = 16;  // of a record of the finest zoom level
 
 // Values are those that bedGraph would print, and runs of equal ones are one interval.
 class BigWigSink : public OutputSink {

@@ -1,6 +1,7 @@
 #include "report/data/basis.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/error.h"
 #include "core/text.h"
@@ -77,20 +78,23 @@ void list_parts(ReportBasis& basis) {
 void check_places(const ReportBasis& basis) {
   const std::string& path = basis.segmentation.path;
   std::vector<Chromosome> known;
-  for (const Part& part : basis.parts)
+  std::map<std::string, std::int64_t> ends;  // bases of the tracks, by chromosome
+  for (const Part& part : basis.parts) {
     if (known.empty() || known.back().name != part.chromosome) known.push_back({part.chromosome, 1});
+    std::int64_t& end = ends.emplace(part.chromosome, 0).first->second;
+    end = std::max(end, part.origin + part.length);
+  }
   for (const SegmentedChromosome& chromosome : basis.segmentation.chromosomes) {
-    std::int64_t end = -1;
-    for (const Part& part : basis.parts)
-      if (part.chromosome == chromosome.name) end = std::max(end, part.origin + part.length);
+    const auto found = ends.find(chromosome.name);
+    const std::int64_t end = found == ends.end() ? -1 : found->second;
     const LabelledSegment& last = chromosome.segments.back();
     if (end < 0)
-      throw InputError({path, "line " + std::to_string(chromosome.segments.front().line),
+      throw InputError({path, basis.segmentation.place_of(chromosome, chromosome.segments.front()),
                         "there are segments on " + in_quotes(chromosome.name) + ", and the tracks have " +
                             chromosome_names(known),
                         "give the segments and the tracks of one genome; names must match exactly"});
     if (last.end > end)
-      throw InputError({path, "line " + std::to_string(last.line),
+      throw InputError({path, basis.segmentation.place_of(chromosome, last),
                         "the segment ends at " + std::to_string(last.end) + ", and " +
                             in_quotes(chromosome.name) + " of the tracks at " + std::to_string(end),
                         "give the segments and the tracks of one genome"});

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "core/error.h"
 #include "core/units.h"
@@ -20,14 +21,14 @@ class Reading {
   BinValues read() {
     BedGraphReader reader(path_);
     BedGraphRecord record;
+    std::map<std::string, std::vector<std::size_t>> parts_of;
+    for (std::size_t i = 0; i < basis_.parts.size(); ++i) parts_of[basis_.parts[i].chromosome].push_back(i);
     std::vector<std::size_t> parts;  // of the chromosome
     while (reader.next(record)) {
       if (chromosomes_.empty()) check_header(reader);
       if (chromosomes_.empty() || chromosomes_.back().name != record.chromosome) {
         chromosomes_.push_back({record.chromosome, 1});
-        parts.clear();
-        for (std::size_t i = 0; i < basis_.parts.size(); ++i)
-          if (basis_.parts[i].chromosome == record.chromosome) parts.push_back(i);
+        parts = parts_of[record.chromosome];
       }
       if (!(record.value >= 0 && record.value <= 1))
         throw InputError(

@@ -7,13 +7,13 @@
 #include "draw/reliability_picture.h"
 #include "draw/text_width.h"
 #include "report/sections/charts.h"
+#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {
 namespace {
 
 constexpr std::size_t kMostParts = 25;  // that are drawn
-constexpr std::size_t kMostPanels = 30;
 
 // What a figure of histograms by label counts.
 struct Kind {
@@ -28,7 +28,6 @@ Figure probability_figure(const ReportBasis& basis, const std::vector<Probabilit
   figure.reading = kind.reading;
   figure.table.names = {"label", "from", "to", kind.things, "share", "mean"};
   std::vector<const ProbabilityClasses*> panels;
-  std::vector<std::size_t> of_label;
   ProbabilityClasses all;
   for (const ProbabilityClasses& one : labels) {
     for (std::size_t i = 0; i < kProbabilityClasses; ++i) all.counts[i] += one.counts[i];
@@ -38,6 +37,8 @@ Figure probability_figure(const ReportBasis& basis, const std::vector<Probabilit
   if (labels.size() > 1) panels.push_back(&all);
   for (const ProbabilityClasses& one : labels)
     if (one.total > 0) panels.push_back(&one);
+  const std::vector<std::size_t> drawn = drawn_labels(basis, kMostPanels);
+  figure.reading += undrawn_labels(basis, kMostPanels);
   double top = 0;
   for (const ProbabilityClasses* one : panels)
     for (const double count : one->counts) top = std::max(top, count / one->total);
@@ -64,7 +65,8 @@ Figure probability_figure(const ReportBasis& basis, const std::vector<Probabilit
                                    number_cell(one->mean())});
     }
     for (const double tick : {0.0, 0.25, 0.5, 0.75, 1.0}) panel.ticks.push_back({tick, short_number(tick)});
-    if (figure.panels.size() < kMostPanels) figure.panels.push_back(draw_histogram(panel));
+    if (!is_label || std::ranges::find(drawn, c) != drawn.end())
+      figure.panels.push_back(draw_histogram(panel));
   }
   return figure;
 }

@@ -1,6 +1,7 @@
 // How much more often labels lie on annotation than chance would have it.
 #include "draw/heat_map.h"
 #include "draw/number_text.h"
+#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {
@@ -44,6 +45,11 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
                                    number_cell(overlap.fold())});
     }
   }
+  keep_cells(map, drawn_labels(basis, kMostRows),
+             largest(std::vector<double>(annotations.size()), kMostTracks));
+  figure.reading += undrawn_labels(basis, kMostRows);
+  if (annotations.size() > kMostTracks)
+    figure.reading += " Of the annotations the first " + std::to_string(kMostTracks) + " are drawn.";
   figure.panels = {draw_heat_map(map)};
   section.blocks.push_back(std::move(figure));
   return section;

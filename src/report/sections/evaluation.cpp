@@ -1,7 +1,10 @@
 // The segmentation against a true one.
+#include <algorithm>
+
 #include "core/units.h"
 #include "draw/heat_map.h"
 #include "draw/number_text.h"
+#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {
@@ -77,15 +80,21 @@ Figure confusion_figure(const EvalReport& report) {
   map.scale = HeatScale::kCommon;
   figure.table.names = {"truth", "called", "bases", "share"};
   const std::size_t columns = evaluation.num_labels() + 1;
+  std::vector<double> truth, called;  // bases of the rows and of the columns
   const auto is_shown = [&](std::size_t j) {
     return j < evaluation.num_labels() ? evaluation.labels[j].bases.predicted > 0 : evaluation.missing() > 0;
   };
   for (std::size_t j = 0; j < columns; ++j)
-    if (is_shown(j)) map.columns.push_back(j < evaluation.num_labels() ? report.labels[j] : "(none)");
+    if (is_shown(j)) {
+      map.columns.push_back(j < evaluation.num_labels() ? report.labels[j] : "(none)");
+      called.push_back(static_cast<double>(j < evaluation.num_labels() ? evaluation.labels[j].bases.predicted
+                                                                       : evaluation.missing()));
+    }
   for (std::size_t i = 0; i < evaluation.num_labels(); ++i) {
     const std::int64_t all = evaluation.labels[i].bases.truth;
     if (all == 0) continue;
     map.rows.push_back(report.labels[i]);
+    truth.push_back(static_cast<double>(all));
     for (std::size_t j = 0; j < columns; ++j) {
       if (!is_shown(j)) continue;
       const std::int64_t bases = evaluation.confusion[i * columns + j];
@@ -95,6 +104,10 @@ Figure confusion_figure(const EvalReport& report) {
                                    count_cell(bases), share_cell(map.values.back())});
     }
   }
+  if (std::max(truth.size(), called.size()) > kMostRows)
+    figure.reading += " Of many labels the " + std::to_string(kMostRows) + " with most " + units().many +
+                      " are drawn; the table has all.";
+  keep_cells(map, largest(truth, kMostRows), largest(called, kMostRows));
   figure.panels = {draw_heat_map(map)};
   return figure;
 }
@@ -111,7 +124,8 @@ Section evaluation_section(const std::optional<EvalReport>& evaluation) {
     return section;
   }
   section.blocks.push_back(
-      Paragraph{"Against " + evaluation->truth->file + ", on the " + amount(evaluation->bases) +
+      Paragraph{"Against " + evaluation->truth->file + ", on the " + count_text(evaluation->bases) + " " +
+                units().many +
                 " that it labels. Precision is the share of what was called that is true, recall the share "
                 "of what is true that "
                 "was called, F1 their harmonic mean. docs/evaluation.md defines every number."});

@@ -7,13 +7,12 @@
 #include "draw/number_text.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"
+#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 #include "report/sections/transition_map.h"
 
 namespace semicrf {
 namespace {
-
-constexpr std::size_t kMostPanels = 30;
 
 TableBlock label_table(const ReportBasis& basis) {
   TableBlock block{"labels", "Labels", {}};
@@ -83,26 +82,13 @@ Figure share_figure(const ReportBasis& basis) {
   return figure;
 }
 
-// Labels with segments, those with most bases where there are too many.
-std::vector<std::size_t> shown_labels(const ReportBasis& basis) {
-  std::vector<std::size_t> shown;
-  for (std::size_t c = 0; c < basis.labels.size(); ++c)
-    if (basis.labels[c].counts.segments > 0) shown.push_back(c);
-  if (shown.size() <= kMostPanels) return shown;
-  std::ranges::stable_sort(shown, [&](std::size_t a, std::size_t b) {
-    return basis.labels[a].counts.bases > basis.labels[b].counts.bases;
-  });
-  shown.resize(kMostPanels);
-  std::ranges::sort(shown);
-  return shown;
-}
-
 Histogram duration_panel(const ReportBasis& basis, const DurationCounts& counts, std::size_t c) {
   Histogram panel;
   const double bin = static_cast<double>(basis.bin_size());
   panel.title = basis.label(c);
   panel.color = basis.colors[c];
-  panel.subtitle = count_text(basis.labels[c].counts.segments) + " segments, median " +
+  panel.subtitle = count_text(basis.labels[c].counts.segments) +
+                   (basis.labels[c].counts.segments == 1 ? " segment, median " : " segments, median ") +
                    bases_text(static_cast<double>(basis.labels[c].counts.length->median));
   for (const long long edge : counts.edges) panel.edges.push_back(static_cast<double>(edge) * bin);
   panel.x = {panel.edges.front(), panel.edges.back(), 0, 1, counts.grows};
@@ -141,7 +127,8 @@ Figure duration_figure(const ReportBasis& basis) {
   if (!counts.note.empty()) figure.reading += " " + counts.note;
   figure.table.names = {"label", "from", "to", "segments", "share", "model"};
   double top = 0;
-  const std::vector<std::size_t> shown = shown_labels(basis);
+  std::vector<std::size_t> shown = drawn_labels(basis, kMostPanels);
+  std::erase_if(shown, [&](std::size_t c) { return basis.labels[c].counts.segments == 0; });
   for (const std::size_t c : shown)
     for (std::size_t i = 0; i < counts.classes(); ++i)
       top = std::max({top, counts.share(c, i), counts.law[c].empty() ? 0 : counts.law[c][i]});
@@ -157,9 +144,7 @@ Figure duration_figure(const ReportBasis& basis) {
     panel.top = nice_ceiling(top);
     figure.panels.push_back(draw_histogram(panel));
   }
-  if (shown.size() == kMostPanels)
-    figure.reading +=
-        " Of many labels the " + std::to_string(kMostPanels) + " with most " + units().many + " are drawn.";
+  figure.reading += undrawn_labels(basis, kMostPanels);
   return figure;
 }
 

@@ -7,6 +7,7 @@
 #include "draw/text_width.h"
 #include "eval/stretches.h"
 #include "report/sections/charts.h"
+#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {
@@ -50,9 +51,14 @@ class LocusPicture {
  public:
   LocusPicture(const ReportBasis& basis, const Locus& locus, const LociInputs& inputs,
                const std::vector<Range>& ranges)
-      : basis_(basis), locus_(locus), inputs_(inputs), ranges_(ranges), part_(basis.parts[locus.part]) {
+      : basis_(basis),
+        locus_(locus),
+        inputs_(inputs),
+        ranges_(ranges),
+        part_(basis.parts[locus.part]),
+        drawn_(drawn_tracks(basis, locus.tracks.size())) {
     double names = text_width("boundary");
-    for (const std::string& track : basis.tracks) names = std::max(names, text_width(track));
+    for (const std::size_t f : drawn_) names = std::max(names, text_width(basis.tracks[f]));
     for (const Annotation& annotation : inputs.annotations)
       names = std::max(names, text_width(annotation.name));
     left_ = std::min(names, kMostName) + 46;
@@ -62,7 +68,7 @@ class LocusPicture {
 
   Drawing drawing(const std::string& title) {
     ruler();
-    for (std::size_t f = 0; f < locus_.tracks.size(); ++f) track(f);
+    for (const std::size_t f : drawn_) track(f);
     y_ += 4;
     segments("segments", part_.segments,
              [&](int label) { return basis_.label(static_cast<std::size_t>(label)); });
@@ -255,6 +261,7 @@ class LocusPicture {
   const LociInputs& inputs_;
   const std::vector<Range>& ranges_;
   const Part& part_;
+  std::vector<std::size_t> drawn_;  // tracks
   double left_ = 0, y_ = 0;
   Scale x_;
   Canvas canvas_;
@@ -314,12 +321,15 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
           ? "The regions that were named."
           : "Chosen by rules that depend on the files alone: two windows whose shares of labels are most "
             "like those of the whole, those with the least certain boundaries, the one with most segments, "
-            "the longest segment, and the longest one of the rarest label; -r and -L show others.";
+            "with a truth the one with most bases that differ from it, the longest segment, and the longest "
+            "one "
+            "of the rarest label; -r and -L show others.";
   intro +=
       " Each track has one scale in all pictures, which leaves out the most extreme hundredth; where several "
       "bins share a column, tracks and label "
       "probabilities are their mean, the boundary probability is the largest.";
   if (!inputs.truth.empty()) intro += " Grey in the row of the truth: labels that the model does not have.";
+  if (basis.inputs) intro += undrawn_tracks(basis, basis.tracks.size());
   section.blocks.push_back(Paragraph{intro});
   if (!basis.inputs)
     section.blocks.push_back(

@@ -6,6 +6,7 @@
 #include "draw/heat_map.h"
 #include "draw/number_text.h"
 #include "model/scores/centering.h"
+#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 #include "report/sections/transition_map.h"
 
@@ -77,6 +78,8 @@ Figure weight_figure(const ReportBasis& basis) {
           {text_cell(basis.label(c)), text_cell(model.tracks[f].name), number_cell(map.values.back())});
     }
   }
+  keep_cells(map, drawn_labels(basis, kMostRows), drawn_tracks(basis, model.tracks.size()));
+  figure.reading += undrawn_labels(basis, kMostRows) + undrawn_tracks(basis, model.tracks.size());
   figure.panels = {draw_heat_map(map)};
   return figure;
 }
@@ -130,10 +133,11 @@ Figure boundary_figure(const ReportBasis& basis) {
     maps.push_back(boundary_map(basis, c, figure.table));
     for (const std::optional<double>& value : maps.back().values) most = std::max(most, std::fabs(*value));
   }
-  for (HeatMap& map : maps) {
-    map.largest = most > 0 ? most : 1;
-    figure.panels.push_back(draw_heat_map(map));
+  for (const std::size_t c : drawn_labels(basis, kMostPanels)) {
+    maps[c].largest = most > 0 ? most : 1;
+    figure.panels.push_back(draw_heat_map(maps[c]));
   }
+  figure.reading += undrawn_labels(basis, kMostPanels);
   return figure;
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "draw/heat_map.h"
+#include "report/sections/drawn.h"
 #include "report/sections/sections.h"
 
 namespace semicrf {
@@ -45,6 +46,8 @@ Section signal_section(const ReportBasis& basis, const std::optional<Signal>& si
     }
   }
   map.scale = below_zero ? HeatScale::kSignedColumn : HeatScale::kColumn;
+  keep_cells(map, drawn_labels(basis, kMostRows), drawn_tracks(basis, signal->tracks));
+  figure.reading += undrawn_labels(basis, kMostRows) + undrawn_tracks(basis, signal->tracks);
   figure.panels = {draw_heat_map(map)};
   section.blocks.push_back(std::move(figure));
   return section;

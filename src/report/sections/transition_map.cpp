@@ -1,5 +1,7 @@
 #include "report/sections/transition_map.h"
 
+#include "report/sections/drawn.h"
+
 namespace semicrf {
 
 Figure transition_figure(const ReportBasis& basis, const TransitionMap& map,
@@ -28,6 +30,9 @@ Figure transition_figure(const ReportBasis& basis, const TransitionMap& map,
       row.insert(row.end(), one.cells.begin(), one.cells.end());
     }
   }
+  const std::vector<std::size_t> drawn = drawn_labels(basis, kMostRows);
+  keep_cells(picture, drawn, drawn);
+  figure.reading += undrawn_labels(basis, kMostRows);
   figure.panels = {draw_heat_map(picture)};
   return figure;
 }

@@ -1,0 +1,30 @@
+// What is drawn where there are many labels or tracks: a picture that nobody can read helps nobody. Tables
+// have all.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "report/data/basis.h"
+
+namespace semicrf {
+
+inline constexpr std::size_t kMostPanels = 30;  // of a figure with a panel by label
+inline constexpr std::size_t kMostRows = 100;   // of a heat map with a row by label
+inline constexpr std::size_t kMostTracks = 40;
+
+// The places of the `most` largest of these, in their order; of equals the first.
+std::vector<std::size_t> largest(const std::vector<double>& sizes, std::size_t most);
+
+// The labels with most bases, in the order of the model.
+std::vector<std::size_t> drawn_labels(const ReportBasis& basis, std::size_t most);
+// Of `tracks` tracks: the first ones; or, where they are scores of labels, those of the labels with most
+// bases.
+std::vector<std::size_t> drawn_tracks(const ReportBasis& basis, std::size_t tracks);
+
+// Says so behind the text of a figure; nothing where all are drawn.
+std::string undrawn_labels(const ReportBasis& basis, std::size_t most);
+std::string undrawn_tracks(const ReportBasis& basis, std::size_t tracks);
+
+}  // namespace semicrf
