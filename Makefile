@@ -102,7 +102,7 @@ PAPER := build/paper
 lab: packages
 	@cmake/install_packages.sh apt-packages-lab.txt || true
 	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),$(shell { $(HAS_GPU); } && echo AUTO || echo OFF))
-	cmake --build --preset lab --parallel $(JOBS) --target semicrf-lab semicrf
+	cmake --build --preset lab --parallel $(JOBS) --target lab
 
 paper: lab
 	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER) --full
