@@ -13,6 +13,8 @@ import math
 
 import numpy
 
+import models
+
 PRIOR, ROUNDS, STARTS = 0.5, 100, 3  # as in segment_law.cpp: of every entry, shared by the ranks; of the fit
 
 
@@ -117,8 +119,8 @@ def gain_of(usual, law, steps):
     return {"law_gain": float(gain.mean()), "law_gain_se": float(gain.std() / math.sqrt(len(gain)))}
 
 
-def experiment(program, folder, corpus, models, iterations, base="semi.json", ranks=(1, 2, 3)):
-    """Rows by rank: the base model trained on with R copies of each label, emissions held; judged as `models` judges all."""
+def experiment(program, folder, corpus, iterations, base="semi.json", ranks=(1, 2)):
+    """Rows by rank: the base model trained on with R copies of each label, emissions held; judged as all models are."""
     model = json.loads((program.folder / base).read_text())
     labels = [label["name"] for label in model["labels"]]
     parts = corpus["parts"]
@@ -131,6 +133,7 @@ def experiment(program, folder, corpus, models, iterations, base="semi.json", ra
         (program.folder / "start.json").write_text(json.dumps(expanded(model, usual, law)))
         rename(folder / "fit.bed", program.folder / "copies.bed", rank, clearest(law, steps))
         done = models.train_on(program, folder, development, "start.json", "copies.bed", iterations, "rank.json")
-        rows.append({"rank": rank, **gain_of(usual, law, judged), **done,
+        sentences = len(parts["test"])
+        rows.append({"rank": rank, "segments_per_sentence": (len(judged) + sentences) / sentences, **gain_of(usual, law, judged), **done,
                      **models.judge(program, folder, "rank.json", copies=lambda name: copies_of(name, rank))})
     return rows
