@@ -42,9 +42,9 @@ def write_known(truth, path, copies):
 
 def without_copies(path):
     """Takes the number of the copy (label_1) from the labels of a BED file."""
-    lines = [line.split("\t") for line in path.read_text().splitlines(keepends=True)]
-    path.write_text("".join("\t".join(row[:3] + [row[3].partition("_")[0]] + row[4:]) if len(row) > 4 else "\t".join(row)
-                            for row in lines))
+    rows = [line.split("\t") for line in path.read_text().splitlines()]
+    path.write_text("".join("\t".join(row[:3] + [row[3].partition("_")[0]] + row[4:]) + "\n" if len(row) > 3 else row[0] + "\n"
+                            for row in rows))
 
 
 def judge(program, folder, model="model.json", copies=lambda label: [label]):

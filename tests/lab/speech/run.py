@@ -166,7 +166,7 @@ def main():
                 progress("corpus %(seed)d, %(model)s: PER %(per).3f, boundary F1 %(boundary_f1).3f, segment F1 "
                          "%(segment_f1).3f, H_bdy %(h_bdy).3f, %(train_cpu_s_per_iteration).2f s/iteration" % row)
                 write_table(options.out / "speech_runs.tsv", RUN_COLUMNS, runs)
-            for row in ranks.experiment(program, folder, corpus, iterations // 2):
+            for row in ranks.experiment(program, folder, corpus, iterations // 4):
                 rank_rows.append({"seed": seed, **row})
                 progress("corpus %(seed)d, rank %(rank)d: law %(law_gain)+.3f nats, PER %(per).3f, boundary F1 %(boundary_f1).3f, "
                          "NLL %(nll_per_sentence).2f" % rank_rows[-1])
