@@ -43,7 +43,7 @@ def lines(title, x_name, y_name, series, log_x=False, log_y=False):
     return picture.text_of_file()
 
 
-def bars(title, x_name, groups, written="%.3g"):
+def bars(title, x_name, groups):
     """`groups`: [(name, [(row, value > 0)])], a colour each; a bar per row and group on a logarithmic axis."""
     rows = list(dict.fromkeys(row for _, values in groups for row, _ in values))
     numbers = [value for _, values in groups for _, value in values]
@@ -59,7 +59,7 @@ def bars(title, x_name, groups, written="%.3g"):
         for row, value in values:
             y = top + step * rows.index(row) + gap / 2 + thick * n
             picture.rectangle(left, y, width * math.log10(value / low), thick - 2, COLORS[n])
-            picture.text(left + width * math.log10(value / low) + 4, y + thick - 3, written % value, size=9)
+            picture.text(left + width * math.log10(value / low) + 4, y + thick - 3, "%.3g" % value if value < 1000 else "{:,.0f}".format(value), size=9)
     for at, row in enumerate(rows):
         picture.text(left - 6, top + step * at + step / 2 + 4, row, "end")
     power = low

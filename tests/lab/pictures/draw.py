@@ -131,7 +131,7 @@ def frontier(folder):
     for limit in sorted({row["limit_mib"] for row in rows}):
         here = [row for row in rows if row["limit_mib"] == limit and row["largest_K"] > 0]
         pictures["frontier_D_%dMiB" % limit] = chart.lines(
-            "D, F: largest n within %d MiB (K <= T, C = 3)" % limit, "T", "n = (K+1) C",
+            "D, F: largest n within %s (K <= T, C = 3)" % ("%d MiB" % limit if limit < 1024 else "%d GiB" % (limit / 1024)), "T", "n = (K+1) C",
             grouped(here, "method", "T", "largest_n"), log_x=True, log_y=True)
     rows = table(folder, "frontier_long")
     if rows:
