@@ -33,7 +33,7 @@ packages:
 	@cmake/install_packages.sh
 
 build: packages
-	$(CONFIGURE) -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),AUTO)
+	$(CONFIGURE) -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),AUTO) $(WITH_LAB)
 	cmake --build --preset release --parallel $(JOBS)
 
 # With sanitizers: the unit tests and, where clang++ is installed (apt-packages-fuzz.txt), the readers under its fuzzer.
@@ -87,6 +87,8 @@ demo: demo-program
 	@echo
 	@echo 'All of it on one page, to open in a browser: $(DEMO_OUT)/report.html'
 
+# The tests make every table of docs/paper.md in its small form, too.
+test: WITH_LAB := -DSEMICRF_LAB=ON
 # All suites run, whatever the first one says; the full suite comes last, so its summary ends the output.
 test: build build-sanitized
 	@status=0; \
@@ -102,7 +104,7 @@ PAPER := build/paper
 lab: packages
 	@cmake/install_packages.sh apt-packages-lab.txt || true
 	cmake --preset lab -DSEMICRF_CUDA=$(or $(SEMICRF_CUDA),$(shell { $(HAS_GPU); } && echo AUTO || echo OFF))
-	cmake --build --preset lab --parallel $(JOBS) --target semicrf-lab semicrf
+	cmake --build --preset lab --parallel $(JOBS) --target lab
 
 paper: lab
 	python3 -B tests/lab/paper.py --program build/lab/bin/semicrf-lab --out $(PAPER) --full

@@ -11,12 +11,12 @@ namespace {
 
 class BackwardPass {
  public:
-  BackwardPass(const ChainModel& model, const ReferenceScores& scores)
+  BackwardPass(const ReferenceModel& model, const ReferenceScores& scores)
       : model_(model), scores_(scores), labels_(static_cast<std::size_t>(model.num_labels)) {
     const auto length = static_cast<std::size_t>(scores.length());
     out_.level.assign(length + 1, 0.0);
     out_.beta.assign((length + 1) * labels_, 0.0);
-    out_.delta.assign(length * labels_, kNegativeInfinity);
+    if (!model.by_duration()) out_.delta.assign(length * labels_, kNegativeInfinity);
     if (model.has_tail()) out_.tail.assign((length + 1) * labels_, kNegativeInfinity);
   }
 
@@ -34,11 +34,22 @@ class BackwardPass {
     return static_cast<std::size_t>(t) * labels_ + static_cast<std::size_t>(c);
   }
 
-  // delta_t(c) = LSE_k( content + Pe[t+k-1,c] + beta_{t+k}(c) + B[k,c] ), the tail being one more term;
-  // beta_t(c') = LSE_c( T[c',c] + Ps[t,c] + delta_t(c) )
   void start_segments_at(std::int64_t t) {
     const double level = out_.level[static_cast<std::size_t>(t + 1)] + scores_.typical_step(t);
     double top = kNegativeInfinity;
+    if (model_.by_duration())
+      beta_by_duration(t, level, top);
+    else
+      beta(t, level, top);
+    if (model_.has_tail()) {
+      for (int c = 0; c < model_.num_labels; ++c) out_.tail[index(t, c)] = tail(t, c, level);
+    }
+    set_level(t, level, top == kNegativeInfinity ? 0.0 : std::rint(top));
+  }
+
+  // delta_t(c) = LSE_k( content + Pe[t+k-1,c] + beta_{t+k}(c) + B[k,c] ), the tail being one more term;
+  // beta_t(c') = LSE_c( T[c',c] + Ps[t,c] + delta_t(c) )
+  void beta(std::int64_t t, double level, double& top) {
     for (int c = 0; c < model_.num_labels; ++c) out_.delta[index(t, c)] = delta(t, c, level, top);
     for (int from = 0; from < model_.num_labels; ++from) {
       terms_.clear();
@@ -48,10 +59,26 @@ class BackwardPass {
       out_.beta[index(t, from)] = combine(terms_, Semiring::kLog);
       top = std::max(top, out_.beta[index(t, from)]);
     }
-    if (model_.has_tail()) {
-      for (int c = 0; c < model_.num_labels; ++c) out_.tail[index(t, c)] = tail(t, c, level);
+  }
+
+  // beta_t(c') = LSE_c( Ps[t,c] + LSE_k( T_k[c',c] + B[k,c] + content + Pe[t+k-1,c] + beta_{t+k}(c) ) )
+  void beta_by_duration(std::int64_t t, double level, double& top) {
+    std::vector<std::vector<double>> after(labels_);  // of label c, element k-1
+    for (int c = 0; c < model_.num_labels; ++c)
+      for_each_duration(model_, scores_, out_, t, c, level, [&](std::int64_t, double score) {
+        after[static_cast<std::size_t>(c)].push_back(score + scores_.start(t, c));
+        top = std::max(top, score);
+      });
+    for (int from = 0; from < model_.num_labels; ++from) {
+      terms_.clear();
+      for (int c = 0; c < model_.num_labels; ++c) {
+        std::int64_t k = 0;
+        for (const double score : after[static_cast<std::size_t>(c)])
+          terms_.push_back(model_.transition_into(++k, from, c) + score);
+      }
+      out_.beta[index(t, from)] = combine(terms_, Semiring::kLog);
+      top = std::max(top, out_.beta[index(t, from)]);
     }
-    set_level(t, level, top == kNegativeInfinity ? 0.0 : std::rint(top));
   }
 
   // Raises `top` to the largest message of an open segment.
@@ -82,13 +109,13 @@ class BackwardPass {
   void set_level(std::int64_t t, double level, double rise) {
     out_.level[static_cast<std::size_t>(t)] = level + rise;
     for (int c = 0; c < model_.num_labels; ++c) {
-      out_.delta[index(t, c)] -= rise;
+      if (!model_.by_duration()) out_.delta[index(t, c)] -= rise;
       out_.beta[index(t, c)] -= rise;
       if (model_.has_tail()) out_.tail[index(t, c)] -= rise;
     }
   }
 
-  const ChainModel& model_;
+  const ReferenceModel& model_;
   const ReferenceScores& scores_;
   const std::size_t labels_;
   BackwardMessages out_;
@@ -97,11 +124,11 @@ class BackwardPass {
 
 }  // namespace
 
-BackwardMessages backward(const ChainModel& model, const ReferenceScores& scores) {
+BackwardMessages backward(const ReferenceModel& model, const ReferenceScores& scores) {
   return BackwardPass(model, scores).run();
 }
 
-BoundaryState backward_state(const ChainModel& model, const ReferenceScores& scores,
+BoundaryState backward_state(const ReferenceModel& model, const ReferenceScores& scores,
                              const BackwardMessages& messages, std::int64_t t) {
   const auto labels = static_cast<std::size_t>(model.num_labels);
   BoundaryState state;

@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "core/chain_model.h"
 #include "engine/engine.h"
 #include "reference/backward.h"
 #include "reference/forward.h"
+#include "reference/reference_model.h"
 #include "reference/reference_scores.h"
 
 namespace semicrf {
@@ -21,8 +21,9 @@ struct LogPartition {
 
 class CountsPass {
  public:
-  // Brings the arrays of `counts` to their shapes, with zeros where they were empty.
-  CountsPass(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
+  // Brings the arrays of `counts` to their shapes, with zeros where they were empty; `transition` to (K, C,
+  // C) where transitions depend on the duration.
+  CountsPass(const ReferenceModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
              const BackwardMessages& backward, ExpectedCounts& counts);
 
   // Adds the segments that start at position t, the transitions into them, and the tails that cover t.
@@ -33,10 +34,11 @@ class CountsPass {
     return static_cast<std::size_t>(t) * labels_ + static_cast<std::size_t>(c);
   }
   void add_transitions(std::int64_t t, double shift);
+  void add_transitions_by_duration(std::int64_t t, double shift);
   void add_durations(std::int64_t t, double shift);
   void add_tails(std::int64_t t, const LogPartition& log_partition);
 
-  const ChainModel& model_;
+  const ReferenceModel& model_;
   const ReferenceScores& scores_;
   const ForwardMessages& forward_;
   const BackwardMessages& backward_;

@@ -9,7 +9,7 @@ namespace {
 
 class ForwardPass {
  public:
-  ForwardPass(const ChainModel& model, const ReferenceScores& scores, Semiring semiring)
+  ForwardPass(const ReferenceModel& model, const ReferenceScores& scores, Semiring semiring)
       : model_(model),
         scores_(scores),
         semiring_(semiring),
@@ -17,33 +17,25 @@ class ForwardPass {
     const auto length = static_cast<std::size_t>(scores.length());
     out_.level.assign(length + 1, 0.0);
     out_.alpha.assign((length + 1) * labels_, 0.0);
-    out_.gamma.assign(length * labels_, kNegativeInfinity);
+    out_.semiring = semiring;
+    if (!model.by_duration()) out_.gamma.assign(length * labels_, kNegativeInfinity);
     if (model.has_tail()) out_.tail.assign((length + 1) * labels_, kNegativeInfinity);
   }
 
   ForwardMessages run() {
     for (std::int64_t t = 0; t <= scores_.length(); ++t) {
       if (t > 0) end_segments_at(t);
-      if (t < scores_.length()) start_segments_at(t);
+      if (t < scores_.length() && !model_.by_duration()) start_segments_at(t);
     }
     return std::move(out_);
   }
 
  private:
-  // gamma_t(c) = LSE_{c'}( alpha_t(c') + T[c',c] ) + Ps[t,c]
+  // gamma_t(c), the same for every duration
   void start_segments_at(std::int64_t t) {
     const std::size_t row = static_cast<std::size_t>(t) * labels_;
-    for (int c = 0; c < model_.num_labels; ++c) {
-      double before = 0;
-      if (t > 0 || model_.initial == InitialTerm::kUniform) {
-        terms_.clear();
-        for (int from = 0; from < model_.num_labels; ++from) {
-          terms_.push_back(out_.alpha[row + static_cast<std::size_t>(from)] + model_.transition_at(from, c));
-        }
-        before = combine(terms_, semiring_);
-      }
-      out_.gamma[row + static_cast<std::size_t>(c)] = before + scores_.start(t, c);
-    }
+    for (int c = 0; c < model_.num_labels; ++c)
+      out_.gamma[row + static_cast<std::size_t>(c)] = sum_of_sources(model_, scores_, out_, t, c, 1);
   }
 
   // alpha_t(c) = Pe[t-1,c] + LSE_k( gamma_{t-k}(c) + content + B[k,c] ), the tail being one more term
@@ -56,15 +48,14 @@ class ForwardPass {
       const std::size_t entry = now * labels_ + static_cast<std::size_t>(c);
       double opened = kNegativeInfinity;
       terms_.clear();
-      for_each_open_segment(scores_, out_, model_.num_labels, t, c, longest, level,
-                            [&](std::int64_t k, double open) {
-                              top = std::max(top, open);
-                              if (k <= model_.max_duration) {
-                                terms_.push_back(open + model_.duration_score(k, c));
-                              } else {
-                                opened = open;
-                              }
-                            });
+      for_each_open_segment(model_, scores_, out_, t, c, longest, level, [&](std::int64_t k, double open) {
+        top = std::max(top, open);
+        if (k <= model_.max_duration) {
+          terms_.push_back(open + model_.duration_score(k, c));
+        } else {
+          opened = open;
+        }
+      });
       if (model_.has_tail()) {
         const TailEntries tail = tail_entries(model_, scores_, out_, t, c, opened, level);
         out_.tail[entry] = combine(std::array{tail.entering, tail.continuing}, semiring_);
@@ -85,7 +76,7 @@ class ForwardPass {
     }
   }
 
-  const ChainModel& model_;
+  const ReferenceModel& model_;
   const ReferenceScores& scores_;
   const Semiring semiring_;
   const std::size_t labels_;
@@ -95,11 +86,22 @@ class ForwardPass {
 
 }  // namespace
 
-ForwardMessages forward(const ChainModel& model, const ReferenceScores& scores, Semiring semiring) {
+ForwardMessages forward(const ReferenceModel& model, const ReferenceScores& scores, Semiring semiring) {
   return ForwardPass(model, scores, semiring).run();
 }
 
-TailEntries tail_entries(const ChainModel& model, const ReferenceScores& scores,
+double sum_of_sources(const ReferenceModel& model, const ReferenceScores& scores,
+                      const ForwardMessages& messages, std::int64_t s, int c, std::int64_t duration) {
+  if (s == 0 && model.initial != InitialTerm::kUniform) return scores.start(s, c);
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const double* alpha = messages.alpha.data() + static_cast<std::size_t>(s) * labels;
+  const auto term = [&](std::size_t from) {
+    return alpha[from] + model.transition_into(duration, static_cast<int>(from), c);
+  };
+  return combine(labels, term, messages.semiring) + scores.start(s, c);
+}
+
+TailEntries tail_entries(const ReferenceModel& model, const ReferenceScores& scores,
                          const ForwardMessages& messages, std::int64_t t, int c, double opened,
                          double level) {
   const auto labels = static_cast<std::size_t>(model.num_labels);
@@ -115,7 +117,7 @@ TailEntries tail_entries(const ChainModel& model, const ReferenceScores& scores,
   return entries;
 }
 
-BoundaryState forward_state(const ChainModel& model, const ReferenceScores& scores,
+BoundaryState forward_state(const ReferenceModel& model, const ReferenceScores& scores,
                             const ForwardMessages& messages, std::int64_t t) {
   const auto labels = static_cast<std::size_t>(model.num_labels);
   const auto row = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(t) * labels);
@@ -124,10 +126,9 @@ BoundaryState forward_state(const ChainModel& model, const ReferenceScores& scor
   state.boundary = t;
   state.offset = messages.level[static_cast<std::size_t>(t)];
   state.ring.assign(static_cast<std::size_t>(model.max_duration) * labels, kNegativeInfinity);
-  for (int c = 0; c < model.num_labels; ++c) {
+  for (int c = 0; c < model.num_labels && !model.by_duration(); ++c) {
     for_each_open_segment(
-        scores, messages, model.num_labels, t, c, model.max_duration, state.offset,
-        [&](std::int64_t k, double open) {
+        model, scores, messages, t, c, model.max_duration, state.offset, [&](std::int64_t k, double open) {
           state.ring[static_cast<std::size_t>(k - 1) * labels + static_cast<std::size_t>(c)] = open;
         });
   }

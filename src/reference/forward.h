@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/chain_model.h"
 #include "core/compensated_sum.h"
 #include "engine/engine.h"
+#include "reference/reference_model.h"
 #include "reference/reference_scores.h"
 #include "reference/semiring.h"
 
@@ -23,35 +23,57 @@ namespace semicrf {
 struct ForwardMessages {
   std::vector<double> level;  // (T+1) integers
   std::vector<double> alpha;  // (T+1, C): all segmentations of [0, t) whose last label is c; row 0 is 0
-  std::vector<double>
-      gamma;  // (T, C): everything before a segment of c that starts at s, and its start score
+  std::vector<double> gamma;  // (T, C): everything before a segment of c that starts at s, and its start
+                              // score; empty where that depends on the segment's duration
   std::vector<double>
       tail;  // (T+1, C) or empty: open segments of c longer than K at t, content and decay added
+  Semiring semiring = Semiring::kLog;
 };
 
-ForwardMessages forward(const ChainModel& model, const ReferenceScores& scores, Semiring semiring);
+ForwardMessages forward(const ReferenceModel& model, const ReferenceScores& scores, Semiring semiring);
 
-// The state at boundary t that engine.h describes.
-BoundaryState forward_state(const ChainModel& model, const ReferenceScores& scores,
+// LSE_{c'}( alpha_s(c') + T[c',c] ) + Ps[s,c] with the transition T into a segment of `duration` positions:
+// everything before it, and its start score, relative to the level of s. O(C).
+double sum_of_sources(const ReferenceModel& model, const ReferenceScores& scores,
+                      const ForwardMessages& messages, std::int64_t s, int c, std::int64_t duration);
+
+// The same, from gamma where it does not depend on the duration.
+inline double start_message(const ReferenceModel& model, const ReferenceScores& scores,
+                            const ForwardMessages& messages, std::int64_t s, int c, std::int64_t duration) {
+  if (model.by_duration()) return sum_of_sources(model, scores, messages, s, c, duration);
+  return messages.gamma[static_cast<std::size_t>(s) * static_cast<std::size_t>(model.num_labels) +
+                        static_cast<std::size_t>(c)];
+}
+
+// The state at boundary t that engine.h describes. Where transitions depend on the duration it has no open
+// segments (a ring of -inf): what comes before them depends on how long they will be.
+BoundaryState forward_state(const ReferenceModel& model, const ReferenceScores& scores,
                             const ForwardMessages& messages, std::int64_t t);
 
-// Calls visit(k, open) for k = 1, 2, ... while k <= longest and k <= t: `open` is gamma of the segment that
-// starts at t - k plus its content up to t, relative to `level`. Stops early at a position that forbids label
-// c.
+// Calls visit(k, content) for k = 1, 2, ... while k <= longest and k <= t: the content of label c over [t-k,
+// t) carried from the level of t - k to `level`. Stops early at a position that forbids label c.
 template <class Visit>
-void for_each_open_segment(const ReferenceScores& scores, const ForwardMessages& messages, int num_labels,
-                           std::int64_t t, int c, std::int64_t longest, double level, Visit visit) {
+void for_each_content(const ReferenceScores& scores, const ForwardMessages& messages, std::int64_t t, int c,
+                      std::int64_t longest, double level, Visit visit) {
   CompensatedSum content;
   for (std::int64_t k = 1; k <= std::min(longest, t); ++k) {
     const std::int64_t s = t - k;
     const double score = scores.emission(s, c);
     if (score == kNegativeInfinity) return;
     content.add(score);
-    const auto row = static_cast<std::size_t>(s);
-    const double gamma =
-        messages.gamma[row * static_cast<std::size_t>(num_labels) + static_cast<std::size_t>(c)];
-    visit(k, gamma + content.plus(messages.level[row] - level));
+    visit(k, content.plus(messages.level[static_cast<std::size_t>(s)] - level));
   }
+}
+
+// The same with visit(k, open): the segment of k positions that ends at t, all before it and its start score
+// included.
+template <class Visit>
+void for_each_open_segment(const ReferenceModel& model, const ReferenceScores& scores,
+                           const ForwardMessages& messages, std::int64_t t, int c, std::int64_t longest,
+                           double level, Visit visit) {
+  for_each_content(scores, messages, t, c, longest, level, [&](std::int64_t k, double content) {
+    visit(k, start_message(model, scores, messages, t - k, c, k) + content);
+  });
 }
 
 // Two ways into the tail of label c at boundary t >= 1, relative to `level`.
@@ -60,7 +82,7 @@ struct TailEntries {
   double continuing = kNegativeInfinity;  // those that were longer than K already
 };
 // `opened` is what for_each_open_segment gives for k = K+1.
-TailEntries tail_entries(const ChainModel& model, const ReferenceScores& scores,
+TailEntries tail_entries(const ReferenceModel& model, const ReferenceScores& scores,
                          const ForwardMessages& messages, std::int64_t t, int c, double opened, double level);
 
 }  // namespace semicrf

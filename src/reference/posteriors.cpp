@@ -17,7 +17,7 @@ double plogp(double probability) { return probability > 0 ? probability * std::l
 
 class PosteriorPass {
  public:
-  PosteriorPass(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
+  PosteriorPass(const ReferenceModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
                 const BackwardMessages& backward)
       : model_(model),
         scores_(scores),
@@ -69,8 +69,17 @@ class PosteriorPass {
     return log_mass == kNegativeInfinity ? 0.0 : std::exp(log_mass - log_partition_.log_mass);
   }
 
-  double start_posterior(std::int64_t t, int c) const {
-    return probability(level_at(t) + forward_.gamma[index(t, c)] + backward_.delta[index(t, c)]);
+  double start_posterior(std::int64_t t, int c) const { return probability(level_at(t) + start_mass(t, c)); }
+
+  // Log of the sum over all segments of c that start at t, relative to both levels there.
+  double start_mass(std::int64_t t, int c) const {
+    if (!model_.by_duration()) return forward_.gamma[index(t, c)] + backward_.delta[index(t, c)];
+    std::vector<double> terms;
+    for_each_duration(model_, scores_, backward_, t, c, backward_.level[static_cast<std::size_t>(t)],
+                      [&](std::int64_t k, double after) {
+                        terms.push_back(start_message(model_, scores_, forward_, t, c, k) + after);
+                      });
+    return combine(terms, Semiring::kLog);
   }
 
   double end_posterior(std::int64_t t, int c) const {
@@ -87,7 +96,7 @@ class PosteriorPass {
   void normalise_at_start() {
     std::vector<double> masses;
     for (int c = 0; c < model_.num_labels; ++c) {
-      masses.push_back(forward_.gamma[index(0, c)] + backward_.delta[index(0, c)]);
+      masses.push_back(start_mass(0, c));
     }
     set_normaliser(0, masses);
   }
@@ -115,19 +124,26 @@ class PosteriorPass {
 
     std::vector<double> by_start;
     std::vector<double> terms;
-    for_each_open_segment(scores_, forward_, model_.num_labels, b, c, durations,
-                          forward_.level[static_cast<std::size_t>(b)], [&](std::int64_t before, double open) {
-                            terms.clear();
-                            const auto reach = static_cast<std::size_t>(durations - before);
-                            for (std::size_t i = 0; i < ending.size() && i <= reach; ++i) {
-                              const auto duration = before + static_cast<std::int64_t>(i);
-                              terms.push_back(model_.duration_score(duration, c) + ending[i]);
-                            }
-                            if (reach + 1 < in_tail.size()) {
-                              terms.push_back(model_.duration_score(durations + 1, c) + in_tail[reach + 1]);
-                            }
-                            by_start.push_back(open + combine(terms, Semiring::kLog));
-                          });
+    const double left_level = forward_.level[static_cast<std::size_t>(b)];
+    for_each_content(
+        scores_, forward_, b, c, durations, left_level, [&](std::int64_t before, double content) {
+          const auto open = [&](std::int64_t duration) {
+            return start_message(model_, scores_, forward_, b - before, c, duration) + content;
+          };
+          const double shared = model_.by_duration() ? 0.0 : open(before);  // the same for every duration
+          const auto own = [&](std::int64_t duration) { return model_.by_duration() ? open(duration) : 0.0; };
+          terms.clear();
+          const auto reach = static_cast<std::size_t>(durations - before);
+          for (std::size_t i = 0; i < ending.size() && i <= reach; ++i) {
+            const auto duration = before + static_cast<std::int64_t>(i);
+            terms.push_back(model_.duration_score(duration, c) + ending[i] + own(duration));
+          }
+          if (reach + 1 < in_tail.size()) {
+            terms.push_back(model_.duration_score(durations + 1, c) + in_tail[reach + 1] +
+                            own(durations + 1));
+          }
+          by_start.push_back(shared + combine(terms, Semiring::kLog));
+        });
     if (model_.has_tail()) by_start.push_back(forward_.tail[index(b, c)] + backward_.tail[index(b, c)]);
     return combine(by_start, Semiring::kLog);
   }
@@ -156,7 +172,7 @@ class PosteriorPass {
     if (out.boundary != nullptr) out.boundary[t] = clamped(boundary);
   }
 
-  const ChainModel& model_;
+  const ReferenceModel& model_;
   const ReferenceScores& scores_;
   const ForwardMessages& forward_;
   const BackwardMessages& backward_;
@@ -168,8 +184,9 @@ class PosteriorPass {
 
 }  // namespace
 
-ChunkReport posteriors(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
-                       const BackwardMessages& backward, const PosteriorArrays& out) {
+ChunkReport posteriors(const ReferenceModel& model, const ReferenceScores& scores,
+                       const ForwardMessages& forward, const BackwardMessages& backward,
+                       const PosteriorArrays& out) {
   return PosteriorPass(model, scores, forward, backward).run(out);
 }
 

@@ -15,7 +15,8 @@ namespace semicrf {
 // Label posteriors follow P(c|t) = P(c|t-1) + p_start(t,c) - p_end(t-1,c). So that no error accumulates along
 // the sequence, every max(K, 64) positions they, and the log Z that everything is divided by, are taken anew
 // from the mass of the segments through that boundary.
-ChunkReport posteriors(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& forward,
-                       const BackwardMessages& backward, const PosteriorArrays& out);
+ChunkReport posteriors(const ReferenceModel& model, const ReferenceScores& scores,
+                       const ForwardMessages& forward, const BackwardMessages& backward,
+                       const PosteriorArrays& out);
 
 }  // namespace semicrf

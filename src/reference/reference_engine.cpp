@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "engine/batch.h"
 #include "reference/backward.h"
@@ -34,7 +35,7 @@ BoundaryState normalised(BoundaryState state) {
 
 class ReferenceViterbiMessages : public ViterbiMessages {
  public:
-  ReferenceViterbiMessages(const ChainModel& model, ReferenceScores scores, ForwardMessages messages)
+  ReferenceViterbiMessages(const ReferenceModel& model, ReferenceScores scores, ForwardMessages messages)
       : model_(model), scores_(std::move(scores)), messages_(std::move(messages)) {}
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override {
     trace_best_path(model_, scores_, messages_, cursor, reversed);
@@ -42,17 +43,18 @@ class ReferenceViterbiMessages : public ViterbiMessages {
   }
 
  private:
-  ChainModel model_;
+  ReferenceModel model_;
   ReferenceScores scores_;
   ForwardMessages messages_;
 };
 
 class ReferenceEngine : public Engine {
  public:
-  explicit ReferenceEngine(ChainModel model)
+  ReferenceEngine(ChainModel model, std::vector<double> by_duration)
       : Engine({"reference", "reference, scalar log domain, double, one thread", std::move(model),
                 Precision::kDouble, ChunkGrid{kWholeSequence, 0, 0.0}, false, true},
-               nullptr, one_by_one_) {}
+               nullptr, one_by_one_),
+        model_(this->model(), std::move(by_duration)) {}
 
   std::size_t viterbi_bytes(std::int64_t positions, bool) const override {
     return score_bytes(positions) + table_bytes(positions, model_.has_tail() ? 3 : 2) + state_bytes();
@@ -103,6 +105,8 @@ class ReferenceEngine : public Engine {
   ForwardWindow forward_in(Semiring semiring, const ScoreWindow& scores, PositionRange range,
                            const BoundaryState* left, const ForwardArrays& out) const {
     check_whole(scores, range, left, nullptr);
+    if (out.starts != nullptr && model_.by_duration())
+      throw std::logic_error("start messages depend on durations where transitions do");
     const ReferenceScores sequence(model_, scores);
     const ForwardMessages messages = semicrf::forward(model_, sequence, semiring);
     ForwardWindow window;
@@ -146,20 +150,28 @@ class ReferenceEngine : public Engine {
     return (static_cast<std::size_t>(model_.max_duration) + 2) * labels * sizeof(double);
   }
 
-  const ChainModel& model_ = model();
+  const ReferenceModel model_;
   OneByOne one_by_one_{*this};
 };
 
 }  // namespace
 
 std::unique_ptr<Engine> make_reference_engine(ChainModel model) {
-  return std::make_unique<ReferenceEngine>(std::move(model));
+  return std::make_unique<ReferenceEngine>(std::move(model), std::vector<double>{});
+}
+
+std::unique_ptr<Engine> make_reference_engine(ChainModel model, std::vector<double> transition_by_duration) {
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  if (transition_by_duration.size() != static_cast<std::size_t>(model.max_duration) * labels * labels)
+    throw std::logic_error("transitions that depend on the duration have K C C entries");
+  return std::make_unique<ReferenceEngine>(std::move(model), std::move(transition_by_duration));
 }
 
 double log_partition(const ChainModel& model, const ScoreWindow& scores) {
-  const ReferenceScores sequence(model, scores);
-  const ForwardMessages messages = forward(model, sequence, Semiring::kLog);
-  return log_sum(forward_state(model, sequence, messages, sequence.length()));
+  const ReferenceModel chain(model);
+  const ReferenceScores sequence(chain, scores);
+  const ForwardMessages messages = forward(chain, sequence, Semiring::kLog);
+  return log_sum(forward_state(chain, sequence, messages, sequence.length()));
 }
 
 }  // namespace semicrf

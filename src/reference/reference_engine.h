@@ -8,6 +8,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "core/chain_model.h"
 #include "core/score_window.h"
@@ -16,6 +17,13 @@
 namespace semicrf {
 
 std::unique_ptr<Engine> make_reference_engine(ChainModel model);
+
+// The same with transitions that depend on the duration of the segment that they lead to: (K, C, C)
+// [k-1][from][to] in natural logarithms (-inf forbids), in place of model.transition; segments in the tail
+// have row K. Time O(T K C^2). Expected counts of transitions are (K, C, C), too. forward() has no start
+// messages (std::logic_error), and states no open segments: both depend on how long a segment will be.
+// std::logic_error for another number of entries.
+std::unique_ptr<Engine> make_reference_engine(ChainModel model, std::vector<double> transition_by_duration);
 
 // log Z of the sequence that `scores` holds as a whole ([0, T), T >= 1); -inf when no segmentation has a
 // finite score.

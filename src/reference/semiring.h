@@ -1,7 +1,12 @@
 // The two ways of combining alternatives: sum their probabilities, or keep the best.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <span>
+
+#include "core/chain_model.h"
 
 namespace semicrf {
 
@@ -10,7 +15,17 @@ enum class Semiring {
   kMax,
 };
 
-// -inf for no terms, or when all are -inf.
+// Of term(0) .. term(count-1), each computed up to twice. -inf for no terms, or when all are -inf.
+template <class Term>
+double combine(std::size_t count, Term term, Semiring semiring) {
+  double best = kNegativeInfinity;
+  for (std::size_t i = 0; i < count; ++i) best = std::max(best, term(i));
+  if (semiring == Semiring::kMax || best == kNegativeInfinity) return best;
+  double sum = 0;
+  for (std::size_t i = 0; i < count; ++i) sum += std::exp(term(i) - best);
+  return best + std::log(sum);
+}
+
 double combine(std::span<const double> terms, Semiring semiring);
 
 }  // namespace semicrf

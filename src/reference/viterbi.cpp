@@ -7,7 +7,7 @@ namespace {
 
 class Tracer {
  public:
-  Tracer(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& messages)
+  Tracer(const ReferenceModel& model, const ReferenceScores& scores, const ForwardMessages& messages)
       : model_(model),
         scores_(scores),
         messages_(messages),
@@ -37,8 +37,8 @@ class Tracer {
     const double level = messages_.level[static_cast<std::size_t>(end)];
     double best = kNegativeInfinity;
     std::int64_t duration = 0;
-    for_each_open_segment(scores_, messages_, model_.num_labels, end, cursor.label, model_.max_duration,
-                          level, [&](std::int64_t k, double open) {
+    for_each_open_segment(model_, scores_, messages_, end, cursor.label, model_.max_duration, level,
+                          [&](std::int64_t k, double open) {
                             const double score = open + model_.duration_score(k, cursor.label);
                             if (score > best) {
                               best = score;
@@ -62,7 +62,7 @@ class Tracer {
     const std::int64_t entered_at = model_.max_duration + 1;
     const double level = messages_.level[static_cast<std::size_t>(t)];
     double opened = kNegativeInfinity;
-    for_each_open_segment(scores_, messages_, model_.num_labels, t, cursor.label, entered_at, level,
+    for_each_open_segment(model_, scores_, messages_, t, cursor.label, entered_at, level,
                           [&](std::int64_t k, double open) {
                             if (k == entered_at) opened = open;
                           });
@@ -81,8 +81,8 @@ class Tracer {
     double best = kNegativeInfinity;
     int source = -1;
     for (int from = 0; from < model_.num_labels; ++from) {
-      const double score =
-          messages_.alpha[row + static_cast<std::size_t>(from)] + model_.transition_at(from, cursor.label);
+      const double score = messages_.alpha[row + static_cast<std::size_t>(from)] +
+                           model_.transition_into(cursor.segment_end - cursor.boundary, from, cursor.label);
       if (score > best) {
         best = score;
         source = from;
@@ -95,10 +95,10 @@ class Tracer {
   static void finish(const Segment& segment, TraceCursor& cursor, std::vector<Segment>& reversed) {
     reversed.push_back(segment);
     const auto next = segment.begin == 0 ? TraceCursor::Phase::kDone : TraceCursor::Phase::kFindSource;
-    cursor = {next, segment.begin, 0, segment.label};
+    cursor = {next, segment.begin, segment.end, segment.label};
   }
 
-  const ChainModel& model_;
+  const ReferenceModel& model_;
   const ReferenceScores& scores_;
   const ForwardMessages& messages_;
   const std::size_t labels_;
@@ -106,8 +106,8 @@ class Tracer {
 
 }  // namespace
 
-void trace_best_path(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& messages,
-                     TraceCursor& cursor, std::vector<Segment>& reversed) {
+void trace_best_path(const ReferenceModel& model, const ReferenceScores& scores,
+                     const ForwardMessages& messages, TraceCursor& cursor, std::vector<Segment>& reversed) {
   Tracer(model, scores, messages).run(cursor, reversed);
 }
 

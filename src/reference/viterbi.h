@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "core/chain_model.h"
 #include "core/segment.h"
 #include "engine/engine.h"
 #include "reference/forward.h"
+#include "reference/reference_model.h"
 #include "reference/reference_scores.h"
 
 namespace semicrf {
@@ -15,7 +15,7 @@ namespace semicrf {
 // Follows the best path from the cursor to the start of the sequence (kDone) by the tie rule of engine.h.
 // `messages` are those of the max semiring. Appends finished segments right to left. std::logic_error when
 // the cursor stands where no finite path passes.
-void trace_best_path(const ChainModel& model, const ReferenceScores& scores, const ForwardMessages& messages,
-                     TraceCursor& cursor, std::vector<Segment>& reversed);
+void trace_best_path(const ReferenceModel& model, const ReferenceScores& scores,
+                     const ForwardMessages& messages, TraceCursor& cursor, std::vector<Segment>& reversed);
 
 }  // namespace semicrf

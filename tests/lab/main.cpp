@@ -15,6 +15,12 @@ namespace {
 using semicrf::UsageError;
 using semicrf::lab::Run;
 
+#ifdef SEMICRF_EMULATED_DEVICE
+constexpr bool kEmulated = true;
+#else
+constexpr bool kEmulated = false;
+#endif
+
 struct Command {
   std::string_view name, what;
   std::function<void(const Run&)> write;
@@ -50,7 +56,7 @@ void print_help() {
 }
 
 int run(const std::vector<std::string_view>& words) {
-  Run settings{".", "../shared/data", false};
+  Run settings{".", "../shared/data", false, kEmulated};
   std::string_view name;
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--help" || words[i] == "-h") return print_help(), 0;

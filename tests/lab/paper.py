@@ -42,9 +42,9 @@ def command_of(name, options):
         command = [python_with("numpy"), "-B", str(HERE / name / "run.py"), "--program", str(options.semicrf)] + out
         command += ["--small"] * (not options.full) + ["--data", str(options.data)] * (name == "cap")
         return command + ["--corpora", str(options.corpora)] * (name == "speech" and options.corpora is not None)
-    # Where it was built, the program with the emulated device adds the CUDA engine to the small training table.
+    # Where it was built, the program with the emulated device adds the CUDA engine to the training table.
     emulated = options.program.with_name("semicrf-lab-emulated")
-    program = emulated if name == "training" and emulated.exists() and not options.full else options.program
+    program = emulated if name == "training" and emulated.exists() else options.program
     return [str(program), name] + out + ["--data", str(options.data)] + full
 
 

@@ -43,6 +43,35 @@ def lines(title, x_name, y_name, series, log_x=False, log_y=False):
     return picture.text_of_file()
 
 
+def bars(title, x_name, groups):
+    """`groups`: [(name, [(row, value > 0)])], a colour each; a bar per row and group on a logarithmic axis."""
+    rows = list(dict.fromkeys(row for _, values in groups for row, _ in values))
+    numbers = [value for _, values in groups for _, value in values]
+    left, thick, gap, top = 150, 13, 8, 56
+    step = thick * len(groups) + gap
+    picture = svg.Picture(WIDTH, top + step * len(rows) + BOTTOM, title)
+    low, high = ends(numbers, True)
+    width = (WIDTH - left - 90) / math.log10(high / low)
+    picture.text(left, 20, title, size=14)
+    for n, (name, values) in enumerate(groups):
+        picture.rectangle(left + 190 * n, 30, 10, 10, COLORS[n])
+        picture.text(left + 190 * n + 15, 39, name)
+        for row, value in values:
+            y = top + step * rows.index(row) + gap / 2 + thick * n
+            picture.rectangle(left, y, width * math.log10(value / low), thick - 2, COLORS[n])
+            picture.text(left + width * math.log10(value / low) + 4, y + thick - 3, "%.3g" % value if value < 1000 else "{:,.0f}".format(value), size=9)
+    for at, row in enumerate(rows):
+        picture.text(left - 6, top + step * at + step / 2 + 4, row, "end")
+    power = low
+    while power <= high:
+        x = left + width * math.log10(power / low)
+        picture.line([(x, top + step * len(rows)), (x, top + step * len(rows) + 4)], "#000000", 1)
+        picture.text(x, top + step * len(rows) + 17, "%g" % power, "middle", 10)
+        power *= 10
+    picture.text(left + (WIDTH - left - 90) / 2, top + step * len(rows) + 36, x_name, "middle", 12)
+    return picture.text_of_file()
+
+
 def patterns(title, panels, size=150):
     """`panels`: [(name, n, [(row, column)])], three side by side, entries blue."""
     picture = svg.Picture(26 + min(3, len(panels)) * (size + 16), 60 + (len(panels) + 2) // 3 * (size + 34), title)

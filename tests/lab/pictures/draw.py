@@ -111,11 +111,27 @@ def frontier(folder):
             "E: forward, K = 24, C = 4", "T", "seconds per position",
             grouped(rows, "method", "T", "seconds_per_position", lambda row: row["K"] == 24 and row["C"] == 4 and row["pass"] == "forward"),
             log_x=True, log_y=True)
+    here = table(folder, "frontier_memory")
+    if here:
+        pictures["frontier_C"] = chart.bars(
+            "C: memory, T = %d, K = %d, C = %d" % tuple(here[0][key] for key in "TKC"), "bytes",
+            [(passed, [(row["method"], row["bytes"]) for row in here if row["pass"] == passed]) for passed in ("forward", "forward+backward")])
+    here = [row for row in table(folder, "peers") if isinstance(row["seconds"], float)]
+    ours = [row for row in rows if row["method"] == "cpu double" and row["pass"] == "forward"]
+    if here and ours:
+        shapes = list(dict.fromkeys((row["T"], row["K"], row["C"]) for row in here))
+        def name(shape):
+            return "T %d K %d C %d" % shape
+        series = [("semicrf, double: log Z", [(name(shape), row["seconds"]) for shape in shapes for row in ours
+                                              if (row["T"], row["K"], row["C"]) == shape])]
+        series += [(peer, [(name((row["T"], row["K"], row["C"])), row["seconds"]) for row in here if row["peer"] == peer])
+                   for peer in dict.fromkeys(row["peer"] for row in here)]
+        pictures["frontier_peers"] = chart.bars("One sequence, one thread (peers: see paper.md)", "seconds", series)
     rows = table(folder, "frontier_largest")
     for limit in sorted({row["limit_mib"] for row in rows}):
         here = [row for row in rows if row["limit_mib"] == limit and row["largest_K"] > 0]
         pictures["frontier_D_%dMiB" % limit] = chart.lines(
-            "D, F: largest n within %d MiB (K <= T, C = 3)" % limit, "T", "n = (K+1) C",
+            "D, F: largest n within %s (K <= T, C = 3)" % ("%d MiB" % limit if limit < 1024 else "%d GiB" % (limit / 1024)), "T", "n = (K+1) C",
             grouped(here, "method", "T", "largest_n"), log_x=True, log_y=True)
     rows = table(folder, "frontier_long")
     if rows:

@@ -11,6 +11,7 @@ of different seeds give means and standard deviations. Writes into FOLDER:
     speech.tsv              the paper's numbers and signs beside ours
     speech_training.tsv     numbers over the iterations of training, first corpus (as figure 3)
     speech_training.svg     the same as a picture
+    speech_ranks.tsv        transitions that depend on the duration, as low rank: the semi-CRF with R copies of each label
     speech_posteriors.svg   label and boundary posteriors of one test sentence (as figure 4)
 
 Needs espeak-ng (Debian) and numpy; without them it says so and ends with exit code 77.
@@ -46,6 +47,8 @@ METRICS = [
     ("train_cpu_s_per_iteration", "training, s per pass", 27, 175), ("posterior_cpu_s", "posteriors of the test set, s", math.nan, math.nan),
     ("decode_cpu_s", "best paths of the test set, s", 32, 7),
 ]
+RANK_COLUMNS = ["seed", "rank", "law_gain", "law_gain_se", "per", "boundary_f1", "boundary_f1_2", "segment_f1", "h_bdy",
+                "nll_per_sentence", "segments_per_sentence", "iterations", "train_cpu_s_per_iteration", "decode_cpu_s"]
 RUN_COLUMNS = ["seed", "model", "K", "sentences", "frames", "left_out", "iterations"] + [key for key, *_ in METRICS] + ["ln_t"]
 
 
@@ -138,7 +141,7 @@ def main():
     parser.add_argument("--corpora", type=int, help="how many (default: 3; 2 with --small)")
     options = parser.parse_args()
     try:
-        import numpy  # noqa: F401  (corpus.py needs it)
+        import ranks  # needs numpy, as corpus.py does
         espeak.Speaker()
     except (ImportError, espeak.Missing) as error:
         print("skipped: %s" % error)
@@ -146,7 +149,7 @@ def main():
     options.out.mkdir(parents=True, exist_ok=True)
     sizes = {"train": 60, "dev": 10, "test": 20} if options.small else {"train": 240, "dev": 32, "test": 72}
     iterations, steps = (15, [1, 4]) if options.small else (40, [1, 3, 10, 120])
-    runs = []
+    runs, rank_rows = [], []
     with tempfile.TemporaryDirectory() as temporary:
         program = Program(options.program, temporary)
         for seed in range(1, 1 + (options.corpora or (2 if options.small else 3))):
@@ -163,6 +166,11 @@ def main():
                 progress("corpus %(seed)d, %(model)s: PER %(per).3f, boundary F1 %(boundary_f1).3f, segment F1 "
                          "%(segment_f1).3f, H_bdy %(h_bdy).3f, %(train_cpu_s_per_iteration).2f s/iteration" % row)
                 write_table(options.out / "speech_runs.tsv", RUN_COLUMNS, runs)
+            for row in ranks.experiment(program, folder, corpus, iterations // 4):
+                rank_rows.append({"seed": seed, **row})
+                progress("corpus %(seed)d, rank %(rank)d: law %(law_gain)+.3f nats, PER %(per).3f, boundary F1 %(boundary_f1).3f, "
+                         "NLL %(nll_per_sentence).2f" % rank_rows[-1])
+                write_table(options.out / "speech_ranks.tsv", RANK_COLUMNS, rank_rows)
             if seed == 1:
                 write_text(options.out / "speech_posteriors.svg", picture(program, folder, corpus))
                 rows = convergence(program, folder, development, steps) + runs[:2]

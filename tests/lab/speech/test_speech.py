@@ -28,6 +28,7 @@ import sentences  # noqa: E402
 try:
     import numpy
     import mfcc
+    import ranks
 except ImportError:
     numpy = None
 
@@ -156,6 +157,71 @@ class Cepstra(unittest.TestCase):
     def test_context_repeats_the_ends(self):
         rows = numpy.arange(4.0)[:, None]
         self.assertEqual(mfcc.with_context(rows, (-2, 0, 3)).tolist(), [[0, 0, 3], [0, 1, 3], [0, 2, 3], [1, 3, 3]])
+
+
+class Ranks(unittest.TestCase):
+    """Two labels whose durations depend on the label before: 1 frame after a, 4 after b."""
+    LINES = ["s\t%d\t%d\t%s\n" % row for row in
+             [(0, 4, "b"), (4, 8, "a"), (8, 9, "b"), (9, 13, "b"), (13, 17, "a"), (17, 18, "a"), (18, 19, "b")] * 30]
+
+    def setUp(self):
+        if numpy is None:
+            self.skipTest("numpy is not there")
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.path = pathlib.Path(folder.name, "truth.bed")
+        self.path.write_text("".join(self.LINES))
+        self.steps = ranks.steps_of(self.path, ["a", "b"], {"s"})
+        self.usual, self.law = (ranks.fitted(self.steps, rank, 2, 4) for rank in (1, 2))
+
+    def test_steps_have_the_label_before(self):
+        self.assertEqual(self.steps[:3].tolist(), [[1, 0, 3, 1], [0, 1, 0, 2], [1, 1, 3, 3]])
+        self.assertEqual(len(ranks.steps_of(self.path, ["a", "b"], {"another"})), 0)
+
+    def test_rank_2_finds_what_depends_on_the_label_before(self):
+        gain = ranks.gain_of(self.usual, self.law, self.steps)
+        self.assertGreater(gain["law_gain"], 0.5)
+        self.assertLess(gain["law_gain_se"], 0.1)
+        self.assertEqual(ranks.gain_of(self.usual, self.usual, self.steps)["law_gain"], 0)
+
+    def test_copies_sum_to_the_law_over_the_usual_one(self):
+        numbers = numpy.random.default_rng(SEED)
+        model = {"labels": [{"name": "a"}, {"name": "b"}], "max_duration": 4, "start": [0.0, "-inf"], "end": [0.1, 0.2],
+                 "transition": numbers.normal(size=(2, 2)).tolist(), "training": {},
+                 "duration": {"kind": "table", "bias": numbers.normal(size=(4, 2)).tolist()},
+                 "emission": {"weights": [[1.0], [2.0]], "bias": [3.0, 4.0]}}
+        model["transition"][1][1] = "-inf"
+        wide = ranks.expanded(model, self.usual, self.law)
+        self.assertEqual([label["name"] for label in wide["labels"]], ["a_1", "a_2", "b_1", "b_2"])
+        self.assertEqual(wide["emission"], {"weights": [[1.0], [1.0], [2.0], [2.0]], "bias": [3.0, 3.0, 4.0, 4.0]})
+        self.assertEqual(wide["transition"][2][2:], ["-inf"] * 2)
+        self.assertNotIn("training", wide)
+        self.assertAlmostEqual(sum(map(math.exp, wide["start"][:2])), 1)
+        for before, label in ((0, 0), (0, 1), (1, 0)):
+            for k in range(4):
+                step = numpy.array([[before, label, k]])
+                ratio = ranks.probability(self.law, step)[0] / ranks.probability(self.usual, step)[0]
+                usual = math.exp(model["transition"][before][label] + model["duration"]["bias"][k][label])
+                found = sum(math.exp(wide["transition"][2 * before][2 * label + r] + wide["duration"]["bias"][k][2 * label + r])
+                            for r in (0, 1))
+                self.assertAlmostEqual(found / (usual * ratio), 1)
+
+    def test_truth_names_all_copies_and_one_of_each_is_sure(self):
+        known = ranks.clearest(self.law, self.steps)
+        target = self.path.with_name("copies.bed")
+        ranks.rename(self.path, target, 2, known)
+        names = [line.split()[3] for line in target.read_text().splitlines()]
+        self.assertEqual(sorted(name for name in names if "|" not in name), ["a_1", "a_2", "b_1", "b_2"])
+        self.assertEqual(names[0], "b_1|b_2")  # the first segment follows nothing
+        ranks.rename(self.path, target, 1, {})
+        self.assertEqual(target.read_text(), self.path.read_text())
+
+    def test_copies_are_taken_off_again(self):
+        import models
+        path = self.path.with_name("path.bed")
+        path.write_text("s\t0\t4\taa_2\t0\t.\ns\t4\t9\tb\t0\t.\n")
+        models.without_copies(path)
+        self.assertEqual(path.read_text(), "s\t0\t4\taa\t0\t.\ns\t4\t9\tb\t0\t.\n")
 
 
 def main():

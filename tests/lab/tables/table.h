@@ -17,6 +17,7 @@ struct Run {
   std::filesystem::path out;
   std::filesystem::path data;  // real segmentations, where they are
   bool full = false;           // sizes of the paper; else those that take minutes
+  bool emulated = false;       // engines called "cuda" run on the emulated device (tests/emulation)
   template <class Value>
   Value pick(Value small, Value large) const {
     return full ? large : small;

@@ -84,8 +84,11 @@ void write_training(const Run& run) {
   const Index B = 4, T = run.pick<Index>(100, 500), C = run.pick<Index>(8, 32), K = run.pick<Index>(20, 50);
   const int epochs = run.pick(30, 100);
   std::vector<Trainer> trainers;
-  for (const std::string& name : product_engines())
-    trainers.push_back({name, epochs, [name](const Problem& problem) { return by_engine(name, problem); }});
+  for (const std::string& name : product_engines()) {
+    const bool emulated = run.emulated && name.starts_with("cuda");
+    trainers.push_back({name + (emulated ? ", emulated" : ""), epochs,
+                        [name](const Problem& problem) { return by_engine(name, problem); }});
+  }
   trainers.push_back({"reference, float scores", epochs, with_rounded_scores});
   // At the paper's sizes the paper's algorithm takes 29 times as long as the reference: ten epochs of it.
   trainers.push_back({"lab streaming", run.pick(epochs, 10), by_backend<StreamingBackend>});
