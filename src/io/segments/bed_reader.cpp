@@ -52,7 +52,7 @@ std::string shown(std::string_view text) {
 
 // Text may be compressed; what has no known signature, an empty file and what can be read only once, such as
 // a pipe, count as text, which is told where it is not BED.
-InputKind kind_of(const std::string& path) {
+InputKind bed_kind(const std::string& path) {
   std::error_code ignored;
   if (!std::filesystem::is_regular_file(path, ignored)) return InputKind::kText;
   const InputKind kind = detect_input_kind(path);
@@ -69,7 +69,7 @@ std::string place_of(const BedRecord& record) {
 }
 
 BedReader::BedReader(std::string path) {
-  switch (kind_of(path)) {
+  switch (bed_kind(path)) {
     case InputKind::kBigBed:
       bigbed_.emplace(path);
       break;
@@ -77,7 +77,7 @@ BedReader::BedReader(std::string path) {
       lines_.emplace(std::move(path));
       break;
     default:
-      throw InputError({path, "", std::string("this is ") + describe(kind_of(path)) + ", not BED or bigBed",
+      throw InputError({path, "", std::string("this is ") + describe(bed_kind(path)) + ", not BED or bigBed",
                         "give a BED or bigBed file"});
   }
 }
