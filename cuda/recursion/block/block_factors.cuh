@@ -60,9 +60,9 @@ struct RowScores {
 
 // The factors of a block as BlockContent would make them of its emissions: whole, inside the sequence,
 // without maxima. Returns whether all scores of the label were of moderate size, so that they stand. A
-// label's own column; `at`: of the block's first position, `step`: to the next one. The
-// code is short on purpose: what the blocks of a run execute must stay in the instruction cache. Scores are
-// asked for two positions ahead, as the cache is too small to keep them near.
+// label's own column; `at`: of the block's first position, `step`: to the next one. The code is short on
+// purpose: what the blocks of a run execute must stay in the instruction cache. Scores are asked for two
+// positions ahead, as the cache is too small to keep them near.
 template <class Real, class Semiring, class Value, class Edge>
 __device__ __forceinline__ bool moderate_factors_of(const Value* emissions, const Edge* first,
                                                     const Edge* last, std::int64_t at, std::int64_t step,

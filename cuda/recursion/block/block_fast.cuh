@@ -28,13 +28,12 @@ struct LabelTables {
 };
 
 // The tail at the block's last boundary: what was open longer than K, and gamma_{t-K-1} with B[K] on top. A
-// number relative to whole units. The sources lie in two blocks of the ring, from slot `first_new` on in the
-// newer one.
+// number relative to whole units. The sources lie in two blocks of the ring.
 template <class Real>
 struct BlockTail {
   int units;
   Real number;
-  int old_block, new_block, first_new;
+  int old_block, new_block;
   Real* out;  // of the block's first boundary, or null
   int out_step;
 };

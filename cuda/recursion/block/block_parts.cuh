@@ -232,14 +232,15 @@ class BlockParts {
     tail->out_step = p_.backward ? -t_.labels : t_.labels;
     tail->old_block = ring_before(s.head, t_.ring_blocks);
     tail->new_block = t_.ring_blocks > 1 ? ring_before(s.head, t_.ring_blocks - 1) : tail->old_block;
-    tail->first_new = t_.duration - kBlock * (t_.ring_blocks - 1);
+    const int first_new =
+        t_.duration - kBlock * (t_.ring_blocks - 1);  // slot: from here on in the newer block
     const int first = kCut ? aside_.place.first : 0;
     const int last = smaller(kCut ? aside_.place.last : kBlock, t_.duration);
     Real entering[kBlock];
     Real most_old = O::zero(), most_new = O::zero();
 #pragma unroll(kCut ? 1 : kBlock)
     for (int slot = 0; slot < kBlock; ++slot) {
-      const bool newer = slot >= tail->first_new;
+      const bool newer = slot >= first_new;
       Real number = O::zero();
       if (lanes_.has_memory())
         number = m_.ring.at(newer ? tail->new_block : tail->old_block, (slot - t_.duration) & (kBlock - 1));
@@ -285,7 +286,7 @@ class BlockParts {
 #pragma unroll(kCut ? 1 : kBlock)
     for (int slot = 0; slot < kBlock; ++slot) {
       const bool inside = !kCut || (slot >= first && slot < last);
-      const Real source = O::times(entering[slot], slot >= tail->first_new ? new_factor : old_factor);
+      const Real source = O::times(entering[slot], slot >= first_new ? new_factor : old_factor);
       number = inside ? O::times(O::plus(number, source), decay) : number;
       if (inside) sums[slot] = O::plus(sums[slot], O::times(number, by));
       entering[slot] = inside ? number : O::zero();
