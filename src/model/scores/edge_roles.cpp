@@ -8,12 +8,6 @@
 #include "core/sizes.h"
 
 namespace semicrf {
-namespace {
-
-constexpr int kNoRole = -1;
-
-}  // namespace
-
 EdgeRoles::EdgeRoles(const ChainModel& base, CutEdges cut)
     : base_(base), cut_(cut), count_(1 + (cut.left ? 1 : 0) + (cut.right ? 1 : 0)) {
   const int longest = base_.max_duration;
@@ -133,8 +127,8 @@ ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
 ExpectedFeatures EdgeRoles::fold(const ExpectedFeatures& sums) const {
   ExpectedFeatures result;
   result.emission = fold_head(sums.emission, kNoRole);
-  result.start = fold_head(sums.start, cut_.left ? 1 : kNoRole);
-  result.finish = fold_head(sums.finish, cut_.right ? role_of_last() : kNoRole);
+  result.start = fold_head(sums.start, role_without_starts());
+  result.finish = fold_head(sums.finish, role_without_ends());
   result.first = sums.first;
   result.last = sums.last;
   fold_rows(result.first);

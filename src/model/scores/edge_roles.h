@@ -18,15 +18,6 @@
 
 namespace semicrf {
 
-// Which edges of a piece are cuts.
-struct CutEdges {
-  bool left = false;
-  bool right = false;
-
-  bool any() const { return left || right; }
-  friend bool operator==(const CutEdges&, const CutEdges&) = default;
-};
-
 // The chain of pieces whose edges are cut like this. Its labels are label * count() + role, role 0 being
 // that of segments which are seen whole.
 class EdgeRoles {
@@ -42,6 +33,10 @@ class EdgeRoles {
   // Of a segment of the base's label in a piece of that length.
   int with_role(const Segment& segment, std::int64_t length) const;
   int role_of_last() const { return count_ - 1; }  // where the right edge is cut
+  // The roles whose segments' starts, or ends, a cut hides; kNoRole: none.
+  static constexpr int kNoRole = -1;
+  int role_without_starts() const { return cut_.left ? 1 : kNoRole; }
+  int role_without_ends() const { return cut_.right ? role_of_last() : kNoRole; }
 
   // ln of the sum over j >= k of e^{B[j,c]}, for k >= 1: the score of a segment of which k positions are
   // seen.

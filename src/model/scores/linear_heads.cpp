@@ -148,10 +148,6 @@ HeadTable make_head_table(std::span<const double> weights, std::span<const doubl
   return table;
 }
 
-LinearHeads::LinearHeads(const Parameters& parameters) : LinearHeads(parameters, nullptr) {}
-LinearHeads::LinearHeads(const Parameters& parameters, const EdgeRoles& roles)
-    : LinearHeads(parameters, &roles) {}
-
 LinearHeads::LinearHeads(const Parameters& parameters, const EdgeRoles* roles)
     : num_tracks_(parameters.num_tracks()) {
   if (!parameters.emission) throw std::logic_error("linear heads need an emission section");
@@ -163,9 +159,8 @@ LinearHeads::LinearHeads(const Parameters& parameters, const EdgeRoles* roles)
                            with_roles(bias, labels, *roles, hidden_role), labels * roles->count(),
                            num_tracks_, first, last);
   };
-  constexpr int kNone = -1;
-  emission_ = make(parameters.emission->weights, parameters.emission->bias, 0, 0, kNone);
-  if (roles != nullptr && roles->has_whole_pieces()) start_ = make({}, {}, 0, 0, kNone);
+  emission_ = make(parameters.emission->weights, parameters.emission->bias, 0, 0, EdgeRoles::kNoRole);
+  if (roles != nullptr && roles->has_whole_pieces()) start_ = make({}, {}, 0, 0, EdgeRoles::kNoRole);
   if (!parameters.boundary) return;
   const BoundaryHead& head = *parameters.boundary;
   const auto has = [](const std::vector<double>& weights, const std::vector<double>& bias) {
@@ -173,10 +168,10 @@ LinearHeads::LinearHeads(const Parameters& parameters, const EdgeRoles* roles)
   };
   if (has(head.start_weights, head.start_bias))
     start_ = make(head.start_weights, head.start_bias, head.first, head.last,
-                  roles != nullptr && roles->cut().left ? 1 : kNone);
+                  roles != nullptr ? roles->role_without_starts() : EdgeRoles::kNoRole);
   if (has(head.end_weights, head.end_bias))
     end_ = make(head.end_weights, head.end_bias, head.first, head.last,
-                roles != nullptr && roles->cut().right ? roles->role_of_last() : kNone);
+                roles != nullptr ? roles->role_without_ends() : EdgeRoles::kNoRole);
   if (head.start_weights.empty() && head.end_weights.empty()) return;
   halo_before_ = std::max(0, -head.first);
   halo_after_ = std::max(0, head.last);

@@ -33,12 +33,10 @@ class EdgeRoles;
 // The heads of a parameter file. FeatureRows point at them.
 class LinearHeads {
  public:
-  // `parameters.emission` is present.
-  explicit LinearHeads(const Parameters& parameters);
-  // Those of the chain of pieces that were cut: a label's weights for every role of it, but no scores for
-  // starts of first roles and ends of last ones, which a cut hides. Where `roles` has whole pieces, the
-  // scores of starts at position 0 are to be EdgeRoles::first_starts().
-  LinearHeads(const Parameters& parameters, const EdgeRoles& roles);
+  // `parameters.emission` is present. With `roles` those of the chain of pieces that were cut: a label's
+  // weights for every role of it, but no scores for starts and ends that a cut hides. Where `roles` has whole
+  // pieces, the scores of starts at position 0 are to be EdgeRoles::first_starts().
+  explicit LinearHeads(const Parameters& parameters, const EdgeRoles* roles = nullptr);
 
   int num_labels() const { return static_cast<int>(emission_.bias.size()); }
   int num_tracks() const { return num_tracks_; }
@@ -54,8 +52,6 @@ class LinearHeads {
   std::vector<double> mean_emissions(std::span<const double> feature_mean) const;
 
  private:
-  LinearHeads(const Parameters& parameters, const EdgeRoles* roles);
-
   int num_tracks_ = 0;
   std::int64_t halo_before_ = 0;  // feature rows wanted around a window for its boundary scores
   std::int64_t halo_after_ = 0;

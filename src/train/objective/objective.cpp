@@ -105,7 +105,7 @@ class Evaluator {
         if (data_.pieces[i].cut == cut) alike.push_back(i);
       if (alike.empty()) continue;
       roles_ = cut.any() ? std::make_unique<EdgeRoles>(parameters_.chain, cut) : nullptr;
-      role_heads_ = roles_ ? std::make_unique<LinearHeads>(parameters_, *roles_) : nullptr;
+      role_heads_ = roles_ ? std::make_unique<LinearHeads>(parameters_, roles_.get()) : nullptr;
       visit(alike);
     }
   }
