@@ -50,6 +50,7 @@ EngineInfo describe(ChainModel model, int device, const std::string& device_name
   info.precision = kSingle ? Precision::kFloat : Precision::kDouble;
   info.grid = {grid.chunk, grid.warmup, kTolerance<Real>};
   info.projects = true;
+  info.cut_edges = true;
   return info;
 }
 
@@ -166,6 +167,7 @@ std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& who
 template <class Real>
 ViterbiWindow CudaEngine<Real>::viterbi(const ScoreWindow& scores, PositionRange range,
                                         const BoundaryState* left, bool keep_messages) {
+  this->expect_no_cut_edges();
   return viterbi_.window(window(scores, range, false), left, keep_messages);
 }
 
@@ -258,6 +260,7 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
 
 template <class Real>
 std::vector<SequencePath> CudaEngine<Real>::viterbi_of(std::span<const ScoreWindow> sequences) {
+  this->expect_no_cut_edges();
   std::vector<SequencePath> paths;
   while (paths.size() < sequences.size()) {
     const std::size_t first = paths.size();

@@ -44,15 +44,6 @@ EngineInfo describe(ChainModel model, Precision precision, int threads, const st
           true};
 }
 
-void add_counts(const ExpectedCounts& part, ExpectedCounts& total) {
-  const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
-  };
-  add(part.transition, total.transition);
-  add(part.duration, total.duration);
-  add(part.tail, total.tail);
-}
-
 // Moves `positions` rows of forward messages to another origin: `whole` goes into the levels where they are
 // kept.
 void move_rows(const ForwardArrays& rows, std::size_t positions, std::size_t labels, double whole,
@@ -324,7 +315,7 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
   if (out.counts != nullptr) out.counts->shape_for(model_);
   for (auto& chunk : results) {
     result.chunks.push_back(chunk.report);
-    if (out.counts != nullptr) add_counts(chunk.counts, *out.counts);
+    if (out.counts != nullptr) out.counts->add(chunk.counts);
   }
   result.right_forward = std::move(results.back().forward.exit);
   result.left_backward = std::move(results.front().backward.exit);
