@@ -83,7 +83,7 @@ void PosteriorPass<Real>::look_at_edges(const PosteriorWork& work) {
     if (!counting) return;
     counts[i].shape_for(context_.model);
     context_.cut_sums->add_counts(
-        {sequences[i].length, last_marks[i], log_partitions_[i], begins[i], ends[i]}, counts[i]);
+        {sequences[i].length, log_partitions_[i], begins[i], ends[i], last_marks[i]}, counts[i]);
   });
   for (const ExpectedCounts& of_sequence : counts) work.counts->add(of_sequence);
 }

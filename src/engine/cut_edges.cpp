@@ -132,6 +132,7 @@ void CutEdgeSums::add_durations(const BoundaryState& state, std::int64_t reach, 
 void CutEdgeSums::add_left(const Sequence& sequence, ExpectedCounts& counts) const {
   const BoundaryState& at_begin = sequence.at_begin;
   const auto labels = wide(model_.num_labels);
+  const std::size_t last_row = wide(model_.max_duration - 1) * labels;
   const double state_scale = (at_begin.whole - sequence.log_partition) + at_begin.offset;
   for (int c = 0; c < model_.num_labels; ++c) {
     const double score = edge_score(model_.start_scores, c);
@@ -146,7 +147,19 @@ void CutEdgeSums::add_left(const Sequence& sequence, ExpectedCounts& counts) con
     for (int d = 1; d <= model_.max_duration; ++d)
       sum += std::exp(at_begin.ring[wide(d - 1) * labels + wide(c)] + d * log_q + last + scale);
     counts.tail[wide(c)] += mean_tail(log_q) * sum;
+    if (sequence.long_by_start)
+      counts.duration[last_row + wide(c)] += tail_odds(log_q) * longer(at_begin, c, scale);
   }
+}
+
+// Of segments longer than K that cross a cut, but for the factor of what lies beyond it: those that are
+// longer at the edge already, or only beyond it.
+double CutEdgeSums::longer(const BoundaryState& state, int label, double scale) const {
+  const double last = model_.duration_score(model_.max_duration, label);
+  double sum = std::exp(state.tail[wide(label)] + scale);
+  for (std::size_t i = wide(label); i < state.ring.size(); i += wide(model_.num_labels))
+    sum += std::exp(state.ring[i] + last + scale);
+  return sum;
 }
 
 void CutEdgeSums::add_right(const Sequence& sequence, ExpectedCounts& counts) const {
@@ -162,13 +175,9 @@ void CutEdgeSums::add_right(const Sequence& sequence, ExpectedCounts& counts) co
     const double scale = state_scale + score;
     add_durations(at_end, reach, scale, c, counts);
     if (!has_tail(c)) continue;
-    // Longer than K at T already, or only beyond it.
     const double log_q = model_.log_tail[wide(c)];
-    const double last = model_.duration_score(model_.max_duration, c);
-    double sum = std::exp(at_end.tail[wide(c)] + scale);
-    for (std::size_t i = wide(c); i < at_end.ring.size(); i += labels)
-      sum += std::exp(at_end.ring[i] + last + scale);
-    counts.duration[last_row + wide(c)] += tail_odds(log_q) * sum;
+    const double sum = longer(at_end, c, scale);
+    if (!sequence.long_by_start) counts.duration[last_row + wide(c)] += tail_odds(log_q) * sum;
     counts.tail[wide(c)] += mean_tail(log_q) * sum;
   }
 }

@@ -30,25 +30,32 @@ class CutEdgeSums {
   // log Z from the forward state at T; with its ring, where the right edge is cut.
   double log_partition(const BoundaryState& at_end) const;
 
-  // Adds the expected counts that only the edges know: of segments that begin before the sequence or end
-  // behind it, and of the positions of tails that lie there. `at_begin`: the backward state at 0; `at_end`:
-  // the forward state at T. Each is looked at where its edge is cut. Segments of at most K positions that end
-  // behind the sequence and begin before position `counted_before` were counted already. Nothing is added
-  // where log Z is not finite.
+  // Log of what segments of a label that end beyond T, a cut, are in log Z; relative to the state's scale.
+  double crossing(const BoundaryState& at_end, int label) const;
+
+  // Whose counts an engine has so far: of all segments that begin and end in the sequence, and of positions
+  // of tails in it.
   struct Sequence {
     std::int64_t length = 0;
-    std::int64_t counted_before = 0;
     double log_partition = 0;
-    const BoundaryState &at_begin, &at_end;
+    const BoundaryState& at_begin;  // the backward state at 0; looked at where that edge is cut
+    const BoundaryState& at_end;    // the forward state at T, likewise
+    // Segments of at most K positions that end behind the sequence were counted, too, if they begin before
+    // this.
+    std::int64_t counted_before = 0;
+    // Segments longer than K were counted (in row K) if they begin in the sequence; else if they end there.
+    bool long_by_start = false;
   };
+  // Adds what only the edges know: segments that begin before the sequence or end behind it, and the
+  // positions of tails that lie there. Nothing where log Z is not finite.
   void add_counts(const Sequence& sequence, ExpectedCounts& counts) const;
 
  private:
-  double crossing(const BoundaryState& at_end, int label) const;
   void add_left(const Sequence& sequence, ExpectedCounts& counts) const;
   void add_right(const Sequence& sequence, ExpectedCounts& counts) const;
   void add_durations(const BoundaryState& state, std::int64_t reach, double scale, int label,
                      ExpectedCounts& counts) const;
+  double longer(const BoundaryState& state, int label, double scale) const;
   bool has_tail(int label) const;
 
   const ChainModel& model_;
