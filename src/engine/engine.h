@@ -147,8 +147,8 @@ struct EngineInfo {
                           // and best_forward()
   bool best_messages = false;  // whether best_forward() may be called
   // Whether the model may have cut edges (ChainModel::cut). Then windows are whole sequences, and there are
-  // log partitions and posteriors, but neither paths nor messages. What a cut hides is not counted: starts at
-  // position 0 and ends at T-1 have posterior 0 there.
+  // log partitions and posteriors, but neither paths nor messages. A cut hides starts at position 0, or ends
+  // at T-1: their boundary scores are not looked at, and their posteriors are 0.
   bool cut_edges = false;
 };
 

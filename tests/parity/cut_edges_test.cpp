@@ -68,24 +68,6 @@ Sums expected_sums(const ModelCase& sample, CutEdges cut, double& resolution) {
   return sums;
 }
 
-// Without the scores of starts and ends that a cut hides.
-struct SeenScores {
-  SeenScores(const ModelCase& sample, CutEdges cut) : window(sample.whole()) {
-    const auto copy = [&](const ScoreArray& from, std::vector<double>& to) {
-      for (std::size_t i = 0;
-           i < static_cast<std::size_t>(sample.length * sample.model.num_labels) && !from.empty(); ++i)
-        to.push_back(from.at(i));
-    };
-    copy(window.start_scores, starts);
-    copy(window.end_scores, ends);
-    hide(sample, cut, starts, ends);
-    if (!starts.empty()) window.start_scores = {nullptr, starts.data()};
-    if (!ends.empty()) window.end_scores = {nullptr, ends.data()};
-  }
-  std::vector<double> starts, ends;
-  ScoreWindow window;
-};
-
 void check_rows(const std::vector<double>& found, const std::vector<double>& expected, double tolerance,
                 const char* what) {
   REQUIRE(found.size() == expected.size());
@@ -111,7 +93,7 @@ void check_cut_edges(const ModelCase& sample) {
   for (const CutEdges cut : kCuts) {
     double resolution = 0;
     const Sums expected = expected_sums(sample, cut, resolution);
-    const SeenScores seen(sample, cut);
+    const ScoreWindow window = sample.whole();
     for (const EngineOptions& options : fast_engines()) {
       if (!can_afford(options, sample)) continue;
       ChainModel model = sample.model;
@@ -122,13 +104,13 @@ void check_cut_edges(const ModelCase& sample) {
                               << engine->description());
       Sums found;
       const PosteriorArrays out = room_for(found, expected.labels.empty() ? 1 : expected.labels.size());
-      const double log_partition = engine->batches().log_partitions({&seen.window, 1}).front().log_partition;
+      const double log_partition = engine->batches().log_partitions({&window, 1}).front().log_partition;
       if (expected.log_partition == kNegativeInfinity) {
         REQUIRE(log_partition == kNegativeInfinity);
         continue;
       }
       found.log_partition =
-          engine->batches().posteriors_of({&seen.window, 1}, {&out, 1}, &found.counts).front().log_partition;
+          engine->batches().posteriors_of({&window, 1}, {&out, 1}, &found.counts).front().log_partition;
       const Tolerances tolerances = tolerances_of(options.precision);
       // Up to a rounding per segment.
       const double size = 3 * std::max(1.0, std::fabs(expected.log_partition));
@@ -187,9 +169,7 @@ TEST_CASE("several cut sequences at once equal one after the other") {
         std::vector<PosteriorArrays> out;
         ExpectedCounts counts, one_by_one;
         for (std::size_t i = 0; i < samples.size(); ++i) {
-          ScoreWindow window = samples[i].whole();
-          window.start_scores = window.end_scores = {};
-          windows.push_back(window);
+          windows.push_back(samples[i].whole());
           out.push_back(
               room_for(together[i], static_cast<std::size_t>(samples[i].length * model.num_labels)));
         }

@@ -124,28 +124,6 @@ ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
   return result;
 }
 
-ExpectedFeatures EdgeRoles::fold(const ExpectedFeatures& sums) const {
-  ExpectedFeatures result;
-  result.emission = fold_head(sums.emission, kNoRole);
-  result.start = fold_head(sums.start, role_without_starts());
-  result.finish = fold_head(sums.finish, role_without_ends());
-  result.first = sums.first;
-  result.last = sums.last;
-  fold_rows(result.first);
-  fold_rows(result.last);
-  return result;
-}
-
-ExpectedFeatures::Head EdgeRoles::fold_head(const ExpectedFeatures::Head& sums, int hidden_role) const {
-  ExpectedFeatures::Head result = sums;
-  for (std::vector<double>* rows : {&result.weights, &result.bias}) {
-    for (std::size_t i = 0; i < rows->size() && hidden_role != kNoRole; ++i)
-      if (i % wide(count_) == wide(hidden_role)) (*rows)[i] = 0;
-    fold_rows(*rows);
-  }
-  return result;
-}
-
 // By B[j] the survival of k <= j has the derivative e^{B[j] - survival(k)}; what comes down from smaller k is
 // kept relative to survival(j), so that nothing overflows.
 void EdgeRoles::fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const {

@@ -33,10 +33,6 @@ class EdgeRoles {
   // Of a segment of the base's label in a piece of that length.
   int with_role(const Segment& segment, std::int64_t length) const;
   int role_of_last() const { return count_ - 1; }  // where the right edge is cut
-  // The roles whose segments' starts, or ends, a cut hides; kNoRole: none.
-  static constexpr int kNoRole = -1;
-  int role_without_starts() const { return cut_.left ? 1 : kNoRole; }
-  int role_without_ends() const { return cut_.right ? role_of_last() : kNoRole; }
 
   // ln of the sum over j >= k of e^{B[j,c]}, for k >= 1: the score of a segment of which k positions are
   // seen.
@@ -56,9 +52,6 @@ class EdgeRoles {
   // Expected counts of chain() become derivatives of log Z by the transitions, durations and tails of base():
   // a segment seen in part counts for every duration that it may have, by its probability.
   ExpectedCounts fold(const ExpectedCounts& counts) const;
-  // Sums over the features become those of the base's labels, without the starts of first roles and the ends
-  // of last ones, which a cut hides.
-  ExpectedFeatures fold(const ExpectedFeatures& sums) const;
   // What is missing in these where both edges are cut: of segments that cover a whole piece of this length,
   // each with probability p_whole[c * count() + role_of_last()], or of so many of them; (C * count()).
   void add_whole_piece(std::int64_t length, std::span<const double> p_whole, ExpectedCounts& folded) const;
@@ -74,7 +67,6 @@ class EdgeRoles {
   // q / (1-q) of the label's tail, which begins at B[K]; 0: there is none.
   double tail_odds(int label) const;
   void make_chain();
-  ExpectedFeatures::Head fold_head(const ExpectedFeatures::Head& sums, int hidden_role) const;
   void fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const;
 
   ChainModel base_;

@@ -28,15 +28,11 @@ inline constexpr std::size_t kHeadLanes = 4;
 HeadTable make_head_table(std::span<const double> weights, std::span<const double> bias, int num_labels,
                           int num_tracks, int first, int last);
 
-class EdgeRoles;
-
 // The heads of a parameter file. FeatureRows point at them.
 class LinearHeads {
  public:
-  // `parameters.emission` is present. With `roles` those of the chain of pieces that were cut: a label's
-  // weights for every role of it, but no scores for starts and ends that a cut hides. Where `roles` has whole
-  // pieces, the scores of starts at position 0 are to be EdgeRoles::first_starts().
-  explicit LinearHeads(const Parameters& parameters, const EdgeRoles* roles = nullptr);
+  // `parameters.emission` is present.
+  explicit LinearHeads(const Parameters& parameters);
 
   int num_labels() const { return static_cast<int>(emission_.bias.size()); }
   int num_tracks() const { return num_tracks_; }
