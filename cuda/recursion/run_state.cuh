@@ -125,12 +125,10 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
     const int index = at.head - 1 - distance;
     const int block = index < 0 ? index + blocks : index;
     const double scale = at.with_ring ? e.log_scale(block, at.gauge, at.rest) : kNone;
-    // Places in the block, newest first; the first ones lie beyond the boundary.
-    const int begin = distance == 0 ? at.rest_of_block : 0;
-    const int rows = smaller(kBlock, duration + at.rest_of_block - kBlock * distance);
-    double* to = out + (kBlock * distance - at.rest_of_block) * labels;
+    const int rows = smaller(kBlock, duration - kBlock * distance);
+    double* to = out + kBlock * distance * labels;
     if (scale == kNone) {
-      for (int i = begin; i < rows; ++i) to[i * labels] = kNone;
+      for (int i = 0; i < rows; ++i) to[i * labels] = kNone;
       continue;
     }
     const bool logs = e.has_log[block] != 0;
@@ -151,11 +149,25 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         if (n + k >= rows) break;
-        if (n + k < begin) continue;
         possible = possible || values[k] > kNone;
         to[(n + k) * labels] = values[k] + scale;
       }
     }
+  }
+  return possible;
+}
+// The same at a boundary within a block: every `step`th row, from the `first`th on.
+template <class Real, class Semiring>
+__device__ SEMICRF_NOINLINE bool write_ring_within(const TablesView<Real>& t, ExactMemory<Real, Semiring> e,
+                                                   Boundary at, double* out, int first, int step) {
+  bool possible = false;
+  for (int row = first; row < t.duration; row += step) {
+    const int place = row + at.rest_of_block;  // from the end of the block on, newest first
+    const int index = at.head - 1 - place / kBlock;
+    const int block = index < 0 ? index + t.ring_blocks : index;
+    const double value = e.start_log(block, kBlock - 1 - place % kBlock, at.gauge, at.rest);
+    out[static_cast<std::int64_t>(row) * t.labels] = value;
+    possible = possible || value > kNone;
   }
   return possible;
 }
@@ -177,7 +189,10 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
       at.rest = __shfl_sync(kAllLanes, at.rest, lanes.c);
     }
   }
-  bool here = writes && write_ring(t, e, at, out, first, step);
+  bool here = false;
+  if (writes)
+    here = at.rest_of_block == 0 ? write_ring(t, e, at, out, first, step)
+                                 : write_ring_within(t, e, at, out, first, step);
   if (at.mine && lanes.valid) {
     out[static_cast<std::int64_t>(t.duration) * t.labels] = at.alpha;
     out[static_cast<std::int64_t>(t.duration + 1) * t.labels] = at.tail;
