@@ -14,7 +14,7 @@
 #include "apps/options/common_options.h"
 #include "apps/options/label_posteriors.h"
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "draw/heat_map.h"
 #include "io/files/output_file.h"
 #include "io/segments/segmentation.h"

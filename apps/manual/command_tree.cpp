@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "apps/options/common_options.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

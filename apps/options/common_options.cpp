@@ -8,7 +8,7 @@
 
 #include "apps/console/logging.h"
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
-#include "core/parallel.h"
 #include "core/process_memory.h"
 #include "core/sizes.h"
-#include "core/text.h"
+#include "core/text/text.h"
+#include "core/threads/parallel.h"
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/json/stats_json.h"

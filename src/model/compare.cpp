@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "model/describe.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"

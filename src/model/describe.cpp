@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "core/units.h"
+#include "core/text/units.h"
 #include "model/durations/duration.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"

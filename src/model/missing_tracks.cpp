@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/sizes.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

@@ -7,8 +7,8 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/text.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

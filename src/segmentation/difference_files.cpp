@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/bigwig/bbi_names.h"
 #include "io/bigwig/bigbed_writer.h"
 #include "io/bigwig/bigwig_writer.h"

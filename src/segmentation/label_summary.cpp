@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/text/label_track_files.h"
 #include "segmentation/segment_counts.h"

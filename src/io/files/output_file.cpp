@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_target.h"
 

@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/training_record.h"

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/text.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
 #include "io/segments/textgrid.h"
 
 namespace semicrf {

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/natural_order.h"
+#include "core/text/natural_order.h"
 #include "io/json/json_document.h"
 #include "io/segments/bed_reader.h"
 

@@ -1,6 +1,6 @@
 #include "io/text/palette.h"
 
-#include "core/natural_order.h"
+#include "core/text/natural_order.h"
 
 namespace semicrf {
 namespace {

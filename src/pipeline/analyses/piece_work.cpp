@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/analyses/constraints/constraint_passes.h"

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/units.h"
+#include "core/text/natural_order.h"
+#include "core/text/units.h"
 #include "eval/bin_truth.h"
 #include "io/arrays/npy_reader.h"
 #include "io/segments/boundary_reader.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "io/params/training_record.h"
 #include "io/text/region.h"
 #include "pipeline/inputs/arguments/input_argument.h"

@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/process_memory.h"
-#include "core/text.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/files/open_files.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"

@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/number_text.h"
 #include "io/text/bedgraph_reader.h"
 

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/units.h"
+#include "core/text/natural_order.h"
+#include "core/text/units.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/params_json.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/memory_size.h"

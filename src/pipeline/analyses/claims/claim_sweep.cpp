@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "pipeline/analyses/claims/local_chain.h"
 #include "pipeline/analyses/claims/message_rows.h"
 #include "pipeline/analyses/claims/message_sweep.h"

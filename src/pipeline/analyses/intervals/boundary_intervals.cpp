@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/parallel.h"
 #include "core/shortest_duration.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf {
 namespace {

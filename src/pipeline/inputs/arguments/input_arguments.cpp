@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "pipeline/inputs/arguments/sample_arguments.h"
 #include "pipeline/inputs/arguments/track_pattern.h"
 

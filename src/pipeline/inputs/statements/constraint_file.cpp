@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/text.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/json/json_document.h"
 
 namespace semicrf {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/text.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/json/json_document.h"
 #include "io/segments/bed_reader.h"
 
