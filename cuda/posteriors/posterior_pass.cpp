@@ -194,7 +194,7 @@ DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
       if (!std::all_of(of, of + 4, [](double x) { return std::isfinite(x); }))
         throw std::logic_error("posteriors of positions " + std::to_string(tasks[i].begin) + " to " +
                                std::to_string(tasks[i].end) +
-                               " of a sequence are no numbers; please report this");
+                               " of a sequence are not numbers; please report this");
       chunk.label_entropy += of[0];
       chunk.boundary_mass += of[1];
       chunk.boundary_plogp += of[2];

@@ -154,9 +154,10 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
     }
     visit_values(raw, f, [&](double value, const TrainingPiece& piece, std::int64_t bin) {
       if (value < 0)
-        throw InputError({"", piece.place(bin, bin + 1),
-                          "the track " + in_quotes(track.name) + " has a negative value, which is no count",
-                          "choose --emission gaussian"});
+        throw InputError(
+            {"", piece.place(bin, bin + 1),
+             "the track " + in_quotes(track.name) + " has a negative value, which cannot be a count",
+             "choose --emission gaussian"});
     });
   }
 }

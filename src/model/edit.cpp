@@ -84,7 +84,7 @@ int label_index(const Parameters& parameters, std::string_view name) {
   for (const Label& label : parameters.labels) names.push_back(label.name);
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
-  throw UsageError("'" + std::string(name) + "' is no label of the model",
+  throw UsageError("'" + std::string(name) + "' is not a label of the model",
                    "its labels are " + joined(names, ", "));
 }
 
@@ -133,7 +133,7 @@ void rename_track(Parameters& parameters, const std::string& from, const std::st
     throw UsageError("the model already has a track '" + to + "'", "its tracks are " + joined(names, ", "));
   const auto found = std::find(names.begin(), names.end(), from);
   if (found == names.end())
-    throw UsageError("'" + from + "' is no track of the model", "its tracks are " + joined(names, ", "));
+    throw UsageError("'" + from + "' is not a track of the model", "its tracks are " + joined(names, ", "));
   parameters.tracks[static_cast<std::size_t>(found - names.begin())].name = to;
   for (Track& track : parameters.tracks)
     if (track.square_of == from) track.square_of = to;
@@ -184,9 +184,9 @@ DurationLaw parse_duration_law(const std::string& text) {
     law.values.push_back(*value);
   }
   if (!given.empty())
-    throw UsageError(
-        "--duration: '" + given.begin()->first + "' in '" + text + "' is no parameter of the law",
-        law_help());
+    throw UsageError("--duration: '" + given.begin()->first + "' in '" + text +
+                         "' is not a parameter of this kind of duration",
+                     law_help());
   return law;
 }
 

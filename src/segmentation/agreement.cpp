@@ -31,10 +31,10 @@ void check_common_label(const std::vector<Sample>& samples, const JointLabels& l
     for (const Label& label : samples[s].segmentation.labels) list.push_back(label.name);
     return joined(list, ", ");
   };
-  throw InputError(
-      {samples[b].segmentation.path, "",
-       "has no label of " + samples[a].segmentation.path + ": " + names(b) + ", there " + names(a),
-       "compare segmentations with the same labels"});
+  throw InputError({samples[b].segmentation.path, "",
+                    "has no label in common with " + samples[a].segmentation.path + ": it has " + names(b) +
+                        ", the other " + names(a),
+                    "compare segmentations with the same labels"});
 }
 
 // Walks along the segments of one chromosome in all samples.

@@ -88,7 +88,7 @@ std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
     if (known == of_name.end())
       throw InputError(
           {first.path, "",
-           "has the chromosome " + in_quotes(chromosome.name) + ", of which --chrom-sizes has no length",
+           "has the chromosome " + in_quotes(chromosome.name) + ", which --chrom-sizes does not list",
            "give the sizes of this genome"});
     if (chromosome.segments.back().end > known->second)
       throw InputError({first.path, first.place_of(chromosome, chromosome.segments.back()),

@@ -42,7 +42,7 @@ void check_lengths(const Annotation& annotation, const std::string& argument,
       if (interval.end > length)
         throw InputError(
             {argument, name + ":" + std::to_string(interval.begin + 1) + "-" + std::to_string(interval.end),
-             "the interval ends behind the chromosome, which has " + std::to_string(length) + " bases in " +
+             "the interval ends beyond the chromosome, which has " + std::to_string(length) + " bases in " +
                  segmentation.path,
              advice});
   }

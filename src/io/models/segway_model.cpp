@@ -210,7 +210,9 @@ class SegwayReader {
 
   void require_sizes(const std::string& name, const Table& table,
                      const std::vector<std::size_t>& sizes) const {
-    if (table.sizes != sizes) words_.fail("has a table " + in_quotes(name) + " of other cardinalities");
+    if (table.sizes != sizes)
+      words_.fail("has a table " + in_quotes(name) +
+                  " whose sizes are not the numbers of labels and sub-labels");
   }
 
   void take_tables() {

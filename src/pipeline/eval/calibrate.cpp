@@ -118,7 +118,7 @@ class Calibration {
     if (edge % bin_size_ == 0) return;
     throw InputError({path, place_of(before),
                       "ends at " + std::to_string(before.end) + ", inside a bin of " + amount(bin_size_),
-                      "the bin size of this file is another one"});
+                      "give a file with the bin size of the parameters"});
   }
 
   static void check_probability(const std::string& path, const std::string& where, double p) {
@@ -126,7 +126,7 @@ class Calibration {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", p);
     throw InputError({path, where,
-                      "the value " + std::string(text) + " is no probability: it is not between 0 and 1",
+                      "the value " + std::string(text) + " is not a probability: it must be between 0 and 1",
                       "give posteriors that semicrf posterior or decode --posterior wrote"});
   }
 

@@ -16,7 +16,7 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
     throw UsageError("tracks are given on the command line and by --samples or --sample NAME=FILES",
                      "give them in one way");
   if (!options.track_pattern.empty() && !options.samples_file.empty())
-    throw UsageError("--track-pattern does not go with --samples, which names the tracks",
+    throw UsageError("--track-pattern cannot be given with --samples, which names the tracks",
                      "leave one of them out");
   const std::vector<std::string> chosen = chosen_samples(options);
   if (chosen.size() > 1)
