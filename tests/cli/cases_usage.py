@@ -95,7 +95,7 @@ def test_unknown_option(box):
     box.fails("-p scores.params.json decode scores.npy", 2, "-p must come after the command decode")
     box.fails("--versoin", 2, "did you mean --version?")
     box.fails("import chromhmm --oputput out.json model_2.txt", 2, "did you mean --output?", "semicrf import chromhmm --help")
-    check("did you mean" not in box.fails("decode -Z scores.npy", 2, "unknown option -Z; semicrf decode --help lists all").stderr, "-Z")
+    box.fails("decode -Z scores.npy", 2, "unknown option -Z; semicrf decode --help lists all")
 
 
 def test_help_is_laid_out_in_columns(box):
