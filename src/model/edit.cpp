@@ -47,6 +47,10 @@ double value_for_mean(const DurationKind& kind, std::span<const double> others, 
 
 using NamedValues = std::map<std::string, double, std::less<>>;
 
+[[noreturn]] void refuse_twice(const std::string& name, const std::string& law) {
+  throw UsageError("--duration: '" + name + "' is given twice in '" + law + "'");
+}
+
 NamedValues parse_values(const std::string& law, std::string_view text) {
   NamedValues values;
   while (!text.empty()) {
@@ -57,8 +61,7 @@ NamedValues parse_values(const std::string& law, std::string_view text) {
       throw UsageError("--duration: '" + std::string(item) + "' in '" + law + "' is not NAME=VALUE",
                        law_help());
     const std::string name(item.substr(0, equals));
-    if (!values.emplace(name, parse_value(law, item.substr(equals + 1))).second)
-      throw UsageError("--duration: '" + name + "' is given twice in '" + law + "'");
+    if (!values.emplace(name, parse_value(law, item.substr(equals + 1))).second) refuse_twice(name, law);
   }
   return values;
 }
