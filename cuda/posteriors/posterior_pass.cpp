@@ -231,6 +231,7 @@ template <class Real>
 std::vector<SequenceResult> PosteriorPass<Real>::sequences(const PosteriorWork& work) {
   DeviceContext::Reports reports = run(work, nullptr, nullptr);
   std::vector<SequenceResult> results;
+  results.reserve(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i)
     results.push_back({log_sum(forward_.sweep().state_at_end(i)), std::move(reports[i])});
   download_rows(work);

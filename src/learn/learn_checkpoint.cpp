@@ -66,6 +66,7 @@ std::vector<EmState> read_learn_checkpoint(const std::string& path, const std::s
   CheckpointReader fields(path, kKind, fingerprint);
   if (fields.integer<std::size_t>("fits") != shapes.size()) fields.fail("the number of fits is wrong");
   std::vector<EmState> states;
+  states.reserve(shapes.size());
   for (const Parameters& shape : shapes) states.push_back(read_state(fields, shape));
   return states;
 }

@@ -18,14 +18,6 @@ namespace {
 // Pairs of indices of what has the same name in both lists.
 using Matches = std::vector<std::pair<std::size_t, std::size_t>>;
 
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& items) {
-  std::vector<std::string> names;
-  names.reserve(items.size());
-  for (const Named& item : items) names.push_back(item.name);
-  return names;
-}
-
 Matches matches(const std::vector<std::string>& first, const std::vector<std::string>& second) {
   Matches found;
   for (std::size_t i = 0; i < first.size(); ++i) {

@@ -83,8 +83,7 @@ std::optional<double> continuation(const DurationColumn<double>& scores) {
 }  // namespace
 
 int label_index(const Parameters& parameters, std::string_view name) {
-  std::vector<std::string> names;
-  for (const Label& label : parameters.labels) names.push_back(label.name);
+  const std::vector<std::string> names = names_of(parameters.labels);
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
   throw UsageError("'" + std::string(name) + "' is not a label of the model",
@@ -129,8 +128,7 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) 
 }
 
 void rename_track(Parameters& parameters, const std::string& from, const std::string& to) {
-  std::vector<std::string> names;
-  for (const Track& track : parameters.tracks) names.push_back(track.name);
+  const std::vector<std::string> names = names_of(parameters.tracks);
   if (to.empty()) throw UsageError("the new name of track '" + from + "' is empty");
   if (std::find(names.begin(), names.end(), to) != names.end())
     throw UsageError("the model already has a track '" + to + "'", "its tracks are " + joined(names, ", "));

@@ -55,9 +55,7 @@ class StepJoiner {
 void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const Agreement& agreement,
                   const std::vector<ChromInfo>& listed) {
   const ListedChromosomes places(listed);
-  std::vector<std::string> names;
-  for (const Sample& sample : samples) names.push_back(sample.name);
-  std::string comment = "Labels that differ between " + joined(names, ", ");
+  std::string comment = "Labels that differ between " + joined(names_of(samples), ", ");
   std::ranges::replace(comment, '"', '\'');
   const std::vector<BigBedColumn> columns = {{"string", "chrom", "Chromosome"},
                                              {"uint", "chromStart", "First base, counted from 0"},

@@ -22,6 +22,7 @@ void add_expected(const SegmentedChromosome& chromosome, const std::vector<Annot
                   const LabelTrack& track, Overlap& overlap) {
   const std::vector<BinRange> inside = covered_ranges(chromosome);
   std::vector<BinRange> annotated;
+  annotated.reserve(intervals.size());
   for (const AnnotatedInterval& interval : intervals) annotated.push_back({interval.begin, interval.end});
   overlap.label += expected_bases(track, chromosome.name, inside);
   overlap.both += expected_bases(track, chromosome.name, common_ranges(inside, annotated));

@@ -145,6 +145,7 @@ void set_order(const Parameters& parameters, ChromHmmModel& model, std::vector<W
   }
   model.order = 'U';
   std::vector<std::string> names;
+  names.reserve(parameters.labels.size());
   for (std::size_t c = 0; c < parameters.labels.size(); ++c)
     names.push_back(state_name(model.order, c) + " is " + parameters.labels[c].name);
   warnings.push_back(

@@ -214,6 +214,7 @@ class Calibration {
     }
     if (!any) {
       std::vector<std::string> found;
+      found.reserve(predicted.size());
       for (const auto& [chromosome, boundaries] : predicted) found.push_back(chromosome);
       refuse_nothing(options_.intervals, found);
     }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "io/params/training_record.h"
 #include "io/text/region.h"
@@ -34,18 +35,6 @@ bool all_bigwig(const std::vector<InputArgument>& arguments) {
                             " is " + describe(arguments.front().kind),
                         "give either bigWig files or arrays"});
   return bigwig;
-}
-
-std::vector<std::string> label_names(const Parameters& parameters) {
-  std::vector<std::string> names;
-  for (const Label& label : parameters.labels) names.push_back(label.name);
-  return names;
-}
-
-std::vector<std::string> track_names(const Parameters& parameters) {
-  std::vector<std::string> names;
-  for (const Track& track : parameters.tracks) names.push_back(track.name);
-  return names;
 }
 
 // Scores by label from bigWig files: no transform, bases without a value count as 0.
@@ -284,8 +273,8 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
 void InputSet::State::open_bigwig_inputs(const std::vector<InputArgument>& main,
                                          const std::vector<InputArgument>& start,
                                          const std::vector<InputArgument>& end) {
-  const std::vector<std::string> labels = label_names(parameters);
-  tracks = heads ? bind_bigwigs(main, track_names(parameters), "tracks", binding)
+  const std::vector<std::string> labels = names_of(parameters.labels);
+  tracks = heads ? bind_bigwigs(main, names_of(parameters.tracks), "tracks", binding)
                  : bind_bigwigs(main, labels, "labels", binding);
   std::vector<std::string> boundary_binding;
   if (!start.empty()) starts.tracks = bind_bigwigs(start, labels, "labels", boundary_binding);
@@ -362,6 +351,7 @@ void InputSet::State::read_regions_given() {
   if (lacking.empty() || include_given) return;
   if (options.chromosomes == ChromosomePolicy::kError) throw lacking.front().second;
   std::vector<Chromosome> without;
+  without.reserve(lacking.size());
   for (const auto& [chromosome, error] : lacking) without.push_back(chromosome);
   binding.push_back("not in all tracks, left out: " + chromosome_names(without));
 }
@@ -404,7 +394,7 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
   if (!options.generated.empty()) {
     scores.rows = make_random_rows(random_rows(sequence), read.precision);
   } else if (bigwig) {
-    const std::vector<Track> labels = plain_tracks(label_names(parameters));
+    const std::vector<Track> labels = plain_tracks(names_of(parameters.labels));
     scores.rows = bigwig_rows(tracks, heads ? parameters.tracks : labels, sequence, read);
     scores.missing_values = std::make_shared<MissingCounter>(heads ? parameters.tracks : labels, true);
     if (!starts.tracks.empty()) scores.start = bigwig_rows(starts.tracks, labels, sequence, read);

@@ -24,6 +24,7 @@ PositionRange near(const Claim& claim, const ChainModel& model, std::int64_t len
 std::vector<PositionRange> positions_near(std::span<const Claim> claims, const ChainModel& model,
                                           std::int64_t length) {
   std::vector<PositionRange> all;
+  all.reserve(claims.size());
   for (const Claim& claim : claims) all.push_back(near(claim, model, length));
   return merged(std::move(all));
 }

@@ -131,8 +131,7 @@ void check_track_names(const InputOptions& options, const std::vector<Track>& tr
   if (bigwig)
     throw UsageError("--track-names names the columns of arrays, but the inputs are bigWig files",
                      "name each file: NAME=PATH, or use --track-pattern");
-  std::vector<std::string> own;
-  for (const Track& track : tracks) own.push_back(track.name);
+  const std::vector<std::string> own = names_of(tracks);
   if (names != own)
     throw UsageError(
         "--track-names is " + joined(names, ",") + ", but the parameters' tracks are " + joined(own, ","),
