@@ -14,6 +14,7 @@
 #include "io/memory_size.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/inputs/arguments/sample_arguments.h"
 
 namespace semicrf {
 namespace {
@@ -88,9 +89,12 @@ void add_region_options(CLI::App& command, InputOptions& input, const std::strin
 CLI::Option* add_samples_option(CLI::App& command, InputOptions& input) {
   const auto take = [&input](const std::vector<std::string>& given) {
     for (const std::string& text : given) {
+      if (has_sample_files({text})) {
+        input.samples.push_back(text);
+        continue;
+      }
       std::istringstream names(text);
-      if (text.find('=') != std::string::npos) input.samples.push_back(text);
-      for (std::string name; text.find('=') == std::string::npos && std::getline(names, name, ',');)
+      for (std::string name; std::getline(names, name, ',');)
         if (!name.empty()) input.samples.push_back(name);
     }
   };
@@ -140,7 +144,7 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
 }
 
 void require_inputs(const InputOptions& input, const std::string& name) {
-  if (!has_inputs(input) && !has_samples(input))
+  if (!has_inputs(input))
     throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
 }
 

@@ -156,7 +156,7 @@ std::vector<SequenceResult> ForwardPass<Real>::log_partitions(const PassInput& i
   std::vector<SequenceResult> results;
   results.reserve(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i)
-    results.push_back({log_sum(sweep().state_at_end(i)), std::move(reports[i])});
+    results.push_back({context_.log_partition(sweep().state_at_end(i)), std::move(reports[i])});
   return results;
 }
 

@@ -17,6 +17,7 @@ struct Place {
   bool running, whole, storing;
   bool first_here, last_here;           // the sequence's first and last position are in it
   bool first_of_sequence, plain_start;  // the run begins here; and segments begin here as elsewhere
+  bool cut_start;                       // the run begins here at a cut
   bool edges;                           // there are boundary scores
   const float* scores;                  // of the window, if they may be read as they are
   std::int64_t row;                     // of the first block's first position in the scores
@@ -77,6 +78,13 @@ __device__ inline double log_of_number(float x) {
 }
 __device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
 
+// What is longer than K of a label's segments that began anywhere before a cut: log of the sum of
+// e^{B[K]} q^k over k > 0. Of labels with a tail.
+template <class Real>
+__device__ inline double tail_beyond_cut(const TablesView<Real>& t, int c) {
+  return t.last_bias[c] - log(expm1(-t.log_tail[c]));
+}
+
 // The message and the tail of a state; its ring goes into the team's.
 struct Messages {
   double alpha, tail;
@@ -100,6 +108,7 @@ __device__ SEMICRF_NOINLINE Messages read_state(const RunParameters<Real>& p, Ex
 
 struct Boundary {
   bool mine, with_ring;
+  int rest_of_block;  // positions from the boundary to the end of its block
   int slot, head, gauge;
   double alpha, tail, rest, whole, offset;
 };
@@ -116,10 +125,12 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
     const int index = at.head - 1 - distance;
     const int block = index < 0 ? index + blocks : index;
     const double scale = at.with_ring ? e.log_scale(block, at.gauge, at.rest) : kNone;
-    const int rows = smaller(kBlock, duration - kBlock * distance);
-    double* to = out + kBlock * distance * labels;
+    // Places in the block, newest first; the first ones lie beyond the boundary.
+    const int begin = distance == 0 ? at.rest_of_block : 0;
+    const int rows = smaller(kBlock, duration + at.rest_of_block - kBlock * distance);
+    double* to = out + (kBlock * distance - at.rest_of_block) * labels;
     if (scale == kNone) {
-      for (int i = 0; i < rows; ++i) to[i * labels] = kNone;
+      for (int i = begin; i < rows; ++i) to[i * labels] = kNone;
       continue;
     }
     const bool logs = e.has_log[block] != 0;
@@ -140,6 +151,7 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
         if (n + k >= rows) break;
+        if (n + k < begin) continue;
         possible = possible || values[k] > kNone;
         to[(n + k) * labels] = values[k] + scale;
       }

@@ -28,6 +28,10 @@ bool takes_gpu(const EngineOptions& options) {
          cuda_obstacle().empty();
 }
 
+bool knows_cut_edges(const EngineOptions& options) {
+  return options.backend != EngineOptions::Backend::kReference;
+}
+
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel model) {
   if (options.backend == EngineOptions::Backend::kReference) {
     if (!options.instruction_set.empty()) {

@@ -154,8 +154,9 @@ class BlockRun : private BlockParts<Config> {
     at.last_here = end == last;
     at.blocks = at.running ? static_cast<int>((end - begin + kBlock - 1) / kBlock) : 1 << 30;
     at.storing = at.running && position >= task.begin && p_.store.alpha.numbers != nullptr;
-    at.plain_start = position != task.from || task.start != StartKind::kEdge || t_.initial_transition;
-    at.first_of_sequence = position == task.from && task.start == StartKind::kEdge;
+    at.first_of_sequence = position == task.from && starts_at_edge(task.start);
+    at.cut_start = at.first_of_sequence && task.start == StartKind::kCutEdge;
+    at.plain_start = !at.first_of_sequence || t_.initial_transition;
     at.edges = at.first_here || at.last_here || sequence.starts.f32 != nullptr ||
                sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr || sequence.ends.f64 != nullptr;
     at.row = (p_.backward ? aside_.rounded - 1 - begin : begin) - sequence.begin;
@@ -209,7 +210,25 @@ class BlockRun : private BlockParts<Config> {
     state_.carry_scale = lanes_.valid ? 0 : kEmpty;
     if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
     if (lanes_.some_team(aside_.active && aside_.task->start == StartKind::kState)) begin_from_state();
+    if (lanes_.valid && aside_.active && aside_.task->start == StartKind::kCutEdge) begin_at_cut();
     lanes_.sync();
+  }
+
+  // Segments may have begun anywhere before a cut, one place as good as another.
+  __device__ __forceinline__ void begin_at_cut() {
+    const double first_score = t_.first_scores[label_.label];
+    if (first_score == kNone) return;
+    const Scaled<Real> start = O::scaled_from_log(first_score);
+    const typename Parts::Exact memory = this->exact();
+    bool far_above = false;
+    for (int block = 0; block < t_.ring_blocks; ++block) {
+      for (int part = 0; part < kBlock; part += 4)
+        store4(m_.ring.block(block) + part, start.number, start.number, start.number, start.number);
+      far_above = memory.set_units(block, start.units) || far_above;
+    }
+    this->note_far_above(far_above);
+    if (t_.tail && t_.log_tail[label_.label] != kNone)
+      aside_.tail_log = first_score + tail_beyond_cut(t_, label_.label);
   }
 
   __device__ __forceinline__ void begin_from_state() {
@@ -248,8 +267,11 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void export_state(bool mine) {
     Boundary at;
     at.mine = mine;
-    // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it.
-    at.with_ring = aside_.position % kBlock == 0;
+    // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it but where that
+    // end is a cut.
+    const int beyond = static_cast<int>(aside_.position % kBlock);
+    at.with_ring = beyond == 0 || t_.cut_end;
+    at.rest_of_block = at.with_ring && beyond != 0 ? kBlock - beyond : 0;
     at.slot = state_slot();
     at.head = state_.head;
     at.gauge = state_.gauge;

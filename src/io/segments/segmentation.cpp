@@ -11,6 +11,7 @@
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/segments/bed_reader.h"
+#include "io/text/bin_location.h"
 
 namespace semicrf {
 namespace {
@@ -105,7 +106,7 @@ const SegmentedChromosome* SegmentationFile::find(const std::string& chromosome)
 std::string SegmentationFile::place_of(const SegmentedChromosome& chromosome,
                                        const LabelledSegment& segment) const {
   if (segment.line > 0) return "line " + std::to_string(segment.line);
-  return chromosome.name + ":" + std::to_string(segment.begin + 1) + "-" + std::to_string(segment.end);
+  return place_of_bases(chromosome.name, segment.begin, segment.end);
 }
 
 std::string SegmentationFile::first_place(std::size_t label) const {

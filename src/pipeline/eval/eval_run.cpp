@@ -22,6 +22,7 @@
 #include "pipeline/eval/coverage.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/run/log.h"
 
 namespace semicrf {

@@ -100,8 +100,7 @@ struct InputSet::State {
 };
 
 void InputSet::State::open_inputs() {
-  if (!has_inputs(options) && !has_samples(options) && options.generated.empty())
-    throw UsageError("no input given");
+  if (!has_inputs(options) && options.generated.empty()) throw UsageError("no input given");
   if (options.bin_size) {
     if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
     if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)

@@ -8,6 +8,7 @@
 #include "eval/bin_segments.h"
 #include "io/json/json_document.h"
 #include "io/text/palette.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 
 namespace semicrf {
 namespace {

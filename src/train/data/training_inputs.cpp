@@ -375,10 +375,6 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
          found.training);
 }
 
-}  // namespace
-
-namespace {
-
 // What --sample says of the sample: its name, or its name and files.
 std::string text_of_sample(const InputOptions& options, const std::string& sample) {
   for (const std::string& text : options.samples)

@@ -74,6 +74,8 @@ bool has_samples(const InputOptions& options) {
   return !options.samples_file.empty() || has_sample_files(options.samples);
 }
 
+bool has_inputs(const InputOptions& options) { return !options.inputs.empty() || has_samples(options); }
+
 std::vector<SampleRow> sample_rows(const InputOptions& options) {
   if (!has_sample_files(options.samples)) return read_sample_sheet(options.samples_file);
   if (!options.samples_file.empty())
