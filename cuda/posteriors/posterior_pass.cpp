@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "core/sizes.h"
 
 namespace semicrf::cuda {
