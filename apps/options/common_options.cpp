@@ -8,7 +8,7 @@
 
 #include "apps/console/logging.h"
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
@@ -58,7 +58,7 @@ std::vector<int> device_numbers(const std::string& device) {
 
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                             const std::string& help) {
-  return command.add_option(names, values, help + "; one per option: give the option again for more")
+  return command.add_option(names, values, help + "; one value per option: repeat the option for more")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -271,11 +271,15 @@ void add_log_options(CLI::App& command, LogArguments& arguments) {
 }
 
 void add_multiqc_options(CLI::App& command, MultiqcTarget& target) {
-  command.add_option("--multiqc", target.folder,
-                     "also write documents for MultiQC (custom content) to this folder, which must exist");
-  command.add_option("--multiqc-name", target.sample,
-                     "name of the sample in these documents (default: that of the file with the segments "
-                     "or parameters, without endings such as .segments.bed.gz)");
+  command
+      .add_option("--multiqc", target.folder,
+                  "also write documents for MultiQC (custom content) to this folder, which must exist")
+      ->type_name("DIR");
+  command
+      .add_option("--multiqc-name", target.sample,
+                  "name of the sample in these documents (default: that of the file with the segments "
+                  "or parameters, without endings such as .segments.bed.gz)")
+      ->type_name("NAME");
 }
 
 MultiqcTarget multiqc_target(const MultiqcTarget& given, const std::string& output) {

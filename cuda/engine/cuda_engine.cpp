@@ -127,6 +127,7 @@ PassInput CudaEngine<Real>::batch(std::span<const ScoreWindow> sequences, bool w
     batch_ = std::make_shared<SequenceScores>(context_.model.num_labels, context_.batch_copies,
                                               context_.stream.get());
   std::vector<PlacedSequence> whole;
+  whole.reserve(sequences.size());
   for (const ScoreWindow& sequence : sequences)
     whole.push_back(context_.cut(sequence.length, {0, sequence.length}, with_marks));
   batch_->upload(sequences, false);

@@ -5,7 +5,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "core/sizes.h"
 
 namespace semicrf::cuda {
@@ -234,7 +234,7 @@ DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
       if (!std::all_of(of, of + 4, [](double x) { return std::isfinite(x); }))
         throw std::logic_error("posteriors of positions " + std::to_string(tasks[i].begin) + " to " +
                                std::to_string(tasks[i].end) +
-                               " of a sequence are no numbers; please report this");
+                               " of a sequence are not numbers; please report this");
       chunk.label_entropy += of[0];
       chunk.boundary_mass += of[1];
       chunk.boundary_plogp += of[2];
@@ -273,6 +273,7 @@ std::vector<SequenceResult> PosteriorPass<Real>::sequences(const PosteriorWork& 
   DeviceContext::Reports reports = run(work, nullptr, nullptr);
   look_at_edges(work);
   std::vector<SequenceResult> results;
+  results.reserve(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i)
     results.push_back({log_partitions_[i], std::move(reports[i])});
   download_rows(work);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "core/parallel.h"
 #include "core/sizes.h"
+#include "core/threads/parallel.h"
 #include "cpu/chunk_kernel.h"
 #include "cpu/instantiate/factories.h"
 #include "cpu/score_view.h"

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/peak.h"
 #include "cuda/engine/cuda_engine.h"

@@ -23,6 +23,7 @@ void add_expected(const SegmentedChromosome& chromosome, const std::vector<Annot
                   const LabelTrack& track, Overlap& overlap) {
   const std::vector<BinRange> inside = covered_ranges(chromosome.segments);
   std::vector<BinRange> annotated;
+  annotated.reserve(intervals.size());
   for (const AnnotatedInterval& interval : intervals) annotated.push_back({interval.begin, interval.end});
   overlap.label += expected_bases(track, chromosome.name, inside);
   overlap.both += expected_bases(track, chromosome.name, common_ranges(inside, annotated));
@@ -42,7 +43,7 @@ void check_lengths(const Annotation& annotation, const std::string& argument,
     for (const AnnotatedInterval& interval : intervals_on(annotation, name))
       if (interval.end > length)
         throw InputError({argument, place_of_bases(name, interval.begin, interval.end),
-                          "the interval ends behind the chromosome, which has " + std::to_string(length) +
+                          "the interval ends beyond the chromosome, which has " + std::to_string(length) +
                               " bases in " + segmentation.path,
                           advice});
   }

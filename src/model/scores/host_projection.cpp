@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "model/scores/linear_heads.h"
 
 namespace semicrf {

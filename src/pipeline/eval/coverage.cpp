@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/files/output_target.h"
 #include "io/text/bin_location.h"
 

@@ -7,8 +7,8 @@
 
 #include "core/compensated_sum.h"
 #include "core/initial_term.h"
-#include "core/parallel.h"
 #include "core/sizes.h"
+#include "core/threads/parallel.h"
 #include "io/json/json_document.h"
 #include "model/scores/centred_scores.h"
 

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/options.h"
 #include "model/scores/linear_heads.h"

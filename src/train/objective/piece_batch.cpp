@@ -113,6 +113,7 @@ std::vector<SequenceResult> PieceBatch::ask(Engine& engine, ExpectedCounts& coun
 
 std::vector<SequencePath> PieceBatch::paths(Engine& engine) {
   std::vector<ScoreWindow> windows;
+  windows.reserve(works_.size());
   for (const Work& work : works_) windows.push_back(work.window);
   std::vector<SequencePath> paths = engine.batches().viterbi_of(windows);
   for (SequencePath& path : paths)
