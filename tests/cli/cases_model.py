@@ -166,7 +166,7 @@ def test_edit_refuses_what_it_does_not_understand(box):
     label = names(box, "scores.params.json")[0]
     for law, what in (("weibull:k=1", "does not begin with a kind of law"), ("geometric:q=0.5", "lacks p"),
                       ("geometric:p=2", "below 1"), ("geometric:p=0.5,p=0.5", "given twice"),
-                      ("geometric:p=0.5,r=1", "no parameter"), ("geometric:mean=1", "more than 1 bin"),
+                      ("geometric:p=0.5,r=1", "not a parameter"), ("geometric:mean=1", "more than 1 bin"),
                       ("geometric:mean=x", "not a number"), ("geometric:mean", "not NAME=VALUE"),
                       ("table", "does not begin with a kind of law"), ("poisson:lambda=-1", "above 0")):
         box.fails(["edit", "scores.params.json", "--duration", label + "=" + law], 2, what)
