@@ -41,7 +41,7 @@ template <class Real, class Whole>
 class ScratchMessages {
  public:
   explicit ScratchMessages(std::size_t width)
-      : numbers_(3 * kBlock * width), tail_whole_(kBlock * width), logs_(3 * kBlock * width) {
+      : numbers_(kBlock * width * 3), tail_whole_(kBlock * width), logs_(kBlock * width * 3) {
     const std::size_t rows = kBlock * width;
     messages_.alpha = numbers_.get();
     messages_.start = numbers_.get() + rows;

@@ -28,7 +28,7 @@ template <class Real, class Tables>
 std::size_t bytes_of_run(const Tables& t) {
   const auto width = static_cast<std::size_t>(t.padded);
   const auto ring = static_cast<std::size_t>(t.ring_blocks) * kBlock * width;
-  return ring * (2 * sizeof(Real) + 2 * sizeof(double)) + 24 * kBlock * width * sizeof(double);
+  return ring * (2 * sizeof(Real) + 2 * sizeof(double)) + width * sizeof(double) * 24 * kBlock;
 }
 
 inline std::size_t bytes_of_state(int duration, int labels) {

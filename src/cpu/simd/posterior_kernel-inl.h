@@ -345,7 +345,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     double lost = kNegativeInfinity;
     const std::int64_t run_block = view.run_boundary_of(b) / kBlock;
     for (int ahead = 0; ahead < backward_tables_->offsets; ++ahead) {
-      const std::int64_t begin = b - (ahead + 1) * kBlock;
+      const std::int64_t begin = b - (ahead + std::int64_t{1}) * kBlock;
       if (begin < chunk_.begin) break;
       const auto block = static_cast<std::size_t>((begin - chunk_.begin) / kBlock);
       if (!backward_.look_ahead(view, run_block + ahead, ahead, gauge_.get(), bound_.get())) {
@@ -471,7 +471,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const DD dd;
     const auto step = static_cast<int>(hn::Lanes(dd));
     // Padded by a vector of -inf: rows need not end at a whole vector.
-    const std::size_t room = static_cast<std::size_t>(duration + step);
+    const std::size_t room = static_cast<std::size_t>(duration) + hn::Lanes(dd);
     column_ends_.assign(room, kNegativeInfinity);
     column_bias_.assign(room, kNegativeInfinity);
     for (int k = 1; k <= duration; ++k) {

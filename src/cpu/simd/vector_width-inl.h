@@ -8,6 +8,7 @@
 
 #include <cstddef>
 
+#include "core/sizes.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -26,7 +27,7 @@ auto with_best_width(int labels, Build build) {
   using Middle = hn::CappedTag<Real, kWidest / 2>;
   constexpr double kWideCost = 1.7;  // of one operation, relative to the other
   const auto panels = [&](std::size_t lanes) {
-    return static_cast<double>((static_cast<std::size_t>(labels) + lanes - 1) / lanes);
+    return static_cast<double>(ceil_div(static_cast<std::size_t>(labels), lanes));
   };
   const std::size_t wide = hn::Lanes(Wide());
   const std::size_t middle = hn::Lanes(Middle());

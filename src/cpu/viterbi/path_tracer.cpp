@@ -26,7 +26,7 @@ TraceTables::TraceTables(const ChainModel& chain)
       model(&chain),
       labels(static_cast<std::size_t>(chain.num_labels)),
       longest(chain.max_duration),
-      reversed_bias(labels * size(longest) + 2 * kBlock),
+      reversed_bias(labels * size(longest) + std::size_t{2} * kBlock),
       largest_bias(labels, kNegativeInfinity),
       into(round_up_to_vector(labels * labels + 7)) {
   for (std::size_t c = 0; c < labels; ++c) {
@@ -101,7 +101,7 @@ double PathTracer::tail(std::int64_t boundary, std::size_t label, const Origin& 
     return left_ != nullptr ? left_->tail[label] + left_shift(origin) : kNegativeInfinity;
   const Place at = place(boundary - 1);
   const std::size_t slot = size(boundary - 1 - at.begin);
-  if ((*at).exact) return exact(at, (2 * kBlock + slot) * t_.labels + label, origin);
+  if ((*at).exact) return exact(at, (std::size_t{2} * kBlock + slot) * t_.labels + label, origin);
   const std::size_t row = (at.block * kBlock + slot) * t_.labels;
   return at.chunk->tails[row + label] + shift(*at.chunk, origin) + content(at, at.begin, boundary, label);
 }

@@ -48,9 +48,10 @@ HWY_INLINE int BestSlot(const double* from, std::size_t stride, const double* bi
   Kept<V> sums[kSlots / kLanes];
   V most = none;
   for (int i = 0; i < kSlots / kLanes; ++i) {
-    const V slot = hn::Iota(d, static_cast<double>(i * kLanes));
+    const std::ptrdiff_t at = std::ptrdiff_t{i} * kLanes;
+    const V slot = hn::Iota(d, static_cast<double>(at));
     const auto wanted = hn::And(hn::Ge(slot, low), hn::Lt(slot, high));
-    sums[i] = hn::IfThenElse(wanted, hn::Add(load(starts + i * kLanes), load(bias + i * kLanes)), none);
+    sums[i] = hn::IfThenElse(wanted, hn::Add(load(starts + at), load(bias + at)), none);
     most = hn::Max(most, sums[i]);
   }
   most = hn::MaxOfLanes(d, most);

@@ -39,6 +39,7 @@ double printed_resolution(int decimals) {
 
 std::vector<Chromosome> listed(const std::vector<std::string>& names) {
   std::vector<Chromosome> chromosomes;
+  chromosomes.reserve(names.size());
   for (const std::string& name : names) chromosomes.push_back({name, 1});
   return chromosomes;
 }

@@ -33,6 +33,7 @@ constexpr std::int64_t kUnknownLength = std::int64_t{1} << 60;
 
 std::vector<Chromosome> named(const std::vector<std::string>& names) {
   std::vector<Chromosome> chromosomes;
+  chromosomes.reserve(names.size());
   for (const std::string& name : names) chromosomes.push_back({name, kUnknownLength});
   return chromosomes;
 }

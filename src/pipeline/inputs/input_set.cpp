@@ -21,6 +21,7 @@ namespace {
 
 std::vector<InputArgument> parse_arguments(const std::vector<std::string>& texts) {
   std::vector<InputArgument> arguments;
+  arguments.reserve(texts.size());
   for (const std::string& text : texts) arguments.push_back(parse_input_argument(text));
   return arguments;
 }

@@ -101,7 +101,7 @@ void JobQueue::read_into(Batch& batch, Piece& piece, ScoreSource& source, bool t
                       : HostProjection(source).read(0, length, item->buffers);
   });
   item->piece = std::move(piece);
-  item->plan = std::move(plan);
+  item->plan = plan;
   batch.positions += length;
   batch.pieces.push_back(std::move(item));
 }

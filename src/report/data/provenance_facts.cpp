@@ -167,7 +167,7 @@ class Gathering {
                                   name + ", is another one.");
       } else if (line.starts_with("#input ")) {
         const auto [name, bytes] = split_last(std::string_view(line).substr(7));
-        add_word(inputs, bytes.starts_with("bytes=") ? name : name + " " + bytes);
+        add_word(inputs, bytes.starts_with("bytes=") ? name : line.substr(7));
         check_input(name, bytes);
       } else if (const auto option = header_option(line)) {
         options += option_words(option->first, option->second);

@@ -93,7 +93,7 @@ HeatMap boundary_map(const ReportBasis& basis, std::size_t c, Table& table) {
   map.what = "weight";
   map.scale = HeatScale::kSigned;
   for (const Track& track : basis.model().tracks) map.rows.push_back(track.name);
-  const auto offsets = static_cast<std::size_t>(head.last - head.first + 1);
+  const std::size_t offsets = static_cast<std::size_t>(head.last - head.first) + 1;
   std::vector<std::pair<std::string, const std::vector<double>*>> sides;
   if (!head.start_weights.empty()) sides.emplace_back("start", &head.start_weights);
   if (!head.end_weights.empty()) sides.emplace_back("end", &head.end_weights);

@@ -174,6 +174,7 @@ class Evaluator {
     if (ranks_.size() == 1) return;
     std::vector<std::string> parts = ranks_.gather([&] {
       std::vector<double> known;
+      known.reserve(pieces.size());
       for (const std::size_t i : pieces) known.push_back(log_partitions_[i]);
       std::string bytes;
       put(bytes, known);

@@ -278,7 +278,7 @@ template <int kFixed>
 inline void FastBlock<Real, D, Semiring>::recursion() {
   const D d;
   const DI di;
-  constexpr int kGroup = kFixed == 0 ? 1 : kFixed;
+  constexpr int kGroup = std::max(kFixed, 1);
   const Rows r = rows();
   const int panels = kFixed == 0 ? t_.panels : kFixed;
   const Real* alpha = first_alpha_.get();

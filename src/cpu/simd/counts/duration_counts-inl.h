@@ -73,7 +73,7 @@ class DurationCounts : public CountVectors<Real, D> {
     const std::size_t blocks = static_cast<std::size_t>(t.offsets) + kBatch + 1;
     const std::size_t ends = kBlock * (2 * sizeof(Real) + sizeof(Whole) + sizeof(double)) + sizeof(double);
     const std::size_t factors = 2 * kBatch * sizeof(Real);
-    const std::size_t sums = 2 * kBlock * sizeof(double);
+    const std::size_t sums = sizeof(double) * 2 * kBlock;
     return blocks * width * (ends + factors + sums) + (4 * kBatch + 2) * kBlock * width * sizeof(double);
   }
 

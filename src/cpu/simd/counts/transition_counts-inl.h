@@ -42,7 +42,7 @@ class TransitionCounts : public CountVectors<Real, D> {
 
   static std::size_t bytes(const Tables& t) {
     const auto width = static_cast<std::size_t>(t.padded);
-    return width * (2 * kBlock * sizeof(Real) + (3 + 2 * width) * sizeof(double));
+    return width * (sizeof(Real) * 2 * kBlock + (3 + 2 * width) * sizeof(double));
   }
 
   // The forward run stands at the chunk's left edge.

@@ -78,7 +78,7 @@ DeviationChain chain_of(const Way& way) {
 
 bool comes_before(const Way& a, const Way& b) {
   if (a.loss != b.loss) return a.loss < b.loss;
-  return a.last != b.last && compare_choices(chain_of(a), chain_of(b)) < 0;
+  return a.last != b.last && std::is_lt(compare_choices(chain_of(a), chain_of(b)));
 }
 
 }  // namespace semicrf

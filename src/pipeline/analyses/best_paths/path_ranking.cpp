@@ -22,7 +22,7 @@ class Ranking {
       accept(candidates_.extract(candidates_.begin()).value());
     // Of the best path nobody else knows better.
     std::sort(paths_.begin() + 1, paths_.end(), [](const RankedPath& a, const RankedPath& b) {
-      return a.gain != b.gain ? a.gain > b.gain : compare_choices(a.chain, b.chain) < 0;
+      return a.gain != b.gain ? a.gain > b.gain : std::is_lt(compare_choices(a.chain, b.chain));
     });
     return std::move(paths_);
   }
@@ -34,7 +34,7 @@ class Ranking {
     DeviationChain chain;
 
     bool operator<(const Candidate& other) const {
-      return loss != other.loss ? loss < other.loss : compare_choices(chain, other.chain) < 0;
+      return loss != other.loss ? loss < other.loss : std::is_lt(compare_choices(chain, other.chain));
     }
   };
 

@@ -85,7 +85,7 @@ std::vector<SampleRow> sample_rows(const InputOptions& options) {
 }
 
 std::vector<std::string> chosen_samples(const InputOptions& options) {
-  const std::vector<std::string> all = samples_of(sample_rows(options));
+  std::vector<std::string> all = samples_of(sample_rows(options));
   if (has_sample_files(options.samples)) return all;
   if (options.samples.empty()) {
     if (all.size() == 1) return all;

@@ -23,6 +23,7 @@ std::vector<std::string> matching_files(const std::string& path) {
   if (is_there(path) || path.find_first_of("*?[") == std::string::npos) return {path};
   glob_t found{};
   std::vector<std::string> files;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no other thread has started
   if (glob(path.c_str(), 0, nullptr, &found) == 0)
     files.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);

@@ -146,6 +146,7 @@ void ConstraintFile::refuse_contradiction(const std::vector<Constraint>& active,
   for (const Constraint* one : guilty) numbers.push_back(lines_[one->number].line);
   std::ranges::sort(numbers);
   std::vector<std::string> texts;
+  texts.reserve(numbers.size());
   for (const std::int64_t number : numbers) texts.push_back(std::to_string(number));
   const std::string last = texts.back();
   texts.pop_back();
