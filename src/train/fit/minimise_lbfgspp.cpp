@@ -43,7 +43,8 @@ struct Point {
   double value = 0;
 };
 
-// A step along `direction` from `from`, from the length `step` on. LBFGSpp 0.3 has other arguments than those before.
+// A step along `direction` from `from`, from the length `step` on. LBFGSpp 0.3 has other arguments than those
+// before.
 template <class Search>
 void search(Objective& objective, const LBFGSpp::LBFGSParam<double>& parameters, const Point& from,
             const Vector& direction, double step, Point& to) {
