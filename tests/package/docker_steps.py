@@ -2,6 +2,7 @@
 """Runs the steps of the Dockerfile one by one in chroots, where there is no container engine.
 
     tests/package/docker_steps.py [--build-arg NAME=VALUE] [--ccache FOLDER] [--from-image IMAGE=SUITE[:FOLDER]] [--deb FILE]
+                                  [--cmake OPTION]
 
 FROM makes a clean Debian with tests/package/chroot.sh, COPY copies what .dockerignore leaves, RUN runs in the chroot, ARG, ENV,
 WORKDIR and USER do what they say; then the entry point decodes the files of data/. Images that are not Debian's cannot be had:
@@ -11,8 +12,8 @@ there under the same name (and no more than read). The CUDA variant, with the to
     tests/package/docker_steps.py --build-arg CUDA=ON --build-arg CUDAARCHS=90-virtual --deb semicrf-cuda.deb \
         --from-image nvidia/cuda:12.6.3-devel-ubuntu24.04=bookworm:/usr/local/cuda --from-image ubuntu:24.04=bookworm
 
---ccache: a compiler cache to use. --deb: where to put the package of the build stage. Needs root and debootstrap; exit code 77
-where they are missing.
+--ccache: a compiler cache to use. --deb: where to put the package of the build stage. --cmake: an option that "cmake --preset" gets
+besides, such as -DSEMICRF_UNITY=ON, for a shorter build. Needs root and debootstrap; exit code 77 where they are missing.
 """
 
 import argparse
@@ -142,6 +143,7 @@ class Build:
         if self.options.ccache:
             more = {"CCACHE_DIR": "/ccache", "CCACHE_BASEDIR": self.stage.work, "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
                     "CMAKE_CUDA_COMPILER_LAUNCHER": "ccache"}
+        rest = re.sub(r"cmake --preset release[^&]*", lambda m: " ".join([m.group()] + self.options.cmake) + " ", rest)
         words = json.loads(rest) if rest.startswith("[") else ["/bin/sh", "-ec", rest]
         self.started().run(words, more)
 
@@ -181,6 +183,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-arg", action="append", default=[])
     parser.add_argument("--from-image", action="append", default=[])
+    parser.add_argument("--cmake", action="append", default=[])
     parser.add_argument("--ccache")
     parser.add_argument("--deb")
     options = parser.parse_args()
