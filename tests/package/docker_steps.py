@@ -2,7 +2,7 @@
 """Runs the steps of the Dockerfile one by one in chroots, where there is no container engine.
 
     tests/package/docker_steps.py [--build-arg NAME=VALUE] [--ccache FOLDER] [--from-image IMAGE=SUITE[:FOLDER]] [--deb FILE]
-                                  [--cmake OPTION]
+                                  [--cmake=OPTION]
 
 FROM makes a clean Debian with tests/package/chroot.sh, COPY copies what .dockerignore leaves, RUN runs in the chroot, ARG, ENV,
 WORKDIR and USER do what they say; then the entry point decodes the files of data/. Images that are not Debian's cannot be had:
@@ -13,7 +13,7 @@ there under the same name (and no more than read). The CUDA variant, with the to
         --from-image nvidia/cuda:12.6.3-devel-ubuntu24.04=bookworm:/usr/local/cuda --from-image ubuntu:24.04=bookworm
 
 --ccache: a compiler cache to use. --deb: where to put the package of the build stage. --cmake: an option that "cmake --preset" gets
-besides, such as -DSEMICRF_UNITY=ON, for a shorter build. Needs root and debootstrap; exit code 77 where they are missing.
+besides, such as --cmake=-DSEMICRF_UNITY=ON for a shorter build. Needs root and debootstrap; exit code 77 where they are missing.
 """
 
 import argparse
