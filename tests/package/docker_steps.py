@@ -26,6 +26,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -55,7 +56,10 @@ class Stage:
 
     def remove(self):
         for target in self.mounts:
-            subprocess.run(["umount", str(target)], check=True)
+            for _ in range(20):  # busy while processes of a step that was stopped end
+                if subprocess.run(["umount", str(target)], check=False).returncode == 0:
+                    break
+                time.sleep(1)
         shell("remove_chroot %s" % self.folder)
 
     def run(self, words, more=(), check=True, **options):
@@ -141,7 +145,8 @@ class Build:
     def do_run(self, rest):
         more = {}
         if self.options.ccache:
-            more = {"CCACHE_DIR": "/ccache", "CCACHE_BASEDIR": self.stage.work, "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+            # The language of messages is part of what the cache looks entries up by.
+            more = {"LANG": os.environ.get("LANG", "C"), "CCACHE_DIR": "/ccache", "CCACHE_BASEDIR": self.stage.work, "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
                     "CMAKE_CUDA_COMPILER_LAUNCHER": "ccache"}
         rest = re.sub(r"cmake --preset release[^&]*", lambda m: " ".join([m.group()] + self.options.cmake) + " ", rest)
         words = json.loads(rest) if rest.startswith("[") else ["/bin/sh", "-ec", rest]
