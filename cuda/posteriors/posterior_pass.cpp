@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/threads/parallel.h"
 #include "core/sizes.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf::cuda {
 namespace {

@@ -30,6 +30,7 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
                  .width = row_width,
                  .duration = model.max_duration,
                  .offsets = (model.max_duration + kBlock - 2) / kBlock,
+                 .tail_reach = (model.max_duration + kBlock - 1) / kBlock,
                  .ring_blocks = ring_blocks_for(model.max_duration, model.cut.right),
                  .rows = std::max(transition_rows, model.num_labels),
                  .tail = model.has_tail(),

@@ -9,6 +9,7 @@ struct ChainShape {
   int labels, width;  // C, and the entries of a row of a table
   int duration;       // K
   int offsets;        // blocks of 16 positions that a segment of at most K positions reaches back
+  int tail_reach;     // blocks back to the starts that enter the tail
   int ring_blocks;    // see ring_blocks_for()
   int rows;
   // Yes or no.

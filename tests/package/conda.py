@@ -28,7 +28,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 RECIPE = ROOT / "contrib" / "conda" / "semicrf"
 # Names of conda's packages of what cmake/dependencies.cmake asks for.
 PACKAGES = {"htslib": "htslib", "libdeflate": "libdeflate", "libhwy": "libhwy", "lbfgs": "liblbfgs", "CLI11": "cli11",
-            "spdlog": "spdlog", "nlohmann_json": "nlohmann_json"}
+            "spdlog": "spdlog", "nlohmann_json": "nlohmann_json", "LBFGSpp": "lbfgspp", "Eigen3": "eigen"}
 
 
 def check(condition, message):
@@ -40,39 +40,57 @@ def project_version():
     return re.search(r"^project\(semicrf VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(), re.M).group(1)
 
 
-def meta():
-    """meta.yaml with conda-build's functions and selectors for linux-64 in place."""
-    text = "\n".join(line for line in (RECIPE / "meta.yaml").read_text().splitlines() if not line.endswith("# [not linux]"))
+def meta(platform):
+    """meta.yaml for linux-64 or linux-aarch64, with conda-build's functions and selectors in place."""
+    machine = {"linux-64": "x86_64", "linux-aarch64": "aarch64"}[platform]
+
+    def is_for(line):
+        selector = re.search(r"# \[(not )?(\w+)\]$", line)
+        return not selector or (selector.group(2) in ("linux", machine)) != bool(selector.group(1))
+
+    text = "\n".join(filter(is_for, (RECIPE / "meta.yaml").read_text().splitlines()))
     functions = {"compiler": lambda language: language + "-compiler", "stdlib": lambda language: language + "-stdlib",
                  "pin_subpackage": lambda name, max_pin: name + " " + max_pin}
     return yaml.safe_load(jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(**functions))
 
 
-def rendered(path, variants):
+def rendered(path, variants, platform="linux-64"):
     recipe = rattler_build.Stage0Recipe.from_file(path)
-    return recipe.render(rattler_build.VariantConfig.from_file(variants) if variants else rattler_build.VariantConfig())
+    config = rattler_build.VariantConfig.from_file(variants) if variants else rattler_build.VariantConfig()
+    return recipe.render(config, rattler_build.RenderConfig(platform=rattler_build.PlatformConfig(target_platform=platform)))
 
 
 def names(requirements):
-    return {re.split(r"[ =<>]", text)[0] for text in requirements if isinstance(text, str)}
+    return {re.split(r"[ =<>]", str(text))[0] for text in requirements}
+
+
+def asked_of_cmake(lbfgspp):
+    """The conda packages of what cmake/dependencies.cmake looks for, with SEMICRF_LBFGSPP on or off."""
+    text = re.sub(r"if\(SEMICRF_MPI\).*?endif\(\)", "", (ROOT / "cmake" / "dependencies.cmake").read_text(), flags=re.S)
+    with_it, without = re.search(r"if\(SEMICRF_LBFGSPP\)(.*?)else\(\)(.*?)endif\(\)", text, re.S).groups()
+    text = text.replace(without if lbfgspp else with_it, "")
+    found = set(re.findall(r"IMPORTED_TARGET (\w+)\)", text)) | set(re.findall(r"find_package\((\w+)", text))
+    found |= set(re.findall(r"find_library\(\w+ (\w+) ", text)) | set(re.findall(r"find_path\(\w+ (\w+)/", text))
+    return {PACKAGES.get(name, name) for name in found - {"Threads", "PkgConfig"}}
 
 
 def check_recipes():
-    bioconda, version = meta(), project_version()
+    version = project_version()
     raw = yaml.safe_load((RECIPE / "recipe.yaml").read_text())
-    check(bioconda["package"]["version"] == version, "meta.yaml has not version %s" % version)
     check(raw["context"]["version"] == version, "recipe.yaml has not version %s" % version)
-    host = names(bioconda["requirements"]["host"])
-    check(host == names(raw["requirements"]["host"]), "the two recipes ask for different libraries")
-    asked = (ROOT / "cmake" / "dependencies.cmake").read_text()
-    found = set(re.findall(r"IMPORTED_TARGET (\w+)\)", asked)) | set(re.findall(r"find_library\(\w+ (\w+) ", asked))
-    found |= set(re.findall(r"find_package\((\w+)", asked)) - {"Threads", "PkgConfig"}
-    check(host == {PACKAGES.get(name, name) for name in found}, "CMake asks for %s, the recipes for %s" % (sorted(found), sorted(host)))
-    variants = rendered(RECIPE / "recipe.yaml", RECIPE / "variants.yaml")
-    strings = sorted((item.recipe.build.string or "")[:4] for item in variants)
-    check(len(variants) == 2, "%d variants" % len(variants))
-    for item in variants:
-        print("rendered: %s %s" % (item.recipe.package.name, {key: str(value) for key, value in item.variant.items()}), strings)
+    for platform in ("linux-64", "linux-aarch64"):
+        bioconda = meta(platform)
+        check(bioconda["package"]["version"] == version, "meta.yaml has not version %s" % version)
+        check(platform in ["linux-64"] + bioconda["extra"]["additional-platforms"], "meta.yaml is not for %s" % platform)
+        host, asked = names(bioconda["requirements"]["host"]), asked_of_cmake(platform == "linux-aarch64")
+        check(host == asked, "CMake asks for %s on %s, meta.yaml for %s" % (sorted(asked), platform, sorted(host)))
+        variants = rendered(RECIPE / "recipe.yaml", RECIPE / "variants.yaml", platform)
+        check(len(variants) == 2, "%d variants for %s" % (len(variants), platform))
+        for item in variants:
+            libraries = names(item.recipe.requirements.host)
+            libraries = {name for name in libraries if not name.startswith("cuda-")}
+            check(libraries == asked, "recipe.yaml asks for %s on %s" % (sorted(libraries), platform))
+            print("rendered: %s %s %s" % (platform, item.recipe.package.name, item.recipe.build.string))
     return 1
 
 

@@ -1,12 +1,19 @@
 #!/usr/bin/env python3
 """Runs the steps of the Dockerfile one by one in chroots, where there is no container engine.
 
-    tests/package/docker_steps.py [--build-arg NAME=VALUE] [--ccache FOLDER] [--from-image IMAGE=SUITE]
+    tests/package/docker_steps.py [--build-arg NAME=VALUE] [--ccache FOLDER] [--from-image IMAGE=SUITE[:FOLDER]] [--deb FILE]
+                                  [--cmake=OPTION]
 
 FROM makes a clean Debian with tests/package/chroot.sh, COPY copies what .dockerignore leaves, RUN runs in the chroot, ARG, ENV,
 WORKDIR and USER do what they say; then the entry point decodes the files of data/. Images that are not Debian's cannot be had:
-a stage that needs one stops the run, unless --from-image puts a Debian in its place. --ccache: a compiler cache to use.
-Needs root and debootstrap; exit code 77 where they are missing.
+a stage that needs one stops the run, unless --from-image puts a Debian in its place, with a folder of this machine that is seen
+there under the same name (and no more than read). The CUDA variant, with the toolkit of this machine and one architecture:
+
+    tests/package/docker_steps.py --build-arg CUDA=ON --build-arg CUDAARCHS=90-virtual --deb semicrf-cuda.deb \
+        --from-image nvidia/cuda:12.6.3-devel-ubuntu24.04=bookworm:/usr/local/cuda --from-image ubuntu:24.04=bookworm
+
+--ccache: a compiler cache to use. --deb: where to put the package of the build stage. --cmake: an option that "cmake --preset" gets
+besides, such as --cmake=-DSEMICRF_UNITY=ON for a shorter build. Needs root and debootstrap; exit code 77 where they are missing.
 """
 
 import argparse
@@ -19,6 +26,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -38,13 +46,28 @@ def shell(command):
 
 class Stage:
     def __init__(self, folder):
-        self.folder, self.variables, self.work, self.user = folder, {}, "/", None
+        self.folder, self.variables, self.work, self.user, self.mounts = folder, {}, "/", None, []
 
-    def run(self, words, more=()):
+    def mount(self, source, place, access):
+        target = self.folder / place.lstrip("/")
+        target.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["mount", "--bind", "-o", access, str(pathlib.Path(source).resolve()), str(target)], check=True)
+        self.mounts.append(target)
+
+    def remove(self):
+        for target in self.mounts:
+            for _ in range(20):  # busy while processes of a step that was stopped end
+                if subprocess.run(["umount", str(target)], check=False).returncode == 0:
+                    break
+                time.sleep(1)
+        shell("remove_chroot %s" % self.folder)
+
+    def run(self, words, more=(), check=True, **options):
         environment = dict({"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "HOME": "/root"}, **self.variables, **dict(more))
         user = ["--userspec=%s" % self.user] if self.user else []
         script = "cd %s && exec \"$@\"" % shlex.quote(self.work)
-        subprocess.run(["chroot"] + user + [str(self.folder), "sh", "-c", script, "sh"] + words, env=environment, check=True)
+        return subprocess.run(["chroot"] + user + [str(self.folder), "sh", "-c", script, "sh"] + words, env=environment, check=check,
+                              **options)
 
 
 class Build:
@@ -73,14 +96,16 @@ class Build:
         stage = self.stage
         if stage.folder is None:
             found = DEBIAN.match(stage.base)
-            suite = found.group(1) if found else self.images.get(stage.base)
-            if suite is None:
-                sys.exit("the image %s cannot be had here" % stage.base)
+            suite, _, lent = (found.group(1) if found else self.images.get(stage.base, "")).partition(":")
+            if not suite:
+                sys.exit("the image %s cannot be had here: --from-image puts a Debian in its place" % stage.base)
             stage.folder = self.top / ("stage%d" % sum(other.folder is not None for other in self.stages.values()))
             shell("make_chroot %s %s" % (stage.folder, suite))
+            if lent:
+                stage.mount(lent, lent, "ro")
             if self.options.ccache:
-                shell("in_chroot %s sh -c 'apt-get update -q && apt-get install -q -y ccache' >/dev/null; mkdir -p %s/ccache; mount --bind %s %s/ccache"
-                      % (stage.folder, stage.folder, self.options.ccache, stage.folder))
+                shell("in_chroot %s sh -c 'apt-get update -q && apt-get install -q -y ccache' >/dev/null" % stage.folder)
+                stage.mount(self.options.ccache, "/ccache", "rw")
         return stage
 
     def do_arg(self, rest):
@@ -120,7 +145,10 @@ class Build:
     def do_run(self, rest):
         more = {}
         if self.options.ccache:
-            more = {"CCACHE_DIR": "/ccache", "CCACHE_BASEDIR": self.stage.work, "CMAKE_CXX_COMPILER_LAUNCHER": "ccache"}
+            # The language of messages is part of what the cache looks entries up by.
+            more = {"LANG": os.environ.get("LANG", "C"), "CCACHE_DIR": "/ccache", "CCACHE_BASEDIR": self.stage.work, "CMAKE_CXX_COMPILER_LAUNCHER": "ccache",
+                    "CMAKE_CUDA_COMPILER_LAUNCHER": "ccache"}
+        rest = re.sub(r"cmake --preset release[^&]*", lambda m: " ".join([m.group()] + self.options.cmake) + " ", rest)
         words = json.loads(rest) if rest.startswith("[") else ["/bin/sh", "-ec", rest]
         self.started().run(words, more)
 
@@ -145,17 +173,24 @@ class Build:
             shutil.copy(item, folder)
         folder.chmod(0o777)
         tracks = sorted(item.name for item in folder.glob("codon_*.bw"))
-        self.stage.run(self.stage.entry + ["decode", "-q", "-p", "demo.params.json", "-o", "segments.bed"] + tracks)
+        decode = self.stage.entry + ["decode", "-q", "-p", "demo.params.json"]
+        self.stage.run(decode + ["-o", "segments.bed"] + tracks)
         lines = [line for line in (folder / "segments.bed").read_text().splitlines() if not line.startswith("#")]
         print("\n".join(lines[:3]))
         assert "CDS+0" in lines[1], lines[:3]
+        if self.given.get("CUDA") == "ON":
+            said = self.stage.run(decode + ["-x", "cuda", "-o", "cuda.bed"] + tracks, check=False, stderr=subprocess.PIPE, text=True)
+            print(said.stderr.strip())  # a chroot has no GPU: the engine is there, and says so
+            assert said.returncode == 7 and "driver" in said.stderr, said
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build-arg", action="append", default=[])
     parser.add_argument("--from-image", action="append", default=[])
+    parser.add_argument("--cmake", action="append", default=[])
     parser.add_argument("--ccache")
+    parser.add_argument("--deb")
     options = parser.parse_args()
     os.environ["PATH"] += ":/usr/sbin:/sbin"
     if os.geteuid() != 0 or not shutil.which("debootstrap"):
@@ -165,12 +200,13 @@ def main():
     build = Build(options, top)
     try:
         build.run()
+        if options.deb:
+            shutil.copy(build.stages["build"].folder / "semicrf.deb", options.deb)
         build.try_it()
     finally:
         for stage in build.stages.values():
             if stage.folder is not None:
-                subprocess.run(["umount", str(stage.folder / "ccache")], check=False, capture_output=True)
-                shell("remove_chroot %s" % stage.folder)
+                stage.remove()
         top.rmdir()
     print("1 passed, 0 failed")
     return 0

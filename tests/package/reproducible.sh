@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Two builds of the sources in two folders: the program, the Debian package and an archive of the same files must be the same bytes.
+# Two builds of the sources in two folders: the program, the Debian package and the archive for other distributions (make package,
+# make portable) must be the same bytes.
 #
 #     tests/package/reproducible.sh [FOLDER]      (about two full builds; FOLDER, a new one, keeps them)
 #
 # It takes the sources that git has (HEAD). Without a compiler cache, which would make the second build of the first. Both builds
-# put several sources together (SEMICRF_UNITY), which takes half the time. CMAKE_ARGS has more options of CMake, for example
+# put several sources together (SEMICRF_UNITY), which takes half the time, and the archive is made of the package's objects but for
+# the few that are compiled in another way (cmake/portable.cmake). CMAKE_ARGS has more options of CMake, for example
 # '-DSEMICRF_SKIPPED_TARGETS=HWY_SSSE3|HWY_SSE4|HWY_AVX3|HWY_AVX3_DL' for fewer sets of instructions.
 set -euo pipefail
 source_root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -21,15 +23,19 @@ for copy in first/semicrf second/another/folder; do
   mkdir -p "$work/$copy"
   git -C "$source_root" archive HEAD | tar -C "$work/$copy" -xf -
   cd "$work/$copy"
-  # shellcheck disable=SC2086
-  cmake --preset release -DSEMICRF_CUDA=OFF -DSEMICRF_TESTS=OFF -DSEMICRF_UNITY=ON ${CMAKE_ARGS:-} >configure.log
-  cmake --build --preset release --parallel "$jobs" >build.log
-  (cd build/release && cpack && cpack -G TXZ) >cpack.log
+  for preset in release portable; do
+    # shellcheck disable=SC2086
+    cmake --preset $preset -B build/both -DSEMICRF_CUDA=OFF -DSEMICRF_TESTS=OFF -DSEMICRF_UNITY=ON ${CMAKE_ARGS:-} >configure.log
+    cmake --build build/both --parallel "$jobs" >build.log
+    cp build/both/bin/semicrf build/both/semicrf.$preset
+    (cd build/both && cpack) >cpack.log
+  done
 done
 failed=0
-for file in bin/semicrf $(cd "$work/first/semicrf/build/release" && ls semicrf_*.deb semicrf-*.tar.xz); do
-  if cmp "$work/first/semicrf/build/release/$file" "$work/second/another/folder/build/release/$file"; then
-    sha256sum "$work/first/semicrf/build/release/$file" | sed "s|$work/||"
+first=$work/first/semicrf/build/both
+for file in semicrf.release semicrf.portable $(cd "$first" && ls semicrf_*.deb semicrf-*.tar.xz); do
+  if cmp "$first/$file" "$work/second/another/folder/build/both/$file"; then
+    sha256sum "$first/$file" | sed "s|$work/||"
   else
     failed=1
   fi

@@ -118,8 +118,6 @@ class BlockParts {
     }
     return is_empty(ring) ? ring : ring + s.gauge;
   }
-  // Blocks back to the starts that enter the tail.
-  __device__ __forceinline__ int tail_reach() const { return (t_.duration + kBlock - 1) / kBlock; }
   // The largest tail of the block, sources within it left out.
   __device__ __forceinline__ int tail_bound(const RunState<Real>& s) const {
     const double decay = t_.log_tail[label_.label];
@@ -132,8 +130,8 @@ class BlockParts {
     }
     int oldest = kEmpty;
     if (lanes_.has_memory()) {
-      oldest = m_.ring.scale(ring_before(s.head, tail_reach()));
-      if (tail_reach() > 1) oldest = larger(oldest, m_.ring.scale(ring_before(s.head, tail_reach() - 1)));
+      oldest = m_.ring.scale(ring_before(s.head, t_.tail_reach));
+      if (t_.tail_reach > 1) oldest = larger(oldest, m_.ring.scale(ring_before(s.head, t_.tail_reach - 1)));
     }
     const int last = units_of<Semiring>(t_.last_bias[label_.label] + decay);
     const bool enters = !is_far_below(oldest) && !is_empty(last);
@@ -231,10 +229,10 @@ class BlockParts {
     const bool is_short = t_.duration < kBlock;
     tail->out = out;
     tail->out_step = p_.backward ? -t_.labels : t_.labels;
-    const int reach = tail_reach();
-    tail->old_block = ring_before(s.head, reach);
-    tail->new_block = reach > 1 ? ring_before(s.head, reach - 1) : tail->old_block;
-    const int first_new = t_.duration - kBlock * (reach - 1);  // slot: from here on in the newer block
+    tail->old_block = ring_before(s.head, t_.tail_reach);
+    tail->new_block = t_.tail_reach > 1 ? ring_before(s.head, t_.tail_reach - 1) : tail->old_block;
+    const int first_new =
+        t_.duration - kBlock * (t_.tail_reach - 1);  // slot: from here on in the newer block
     const int first = kCut ? aside_.place.first : 0;
     const int last = smaller(kCut ? aside_.place.last : kBlock, t_.duration);
     Real entering[kBlock];

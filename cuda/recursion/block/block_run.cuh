@@ -210,25 +210,9 @@ class BlockRun : private BlockParts<Config> {
     state_.carry_scale = lanes_.valid ? 0 : kEmpty;
     if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
     if (lanes_.some_team(aside_.active && aside_.task->start == StartKind::kState)) begin_from_state();
-    if (lanes_.valid && aside_.active && aside_.task->start == StartKind::kCutEdge) begin_at_cut();
+    if (lanes_.valid && aside_.active && aside_.task->start == StartKind::kCutEdge)
+      this->note_far_above(open_ring(p_aside_.tables, this->exact(), label_.label, &aside_.tail_log));
     lanes_.sync();
-  }
-
-  // Segments may have begun anywhere before a cut, one place as good as another.
-  __device__ __forceinline__ void begin_at_cut() {
-    const double first_score = t_.first_scores[label_.label];
-    if (first_score == kNone) return;
-    const Scaled<Real> start = O::scaled_from_log(first_score);
-    const typename Parts::Exact memory = this->exact();
-    bool far_above = false;
-    for (int block = 0; block < t_.ring_blocks; ++block) {
-      for (int part = 0; part < kBlock; part += 4)
-        store4(m_.ring.block(block) + part, start.number, start.number, start.number, start.number);
-      far_above = memory.set_units(block, start.units) || far_above;
-    }
-    this->note_far_above(far_above);
-    if (t_.tail && t_.log_tail[label_.label] != kNone)
-      aside_.tail_log = first_score + tail_beyond_cut(t_, label_.label);
   }
 
   __device__ __forceinline__ void begin_from_state() {
@@ -270,8 +254,7 @@ class BlockRun : private BlockParts<Config> {
     // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it but where that
     // end is a cut.
     const int beyond = static_cast<int>(aside_.position % kBlock);
-    at.with_ring = beyond == 0 || t_.cut_end;
-    at.rest_of_block = at.with_ring && beyond != 0 ? kBlock - beyond : 0;
+    at.with_ring = beyond == 0;
     at.slot = state_slot();
     at.head = state_.head;
     at.gauge = state_.gauge;
@@ -280,6 +263,10 @@ class BlockRun : private BlockParts<Config> {
     at.tail = this->tail_log(state_);
     at.whole = whole_nats<Semiring>(state_.base, &at.offset) + aside_.mass;
     write_state(p_aside_, this->exact(), lanes_, at);
+    if (t_.cut_end != 0 && lanes_.some_team(mine && beyond != 0)) {
+      at.mine = mine && beyond != 0;
+      write_ring_within(p_aside_, this->exact(), lanes_, at, beyond);
+    }
   }
   __device__ __forceinline__ void report(int index) const {
     RunReport& report = p_.reports[index];

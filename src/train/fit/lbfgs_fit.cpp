@@ -1,24 +1,18 @@
 #include "train/fit/lbfgs_fit.h"
 
-#include <lbfgs.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <exception>
-#include <memory>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "core/error.h"
+#include "train/fit/minimise.h"
 
 namespace semicrf {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-constexpr int kHistory = 40;         // pairs of steps and gradient changes
-constexpr double kGradient = 1e-12;  // of the norm of the coordinates: nothing left to gain
-constexpr int kStopRound = 1;        // what the progress callback returns to end a round
 
 class Round {
  public:
@@ -26,58 +20,24 @@ class Round {
         const CheckpointSink& save, FitState& state)
       : problem_(problem), rule_(rule), show_(show), save_(save), state_(state), last_(Clock::now()) {}
 
-  // Returns what lbfgs() did.
-  int run() {
-    const auto size = static_cast<int>(state_.x.size());
-    lbfgs_parameter_t parameters;
-    lbfgs_parameter_init(&parameters);
-    parameters.m = kHistory;
-    parameters.epsilon = kGradient;
-    parameters.max_linesearch = 20;
-    const std::unique_ptr<lbfgsfloatval_t, void (*)(lbfgsfloatval_t*)> x(lbfgs_malloc(size), &lbfgs_free);
-    if (!x) throw std::bad_alloc();
-    std::copy(state_.x.begin(), state_.x.end(), x.get());
+  MinimiseEnd run() {
     first_iteration_ = state_.iteration;
-    const int outcome = lbfgs(size, x.get(), nullptr, &Round::evaluate, &Round::progress, this, &parameters);
-    if (error_) std::rethrow_exception(error_);
-    return outcome;
+    const std::vector<double> start = state_.x;
+    const auto evaluate = [this](std::span<const double> x, std::span<double> gradient) {
+      ++evaluations_;
+      return problem_.evaluate(x, gradient, nll_);
+    };
+    const auto iteration = [this](std::span<const double> x, double value, double gradient_norm) {
+      return take(x, value, gradient_norm);
+    };
+    return minimise(start, {evaluate, iteration});
   }
 
   bool moved() const { return state_.iteration > first_iteration_; }
 
  private:
-  // Exceptions must not cross the library: they are kept, and the round is ended as soon as it asks.
-  static lbfgsfloatval_t evaluate(void* self, const lbfgsfloatval_t* x, lbfgsfloatval_t* gradient, int size,
-                                  lbfgsfloatval_t) {
-    auto& round = *static_cast<Round*>(self);
-    const auto count = static_cast<std::size_t>(size);
-    if (!round.error_) {
-      try {
-        ++round.evaluations_;
-        return round.problem_.evaluate({x, count}, {gradient, count}, round.nll_);
-      } catch (...) {
-        round.error_ = std::current_exception();
-      }
-    }
-    std::fill_n(gradient, count, 0.0);
-    return 0;
-  }
-
-  static int progress(void* self, const lbfgsfloatval_t* x, const lbfgsfloatval_t* gradient,
-                      lbfgsfloatval_t value, lbfgsfloatval_t, lbfgsfloatval_t gradient_norm, lbfgsfloatval_t,
-                      int size, int, int) {
-    static_cast<void>(gradient);
-    auto& round = *static_cast<Round*>(self);
-    if (round.error_) return kStopRound;
-    try {
-      return round.take(std::span(x, static_cast<std::size_t>(size)), value, gradient_norm);
-    } catch (...) {
-      round.error_ = std::current_exception();
-      return kStopRound;
-    }
-  }
-
-  int take(std::span<const double> x, double value, double gradient_norm) {
+  // Returns whether the round is over.
+  bool take(std::span<const double> x, double value, double gradient_norm) {
     double squares = 0;
     for (std::size_t i = 0; i < x.size(); ++i) squares += (x[i] - state_.x[i]) * (x[i] - state_.x[i]);
     state_.x.assign(x.begin(), x.end());
@@ -95,7 +55,7 @@ class Round {
       evaluations_ = 0;
     }
     if (save_ && !state_.finished) save_(state_);
-    return state_.finished || state_.iteration % kRound == 0 ? kStopRound : 0;
+    return state_.finished || state_.iteration % kRound == 0;
   }
 
   const TrainingProblem& problem_;
@@ -107,7 +67,6 @@ class Round {
   double nll_ = 0;  // of the last evaluation
   int evaluations_ = 0;
   int first_iteration_ = 0;
-  std::exception_ptr error_;
 };
 
 }  // namespace
@@ -122,12 +81,11 @@ void fit_lbfgs(const TrainingProblem& problem, const StopRule& rule, const Itera
   if (state.x.empty()) finish(true, "there is no free parameter");
   while (!state.finished) {
     Round round(problem, rule, show, save, state);
-    const int outcome = round.run();
+    const MinimiseEnd end = round.run();
     if (state.finished) break;
-    if (outcome == LBFGSERR_OUTOFMEMORY) throw std::bad_alloc();
-    if (outcome == LBFGS_SUCCESS || outcome == LBFGS_ALREADY_MINIMIZED) {
+    if (end == MinimiseEnd::kFlat) {
       finish(true, "the gradient is zero");
-    } else if (outcome != kStopRound && !round.moved()) {
+    } else if (end == MinimiseEnd::kNoStep && !round.moved()) {
       // The line search found nothing better along the gradient itself: rounding is all that is left.
       finish(true, "no step decreases the objective any more");
     }
