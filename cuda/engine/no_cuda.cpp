@@ -6,6 +6,7 @@ namespace semicrf {
 
 std::string cuda_obstacle() { return "this program was built without CUDA"; }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the engine that this stands for keeps the model
 std::unique_ptr<Engine> make_cuda_engine(ChainModel, Precision, const CudaOptions&) {
   throw DeviceError({"", "", cuda_obstacle(), "use --device auto or --device cpu"});
 }

@@ -12,7 +12,7 @@ namespace {
 // What the parts of the ring hand over, and the rows of alpha.
 std::size_t parts_bytes(int labels, int alpha, int parts, std::size_t real) {
   return aligned_bytes(32 * sizeof(double)) + aligned_bytes(4 * sizeof(int)) +
-         aligned_bytes(2 * kMostPanels * sizeof(int)) +
+         aligned_bytes(sizeof(int) * 2 * kMostPanels) +
          aligned_bytes(2 * wide(labels) * wide(parts) * sizeof(int)) +
          aligned_bytes(2 * wide(labels) * wide(parts) * kBlock * real) +
          alpha_bytes((alpha + 3) / 4 * 4, real);

@@ -44,7 +44,7 @@ void block_barrier();
 unsigned char* exchange(int lane);
 void next_exchange();
 
-constexpr std::size_t kSharedBytes = 256 * 1024;
+constexpr std::size_t kSharedBytes = std::size_t{256} * 1024;
 // `shared_bytes`: of the dynamic shared memory that the kernel may use.
 void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel,
               std::size_t shared_bytes = kSharedBytes);

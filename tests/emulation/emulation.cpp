@@ -61,7 +61,7 @@ void allow_shared_memory(std::size_t bytes) {
   __asan_poison_memory_region(semicrf::cuda::shared_memory + bytes, kSharedBytes - bytes);
 }
 #else
-constexpr std::size_t kStack = 128 * 1024;
+constexpr std::size_t kStack = std::size_t{128} * 1024;
 void leave_stack(void**, const void*, std::size_t) {}
 void enter_stack(void*, const void**, std::size_t*) {}
 void allow_shared_memory(std::size_t) {}
@@ -152,7 +152,7 @@ void run_grid(dim3 grid, dim3 block, const std::function<void()>& kernel, std::s
     warp_barriers.assign(block.x / 32, WarpBarriers());
     named_barriers.assign(16, Barrier());
     whole_block = Barrier();
-    slots.assign(block.x * 2 * 8, 0);
+    slots.assign(std::size_t{block.x} * 2 * 8, 0);
     for (Fiber& fiber : fibers) {
       fiber.stack.resize(kStack);
       fiber.started = fiber.finished = false;

@@ -63,6 +63,7 @@ class CaseBuilder {
     model_.initial = coin(0.7) ? InitialTerm::kUniform : InitialTerm::kNone;
   }
 
+  // NOLINTNEXTLINE(readability-function-size): a list of kinds, each in a line or a few
   ModelCase build() {
     switch (out_.kind) {
       case CaseKind::kPlain:
@@ -556,6 +557,7 @@ ScoreWindow ModelCase::window(std::int64_t begin, std::int64_t end) const {
 
 std::vector<CaseKind> all_case_kinds() {
   std::vector<CaseKind> kinds;
+  kinds.reserve(std::size(kKinds));
   for (const auto& entry : kKinds) kinds.push_back(entry.first);
   return kinds;
 }

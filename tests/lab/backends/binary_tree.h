@@ -42,7 +42,7 @@ struct BinaryTreeBackend {
     using Value = typename Ring::Value;
     constexpr bool outside = wants_edges<Visit>;
     memory.refuse_more_than_limit(bytes(problem.shape, sizeof(Value), outside));
-    const auto [T, K, C] = problem.shape;
+    const Index T = problem.shape.T, K = problem.shape.K, C = problem.shape.C;
     const Index n = states(problem.shape), length = shard(problem.shape);
 
     const auto tree_of = [&](Index begin, bool keep) {

@@ -22,7 +22,7 @@ struct EdgeTensorBackend {
   static typename Ring::Value run(const Problem& problem, Ring& ring, Memory& memory, Visit&& visit) {
     using Value = typename Ring::Value;
     memory.refuse_more_than_limit(bytes(problem.shape, sizeof(Value), wants_edges<Visit>));
-    const auto [T, K, C] = problem.shape;
+    const Index T = problem.shape.T, K = problem.shape.K, C = problem.shape.C;
     const EdgeTensor psi(problem, memory);
 
     Array<Value> alpha(memory, (T + 1) * C, ring.zero());

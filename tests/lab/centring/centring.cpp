@@ -66,7 +66,7 @@ ChainModel rare_labels_model() {
   ChainModel model;
   model.num_labels = kLabels;
   model.max_duration = kLongest;
-  model.transition.assign(kLabels * kLabels, -std::log(kLabels));
+  model.transition.assign(std::size_t{kLabels} * kLabels, -std::log(kLabels));
   for (int k = 1; k <= kLongest; ++k)
     model.duration_bias.insert(model.duration_bias.end(), kLabels,
                                k < kShortest ? kNegativeInfinity : -std::log(kLongest - kShortest + 1));
@@ -77,7 +77,8 @@ std::vector<double> means_of(const std::vector<double>& emissions, int labels) {
   const auto C = static_cast<std::size_t>(labels);
   std::vector<double> means(C);
   for (std::size_t i = 0; i < emissions.size(); ++i) means[i % C] += emissions[i];
-  for (double& mean : means) mean /= static_cast<double>(emissions.size() / C);
+  const std::size_t positions = emissions.size() / C;
+  for (double& mean : means) mean /= static_cast<double>(positions);
   return means;
 }
 

@@ -18,6 +18,7 @@ Table::Table(const Run& run, const std::string& name, const std::vector<std::str
   write(line);
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): so that no table can be forgotten
 Table::~Table() noexcept(false) {
   if (std::uncaught_exceptions() > 0) return;
   file_.close();

@@ -27,6 +27,7 @@ struct Run {
 class Table {
  public:
   Table(const Run& run, const std::string& name, const std::vector<std::string>& columns);
+  // NOLINTNEXTLINE(bugprone-exception-escape): so that no table can be forgotten
   ~Table() noexcept(false);  // throws WriteError where the file could not be completed
   Table(const Table&) = delete;
   Table& operator=(const Table&) = delete;

@@ -98,7 +98,7 @@ void write_invariants(const Run& run) {
   const auto untrained = [](std::string name, int B, std::int64_t T, int C, int K) {
     return Batch{
         std::move(name), B, C, K, T, untrained_model(C, K, 1), [C](std::int64_t length, int b, bool single) {
-          return noise_sequence(length, C, static_cast<std::uint64_t>(b + 1), single);
+          return noise_sequence(length, C, static_cast<std::uint64_t>(b) + 1, single);
         }};
   };
   write_batch(table, untrained("a", 4, 2000, 32, 50), product_engines());
@@ -116,7 +116,7 @@ void write_invariants(const Run& run) {
                       100'000,
                       segment_model(C, K, mean),
                       [=](std::int64_t length, int b, bool single) {
-                        return segment_sequence(length, C, mean, static_cast<std::uint64_t>(b + 1), single);
+                        return segment_sequence(length, C, mean, static_cast<std::uint64_t>(b) + 1, single);
                       }};
     write_batch(table, batch, {"cpu double", "cpu float"});
   }
