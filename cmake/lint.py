@@ -15,6 +15,7 @@ import json
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -69,7 +70,7 @@ def batches(options):
     for source, words in options.items():
         # Highway includes such a source once for each instruction set.
         alone = source if "foreach_target.h" in source.read_text() else None
-        alike.setdefault((words, alone), []).append(source)
+        alike.setdefault((words, alone, source.relative_to(ROOT).parts[0]), []).append(source)
     for sources in alike.values():
         for start in range(0, len(sources), TOGETHER):
             yield sources[start:start + TOGETHER]
@@ -78,10 +79,17 @@ def batches(options):
 class Linter:
     def __init__(self, build, options):
         self.build, self.options = build, options
-        version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
-        self.configuration = version + (ROOT / ".clang-tidy").read_bytes()
+        self.version = subprocess.run(["clang-tidy", "--version"], capture_output=True, check=True).stdout
         (build / "clean").mkdir(exist_ok=True)
-        (build / "unified").mkdir(exist_ok=True)
+
+    def folder(self, source):
+        """Where clang-tidy finds the configuration of the source's room for what includes it."""
+        room = source.relative_to(ROOT).parts[0]
+        folder = self.build / "unified" / room
+        folder.mkdir(parents=True, exist_ok=True)
+        if (ROOT / room / ".clang-tidy").exists():
+            shutil.copy(ROOT / room / ".clang-tidy", folder)
+        return folder
 
     def check(self, sources):
         """What clang-tidy says of the sources, or nothing."""
@@ -90,14 +98,14 @@ class Linter:
         if len(sources) > 1:
             includes = "".join(f'#include "{source}"  // NOLINT(bugprone-suspicious-include)\n' for source in sources)
             name = hashlib.sha256(includes.encode()).hexdigest()[:12]
-            main = self.build / "unified" / f"UnifiedSource{name}{sources[0].suffix}"
+            main = self.folder(sources[0]) / f"UnifiedSource{name}{sources[0].suffix}"
             main.write_text(includes)
         text = subprocess.run(["clang++", *words, "-E", "-C", str(main)], capture_output=True).stdout
-        stamp = self.build / "clean" / hashlib.sha256(self.configuration + text).hexdigest()
+        configuration = subprocess.run(["clang-tidy", "--dump-config", str(main)], capture_output=True).stdout
+        stamp = self.build / "clean" / hashlib.sha256(self.version + configuration + text).hexdigest()
         if text and stamp.exists():
             return ""
-        run = subprocess.run(["clang-tidy", "-quiet", f"--config-file={ROOT / '.clang-tidy'}", str(main), "--", *words],
-                             capture_output=True, text=True)
+        run = subprocess.run(["clang-tidy", "-quiet", str(main), "--", *words], capture_output=True, text=True)
         if "[clang-diagnostic-error]" in run.stdout and len(sources) > 1:
             return "".join(self.check([source]) for source in sources)
         if run.returncode == 0 and not run.stdout.strip():

@@ -109,6 +109,7 @@ std::string cuda_obstacle() {
   return count_devices(&count);
 }
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): the contract of the header, which no_cuda.cpp shares
 std::unique_ptr<Engine> make_cuda_engine(ChainModel model, Precision precision, const CudaOptions& options) {
   return precision == Precision::kFloat ? make_engine_of<float>(model, options)
                                         : make_engine_of<double>(model, options);

@@ -57,8 +57,10 @@ struct WarpLanes {
   static constexpr bool kTeam = false;
   static constexpr MemoryPlace kPlace = MemoryPlace::kAllShared;
   static constexpr int kGroups = 32 / kGroup;
+  // NOLINTBEGIN(bugprone-branch-clone): the two are the same for one of the shapes
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
   static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
+  // NOLINTEND(bugprone-branch-clone)
   static constexpr bool leads = true;
   int c;       // label of this lane
   int group;   // team within the warp
