@@ -23,6 +23,8 @@ inline LaunchShape shape_for(std::int64_t threads, int per_block) {
   return {ceil_div<std::int64_t>(threads, per_block), per_block};
 }
 
+// Bytes of shared memory that every kernel may have.
+inline constexpr std::size_t kWithoutAsking = std::size_t{48} << 10;
 // A kernel's most bytes of shared memory are a property of the kernel, and engines of other models on other
 // threads want other ones: what is set holds while this is locked.
 inline std::mutex& shared_memory_mutex() {
@@ -34,7 +36,6 @@ inline std::mutex& shared_memory_mutex() {
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                    const Arguments&... arguments) {
-  constexpr std::size_t kWithoutAsking = std::size_t{48} << 10;  // bytes of shared memory
   if (shape.blocks <= 0) return cudaSuccess;
   std::unique_lock<std::mutex> lock(shared_memory_mutex(), std::defer_lock);
   if (shape.shared_bytes > kWithoutAsking) {

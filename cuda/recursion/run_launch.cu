@@ -35,7 +35,7 @@ int resident_blocks(const TileConfig& tile) {
   prefer_shared_memory(kernel, tile);
   const std::lock_guard<std::mutex> lock(shared_memory_mutex());
   SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(tile.shared_bytes)));
+                                          static_cast<int>(std::max(tile.shared_bytes, kWithoutAsking))));
   int blocks = 0;
   SEMICRF_CUDA_CHECK(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, tile.warps * 32, tile.shared_bytes));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "engine/batch.h"
 #include "model/scores/edge_source.h"
@@ -109,8 +110,9 @@ void check_cut_edges(const std::vector<MakeOne>& engines, const ModelCase& sampl
       found.log_partition =
           engine->batches().posteriors_of({&window, 1}, {&out, 1}, &found.counts).front().log_partition;
       const Tolerances tolerances = tolerances_of(engine->precision());
-      // Up to a rounding per segment.
-      const double size = 3 * std::max(1.0, std::fabs(expected.log_partition));
+      // Roundings of every segment.
+      const double segments = std::accumulate(expected.starts.begin(), expected.starts.end(), 1.0);
+      const double size = 3 * std::max({1.0, std::fabs(expected.log_partition), segments});
       REQUIRE(std::fabs(log_partition - expected.log_partition) <=
               (tolerances.log_partition + resolution) * size);
       REQUIRE(std::fabs(found.log_partition - expected.log_partition) <=
