@@ -120,8 +120,9 @@ check-format:
 
 # Without nvcc the tests compile the kernels as C++ for their emulated device, which clang-tidy can read, too.
 lint: check-format
-	cmake -S . -B build/lint -G Ninja -DSEMICRF_CUDA=OFF
-	run-clang-tidy -quiet -p build/lint -j $(JOBS)
+	cmake -S . -B build/lint -G Ninja -DCMAKE_CXX_COMPILER=clang++ -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
+	  -DSEMICRF_CUDA=OFF -DSEMICRF_FUZZ=ON -DSEMICRF_BENCHMARKS=ON -DSEMICRF_LAB=ON
+	python3 -B cmake/lint.py -p build/lint -j $(JOBS)
 
 clean:
 	rm -rf build

@@ -1,16 +1,20 @@
 // The program: command line in, exit code out.
 #include <cstdio>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/commands.h"
+#include "apps/console/help_format.h"
 #include "apps/console/logging.h"
 #include "apps/manual/command_tree.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/files/temporary_names.h"
 #include "io/nearest_name.h"
@@ -35,6 +39,7 @@ int fail(ExitCode code, const std::string& message) {
 
 void set_up(CLI::App& program) {
   program.name("semicrf");
+  program.formatter(std::make_shared<HelpFormat>());  // commands take it over
   program.set_version_flag("--version", "semicrf " SEMICRF_VERSION);
   program.require_subcommand(1);
   program.footer("semicrf COMMAND --help describes the options and the output files of a command.\n\n" +
@@ -65,26 +70,46 @@ std::string did_you_mean(const std::string& name, const std::vector<std::string>
   return "did you mean " + std::string(nearest_name(name, names)) + "? " + help + " lists all";
 }
 
-// Refuses a command or option that does not exist. CLI11 would first report what is missing.
+// The command that was given, down to those of `import`, and its words from "semicrf" on.
+std::pair<const CLI::App*, std::string> given_command(const CLI::App& program) {
+  const CLI::App* command = &program;
+  std::string words = program.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    words += " " + command->get_name();
+  }
+  return {command, words};
+}
+
+std::vector<std::string> commands_of(const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* below : command.get_subcommands([](const CLI::App*) { return true; }))
+    names.push_back(below->get_name());
+  return names;
+}
+
+// Refuses a command or option that does not exist, and a command that lacks one of its own. CLI11 would first
+// report what else is missing.
 void refuse_unknown_names(const CLI::App& program) {
-  const auto chosen = program.get_subcommands();
-  const CLI::App& command = chosen.empty() ? program : *chosen.front();
-  const std::string help = chosen.empty() ? "semicrf --help" : "semicrf " + command.get_name() + " --help";
+  const auto [command, words] = given_command(program);
+  const std::string help = words + " --help";
+  const std::vector<std::string> commands = commands_of(*command);
   for (const std::string& argument : program.remaining(true)) {
-    std::vector<std::string> known;
     if (argument.starts_with('-')) {
       const std::string name = argument.substr(0, argument.find('='));
-      if (command.get_option_no_throw(name) != nullptr)
-        throw UsageError("option " + name + " must come after the command " + command.get_name());
-      for (const CLI::Option* option : command.get_options())
+      if (command->get_option_no_throw(name) != nullptr)
+        throw UsageError("option " + name + " must come after the command " + command->get_name());
+      std::vector<std::string> known;
+      for (const CLI::Option* option : command->get_options())
         for (const std::string& word : option->get_lnames()) known.push_back("--" + word);
-      throw UsageError("unknown option " + name, did_you_mean(name, known, help));
+      throw UsageError("unknown option " + name,
+                       name.starts_with("--") ? did_you_mean(name, known, help) : help + " lists all");
     }
-    if (!chosen.empty()) throw UsageError("unexpected argument '" + argument + "'", "see " + help);
-    for (const CLI::App* other : program.get_subcommands([](const CLI::App*) { return true; }))
-      known.push_back(other->get_name());
-    throw UsageError("unknown command '" + argument + "'", did_you_mean(argument, known, help));
+    if (commands.empty()) throw UsageError("unexpected argument '" + argument + "'", "see " + help);
+    throw UsageError("unknown command '" + argument + "'", did_you_mean(argument, commands, help));
   }
+  if (!commands.empty())
+    throw UsageError("a command is missing after " + words, "give one of " + joined(commands, ", "));
 }
 
 int run(int argc, char** argv) {

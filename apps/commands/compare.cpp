@@ -11,7 +11,7 @@
 #include "apps/options/common_options.h"
 #include "apps/options/label_posteriors.h"
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/bigwig/bbi_names.h"
 #include "io/files/output_file.h"
 #include "io/segments/segment_reader.h"

@@ -179,7 +179,8 @@ void add_segment_options(CLI::App& command, DecodeArguments& arguments) {
 }
 
 void add_hub_options(CLI::App& command, HubOptions& hub) {
-  command.add_option("--hub", hub.folder, "also write a folder that the UCSC genome browser and IGV show");
+  command.add_option("--hub", hub.folder, "also write a folder that the UCSC genome browser and IGV show")
+      ->type_name("DIR");
   command
       .add_option("--hub-genome", hub.genome, "with --hub: the browser's name of the genome, such as hg38")
       ->type_name("NAME");

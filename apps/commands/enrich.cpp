@@ -14,7 +14,7 @@
 #include "apps/options/common_options.h"
 #include "apps/options/label_posteriors.h"
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "draw/heat_map.h"
 #include "io/files/output_file.h"
 #include "io/segments/segmentation.h"
@@ -154,7 +154,7 @@ void check_arguments(const EnrichArguments& arguments) {
         "--around is for one annotation, and " + std::to_string(arguments.annotations.size()) + " are given",
         "run it once for each");
   if (around && (arguments.centres || arguments.by_name))
-    throw UsageError("--around goes without --centres and --by-name");
+    throw UsageError("--around cannot be given with --centres or --by-name");
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   if (!arguments.picture.empty()) outputs.push_back({arguments.picture, IndexKind::kNone});
   std::vector<std::string> inputs{arguments.segments};

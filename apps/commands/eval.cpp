@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "io/memory_size.h"
 #include "pipeline/eval/eval_run.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 
 namespace semicrf {
 namespace {

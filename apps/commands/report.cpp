@@ -75,7 +75,8 @@ void add_report_command(CLI::App& program) {
   add_inputs(*command, *arguments);
   command->add_option("-o,--output", arguments->options.output,
                       "page to write; - for standard output (default)");
-  command->add_option("--figures", arguments->options.figures, "folder for pictures and tables");
+  command->add_option("--figures", arguments->options.figures, "folder for pictures and tables")
+      ->type_name("DIR");
   command->add_option("--title", arguments->options.title, "title of the page")->capture_default_str();
   command->add_option("-t,-@,--threads", arguments->options.threads, "number of threads")
       ->check(CLI::Range(1, 1024))

@@ -189,8 +189,8 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
         std::string("[name=]PATH: scores of ") +
         (std::string(name) == "--start-scores" ? "starting" : "ending") +
         " a segment, which are added to what is learned: bigWig files per label, or arrays (bins, labels) in "
-        "the order of the parameter file; decode then needs them too; one per option: give the option again "
-        "for more");
+        "the order of the parameter file; decode then needs them too; one value per option: repeat "
+        "the option for more");
   add_region_options(command, input, "region to train on");
   add_repeatable(command, "--val-region", options.val_regions,
                  "region for validation, which is left out of training")

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "apps/options/common_options.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -47,7 +47,47 @@ std::string limits_of(const std::string& check) {
   return check == "NONNEGATIVE" ? "at least 0" : check;
 }
 
-OptionEntry entry_of(const CLI::Option& option) {
+OptionEntry positional_of(const CLI::Option& option) {
+  OptionEntry entry = option_entry(option);
+  entry.value = option.get_name(true);
+  entry.repeats = option.get_items_expected_max() > 1;
+  return entry;
+}
+
+std::string without_exit_codes(std::string footer) {
+  const std::string codes = exit_code_help();
+  if (footer.ends_with(codes)) footer.resize(footer.size() - codes.size());
+  while (footer.ends_with('\n')) footer.pop_back();
+  return footer;
+}
+
+CommandEntry tree_of(const CLI::App& command, std::vector<std::string> path) {
+  CommandEntry entry;
+  entry.path = std::move(path);
+  entry.summary = command.get_description();
+  entry.details = without_exit_codes(command.get_footer());
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->get_group().empty()) continue;  // hidden
+    (option->nonpositional() ? entry.options : entry.positionals)
+        .push_back(option->nonpositional() ? option_entry(*option) : positional_of(*option));
+  }
+  for (const CLI::App* child :
+       command.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
+    std::vector<std::string> below = entry.path;
+    below.push_back(child->get_name());
+    entry.commands.push_back(tree_of(*child, std::move(below)));
+  }
+  return entry;
+}
+
+void add_with_children(const CommandEntry& command, std::vector<const CommandEntry*>& all) {
+  all.push_back(&command);
+  for (const CommandEntry& child : command.commands) add_with_children(child, all);
+}
+
+}  // namespace
+
+OptionEntry option_entry(const CLI::Option& option) {
   OptionEntry entry;
   for (const std::string& name : option.get_snames()) entry.names.push_back("-" + name);
   for (const std::string& name : option.get_lnames()) entry.names.push_back("--" + name);
@@ -70,46 +110,6 @@ OptionEntry entry_of(const CLI::Option& option) {
                   option.get_items_expected_max() > 1;
   return entry;
 }
-
-OptionEntry positional_of(const CLI::Option& option) {
-  OptionEntry entry = entry_of(option);
-  entry.value = option.get_name(true);
-  entry.repeats = option.get_items_expected_max() > 1;
-  return entry;
-}
-
-std::string without_exit_codes(std::string footer) {
-  const std::string codes = exit_code_help();
-  if (footer.ends_with(codes)) footer.resize(footer.size() - codes.size());
-  while (footer.ends_with('\n')) footer.pop_back();
-  return footer;
-}
-
-CommandEntry tree_of(const CLI::App& command, std::vector<std::string> path) {
-  CommandEntry entry;
-  entry.path = std::move(path);
-  entry.summary = command.get_description();
-  entry.details = without_exit_codes(command.get_footer());
-  for (const CLI::Option* option : command.get_options()) {
-    if (option->get_group().empty()) continue;  // hidden
-    (option->nonpositional() ? entry.options : entry.positionals)
-        .push_back(option->nonpositional() ? entry_of(*option) : positional_of(*option));
-  }
-  for (const CLI::App* child :
-       command.get_subcommands([](const CLI::App* app) { return !app->get_group().empty(); })) {
-    std::vector<std::string> below = entry.path;
-    below.push_back(child->get_name());
-    entry.commands.push_back(tree_of(*child, std::move(below)));
-  }
-  return entry;
-}
-
-void add_with_children(const CommandEntry& command, std::vector<const CommandEntry*>& all) {
-  all.push_back(&command);
-  for (const CommandEntry& child : command.commands) add_with_children(child, all);
-}
-
-}  // namespace
 
 std::string CommandEntry::name() const { return path.empty() ? "semicrf" : "semicrf " + joined(path, " "); }
 

@@ -41,6 +41,8 @@ void name_file_values(CLI::App& program);
 
 CommandEntry command_tree(const CLI::App& program);
 
+OptionEntry option_entry(const CLI::Option& option);
+
 // The beginning of an option's help, on one line: what menus of completions show.
 std::string short_help(const OptionEntry& option);
 

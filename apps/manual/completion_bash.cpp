@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "apps/manual/completion.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

@@ -1,6 +1,6 @@
 // The script for fish: a line per option, under the condition that its command was typed.
 #include "apps/manual/completion.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

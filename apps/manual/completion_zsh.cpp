@@ -1,6 +1,6 @@
 // The script for zsh: one function of _arguments per command.
 #include "apps/manual/completion.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

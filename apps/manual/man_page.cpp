@@ -8,7 +8,7 @@
 
 #include "apps/manual/examples.h"
 #include "apps/options/common_options.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

@@ -9,7 +9,7 @@
 #include "apps/manual/man_page.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/files/output_file.h"
 
 namespace semicrf {

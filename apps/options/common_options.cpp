@@ -8,12 +8,13 @@
 
 #include "apps/console/logging.h"
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "engine/options.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/inputs/arguments/sample_arguments.h"
 
 namespace semicrf {
 namespace {
@@ -57,7 +58,7 @@ std::vector<int> device_numbers(const std::string& device) {
 
 CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::vector<std::string>& values,
                             const std::string& help) {
-  return command.add_option(names, values, help + "; one per option: give the option again for more")
+  return command.add_option(names, values, help + "; one value per option: repeat the option for more")
       ->expected(1)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -88,9 +89,12 @@ void add_region_options(CLI::App& command, InputOptions& input, const std::strin
 CLI::Option* add_samples_option(CLI::App& command, InputOptions& input) {
   const auto take = [&input](const std::vector<std::string>& given) {
     for (const std::string& text : given) {
+      if (has_sample_files({text})) {
+        input.samples.push_back(text);
+        continue;
+      }
       std::istringstream names(text);
-      if (text.find('=') != std::string::npos) input.samples.push_back(text);
-      for (std::string name; text.find('=') == std::string::npos && std::getline(names, name, ',');)
+      for (std::string name; std::getline(names, name, ',');)
         if (!name.empty()) input.samples.push_back(name);
     }
   };
@@ -140,7 +144,7 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
 }
 
 void require_inputs(const InputOptions& input, const std::string& name) {
-  if (!has_inputs(input) && !has_samples(input))
+  if (!has_inputs(input))
     throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
 }
 
@@ -267,11 +271,15 @@ void add_log_options(CLI::App& command, LogArguments& arguments) {
 }
 
 void add_multiqc_options(CLI::App& command, MultiqcTarget& target) {
-  command.add_option("--multiqc", target.folder,
-                     "also write documents for MultiQC (custom content) to this folder, which must exist");
-  command.add_option("--multiqc-name", target.sample,
-                     "name of the sample in these documents (default: that of the file with the segments "
-                     "or parameters, without endings such as .segments.bed.gz)");
+  command
+      .add_option("--multiqc", target.folder,
+                  "also write documents for MultiQC (custom content) to this folder, which must exist")
+      ->type_name("DIR");
+  command
+      .add_option("--multiqc-name", target.sample,
+                  "name of the sample in these documents (default: that of the file with the segments "
+                  "or parameters, without endings such as .segments.bed.gz)")
+      ->type_name("NAME");
 }
 
 MultiqcTarget multiqc_target(const MultiqcTarget& given, const std::string& output) {

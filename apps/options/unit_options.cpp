@@ -2,7 +2,7 @@
 
 #include "apps/options/common_options.h"
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 
 namespace semicrf {
 

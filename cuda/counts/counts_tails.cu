@@ -21,7 +21,7 @@ class TailCounter {
   // The warp together.
   __device__ void run(double* last_duration, double* positions) {
     const int lane = static_cast<int>(threadIdx.x % 32);
-    double right = interval_.task.at_sequence_end ? kNone : beyond_mark(lane);
+    double right = interval_.task.crossed ? beyond_mark(lane) : kNone;
     for (int last = interval_.blocks - 1; last >= 0; last -= 32) {
       const int block = last - lane;
       // Left edge = what the block adds, or what reaches its right edge with the block's decay.

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 
 #include "core/sizes.h"
 #include "cuda/device/cuda_check.h"
@@ -22,13 +23,22 @@ inline LaunchShape shape_for(std::int64_t threads, int per_block) {
   return {ceil_div<std::int64_t>(threads, per_block), per_block};
 }
 
+// A kernel's most bytes of shared memory are a property of the kernel, and engines of other models on other
+// threads want other ones: what is set holds while this is locked.
+inline std::mutex& shared_memory_mutex() {
+  static std::mutex mutex;
+  return mutex;
+}
+
 // Asynchronous.
 template <class... Parameters, class... Arguments>
 cudaError_t launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream,
                    const Arguments&... arguments) {
   constexpr std::size_t kWithoutAsking = std::size_t{48} << 10;  // bytes of shared memory
   if (shape.blocks <= 0) return cudaSuccess;
+  std::unique_lock<std::mutex> lock(shared_memory_mutex(), std::defer_lock);
   if (shape.shared_bytes > kWithoutAsking) {
+    lock.lock();
     const cudaError_t refused = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                                      static_cast<int>(shape.shared_bytes));
     if (refused != cudaSuccess) return refused;

@@ -23,8 +23,7 @@ std::size_t feature_bytes(const FeatureRows& features) {
 
 bool same_heads(const FeatureRows& a, const FeatureRows& b) {
   return a.tracks == b.tracks && a.wide == b.wide && a.emission == b.emission && a.start == b.start &&
-         a.finish == b.finish && a.margin == b.margin && a.roles == b.roles &&
-         (a.first_starts == nullptr) == (b.first_starts == nullptr) &&
+         a.finish == b.finish && a.margin == b.margin &&
          (a.true_labels == nullptr) == (b.true_labels == nullptr);
 }
 
@@ -50,6 +49,7 @@ EngineInfo describe(ChainModel model, int device, const std::string& device_name
   info.precision = kSingle ? Precision::kFloat : Precision::kDouble;
   info.grid = {grid.chunk, grid.warmup, kTolerance<Real>};
   info.projects = true;
+  info.cut_edges = true;
   return info;
 }
 
@@ -116,6 +116,7 @@ SequenceScores& CudaEngine<Real>::free_window(const ScoreWindow& scores) {
 template <class Real>
 PassInput CudaEngine<Real>::window(const ScoreWindow& scores, PositionRange range, bool with_marks) {
   free_window(scores).upload({&scores, 1}, keeps(scores));
+  window_->hide_cut_edges(context_.model.cut);
   return {SequenceLayout(context_.cut(scores.length, range, with_marks)), window_};
 }
 
@@ -126,9 +127,11 @@ PassInput CudaEngine<Real>::batch(std::span<const ScoreWindow> sequences, bool w
     batch_ = std::make_shared<SequenceScores>(context_.model.num_labels, context_.batch_copies,
                                               context_.stream.get());
   std::vector<PlacedSequence> whole;
+  whole.reserve(sequences.size());
   for (const ScoreWindow& sequence : sequences)
     whole.push_back(context_.cut(sequence.length, {0, sequence.length}, with_marks));
   batch_->upload(sequences, false);
+  batch_->hide_cut_edges(context_.model.cut);
   return {SequenceLayout(std::move(whole)), batch_};
 }
 
@@ -166,6 +169,7 @@ std::unique_ptr<ScorePrefetch> CudaEngine<Real>::prefetch(const ScoreWindow& who
 template <class Real>
 ViterbiWindow CudaEngine<Real>::viterbi(const ScoreWindow& scores, PositionRange range,
                                         const BoundaryState* left, bool keep_messages) {
+  this->expect_no_cut_edges();
   return viterbi_.window(window(scores, range, false), left, keep_messages);
 }
 
@@ -258,6 +262,7 @@ std::vector<SequenceResult> CudaEngine<Real>::log_partitions(std::span<const Sco
 
 template <class Real>
 std::vector<SequencePath> CudaEngine<Real>::viterbi_of(std::span<const ScoreWindow> sequences) {
+  this->expect_no_cut_edges();
   std::vector<SequencePath> paths;
   while (paths.size() < sequences.size()) {
     const std::size_t first = paths.size();

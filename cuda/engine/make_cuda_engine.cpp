@@ -97,6 +97,7 @@ std::unique_ptr<Engine> make_engine_of(const ChainModel& model, const CudaOption
         std::async(std::launch::async, [&model, one] { return make_on_one<Real>(model, one); }));
   }
   std::vector<std::unique_ptr<cuda::CudaEngine<Real>>> engines;
+  engines.reserve(opening.size());
   for (auto& engine : opening) engines.push_back(engine.get());
   return std::make_unique<cuda::SpreadEngine<Real>>(std::move(engines));
 }

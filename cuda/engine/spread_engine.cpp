@@ -97,6 +97,7 @@ SpreadEngine<Real>::SpreadEngine(std::vector<std::unique_ptr<CudaEngine<Real>>> 
 template <class Real>
 std::int64_t SpreadEngine<Real>::part_length(std::int64_t positions) const {
   const std::int64_t chunk = grid().chunk;
+  if (model().cut.any()) return ceil_div(positions, chunk) * chunk;
   const std::int64_t equal = ceil_div(positions, static_cast<std::int64_t>(engines_.size()));
   return ceil_div(std::max(equal, std::min(positions, fewest_chunks_ * chunk)), chunk) * chunk;
 }

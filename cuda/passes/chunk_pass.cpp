@@ -24,8 +24,7 @@ StateStore ChunkPass<Real, Semiring>::states() const {
 
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::upload_state(const BoundaryState& state, int slot) {
-  std::vector<double> entries = entries_of(state);
-  entries.resize(wide(stride()), kNegativeInfinity);
+  const std::vector<double> entries = entries_of(state);
   const auto upload = [&](double* to, const double* from, std::size_t count) {
     SEMICRF_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(double), cudaMemcpyHostToDevice, stream_));
   };
@@ -68,7 +67,7 @@ template <class Real, class Semiring>
 BoundaryState ChunkPass<Real, Semiring>::state_at_end(std::size_t sequence) const {
   const RunOutcome& last = runs_.last_of(sequence);
   BoundaryState state;
-  if (layout_.alone()) {
+  if (layout_.alone() || chain_.host().cut_end != 0) {
     state = state_in(last.last_state);
   } else {
     const auto labels = wide(chain_.host().labels);
@@ -141,7 +140,7 @@ void ChunkPass<Real, Semiring>::begin(const SequenceLayout& layout, const Sequen
   sequences_ = sequences;
   given_ = given;
   store_ = store;
-  runs_.cut(layout_, given != nullptr);
+  runs_.cut(layout_, given != nullptr, chain_.host().cut_begin != 0);
   start();
 }
 
@@ -155,6 +154,9 @@ void ChunkPass<Real, Semiring>::start() {
   const std::size_t messages = layout_.alone() ? 0 : runs_.sequences() * wide(chain_.host().labels);
   results_.begin({runs_.slots(), runs_.count(), messages}, stream_);
   if (given_ != nullptr) upload_state(*given_, runs_.given_slot());
+  if (const double* const at_cut = chain_.state_at_cut(); at_cut != nullptr)
+    SEMICRF_CUDA_CHECK(cudaMemcpyAsync(entries_.get() + runs_.given_slot() * stride(), at_cut,
+                                       wide(stride()) * sizeof(double), cudaMemcpyDeviceToDevice, stream_));
   if (store_ != nullptr) store_->clear_pool(stream_);
   runs_.list(stream_);
   launch(runs_.count(), 0);

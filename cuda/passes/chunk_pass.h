@@ -51,8 +51,10 @@ class ChunkPass {
   const DeviceChain<Real, Semiring>& chain() const { return chain_; }
   StateStore states() const;
   const RunReport* reports() const { return results_.device().reports; }
+  // Slot of the state at the cut edge where the pass begins.
+  int slot_at_cut() const { return runs_.given_slot(); }
   // Where the pass over a sequence ended, on the scale of the state it began with. Of several sequences the
-  // message alone.
+  // message alone, unless they end at a cut.
   BoundaryState state_at_end(std::size_t sequence = 0) const;
   // Where the pass over the only sequence began, as it was warmed up.
   BoundaryState state_at_begin() const;

@@ -25,9 +25,11 @@ DeviceContext::DeviceContext(const ChainModel& chain_model, std::size_t bytes_of
       memory(memory_limit),
       threads(host_threads),
       grid(run_grid(model.max_duration)),
-      tile(choose_tile(model.num_labels, model.max_duration, real_bytes, shared_limit)),
+      tile(choose_tile(model.num_labels, model.max_duration, real_bytes, shared_limit, model.cut.right)),
       copies(device, threads),
-      batch_copies(device, std::min(threads, kMostBatchThreads)) {}
+      batch_copies(device, std::min(threads, kMostBatchThreads)) {
+  if (model.cut.any()) cut_sums.emplace(model);
+}
 
 void DeviceContext::end_work() {
   cudaSetDevice(device);

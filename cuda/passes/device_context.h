@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cuda/device/stream.h"
@@ -10,6 +11,7 @@
 #include "cuda/passes/pass_runs.h"
 #include "cuda/scores/sequence_scores.h"
 #include "cuda/tables/tile_config.h"
+#include "engine/cut_edges.h"
 
 namespace semicrf::cuda {
 
@@ -33,8 +35,14 @@ struct DeviceContext {
   Reports reports_of(const SequenceLayout& layout, const std::vector<RunOutcome>& outcomes,
                      const std::vector<RunOutcome>* others = nullptr) const;
 
+  // log Z of a whole sequence from the forward state at its end.
+  double log_partition(const BoundaryState& at_end) const {
+    return cut_sums ? cut_sums->log_partition(at_end) : log_sum(at_end);
+  }
+
   const ChainModel& model;
-  std::size_t real_bytes;  // of the numbers that the passes compute with
+  std::optional<CutEdgeSums> cut_sums;  // of models with cut edges
+  std::size_t real_bytes;               // of the numbers that the passes compute with
   int device;
   std::size_t memory;
   int threads;

@@ -154,8 +154,9 @@ std::vector<SequenceResult> ForwardPass<Real>::log_partitions(const PassInput& i
       sweep().run(input.layout, input.scores->on_device(), nullptr, nullptr);
   DeviceContext::Reports reports = context_.reports_of(input.layout, outcomes);
   std::vector<SequenceResult> results;
+  results.reserve(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i)
-    results.push_back({log_sum(sweep().state_at_end(i)), std::move(reports[i])});
+    results.push_back({context_.log_partition(sweep().state_at_end(i)), std::move(reports[i])});
   return results;
 }
 

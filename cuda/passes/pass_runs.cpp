@@ -4,16 +4,10 @@
 
 namespace semicrf::cuda {
 
-std::vector<double> entries_of(const BoundaryState& state) {
-  std::vector<double> entries = state.ring;
-  entries.insert(entries.end(), state.message.begin(), state.message.end());
-  entries.insert(entries.end(), state.tail.begin(), state.tail.end());
-  return entries;
-}
-
 // Runs in the order of the pass; the slots of their states follow each other in the same order.
-void PassRuns::cut(const SequenceLayout& layout, bool given) {
+void PassRuns::cut(const SequenceLayout& layout, bool given, bool at_cut) {
   given_ = given;
+  at_cut_ = at_cut;
   listed_.clear();
   int runs = 0, slots = 0;
   for (const PlacedSequence& sequence : layout.sequences) {
@@ -44,6 +38,7 @@ RunListing PassRuns::listing(const RunSequence* sequences) const {
           static_cast<int>(count_),
           direction_ == Direction::kBackward ? 1 : 0,
           given_ ? given_slot() : -1,
+          at_cut_ ? 1 : 0,
           warmup_};
 }
 

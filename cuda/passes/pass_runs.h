@@ -23,15 +23,13 @@ struct RunOutcome {
   double whole = 0, offset = 0;
 };
 
-// The ring, the message and the tail of a state, as they lie on the device.
-std::vector<double> entries_of(const BoundaryState& state);
-
 class PassRuns {
  public:
   PassRuns(Direction direction, std::int64_t warmup) : direction_(direction), warmup_(warmup) {}
 
-  // Cuts the sequences of a layout. `given`: the first run begins with a state that is known.
-  void cut(const SequenceLayout& layout, bool given);
+  // Cuts the sequences of a layout. `given`: the first run begins with a state that is known. `at_cut`: those
+  // that begin at the sequence's edge begin at a cut.
+  void cut(const SequenceLayout& layout, bool given, bool at_cut);
   // Writes tasks, junctions and final slots on the device. Asynchronous.
   void list(cudaStream_t stream);
   // The outcomes of all runs, as they are known beforehand.
@@ -42,7 +40,7 @@ class PassRuns {
 
   std::size_t count() const { return count_; }
   std::size_t sequences() const { return listed_.size(); }
-  // Slots of states; the last one is the given state's.
+  // Slots of states; the last one is that of the given state, or of the cut edge where the pass begins.
   std::size_t slots() const { return slots_; }
   int given_slot() const { return static_cast<int>(slots_) - 1; }
   RunTask task(std::size_t i) const;
@@ -66,7 +64,7 @@ class PassRuns {
 
   Direction direction_;
   std::int64_t warmup_;
-  bool given_ = false;
+  bool given_ = false, at_cut_ = false;
   std::vector<RunSequence> listed_;
   std::size_t count_ = 0, slots_ = 0;
   std::vector<RunOutcome> outcomes_;

@@ -169,7 +169,7 @@ __device__ inline void write_anchor(const AnchorParameters& p, const AnchorTask&
   double whole = p.forward.whole[task.forward_state];
   double offset = p.forward.offset[task.forward_state];
   double mass = f.mass_before + f.mass_inside;
-  if (!task.at_sequence_end) {
+  if (task.crossed) {
     whole += p.backward.whole[task.backward_state];
     offset += p.backward.offset[task.backward_state];
     mass += b.mass_before;
@@ -202,7 +202,7 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
       for (int c = warp; c < p.tables.labels; c += kAnchorWarps) {
         const LabelAtMark label{p, before, after, c, lane};
         double mine = kNone, lost_here = kNone;
-        if (!task.at_sequence_end) {
+        if (task.crossed) {
           mine = attempt == 0
                      ? label.template crossing<kStarts>(numbers, numbers + p.tables.duration, &lost_here)
                      : label.crossing_in_logs();
@@ -235,7 +235,7 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
     }
     const double log_z = verdict[0];
     for (int c = static_cast<int>(threadIdx.x); c < p.tables.labels; c += kThreads) {
-      crossing[c] = task.at_sequence_end || log_z == kNone ? 0.0 : exp(crossing[c] - log_z);
+      crossing[c] = !task.crossed || log_z == kNone ? 0.0 : exp(crossing[c] - log_z);
     }
     __syncthreads();
   }

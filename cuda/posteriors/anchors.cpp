@@ -59,6 +59,11 @@ void Anchors<Real>::list_tasks(const SequenceLayout& layout, const Sweep& forwar
       const std::int64_t mark = ceil_div(task.end, step);
       task.backward_state = backward[opposite].first_state + static_cast<int>(last_mark - mark);
       task.at_sequence_end = task.end == sequence.length ? 1 : 0;
+      task.crossed = 1 - task.at_sequence_end;
+      if (task.at_sequence_end != 0 && forward_sweep.chain().host().cut_end != 0) {
+        task.crossed = 1;
+        task.backward_state = backward_sweep.slot_at_cut();
+      }
       tasks_.push_back(task);
     }
   }

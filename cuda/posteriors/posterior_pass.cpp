@@ -6,6 +6,7 @@
 #include <string>
 
 #include "core/sizes.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf::cuda {
 namespace {
@@ -62,6 +63,46 @@ void PosteriorPass<Real>::finish_sweeps() {
   backward().finish();
 }
 
+// log Z of whole sequences, and the counts that cut edges add; several sequences side by side, in their
+// order.
+template <class Real>
+void PosteriorPass<Real>::look_at_edges(const PosteriorWork& work) {
+  const std::vector<PlacedSequence>& sequences = work.input.layout.sequences;
+  const bool counting = work.counts != nullptr && context_.cut_sums;
+  log_partitions_.assign(sequences.size(), kNegativeInfinity);
+  std::vector<BoundaryState> ends, begins;
+  std::vector<std::int64_t> last_marks(sequences.size());
+  for (std::size_t i = 0; i < sequences.size(); ++i) {
+    ends.push_back(forward_.sweep().state_at_end(i));
+    if (counting) begins.push_back(backward().state_at_end(i));
+  }
+  for (const AnchorTask& task : anchors_.tasks()) last_marks[wide(task.sequence)] = task.begin;
+  std::vector<ExpectedCounts> counts(counting ? sequences.size() : 0);
+  parallel_for(context_.cut_sums ? context_.threads : 1, sequences.size(), [&](std::size_t i, int) {
+    log_partitions_[i] = context_.log_partition(ends[i]);
+    if (!counting) return;
+    counts[i].shape_for(context_.model);
+    context_.cut_sums->add_counts(
+        {sequences[i].length, log_partitions_[i], begins[i], ends[i], last_marks[i]}, counts[i]);
+  });
+  for (const ExpectedCounts& of_sequence : counts) work.counts->add(of_sequence);
+}
+
+// No head scores what a cut hides.
+template <class Real>
+void PosteriorPass<Real>::hide_cut_edges(const PosteriorWork& work) {
+  const CutEdges cut = context_.model.cut;
+  const std::size_t labels = wide(context_.model.num_labels);
+  const auto hide = [&](DeviceBuffer<Real>& rows, std::int64_t row) {
+    SEMICRF_CUDA_CHECK(
+        cudaMemsetAsync(rows.get() + wide(row) * labels, 0, labels * sizeof(Real), context_.stream.get()));
+  };
+  for (const PlacedSequence& sequence : work.input.layout.sequences) {
+    if (cut.left && work.wants_starts()) hide(rows_.starts, sequence.first_row);
+    if (cut.right && work.wants_ends()) hide(rows_.ends, sequence.first_row + sequence.length - 1);
+  }
+}
+
 template <class Real>
 void PosteriorPass<Real>::find_anchors(const PosteriorWork& work) {
   anchors_.find(work.input.layout, forward_.sweep(), backward(), context_.stream.get());
@@ -105,11 +146,10 @@ void PosteriorPass<Real>::combine(const PosteriorWork& work) {
   const HeadRequest& heads = work.heads;
   p.boundary = room(work.wants(&PosteriorArrays::boundary), rows_.boundary, 1);
   p.label_rows = room(work.wants(&PosteriorArrays::labels) || !heads.targets.empty(), rows_.labels, labels);
-  p.starts = room(work.wants(&PosteriorArrays::starts) || heads.wants(&ExpectedFeatures::start), rows_.starts,
-                  labels);
-  p.ends =
-      room(work.wants(&PosteriorArrays::ends) || heads.wants(&ExpectedFeatures::finish), rows_.ends, labels);
+  p.starts = room(work.wants_starts(), rows_.starts, labels);
+  p.ends = room(work.wants_ends(), rows_.ends, labels);
   combine_messages(p, stream);
+  hide_cut_edges(work);
   host_sums_.reserve(tasks * pieces * 4);
   sums_.download(host_sums_.get(), 0, tasks * pieces * 4, stream);
   anchors_.download_fallbacks(stream);
@@ -194,7 +234,7 @@ DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
       if (!std::all_of(of, of + 4, [](double x) { return std::isfinite(x); }))
         throw std::logic_error("posteriors of positions " + std::to_string(tasks[i].begin) + " to " +
                                std::to_string(tasks[i].end) +
-                               " of a sequence are no numbers; please report this");
+                               " of a sequence are not numbers; please report this");
       chunk.label_entropy += of[0];
       chunk.boundary_mass += of[1];
       chunk.boundary_plogp += of[2];
@@ -213,6 +253,7 @@ template <class Real>
 PosteriorWindow PosteriorPass<Real>::window(const PosteriorWork& work, const BoundaryState* left,
                                             const BoundaryState* right) {
   DeviceContext::Reports reports = run(work, left, right);
+  if (context_.cut_sums && work.counts != nullptr) look_at_edges(work);
   PosteriorWindow result;
   result.chunks = std::move(reports.front());
   result.right_forward = forward_.sweep().state_at_end();
@@ -230,9 +271,11 @@ PosteriorWindow PosteriorPass<Real>::window(const PosteriorWork& work, const Bou
 template <class Real>
 std::vector<SequenceResult> PosteriorPass<Real>::sequences(const PosteriorWork& work) {
   DeviceContext::Reports reports = run(work, nullptr, nullptr);
+  look_at_edges(work);
   std::vector<SequenceResult> results;
+  results.reserve(reports.size());
   for (std::size_t i = 0; i < reports.size(); ++i)
-    results.push_back({log_sum(forward_.sweep().state_at_end(i)), std::move(reports[i])});
+    results.push_back({log_partitions_[i], std::move(reports[i])});
   download_rows(work);
   return results;
 }

@@ -24,6 +24,10 @@ struct PosteriorWork {
   HeadRequest heads;                     // with its features
 
   bool wants(double* PosteriorArrays::*array) const;
+  bool wants_starts() const {
+    return wants(&PosteriorArrays::starts) || heads.wants(&ExpectedFeatures::start);
+  }
+  bool wants_ends() const { return wants(&PosteriorArrays::ends) || heads.wants(&ExpectedFeatures::finish); }
 };
 
 template <class Real>
@@ -56,6 +60,8 @@ class PosteriorPass {
  private:
   Sweep& backward();
   void use_messages(const PosteriorWork& work);
+  void look_at_edges(const PosteriorWork& work);
+  void hide_cut_edges(const PosteriorWork& work);
   void download_rows(const PosteriorWork& work);
   DeviceContext::Reports reports(const PosteriorWork& work);
 
@@ -65,6 +71,7 @@ class PosteriorPass {
   MessageBuffers<Real> backward_messages_;
   Event scores_ready_, backward_done_;
   bool look_first_ = false;  // runs of the last pass had to be repaired: the next is judged before it is used
+  std::vector<double> log_partitions_;  // of the sequences of the last pass
   Anchors<Real> anchors_;
   DeviceBuffer<double> norm_log_, piece_sums_, sums_;  // see CombineParameters
   PinnedBuffer<double> host_sums_;

@@ -15,6 +15,7 @@ struct AnchorTask {
   int forward_state, backward_state;
   int forward_run, backward_run;  // their reports
   int at_sequence_end;
+  int crossed;  // segments may cross the right end: it is no end of the sequence, or a cut
 };
 
 // Log Z of every task, by the messages on both sides of its right end.

@@ -70,7 +70,6 @@ struct WarpLanes {
     group = lane / kGroup;
     valid = c < labels;
   }
-  __device__ __forceinline__ static constexpr int width() { return kGroup; }  // lanes of different c
   // Whether the lane has memory of its own: lanes without a label may share the last one's.
   __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
   __device__ __forceinline__ bool has_alpha() const { return has_memory(); }
@@ -144,7 +143,6 @@ struct BlockLanes {
     if constexpr (kRows > 0) return kGroup;
     return group_at_run_time;
   }
-  __device__ __forceinline__ int width() const { return panels() * group(); }  // lanes of different c
   __device__ __forceinline__ bool has_helpers() const { return parts > 0; }
   __device__ __forceinline__ bool has_memory() const { return valid; }
   // Whether the lane's place in a row of alpha is written: sums over a fixed number of labels read it all.

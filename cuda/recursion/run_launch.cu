@@ -19,9 +19,7 @@ RunKernel<Real> kernel_of(const TileConfig& tile) {
 
 // No more than the blocks that are meant to share a multiprocessor need: the rest is cache, for the tables.
 template <class Real>
-void set_shared_memory(RunKernel<Real> kernel, const TileConfig& tile) {
-  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                          static_cast<int>(tile.shared_bytes)));
+void prefer_shared_memory(RunKernel<Real> kernel, const TileConfig& tile) {
   constexpr int kReserved = 1024;  // of a block, by the runtime
   const int all = device_attribute(cudaDevAttrMaxSharedMemoryPerMultiprocessor);
   const int wanted = tile.resident * (static_cast<int>(tile.shared_bytes) + kReserved);
@@ -34,7 +32,10 @@ void set_shared_memory(RunKernel<Real> kernel, const TileConfig& tile) {
 template <class Real, class Semiring>
 int resident_blocks(const TileConfig& tile) {
   const RunKernel<Real> kernel = kernel_of<Real, Semiring>(tile);
-  set_shared_memory(kernel, tile);
+  prefer_shared_memory(kernel, tile);
+  const std::lock_guard<std::mutex> lock(shared_memory_mutex());
+  SEMICRF_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                          static_cast<int>(tile.shared_bytes)));
   int blocks = 0;
   SEMICRF_CUDA_CHECK(
       cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, tile.warps * 32, tile.shared_bytes));
@@ -46,7 +47,7 @@ template <class Real, class Semiring>
 void launch_runs(const TileConfig& tile, int blocks, const RunParameters<Real>& parameters,
                  cudaStream_t stream) {
   const RunKernel<Real> kernel = kernel_of<Real, Semiring>(tile);
-  set_shared_memory(kernel, tile);
+  prefer_shared_memory(kernel, tile);
   SEMICRF_CUDA_CHECK(
       launch(kernel, {blocks, tile.warps * 32, tile.shared_bytes}, stream, parameters, parameters));
 }

@@ -30,6 +30,7 @@ struct RunListing {
   int runs;        // of all of them
   int backward;    // runs come right to left
   int given_slot;  // of the state that the first run begins with, or -1
+  int cut;         // the edge where the pass begins is a cut
   std::int64_t warmup;
 };
 
@@ -48,7 +49,8 @@ SEMICRF_BOTH inline RunTask listed_run(const RunListing& of, int s, int n) {
   task.end = of.backward ? rounded - left : right;
   const bool from_edge = task.begin - of.warmup <= first;
   task.from = from_edge ? first : task.begin - of.warmup;
-  task.start = from_edge ? StartKind::kEdge : StartKind::kWarm;
+  task.start = StartKind::kWarm;
+  if (from_edge) task.start = of.cut ? StartKind::kCutEdge : StartKind::kEdge;
   // The run that may be shorter comes first backward, and last forward.
   const int full = sequence.states(sequence.run);
   task.first_state = sequence.first_slot + n * full;

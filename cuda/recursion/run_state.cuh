@@ -17,6 +17,7 @@ struct Place {
   bool running, whole, storing;
   bool first_here, last_here;           // the sequence's first and last position are in it
   bool first_of_sequence, plain_start;  // the run begins here; and segments begin here as elsewhere
+  bool cut_start;                       // the run begins here at a cut
   bool edges;                           // there are boundary scores
   const float* scores;                  // of the window, if they may be read as they are
   std::int64_t row;                     // of the first block's first position in the scores
@@ -175,6 +176,50 @@ __device__ SEMICRF_NOINLINE void write_state(const RunParameters<Real>& p, Exact
   if (!at.mine || !lanes.valid || lanes.c != 0) return;
   p.states.whole[at.slot] = possible ? at.whole : 0.0;
   p.states.offset[at.slot] = possible ? at.offset : 0.0;
+}
+
+// The ring of a state within a block, `beyond` positions into it, in place of none: where the sequence's end
+// is a cut. After write_state().
+template <class Real, class Semiring, class Lanes>
+__device__ SEMICRF_NOINLINE void write_ring_within(const RunParameters<Real>& p,
+                                                   ExactMemory<Real, Semiring> e, Lanes lanes, Boundary at,
+                                                   int beyond) {
+  const TablesView<Real>& t = p.tables;
+  double* out = p.states.entries + at.slot * p.states.stride + lanes.c;
+  bool here = false;
+  if (at.mine && lanes.valid) {
+    for (int row = 0; row < t.duration; ++row) {
+      const int place = row + kBlock - beyond;  // from the end of the block on, newest first
+      const int index = at.head - 1 - place / kBlock;
+      const int block = index < 0 ? index + t.ring_blocks : index;
+      const double value = e.start_log(block, kBlock - 1 - place % kBlock, at.gauge, at.rest);
+      out[static_cast<std::int64_t>(row) * t.labels] = value;
+      here = here || value > kNone;
+    }
+  }
+  const bool possible = lanes.any(here);
+  if (!at.mine || !lanes.valid || lanes.c != 0 || !possible) return;
+  p.states.whole[at.slot] = at.whole;
+  p.states.offset[at.slot] = at.offset;
+}
+
+// The ring of a run that begins at a cut: segments may have begun anywhere before it, one place as good as
+// another. Returns whether a scale is now far above; `tail` becomes what is longer than K, the sum over k > 0
+// of q^k e^{B[K]}.
+template <class Real, class Semiring>
+__device__ SEMICRF_NOINLINE bool open_ring(const TablesView<Real>& t, ExactMemory<Real, Semiring> e, int c,
+                                           double* tail) {
+  const double first_score = t.first_scores[c];
+  if (first_score == kNone) return false;
+  const Scaled<Real> start = Ops<Real, Semiring>::scaled_from_log(first_score);
+  bool far_above = false;
+  for (int block = 0; block < t.ring_blocks; ++block) {
+    for (int part = 0; part < kBlock; part += 4)
+      store4(e.ring.block(block) + part, start.number, start.number, start.number, start.number);
+    far_above = e.set_units(block, start.units) || far_above;
+  }
+  if (t.tail && t.log_tail[c] != kNone) *tail = first_score + t.last_bias[c] - log(expm1(-t.log_tail[c]));
+  return far_above;
 }
 
 // Moves the ring by whole units, all but the block `fresh`; or empties it. Returns whether a scale is now far

@@ -27,7 +27,11 @@ struct SequenceView {
   std::int64_t first_row;  // row of token 0 among those that the sequences of a batch share; else 0
 };
 
-enum class StartKind : int { kEdge, kWarm, kState };
+// kCutEdge: the sequence's edge, beyond which segments may have begun anywhere.
+enum class StartKind : int { kEdge, kCutEdge, kWarm, kState };
+SEMICRF_BOTH inline bool starts_at_edge(StartKind start) {
+  return start == StartKind::kEdge || start == StartKind::kCutEdge;
+}
 
 // One run over one chunk. All boundaries in run coordinates; begin and end are whole blocks unless they are
 // the sequence's ends.

@@ -37,8 +37,7 @@ __device__ Score score_of(const Projection& p, std::int64_t t, std::int64_t leng
     }
   }
   Score score = static_cast<Score>(sum);
-  if (p.margin != 0 && p.features.true_labels[t - features_begin] == c / p.roles)
-    score -= static_cast<Score>(p.margin);
+  if (p.margin != 0 && p.features.true_labels[t - features_begin] == c) score -= static_cast<Score>(p.margin);
   return score;
 }
 
@@ -68,17 +67,11 @@ __global__ void __launch_bounds__(kThreads) project_kernel(const __grid_constant
   const std::int64_t length = sequence.length;
   const std::int64_t rows_zero = sequence.begin - sequence.first_row;  // position of row 0
   const std::int64_t features_begin = p.features.begin - sequence.first_row;
-  const double* const first = p.first == nullptr ? nullptr : p.first + (&sequence - p.sequences) * p.labels;
   Score* const out = values_of<Score>(p.out);
   for (std::int64_t row = begin; row < begin + kRows && row < p.last_row; ++row) {
     const std::int64_t t = row + rows_zero;
-    Score score = 0;
-    if (t == 0 && first != nullptr) {
-      score = static_cast<Score>(first[c]);
-    } else if (t < length) {
-      score = score_of<Feature, Score>(p, t, length, features_begin, c);
-    }
-    out[row * p.labels + c] = score;
+    out[row * p.labels + c] =
+        t < length ? score_of<Feature, Score>(p, t, length, features_begin, c) : Score(0);
   }
 }
 

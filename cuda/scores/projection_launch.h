@@ -31,8 +31,6 @@ struct Projection {
   HeadView head;
   int labels;
   double margin;                  // 0: true labels do not matter
-  int roles;                      // labels that share a true label
-  const double* first;            // (sequences, C) scores of position 0 in place of the head's, or null
   DeviceScores out;               // (rows, C), written
   const SequenceView* sequences;  // in the order of their rows
   int num_sequences;

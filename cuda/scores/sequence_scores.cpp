@@ -104,6 +104,19 @@ void SequenceScores::upload(std::span<const ScoreWindow> windows, bool keep) {
   }
 }
 
+void SequenceScores::hide_cut_edges(CutEdges cut) {
+  const auto hide = [&](const Array& array, std::int64_t row) {
+    const std::size_t bytes = wide(labels_) * array.value_bytes;
+    if (bytes > 0)
+      SEMICRF_CUDA_CHECK(cudaMemsetAsync(array.memory.get() + wide(row) * bytes, 0, bytes, stream_));
+  };
+  for (const SequenceView& sequence : views_) {
+    const std::int64_t zero = sequence.first_row - sequence.begin;  // row of position 0
+    if (cut.left) hide(starts_, zero);
+    if (cut.right) hide(ends_, zero + sequence.length - 1);
+  }
+}
+
 // Rows from `first` on, where there is one window, else all.
 std::vector<UploadArray> SequenceScores::score_uploads(std::span<const ScoreWindow> windows,
                                                        std::int64_t first) const {
@@ -190,22 +203,14 @@ void SequenceScores::project(std::span<const ScoreWindow> windows, std::int64_t 
   Projection p{};
   p.features = features(windows);
   p.labels = labels_;
-  p.roles = heads.roles;
   p.sequences = device_views_.get();
   p.num_sequences = static_cast<int>(views_.size());
   p.first_row = first;
   p.last_row = last;
-  if (heads.first_starts != nullptr) {
-    std::vector<double> starts;
-    for (const ScoreWindow& window : windows)
-      starts.insert(starts.end(), window.features.first_starts, window.features.first_starts + labels_);
-    first_starts_.upload(starts, stream_);
-  }
   const auto apply = [&](const HeadTable* table, const Array& out, double margin) {
     if (table == nullptr) return;
     p.head = head_view(*table);
     p.margin = margin;
-    p.first = table == heads.start && heads.first_starts != nullptr ? first_starts_.get() : nullptr;
     p.out = out.view;
     project_features(p, stream_);
   };

@@ -31,6 +31,8 @@ class SequenceScores {
   // sequence, of which rows that are there already are not copied again. The host's memory is not read after
   // the call.
   void upload(std::span<const ScoreWindow> windows, bool keep);
+  // What cut edges hide of the boundary scores that were uploaded last becomes 0.
+  void hide_cut_edges(CutEdges cut);
   // The features of what was uploaded last, where it has such.
   FeatureView features(std::span<const ScoreWindow> windows);
 
@@ -92,15 +94,14 @@ class SequenceScores {
   std::vector<SequenceView> views_;
   std::int64_t rows_ = 0;  // that the sequences share, or that the window or its sequence has
   DeviceBuffer<SequenceView> device_views_;
-  DeviceBuffer<double> baselines_;     // (sequences, C)
-  DeviceBuffer<double> first_starts_;  // likewise
-  std::uint64_t sequence_ = 0;         // that is kept; 0: none
-  PositionRange held_;                 // its positions that are there
-  bool prefetching_ = false;           // the whole sequence is under way
-  bool whole_features_ = false;        // its features, of which scores are made
-  std::int64_t features_ahead_ = 0;    // rows that heads look ahead
-  std::int64_t checked_ = 0;           // rows of the sequence whose checks were given to the stream
-  bool sound_ = true;                  // none of those that are finished found anything
+  DeviceBuffer<double> baselines_;   // (sequences, C)
+  std::uint64_t sequence_ = 0;       // that is kept; 0: none
+  PositionRange held_;               // its positions that are there
+  bool prefetching_ = false;         // the whole sequence is under way
+  bool whole_features_ = false;      // its features, of which scores are made
+  std::int64_t features_ahead_ = 0;  // rows that heads look ahead
+  std::int64_t checked_ = 0;         // rows of the sequence whose checks were given to the stream
+  bool sound_ = true;                // none of those that are finished found anything
   DeviceBuffer<int> bad_;
   PinnedBuffer<int> bad_count_;
 };

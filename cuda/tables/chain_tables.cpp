@@ -30,14 +30,17 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
                  .width = row_width,
                  .duration = model.max_duration,
                  .offsets = (model.max_duration + kBlock - 2) / kBlock,
-                 .ring_blocks = (model.max_duration + kBlock - 1) / kBlock,
+                 .tail_reach = (model.max_duration + kBlock - 1) / kBlock,
+                 .ring_blocks = ring_blocks_for(model.max_duration, model.cut.right),
                  .rows = std::max(transition_rows, model.num_labels),
                  .tail = model.has_tail(),
-                 .initial_transition =
-                     direction == Direction::kForward && model.initial == InitialTerm::kUniform,
+                 .initial_transition = direction == Direction::kForward &&
+                                       model.initial == InitialTerm::kUniform && !model.cut.left,
                  .near_vanished = 0,
                  .transition_vanished = 0,
-                 .too_large = 0},
+                 .too_large = 0,
+                 .cut_begin = direction == Direction::kForward ? model.cut.left : model.cut.right,
+                 .cut_end = direction == Direction::kForward ? model.cut.right : model.cut.left},
       least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),
       least_start(least_certified<Semiring::kIsLog, Real>(labels)) {
   build_durations(model, layout);

@@ -6,9 +6,18 @@
 #include "cuda/device/device_buffer.h"
 #include "cuda/tables/chain_tables.h"
 #include "cuda/tables/tile_config.h"
-#include "engine/boundary_state.h"
+#include "engine/cut_edges.h"
 
 namespace semicrf::cuda {
+
+// The ring, the message and the tail of a state, as they lie on the device: (K + 2, C).
+inline std::vector<double> entries_of(const BoundaryState& state) {
+  std::vector<double> entries = state.ring;
+  entries.insert(entries.end(), state.message.begin(), state.message.end());
+  entries.insert(entries.end(), state.tail.begin(), state.tail.end());
+  entries.resize(state.ring.size() + 2 * state.message.size(), kNegativeInfinity);
+  return entries;
+}
 
 template <class Real, class Semiring>
 class DeviceChain {
@@ -43,6 +52,8 @@ class DeviceChain {
     view_.level_units = upload(ints_, host_.level_units);
     if (const std::vector<int> twins = semicrf::edge_twins(model, direction); !twins.empty())
       edge_twins_ = upload(ints_, twins);
+    if (host_.cut_begin != 0)
+      state_at_cut_ = upload(doubles_, entries_of(semicrf::state_at_cut(model, direction)));
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
   }
 
@@ -50,6 +61,8 @@ class DeviceChain {
   const TablesView<Real>& view() const { return view_; }
   // (C) on the device, see edge_twins() of engine/boundary_state.h; null: there are none.
   const int* edge_twins() const { return edge_twins_; }
+  // The entries of the state where the direction begins, if that is a cut; else null.
+  const double* state_at_cut() const { return state_at_cut_; }
 
  private:
   ChainTables<Real, Semiring> host_;
@@ -58,6 +71,7 @@ class DeviceChain {
   std::vector<DeviceBuffer<double>> doubles_;
   std::vector<DeviceBuffer<int>> ints_;
   const int* edge_twins_ = nullptr;
+  const double* state_at_cut_ = nullptr;
 };
 
 }  // namespace semicrf::cuda

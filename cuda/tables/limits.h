@@ -28,6 +28,11 @@
 namespace semicrf::cuda {
 
 inline constexpr int kBlock = 16;  // positions per block; block edges are multiples of this in the sequence
+// Blocks of starts that are kept: of the last K positions at the boundary between two blocks; at any boundary
+// where the sequence's right edge is a cut, which need not lie between blocks.
+inline int ring_blocks_for(int max_duration, bool cut_right) {
+  return (max_duration + (cut_right ? kBlock - 1 : 0) + kBlock - 1) / kBlock;
+}
 // A label's durations between two blocks at a given distance, and what makes such rows start in different
 // banks (see ChainTables).
 inline constexpr int kDistanceEntries = 2 * kBlock - 1;

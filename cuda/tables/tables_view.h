@@ -9,11 +9,14 @@ struct ChainShape {
   int labels, width;  // C, and the entries of a row of a table
   int duration;       // K
   int offsets;        // blocks of 16 positions that a segment of at most K positions reaches back
-  int ring_blocks, rows;
+  int tail_reach;     // blocks back to the starts that enter the tail
+  int ring_blocks;    // see ring_blocks_for()
+  int rows;
   // Yes or no.
   int tail, initial_transition;
   int near_vanished, transition_vanished;  // a finite score became zero in a table
   int too_large;                           // a bound is beyond what scales can say
+  int cut_begin, cut_end;                  // the edges where the direction begins and ends are cuts
 };
 
 // Scores as logarithms in double.

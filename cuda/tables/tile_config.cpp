@@ -118,9 +118,10 @@ bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t 
 
 }  // namespace
 
-TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit) {
+TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit,
+                       bool cut_right) {
   const int offsets = (max_duration + kBlock - 2) / kBlock;
-  const int ring_blocks = (max_duration + kBlock - 1) / kBlock;
+  const int ring_blocks = ring_blocks_for(max_duration, cut_right);
   TileConfig config;
   if (real_bytes == sizeof(float) && warp_teams(labels, offsets, ring_blocks, shared_limit, &config))
     return config;

@@ -48,7 +48,8 @@ SEMICRF_BOTH inline std::size_t alpha_bytes(int width, std::size_t real) {
 // Threads of a block of threads that is a team, at most: what its registers allow. `rows`: of its TileConfig.
 SEMICRF_BOTH constexpr int block_threads(int rows) { return rows == 0 ? 512 : 256; }
 
-TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit);
+TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std::size_t shared_limit,
+                       bool cut_right = false);
 // The tile with fewer warps per block where there are too few tasks for full blocks on every multiprocessor.
 TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors);
 

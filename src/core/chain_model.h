@@ -17,6 +17,15 @@ enum class InitialTerm {
   kNone,     // nothing
 };
 
+// Which edges of a sequence are cuts: it goes on beyond them, unseen.
+struct CutEdges {
+  bool left = false;
+  bool right = false;
+
+  bool any() const { return left || right; }
+  friend bool operator==(const CutEdges&, const CutEdges&) = default;
+};
+
 // All scores are natural logarithms; -inf forbids; no entry is NaN or +inf.
 struct ChainModel {
   int num_labels = 0;                 // C >= 1
@@ -32,6 +41,10 @@ struct ChainModel {
   // c entered at the sequence's edge alone: the same emissions, tail, and scores of what follows. -1:
   // nothing.
   std::vector<int> twin;
+  // Edges at which every sequence was cut: the first and last segment score the sum over all durations that
+  // they may have (docs/algorithm.md, "Cut edges"). start_scores and end_scores stand; a cut left edge has no
+  // initial term. Of sums over segmentations alone, and of engines with EngineInfo::cut_edges.
+  CutEdges cut;
 
   bool has_tail() const { return !log_tail.empty(); }
   double transition_at(int from, int to) const {

@@ -25,6 +25,15 @@ struct ExpectedCounts {
     duration.resize(static_cast<std::size_t>(model.max_duration) * labels);
     tail.resize(model.has_tail() ? labels : 0);
   }
+  // Those of the same model.
+  void add(const ExpectedCounts& other) {
+    const auto add_array = [](const std::vector<double>& from, std::vector<double>& to) {
+      for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
+    };
+    add_array(other.transition, transition);
+    add_array(other.duration, duration);
+    add_array(other.tail, tail);
+  }
 };
 
 // Bytes of the expected counts of a model.

@@ -50,11 +50,9 @@ struct FeatureRows {
   const HeadTable* emission = nullptr;
   const HeadTable* start = nullptr;  // null: there are no such scores
   const HeadTable* finish = nullptr;
-  const double* first_starts = nullptr;  // (C) start scores of position 0 in place of the head's; null: those
   // What training takes from the emission score of every position's own label, in the precision of scores.
   double margin = 0;
   const int* true_labels = nullptr;  // (end - begin), -1: no label; null: nothing is taken
-  int roles = 1;                     // of a true label: columns label * roles and those behind it are its own
 
   bool empty() const { return emission == nullptr; }
 };

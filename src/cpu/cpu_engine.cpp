@@ -2,15 +2,17 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <utility>
 
-#include "core/parallel.h"
 #include "core/sizes.h"
+#include "core/threads/parallel.h"
 #include "cpu/chunk_kernel.h"
 #include "cpu/instantiate/factories.h"
 #include "cpu/score_view.h"
 #include "cpu/viterbi/viterbi_messages.h"
 #include "engine/batch.h"
+#include "engine/cut_edges.h"
 
 namespace semicrf {
 namespace {
@@ -41,16 +43,8 @@ EngineInfo describe(ChainModel model, Precision precision, int threads, const st
           precision,
           grid,
           false,
+          true,
           true};
-}
-
-void add_counts(const ExpectedCounts& part, ExpectedCounts& total) {
-  const auto add = [](const std::vector<double>& from, std::vector<double>& to) {
-    for (std::size_t i = 0; i < from.size(); ++i) to[i] += from[i];
-  };
-  add(part.transition, total.transition);
-  add(part.duration, total.duration);
-  add(part.tail, total.tail);
 }
 
 // Moves `positions` rows of forward messages to another origin: `whole` goes into the levels where they are
@@ -139,6 +133,8 @@ class CpuEngine final : public Engine {
                              const ForwardArrays& out) override;
 
  private:
+  void finish_cut_edges(const PosteriorWindow& window, PositionRange last_chunk,
+                        const PosteriorArrays& out) const;
   // The run of one chunk: by which worker, from which start, and where its rows go.
   using RunForward = std::function<RunStates(int worker, PositionRange, RunStart, const ForwardArrays&)>;
   ForwardWindow forward_by(const RunForward& run, PositionRange range, const BoundaryState* left,
@@ -197,6 +193,8 @@ class CpuEngine final : public Engine {
   const ChunkGrid& grid_ = grid();
   const std::vector<int> first_twins_ = edge_twins(model_, Direction::kForward);
   const std::vector<int> last_twins_ = edge_twins(model_, Direction::kBackward);
+  const std::optional<CutEdgeSums> cut_sums_ =
+      model_.cut.any() ? std::optional<CutEdgeSums>(model_) : std::nullopt;
   OneByOne one_by_one_{*this};
   ThreadPool pool_;
   const std::string instruction_set_;
@@ -211,6 +209,7 @@ class CpuEngine final : public Engine {
 
 ViterbiWindow CpuEngine::viterbi(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
                                  bool keep_messages) {
+  expect_no_cut_edges();
   const std::vector<PositionRange> chunks = chunks_of(range);
   std::vector<RunStates> states(chunks.size());
   std::vector<cpu::CpuViterbiMessages::Chunk> kept(keep_messages ? chunks.size() : 0);
@@ -324,11 +323,25 @@ PosteriorWindow CpuEngine::posteriors(const ScoreWindow& scores, PositionRange r
   if (out.counts != nullptr) out.counts->shape_for(model_);
   for (auto& chunk : results) {
     result.chunks.push_back(chunk.report);
-    if (out.counts != nullptr) add_counts(chunk.counts, *out.counts);
+    if (out.counts != nullptr) out.counts->add(chunk.counts);
   }
   result.right_forward = std::move(results.back().forward.exit);
   result.left_backward = std::move(results.front().backward.exit);
+  if (cut_sums_) finish_cut_edges(result, chunks.back(), out);
   return result;
+}
+
+// Counts that only the edges know; and no head scores what a cut hides.
+void CpuEngine::finish_cut_edges(const PosteriorWindow& window, PositionRange last_chunk,
+                                 const PosteriorArrays& out) const {
+  const auto labels = static_cast<std::ptrdiff_t>(model_.num_labels);
+  if (out.counts != nullptr)
+    cut_sums_->add_counts({last_chunk.end, cut_sums_->log_partition(window.right_forward),
+                           window.left_backward, window.right_forward, last_chunk.begin, true},
+                          *out.counts);
+  if (model_.cut.left && out.starts != nullptr) std::fill_n(out.starts, labels, 0.0);
+  if (model_.cut.right && out.ends != nullptr)
+    std::fill_n(out.ends + (last_chunk.end - 1) * labels, labels, 0.0);
 }
 
 ForwardWindow CpuEngine::forward(const ScoreWindow& scores, PositionRange range, const BoundaryState* left,
@@ -342,6 +355,7 @@ ForwardWindow CpuEngine::forward(const ScoreWindow& scores, PositionRange range,
 
 ForwardWindow CpuEngine::best_forward(const ScoreWindow& scores, PositionRange range,
                                       const BoundaryState* left, const ForwardArrays& out) {
+  expect_no_cut_edges();
   if (model_.max_duration == 1 && !message_factory_)
     with_instruction_set(instruction_set_,
                          [this] { message_factory_ = cpu::viterbi_double(*trace_tables_); });

@@ -4,7 +4,7 @@
 #include <mutex>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "hwy/highway.h"
 #include "hwy/targets.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "core/markup.h"
+#include "core/text/markup.h"
 
 namespace semicrf {
 

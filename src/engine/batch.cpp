@@ -2,13 +2,14 @@
 
 #include <utility>
 
-namespace semicrf {
+#include "engine/cut_edges.h"
 
+namespace semicrf {
 std::vector<SequenceResult> OneByOne::log_partitions(std::span<const ScoreWindow> sequences) {
   std::vector<SequenceResult> results;
   for (const ScoreWindow& sequence : sequences) {
     ForwardWindow window = engine_.forward(sequence, {0, sequence.length}, nullptr, {});
-    results.push_back({log_sum(window.right), std::move(window.chunks)});
+    results.push_back({log_partition(engine_.model(), window.right), std::move(window.chunks)});
   }
   return results;
 }
@@ -36,7 +37,7 @@ std::vector<SequenceResult> OneByOne::posteriors_of(std::span<const ScoreWindow>
     wanted.counts = counts;
     PosteriorWindow window =
         engine_.posteriors(sequences[i], {0, sequences[i].length}, nullptr, nullptr, wanted);
-    results.push_back({log_sum(window.right_forward), std::move(window.chunks)});
+    results.push_back({log_partition(engine_.model(), window.right_forward), std::move(window.chunks)});
   }
   return results;
 }

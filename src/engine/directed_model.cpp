@@ -25,13 +25,15 @@ DirectedModel direct(const ChainModel& model, Direction direction) {
       out_of[from] = std::max(out_of[from], model.transition[from * labels + to] - into[to]);
     }
   }
+  out.cut_begin = direction == Direction::kForward ? model.cut.left : model.cut.right;
+  out.cut_end = direction == Direction::kForward ? model.cut.right : model.cut.left;
   out.from_bound = direction == Direction::kForward ? out_of : into;
   out.to_bound = direction == Direction::kForward ? into : out_of;
   if (direction == Direction::kForward) {
     out.transition = model.transition;
     out.first_scores = start;
     out.last_scores = end;
-    out.initial_transition = model.initial == InitialTerm::kUniform;
+    out.initial_transition = model.initial == InitialTerm::kUniform && !model.cut.left;
     return out;
   }
   out.transition.resize(labels * labels);

@@ -24,6 +24,7 @@ struct DirectedModel {
   std::vector<double> first_scores;          // (C) added to the start score of the run's first position
   std::vector<double> last_scores;           // (C) added to the end score of the run's last position
   bool initial_transition = true;  // the first segment gets LSE (or max) over c' of transition[c'][c]
+  bool cut_begin = false, cut_end = false;  // the edges where the run begins and ends are cuts
 };
 
 DirectedModel direct(const ChainModel& model, Direction direction);

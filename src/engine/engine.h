@@ -146,6 +146,10 @@ struct EngineInfo {
   bool projects = false;  // whether windows may come with features in place of scores, except for forward()
                           // and best_forward()
   bool best_messages = false;  // whether best_forward() may be called
+  // Whether the model may have cut edges (ChainModel::cut). Then windows are whole sequences, and there are
+  // log partitions and posteriors, but neither paths nor messages. A cut hides starts at position 0, or ends
+  // at T-1: their boundary scores are not looked at, and their posteriors are 0.
+  bool cut_edges = false;
 };
 
 class Engine {
@@ -208,7 +212,13 @@ class Engine {
 
  protected:
   Engine(EngineInfo info, DeviceMemory* own_memory, SequenceBatches& batches)
-      : info_(std::move(info)), own_memory_(own_memory), batches_(&batches) {}
+      : info_(std::move(info)), own_memory_(own_memory), batches_(&batches) {
+    if (info_.model.cut.any() && !info_.cut_edges) throw std::logic_error("this engine knows no cut edges");
+  }
+  // For what there is not of models with cut edges.
+  void expect_no_cut_edges() const {
+    if (info_.model.cut.any()) throw std::logic_error("paths and messages of cut edges are not computed");
+  }
 
  private:
   EngineInfo info_;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "cpu/cpu_engine.h"
 #include "cpu/peak.h"
 #include "cuda/engine/cuda_engine.h"
@@ -26,6 +26,10 @@ bool takes_gpu(const EngineOptions& options) {
   if (options.backend == EngineOptions::Backend::kCuda) return true;
   return options.backend == EngineOptions::Backend::kAuto && options.instruction_set.empty() &&
          cuda_obstacle().empty();
+}
+
+bool knows_cut_edges(const EngineOptions& options) {
+  return options.backend != EngineOptions::Backend::kReference;
 }
 
 std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel model) {

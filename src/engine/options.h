@@ -26,6 +26,9 @@ std::unique_ptr<Engine> make_engine(const EngineOptions& options, ChainModel mod
 
 std::vector<std::string> available_instruction_sets();
 
+// Whether make_engine() takes models with cut edges (EngineInfo::cut_edges).
+bool knows_cut_edges(const EngineOptions& options);
+
 // Whether make_engine() takes a GPU. May start the driver.
 bool takes_gpu(const EngineOptions& options);
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "core/error.h"
-#include "core/text.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "eval/text_table.h"
 
 namespace semicrf {

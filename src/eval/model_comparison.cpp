@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "eval/text_table.h"
 
 namespace semicrf {

@@ -30,6 +30,20 @@ std::span<const Segment> segments_meeting(std::span<const Segment> segments, std
 // What two lists of sorted, disjoint ranges have in common; a range ends where one of either list does.
 std::vector<BinRange> common_ranges(std::span<const BinRange> a, std::span<const BinRange> b);
 
+// The parts that a sorted, disjoint list of segments covers, touching ones as one.
+template <class Segments>
+std::vector<BinRange> covered_ranges(const Segments& segments) {
+  std::vector<BinRange> ranges;
+  for (const auto& segment : segments) {
+    if (!ranges.empty() && ranges.back().end == segment.begin) {
+      ranges.back().end = segment.end;
+    } else {
+      ranges.push_back({segment.begin, segment.end});
+    }
+  }
+  return ranges;
+}
+
 // Joins segments of one label that touch.
 std::vector<Segment> merge_touching(std::span<const Segment> segments);
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <vector>
 
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {

@@ -22,6 +22,12 @@ constexpr double kSeldomSeen = 1e-6;                  // bins
 constexpr double kLeastSize = 1e-3, kMostSize = 1e6;  // of negative binomials
 constexpr double kOverdispersed = 1.2;
 
+// As std::lgamma, which also writes a variable of the whole program; fits run side by side.
+double log_gamma(double x) {
+  int sign = 0;
+  return lgamma_r(x, &sign);
+}
+
 constexpr std::array<std::pair<EmissionFamily, std::string_view>, 4> kEmissionNames{{
     {EmissionFamily::kBernoulli, "bernoulli"},
     {EmissionFamily::kGaussian, "gaussian"},
@@ -154,9 +160,10 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
     }
     visit_values(raw, f, [&](double value, const TrainingPiece& piece, std::int64_t bin) {
       if (value < 0)
-        throw InputError({"", piece.place(bin, bin + 1),
-                          "the track " + in_quotes(track.name) + " has a negative value, which is no count",
-                          "choose --emission gaussian"});
+        throw InputError(
+            {"", piece.place(bin, bin + 1),
+             "the track " + in_quotes(track.name) + " has a negative value, which cannot be a count",
+             "choose --emission gaussian"});
     });
   }
 }
@@ -259,8 +266,7 @@ void Emissions::maximize_dispersion(const EmissionSums& sums, std::size_t track)
   const auto value_of = [&](double log_size) {
     const double size = std::exp(log_size);
     double value = 0;
-    for (const auto& [x, bins] : values_.of(track))
-      value += bins * (std::lgamma(x + size) - std::lgamma(size));
+    for (const auto& [x, bins] : values_.of(track)) value += bins * (log_gamma(x + size) - log_gamma(size));
     for (std::size_t c = 0; c < sums.bins.size(); ++c) {
       const double bins = bins_with_value(sums, c, track), total = sums.features[c * columns_ + track];
       if (bins < kSeldomSeen) continue;
@@ -278,9 +284,9 @@ double Emissions::base_measure(const ValueCounts& counts) const {
   double sum = 0;
   for (std::size_t f = 0; f < inputs_; ++f)
     for (const auto& [x, bins] : counts.of(f)) {
-      sum -= bins * std::lgamma(x + 1);
+      sum -= bins * log_gamma(x + 1);
       if (family_ == EmissionFamily::kNegativeBinomial)
-        sum += bins * (std::lgamma(x + dispersion_[f]) - std::lgamma(dispersion_[f]));
+        sum += bins * (log_gamma(x + dispersion_[f]) - log_gamma(dispersion_[f]));
     }
   return sum;
 }

@@ -7,10 +7,10 @@
 #include <numeric>
 #include <utility>
 
-#include "core/parallel.h"
 #include "core/process_memory.h"
 #include "core/sizes.h"
-#include "core/text.h"
+#include "core/text/text.h"
+#include "core/threads/parallel.h"
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/json/stats_json.h"
@@ -168,9 +168,9 @@ class Learner {
   }
 
   std::string data_text(const TrainingData& data) const {
-    const std::string text = std::to_string(data.positions()) + " bins of " + std::to_string(data_.bin_size) +
-                             " bases in " + std::to_string(data.pieces.size()) +
-                             (data.pieces.size() == 1 ? " piece" : " pieces");
+    std::string text = std::to_string(data.positions()) + " bins of " + std::to_string(data_.bin_size) +
+                       " bases in " + std::to_string(data.pieces.size()) +
+                       (data.pieces.size() == 1 ? " piece" : " pieces");
     if (data_.known.empty()) return text;
     return text + "; " + std::to_string(labelled_bins(data)) + " bins are labelled";
   }
@@ -212,9 +212,11 @@ class Learner {
   // Of what the fits depend on: files, options and models, but for when they stop.
   std::string fingerprint() const {
     std::string text;
-    for (const auto& [name, digest] : record_.files) text += name + " " + digest + "\n";
+    for (const auto& [name, digest] : record_.files)
+      text.append(name).append(" ").append(digest).append("\n");
     for (const auto& [name, value] : record_.options)
-      if (name != "max-iterations" && name != "tolerance") text += name + " " + value + "\n";
+      if (name != "max-iterations" && name != "tolerance")
+        text.append(name).append(" ").append(value).append("\n");
     text += data_text(data_.inputs.training) + "\n" + std::string(emission_name(data_.family)) + "\n";
     text += std::to_string(static_cast<int>(options_.start)) + " " +
             std::to_string(static_cast<int>(options_.law.durations.value_or(LawKind::kTable))) + "\n";

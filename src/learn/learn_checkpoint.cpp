@@ -27,7 +27,8 @@ EmState read_state(CheckpointReader& fields, const Parameters& shape) {
   if (state.log_likelihood.empty()) return state;
   visit_numbers(state.parameters, [&](const char* key, std::vector<double>& numbers) {
     std::vector<double> found = fields.list(key, CheckpointReader::Numbers::kScores);
-    if (found.size() != numbers.size()) fields.fail(std::string("the field ") + key + " has another length");
+    if (found.size() != numbers.size())
+      fields.fail(std::string("the field ") + key + " has the wrong length");
     numbers = std::move(found);
   });
   state.sizes = fields.list("sizes");
@@ -37,7 +38,7 @@ EmState read_state(CheckpointReader& fields, const Parameters& shape) {
   state.converged = fields.flag("converged");
   const std::size_t labels = shape.labels.size();
   if (state.finished ? state.bins.size() != labels : !state.bins.empty())
-    fields.fail("the field bins has another length");
+    fields.fail("the field bins has the wrong length");
   return state;
 }
 
@@ -65,6 +66,7 @@ std::vector<EmState> read_learn_checkpoint(const std::string& path, const std::s
   CheckpointReader fields(path, kKind, fingerprint);
   if (fields.integer<std::size_t>("fits") != shapes.size()) fields.fail("the number of fits is wrong");
   std::vector<EmState> states;
+  states.reserve(shapes.size());
   for (const Parameters& shape : shapes) states.push_back(read_state(fields, shape));
   return states;
 }

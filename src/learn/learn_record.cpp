@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 
 namespace semicrf {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "model/describe.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
@@ -17,13 +17,6 @@ namespace {
 
 // Pairs of indices of what has the same name in both lists.
 using Matches = std::vector<std::pair<std::size_t, std::size_t>>;
-
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& items) {
-  std::vector<std::string> names;
-  for (const Named& item : items) names.push_back(item.name);
-  return names;
-}
 
 Matches matches(const std::vector<std::string>& first, const std::vector<std::string>& second) {
   Matches found;
@@ -186,7 +179,7 @@ class Comparison {
     const auto weight = [](const std::vector<double>& weights, const BoundaryHead& head, std::size_t tracks,
                            std::size_t c, int offset, std::size_t f) {
       if (weights.empty()) return 0.0;
-      const auto offsets = static_cast<std::size_t>(head.last - head.first + 1);
+      const std::size_t offsets = static_cast<std::size_t>(head.last - head.first) + 1;
       return weights[(c * offsets + static_cast<std::size_t>(offset - head.first)) * tracks + f];
     };
     Table weights, bias;

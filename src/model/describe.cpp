@@ -5,7 +5,8 @@
 #include <cstdio>
 #include <sstream>
 
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "model/durations/duration.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
@@ -210,8 +211,7 @@ std::string describe_transitions(const Parameters& parameters) {
 
 std::string describe_weights(const Parameters& parameters) {
   if (!parameters.emission) return "weights: none, the inputs are the label scores themselves\n";
-  std::vector<std::string> tracks;
-  for (const Track& track : parameters.tracks) tracks.push_back(track.name);
+  const std::vector<std::string> tracks = names_of(parameters.tracks);
   std::string text =
       "emission weights (score per unit of a feature):\n" +
       weight_table(parameters, tracks, parameters.emission->weights, parameters.emission->bias);

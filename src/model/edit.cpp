@@ -8,7 +8,7 @@
 #include <span>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -47,6 +47,10 @@ double value_for_mean(const DurationKind& kind, std::span<const double> others, 
 
 using NamedValues = std::map<std::string, double, std::less<>>;
 
+[[noreturn]] void refuse_twice(const std::string& name, const std::string& law) {
+  throw UsageError("--duration: '" + name + "' is given twice in '" + law + "'");
+}
+
 NamedValues parse_values(const std::string& law, std::string_view text) {
   NamedValues values;
   while (!text.empty()) {
@@ -57,8 +61,7 @@ NamedValues parse_values(const std::string& law, std::string_view text) {
       throw UsageError("--duration: '" + std::string(item) + "' in '" + law + "' is not NAME=VALUE",
                        law_help());
     const std::string name(item.substr(0, equals));
-    if (!values.emplace(name, parse_value(law, item.substr(equals + 1))).second)
-      throw UsageError("--duration: '" + name + "' is given twice in '" + law + "'");
+    if (!values.emplace(name, parse_value(law, item.substr(equals + 1))).second) refuse_twice(name, law);
   }
   return values;
 }
@@ -80,11 +83,10 @@ std::optional<double> continuation(const DurationColumn<double>& scores) {
 }  // namespace
 
 int label_index(const Parameters& parameters, std::string_view name) {
-  std::vector<std::string> names;
-  for (const Label& label : parameters.labels) names.push_back(label.name);
+  const std::vector<std::string> names = names_of(parameters.labels);
   const auto found = std::find(names.begin(), names.end(), name);
   if (found != names.end()) return static_cast<int>(found - names.begin());
-  throw UsageError("'" + std::string(name) + "' is no label of the model",
+  throw UsageError("'" + std::string(name) + "' is not a label of the model",
                    "its labels are " + joined(names, ", "));
 }
 
@@ -126,14 +128,13 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) 
 }
 
 void rename_track(Parameters& parameters, const std::string& from, const std::string& to) {
-  std::vector<std::string> names;
-  for (const Track& track : parameters.tracks) names.push_back(track.name);
+  const std::vector<std::string> names = names_of(parameters.tracks);
   if (to.empty()) throw UsageError("the new name of track '" + from + "' is empty");
   if (std::find(names.begin(), names.end(), to) != names.end())
     throw UsageError("the model already has a track '" + to + "'", "its tracks are " + joined(names, ", "));
   const auto found = std::find(names.begin(), names.end(), from);
   if (found == names.end())
-    throw UsageError("'" + from + "' is no track of the model", "its tracks are " + joined(names, ", "));
+    throw UsageError("'" + from + "' is not a track of the model", "its tracks are " + joined(names, ", "));
   parameters.tracks[static_cast<std::size_t>(found - names.begin())].name = to;
   for (Track& track : parameters.tracks)
     if (track.square_of == from) track.square_of = to;
@@ -184,9 +185,9 @@ DurationLaw parse_duration_law(const std::string& text) {
     law.values.push_back(*value);
   }
   if (!given.empty())
-    throw UsageError(
-        "--duration: '" + given.begin()->first + "' in '" + text + "' is no parameter of the law",
-        law_help());
+    throw UsageError("--duration: '" + given.begin()->first + "' in '" + text +
+                         "' is not a parameter of this kind of duration",
+                     law_help());
   return law;
 }
 

@@ -6,7 +6,7 @@
 
 #include "core/error.h"
 #include "core/sizes.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -70,7 +70,7 @@ std::optional<Parts> raw_parts(const EmissionHead& head, std::size_t inputs,
     return checked_parts(head, inputs, [&](std::size_t c, std::size_t f) {
       return scale * sizes[f] * std::log1p(-std::exp(weight(c, f)));
     });
-  const auto bernoulli = checked_parts(
+  auto bernoulli = checked_parts(
       head, inputs, [&](std::size_t c, std::size_t f) { return -scale * softplus(weight(c, f)); });
   if (bernoulli) return bernoulli;
   return checked_parts(head, inputs,

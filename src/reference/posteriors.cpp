@@ -95,6 +95,7 @@ class PosteriorPass {
   // A segment of some label starts at 0.
   void normalise_at_start() {
     std::vector<double> masses;
+    masses.reserve(static_cast<std::size_t>(model_.num_labels));
     for (int c = 0; c < model_.num_labels; ++c) {
       masses.push_back(start_mass(0, c));
     }
@@ -104,6 +105,7 @@ class PosteriorPass {
   // Sets cover_ to P(.|b-1): some segment covers position b-1.
   void anchor_at(std::int64_t b) {
     std::vector<double> masses;
+    masses.reserve(static_cast<std::size_t>(model_.num_labels));
     for (int c = 0; c < model_.num_labels; ++c) masses.push_back(mass_over(b, c));
     set_normaliser(b, masses);
     for (std::size_t c = 0; c < labels_; ++c) cover_[c] = probability(masses[c]);

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/number_text.h"
 #include "eval/bin_segments.h"
 #include "io/files/output_file.h"

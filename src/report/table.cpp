@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "draw/number_text.h"
 #include "draw/svg.h"
 

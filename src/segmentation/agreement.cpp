@@ -7,8 +7,8 @@
 #include <set>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/text.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -26,15 +26,11 @@ void check_common_label(const std::vector<Sample>& samples, const JointLabels& l
                         std::size_t b) {
   for (const std::uint32_t label : labels.of_sample[a])
     if (std::ranges::find(labels.of_sample[b], label) != labels.of_sample[b].end()) return;
-  const auto names = [&](std::size_t s) {
-    std::vector<std::string> list;
-    for (const Label& label : samples[s].segmentation.labels) list.push_back(label.name);
-    return joined(list, ", ");
-  };
-  throw InputError(
-      {samples[b].segmentation.path, "",
-       "has no label of " + samples[a].segmentation.path + ": " + names(b) + ", there " + names(a),
-       "compare segmentations with the same labels"});
+  const auto names = [&](std::size_t s) { return joined(names_of(samples[s].segmentation.labels), ", "); };
+  throw InputError({samples[b].segmentation.path, "",
+                    "has no label in common with " + samples[a].segmentation.path + ": it has " + names(b) +
+                        ", the other " + names(a),
+                    "compare segmentations with the same labels"});
 }
 
 // Walks along the segments of one chromosome in all samples.
@@ -85,6 +81,7 @@ class JointWalk {
 
 std::vector<const SegmentationFile*> segmentations_of(const std::vector<Sample>& samples) {
   std::vector<const SegmentationFile*> segmentations;
+  segmentations.reserve(samples.size());
   for (const Sample& sample : samples) segmentations.push_back(&sample.segmentation);
   return segmentations;
 }

@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "core/error.h"
-#include "core/natural_order.h"
+#include "core/text/natural_order.h"
 #include "io/segments/bed_reader.h"
 #include "io/segments/segment_reader.h"
 

@@ -7,7 +7,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/bigwig/bbi_names.h"
 #include "io/bigwig/bigbed_writer.h"
 #include "io/bigwig/bigwig_writer.h"
@@ -55,9 +55,7 @@ class StepJoiner {
 void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const Agreement& agreement,
                   const std::vector<ChromInfo>& listed) {
   const ListedChromosomes places(listed);
-  std::vector<std::string> names;
-  for (const Sample& sample : samples) names.push_back(sample.name);
-  std::string comment = "Labels that differ between " + joined(names, ", ");
+  std::string comment = "Labels that differ between " + joined(names_of(samples), ", ");
   std::ranges::replace(comment, '"', '\'');
   const std::vector<BigBedColumn> columns = {{"string", "chrom", "Chromosome"},
                                              {"uint", "chromStart", "First base, counted from 0"},
@@ -88,7 +86,7 @@ std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
     if (known == of_name.end())
       throw InputError(
           {first.path, "",
-           "has the chromosome " + in_quotes(chromosome.name) + ", of which --chrom-sizes has no length",
+           "has the chromosome " + in_quotes(chromosome.name) + ", which --chrom-sizes does not list",
            "give the sizes of this genome"});
     if (chromosome.segments.back().end > known->second)
       throw InputError({first.path, first.place_of(chromosome, chromosome.segments.back()),

@@ -5,6 +5,7 @@
 
 #include "core/error.h"
 #include "eval/stretches.h"
+#include "io/text/bin_location.h"
 #include "segmentation/interval_overlaps.h"
 
 namespace semicrf {
@@ -20,8 +21,9 @@ const std::vector<AnnotatedInterval>& intervals_on(const Annotation& annotation,
 // Over the bases within the segments, and over those of them that the annotation has.
 void add_expected(const SegmentedChromosome& chromosome, const std::vector<AnnotatedInterval>& intervals,
                   const LabelTrack& track, Overlap& overlap) {
-  const std::vector<BinRange> inside = covered_ranges(chromosome);
+  const std::vector<BinRange> inside = covered_ranges(chromosome.segments);
   std::vector<BinRange> annotated;
+  annotated.reserve(intervals.size());
   for (const AnnotatedInterval& interval : intervals) annotated.push_back({interval.begin, interval.end});
   overlap.label += expected_bases(track, chromosome.name, inside);
   overlap.both += expected_bases(track, chromosome.name, common_ranges(inside, annotated));
@@ -40,11 +42,10 @@ void check_lengths(const Annotation& annotation, const std::string& argument,
                         advice});
     for (const AnnotatedInterval& interval : intervals_on(annotation, name))
       if (interval.end > length)
-        throw InputError(
-            {argument, name + ":" + std::to_string(interval.begin + 1) + "-" + std::to_string(interval.end),
-             "the interval ends behind the chromosome, which has " + std::to_string(length) + " bases in " +
-                 segmentation.path,
-             advice});
+        throw InputError({argument, place_of_bases(name, interval.begin, interval.end),
+                          "the interval ends beyond the chromosome, which has " + std::to_string(length) +
+                              " bases in " + segmentation.path,
+                          advice});
   }
 }
 
@@ -109,7 +110,7 @@ std::vector<Overlap> neighbourhood(const SegmentationFile& segmentation, const A
     for (const LabelledSegment& segment : chromosome.segments)
       if (tracks.empty()) bases[segment.label] += static_cast<double>(segment.size());
     for (std::size_t c = 0; c < tracks.size(); ++c)
-      bases[c] += expected_bases(tracks[c], chromosome.name, covered_ranges(chromosome));
+      bases[c] += expected_bases(tracks[c], chromosome.name, covered_ranges(chromosome.segments));
     for (const AnnotatedInterval& anchor : intervals_on(anchors, chromosome.name))
       for (std::size_t p = 0; p < positions; ++p) {
         const std::int64_t distance =

@@ -5,7 +5,7 @@
 #include <cstdio>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/text/label_track_files.h"
 #include "segmentation/segment_counts.h"
@@ -52,6 +52,7 @@ struct Certainty {
 Certainty certainty_of(const SegmentationFile& segmentation, const std::vector<LabelTrack>& tracks) {
   Certainty sums{std::vector<double>(tracks.size()), std::vector<double>(tracks.size())};
   std::vector<const LabelTrack*> all;
+  all.reserve(tracks.size());
   for (const LabelTrack& track : tracks) all.push_back(&track);
   for (const SegmentedChromosome& chromosome : segmentation.chromosomes)
     for (const LabelledSegment& segment : chromosome.segments)

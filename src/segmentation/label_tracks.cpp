@@ -4,6 +4,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "eval/stretches.h"
 #include "io/json/json_document.h"
 #include "io/text/bedgraph_reader.h"
 #include "io/text/label_track_files.h"
@@ -18,7 +19,7 @@ LabelTrack read_label_track(const std::string& path) {
   BedGraphRecord record;
   while (reader.next(record)) {
     if (!(record.value >= 0 && record.value <= 1))
-      throw InputError({path, place_of(record), std::to_string(record.value) + " is no probability",
+      throw InputError({path, place_of(record), std::to_string(record.value) + " is not a probability",
                         "give label posteriors"});
     track.chromosomes[record.chromosome].push_back({record.begin, record.end, record.value});
   }
@@ -88,18 +89,6 @@ std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, Segment
   return read_label_tracks(prefix, segmentation);
 }
 
-std::vector<BinRange> covered_ranges(const SegmentedChromosome& chromosome) {
-  std::vector<BinRange> runs;
-  for (const LabelledSegment& segment : chromosome.segments) {
-    if (!runs.empty() && runs.back().end == segment.begin) {
-      runs.back().end = segment.end;
-    } else {
-      runs.push_back({segment.begin, segment.end});
-    }
-  }
-  return runs;
-}
-
 double expected_bases(const LabelTrack& track, const std::string& chromosome,
                       const std::vector<BinRange>& ranges) {
   const auto steps = track.chromosomes.find(chromosome);
@@ -114,7 +103,7 @@ double expected_bases(const LabelTrack& track, const std::string& chromosome,
 double posterior_share(const std::vector<LabelTrack>& tracks, const SegmentationFile& segmentation) {
   double sum = 0;
   for (const SegmentedChromosome& chromosome : segmentation.chromosomes) {
-    const std::vector<BinRange> ranges = covered_ranges(chromosome);
+    const std::vector<BinRange> ranges = covered_ranges(chromosome.segments);
     for (const LabelTrack& track : tracks) sum += expected_bases(track, chromosome.name, ranges);
   }
   return sum / static_cast<double>(segmentation.bases());

@@ -33,8 +33,6 @@ std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const Segme
 // have.
 std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, SegmentationFile& segmentation);
 
-// The parts of the segments, touching ones as one.
-std::vector<BinRange> covered_ranges(const SegmentedChromosome& chromosome);
 // The sum of P(label) over all bases of these ranges, which are sorted.
 double expected_bases(const LabelTrack& track, const std::string& chromosome,
                       const std::vector<BinRange>& ranges);

@@ -157,6 +157,7 @@ std::vector<TrainingRecord::Durations> durations_of(const PathCounts& counts, co
     for (const Segment& segment : path)
       found[static_cast<std::size_t>(segment.label)].push_back(segment.end - segment.begin);
   std::vector<TrainingRecord::Durations> durations;
+  durations.reserve(found.size());
   for (std::size_t c = 0; c < found.size(); ++c)
     durations.push_back({parameters.labels[c].name, seen_durations(counts.durations[c]),
                          seen_durations(std::move(found[c]))});

@@ -477,7 +477,7 @@ def test_bad_comparisons(box):
     box.fails("compare a.bed", 2, "two or more")
     box.fails("compare a.bed far.bed", 3, "far.bed", "no base in common")
     box.fails("compare a.bed other.bed", 3, "other.bed", "no base in common")
-    box.fails("compare a.bed labels.bed", 3, "labels.bed", "no label of a.bed", "x, there a, b")
+    box.fails("compare a.bed labels.bed", 3, "labels.bed", "no label in common with a.bed", "it has x, the other a, b")
     box.fails("compare a.bed a.bed", 2, "two samples", "'a'")
     box.fails("compare a.bed b=a.bed -o a.bed", 2, "a.bed")
     box.write("more.bed", "chr1\t0\t30\ta\nchr1\t30\t70\tc\n")

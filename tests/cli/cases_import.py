@@ -69,7 +69,7 @@ def test_bad_models(box):
     good = model_text(*SMALL).splitlines()
     edits = (("", "bad.txt:line 1"), ("hello\n", "first line"), ("\n".join(good[:-1]) + "\n", "without a line for"),
              ("\n".join(good + [good[3]]) + "\n", "line 26"), ("\n".join(good).replace("0.25", "x", 1), "line 2"),
-             ("\n".join(good).replace("0.25", "1.5", 1), "no probability"), ("\n".join(good).replace("0.75", "0.7", 1), "sum to"),
+             ("\n".join(good).replace("0.25", "1.5", 1), "not a probability"), ("\n".join(good).replace("0.75", "0.7", 1), "sum to"),
              ("\n".join(good).replace("probinit\t3", "probinit\t4"), "no number of a state"),
              ("\n".join(good).replace("transitionprobs\t1\t1", "transit\t1\t1"), "begins with"),
              ("\n".join(good).replace("\tB\t1\t", "\tC\t1\t", 1), "before it was"), ("9999999\t2\tE\t0\t1\n", "can be read"),

@@ -509,7 +509,7 @@ def test_options_that_take_lists_do_not_swallow_inputs(box):
     box.ok(train + "--freeze start,end --freeze transition utt1.npy")
     for command in ("decode", "posterior", "train", "eval", "simulate"):
         text = " ".join(box.ok([command, "--help"]).stdout.split())
-        check("one per option: give the option again for more" in text, "%s --help" % command)
+        check("one value per option: repeat the option for more" in text, "%s --help" % command)
         check("--region REGION ..." not in text and "--region REGION" in text, "%s --help" % command)
         check("--unit" in text and "--rate" in text, "%s --help" % command)
 

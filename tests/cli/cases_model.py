@@ -188,6 +188,6 @@ def test_edit_takes_the_sample_out_of_names_of_tracks(box):
     check(json.loads(box.text("other.json"))["tracks"][0]["name"] == "first", "not renamed")
     box.fails("edit sample.json --drop-track-prefix K56 --drop-track-prefix x", 2, "")
     box.fails("edit demo.params.json --drop-track-prefix K562.", 2, "does not begin with 'K562.'")
-    box.fails("edit demo.params.json --rename-track nothing=x", 2, "no track of the model")
+    box.fails("edit demo.params.json --rename-track nothing=x", 2, "not a track of the model")
     box.fails("edit demo.params.json --rename-track codon_fwd0=codon_fwd1", 2, "already has a track")
     box.fails("edit demo.params.json --rename-track codon_fwd0", 2, "OLD=NEW")

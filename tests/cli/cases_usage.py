@@ -84,6 +84,8 @@ def test_auto_says_what_it_expects(box):
 def test_unknown_command(box):
     box.fails("segment scores.npy", 2, "segment", "semicrf --help")
     box.fails("decod -p scores.params.json scores.npy", 2, "'decod'", "did you mean decode?")
+    box.fails("import chromhm model_2.txt", 2, "unknown command 'chromhm'", "did you mean chromhmm?", "semicrf import --help")
+    box.fails("import", 2, "a command is missing after semicrf import", "chromhmm, segway")
 
 
 def test_unknown_option(box):
@@ -92,6 +94,20 @@ def test_unknown_option(box):
     box.fails("train --frezee=tail --labels x.bed scores.npy", 2, "did you mean --freeze?")
     box.fails("-p scores.params.json decode scores.npy", 2, "-p must come after the command decode")
     box.fails("--versoin", 2, "did you mean --version?")
+    box.fails("import chromhmm --oputput out.json model_2.txt", 2, "did you mean --output?", "semicrf import chromhmm --help")
+    box.fails("decode -Z scores.npy", 2, "unknown option -Z; semicrf decode --help lists all")
+
+
+def test_help_is_laid_out_in_columns(box):
+    for command in ("decode", "train", "info", "bench"):
+        text = box.ok([command, "--help"]).stdout
+        options = text[text.index("Options:"):].split("\n\n\n")[0].splitlines()
+        long = [line for line in options if len(line) > 100]
+        check(not long, "%s --help has lines of more than 100 characters:\n%s" % (command, "\n".join(long)))
+    text = " ".join(box.ok("decode --help").stdout.split())
+    check("--params FILE parameter file (JSON, format 1) [required]" in text, "required options")
+    check("--threads INT number of threads [1 to 1024; default: 1]" in text, "limits and defaults")
+    check("[FILE...]" in box.ok("info --help").stdout, "files of info")
 
 
 def test_missing_parameters_option(box):

@@ -16,7 +16,7 @@ import traceback
 
 import harness
 
-GROUPS = ["usage", "model", "decode", "eval", "calibration", "two_models", "posterior", "bad_input", "inputs", "outputs", "simulate", "train", "bins", "expectations", "best", "claims", "constraints", "review", "edges", "learn", "missing", "import", "segway", "enrich", "tracks", "multiqc", "report", "pipelines", "manual", "drift"]
+GROUPS = ["usage", "model", "decode", "eval", "calibration", "two_models", "posterior", "bad_input", "inputs", "outputs", "simulate", "train", "bins", "expectations", "best", "claims", "constraints", "review", "edges", "learn", "missing", "import", "segway", "enrich", "tracks", "multiqc", "report", "pipelines", "manual", "drift", "house"]
 
 
 def tests_of(group):

@@ -14,6 +14,9 @@
 #include <functional>
 #include <string>
 
+// Functions of CUDA by their names.
+// NOLINTBEGIN(bugprone-reserved-identifier)
+
 #define __global__
 #define __device__
 #define __host__
@@ -291,3 +294,5 @@ cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, i
   *blocks = 1;
   return cudaSuccess;
 }
+
+// NOLINTEND(bugprone-reserved-identifier)

@@ -2,7 +2,9 @@
 #include <iostream>
 #include <string>
 
+#include "core/threads/parallel.h"
 #include "cuda/engine/cuda_engine.h"
+#include "engine/batch.h"
 #include "parity/cuda/cuda_checks.h"
 #include "parity/cuda/device_models.h"
 #include "parity/cuda/head_cases.h"
@@ -11,6 +13,7 @@
 #include "parity/cuda/projection_cases.h"
 #include "parity/cuda/small_grid.h"
 #include "parity/cuda/window_cases.h"
+#include "parity/cut_edge_cases.h"
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
@@ -180,6 +183,46 @@ TEST_CASE("the cuda engine repairs several runs at a time") {
   if (!has_gpu()) return;
   for (const std::size_t real_bytes : {sizeof(float), sizeof(double)})
     check(late_repair_case(real_bytes, 302));
+}
+
+TEST_CASE("the cuda engine knows cut edges") {
+  if (!has_gpu()) return;
+  std::vector<MakeOne> engines;
+  for (const Precision precision : kBothPrecisions)
+    engines.push_back([precision](const ChainModel& model) { return make_cuda(model, precision); });
+  std::uint64_t seed = 9000;
+  for (const CaseKind kind : all_case_kinds())
+    for (const CaseShape& shape :
+         {CaseShape{5, 3, 2}, {17, 40, 2}, {100, 33, 4}, {257, 32, 3}, {300, 100, 33}, {1500, 20, 5}})
+      check_cut_edges(engines, make_case(kind, shape, ++seed));
+  check_cut_batches(engines, 9500);
+}
+
+// Their kernels are the same, but want other amounts of shared memory.
+TEST_CASE("engines of different models work side by side") {
+  if (!has_gpu()) return;
+  constexpr std::size_t kEngines = 6;
+  std::vector<ModelCase> samples;
+  std::vector<double> alone, together(kEngines * 20);
+  for (std::size_t i = 0; i < kEngines; ++i) {
+    samples.push_back(make_case(CaseKind::kPlain, {3000, 600 + 150 * static_cast<int>(i), 8}, 40 + i));
+    const ScoreWindow window = samples.back().whole();
+    alone.push_back(make_cuda(samples.back().model, Precision::kFloat)
+                        ->batches()
+                        .log_partitions({&window, 1})
+                        .front()
+                        .log_partition);
+  }
+  parallel_for(static_cast<int>(kEngines), together.size(), [&](std::size_t i, int) {
+    const ModelCase& sample = samples[i % kEngines];
+    const ScoreWindow window = sample.whole();
+    together[i] = make_cuda(sample.model, Precision::kFloat)
+                      ->batches()
+                      .log_partitions({&window, 1})
+                      .front()
+                      .log_partition;
+  });
+  for (std::size_t i = 0; i < together.size(); ++i) CHECK(together[i] == alone[i % kEngines]);
 }
 
 // compute-sanitizer runs this one a hundred times slower.

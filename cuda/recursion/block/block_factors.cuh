@@ -23,7 +23,6 @@ struct FactorSource {
   int first, last;   // positions outside of [first, last) are not of the sequence: scores of 0
   double rest;
   bool first_here, last_here, edges, backward;
-  bool ahead;     // a block of the same kind follows
   double* shift;  // row of the block's first token, or null
 };
 
@@ -131,33 +130,6 @@ __device__ __forceinline__ bool moderate_factors(const SequenceView& sequence, c
   return false;
 }
 
-// Loads a word of each sector of the scores of the block after this one, so that they come from the
-// second-level cache when they are wanted. The first-level one is too small beside what kernels keep in local
-// memory.
-template <class Value, class Lanes>
-__device__ __forceinline__ void fetch_rows(const Value* values, std::int64_t first, int labels,
-                                           const Lanes& lanes) {
-#if defined(__CUDA_ARCH__)
-  constexpr int kSector = 32 / sizeof(Value);
-  if (values == nullptr) return;
-  const Value* const rows = values + first * labels;
-#pragma unroll 1
-  for (int at = lanes.c * kSector; at < kBlock * labels; at += lanes.width() * kSector) {
-    unsigned word;
-    asm volatile("ld.global.nc.u32 %0, [%1];" : "=r"(word) : "l"(rows + at));
-  }
-#endif
-}
-template <class Lanes>
-__device__ __forceinline__ void fetch_scores(const SequenceView& sequence, std::int64_t row, int step,
-                                             int labels, const Lanes& lanes) {
-  const std::int64_t first = row + (step > 0 ? kBlock : 1 - 2 * kBlock);
-  for (const DeviceScores& scores : {sequence.emissions, sequence.starts, sequence.ends}) {
-    fetch_rows(scores.f32, first, labels, lanes);
-    fetch_rows(scores.f64, first, labels, lanes);
-  }
-}
-
 // The factors of any block: position shifts, maxima, boundary scores, scores in double. The whole team.
 template <class Real, class Semiring, class Lanes>
 __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const SequenceView& sequence,
@@ -223,7 +195,6 @@ __device__ SEMICRF_NOINLINE void block_factors(const TablesView<Real>& t, const 
   const double less = sequence.baseline != nullptr ? -sequence.baseline[label] : 0.0;
   const bool inside = source.step != 0 && source.first == 0 && source.last == kBlock && !source.first_here &&
                       !source.last_here && !sequence.subtract_position_max;
-  if (inside && source.ahead) fetch_scores(sequence, source.row, source.step, t.labels, lanes);
   const bool quick =
       inside && moderate_factors<Real, Semiring>(sequence, edges, at, step, less, source.rest, out);
   const bool stands = !lanes.any(!quick);

@@ -130,8 +130,8 @@ class BlockParts {
     }
     int oldest = kEmpty;
     if (lanes_.has_memory()) {
-      oldest = m_.ring.scale(ring_before(s.head, t_.ring_blocks));
-      if (t_.ring_blocks > 1) oldest = larger(oldest, m_.ring.scale(ring_before(s.head, t_.ring_blocks - 1)));
+      oldest = m_.ring.scale(ring_before(s.head, t_.tail_reach));
+      if (t_.tail_reach > 1) oldest = larger(oldest, m_.ring.scale(ring_before(s.head, t_.tail_reach - 1)));
     }
     const int last = units_of<Semiring>(t_.last_bias[label_.label] + decay);
     const bool enters = !is_far_below(oldest) && !is_empty(last);
@@ -171,7 +171,6 @@ class BlockParts {
     source.last_here = at.last_here;
     source.edges = at.edges;
     source.backward = p_.backward != 0;
-    source.ahead = s.left > 1;
     source.shift = at.storing && p_.store.shift != nullptr ? p_.store.shift + store_row(s) : nullptr;
     return source;
   }
@@ -230,10 +229,10 @@ class BlockParts {
     const bool is_short = t_.duration < kBlock;
     tail->out = out;
     tail->out_step = p_.backward ? -t_.labels : t_.labels;
-    tail->old_block = ring_before(s.head, t_.ring_blocks);
-    tail->new_block = t_.ring_blocks > 1 ? ring_before(s.head, t_.ring_blocks - 1) : tail->old_block;
+    tail->old_block = ring_before(s.head, t_.tail_reach);
+    tail->new_block = t_.tail_reach > 1 ? ring_before(s.head, t_.tail_reach - 1) : tail->old_block;
     const int first_new =
-        t_.duration - kBlock * (t_.ring_blocks - 1);  // slot: from here on in the newer block
+        t_.duration - kBlock * (t_.tail_reach - 1);  // slot: from here on in the newer block
     const int first = kCut ? aside_.place.first : 0;
     const int last = smaller(kCut ? aside_.place.last : kBlock, t_.duration);
     Real entering[kBlock];

@@ -154,8 +154,9 @@ class BlockRun : private BlockParts<Config> {
     at.last_here = end == last;
     at.blocks = at.running ? static_cast<int>((end - begin + kBlock - 1) / kBlock) : 1 << 30;
     at.storing = at.running && position >= task.begin && p_.store.alpha.numbers != nullptr;
-    at.plain_start = position != task.from || task.start != StartKind::kEdge || t_.initial_transition;
-    at.first_of_sequence = position == task.from && task.start == StartKind::kEdge;
+    at.first_of_sequence = position == task.from && starts_at_edge(task.start);
+    at.cut_start = at.first_of_sequence && task.start == StartKind::kCutEdge;
+    at.plain_start = !at.first_of_sequence || t_.initial_transition;
     at.edges = at.first_here || at.last_here || sequence.starts.f32 != nullptr ||
                sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr || sequence.ends.f64 != nullptr;
     at.row = (p_.backward ? aside_.rounded - 1 - begin : begin) - sequence.begin;
@@ -209,6 +210,8 @@ class BlockRun : private BlockParts<Config> {
     state_.carry_scale = lanes_.valid ? 0 : kEmpty;
     if (warm && t_.tail && t_.log_tail[label_.label] != kNone) aside_.tail_log = 0;
     if (lanes_.some_team(aside_.active && aside_.task->start == StartKind::kState)) begin_from_state();
+    if (lanes_.valid && aside_.active && aside_.task->start == StartKind::kCutEdge)
+      this->note_far_above(open_ring(p_aside_.tables, this->exact(), label_.label, &aside_.tail_log));
     lanes_.sync();
   }
 
@@ -248,8 +251,10 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void export_state(bool mine) {
     Boundary at;
     at.mine = mine;
-    // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it.
-    at.with_ring = aside_.position % kBlock == 0;
+    // Behind a block that the sequence's end cuts the ring is not aligned, and nobody needs it but where that
+    // end is a cut.
+    const int beyond = static_cast<int>(aside_.position % kBlock);
+    at.with_ring = beyond == 0;
     at.slot = state_slot();
     at.head = state_.head;
     at.gauge = state_.gauge;
@@ -258,6 +263,10 @@ class BlockRun : private BlockParts<Config> {
     at.tail = this->tail_log(state_);
     at.whole = whole_nats<Semiring>(state_.base, &at.offset) + aside_.mass;
     write_state(p_aside_, this->exact(), lanes_, at);
+    if (t_.cut_end != 0 && lanes_.some_team(mine && beyond != 0)) {
+      at.mine = mine && beyond != 0;
+      write_ring_within(p_aside_, this->exact(), lanes_, at, beyond);
+    }
   }
   __device__ __forceinline__ void report(int index) const {
     RunReport& report = p_.reports[index];

@@ -43,7 +43,8 @@ class SlowBlock : private BlockParts<Config> {
     this->template recur<true>(s_, reference, content, &tail, &logs, sums, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
-    const bool good = !lost && this->certified(s_, ring, content, tail, result);
+    // Beyond a cut only the exact path looks.
+    const bool good = !lost && !aside_.place.cut_start && this->certified(s_, ring, content, tail, result);
     const bool exact = lanes_.any(lanes_.valid && !good) && at.running;
     if (lanes_.any_team(exact)) {
       run_exact(reference, ring, far, exact);
@@ -113,6 +114,7 @@ class SlowBlock : private BlockParts<Config> {
     x.last_slot = at.last;
     x.active = mine;
     x.first_of_sequence = at.first_of_sequence;
+    x.cut_start = at.cut_start;
     x.deep = is_far_below(ring) || aside_.far_above > 0;
     x.bound = (is_empty(reference) ? 0 : reference) * Semiring::kUnit + s_.rest;
     x.ring_bound = log_of_units<Semiring>(ring);

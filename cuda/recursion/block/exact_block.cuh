@@ -69,7 +69,8 @@ struct ExactBlock {
   std::int64_t block;
   int first_slot, last_slot;
   bool active, first_of_sequence;
-  bool deep;  // the sums over durations in `far` miss what is far below
+  bool cut_start;  // segments began in the slots before first_slot, too, which lie beyond a cut
+  bool deep;       // the sums over durations in `far` miss what is far below
   double bound, ring_bound;
   double base_rest;                                  // of logarithms over what is written out
   double alpha, tail;                                // logarithms, in and out
@@ -141,9 +142,10 @@ struct ExactPath {
   __device__ double near_term(int slot, int s) const {
     return x.memory.near[s * t.labels] + t.bias[static_cast<std::int64_t>(slot - s) * t.width + lanes.c];
   }
+  __device__ int first_start() const { return x.cut_start ? 0 : x.first_slot; }
   // Far part, tail, and segments that began in this block.
   __device__ double total(int slot, double far) const {
-    const int first = slot + 1 - t.duration > x.first_slot ? slot + 1 - t.duration : x.first_slot;
+    const int first = slot + 1 - t.duration > first_start() ? slot + 1 - t.duration : first_start();
     double most = fmax(far, x.tail);
     for (int s = first; s <= slot; ++s) most = fmax(most, near_term(slot, s));
     if (!Semiring::kIsLog || most == kNone) return most;
@@ -190,7 +192,8 @@ struct ExactPath {
         Semiring::kIsLog ? log(static_cast<double>(t.least_total)) : static_cast<double>(t.least_total);
     const bool mine = x.active && lanes.valid;
     if (mine) {
-      for (int slot = 0; slot < kBlock; ++slot) x.memory.near[slot * t.labels] = kNone;
+      for (int slot = 0; slot < kBlock; ++slot)
+        x.memory.near[slot * t.labels] = x.cut_start && slot < x.first_slot ? t.first_scores[lanes.c] : kNone;
     }
     x.content_sum = 0;
     x.mass = 0;
@@ -239,7 +242,7 @@ struct ExactPath {
       if (x.out_gamma != nullptr)
         x.out_gamma[out_slot * t.labels] = (Semiring::kIsLog ? start : started) + x.base_rest;
       if (t.tail) advance_tail(slot);
-      for (int s = x.first_slot; s <= slot; ++s) x.memory.near[s * t.labels] += content;
+      for (int s = first_start(); s <= slot; ++s) x.memory.near[s * t.labels] += content;
       x.content_sum += content;
       x.tail += content;
       const double far =

@@ -60,9 +60,13 @@ struct ChainTables {
         panels(padded / lanes),
         duration(model.max_duration),
         offsets((duration + kBlock - 2) / kBlock),
-        ring_blocks((duration + kBlock - 1) / kBlock),
+        tail_reach((duration + kBlock - 1) / kBlock),
+        // A cut need not lie between two blocks.
+        ring_blocks((duration + (model.cut_end ? kBlock - 1 : 0) + kBlock - 1) / kBlock),
         tail(!model.log_tail.empty()),
         initial_transition(model.initial_transition),
+        cut_begin(model.cut_begin),
+        cut_end(model.cut_end),
         first_scores(model.first_scores),
         last_scores(model.last_scores) {
     const auto width = static_cast<std::size_t>(padded);
@@ -103,8 +107,9 @@ struct ChainTables {
            panel_index(panel, 0, kOffsetEntries);
   }
 
-  int lanes, labels, padded, panels, duration, offsets, ring_blocks;
-  bool tail, initial_transition;
+  int lanes, labels, padded, panels, duration, offsets;
+  int tail_reach, ring_blocks;  // blocks back to the starts that enter the tail; and those that are kept
+  bool tail, initial_transition, cut_begin, cut_end;
   std::vector<double> first_scores, last_scores;
   AlignedArray<Real> offset_table;  // (offsets, panels, 31, lanes): entry x is duration 16 o - 14 + x,
                                     // relative to offset_bound

@@ -103,7 +103,8 @@ RunStates run_chunk(Run& run, const ScoreView& view, PositionRange chunk, std::i
     run.step(view, block, first, last, scratch.get());
     after(block, scratch.get());
   });
-  states.exit = run.export_state(view.boundary_of(end), end != view.last());
+  const auto rest = static_cast<int>((kBlock - end % kBlock) % kBlock);
+  states.exit = run.export_state(view.boundary_of(end), end != view.last() || run.tables().cut_end, rest);
   states.fallbacks = run.fallbacks();
   return states;
 }

@@ -72,9 +72,10 @@ class PosteriorFactory final : public KernelFactory<PosteriorKernel> {
   using Kernel = PosteriorKernelImpl<Real, D>;
   explicit PosteriorFactory(const ChainModel& model)
       : forward_(std::make_shared<typename Kernel::Tables>(direct(model, Direction::kForward))),
-        backward_(std::make_shared<typename Kernel::Tables>(direct(model, Direction::kBackward))) {}
+        backward_(std::make_shared<typename Kernel::Tables>(direct(model, Direction::kBackward))),
+        cut_sums_(model.cut.right ? std::make_shared<CutEdgeSums>(model) : nullptr) {}
   std::unique_ptr<PosteriorKernel> make() const override {
-    return std::make_unique<Kernel>(forward_, backward_);
+    return std::make_unique<Kernel>(forward_, backward_, cut_sums_);
   }
   std::size_t table_bytes() const override {
     return bytes_of_tables(*forward_) + bytes_of_tables(*backward_);
@@ -97,6 +98,7 @@ class PosteriorFactory final : public KernelFactory<PosteriorKernel> {
 
  private:
   std::shared_ptr<const typename Kernel::Tables> forward_, backward_;
+  std::shared_ptr<const CutEdgeSums> cut_sums_;
 };
 
 template <class Real>

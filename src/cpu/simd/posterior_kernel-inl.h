@@ -17,6 +17,7 @@
 #include "cpu/simd/counts/chunk_counts-inl.h"
 #include "cpu/simd/forward_rows-inl.h"
 #include "cpu/simd/forward_store-inl.h"
+#include "engine/cut_edges.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
@@ -34,9 +35,12 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   using I = typename Run::I;
   using Messages = typename Run::Messages;
 
-  PosteriorKernelImpl(std::shared_ptr<const Tables> forward, std::shared_ptr<const Tables> backward)
+  // `cut_sums`: of models whose right edge is cut; else null.
+  PosteriorKernelImpl(std::shared_ptr<const Tables> forward, std::shared_ptr<const Tables> backward,
+                      std::shared_ptr<const CutEdgeSums> cut_sums)
       : forward_tables_(std::move(forward)),
         backward_tables_(std::move(backward)),
+        cut_sums_(std::move(cut_sums)),
         forward_(*forward_tables_),
         backward_(*backward_tables_),
         width_(static_cast<std::size_t>(forward_tables_->padded)),
@@ -97,9 +101,13 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       const std::int64_t boundary = back.boundary_of(run_boundary);
       if (boundary == chunk.end) {
         if (counting) counts_->start_right(backward_, chunk.end != scores.length);
-        anchor(back, boundary);
-      } else if (boundary % anchor_spacing == 0 &&
-                 (chunk.begin == 0 || boundary - chunk.begin >= forward_tables_->duration)) {
+        if (chunk.end == scores.length && cut_sums_) {
+          anchor_at_cut(result.forward.exit);
+        } else {
+          anchor(back, boundary);
+        }
+      } else if (boundary % anchor_spacing == 0 && ((chunk.begin == 0 && !forward_tables_->cut_begin) ||
+                                                    boundary - chunk.begin >= forward_tables_->duration)) {
         anchor(back, boundary);
       }
     };
@@ -296,6 +304,20 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         for (std::size_t c = 0; c < labels_; ++c) log_z = log_add(log_z, crossing_log_[c]);
       }
     }
+    take_anchor(last, log_z);
+  }
+  // At a cut, where the forward run ended in `state`: segments end there or anywhere beyond.
+  void anchor_at_cut(const BoundaryState& state) {
+    const std::size_t last = last_block_before(state.boundary);
+    const double scale = (state.offset - forward_.origin()) + (forward_.base() - store_.base(last));
+    double log_z = kNegativeInfinity;
+    for (std::size_t c = 0; c < labels_; ++c) {
+      crossing_log_[c] = cut_sums_->crossing(state, static_cast<int>(c)) + scale;
+      log_z = log_add(log_z, log_add(crossing_log_[c], state.message[c] + scale));
+    }
+    take_anchor(last, log_z);
+  }
+  void take_anchor(std::size_t last, double log_z) {
     log_z_ = log_z;
     log_z_base_ = store_.base(last) + backward_.base();
     for (std::size_t c = 0; c < width_; ++c) {
@@ -507,6 +529,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   }
 
   std::shared_ptr<const Tables> forward_tables_, backward_tables_;
+  std::shared_ptr<const CutEdgeSums> cut_sums_;
   Run forward_, backward_;
   std::size_t width_, labels_;
   ScratchMessages<Real, typename Run::Whole> scratch_;

@@ -113,7 +113,7 @@ bool BigBedFile::next(BigBedInterval& interval) {
   if (interval.begin >= interval.end || interval.end > chrom.length)
     throw InputError({state.view.file(), chrom.name + ":" + std::to_string(interval.begin + 1),
                       "an interval ends at " + std::to_string(interval.end) +
-                          ", which is not behind its beginning and within the chromosome of " +
+                          ", but must end after its beginning and within the chromosome, which has " +
                           std::to_string(chrom.length) + " bases",
                       "the file is damaged"});
   const auto length = static_cast<std::size_t>(end_of_text - text.begin());

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "io/bigwig/bigwig_index.h"
 #include "io/bigwig/bigwig_section.h"
 #include "io/bigwig/bigwig_step.h"

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::size_t kSectionHeaderBytes = 24;
 // The count of a section is a 16-bit number, so no block is larger than this, whatever the file says.
-constexpr std::size_t kMaxSectionBytes = kSectionHeaderBytes + 65535 * 12;
+constexpr std::size_t kMaxSectionBytes = kSectionHeaderBytes + 65535 * std::size_t{12};
 
 std::size_t item_bytes(SectionType type) {
   switch (type) {

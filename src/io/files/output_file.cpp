@@ -15,7 +15,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_target.h"
 
@@ -105,7 +105,7 @@ void OutputFile::compress_with(int threads) {
 void OutputFile::use_small_buffer() {
   constexpr std::size_t kSmallBuffer = std::size_t{16} << 10;
   threads_ = 1;
-  buffer_.resize(is_compressed_ ? 2 * BGZF_BLOCK_SIZE : kSmallBuffer);
+  buffer_.resize(is_compressed_ ? std::size_t{2} * BGZF_BLOCK_SIZE : kSmallBuffer);
   buffer_.shrink_to_fit();
 }
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/files/output_target.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"

@@ -91,7 +91,8 @@ class ModelReader {
     const auto iterations = fields.size() == 5 ? number_of<std::int64_t>(fields[4]) : std::nullopt;
     if (!states || !marks || !likelihood || !std::isfinite(*likelihood) || !iterations)
       fail(
-          "is no first line of a model: numbers of states and marks, a letter, a log likelihood, iterations");
+          "is not the first line of a ChromHMM model: the numbers of states and marks, a letter, a log "
+          "likelihood, iterations");
     if (*states < 1 || static_cast<std::size_t>(*states) > kMostStates)
       fail("has " + std::to_string(*states) + " states; 1 to " + std::to_string(kMostStates) +
            " can be read");
@@ -118,13 +119,13 @@ class ModelReader {
                     const std::string& what) const {
     const auto found = number_of<std::int64_t>(text);
     if (!found || *found < first || *found - first >= static_cast<std::int64_t>(count))
-      fail(in_quotes(std::string(text)) + " is no number of a " + what);
+      fail(in_quotes(std::string(text)) + " is not the number of a " + what);
     return static_cast<std::size_t>(*found - first);
   }
 
   void set(std::string_view text, double& entry) const {
     const auto value = number_of<double>(text);
-    if (!value || !(*value >= 0 && *value <= 1)) fail(in_quotes(std::string(text)) + " is no probability");
+    if (!value || !(*value >= 0 && *value <= 1)) fail(in_quotes(std::string(text)) + " is not a probability");
     if (entry != kAbsent) fail("gives a probability that a line before gives already");
     entry = *value;
   }

@@ -25,7 +25,8 @@ std::vector<std::size_t> places_in(const SegmentationFile& found, const std::vec
     const Label& label = found.labels[c];
     const auto known = std::ranges::find(labels, label.name, &Label::name);
     if (known == labels.end())
-      throw InputError({found.path, found.first_place(c), in_quotes(label.name) + " is no state of the model",
+      throw InputError({found.path, found.first_place(c),
+                        in_quotes(label.name) + " is not a state of the model",
                         "its states are named " + labels.front().name + " to " + labels.back().name +
                             " in column 4; give a segmentation made with the model"});
     places.push_back(static_cast<std::size_t>(known - labels.begin()));

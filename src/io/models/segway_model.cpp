@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/training_record.h"
@@ -210,7 +210,9 @@ class SegwayReader {
 
   void require_sizes(const std::string& name, const Table& table,
                      const std::vector<std::size_t>& sizes) const {
-    if (table.sizes != sizes) words_.fail("has a table " + in_quotes(name) + " of other cardinalities");
+    if (table.sizes != sizes)
+      words_.fail("has a table " + in_quotes(name) +
+                  " whose sizes are not the numbers of labels and sub-labels");
   }
 
   void take_tables() {

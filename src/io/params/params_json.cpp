@@ -47,7 +47,7 @@ int check_format(const JsonNode& root) {
   }
   const JsonNode version = root.at("format_version");
   constexpr const char* kExpected = "the string \"1.0\" or \"1.1\"";
-  const std::string text = version.text(kExpected);
+  const std::string& text = version.text(kExpected);
   if (text != "1.0" && text != "1.1")
     version.fail_expected(kExpected, "files of another format version need another release of semicrf");
   return text == "1.0" ? 0 : 1;

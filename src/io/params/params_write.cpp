@@ -64,6 +64,7 @@ std::string matrix_text(std::span<const double> numbers, std::size_t rows, std::
                         const std::string& indent) {
   if (numbers.size() != rows * columns) throw std::logic_error("a parameter matrix has the wrong shape");
   std::vector<std::string> lines;
+  lines.reserve(rows);
   for (std::size_t i = 0; i < rows; ++i)
     lines.push_back(row_text(numbers.subspan(i * columns, columns), columns));
   return block_text(lines, indent);
@@ -160,6 +161,7 @@ std::string boundary_text(const BoundaryHead& head, std::size_t labels, std::siz
 template <class Item, class TextOf>
 std::string items_text(const std::vector<Item>& items, TextOf text_of) {
   std::vector<std::string> lines;
+  lines.reserve(items.size());
   for (const Item& item : items) lines.push_back(text_of(item));
   return block_text(lines, "  ");
 }

@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "io/files/input_kind.h"
+#include "io/text/bin_location.h"
 #include "io/text/provenance_header.h"
 
 namespace semicrf {
@@ -65,7 +66,7 @@ InputKind bed_kind(const std::string& path) {
 
 std::string place_of(const BedRecord& record) {
   if (record.is_text) return "line " + std::to_string(record.line);
-  return record.chromosome + ":" + std::to_string(record.begin + 1) + "-" + std::to_string(record.end);
+  return place_of_bases(record.chromosome, record.begin, record.end);
 }
 
 BedReader::BedReader(std::string path) {

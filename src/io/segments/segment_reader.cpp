@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/text.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
 #include "io/segments/textgrid.h"
 
 namespace semicrf {
@@ -201,7 +201,7 @@ std::string take_sequence_name(std::string& argument) {
   const std::size_t equals = argument.find('=');
   std::error_code ignored;
   if (equals == std::string::npos || std::filesystem::exists(argument, ignored)) return "";
-  const std::string name = argument.substr(0, equals);
+  std::string name = argument.substr(0, equals);
   argument.erase(0, equals + 1);
   return name;
 }

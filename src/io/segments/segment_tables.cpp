@@ -2,16 +2,11 @@
 
 #include <utility>
 
+#include "core/text/text.h"
 #include "io/text/fixed_decimal.h"
 
 namespace semicrf {
 namespace {
-
-std::vector<std::string> names_of(const std::vector<Label>& labels) {
-  std::vector<std::string> names;
-  for (const Label& label : labels) names.push_back(label.name);
-  return names;
-}
 
 const std::string& name_of(const std::vector<std::string>& names, const Segment& segment) {
   return names[static_cast<std::size_t>(segment.label)];

@@ -7,9 +7,11 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/natural_order.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/segments/bed_reader.h"
+#include "io/text/bin_location.h"
 
 namespace semicrf {
 namespace {
@@ -37,11 +39,9 @@ float parse_score(std::string_view text) {
 }
 
 void sort_labels(SegmentationFile& segmentation) {
-  std::vector<std::string> names;
-  for (const Label& label : segmentation.labels) names.push_back(label.name);
-  const std::vector<std::size_t> ranks = natural_ranks(names);
-  std::vector<Label> sorted(names.size());
-  for (std::size_t i = 0; i < names.size(); ++i) sorted[ranks[i]] = segmentation.labels[i];
+  const std::vector<std::size_t> ranks = natural_ranks(names_of(segmentation.labels));
+  std::vector<Label> sorted(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) sorted[ranks[i]] = segmentation.labels[i];
   segmentation.labels = std::move(sorted);
   for (SegmentedChromosome& chromosome : segmentation.chromosomes)
     for (LabelledSegment& segment : chromosome.segments)
@@ -106,7 +106,7 @@ const SegmentedChromosome* SegmentationFile::find(const std::string& chromosome)
 std::string SegmentationFile::place_of(const SegmentedChromosome& chromosome,
                                        const LabelledSegment& segment) const {
   if (segment.line > 0) return "line " + std::to_string(segment.line);
-  return chromosome.name + ":" + std::to_string(segment.begin + 1) + "-" + std::to_string(segment.end);
+  return place_of_bases(chromosome.name, segment.begin, segment.end);
 }
 
 std::string SegmentationFile::first_place(std::size_t label) const {

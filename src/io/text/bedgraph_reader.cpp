@@ -9,6 +9,7 @@
 
 #include "core/error.h"
 #include "io/files/input_kind.h"
+#include "io/text/bin_location.h"
 
 namespace semicrf {
 namespace {
@@ -44,7 +45,7 @@ int decimals_of(const std::string& text) {
 
 std::string place_of(const BedGraphRecord& record) {
   if (record.line > 0) return "line " + std::to_string(record.line);
-  return record.chromosome + ":" + std::to_string(record.begin + 1) + "-" + std::to_string(record.end);
+  return place_of_bases(record.chromosome, record.begin, record.end);
 }
 
 // Intervals of a bigWig file, some millions of bases at a time.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/in_turns.h"
+#include "core/threads/in_turns.h"
 
 namespace semicrf {
 namespace {

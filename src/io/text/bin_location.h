@@ -7,6 +7,11 @@
 
 namespace semicrf {
 
+// "chr1:101-200": bases [begin, end), counted from 1 with both ends included, as in messages.
+inline std::string place_of_bases(const std::string& chromosome, std::int64_t begin, std::int64_t end) {
+  return chromosome + ":" + std::to_string(begin + 1) + "-" + std::to_string(end);
+}
+
 struct BinLocation {
   std::string chromosome;
   std::int64_t bin_size = 1;  // bases
@@ -21,7 +26,7 @@ struct BinLocation {
   std::int64_t end_base(std::int64_t bin) const { return std::min(begin_base(bin), limit); }
   // The bases of bins [begin, end) of the piece as people write them, 1-based inclusive: "chr1:1001-2000".
   std::string place(std::int64_t begin, std::int64_t end) const {
-    return chromosome + ":" + std::to_string(begin_base(begin) + 1) + "-" + std::to_string(end_base(end));
+    return place_of_bases(chromosome, begin_base(begin), end_base(end));
   }
 };
 

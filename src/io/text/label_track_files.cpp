@@ -36,7 +36,8 @@ std::map<std::string, std::string> label_track_files(const std::string& prefix) 
       const std::string label = name.substr(beginning.size(), name.size() - beginning.size() - ending.size());
       const std::string file = path.has_parent_path() ? entry->path().string() : name;
       if (const auto [other, added] = files.emplace(label, file); !added)
-        throw InputError({file, "", "is there beside " + other->second, "remove the one that is not meant"});
+        throw InputError(
+            {file, "", "holds the same label as " + other->second, "remove one of the two files"});
     }
   }
   return files;

@@ -1,6 +1,7 @@
 #include "io/text/palette.h"
 
-#include "core/natural_order.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -43,10 +44,9 @@ Color palette_color(std::size_t index) {
 }
 
 std::vector<std::array<std::uint8_t, 3>> label_colors(const std::vector<Label>& labels) {
-  std::vector<std::string> names;
-  for (const Label& label : labels) names.push_back(label.name);
-  const std::vector<std::size_t> ranks = natural_ranks(names);
+  const std::vector<std::size_t> ranks = natural_ranks(names_of(labels));
   std::vector<Color> colors;
+  colors.reserve(labels.size());
   for (std::size_t i = 0; i < labels.size(); ++i)
     colors.push_back(labels[i].color.value_or(palette_color(ranks[i])));
   return colors;

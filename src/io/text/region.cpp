@@ -5,7 +5,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "io/segments/bed_reader.h"
 
 namespace semicrf {

@@ -1,6 +1,6 @@
 #include "io/text/track_hub.h"
 
-#include "core/markup.h"
+#include "core/text/markup.h"
 
 namespace semicrf {
 namespace {

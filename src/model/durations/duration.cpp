@@ -70,7 +70,8 @@ SeenDurations seen_durations(std::vector<std::int64_t> durations) {
   if (durations.empty()) return seen;
   std::sort(durations.begin(), durations.end());
   const auto at = [&](double share) {
-    return durations[static_cast<std::size_t>(share * static_cast<double>(durations.size() - 1) + 0.5)];
+    return durations[static_cast<std::size_t>(
+        std::lround(share * static_cast<double>(durations.size() - 1)))];
   };
   seen.segments = static_cast<std::int64_t>(durations.size());
   seen.mean = mean_duration(durations);

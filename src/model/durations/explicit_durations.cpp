@@ -3,7 +3,7 @@
 #include <cmath>
 #include <string>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "model/durations/fit_durations.h"
 
 namespace semicrf {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -33,11 +33,12 @@ constexpr const char* kLearnAdvice =
 
 void check_track(const Track& track, std::size_t place, const std::string& file) {
   const std::string pointer = "/tracks/" + std::to_string(place);
-  if (track.is_square()) refuse_export(file, pointer, "the square of a track is no 0/1 track", kLearnAdvice);
+  if (track.is_square())
+    refuse_export(file, pointer, "the square of a track is not a track of 0 and 1", kLearnAdvice);
   if (track.transform != Transform::kNone && track.transform != Transform::kBinarize)
-    refuse_export(file, pointer, "a transformed track is no 0/1 track", kLearnAdvice);
+    refuse_export(file, pointer, "a transformed track is not a track of 0 and 1", kLearnAdvice);
   if (track.center != 0 || track.scale != 1)
-    refuse_export(file, pointer, "a track with a center or scale is no 0/1 track", kLearnAdvice);
+    refuse_export(file, pointer, "a track with a center or scale is not a track of 0 and 1", kLearnAdvice);
 }
 
 void check_exportable(const Parameters& parameters, const std::string& file) {
@@ -126,7 +127,7 @@ void set_emissions(const Parameters& parameters, const std::string& file, ChromH
       refuse_export(file, "/emission/bias/" + std::to_string(c),
                     "the bias of label '" + parameters.labels[c].name + "' is " +
                         std::to_string(head.bias[c]) + ", not the sum of log(1-p) over its tracks, " +
-                        std::to_string(none) + ": its emissions are no probabilities",
+                        std::to_string(none) + ": its emissions are not probabilities",
                     kLearnAdvice);
   }
 }
@@ -144,6 +145,7 @@ void set_order(const Parameters& parameters, ChromHmmModel& model, std::vector<W
   }
   model.order = 'U';
   std::vector<std::string> names;
+  names.reserve(parameters.labels.size());
   for (std::size_t c = 0; c < parameters.labels.size(); ++c)
     names.push_back(state_name(model.order, c) + " is " + parameters.labels[c].name);
   warnings.push_back(

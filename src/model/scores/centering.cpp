@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf {
 namespace {

@@ -40,8 +40,8 @@ class CentredScores {
     return [this, rows](std::int64_t t, std::size_t c) {
       const FeatureRows& features = window_->features;
       const double score = head_score(features, rows, *features.emission, t, window_->length, c);
-      const bool margin = features.true_labels != nullptr &&
-                          features.true_labels[t - features.begin] == static_cast<int>(c) / features.roles;
+      const bool margin =
+          features.true_labels != nullptr && features.true_labels[t - features.begin] == static_cast<int>(c);
       return margin ? rounded_score(features, score - rounded_score(features, features.margin)) : score;
     };
   }
@@ -64,14 +64,13 @@ class CentredScores {
     return of_label(c, [t](const auto& score) { return score(t); });
   }
 
-  // Ps[t,c] and Pe[t,c] of the window, 0 where it has none.
+  // Ps[t,c] and Pe[t,c] of the window, 0 where it has none or a cut hides them.
   double start_score(std::int64_t t, int c) const {
-    const FeatureRows& features = window_->features;
-    if (t == 0 && features.first_starts != nullptr)
-      return rounded_score(features, features.first_starts[static_cast<std::size_t>(c)]);
+    if (t == 0 && model_->cut.left) return 0;
     return boundary(window_->features.start, window_->start_scores, t, c);
   }
   double end_score(std::int64_t t, int c) const {
+    if (t == window_->length - 1 && model_->cut.right) return 0;
     return boundary(window_->features.finish, window_->end_scores, t, c);
   }
   // The same with pi_start at the first position, and with pi_end at the last.

@@ -8,12 +8,6 @@
 #include "core/sizes.h"
 
 namespace semicrf {
-namespace {
-
-constexpr int kNoRole = -1;
-
-}  // namespace
-
 EdgeRoles::EdgeRoles(const ChainModel& base, CutEdges cut)
     : base_(base), cut_(cut), count_(1 + (cut.left ? 1 : 0) + (cut.right ? 1 : 0)) {
   const int longest = base_.max_duration;
@@ -127,28 +121,6 @@ ExpectedCounts EdgeRoles::fold(const ExpectedCounts& counts) const {
     result.transition[from * labels + to] += counts.transition[i];
   }
   for (int role = 0; role < count_; ++role) fold_durations(counts, role, result);
-  return result;
-}
-
-ExpectedFeatures EdgeRoles::fold(const ExpectedFeatures& sums) const {
-  ExpectedFeatures result;
-  result.emission = fold_head(sums.emission, kNoRole);
-  result.start = fold_head(sums.start, cut_.left ? 1 : kNoRole);
-  result.finish = fold_head(sums.finish, cut_.right ? role_of_last() : kNoRole);
-  result.first = sums.first;
-  result.last = sums.last;
-  fold_rows(result.first);
-  fold_rows(result.last);
-  return result;
-}
-
-ExpectedFeatures::Head EdgeRoles::fold_head(const ExpectedFeatures::Head& sums, int hidden_role) const {
-  ExpectedFeatures::Head result = sums;
-  for (std::vector<double>* rows : {&result.weights, &result.bias}) {
-    for (std::size_t i = 0; i < rows->size() && hidden_role != kNoRole; ++i)
-      if (i % wide(count_) == wide(hidden_role)) (*rows)[i] = 0;
-    fold_rows(*rows);
-  }
   return result;
 }
 

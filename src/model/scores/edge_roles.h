@@ -18,15 +18,6 @@
 
 namespace semicrf {
 
-// Which edges of a piece are cuts.
-struct CutEdges {
-  bool left = false;
-  bool right = false;
-
-  bool any() const { return left || right; }
-  friend bool operator==(const CutEdges&, const CutEdges&) = default;
-};
-
 // The chain of pieces whose edges are cut like this. Its labels are label * count() + role, role 0 being
 // that of segments which are seen whole.
 class EdgeRoles {
@@ -61,9 +52,6 @@ class EdgeRoles {
   // Expected counts of chain() become derivatives of log Z by the transitions, durations and tails of base():
   // a segment seen in part counts for every duration that it may have, by its probability.
   ExpectedCounts fold(const ExpectedCounts& counts) const;
-  // Sums over the features become those of the base's labels, without the starts of first roles and the ends
-  // of last ones, which a cut hides.
-  ExpectedFeatures fold(const ExpectedFeatures& sums) const;
   // What is missing in these where both edges are cut: of segments that cover a whole piece of this length,
   // each with probability p_whole[c * count() + role_of_last()], or of so many of them; (C * count()).
   void add_whole_piece(std::int64_t length, std::span<const double> p_whole, ExpectedCounts& folded) const;
@@ -79,7 +67,6 @@ class EdgeRoles {
   // q / (1-q) of the label's tail, which begins at B[K]; 0: there is none.
   double tail_odds(int label) const;
   void make_chain();
-  ExpectedFeatures::Head fold_head(const ExpectedFeatures::Head& sums, int hidden_role) const;
   void fold_durations(const ExpectedCounts& counts, int role, ExpectedCounts& folded) const;
 
   ChainModel base_;

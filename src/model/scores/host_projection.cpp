@@ -4,7 +4,7 @@
 #include <array>
 #include <cstddef>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "model/scores/linear_heads.h"
 
 namespace semicrf {
@@ -20,8 +20,7 @@ void take_margin(const FeatureRows& features, std::int64_t begin, std::int64_t e
   if (features.true_labels == nullptr) return;
   for (std::int64_t t = begin; t < end; ++t, scores += labels)
     if (const int label = features.true_labels[t - features.begin]; label >= 0)
-      for (int role = 0; role < features.roles; ++role)
-        scores[label * features.roles + role] -= static_cast<Score>(features.margin);
+      scores[label] -= static_cast<Score>(features.margin);
 }
 
 // Scores of all positions of `window` into arrays of `made`, whose memory `values` of the buffers is.
@@ -53,9 +52,6 @@ void project_into(const ScoreWindow& window, int threads, ScoreBuffers& buffers,
       if (part.head == nullptr) continue;
       project_head(features, *part.head, from, to, window.length, part.scores.data() + at);
     }
-    if (from == 0 && features.start != nullptr && features.first_starts != nullptr)
-      std::transform(features.first_starts, features.first_starts + labels, parts[1].scores.begin(),
-                     [](double score) { return static_cast<Score>(score); });
     take_margin(features, from, to, labels, parts[0].scores.data() + at);
   });
 }

@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include "model/scores/edge_roles.h"
-
 // Into its caller always, so that the loops are compiled for the caller's instruction set.
 #define SEMICRF_INLINE __attribute__((always_inline)) inline
 
@@ -111,22 +109,6 @@ void project_rows_of(const FeatureRows& features, const Feature* rows, const Hea
   for (std::int64_t t = inner_end; t < end; ++t) apply(t, t + 1);
 }
 
-// (C, n) rows once for every role of their label; those of `hidden_role` are 0.
-std::vector<double> with_roles(const std::vector<double>& rows, int labels, const EdgeRoles& roles,
-                               int hidden_role) {
-  const std::size_t n = rows.size() / static_cast<std::size_t>(labels);
-  std::vector<double> result;
-  result.reserve(rows.size() * static_cast<std::size_t>(roles.count()));
-  for (std::size_t at = 0; at < rows.size(); at += n) {
-    const auto row = rows.begin() + static_cast<std::ptrdiff_t>(at);
-    for (int role = 0; role < roles.count(); ++role) {
-      result.insert(result.end(), row, row + static_cast<std::ptrdiff_t>(n));
-      if (role == hidden_role) std::fill(result.end() - static_cast<std::ptrdiff_t>(n), result.end(), 0.0);
-    }
-  }
-  return result;
-}
-
 }  // namespace
 
 HeadTable make_head_table(std::span<const double> weights, std::span<const double> bias, int num_labels,
@@ -148,35 +130,22 @@ HeadTable make_head_table(std::span<const double> weights, std::span<const doubl
   return table;
 }
 
-LinearHeads::LinearHeads(const Parameters& parameters) : LinearHeads(parameters, nullptr) {}
-LinearHeads::LinearHeads(const Parameters& parameters, const EdgeRoles& roles)
-    : LinearHeads(parameters, &roles) {}
-
-LinearHeads::LinearHeads(const Parameters& parameters, const EdgeRoles* roles)
-    : num_tracks_(parameters.num_tracks()) {
+LinearHeads::LinearHeads(const Parameters& parameters) : num_tracks_(parameters.num_tracks()) {
   if (!parameters.emission) throw std::logic_error("linear heads need an emission section");
   const auto make = [&](const std::vector<double>& weights, const std::vector<double>& bias, int first,
-                        int last, int hidden_role) {
-    const int labels = parameters.num_labels();
-    if (roles == nullptr) return make_head_table(weights, bias, labels, num_tracks_, first, last);
-    return make_head_table(with_roles(weights, labels, *roles, hidden_role),
-                           with_roles(bias, labels, *roles, hidden_role), labels * roles->count(),
-                           num_tracks_, first, last);
+                        int last) {
+    return make_head_table(weights, bias, parameters.num_labels(), num_tracks_, first, last);
   };
-  constexpr int kNone = -1;
-  emission_ = make(parameters.emission->weights, parameters.emission->bias, 0, 0, kNone);
-  if (roles != nullptr && roles->has_whole_pieces()) start_ = make({}, {}, 0, 0, kNone);
+  emission_ = make(parameters.emission->weights, parameters.emission->bias, 0, 0);
   if (!parameters.boundary) return;
   const BoundaryHead& head = *parameters.boundary;
   const auto has = [](const std::vector<double>& weights, const std::vector<double>& bias) {
     return !weights.empty() || !bias.empty();
   };
   if (has(head.start_weights, head.start_bias))
-    start_ = make(head.start_weights, head.start_bias, head.first, head.last,
-                  roles != nullptr && roles->cut().left ? 1 : kNone);
+    start_ = make(head.start_weights, head.start_bias, head.first, head.last);
   if (has(head.end_weights, head.end_bias))
-    end_ = make(head.end_weights, head.end_bias, head.first, head.last,
-                roles != nullptr && roles->cut().right ? roles->role_of_last() : kNone);
+    end_ = make(head.end_weights, head.end_bias, head.first, head.last);
   if (head.start_weights.empty() && head.end_weights.empty()) return;
   halo_before_ = std::max(0, -head.first);
   halo_after_ = std::max(0, head.last);

@@ -28,17 +28,11 @@ inline constexpr std::size_t kHeadLanes = 4;
 HeadTable make_head_table(std::span<const double> weights, std::span<const double> bias, int num_labels,
                           int num_tracks, int first, int last);
 
-class EdgeRoles;
-
 // The heads of a parameter file. FeatureRows point at them.
 class LinearHeads {
  public:
   // `parameters.emission` is present.
   explicit LinearHeads(const Parameters& parameters);
-  // Those of the chain of pieces that were cut: a label's weights for every role of it, but no scores for
-  // starts of first roles and ends of last ones, which a cut hides. Where `roles` has whole pieces, the
-  // scores of starts at position 0 are to be EdgeRoles::first_starts().
-  LinearHeads(const Parameters& parameters, const EdgeRoles& roles);
 
   int num_labels() const { return static_cast<int>(emission_.bias.size()); }
   int num_tracks() const { return num_tracks_; }
@@ -54,8 +48,6 @@ class LinearHeads {
   std::vector<double> mean_emissions(std::span<const double> feature_mean) const;
 
  private:
-  LinearHeads(const Parameters& parameters, const EdgeRoles* roles);
-
   int num_tracks_ = 0;
   std::int64_t halo_before_ = 0;  // feature rows wanted around a window for its boundary scores
   std::int64_t halo_after_ = 0;

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/analyses/constraints/constraint_passes.h"
@@ -294,6 +294,7 @@ namespace {
 void find_paths_together(Engine& engine, std::span<const ScoreWindow> pieces, const Analysis& analysis,
                          int threads, std::vector<PieceResult>& results) {
   std::vector<std::unique_ptr<PosteriorPathFinder>> finders;
+  finders.reserve(pieces.size());
   for (std::size_t i = 0; i < pieces.size(); ++i)
     finders.push_back(std::make_unique<PosteriorPathFinder>(engine.model(), *analysis.path_gamma));
   const std::vector<PosteriorSelection> selections(pieces.size(), path_selection(analysis));

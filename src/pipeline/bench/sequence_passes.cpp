@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "model/scores/score_source.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 

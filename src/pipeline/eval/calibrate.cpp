@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/units.h"
+#include "core/text/natural_order.h"
+#include "core/text/units.h"
 #include "eval/bin_truth.h"
 #include "io/arrays/npy_reader.h"
 #include "io/segments/boundary_reader.h"
@@ -118,7 +118,7 @@ class Calibration {
     if (edge % bin_size_ == 0) return;
     throw InputError({path, place_of(before),
                       "ends at " + std::to_string(before.end) + ", inside a bin of " + amount(bin_size_),
-                      "the bin size of this file is another one"});
+                      "give a file with the bin size of the parameters"});
   }
 
   static void check_probability(const std::string& path, const std::string& where, double p) {
@@ -126,7 +126,7 @@ class Calibration {
     char text[32];
     std::snprintf(text, sizeof text, "%.6g", p);
     throw InputError({path, where,
-                      "the value " + std::string(text) + " is no probability: it is not between 0 and 1",
+                      "the value " + std::string(text) + " is not a probability: it must be between 0 and 1",
                       "give posteriors that semicrf posterior or decode --posterior wrote"});
   }
 
@@ -214,6 +214,7 @@ class Calibration {
     }
     if (!any) {
       std::vector<std::string> found;
+      found.reserve(predicted.size());
       for (const auto& [chromosome, boundaries] : predicted) found.push_back(chromosome);
       refuse_nothing(options_.intervals, found);
     }

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/files/output_target.h"
+#include "io/text/bin_location.h"
 
 namespace semicrf {
 namespace {
@@ -41,9 +42,7 @@ std::vector<std::string> Coverage::places(bool are_predicted) const {
   std::vector<std::string> texts;
   for (const Run& run : runs_) {
     if (run.is_predicted != are_predicted) continue;
-    texts.push_back(run.is_alone ? run.chromosome
-                                 : run.chromosome + ":" + std::to_string(run.begin + 1) + "-" +
-                                       std::to_string(run.end));
+    texts.push_back(run.is_alone ? run.chromosome : place_of_bases(run.chromosome, run.begin, run.end));
   }
   return texts;
 }

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "io/files/output_target.h"
 #include "io/label_name.h"
 

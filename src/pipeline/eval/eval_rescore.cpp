@@ -51,15 +51,7 @@ std::string chain_problem(const ChainModel& model, int roles, const std::vector<
 // The parts of `pieces` in which every bin has a segment.
 std::vector<BinRange> labelled_parts(const std::vector<BinRange>& pieces,
                                      const std::vector<Segment>& segments) {
-  std::vector<BinRange> runs;
-  for (const Segment& segment : segments) {
-    if (!runs.empty() && runs.back().end == segment.begin) {
-      runs.back().end = segment.end;
-    } else {
-      runs.push_back({segment.begin, segment.end});
-    }
-  }
-  return common_ranges(pieces, runs);
+  return common_ranges(pieces, covered_ranges(segments));
 }
 
 void add_path(RescoredPath& total, const RescoredPath& path) {

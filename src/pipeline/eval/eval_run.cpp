@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/reliability_picture.h"
 #include "io/files/output_file.h"
 #include "io/files/output_target.h"
@@ -22,6 +22,7 @@
 #include "pipeline/eval/coverage.h"
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/run/log.h"
 
 namespace semicrf {

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "core/error.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -102,11 +103,10 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
   for (std::size_t i = 0; i < names.size(); ++i)
     if (!columns[i]) unbound.push_back(names[i]);
   if (!unbound.empty()) {
-    std::vector<std::string> given;
-    for (const InputArgument& argument : arguments) given.push_back(argument.name);
     throw InputError(
         {"", "",
-         "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " + joined(given),
+         "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " +
+             joined(names_of(arguments)),
          "bind files by name: NAME=PATH, or all at once by --track-pattern '{sample}.{track}.bw'" +
              std::string(names_are == "tracks" ? "; --missing-track NAME does without one" : "")});
   }

@@ -5,7 +5,8 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/params/training_record.h"
 #include "io/text/region.h"
 #include "pipeline/inputs/arguments/input_argument.h"
@@ -36,18 +37,6 @@ bool all_bigwig(const std::vector<InputArgument>& arguments) {
   return bigwig;
 }
 
-std::vector<std::string> label_names(const Parameters& parameters) {
-  std::vector<std::string> names;
-  for (const Label& label : parameters.labels) names.push_back(label.name);
-  return names;
-}
-
-std::vector<std::string> track_names(const Parameters& parameters) {
-  std::vector<std::string> names;
-  for (const Track& track : parameters.tracks) names.push_back(track.name);
-  return names;
-}
-
 // Scores by label from bigWig files: no transform, bases without a value count as 0.
 std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
   std::vector<Track> tracks;
@@ -62,6 +51,13 @@ std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
 }  // namespace
 
 struct InputSet::State {
+  // Files with scores of starts or ends.
+  struct BoundaryInputs {
+    std::vector<ArrayInput> arrays;
+    std::vector<std::size_t> array_of;  // by Sequence::source: its entry of `arrays`
+    BigWigColumns tracks;               // by column
+  };
+
   RowFeatures features = RowFeatures::kAll;
   InputOptions options;
   Parameters parameters;
@@ -73,11 +69,9 @@ struct InputSet::State {
   std::vector<Chromosome> chromosomes;                     // that have sequences
   std::vector<std::pair<Chromosome, InputError>> lacking;  // chromosomes that some bigWig file does not have
   std::vector<Sequence> sequences;
-  // Arrays: per sequence `source`, which entry of start_arrays and end_arrays belongs to it.
-  std::vector<ArrayInput> arrays, start_arrays, end_arrays;
-  std::vector<std::size_t> start_of, end_of;
-  // bigWig files, by column.
-  BigWigColumns tracks, start_tracks, end_tracks;
+  std::vector<ArrayInput> arrays;
+  BigWigColumns tracks;         // by column
+  BoundaryInputs starts, ends;  // of --start-scores and --end-scores
   TrackSteps steps;
   bool include_given = false;
   std::vector<Region> include, exclude;
@@ -106,8 +100,7 @@ struct InputSet::State {
 };
 
 void InputSet::State::open_inputs() {
-  if (!has_inputs(options) && !has_samples(options) && options.generated.empty())
-    throw UsageError("no input given");
+  if (!has_inputs(options) && options.generated.empty()) throw UsageError("no input given");
   if (options.bin_size) {
     if (*options.bin_size < 1) throw UsageError("--bin-size must be at least 1");
     if (parameters.bin_size_given && parameters.bin_size != *options.bin_size)
@@ -213,12 +206,12 @@ void InputSet::State::open_array_inputs(const std::vector<InputArgument>& main,
   const std::int64_t labels = parameters.num_labels();
   arrays = heads ? open_arrays(main, parameters.num_tracks(), "tracks") : open_arrays(main, labels, "labels");
   if (!start.empty()) {
-    start_arrays = open_arrays(start, labels, "labels");
-    start_of = pair_arrays(arrays, start_arrays, "--start-scores");
+    starts.arrays = open_arrays(start, labels, "labels");
+    starts.array_of = pair_arrays(arrays, starts.arrays, "--start-scores");
   }
   if (!end.empty()) {
-    end_arrays = open_arrays(end, labels, "labels");
-    end_of = pair_arrays(arrays, end_arrays, "--end-scores");
+    ends.arrays = open_arrays(end, labels, "labels");
+    ends.array_of = pair_arrays(arrays, ends.arrays, "--end-scores");
   }
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     Sequence sequence = place_array(arrays[i]);
@@ -279,14 +272,14 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
 void InputSet::State::open_bigwig_inputs(const std::vector<InputArgument>& main,
                                          const std::vector<InputArgument>& start,
                                          const std::vector<InputArgument>& end) {
-  const std::vector<std::string> labels = label_names(parameters);
-  tracks = heads ? bind_bigwigs(main, track_names(parameters), "tracks", binding)
+  const std::vector<std::string> labels = names_of(parameters.labels);
+  tracks = heads ? bind_bigwigs(main, names_of(parameters.tracks), "tracks", binding)
                  : bind_bigwigs(main, labels, "labels", binding);
   std::vector<std::string> boundary_binding;
-  if (!start.empty()) start_tracks = bind_bigwigs(start, labels, "labels", boundary_binding);
-  if (!end.empty()) end_tracks = bind_bigwigs(end, labels, "labels", boundary_binding);
+  if (!start.empty()) starts.tracks = bind_bigwigs(start, labels, "labels", boundary_binding);
+  if (!end.empty()) ends.tracks = bind_bigwigs(end, labels, "labels", boundary_binding);
   std::vector<const BigWigFile*> files;
-  for (const BigWigColumns* columns : {&tracks, &start_tracks, &end_tracks})
+  for (const BigWigColumns* columns : {&tracks, &starts.tracks, &ends.tracks})
     for (const auto& file : *columns) files.push_back(file.get());
   steps = steps_of(files);
   // The order of the command line decides whose chromosome order counts.
@@ -357,6 +350,7 @@ void InputSet::State::read_regions_given() {
   if (lacking.empty() || include_given) return;
   if (options.chromosomes == ChromosomePolicy::kError) throw lacking.front().second;
   std::vector<Chromosome> without;
+  without.reserve(lacking.size());
   for (const auto& [chromosome, error] : lacking) without.push_back(chromosome);
   binding.push_back("not in all tracks, left out: " + chromosome_names(without));
 }
@@ -399,20 +393,21 @@ void InputSet::State::open_rows(const Sequence& sequence, const ReadOptions& rea
   if (!options.generated.empty()) {
     scores.rows = make_random_rows(random_rows(sequence), read.precision);
   } else if (bigwig) {
-    const std::vector<Track> labels = plain_tracks(label_names(parameters));
+    const std::vector<Track> labels = plain_tracks(names_of(parameters.labels));
     scores.rows = bigwig_rows(tracks, heads ? parameters.tracks : labels, sequence, read);
     scores.missing_values = std::make_shared<MissingCounter>(heads ? parameters.tracks : labels, true);
-    if (!start_tracks.empty()) scores.start = bigwig_rows(start_tracks, labels, sequence, read);
-    if (!end_tracks.empty()) scores.end = bigwig_rows(end_tracks, labels, sequence, read);
+    if (!starts.tracks.empty()) scores.start = bigwig_rows(starts.tracks, labels, sequence, read);
+    if (!ends.tracks.empty()) scores.end = bigwig_rows(ends.tracks, labels, sequence, read);
   } else {
     scores.rows =
         heads ? make_track_rows(arrays[source].load(), parameters.tracks, read.precision, read.threads)
               : make_score_rows(arrays[source].load(), read.precision, read.threads);
     if (heads) scores.missing_values = std::make_shared<MissingCounter>(parameters.tracks, false);
-    if (!start_of.empty())
-      scores.start = make_score_rows(start_arrays[start_of[source]].load(), read.precision, read.threads);
-    if (!end_of.empty())
-      scores.end = make_score_rows(end_arrays[end_of[source]].load(), read.precision, read.threads);
+    if (!starts.array_of.empty())
+      scores.start =
+          make_score_rows(starts.arrays[starts.array_of[source]].load(), read.precision, read.threads);
+    if (!ends.array_of.empty())
+      scores.end = make_score_rows(ends.arrays[ends.array_of[source]].load(), read.precision, read.threads);
   }
   if (scores.missing_values) scores.rows->count_into(scores.missing_values);
   if (features == RowFeatures::kAll)
@@ -470,10 +465,11 @@ std::size_t InputSet::mapped_bytes(std::size_t cache_bytes) const {
                 static_cast<double>(loaded.header().item_bytes());
     };
     add(state_->arrays[sequence.source]);
-    if (!state_->start_of.empty()) add(state_->start_arrays[state_->start_of[sequence.source]]);
-    if (!state_->end_of.empty()) add(state_->end_arrays[state_->end_of[sequence.source]]);
+    if (!state_->starts.array_of.empty())
+      add(state_->starts.arrays[state_->starts.array_of[sequence.source]]);
+    if (!state_->ends.array_of.empty()) add(state_->ends.arrays[state_->ends.array_of[sequence.source]]);
   }
-  for (const BigWigColumns* columns : {&state_->tracks, &state_->start_tracks, &state_->end_tracks})
+  for (const BigWigColumns* columns : {&state_->tracks, &state_->starts.tracks, &state_->ends.tracks})
     for (const auto& file : *columns)
       values += static_cast<double>(std::filesystem::file_size(file->path())) *
                 std::min(1.0, read / std::max(1.0, bases));

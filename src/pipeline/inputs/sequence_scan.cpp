@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "engine/device_memory.h"
 #include "model/scores/centering.h"
 

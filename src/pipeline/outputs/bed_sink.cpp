@@ -3,7 +3,7 @@
 #include <string>
 #include <utility>
 
-#include "core/in_turns.h"
+#include "core/threads/in_turns.h"
 #include "io/segments/bed_writer.h"
 #include "pipeline/outputs/segment_sink.h"
 

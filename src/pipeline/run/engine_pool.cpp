@@ -1,6 +1,6 @@
 #include "pipeline/run/engine_pool.h"
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf {
 

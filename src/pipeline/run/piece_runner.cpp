@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "core/parallel.h"
 #include "core/shortest_duration.h"
+#include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "engine/options.h"

@@ -12,7 +12,7 @@
 #include <mutex>
 #include <vector>
 
-#include "core/turns.h"
+#include "core/threads/turns.h"
 #include "pipeline/outputs/run_outputs.h"
 #include "pipeline/run/job_queue.h"
 #include "pipeline/run/progress.h"

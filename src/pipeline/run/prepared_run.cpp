@@ -5,8 +5,8 @@
 
 #include "core/error.h"
 #include "core/process_memory.h"
-#include "core/text.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/files/open_files.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
@@ -296,6 +296,7 @@ OutputPlan PreparedRun::complete(OutputPlan plan) {
   for (const std::string& plain : leave_out_indexes(plan))
     log_note("--write-index: " + plain + " gets no index, because its name does not end in .gz");
   std::vector<OutputSpec> files;
+  files.reserve(plan.size());
   for (const PlannedOutput& output : plan) files.push_back(output.file);
   std::vector<std::string> read = inputs_.paths();
   if (!options_.constraints.empty()) read.push_back(options_.constraints);

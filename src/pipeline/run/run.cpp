@@ -188,7 +188,7 @@ void check_best(const DecodeOptions& options) {
                      "give --output, for example out.bed");
   if (options.rule == PathRule::kPosterior)
     throw UsageError(best +
-                         " does not go with --rule posterior: the ranks are those of the most probable "
+                         " cannot be given with --rule posterior: the ranks are those of the most probable "
                          "segmentations",
                      "leave out one of the two");
   const std::array alone = {std::pair{"--table", !options.table_path.empty()},
@@ -200,7 +200,7 @@ void check_best(const DecodeOptions& options) {
                             std::pair{"--merge-adjacent", options.merge_adjacent}};
   for (const auto& [option, given] : alone)
     if (given)
-      throw UsageError(best + " does not go with " + option + ", which is for one segmentation",
+      throw UsageError(best + " cannot be given with " + option + ", which is for one segmentation",
                        "leave out --best, or write " + std::string(option) + " in a run of its own");
 }
 

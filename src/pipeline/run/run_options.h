@@ -50,10 +50,6 @@ struct InputOptions {
   std::uint64_t seed = 0;                    // of the generated sequences
 };
 
-inline bool has_inputs(const InputOptions& options) {
-  return !options.inputs.empty() || !options.samples_file.empty();
-}
-
 // Whether scores of starts or ends of segments are inputs.
 inline bool gives_boundary_scores(const InputOptions& options) {
   return !options.start_scores.empty() || !options.end_scores.empty();

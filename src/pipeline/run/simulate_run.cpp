@@ -4,6 +4,7 @@
 
 #include "core/error.h"
 #include "io/text/label_track_files.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/prepared_run.h"
 #include "pipeline/run/run.h"

@@ -4,10 +4,11 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "eval/bin_segments.h"
 #include "io/json/json_document.h"
 #include "io/text/palette.h"
+#include "pipeline/inputs/arguments/input_arguments.h"
 
 namespace semicrf {
 namespace {

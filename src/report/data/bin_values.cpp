@@ -6,7 +6,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/number_text.h"
 #include "io/text/bedgraph_reader.h"
 
@@ -33,7 +33,7 @@ class Reading {
       if (!(record.value >= 0 && record.value <= 1))
         throw InputError(
             {path_, place_of(record),
-             "the value " + short_number(record.value) + " is no probability: it is not between 0 and 1",
+             "the value " + short_number(record.value) + " is not a probability: it must be between 0 and 1",
              "give posteriors that semicrf posterior or decode --posterior wrote"});
       for (const std::size_t part : parts) add(record, part);
     }

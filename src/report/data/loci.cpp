@@ -28,19 +28,6 @@ struct Window {
   double differing = 0;        // share of bins whose label differs from the truth
 };
 
-// Runs of bins that have segments without a gap.
-std::vector<BinRange> covered_runs(const Part& part) {
-  std::vector<BinRange> runs;
-  for (const Segment& segment : part.segments) {
-    if (!runs.empty() && runs.back().end == segment.begin) {
-      runs.back().end = segment.end;
-    } else {
-      runs.push_back({segment.begin, segment.end});
-    }
-  }
-  return runs;
-}
-
 class Choice {
  public:
   Choice(const ReportBasis& basis, const BinValues& boundary, const TrueSegments& truth)
@@ -92,7 +79,7 @@ class Choice {
   void list_windows() {
     for (std::size_t part = 0; part < basis_.parts.size(); ++part) {
       const std::vector<double> doubts = doubt_before(part);
-      for (const BinRange& run : covered_runs(basis_.parts[part])) {
+      for (const BinRange& run : covered_ranges(basis_.parts[part].segments)) {
         if (run.size() * 4 < width_) continue;
         for (std::int64_t begin = run.begin;; begin += std::max<std::int64_t>(1, width_ / 2)) {
           const std::int64_t end = std::min(begin + width_, run.end);

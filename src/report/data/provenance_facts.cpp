@@ -5,7 +5,7 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "io/files/mapped_file.h"
 #include "io/text/label_track_files.h"
 #include "io/text/sha256.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "core/units.h"
+#include "core/text/units.h"
 
 namespace semicrf {
 

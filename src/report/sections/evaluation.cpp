@@ -1,7 +1,7 @@
 // The segmentation against a true one.
 #include <algorithm>
 
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/heat_map.h"
 #include "draw/number_text.h"
 #include "report/sections/drawn.h"

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/number_text.h"
 #include "report/data/duration_law.h"
 #include "report/sections/charts.h"

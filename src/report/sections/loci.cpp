@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/number_text.h"
 #include "draw/text_width.h"
 #include "eval/stretches.h"

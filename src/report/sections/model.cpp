@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/units.h"
+#include "core/text/units.h"
 #include "draw/heat_map.h"
 #include "draw/number_text.h"
 #include "model/scores/centering.h"

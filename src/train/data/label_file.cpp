@@ -9,8 +9,9 @@
 #include <unordered_map>
 
 #include "core/error.h"
-#include "core/natural_order.h"
-#include "core/units.h"
+#include "core/text/natural_order.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/params_json.h"
@@ -190,9 +191,7 @@ class LabelReader {
 
   // E1, E2, E10, whatever comes first in the file: models of different files have their labels in one order.
   void sort_labels() {
-    std::vector<std::string> names;
-    for (const Label& label : file_.labels) names.push_back(label.name);
-    const std::vector<std::size_t> ranks = natural_ranks(names);
+    const std::vector<std::size_t> ranks = natural_ranks(names_of(file_.labels));
     std::vector<Label> sorted(ranks.size());
     for (std::size_t c = 0; c < ranks.size(); ++c) sorted[ranks[c]] = std::move(file_.labels[c]);
     file_.labels = std::move(sorted);

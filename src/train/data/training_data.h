@@ -30,10 +30,7 @@ struct TrainingPiece {
   bool is_settled() const { return evidence.empty() && !segments.empty(); }
 
   // "chr1:1001-2000", 1-based inclusive.
-  std::string place(std::int64_t begin, std::int64_t end) const {
-    return location.chromosome + ":" + std::to_string(location.begin_base(begin) + 1) + "-" +
-           std::to_string(location.end_base(end));
-  }
+  std::string place(std::int64_t begin, std::int64_t end) const { return location.place(begin, end); }
 };
 
 struct TrainingData {

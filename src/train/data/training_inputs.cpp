@@ -5,7 +5,8 @@
 #include <map>
 
 #include "core/error.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
@@ -287,6 +288,7 @@ std::vector<std::string> column_names(const std::vector<std::string>& given, con
                                       std::int64_t columns) {
   if (given.empty()) {
     std::vector<std::string> names;
+    names.reserve(static_cast<std::size_t>(columns));
     for (std::int64_t f = 0; f < columns; ++f) names.push_back("track" + std::to_string(f + 1));
     return names;
   }
@@ -321,6 +323,7 @@ TrainingData widened(TrainingData data, const std::vector<Track>& own, const std
   const std::size_t columns = tracks.size();
   if (own.size() == columns) return data;
   std::vector<std::size_t> column;
+  column.reserve(own.size());
   for (const Track& track : own)
     column.push_back(
         static_cast<std::size_t>(std::ranges::find(tracks, track.name, &Track::name) - tracks.begin()));
@@ -372,10 +375,6 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
          found.training);
 }
 
-}  // namespace
-
-namespace {
-
 // What --sample says of the sample: its name, or its name and files.
 std::string text_of_sample(const InputOptions& options, const std::string& sample) {
   for (const std::string& text : options.samples)
@@ -415,8 +414,7 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
       add(name, MissingPolicy::kSkip);
     break;  // every array has the same tracks
   }
-  std::vector<std::string> names;
-  for (const Track& track : tracks) names.push_back(track.name);
+  std::vector<std::string> names = names_of(tracks);
   std::sort(names.begin(), names.end());
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end())
     throw InputError({"", "", "two tracks are named " + in_quotes(*twice), "name the tracks: NAME=PATH"});

@@ -7,8 +7,8 @@
 
 #include "core/compensated_sum.h"
 #include "core/initial_term.h"
-#include "core/parallel.h"
 #include "core/sizes.h"
+#include "core/threads/parallel.h"
 #include "io/json/json_document.h"
 #include "model/scores/centred_scores.h"
 
@@ -16,10 +16,9 @@ namespace semicrf {
 namespace {
 
 // With the labels of the chain.
-std::vector<Segment> with_roles(const TrainingPiece& piece, const EdgeRoles* roles) {
+std::vector<Segment> with_roles(const TrainingPiece& piece, const EdgeRoles& roles) {
   std::vector<Segment> segments = piece.segments;
-  if (roles != nullptr)
-    for (Segment& segment : segments) segment.label = roles->with_role(segment, piece.length);
+  for (Segment& segment : segments) segment.label = roles.with_role(segment, piece.length);
   return segments;
 }
 
@@ -80,30 +79,52 @@ bool is_ruled_out(const std::vector<float>& scores, std::int64_t t, int label, i
                                 -std::numeric_limits<float>::infinity();
 }
 
-}  // namespace
-
-double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
-                  const EdgeRoles* roles, int threads) {
-  const CentredScores scores(model, window);
-  const std::vector<Segment> segments = with_roles(piece, roles);
-  const std::vector<double> inside = contents(scores, segments, threads);
-  CompensatedSum sum;
+// What transitions, durations and the edges give to the scores of the segments, with the labels of `model`.
+void add_chain_scores(const ChainModel& model, const std::vector<Segment>& segments, CompensatedSum& sum) {
   int before = -1;
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Segment& segment = segments[i];
-    if (before >= 0) {
-      sum.add(model.transition_at(before, segment.label));
-    } else {
-      sum.add(initial_term(model, segment.label));
-    }
+  for (const Segment& segment : segments) {
+    sum.add(before >= 0 ? model.transition_at(before, segment.label) : initial_term(model, segment.label));
     sum.add(model.duration_score(segment.end - segment.begin, segment.label));
-    sum.add(scores.start_score(segment.begin, segment.label));
-    sum.add(scores.end_score(segment.end - 1, segment.label));
-    sum.add(inside[i]);
     before = segment.label;
   }
   if (!model.start_scores.empty()) sum.add(model.start_scores[wide(segments.front().label)]);
   if (!model.end_scores.empty()) sum.add(model.end_scores[wide(segments.back().label)]);
+}
+
+// What the scores of their positions give, with the labels of the window.
+void add_position_scores(const CentredScores& scores, const std::vector<Segment>& segments, int threads,
+                         CompensatedSum& sum) {
+  const std::vector<double> inside = contents(scores, segments, threads);
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    sum.add(scores.start_score(segments[i].begin, segments[i].label));
+    sum.add(scores.end_score(segments[i].end - 1, segments[i].label));
+    sum.add(inside[i]);
+  }
+}
+
+}  // namespace
+
+double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
+                  int threads) {
+  CompensatedSum sum;
+  add_chain_scores(model, piece.segments, sum);
+  add_position_scores(CentredScores(model, window), piece.segments, threads, sum);
+  return sum.value();
+}
+
+double true_score(const EdgeRoles& roles, const ScoreWindow& window, bool has_roles,
+                  const TrainingPiece& piece, int threads) {
+  const std::vector<Segment> segments = with_roles(piece, roles);
+  CompensatedSum sum;
+  add_chain_scores(roles.chain(), segments, sum);
+  if (has_roles) {
+    add_position_scores(CentredScores(roles.chain(), window), segments, threads, sum);
+    return sum.value();
+  }
+  ChainModel model = roles.base();
+  model.cut = roles.cut();
+  add_position_scores(CentredScores(model, window), piece.segments, threads, sum);
+  if (segments.size() == 1) sum.add(roles.whole_piece(piece.length, piece.segments.front().label));
   return sum.value();
 }
 
@@ -117,7 +138,7 @@ void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double
 void add_true_counts(const EdgeRoles& roles, const TrainingPiece& piece, double weight,
                      ExpectedCounts& counts) {
   counts.shape_for(roles.chain());
-  count_segments(roles.chain(), with_roles(piece, &roles), weight, counts);
+  count_segments(roles.chain(), with_roles(piece, roles), weight, counts);
 }
 
 PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piece) {

@@ -11,12 +11,15 @@
 namespace semicrf {
 
 // The score of the segments of a piece that is settled, in double with compensation; -inf when something in
-// it is forbidden. `window` covers the piece, with scores or with features. Of a piece that was cut, `model`
-// and `window` are those of its chain, and `roles` are given; else null. With the uniform initial term the
+// it is forbidden. `window` covers the piece, with scores or with features. With the uniform initial term the
 // first segment gets the log sum over the transitions into its label, as in log Z. The same bits for any
 // `threads`.
 double true_score(const ChainModel& model, const ScoreWindow& window, const TrainingPiece& piece,
-                  const EdgeRoles* roles, int threads);
+                  int threads);
+// The same of a piece that was cut. `has_roles`: the window's labels are those of the chain of roles; else
+// they are those of the model.
+double true_score(const EdgeRoles& roles, const ScoreWindow& window, bool has_roles,
+                  const TrainingPiece& piece, int threads);
 
 // Adds `weight` times the derivatives of the score by transitions, durations, tails, start and end scores.
 void add_true_counts(const ChainModel& model, const TrainingPiece& piece, double weight,

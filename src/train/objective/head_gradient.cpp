@@ -5,7 +5,7 @@
 #include <functional>
 #include <span>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "model/scores/linear_heads.h"
 
 #define SEMICRF_INLINE __attribute__((always_inline)) inline

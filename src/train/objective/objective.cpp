@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/options.h"
 #include "model/scores/linear_heads.h"
@@ -77,6 +77,7 @@ class Evaluator {
   // The best segmentation of each piece.
   std::vector<std::vector<Segment>> paths(std::span<const std::size_t> pieces) {
     std::vector<std::vector<Segment>> found(data_.pieces.size());
+    has_role_chain_ = true;
     for_each_cut(pieces, [&](std::span<const std::size_t> alike) { paths_alike(alike, found); });
     return found;
   }
@@ -91,6 +92,7 @@ class Evaluator {
 
   double run(PieceBatch::Sum which, std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     which_ = which;
+    has_role_chain_ = !knows_cut_edges(options_);
     double sum = 0;
     for_each_cut(pieces, [&](std::span<const std::size_t> alike) { sum += run_alike(alike, gradient); });
     return sum;
@@ -105,11 +107,16 @@ class Evaluator {
         if (data_.pieces[i].cut == cut) alike.push_back(i);
       if (alike.empty()) continue;
       roles_ = cut.any() ? std::make_unique<EdgeRoles>(parameters_.chain, cut) : nullptr;
-      role_heads_ = roles_ ? std::make_unique<LinearHeads>(parameters_, *roles_) : nullptr;
       visit(alike);
     }
   }
-  const ChainModel& chain() const { return roles_ ? roles_->chain() : parameters_.chain; }
+  // Of the engines for the pieces at hand.
+  ChainModel chain() const {
+    if (roles_ && has_role_chain_) return roles_->chain();
+    ChainModel model = parameters_.chain;
+    if (roles_) model.cut = roles_->cut();
+    return model;
+  }
 
   double run_alike(std::span<const std::size_t> pieces, ParameterGradient* gradient) {
     const Shards shards = make_shards(pieces);
@@ -282,17 +289,16 @@ class Evaluator {
   }
 
   PieceBatch::Setup setup_for(const Engine& engine, bool with_gradient) const {
+    const bool by_roles = roles_ && has_role_chain_;
     const bool project = objective_.project && engine.projects() && which_ == PieceBatch::Sum::kAll &&
-                         data_.boundary_arrays() == 0;
-    PieceBatch::Setup setup{.parameters = parameters_,
-                            .heads = project && roles_ ? *role_heads_ : heads_,
-                            .options = objective_,
-                            .pieces = {},
-                            .shard_ends = {}};
+                         data_.boundary_arrays() == 0 && !by_roles;
+    PieceBatch::Setup setup{
+        .parameters = parameters_, .heads = heads_, .options = objective_, .pieces = {}, .shard_ends = {}};
     setup.precision = engine.precision();
     setup.project = project;
     setup.with_gradient = with_gradient;
     setup.roles = roles_.get();
+    setup.has_role_chain = by_roles;
     setup.sum = which_;
     return setup;
   }
@@ -363,7 +369,8 @@ class Evaluator {
   void add_up(PieceBatch& batch, std::span<const SequenceResult> results, std::span<const double> truths,
               const ExpectedCounts& counts, int threads, std::span<Sums> sums) const {
     const bool with_gradient = batch.setup().with_gradient;
-    if (with_gradient) add_counts(roles_ ? roles_->fold(counts) : counts, *sums.front().gradient);
+    if (with_gradient)
+      add_counts(roles_ && has_role_chain_ ? roles_->fold(counts) : counts, *sums.front().gradient);
     const int share = std::max(1, threads / static_cast<int>(sums.size()));
     parallel_for(threads, sums.size(), [&](std::size_t shard, int) {
       for (std::size_t i = batch.setup().shard_begin(shard); i < batch.setup().shard_ends[shard]; ++i)
@@ -393,8 +400,8 @@ class Evaluator {
   const TrainingData& data_;
   const Parameters& parameters_;
   LinearHeads heads_;
-  std::unique_ptr<EdgeRoles> roles_;         // of the pieces at hand; null: they were not cut
-  std::unique_ptr<LinearHeads> role_heads_;  // likewise
+  std::unique_ptr<EdgeRoles> roles_;  // of the pieces at hand; null: they were not cut
+  bool has_role_chain_ = false;       // whether engines have their chain; else they know cut edges
   EngineOptions options_;
   ObjectiveOptions objective_;
   Ranks alone_;
@@ -438,9 +445,12 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   CutEdges cut;
   for (const TrainingPiece& piece : data.pieces)
     cut = {cut.left || piece.cut.left, cut.right || piece.cut.right};
-  std::optional<EdgeRoles> roles;
-  if (cut.any()) roles.emplace(parameters.chain, cut);
-  const std::unique_ptr<Engine> engine = make_engine(part, roles ? roles->chain() : parameters.chain);
+  // The best segmentations after the fit are those of the chain of roles.
+  const std::unique_ptr<Engine> decoder =
+      make_engine(part, cut.any() ? EdgeRoles(parameters.chain, cut).chain() : parameters.chain);
+  ChainModel model = knows_cut_edges(part) ? parameters.chain : decoder->model();
+  if (knows_cut_edges(part)) model.cut = cut;
+  const std::unique_ptr<Engine> engine = make_engine(part, std::move(model));
   const bool project = engine->projects() && data.boundary_arrays() == 0;
   const bool partly =
       std::ranges::any_of(data.pieces, [](const TrainingPiece& piece) { return !piece.evidence.empty(); });
@@ -448,15 +458,17 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
     return need == NeedOf::kUsual ? engine->usual_posterior_bytes(length, true)
                                   : engine->posterior_bytes(length, true);
   };
-  const auto of_decoding = [&](std::int64_t length) {  // the best segmentations, after the fit
-    return need == NeedOf::kUsual ? engine->usual_viterbi_bytes(length) : engine->viterbi_bytes(length, true);
+  const auto of_decoding = [&](std::int64_t length) {
+    return need == NeedOf::kUsual ? decoder->usual_viterbi_bytes(length)
+                                  : decoder->viterbi_bytes(length, true);
   };
   const auto labels = static_cast<std::size_t>(engine->model().num_labels);
+  const auto decoded_labels = static_cast<std::size_t>(decoder->model().num_labels);
   // Those that are given are no room of their own, but copies of them are.
   const std::size_t arrays = parameters.boundary || data.boundary_arrays() > 0 ? 3 : 1;
   const std::size_t score = options.precision == Precision::kFloat ? sizeof(float) : sizeof(double);
   // Of a piece, per position: scores and posteriors, or the true label.
-  const std::size_t scores = project ? 0 : labels * arrays * score;
+  const std::size_t decoded_scores = project && !cut.any() ? 0 : decoded_labels * arrays * score;
   std::size_t position = project && !partly ? sizeof(int) : labels * arrays * (score + sizeof(double));
   if (partly) position += 3 * labels * sizeof(double);  // allowed_scores.h
   const auto most = static_cast<std::size_t>(side_by_side);
@@ -465,8 +477,8 @@ std::size_t objective_bytes(const TrainingData& data, const Parameters& paramete
   std::int64_t longest = kShard, positions = 0;
   for (const TrainingPiece& piece : data.pieces) {
     const auto length = static_cast<std::size_t>(piece.length);
-    needs.push_back(
-        std::max(of_engine(piece.length) + length * position, of_decoding(piece.length) + length * scores));
+    needs.push_back(std::max(of_engine(piece.length) + length * position,
+                             of_decoding(piece.length) + length * decoded_scores));
     longest = std::max(longest, piece.length);
     positions += piece.length;
   }

@@ -33,8 +33,7 @@ void PieceBatch::make_groups() {
     const std::size_t begin = setup_.shard_begin(shard);
     for (std::size_t i = begin; i < setup_.shard_ends[shard]; ++i) {
       const TrainingPiece* const piece = setup_.pieces[i];
-      if (i == begin || has_whole_pieces() ||
-          (is_centred() && piece->feature_mean != groups_.back().first->feature_mean))
+      if (i == begin || (is_centred() && piece->feature_mean != groups_.back().first->feature_mean))
         groups_.push_back({empty, piece});
       works_[i].group = groups_.size() - 1;
     }
@@ -71,18 +70,14 @@ double PieceBatch::prepare(std::size_t i, int threads) {
     window = allowed_scores(window, base, piece.evidence, threads, setup_.toll, work.allowed);
     work.scores = {};
   }
-  if (setup_.roles != nullptr && setup_.project) {
-    window.features.roles = setup_.roles->count();
-    if (has_whole_pieces()) work.first_starts = setup_.roles->first_starts(piece.length);
-    window.features.first_starts = has_whole_pieces() ? work.first_starts.data() : nullptr;
-  }
-  if (setup_.roles != nullptr && !setup_.project) {
+  if (setup_.has_role_chain) {
     window = with_edge_roles(window, *setup_.roles, work.with_roles, work.roles_baseline);
     work.scores = {};
     work.allowed = {};
   }
   if (!takes_truth(piece)) return 0;
-  return true_score(setup_.roles ? setup_.roles->chain() : base, window, piece, setup_.roles, threads);
+  if (setup_.roles == nullptr) return true_score(base, window, piece, threads);
+  return true_score(*setup_.roles, window, setup_.has_role_chain, piece, threads);
 }
 
 PosteriorArrays PieceBatch::wanted(Work& work) {
@@ -94,7 +89,7 @@ PosteriorArrays PieceBatch::wanted(Work& work) {
   const WantedHeads heads = wanted_heads();
   const auto room = [&](std::vector<double>& rows, bool is_wanted) {
     if (!is_wanted) return static_cast<double*>(nullptr);
-    const std::size_t roles = setup_.roles == nullptr ? 1 : static_cast<std::size_t>(setup_.roles->count());
+    const std::size_t roles = setup_.has_role_chain ? static_cast<std::size_t>(setup_.roles->count()) : 1;
     rows.resize(static_cast<std::size_t>(work.window.length) *
                 static_cast<std::size_t>(setup_.parameters.num_labels()) * roles);
     return rows.data();
@@ -118,6 +113,7 @@ std::vector<SequenceResult> PieceBatch::ask(Engine& engine, ExpectedCounts& coun
 
 std::vector<SequencePath> PieceBatch::paths(Engine& engine) {
   std::vector<ScoreWindow> windows;
+  windows.reserve(works_.size());
   for (const Work& work : works_) windows.push_back(work.window);
   std::vector<SequencePath> paths = engine.batches().viterbi_of(windows);
   for (SequencePath& path : paths)
@@ -144,62 +140,48 @@ void PieceBatch::add_gradient(std::size_t shard, int threads, ParameterGradient&
   }
 }
 
-// Of pieces that were cut: less what their true segments count, and what expected counts lack; then their
-// posteriors become those of the model's labels, where the engine gave posteriors.
+// Of pieces that were cut: less what their true segments count. Of an engine that has the chain of roles also
+// what its expected counts lack; and its posteriors become those of the model's labels.
 void PieceBatch::add_edges(std::size_t shard, ParameterGradient& gradient) {
   const EdgeRoles& roles = *setup_.roles;
+  const auto width = static_cast<std::size_t>(roles.chain().num_labels);
   ExpectedCounts truth, lacking;
   truth.shape_for(roles.chain());
   lacking.shape_for(roles.base());
   for (std::size_t i = setup_.shard_begin(shard); i < setup_.shard_ends[shard]; ++i) {
     const TrainingPiece& piece = *setup_.pieces[i];
     Work& work = works_[i];
-    if (takes_truth(piece)) add_true_counts(roles, piece, -1, truth);
-    std::vector<double> whole =
-        setup_.project
-            ? groups_[work.group].sums.first
-            : std::vector<double>(work.cover.begin(), work.cover.begin() + roles.chain().num_labels);
-    if (takes_truth(piece) && piece.segments.size() == 1)
-      whole[static_cast<std::size_t>(roles.with_role(piece.segments.front(), piece.length))] -= 1;
+    std::vector<double> whole(width);
+    if (setup_.has_role_chain) {
+      std::copy_n(work.cover.begin(), width, whole.begin());
+      hide_starts_and_ends(piece, work, width);
+      for (std::vector<double>* rows : {&work.cover, &work.starts, &work.ends}) roles.fold_rows(*rows);
+    }
+    if (takes_truth(piece)) {
+      add_true_counts(roles, piece, -1, truth);
+      if (piece.segments.size() == 1)
+        whole[static_cast<std::size_t>(roles.with_role(piece.segments.front(), piece.length))] -= 1;
+    }
     roles.add_whole_piece(piece.length, whole, lacking);
-    for (std::vector<double>* rows : {&work.cover, &work.starts, &work.ends}) roles.fold_rows(*rows);
-    // No head scores what a cut hides.
-    const auto labels = static_cast<std::ptrdiff_t>(roles.base().num_labels);
-    if (piece.cut.left && !work.starts.empty()) std::fill_n(work.starts.begin(), labels, 0.0);
-    if (piece.cut.right && !work.ends.empty()) std::fill_n(work.ends.end() - labels, labels, 0.0);
   }
   add_counts(roles.fold(truth), gradient);
   add_counts(lacking, gradient);
 }
 
-// Whatever covers the first position of a piece starts there.
-void PieceBatch::add_sums(const Group& group, ParameterGradient& gradient) const {
-  ExpectedFeatures sums = setup_.roles == nullptr ? group.sums : setup_.roles->fold(group.sums);
-  for (std::size_t c = 0; c < gradient.start.size(); ++c) {
-    gradient.start[c] += sums.first[c];
-    gradient.end[c] += sums.last[c];
-  }
-  if (has_whole_pieces()) take_hidden_starts(group, sums.start);
-  add_expected_features(setup_.parameters, sums, group.first->feature_mean, gradient);
+// No head scores what a cut hides. Rows have `width` entries.
+void PieceBatch::hide_starts_and_ends(const TrainingPiece& piece, Work& work, std::size_t width) {
+  const auto row = static_cast<std::ptrdiff_t>(width);
+  if (piece.cut.left && !work.starts.empty()) std::fill_n(work.starts.begin(), row, 0.0);
+  if (piece.cut.right && !work.ends.empty()) std::fill_n(work.ends.end() - row, row, 0.0);
 }
 
-// A segment that covers a whole piece has the role of last ones, whose starts are seen, but not at position
-// 0.
-void PieceBatch::take_hidden_starts(const Group& group, ExpectedFeatures::Head& starts) const {
-  const EdgeRoles& roles = *setup_.roles;
-  const HeadTable* const head = setup_.heads.rows_for(0, 0, 0).start;
-  const auto tracks = setup_.parameters.tracks.size();
-  const SeenFeatures seen = head->weights.empty()
-                                ? SeenFeatures{}
-                                : seen_at(0, head->first, head->last, group.first->length, 0, tracks);
-  for (std::size_t c = 0; c < starts.bias.size(); ++c) {
-    const double whole = group.sums.first[c * static_cast<std::size_t>(roles.count()) +
-                                          static_cast<std::size_t>(roles.role_of_last())];
-    starts.bias[c] -= whole;
-    for (std::size_t j = 0; j < seen.count; ++j)
-      starts.weights[(seen.skip + j) * starts.bias.size() + c] -=
-          whole * static_cast<double>(group.first->features[seen.from + j]);
+// Whatever covers the first position of a piece starts there.
+void PieceBatch::add_sums(const Group& group, ParameterGradient& gradient) const {
+  for (std::size_t c = 0; c < gradient.start.size(); ++c) {
+    gradient.start[c] += group.sums.first[c];
+    gradient.end[c] += group.sums.last[c];
   }
+  add_expected_features(setup_.parameters, group.sums, group.first->feature_mean, gradient);
 }
 
 // What the true segments count, but for the roles of cut pieces, which have counts of their own.

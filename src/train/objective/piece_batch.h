@@ -23,12 +23,14 @@ class PieceBatch {
   enum class Sum { kAll, kAllowed };
   struct Setup {
     const Parameters& parameters;
-    const LinearHeads& heads;  // of them; with `project` and `roles` those of the roles
+    const LinearHeads& heads;  // of them
     const ObjectiveOptions& options;
     Precision precision = Precision::kFloat;  // of scores
     bool project = false;                     // whether the engine projects
     bool with_gradient = false;
-    const EdgeRoles* roles = nullptr;  // of pieces that were cut, whose chain the engine has; else null
+    const EdgeRoles* roles = nullptr;  // of pieces that were cut; else null
+    bool has_role_chain = false;       // whether the engine has their chain; else it knows cut edges. Such an
+                                       // engine is not made to project
     Sum sum = Sum::kAll;
     double toll = 0;  // allowed_scores.h; of kAllowed
     std::vector<const TrainingPiece*> pieces;
@@ -56,15 +58,14 @@ class PieceBatch {
     std::vector<int> true_labels;  // (T)
     ScoreBuffers scores;           // of engines that do not project
     ScoreBuffers allowed;          // where not all segmentations count
-    ScoreBuffers with_roles;       // of pieces that were cut
+    ScoreBuffers with_roles;       // where the engine has the chain of roles
     std::vector<double> roles_baseline;
-    std::vector<double> first_starts;  // of engines that project
     ScoreWindow window;
     std::vector<double> cover, starts, ends;  // (T, C) posteriors, of engines that do not project
     std::size_t group = 0;                    // of engines that project
   };
   // Consecutive pieces of a shard with the same mean of the features: what centring takes from a feature is
-  // the same for all of them. One piece, where a segment may cover all of it beyond both of its edges.
+  // the same for all of them.
   struct Group {
     ExpectedFeatures sums;
     const TrainingPiece* first;
@@ -73,14 +74,13 @@ class PieceBatch {
   bool takes_truth(const TrainingPiece& piece) const { return setup_.sum == Sum::kAll && piece.is_settled(); }
   bool is_centred() const { return setup_.parameters.centering == Centering::kMean; }
   WantedHeads wanted_heads() const;
-  bool has_whole_pieces() const { return setup_.roles != nullptr && setup_.roles->has_whole_pieces(); }
   void make_groups();
   PosteriorArrays wanted(Work& work);
   void add_posteriors(const TrainingPiece& piece, Work& work, int threads, ParameterGradient& gradient) const;
   void take_true_counts(const TrainingPiece& piece, ParameterGradient& gradient) const;
-  void take_hidden_starts(const Group& group, ExpectedFeatures::Head& starts) const;
   void take_truth(const TrainingPiece& piece, Work& work, ParameterGradient& gradient) const;
   void add_edges(std::size_t shard, ParameterGradient& gradient);
+  static void hide_starts_and_ends(const TrainingPiece& piece, Work& work, std::size_t width);
   void add_sums(const Group& group, ParameterGradient& gradient) const;
 
   Setup setup_;

@@ -44,6 +44,7 @@ std::vector<double> log_shares(const std::vector<double>& counts, double pseudo)
   double total = 0;
   for (const double count : counts) total += count + pseudo;
   std::vector<double> scores;
+  scores.reserve(counts.size());
   for (const double count : counts) scores.push_back(std::log((count + pseudo) / total));
   return scores;
 }

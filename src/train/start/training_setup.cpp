@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
 #include "io/memory_size.h"
@@ -94,8 +94,9 @@ std::vector<std::pair<std::string, std::string>> stop_list(const TrainOptions& o
 
 std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& record) {
   std::string text = "coordinates 2\n";  // of parameter_space.cpp
-  for (const TrainingRecord::File& file : record.files) text += file.role + " " + file.sha256 + "\n";
-  for (const auto& [name, value] : record.options) text += name + " " + value + "\n";
+  for (const TrainingRecord::File& file : record.files)
+    text.append(file.role).append(" ").append(file.sha256).append("\n");
+  for (const auto& [name, value] : record.options) text.append(name).append(" ").append(value).append("\n");
   if (record.free_positions > 0) text += "free " + std::to_string(record.free_positions) + "\n";
   // The learning rate of AdamW falls over the iterations asked for.
   if (options.optimizer == Optimizer::kAdamW) text += std::to_string(options.max_iterations) + "\n";

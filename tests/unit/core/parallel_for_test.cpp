@@ -2,7 +2,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "support/catch.h"
 
 using namespace semicrf;

@@ -1,10 +1,10 @@
-#include "core/turns.h"
+#include "core/threads/turns.h"
 
 #include <stdexcept>
 #include <string>
 #include <vector>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "support/catch.h"
 
 using namespace semicrf;

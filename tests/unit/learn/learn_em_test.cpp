@@ -244,7 +244,7 @@ TEST_CASE("a fit that goes on from a checkpoint has the same bits as one without
     CHECK(test::holds(message("f", {sample.truth, sample.truth}), "number of fits"));
     Parameters longer = sample.truth;
     longer.chain.duration_bias.resize(30);
-    CHECK(test::holds(message("f", {longer}), "duration has another length"));
+    CHECK(test::holds(message("f", {longer}), "duration has the wrong length"));
     folder.add("point", end.substr(0, end.size() / 2));
     CHECK(test::holds(message("f", {sample.truth}), "damaged checkpoint"));
   }

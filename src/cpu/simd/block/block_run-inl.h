@@ -56,6 +56,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     clear();
     set_uniform_carry();
     first_of_sequence_ = true;
+    if (t_.cut_begin) open_cut();
   }
 
   // Every slot, alpha and tail 0 in the gauge of the boundary: its support contains every true support.
@@ -115,9 +116,9 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     ring_.advance();
   }
 
-  // The state at the boundary the run has reached. Without the ring at an edge of the sequence, where nobody
-  // needs it.
-  BoundaryState export_state(std::int64_t boundary, bool with_ring) {
+  // The state at the boundary the run has reached, `rest_of_block` positions before the end of its block.
+  // Without the ring at an edge of the sequence that is no cut: nobody needs it there.
+  BoundaryState export_state(std::int64_t boundary, bool with_ring, int rest_of_block = 0) {
     const auto labels = static_cast<std::size_t>(t_.labels);
     BoundaryState state;
     state.boundary = boundary;
@@ -128,7 +129,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     if (with_ring) {
       state.ring.resize(static_cast<std::size_t>(t_.duration) * labels);
       for (int d = 1; d <= t_.duration; ++d) {
-        ring_.load_logs(d, exact_.starts());
+        ring_.load_logs(d + rest_of_block, exact_.starts());
         std::copy_n(exact_.starts(), labels, state.ring.data() + static_cast<std::size_t>(d - 1) * labels);
       }
     }
@@ -205,6 +206,17 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     origin_whole_ = 0;
     first_of_sequence_ = false;
   }
+  // Segments may have begun anywhere before a cut, one place as good as another.
+  void open_cut() {
+    double* const rows = exact_.starts();
+    std::fill_n(rows, kBlock * width_, kNegativeInfinity);
+    for (std::size_t slot = 0; slot < kBlock; ++slot)
+      std::copy_n(t_.first_scores.data(), t_.labels, rows + slot * width_);
+    for (int distance = 1; distance <= t_.ring_blocks; ++distance) ring_.put_logs(distance, rows);
+    for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c)
+      if (t_.log_tail[c] != kNegativeInfinity)
+        tail_log_[c] = t_.first_scores[c] + t_.last_bias[c] - std::log(std::expm1(-t_.log_tail[c]));
+  }
   void set_uniform_carry() { std::fill_n(carry_scale_.get(), t_.labels, 0.0); }
 
   // Carries alpha given as logarithms; the scales of all labels differ by whole units.
@@ -268,7 +280,8 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
 
   void exact_block(int first_slot, int last_slot, bool free_start, Messages& out) {
     load_carry_logs(exact_.alpha());
-    exact_.run({ring_, scores_, far_, bound_.get(), ring_bound_.get(), first_slot, last_slot, free_start},
+    exact_.run({ring_, scores_, far_, bound_.get(), ring_bound_.get(), first_slot, last_slot, free_start,
+                first_of_sequence_ && t_.cut_begin},
                tail_log_.get(), started_log_.get(), out);
     out.exact = true;
     std::copy_n(exact_.content(), width_, content_.get());

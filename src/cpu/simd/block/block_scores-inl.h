@@ -63,11 +63,14 @@ class BlockScores {
     if (!has_edges_) return;
     load_edge(view, block, first_slot, last_slot, view.first_array(), first_.get());
     load_edge(view, block, first_slot, last_slot, view.last_array(), last_.get());
-    for (int c = 0; c < t_.labels; ++c) {
-      const auto i = static_cast<std::size_t>(c);
-      if (first_here) first_[static_cast<std::size_t>(first_slot) * width_ + i] += t_.first_scores[i];
-      if (last_here) last_[static_cast<std::size_t>(last_slot - 1) * width_ + i] += t_.last_scores[i];
-    }
+    // A cut hides the window's own.
+    const auto add = [&](double* row, const std::vector<double>& scores, bool hidden) {
+      for (std::size_t c = 0; c < scores.size(); ++c) row[c] = (hidden ? 0.0 : row[c]) + scores[c];
+    };
+    if (first_here)
+      add(first_.get() + static_cast<std::size_t>(first_slot) * width_, t_.first_scores, t_.cut_begin);
+    if (last_here)
+      add(last_.get() + static_cast<std::size_t>(last_slot - 1) * width_, t_.last_scores, t_.cut_end);
   }
 
  private:

@@ -39,6 +39,7 @@ class ExactBlock : public RealVectors<Real, D, Semiring> {
     const double* ring_bound;   // (padded) -inf where it is empty
     int first_slot, last_slot;  // that belong to the sequence
     bool free_start;            // segments of the first slot start without a transition
+    bool cut_start;             // segments began in the slots before it, too, which lie beyond a cut
   };
 
   explicit ExactBlock(const Tables& tables)
@@ -65,6 +66,8 @@ class ExactBlock : public RealVectors<Real, D, Semiring> {
     std::fill_n(starts_.get(), starts_.size(), kNegativeInfinity);
     std::fill_n(started_log, kBlock * width_, kNegativeInfinity);
     std::fill_n(content_.get(), width_, 0.0);
+    for (int slot = first_start(); slot < in.first_slot; ++slot)
+      std::copy_n(t_.first_scores.data(), t_.labels, starts_.get() + static_cast<std::size_t>(slot) * width_);
     const BlockScores<Real, D, Semiring>& scores = in.scores;
     for (int slot = in.first_slot; slot < in.last_slot; ++slot) {
       const auto row = static_cast<std::size_t>(slot) * width_;
@@ -93,11 +96,12 @@ class ExactBlock : public RealVectors<Real, D, Semiring> {
   void start_messages(const double* alpha, double* out);
 
  private:
+  int first_start() const { return in_->cut_start ? 0 : in_->first_slot; }
   VD advance(int slot, std::size_t c, double* tail_log) {
     const DD dd;
     const VD content = hn::Load(dd, in_->scores.content() + static_cast<std::size_t>(slot) * width_ + c);
     const auto add_content = [&](double* to) { hn::Store(hn::Add(hn::Load(dd, to), content), dd, to); };
-    for (int s = in_->first_slot; s <= slot; ++s)
+    for (int s = first_start(); s <= slot; ++s)
       add_content(starts_.get() + static_cast<std::size_t>(s) * width_ + c);
     add_content(content_.get() + c);
     if (t_.tail) add_content(tail_log + c);
@@ -198,7 +202,7 @@ inline auto ExactBlock<Real, D, Semiring>::exact_far(std::size_t c, int slot) co
 template <class Real, class D, class Semiring>
 inline auto ExactBlock<Real, D, Semiring>::exact_sum(std::size_t c, int slot, VD tail, VD far) const -> VD {
   const DD dd;
-  const int first = std::max(in_->first_slot, slot + 1 - t_.duration);
+  const int first = std::max(first_start(), slot + 1 - t_.duration);
   const auto term = [&](int s) {
     return hn::Add(hn::Load(dd, starts_.get() + static_cast<std::size_t>(s) * width_ + c),
                    hn::Load(dd, t_.bias.get() + static_cast<std::size_t>(slot - s) * width_ + c));

@@ -48,9 +48,9 @@ class TailRun : public RealVectors<Real, D, Semiring> {
       const double relative = log[c] == kNegativeInfinity ? log[c] : log[c] - scale;
       if (!Vectors::split_value(relative, &number_[c], &whole_[c])) return false;
     }
-    // Only the two oldest blocks of the ring hold starts that are K + 1 positions back.
+    // Only two blocks of the ring hold starts that are K + 1 positions back.
     for (int i = 0; i < 2; ++i) {
-      const int distance = t_.ring_blocks - i;
+      const int distance = t_.tail_reach - i;
       if (distance < 1) continue;
       if (ring.has_logs(distance) && !reaches(ring, distance)) return false;
       for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
@@ -80,7 +80,7 @@ class TailRun : public RealVectors<Real, D, Semiring> {
       const int distance = (t_.duration - slot + kBlock - 1) / kBlock;
       const int from = kBlock * distance - (t_.duration - slot);
       const std::size_t at = t_.panel_index(panel, from, kBlock);
-      const std::size_t entry = static_cast<std::size_t>(t_.ring_blocks - distance) * width_ + c0;
+      const std::size_t entry = static_cast<std::size_t>(t_.tail_reach - distance) * width_ + c0;
       source = hn::Load(d, ring_->starts(distance) + at);
       by = hn::Load(d, entering_.get() + entry);
       source_whole =

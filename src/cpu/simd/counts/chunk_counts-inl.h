@@ -35,7 +35,7 @@ class ChunkCounts {
   // The backward run stands at its right edge; `ring`: the sequence goes on there.
   void start_right(Run& backward, bool ring) {
     durations_.start(backward, ring);
-    if (t_.tail) tails_.start(backward, ring);
+    if (t_.tail) tails_.start(backward, ring || t_.cut_end);
   }
 
   // Blocks from right to left. `first`: the block begins with position 0 of the sequence.

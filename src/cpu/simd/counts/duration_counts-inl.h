@@ -215,9 +215,11 @@ class DurationCounts : public CountVectors<Real, D> {
   // --- ends: what the backward run has behind it ---
 
   // The block at distance `distance` of the run's ring, from its logarithms.
-  void take_logs(Run& run, int distance, std::size_t at) {
+  // Slots before `first` lie beyond the sequence.
+  void take_logs(Run& run, int distance, std::size_t at, int first = 0) {
     double* logs = end_logs_.get() + at * rows_;
-    for (int q = 0; q < kBlock; ++q) {
+    std::fill_n(logs, static_cast<std::size_t>(first) * width_, kNegativeInfinity);
+    for (int q = first; q < kBlock; ++q) {
       run.load_ring_logs(kBlock * distance - q, ring_row_.get());
       std::copy_n(ring_row_.get(), width_, logs + static_cast<std::size_t>(q) * width_);
     }
@@ -248,7 +250,7 @@ class DurationCounts : public CountVectors<Real, D> {
     has_logs_[newest_] = 0;
     for (std::size_t c = 0; c < width_; ++c) set_factor(0, c, kNegativeInfinity);
     if (back.exact) {
-      take_logs(meeting.run, 1, newest_);
+      take_logs(meeting.run, 1, newest_, static_cast<int>(meeting.first_slot()));
       count_within_exact(meeting);
       return;
     }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "pipeline/analyses/claims/local_chain.h"
 #include "pipeline/analyses/claims/message_rows.h"
 #include "pipeline/analyses/claims/message_sweep.h"
@@ -24,6 +24,7 @@ PositionRange near(const Claim& claim, const ChainModel& model, std::int64_t len
 std::vector<PositionRange> positions_near(std::span<const Claim> claims, const ChainModel& model,
                                           std::int64_t length) {
   std::vector<PositionRange> all;
+  all.reserve(claims.size());
   for (const Claim& claim : claims) all.push_back(near(claim, model, length));
   return merged(std::move(all));
 }

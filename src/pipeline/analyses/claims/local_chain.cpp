@@ -62,6 +62,7 @@ class LocalSums {
       extend(restriction, nullptr, extended);
     }
     std::vector<const ScaledNumbers*> starts;
+    starts.reserve(static_cast<std::size_t>(model_.num_labels));
     for (int c = 0; c < model_.num_labels; ++c)
       starts.push_back(!restriction.meets(stretch_.tables(), c) ? nullptr
                        : extends                                ? &extended[static_cast<std::size_t>(c)]
@@ -116,6 +117,7 @@ class LocalSums {
 
   static std::vector<const ScaledNumbers*> pointers(const std::vector<ScaledNumbers>& starts) {
     std::vector<const ScaledNumbers*> all;
+    all.reserve(starts.size());
     for (const ScaledNumbers& one : starts) all.push_back(&one);
     return all;
   }
@@ -151,6 +153,7 @@ class LocalSums {
   }
   std::vector<ScaledNumbers> starts_before(const Restriction& restriction) {
     std::vector<ScaledNumbers> starts;
+    starts.reserve(static_cast<std::size_t>(model_.num_labels));
     for (int c = 0; c < model_.num_labels; ++c)
       starts.push_back(restriction.meets(stretch_.tables(), c) ? starts_before(c)
                                                                : ScaledNumbers(std::vector<double>()));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "model/scores/centred_scores.h"
 
 namespace semicrf {

@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "core/parallel.h"
 #include "core/shortest_duration.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf {
 namespace {
@@ -77,6 +77,7 @@ void IntervalFinder::close_segment() {
 // Sorted; those that touch are one.
 std::vector<PositionRange> IntervalFinder::places() const {
   std::vector<PositionRange> all;
+  all.reserve(open_.size());
   for (const Open& one : open_) all.push_back(one.place);
   return merged(std::move(all));
 }

@@ -35,6 +35,7 @@ double ended(const DurationWeights& weights, std::int64_t t, Open& open) {
 RepeatTables::RepeatTables(const ChainModel& chain, int count) : claims(chain, count) {
   for (int to = 0; to < chain.num_labels; ++to) {
     std::vector<double> scores;
+    scores.reserve(static_cast<std::size_t>(chain.num_labels));
     for (int from = 0; from < chain.num_labels; ++from) scores.push_back(chain.transition_at(from, to));
     into.emplace_back(std::move(scores)).linear();  // here, as several threads use them
   }

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "core/initial_term.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "model/scores/centred_scores.h"
 
 namespace semicrf {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 
 namespace semicrf {
 namespace {

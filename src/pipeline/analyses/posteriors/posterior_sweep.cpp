@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "io/files/temp_spool.h"

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "pipeline/inputs/arguments/sample_arguments.h"
 #include "pipeline/inputs/arguments/track_pattern.h"
 
@@ -16,7 +16,7 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
     throw UsageError("tracks are given on the command line and by --samples or --sample NAME=FILES",
                      "give them in one way");
   if (!options.track_pattern.empty() && !options.samples_file.empty())
-    throw UsageError("--track-pattern does not go with --samples, which names the tracks",
+    throw UsageError("--track-pattern cannot be given with --samples, which names the tracks",
                      "leave one of them out");
   const std::vector<std::string> chosen = chosen_samples(options);
   if (chosen.size() > 1)
@@ -73,6 +73,8 @@ void apply_pattern(const TrackPattern& pattern, std::vector<InputArgument>& argu
 bool has_samples(const InputOptions& options) {
   return !options.samples_file.empty() || has_sample_files(options.samples);
 }
+
+bool has_inputs(const InputOptions& options) { return !options.inputs.empty() || has_samples(options); }
 
 std::vector<SampleRow> sample_rows(const InputOptions& options) {
   if (!has_sample_files(options.samples)) return read_sample_sheet(options.samples_file);
@@ -131,8 +133,7 @@ void check_track_names(const InputOptions& options, const std::vector<Track>& tr
   if (bigwig)
     throw UsageError("--track-names names the columns of arrays, but the inputs are bigWig files",
                      "name each file: NAME=PATH, or use --track-pattern");
-  std::vector<std::string> own;
-  for (const Track& track : tracks) own.push_back(track.name);
+  const std::vector<std::string> own = names_of(tracks);
   if (names != own)
     throw UsageError(
         "--track-names is " + joined(names, ",") + ", but the parameters' tracks are " + joined(own, ","),

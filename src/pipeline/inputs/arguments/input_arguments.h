@@ -19,6 +19,9 @@ std::vector<InputArgument> input_arguments(const InputOptions& options);
 // Whether samples are given: a sheet, or `--sample NAME=FILES`, which `options.samples` has as it was typed.
 bool has_samples(const InputOptions& options);
 
+// Whether there are inputs at all.
+bool has_inputs(const InputOptions& options);
+
 // The rows of the sheet, or of `--sample NAME=FILES`; has_samples(options). UsageError where both are given.
 std::vector<SampleRow> sample_rows(const InputOptions& options);
 

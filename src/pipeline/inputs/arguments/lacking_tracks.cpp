@@ -29,6 +29,7 @@ std::string describe(const LackingTrack& track) {
 
 std::vector<MissingTrackStats> lacking_stats(const std::vector<LackingTrack>& tracks) {
   std::vector<MissingTrackStats> stats;
+  stats.reserve(tracks.size());
   for (const LackingTrack& track : tracks)
     stats.push_back({track.track, std::string(missing_policy_name(track.is_exact ? MissingPolicy::kMarginal
                                                                                  : MissingPolicy::kMean))});

@@ -1,7 +1,7 @@
 // Features of input tracks with squares and absences behind.
 #include <algorithm>
 
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "pipeline/inputs/rows/row_reader.h"
 
 namespace semicrf {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "core/error.h"
-#include "core/text.h"
+#include "core/text/text.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/rows/row_reader.h"
 #include "pipeline/run/log.h"

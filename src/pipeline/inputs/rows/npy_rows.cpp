@@ -7,7 +7,7 @@
 #include <span>
 
 #include "core/error.h"
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/rows/row_reader.h"
 

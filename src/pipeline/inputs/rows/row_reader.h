@@ -39,6 +39,7 @@ class RowReader {
   // Whether some bins may be missing.
   virtual bool can_miss() const = 0;
   // From now on counts the values that tracks lack. Label scores of arrays lack none.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): readers that count keep it
   virtual void count_into(std::shared_ptr<MissingCounter> /*counter*/) {}
   // Rows [begin, end), (end-begin, columns) row-major, checked; valid until the buffer is used again.
   virtual ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) = 0;

@@ -6,8 +6,8 @@
 #include <numeric>
 #include <utility>
 
-#include "core/text.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/json/json_document.h"
 
 namespace semicrf {
@@ -142,6 +142,7 @@ void ConstraintFile::refuse_contradiction(const std::vector<Constraint>& active,
     return;
   }
   std::vector<std::int64_t> numbers;
+  numbers.reserve(guilty.size());
   for (const Constraint* one : guilty) numbers.push_back(lines_[one->number].line);
   std::ranges::sort(numbers);
   std::vector<std::string> texts;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "core/text.h"
-#include "core/units.h"
+#include "core/text/text.h"
+#include "core/text/units.h"
 #include "io/json/json_document.h"
 #include "io/segments/bed_reader.h"
 
@@ -55,11 +55,9 @@ Statement IntervalFile::take_apart(const IntervalLine& line, std::span<const Sta
 int IntervalFile::find_label(const IntervalLine& line, const std::string& name,
                              const std::vector<Label>& labels) const {
   const auto found = std::ranges::find(labels, name, &Label::name);
-  if (found == labels.end()) {
-    std::vector<std::string> names;
-    for (const Label& one : labels) names.push_back(one.name);
-    throw refusal(line, "the model has no label " + in_quotes(name), "its labels are " + joined(names, ", "));
-  }
+  if (found == labels.end())
+    throw refusal(line, "the model has no label " + in_quotes(name),
+                  "its labels are " + joined(names_of(labels), ", "));
   return static_cast<int>(found - labels.begin());
 }
 

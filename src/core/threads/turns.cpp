@@ -1,4 +1,4 @@
-#include "core/turns.h"
+#include "core/threads/turns.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "core/parallel.h"
+#include "core/threads/parallel.h"
 
 #include <algorithm>
 #include <atomic>

@@ -1,4 +1,4 @@
-#include "core/markup.h"
+#include "core/text/markup.h"
 
 #include <cstdint>
 

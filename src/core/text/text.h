@@ -4,6 +4,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace semicrf {
 
@@ -18,6 +19,15 @@ inline std::string joined(std::span<const std::string> texts, std::string_view s
     all += text;
   }
   return all;
+}
+
+// The names of labels, tracks or the like, in their order.
+template <class Named>
+std::vector<std::string> names_of(const std::vector<Named>& items) {
+  std::vector<std::string> names;
+  names.reserve(items.size());
+  for (const Named& item : items) names.push_back(item.name);
+  return names;
 }
 
 }  // namespace semicrf

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <utility>
 
-#include "core/parallel.h"
-#include "core/turns.h"
+#include "core/threads/parallel.h"
+#include "core/threads/turns.h"
 
 namespace semicrf {
 

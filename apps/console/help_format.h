@@ -1,0 +1,16 @@
+// How --help lays out an option: name and value, then its description in lines of one width, at their end
+// what numbers are allowed and what holds where the option is not given.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+namespace semicrf {
+
+class HelpFormat : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool is_positional) const override;
+  std::string make_option_usage(const CLI::Option* option) const override;
+};
+
+}  // namespace semicrf

@@ -1,0 +1,191 @@
+#include "engine/cut_edges.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/log_add.h"
+#include "core/sizes.h"
+
+namespace semicrf {
+namespace {
+
+constexpr double kSafeSum = 1e-250;   // what numbers below 1 lose of a larger sum is nothing
+constexpr double kSafeScale = 300.0;  // and of a sum that is multiplied with e to this
+
+// The sum over k > 0 of q^k, and of k q^k.
+double tail_odds(double log_q) { return 1 / std::expm1(-log_q); }
+double mean_tail(double log_q) { return tail_odds(log_q) * (1 + tail_odds(log_q)); }
+
+double edge_score(const std::vector<double>& scores, int label) {
+  return scores.empty() ? 0.0 : scores[wide(label)];
+}
+
+}  // namespace
+
+double log_partition(const ChainModel& model, const BoundaryState& at_end) {
+  return model.cut.right ? CutEdgeSums(model).log_partition(at_end) : log_sum(at_end);
+}
+
+BoundaryState state_at_cut(const ChainModel& model, Direction direction) {
+  const std::vector<double>& scores =
+      direction == Direction::kForward ? model.start_scores : model.end_scores;
+  const auto labels = wide(model.num_labels);
+  BoundaryState state;
+  for (int c = 0; c < model.num_labels; ++c) state.message.push_back(edge_score(scores, c));
+  for (int d = 1; d <= model.max_duration; ++d)
+    state.ring.insert(state.ring.end(), state.message.begin(), state.message.end());
+  if (!model.has_tail()) return state;
+  state.tail.assign(labels, kNegativeInfinity);
+  for (std::size_t c = 0; c < labels; ++c) {
+    if (model.log_tail[c] == kNegativeInfinity) continue;
+    state.tail[c] = state.message[c] + model.duration_score(model.max_duration, static_cast<int>(c)) +
+                    std::log(tail_odds(model.log_tail[c]));
+  }
+  return state;
+}
+
+CutEdgeSums::CutEdgeSums(const ChainModel& model)
+    : model_(model),
+      largest_(wide(model.num_labels), kNegativeInfinity),
+      weights_(model.duration_bias.size()),
+      remaining_(model.duration_bias.size()) {
+  const auto labels = wide(model.num_labels);
+  for (std::size_t i = 0; i < weights_.size(); ++i)
+    largest_[i % labels] = std::max(largest_[i % labels], model.duration_bias[i]);
+  for (std::size_t i = 0; i < weights_.size(); ++i) {
+    const double most = largest_[i % labels];
+    weights_[i] = most == kNegativeInfinity ? 0.0 : std::exp(model.duration_bias[i] - most);
+  }
+  for (int c = 0; c < model.num_labels; ++c) {
+    std::size_t i = weights_.size() - labels + wide(c);
+    double sum = has_tail(c) ? weights_[i] * tail_odds(model.log_tail[wide(c)]) : 0.0;
+    for (;; i -= labels) {
+      remaining_[i] = sum;
+      sum += weights_[i];
+      if (i < labels) break;
+    }
+  }
+}
+
+bool CutEdgeSums::has_tail(int label) const {
+  return model_.has_tail() && model_.log_tail[wide(label)] > kNegativeInfinity &&
+         largest_[wide(label)] > kNegativeInfinity;
+}
+
+// Log of the sum over segments that began in the state and end beyond T, without the state's scale.
+double CutEdgeSums::crossing(const BoundaryState& at_end, int label) const {
+  const auto labels = wide(model_.num_labels), c = wide(label);
+  const double score = edge_score(model_.end_scores, label);
+  if (largest_[c] == kNegativeInfinity || score == kNegativeInfinity) return kNegativeInfinity;
+  double result = kNegativeInfinity;
+  double sum = 0;
+  bool possible = false;
+  for (std::size_t i = c; i < at_end.ring.size(); i += labels) {
+    possible = possible || at_end.ring[i] > kNegativeInfinity;
+    sum += remaining_[i] > 0 ? std::exp(at_end.ring[i]) * remaining_[i] : 0.0;
+  }
+  if (sum > kSafeSum) {
+    result = std::log(sum) + largest_[c];
+  } else if (possible) {
+    double beyond = kNegativeInfinity;
+    if (has_tail(label))
+      beyond = model_.duration_score(model_.max_duration, label) + std::log(tail_odds(model_.log_tail[c]));
+    for (int d = model_.max_duration; d >= 1; --d) {
+      result = log_add(result, at_end.ring[wide(d - 1) * labels + c] + beyond);
+      beyond = log_add(beyond, model_.duration_score(d, label));
+    }
+  }
+  if (has_tail(label)) result = log_add(result, at_end.tail[c] + std::log(tail_odds(model_.log_tail[c])));
+  return result + score;
+}
+
+double CutEdgeSums::log_partition(const BoundaryState& at_end) const {
+  if (!model_.cut.right) return log_sum(at_end);
+  double sum = kNegativeInfinity;
+  for (int c = 0; c < model_.num_labels; ++c)
+    sum = log_add(sum, log_add(at_end.message[wide(c)], crossing(at_end, c)));
+  return sum == kNegativeInfinity ? sum : at_end.whole + (at_end.offset + sum);
+}
+
+// Of every duration j the sum over the first j - 1 rows, at most `reach`: the rest of j lies beyond the cut.
+void CutEdgeSums::add_durations(const BoundaryState& state, std::int64_t reach, double scale, int label,
+                                ExpectedCounts& counts) const {
+  const auto labels = wide(model_.num_labels), c = wide(label);
+  const bool as_numbers = scale + largest_[c] < kSafeScale;
+  const double factor = as_numbers ? std::exp(scale + largest_[c]) : 0.0;
+  double sum = 0, log = kNegativeInfinity;
+  for (int j = 2; j <= model_.max_duration; ++j) {
+    const std::size_t row = wide(j - 1) * labels + c;
+    if (j - 1 <= reach) {
+      const double one = state.ring[row - labels];
+      if (as_numbers) {
+        sum += std::exp(one);
+      } else {
+        log = log_add(log, one);
+      }
+    }
+    counts.duration[row] +=
+        as_numbers ? sum * weights_[row] * factor : std::exp(log + model_.duration_score(j, label) + scale);
+  }
+}
+
+void CutEdgeSums::add_left(const Sequence& sequence, ExpectedCounts& counts) const {
+  const BoundaryState& at_begin = sequence.at_begin;
+  const auto labels = wide(model_.num_labels);
+  const std::size_t last_row = wide(model_.max_duration - 1) * labels;
+  const double state_scale = (at_begin.whole - sequence.log_partition) + at_begin.offset;
+  for (int c = 0; c < model_.num_labels; ++c) {
+    const double score = edge_score(model_.start_scores, c);
+    if (score == kNegativeInfinity || largest_[wide(c)] == kNegativeInfinity) continue;
+    const double scale = state_scale + score;
+    add_durations(at_begin, sequence.length, scale, c, counts);
+    if (!has_tail(c)) continue;
+    // Positions beyond K before the sequence, whatever follows: it ends at d = 1, 2, ... or goes on.
+    const double log_q = model_.log_tail[wide(c)];
+    const double last = model_.duration_score(model_.max_duration, c);
+    double sum = std::exp(at_begin.tail[wide(c)] + model_.max_duration * log_q + scale);
+    for (int d = 1; d <= model_.max_duration; ++d)
+      sum += std::exp(at_begin.ring[wide(d - 1) * labels + wide(c)] + d * log_q + last + scale);
+    counts.tail[wide(c)] += mean_tail(log_q) * sum;
+    if (sequence.long_by_start)
+      counts.duration[last_row + wide(c)] += tail_odds(log_q) * longer(at_begin, c, scale);
+  }
+}
+
+// Of segments longer than K that cross a cut, but for the factor of what lies beyond it: those that are
+// longer at the edge already, or only beyond it.
+double CutEdgeSums::longer(const BoundaryState& state, int label, double scale) const {
+  const double last = model_.duration_score(model_.max_duration, label);
+  double sum = std::exp(state.tail[wide(label)] + scale);
+  for (std::size_t i = wide(label); i < state.ring.size(); i += wide(model_.num_labels))
+    sum += std::exp(state.ring[i] + last + scale);
+  return sum;
+}
+
+void CutEdgeSums::add_right(const Sequence& sequence, ExpectedCounts& counts) const {
+  const BoundaryState& at_end = sequence.at_end;
+  const auto labels = wide(model_.num_labels);
+  const std::size_t last_row = wide(model_.max_duration - 1) * labels;
+  const double state_scale = (at_end.whole - sequence.log_partition) + at_end.offset;
+  const std::int64_t reach =
+      sequence.counted_before > 0 ? sequence.length - sequence.counted_before : model_.max_duration;
+  for (int c = 0; c < model_.num_labels; ++c) {
+    const double score = edge_score(model_.end_scores, c);
+    if (score == kNegativeInfinity || largest_[wide(c)] == kNegativeInfinity) continue;
+    const double scale = state_scale + score;
+    add_durations(at_end, reach, scale, c, counts);
+    if (!has_tail(c)) continue;
+    const double log_q = model_.log_tail[wide(c)];
+    const double sum = longer(at_end, c, scale);
+    if (!sequence.long_by_start) counts.duration[last_row + wide(c)] += tail_odds(log_q) * sum;
+    counts.tail[wide(c)] += mean_tail(log_q) * sum;
+  }
+}
+
+void CutEdgeSums::add_counts(const Sequence& sequence, ExpectedCounts& counts) const {
+  if (!std::isfinite(sequence.log_partition)) return;
+  if (model_.cut.left) add_left(sequence, counts);
+  if (model_.cut.right) add_right(sequence, counts);
+}
+
+}  // namespace semicrf
