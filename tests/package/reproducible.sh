@@ -18,10 +18,11 @@ fi
 export CCACHE_DISABLE=1
 SOURCE_DATE_EPOCH=$(git -C "$source_root" log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
+commit=$(git -C "$source_root" rev-parse HEAD)
 jobs=${JOBS:-$(nproc)}
 for copy in first/semicrf second/another/folder; do
   mkdir -p "$work/$copy"
-  git -C "$source_root" archive HEAD | tar -C "$work/$copy" -xf -
+  git -C "$source_root" archive "$commit" | tar -C "$work/$copy" -xf -
   cd "$work/$copy"
   for preset in release portable; do
     # shellcheck disable=SC2086
