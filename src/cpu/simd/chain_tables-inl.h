@@ -168,13 +168,26 @@ struct ChainTables {
     }
   }
 
+  // The score whose number a Real holds exactly. Numbers that are rounded in a table and logarithms that are
+  // not would differ by the same part wherever a duration or a transition occurs: the exact blocks of one
+  // direction then drift away from the fast ones of the other. Scores beyond whole units are for exact
+  // blocks alone, and stay.
+  static double rounded(double score) {
+    if constexpr (Semiring::kIsLog && sizeof(Real) < sizeof(double)) {
+      if (!(std::fabs(score) <= kMostUnits * Semiring::kUnit)) return score;
+      const double power = Semiring::Quantized(score);
+      return power + std::log(static_cast<double>(Vectors::number_of(score - power)));
+    }
+    return score;
+  }
+
   void build_durations(const DirectedModel& model, std::size_t width) {
     bias = AlignedArray<double>(static_cast<std::size_t>(duration) * width, kNegativeInfinity);
     for (int k = 0; k < duration; ++k) {
       for (int c = 0; c < labels; ++c) {
         bias[static_cast<std::size_t>(k) * width + static_cast<std::size_t>(c)] =
-            model.duration_bias[static_cast<std::size_t>(k) * static_cast<std::size_t>(labels) +
-                                static_cast<std::size_t>(c)];
+            rounded(model.duration_bias[static_cast<std::size_t>(k) * static_cast<std::size_t>(labels) +
+                                        static_cast<std::size_t>(c)]);
       }
     }
     offset_bound = AlignedArray<double>((static_cast<std::size_t>(offsets) + 1) * width, kNegativeInfinity);
@@ -219,7 +232,7 @@ struct ChainTables {
     }
     for (std::size_t to = 0; to < rows; ++to) {
       for (std::size_t from = 0; from < rows; ++from) {
-        const double score = model.transition[from * rows + to];
+        const double score = rounded(model.transition[from * rows + to]);
         if (score == kNegativeInfinity) continue;
         // Rounded to Real from the same double in both directions.
         const double forward = model.direction == Direction::kForward
