@@ -57,6 +57,7 @@ struct WarpLanes {
   static constexpr bool kTeam = false;
   static constexpr MemoryPlace kPlace = MemoryPlace::kAllShared;
   static constexpr int kGroups = 32 / kGroup;
+  static constexpr bool kAlone = kGroups == 1;  // no other team's lanes are in the warp
   // NOLINTBEGIN(bugprone-branch-clone): the two are the same for one of the shapes
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
   static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
@@ -104,7 +105,7 @@ struct WarpLanes {
   }
   // Of the team's lanes that are in this warp: all of them.
   __device__ __forceinline__ int most_here(int value) const { return most(value); }
-  __device__ __forceinline__ bool any_here(bool p) const { return any(p); }
+  __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
 };
 
 // One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
@@ -113,6 +114,7 @@ struct WarpLanes {
 template <int kRows>
 struct BlockLanes {
   static constexpr bool kTeam = true;
+  static constexpr bool kAlone = true;
   static constexpr MemoryPlace kPlace = kRows > 0 ? MemoryPlace::kRingShared : MemoryPlace::kAnywhere;
   static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
   static constexpr int kGroup = kRows > 0 && kRows <= 8 ? 8 : (kRows > 0 && kRows <= 16 ? 16 : 32);

@@ -153,9 +153,10 @@ class FastBlock {
         most_start = larger(most_start, own);
         if (Semiring::kIsLog) least_start = smaller(least_start, something ? own : -kEmpty);
         const int top = own + label_.near_bound;
-        // Where one label must rise all do, so that they do so together the next time.
+        // Where one label must rise all do, so that they do so together the next time; but what one team
+        // needs must not change a digit of another's.
         if (lanes_.any_here(top > reference + rise)) {
-          const bool rises = something && top > reference;
+          const bool rises = something && top > reference + (Lanes::kAlone ? 0 : rise);
           const Real down = rises ? O::of_units_in_range(reference - top) : O::one();
 #pragma unroll
           for (int i = k; i < kBlock; ++i) sums[i] = O::times(sums[i], down);
