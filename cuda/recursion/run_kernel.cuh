@@ -50,7 +50,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   const int warps = static_cast<int>(blockDim.x / 32);
   at += static_cast<unsigned>(warp) *
         static_cast<unsigned>(ring_bytes(t.ring_blocks, Lanes::kRingWidth, sizeof(Real)) +
-                              starts_bytes(Lanes::kRingWidth) + alpha_bytes(32, sizeof(Real)));
+                              (Lanes::kAlone ? starts_bytes(Lanes::kRingWidth) : 0) +
+                              alpha_bytes(32, sizeof(Real)));
   const auto blocks = static_cast<std::size_t>(t.ring_blocks);
   const int lane = lanes.group * kGroup + column;
   m.table_turn = 0;
@@ -58,8 +59,10 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   m.ring.turn = in_register(turn_of(lane));
   m.ring.scales = slice<int>(at, blocks * Lanes::kRingWidth).from(lane).kept();
   m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock).kept();
-  m.start_numbers = slice<Real>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
-  m.start_units = slice<int>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
+  if constexpr (Lanes::kAlone) {
+    m.start_numbers = slice<Real>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
+    m.start_units = slice<int>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
+  }
   m.alpha_width = 32;  // every lane has a place in it
   m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width)).from(lanes.group * kRows);
   m.transitions = t.transition;

@@ -70,13 +70,6 @@ struct BlockResult {
   bool good;                    // the label's numbers are certified
 };
 
-// Entries `kBy` places nearer to the beginning; the last ones are whatever they are.
-template <int kBy, class Value>
-__device__ __forceinline__ void shift_down(Value (&values)[kBlock]) {
-#pragma unroll
-  for (int i = 0; i + kBy < kBlock; ++i) values[i] = values[i + kBy];
-}
-
 template <class Config>
 class FastBlock {
  public:
