@@ -105,7 +105,9 @@ class FastBlock {
     int most_start = kEmpty, least_start = -kEmpty;
     Real coming[kAtOnce<kCut>];
     content.load(0, coming);
-    Scaled<Real> start = content.first_start();
+    // Factors that were made are in memory, far away: asked for before they are wanted.
+    const bool made = kFactors && content.factors != nullptr;
+    Scaled<Real> start = made ? content.factors->start[0] : content.first_start();
     Scaled<Real> row = share(alpha, 0);
     // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache. What
     // the next ones want of an array of registers moves to its beginning.
@@ -117,24 +119,16 @@ class FastBlock {
 #pragma unroll
       for (int k = 0; k < kAtOnce<kCut>; ++k) x[k] = coming[k];
       if (from + kAtOnce<kCut> < kBlock) content.load(from + kAtOnce<kCut>, coming);
-      // All that are wanted at once, so that the first one waits for all.
-      Scaled<Real> made_starts[kAtOnce<kCut>], made_alphas[kAtOnce<kCut>];
-      const bool made = kFactors && content.factors != nullptr;
-#pragma unroll
-      for (int k = 0; k < kAtOnce<kCut>; ++k) {
-        made_starts[k] = made ? content.factors->start[from + k] : Scaled<Real>{};
-        made_alphas[k] = made ? content.factors->alpha[from + k] : Scaled<Real>{};
-      }
 #pragma unroll
       for (int k = 0; k < kAtOnce<kCut>; ++k) {
         const int slot = from + k;
         const int parity = kCut ? slot % 2 : k % 2;
         const bool inside = !kCut || (slot >= cut.first && slot < cut.last);
         const int level = kCut && is_empty(row.units) ? 0 : row.units;
+        const Scaled<Real> made_here = made ? content.factors->alpha[slot] : Scaled<Real>{};
         Real sum = sum_over_sources(parity, level);
         if (kCut && cut.bare && slot == cut.first) sum = O::of_units(-(level + label_.into));
         if (kCut && !inside) sum = O::zero();
-        if (made) start = made_starts[k];
         const Real gamma = O::times(sum, start.number);
         const bool something = gamma > O::zero();
         const int units = something ? level + label_.into + start.units : kEmpty;
@@ -161,8 +155,8 @@ class FastBlock {
         for (int i = k; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - k], sums[i]);
         if constexpr (kShortTail)
           sums[k] = O::plus(sums[k], next_tail(logs, slot, {gamma, units}, reference, inside));
-        const Scaled<Real> factor = made ? made_alphas[k] : content.alpha_factor(x[k]);
-        start = O::inverse(factor);
+        const Scaled<Real> factor = made ? made_here : content.alpha_factor(x[k]);
+        start = made ? content.factors->start[slot + 1 < kBlock ? slot + 1 : slot] : O::inverse(factor);
         if (!kCut || inside) {
           alpha = {O::times(sums[k], factor.number), factor.units + reference};
           good = good && sums[k] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
