@@ -67,14 +67,15 @@ struct WarpLanes {
   bool valid;  // the label exists
 
   __device__ __forceinline__ explicit WarpLanes(int labels) {
-    const int lane = static_cast<int>(threadIdx.x % 32);
+    // Else asked for anew wherever it is needed, which takes longer than a use of it.
+    const int lane = in_register(static_cast<int>(threadIdx.x % 32));
     c = lane % kGroup;
     group = lane / kGroup;
     valid = c < labels;
   }
   // Whether the lane has memory of its own: lanes without a label may share the last one's.
   __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
-  __device__ __forceinline__ bool has_alpha() const { return has_memory(); }
+  __device__ __forceinline__ bool has_alpha() const { return true; }
   __device__ __forceinline__ void sync() const { __syncwarp(); }
   // Of the lanes of a team.
   __device__ __forceinline__ bool any(bool p) const {
@@ -103,7 +104,7 @@ struct WarpLanes {
   }
   // Of the team's lanes that are in this warp: all of them.
   __device__ __forceinline__ int most_here(int value) const { return most(value); }
-  __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  __device__ __forceinline__ bool any_here(bool p) const { return any(p); }
 };
 
 // One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up

@@ -43,22 +43,24 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   copy_all(t.duration_bound, bound_entries(t.offsets, Lanes::kTableWidth), static_cast<int*>(bounds));
   copy_all(t.duration_table, distance_entries(t.offsets, Lanes::kTableWidth), static_cast<Real*>(table));
   const int column = lanes.c < Lanes::kTableWidth ? lanes.c : 0;
-  m.duration_bound = {bounds.from(column).offset};
-  m.duration_table = {table.from(column * kDistanceRow).offset};
+  m.duration_bound = {bounds.from(column).kept().offset};
+  m.duration_table = {table.from(column * kDistanceRow).kept().offset};
   m.table_width = Lanes::kTableWidth;
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int warps = static_cast<int>(blockDim.x / 32);
   at += static_cast<unsigned>(warp) *
         static_cast<unsigned>(ring_bytes(t.ring_blocks, Lanes::kRingWidth, sizeof(Real)) +
-                              alpha_bytes(kRows * Lanes::kGroups, sizeof(Real)));
+                              starts_bytes(Lanes::kRingWidth) + alpha_bytes(32, sizeof(Real)));
   const auto blocks = static_cast<std::size_t>(t.ring_blocks);
   const int lane = lanes.group * kGroup + column;
   m.table_turn = 0;
   m.ring.width = Lanes::kRingWidth;
-  m.ring.turn = turn_of(lane);
-  m.ring.scales = slice<int>(at, blocks * Lanes::kRingWidth).from(lane);
-  m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock);
-  m.alpha_width = kRows * Lanes::kGroups;
+  m.ring.turn = in_register(turn_of(lane));
+  m.ring.scales = slice<int>(at, blocks * Lanes::kRingWidth).from(lane).kept();
+  m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock).kept();
+  m.start_numbers = slice<Real>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
+  m.start_units = slice<int>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
+  m.alpha_width = 32;  // every lane has a place in it
   m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width)).from(lanes.group * kRows);
   m.transitions = t.transition;
   m.parts = 0;
@@ -96,6 +98,10 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   m.alpha_width = kRows > 0 ? kRows : (t.labels + 3) / 4 * 4;
   m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width));
   const int label = lanes.c < t.labels ? lanes.c : t.labels - 1;
+  if constexpr (kRows > 0) {
+    m.start_numbers = slice<Real>(at, kBlock * labels).from(label * kBlock);
+    m.start_units = slice<int>(at, kBlock * labels).from(label * kBlock);
+  }
   const int team = static_cast<int>(blockIdx.x);
   m.table_width = t.width;
   m.transitions = t.transition;

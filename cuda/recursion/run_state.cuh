@@ -45,7 +45,7 @@ struct RunAside {
   double baseline;  // taken out of every score
   int fallbacks;
   int far_above;  // blocks until the ring has none whose scale is beyond what the fast path knows
-  bool active, centred;
+  bool active;
   // A move of the ring that waits for the helpers.
   bool move_wanted, move_forbidden;
   double move_units;
@@ -64,6 +64,7 @@ struct RunState {
   Real carry;
   int gauge;
   bool impossible;  // no label has an alpha
+  bool storing;     // messages of the stretch are kept
   double rest;
   double base;  // units taken out of all scales
 };

@@ -6,6 +6,7 @@
 #include "cuda/recursion/lanes.cuh"
 #include "cuda/recursion/run_types.h"
 #include "cuda/tables/numbers.cuh"
+#include "cuda/tables/tile_config.h"
 
 namespace semicrf::cuda {
 
@@ -19,6 +20,10 @@ struct SharedPointer {
   __device__ __forceinline__ operator T*() const { return reinterpret_cast<T*>(shared_memory + offset); }
   __device__ __forceinline__ SharedPointer from(int entries) const {
     return {offset + static_cast<unsigned>(entries * static_cast<int>(sizeof(T)))};
+  }
+  // See in_register().
+  __device__ __forceinline__ SharedPointer kept() const {
+    return {static_cast<unsigned>(in_register(static_cast<int>(offset)))};
   }
 };
 template <class T, bool kShared>
@@ -36,6 +41,17 @@ struct Ring {
   __device__ __forceinline__ int part(int n) const { return (n ^ turn) * 4; }
   __device__ __forceinline__ Real* block(int j) const {
     return static_cast<Real*>(numbers) + j * width * kBlock;
+  }
+  // Four numbers of a block `at` entries into the ring: as what a lane has begins at a multiple of its size,
+  // the part is one logical operation.
+  __device__ __forceinline__ Real* four(int at, int n) const {
+    if constexpr (kShared) {
+      static_assert(kBlock * sizeof(Real) == kSharedAlignment);
+      const auto part = static_cast<unsigned>((n ^ turn) * 4 * static_cast<int>(sizeof(Real)));
+      return SharedPointer<Real>{numbers.from(at).offset ^ part};
+    } else {
+      return numbers + at + part(n);
+    }
   }
   __device__ __forceinline__ Real& at(int j, int slot) const { return block(j)[part(slot / 4) + slot % 4]; }
   __device__ __forceinline__ int& scale(int j) const { return static_cast<int*>(scales)[j * width]; }
@@ -176,6 +192,9 @@ struct TeamMemory {
   int alpha_width;
   SharedPointer<int> levels;  // (2, warps): of the alphas that each of several leading warps wrote there
   const Real* transitions;    // (C, width), for whom they are not in registers
+  // Starts of the block at hand, as in the ring, each with its units; for unrolled labels alone.
+  SharedPointer<Real> start_numbers;
+  SharedPointer<int> start_units;
   // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
   // on another gauge after it (2).
   int parts;                      // per label, after the lanes of a warp have put theirs together
@@ -199,6 +218,57 @@ struct RunConfig {
   static constexpr int kRows = kUnrolledRows;
   // Of functions out of line: transitions are read from memory, to be quicker to compile.
   using OutOfLine = RunConfig<Real, Semiring, Lanes, 0>;
+};
+
+// The starts of the block at hand, each with its units, until it is known whether the block stands: a number
+// of zero has units of kEmpty. In shared memory, four at a time, as registers have no index.
+template <class Config, bool kShared = (Config::kRows > 0)>
+class BlockStarts {
+ public:
+  using Real = typename Config::Real;
+  template <class Memory>
+  __device__ __forceinline__ BlockStarts(const Memory& m, bool has_memory)
+      : numbers_(m.start_numbers), units_(m.start_units), turn_(m.ring.turn), has_memory_(has_memory) {}
+  template <int kCount>
+  __device__ __forceinline__ void keep(int from, const Real (&numbers)[kCount], const int (&units)[kCount]) {
+    static_assert(kCount == 4);
+    if (!has_memory_) return;
+    const int at = (from / 4 ^ turn_) * 4;
+    store4(numbers_ + at, numbers[0], numbers[1], numbers[2], numbers[3]);
+    store4(reinterpret_cast<Real*>(static_cast<int*>(units_)) + at, __int_as_float(units[0]),
+           __int_as_float(units[1]), __int_as_float(units[2]), __int_as_float(units[3]));
+  }
+  __device__ __forceinline__ void get(int from, Real (&numbers)[4], int (&units)[4]) const {
+    const int at = (from / 4 ^ turn_) * 4;
+    load4(numbers_ + at, numbers);
+    load4(units_ + at, units);
+  }
+
+ private:
+  SharedPointer<Real> numbers_;
+  SharedPointer<int> units_;
+  int turn_;
+  bool has_memory_;
+};
+template <class Config>
+class BlockStarts<Config, false> {
+ public:
+  using Real = typename Config::Real;
+  template <class Memory>
+  __device__ __forceinline__ BlockStarts(const Memory&, bool) {}
+  template <int kCount>
+  __device__ __forceinline__ void keep(int from, const Real (&numbers)[kCount], const int (&units)[kCount]) {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) numbers_[from + k] = numbers[k], units_[from + k] = units[k];
+  }
+  __device__ __forceinline__ void get(int from, Real (&numbers)[4], int (&units)[4]) const {
+#pragma unroll
+    for (int k = 0; k < 4; ++k) numbers[k] = numbers_[from + k], units[k] = units_[from + k];
+  }
+
+ private:
+  Real numbers_[kBlock];
+  int units_[kBlock];
 };
 
 template <class Config>

@@ -70,6 +70,15 @@ __device__ __forceinline__ float power_of_two(int n, float) {
 __device__ __forceinline__ double power_of_two(int n, double) {
   return n < -1022 ? 0.0 : __longlong_as_double(static_cast<long long>((n > 1023 ? 1023 : n) + 1023) << 52);
 }
+// The same for n of at most 127, or 1023.
+__device__ __forceinline__ float power_in_range(int n, float) {
+  const int biased = n + 127;
+  return __int_as_float((biased > 0 ? biased : 0) << 23);
+}
+__device__ __forceinline__ double power_in_range(int n, double) {
+  const int biased = n + 1023;
+  return __longlong_as_double(static_cast<long long>(biased > 0 ? biased : 0) << 52);
+}
 // A double as an int, for exponents: far out of range stays far out of range.
 __device__ __forceinline__ int near_int(double x) {
   return static_cast<int>(rint(x < -1e8 ? -1e8 : (x > 1e8 ? 1e8 : x)));
@@ -175,6 +184,14 @@ struct Ops {
       return power_of_two(units, Real());
     } else {
       return is_far_below(units) ? static_cast<Real>(kNone) : static_cast<Real>(units);
+    }
+  }
+  // The same for units that are no more than a number holds.
+  static __device__ __forceinline__ Real of_units_in_range(int units) {
+    if constexpr (kIsLog) {
+      return power_in_range(units, Real());
+    } else {
+      return of_units(units);
     }
   }
   // Whole units in a number that is not zero; and the number less so many.

@@ -35,8 +35,8 @@ bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, Til
   const int groups = 32 / out->group;
   const std::size_t tables = aligned_bytes(bound_entries(offsets, out->table_width) * sizeof(int)) +
                              aligned_bytes(distance_entries(offsets, out->table_width) * sizeof(float));
-  const std::size_t warp =
-      ring_bytes(ring_blocks, ring_width, sizeof(float)) + alpha_bytes(groups * out->rows, sizeof(float));
+  const std::size_t warp = ring_bytes(ring_blocks, ring_width, sizeof(float)) + starts_bytes(ring_width) +
+                           alpha_bytes(32, sizeof(float));
   if (tables + kFewestWarps * warp > limit) return false;
   out->warps = static_cast<int>(std::min<std::size_t>(kMostWarps, (limit - tables) / warp));
   out->shared_bytes = tables + wide(out->warps) * warp;
@@ -108,7 +108,7 @@ bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t 
   const std::size_t ring = ring_bytes(ring_blocks, labels, sizeof(float));
   const std::size_t bounds = aligned_bytes(bound_entries(offsets, labels) * sizeof(int));
   const auto bytes = [&](int helpers) {
-    return parts_bytes(labels, out->rows, helpers, sizeof(float)) + bounds;
+    return parts_bytes(labels, out->rows, helpers, sizeof(float)) + starts_bytes(labels) + bounds;
   };
   const auto fits = [&](int teams, int helpers) { return wide(teams) * (bytes(helpers) + ring) <= limit; };
   if (!share_out(offsets, block_threads(out->rows) / 32, fits, out)) return false;

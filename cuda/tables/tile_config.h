@@ -25,8 +25,11 @@ struct TileConfig {
   int resident = 1;  // blocks of threads that share a multiprocessor
 };
 
-// Bytes of shared memory, as the kernels slice it.
-SEMICRF_BOTH inline std::size_t aligned_bytes(std::size_t n) { return (n + 15) / 16 * 16; }
+// Bytes of shared memory, as the kernels slice it: a label's 16 floats begin at a multiple of their size.
+inline constexpr std::size_t kSharedAlignment = kBlock * sizeof(float);
+SEMICRF_BOTH inline std::size_t aligned_bytes(std::size_t n) {
+  return (n + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
+}
 // Entries of the durations' bounds, and of the durations by distance and by group.
 SEMICRF_BOTH inline std::size_t bound_entries(int offsets, int width) {
   return static_cast<std::size_t>(offsets + 1) * static_cast<std::size_t>(width);
@@ -40,6 +43,10 @@ SEMICRF_BOTH inline std::size_t group_entries(int offsets, int width) {
 SEMICRF_BOTH inline std::size_t ring_bytes(int ring_blocks, int width, std::size_t real) {
   const std::size_t cells = static_cast<std::size_t>(ring_blocks) * static_cast<std::size_t>(width);
   return aligned_bytes(cells * sizeof(int)) + aligned_bytes(cells * kBlock * real);
+}
+// Starts of one block.
+SEMICRF_BOTH inline std::size_t starts_bytes(int width) {
+  return static_cast<std::size_t>(width) * kBlock * (sizeof(float) + sizeof(int));
 }
 SEMICRF_BOTH inline std::size_t alpha_bytes(int width, std::size_t real) {
   return aligned_bytes(2 * static_cast<std::size_t>(width) * real);

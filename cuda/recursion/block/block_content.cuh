@@ -8,14 +8,15 @@
 
 namespace semicrf::cuda {
 
-// The scores of a label, `step` entries from one to the next.
-template <class Real>
-__device__ __forceinline__ void load_scores(const float* scores, int step, Real (&x)[kBlock]) {
-#pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) {
-    x[slot] = static_cast<Real>(__ldg(scores));
-    scores += step;
-  }
+// A score, asked for where the program says so: neither earlier, where it would take a register, nor later.
+__device__ __forceinline__ float load_here(const float* from) {
+#if defined(__CUDA_ARCH__)
+  float x;
+  asm volatile("ld.global.nc.f32 %0, [%1];" : "=f"(x) : "l"(from));
+  return x;
+#else
+  return *from;
+#endif
 }
 
 // What a label's content does to alpha and to starts along a block: factors made from the scores as they are
@@ -24,30 +25,47 @@ template <class Real, class Semiring>
 struct BlockContent {
   using O = Ops<Real, Semiring>;
   using Sum = ExponentSum<Real>;
-  Real x[kBlock];
-  Sum less;  // taken out of every score
+  const float* scores;  // of the label at the block's first position, or null: zeros
+  int step;             // entries from one to the next
+  Sum less;             // taken out of every score
   Sum sum;
   const BlockFactors<Real>* factors;  // null: of the scores
 
-  __device__ __forceinline__ void begin(bool centred, double baseline, double rest) {
-    less = Sum::of(centred ? -baseline : 0.0);
+  __device__ __forceinline__ void begin(const float* from, int step_, Sum less_, double rest) {
+    scores = from;
+    step = step_;
+    less = less_;
     sum = Sum::of(rest);
     factors = nullptr;
   }
-  // Whether no score is so large that all labels' share goes out of it, which is not done here.
+  // Whether surely no score is so large that all labels' share goes out of it, which is not done here. The
+  // scores are near when they are asked for again.
   __device__ __forceinline__ bool is_moderate() const {
-    Real size = 0;
+    if (scores == nullptr) return true;
+    const float* from = scores;
+    float size = 0;
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) size = larger(size, magnitude(x[slot] + less.high));
-    return size <= static_cast<Real>(kModerateScore - 1);
+    for (int slot = 0; slot < kBlock; ++slot, from += step) size = larger(size, magnitude(__ldg(from)));
+    return static_cast<Real>(size) <= static_cast<Real>(kModerateScore - 1) - magnitude(less.high);
+  }
+  // Scores of some positions.
+  template <int kCount>
+  __device__ __forceinline__ void load(int first, Real (&x)[kCount]) const {
+    if (scores == nullptr) {
+#pragma unroll
+      for (int k = 0; k < kCount; ++k) x[k] = Real(0);
+      return;
+    }
+    const float* from = scores + first * step;
+#pragma unroll
+    for (int k = 0; k < kCount; ++k, from += step) x[k] = static_cast<Real>(load_here(from));
   }
   __device__ __forceinline__ Scaled<Real> first_start() const {
     return O::inverse(scaled<Real, Semiring>(sum));
   }
-  // exp(S + last score) at the slot's right boundary.
-  __device__ __forceinline__ Scaled<Real> alpha_factor(int slot) {
-    if (factors != nullptr) return factors->alpha[slot];
-    Sum content = Sum::exactly(x[slot]);
+  // exp(S + last score) at the right boundary of the next position, which has score x.
+  __device__ __forceinline__ Scaled<Real> alpha_factor(Real x) {
+    Sum content = Sum::exactly(x);
     content.add(less);
     sum.add(content);
     return scaled<Real, Semiring>(sum);

@@ -29,6 +29,7 @@ class FarPart {
   __device__ __forceinline__ int bound(int head, int first, int last) const {
     int largest = kEmpty;
     int j = ring_index(head, first);
+#pragma unroll 2
     for (int o = first; o <= last; ++o) {
       largest = larger(largest, scale(j) + durations_bound(o));
       j = before(j);
@@ -42,6 +43,7 @@ class FarPart {
       add_by_group(sums, head, first, last, bound);
     } else {
       int j = ring_index(head, first);
+#pragma unroll 1
       for (int o = first; o <= last; ++o) {
         add_distance(sums, j, o, bound);
         j = before(j);
@@ -114,14 +116,13 @@ class FarPart {
  private:
   static constexpr bool kByGroup = Lanes::kTeam;
 
-  __device__ __forceinline__ const Real* starts_of(int j) const {
-    return static_cast<Real*>(m_.ring.numbers) + j * ring_width() * kBlock;
-  }
+  // Where the block at a ring index begins, in entries.
+  __device__ __forceinline__ int starts_of(int j) const { return j * ring_width() * kBlock; }
 
   // Entry i + n of the table joins boundary i to the start n positions before the block's last; four starts
   // at a time. Only starts from `first` on are within K of a boundary.
   __device__ __forceinline__ void add_distance(Real (&sums)[kBlock], int j, int o, int bound) const {
-    const Real factor = O::of_units(scale(j) + row_bound(o) - bound);
+    const Real factor = O::of_units_in_range(scale(j) + row_bound(o) - bound);
     const Real* table = static_cast<const Real*>(m_.duration_table) + (o - 1) * table_width() * kDistanceRow;
     const int first = kBlock * o + 1 - t_.duration;
     if (first <= 0) {
@@ -132,15 +133,15 @@ class FarPart {
   }
   // kCut: the rest of the durations is forbidden where `first` is passed.
   template <bool kCut>
-  __device__ __forceinline__ void add_rows(Real (&sums)[kBlock], const Real* source, const Real* table,
-                                           Real factor, int first) const {
+  __device__ __forceinline__ void add_rows(Real (&sums)[kBlock], int source, const Real* table, Real factor,
+                                           int first) const {
     Real entries[2 * kBlock];
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) load4(table + i, entries + i);
 #pragma unroll
     for (int n = 0; n < kBlock; n += 4) {
       Real starts[4];
-      load4(source + m_.ring.part(3 - n / 4), starts);
+      load4(m_.ring.four(source, 3 - n / 4), starts);
       load4(table + kBlock + n, entries + kBlock + n);
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
@@ -168,13 +169,13 @@ class FarPart {
       Real next[kBlock];
       load_group(table, next);
       const int relative = scale(j) - bound;
-      const Real to_shorter = O::of_units(relative + row_bound(o - 1));
-      const Real to_longer = O::of_units(relative + row_bound(o));
-      const Real* source = starts_of(j);
+      const Real to_shorter = O::of_units_in_range(relative + row_bound(o - 1));
+      const Real to_longer = O::of_units_in_range(relative + row_bound(o));
+      const int source = starts_of(j);
 #pragma unroll
       for (int n = 0; n < kBlock; n += 4) {
         Real starts[4];
-        load4(source + m_.ring.part(3 - n / 4), starts);
+        load4(m_.ring.four(source, 3 - n / 4), starts);
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
           const Real for_shorter = O::times(starts[3 - k], to_shorter);

@@ -60,14 +60,22 @@ struct BlockCut {
   bool bare = false, ends = false;
 };
 
-template <class Real>
+template <class Config>
 struct BlockResult {
-  Real gamma[kBlock];  // starts, each with its units
-  int units[kBlock];
-  Scaled<Real> alpha;  // at the block's end
-  int level;           // of alpha there; kEmpty: no label has one
-  bool good;           // the label's numbers are certified
+  using Real = typename Config::Real;
+  BlockStarts<Config> starts;
+  int most_start, least_start;  // whole units in the largest, and in the least that is not zero
+  Scaled<Real> alpha;           // at the block's end
+  int level;                    // of alpha there; kEmpty: no label has one
+  bool good;                    // the label's numbers are certified
 };
+
+// Entries `kBy` places nearer to the beginning; the last ones are whatever they are.
+template <int kBy, class Value>
+__device__ __forceinline__ void shift_down(Value (&values)[kBlock]) {
+#pragma unroll
+  for (int i = 0; i + kBy < kBlock; ++i) values[i] = values[i + kBy];
+}
 
 template <class Config>
 class FastBlock {
@@ -80,78 +88,111 @@ class FastBlock {
   using L = typename Config::L;
   using Content = BlockContent<Real, Semiring>;
   static constexpr int kRows = Config::kRows;
+  // Boundaries that are straight code.
+  template <bool kCut>
+  static constexpr int kAtOnce = kCut ? 1 : (kRows > 0 ? 4 : kBlock);
 
   __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
                                        const LabelTables<Config>& label)
       : t_(t), m_(m), lanes_(lanes), label_(label) {}
 
-  // `sums`: the far part and the tail in, the sums over durations out, relative to `reference` (kEmpty: they
-  // are zero). Without kCut the block is whole and begins like any other, whatever `cut` says. kShortTail:
-  // there is a tail that starts of the block enter, whose `logs` are not in the sums yet. All lanes together.
-  template <bool kShortTail, bool kStores, bool kCut>
+  // `sums`: the far part and the tail, relative to `reference` (kEmpty: they are zero); nothing of use when
+  // this is done. Without kCut the block is whole and begins like any other, whatever `cut` says; without
+  // kFactors factors are those of the scores. kShortTail: there is a tail that starts of the block enter,
+  // whose `logs` are not in the sums yet. All lanes together.
+  template <bool kShortTail, bool kStores, bool kFactors, bool kCut>
   __device__ __forceinline__ void run(Scaled<Real> alpha, Content& content, int reference, BlockCut cut,
                                       BlockWindow<Real> window, BlockTailLogs* logs, Real (&sums)[kBlock],
-                                      BlockResult<Real>* out) const {
+                                      BlockResult<Config>* out) const {
     // A duration within the block that its table lacks, since it is too small, must be so beside the sums.
     const int rise = Semiring::kIsLog && t_.near_vanished ? 4 : 30;
     const Real start_limit = is_empty(label_.into) ? O::zero() : start_limit_of_table();
     Real sum_limit = is_empty(reference) && !label_.far_below ? O::zero() : t_.least_total;
     bool good = true;
+    int most_start = kEmpty, least_start = -kEmpty;
+    Real coming[kAtOnce<kCut>];
+    content.load(0, coming);
     Scaled<Real> start = content.first_start();
     Scaled<Real> row = share(alpha, 0);
-    // Straight code where arrays are to be registers; cut blocks are rare, and a loop is a tenth of the code.
-#pragma unroll(kCut ? 1 : kBlock)
-    for (int slot = 0; slot < kBlock; ++slot) {
-      const bool inside = !kCut || (slot >= cut.first && slot < cut.last);
-      const int level = is_empty(row.units) ? 0 : row.units;
-      Real sum = sum_over_sources(slot % 2, level);
-      if (kCut && cut.bare && slot == cut.first) sum = O::of_units(-(level + label_.into));
-      if (kCut && !inside) sum = O::zero();
-      if (content.factors != nullptr) start = content.factors->start[slot];
-      const Real gamma = O::times(sum, start.number);
-      const int units = level + label_.into + start.units;
-      out->gamma[slot] = gamma;
-      out->units[slot] = units;
-      good = good && (sum >= start_limit || (kCut && !inside));
-      // Sums and what is added to them must have one reference before they are added.
-      const int top =
-          gamma > O::zero() && label_.has_near ? units + label_.near_bound + O::units_in(gamma) : kEmpty;
-      const bool rises = top > reference + rise;
-      if (lanes_.any_here(rises)) {
-        const Real down = rises ? O::of_units(reference - top) : O::one();
-#pragma unroll(kCut ? 1 : kBlock)
-        for (int i = 0; i < kBlock; ++i) {
-          if (i >= slot) sums[i] = O::times(sums[i], down);
-        }
-        reference = rises ? top : reference;
-        sum_limit = rises ? t_.least_total : sum_limit;
-      }
-      const Real near = O::times(gamma, O::of_units(units + label_.near_bound - reference));
+    // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache. What
+    // the next ones want of an array of registers moves to its beginning.
+#pragma unroll 1
+    for (int from = 0; from < kBlock; from += kAtOnce<kCut>) {
+      Real gammas[kAtOnce<kCut>];
+      int units_of_gammas[kAtOnce<kCut>];
+      Real x[kAtOnce<kCut>];
 #pragma unroll
-      for (int i = slot; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - slot], sums[i]);
-      if constexpr (kShortTail)
-        sums[slot] = O::plus(sums[slot], next_tail(logs, slot, {gamma, units}, reference, inside));
-      const Scaled<Real> factor = content.alpha_factor(slot);
-      start = O::inverse(factor);
-      if (!kCut || inside) {
-        alpha = {O::times(sums[slot], factor.number), factor.units + reference};
-        good = good && sums[slot] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
+      for (int k = 0; k < kAtOnce<kCut>; ++k) x[k] = coming[k];
+      if (from + kAtOnce<kCut> < kBlock) content.load(from + kAtOnce<kCut>, coming);
+      // All that are wanted at once, so that the first one waits for all.
+      Scaled<Real> made_starts[kAtOnce<kCut>], made_alphas[kAtOnce<kCut>];
+      const bool made = kFactors && content.factors != nullptr;
+#pragma unroll
+      for (int k = 0; k < kAtOnce<kCut>; ++k) {
+        made_starts[k] = made ? content.factors->start[from + k] : Scaled<Real>{};
+        made_alphas[k] = made ? content.factors->alpha[from + k] : Scaled<Real>{};
       }
-      row = share(alpha, (slot + 1) % 2);
-      if (kStores && window.alpha != nullptr) {
-        window.alpha[slot * window.step] = inside ? row.number : O::zero();
-        if constexpr (Semiring::kIsLog) {
-          window.gamma[slot * window.step] = sum;
-          if (window.alpha_level != nullptr) {
-            window.alpha_level[slot * window.direction] = is_empty(row.units) ? 0 : row.units;
-            window.gamma_level[slot * window.direction] = level;
+#pragma unroll
+      for (int k = 0; k < kAtOnce<kCut>; ++k) {
+        const int slot = from + k;
+        const int parity = kCut ? slot % 2 : k % 2;
+        const bool inside = !kCut || (slot >= cut.first && slot < cut.last);
+        const int level = kCut && is_empty(row.units) ? 0 : row.units;
+        Real sum = sum_over_sources(parity, level);
+        if (kCut && cut.bare && slot == cut.first) sum = O::of_units(-(level + label_.into));
+        if (kCut && !inside) sum = O::zero();
+        if (made) start = made_starts[k];
+        const Real gamma = O::times(sum, start.number);
+        const bool something = gamma > O::zero();
+        const int units = something ? level + label_.into + start.units : kEmpty;
+        gammas[k] = gamma;
+        units_of_gammas[k] = units;
+        good = good && (sum >= start_limit || (kCut && !inside));
+        // Sums and what is added to them must have one reference before they are added.
+        const int own = Semiring::kIsLog || something ? units + O::units_in(gamma) : kEmpty;
+        most_start = larger(most_start, own);
+        if (Semiring::kIsLog) least_start = smaller(least_start, something ? own : -kEmpty);
+        const int top = own + label_.near_bound;
+        // Where one label must rise all do, so that they do so together the next time.
+        if (lanes_.any_here(top > reference + rise)) {
+          const bool rises = something && top > reference;
+          const Real down = rises ? O::of_units_in_range(reference - top) : O::one();
+#pragma unroll
+          for (int i = k; i < kBlock; ++i) sums[i] = O::times(sums[i], down);
+          reference = rises ? top : reference;
+          sum_limit = rises ? t_.least_total : sum_limit;
+        }
+        const Real near = O::times(gamma, O::of_units_in_range(units + label_.near_bound - reference));
+#pragma unroll
+        for (int i = k; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - k], sums[i]);
+        if constexpr (kShortTail)
+          sums[k] = O::plus(sums[k], next_tail(logs, slot, {gamma, units}, reference, inside));
+        const Scaled<Real> factor = made ? made_alphas[k] : content.alpha_factor(x[k]);
+        start = O::inverse(factor);
+        if (!kCut || inside) {
+          alpha = {O::times(sums[k], factor.number), factor.units + reference};
+          good = good && sums[k] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
+        }
+        row = share(alpha, 1 - parity);
+        if (kStores && window.alpha != nullptr) {
+          window.alpha[slot * window.step] = inside ? row.number : O::zero();
+          if constexpr (Semiring::kIsLog) {
+            window.gamma[slot * window.step] = sum;
+            if (window.alpha_level != nullptr) {
+              window.alpha_level[slot * window.direction] = is_empty(row.units) ? 0 : row.units;
+              window.gamma_level[slot * window.direction] = is_empty(level) ? 0 : level;
+            }
           }
         }
       }
+      out->starts.keep(from, gammas, units_of_gammas);
+      shift_down<kAtOnce<kCut>>(sums);
     }
     // An alpha that is no number beside the others is nothing where each label's sum over its sources stands
     // without it. At the block's end too: there the alphas that are stored are this block's.
     if (!cut.ends) good = good && sum_over_sources(0, row.units) >= start_limit;
+    out->most_start = most_start;
+    out->least_start = least_start;
     out->alpha = alpha;
     out->level = row.units;
     out->good = good && !(label_.far_below && !is_empty(label_.into) && is_far_below(label_.into));
@@ -168,7 +209,8 @@ class FastBlock {
     const bool something = lanes_.valid && alpha.number > O::zero();
     const int own = alpha.units + label_.level;
     const int here = lanes_.most_here(something ? own + O::units_in(alpha.number) : kEmpty);
-    Real number = something ? O::times(alpha.number, O::of_units(own - here)) : O::zero();
+    const Real scaled = O::times(alpha.number, O::of_units_in_range(own - here));
+    Real number = something ? scaled : O::zero();
     if (lanes_.has_alpha()) {
       Real* const row = m_.alpha.from(parity * m_.alpha_width);
       row[lanes_.c] = O::times(number, label_.to_source);

@@ -352,11 +352,11 @@ class BlockParts {
   __device__ __forceinline__ void recur(const RunState<Real>& s, int reference,
                                         BlockContent<Real, Semiring>& content, BlockTail<Real>* tail,
                                         BlockTailLogs* logs, Real (&sums)[kBlock],
-                                        BlockResult<Real>* result) const {
+                                        BlockResult<Config>* result) const {
     Real* tail_out = nullptr;
     BlockWindow<Real> window{nullptr,    nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels,
                              direction()};
-    if (p_.store.alpha.numbers != nullptr && aside_.place.storing && lanes_.valid) {
+    if (p_.store.alpha.numbers != nullptr && s.storing && lanes_.valid) {
       const std::int64_t row = store_row(s) + (p_.backward ? kBlock - 1 : 0);
       const std::int64_t first = row * t_.labels + lanes_.c;
       window.alpha = p_.store.alpha.numbers + first;
@@ -372,27 +372,40 @@ class BlockParts {
     const Scaled<Real> alpha{known ? s.carry : O::zero(), known ? s.carry_scale : 0};
     const FastBlock<Config> block(t_, m_, lanes_, label_);
     const BlockCut cut = this->cut();
-    const auto recursion = [&](auto has_short_tail, auto stores) {
-      block.template run<decltype(has_short_tail)::value, decltype(stores)::value, kCut>(
-          alpha, content, reference, cut, window, logs, sums, result);
+    const auto recursion = [&](auto has_short_tail, auto stores, auto has_factors) {
+      block.template run<decltype(has_short_tail)::value, decltype(stores)::value,
+                         decltype(has_factors)::value, kCut>(alpha, content, reference, cut, window, logs,
+                                                             sums, result);
     };
-    // What a model or a pass does without is not in the way of the others.
+    // What a model, a pass or a block does without is not in the way of the others.
+    constexpr std::true_type yes;
+    constexpr std::false_type no;
+    const bool factors = lanes_.some_team(content.factors != nullptr);
     if (t_.tail && t_.duration < kBlock) [[unlikely]] {
-      recursion(std::true_type(), std::true_type());
-    } else if (kRows == 0 || p_.store.alpha.numbers != nullptr) {
-      recursion(std::false_type(), std::true_type());
+      recursion(yes, yes, yes);
+    } else if (kRows == 0) {
+      recursion(no, yes, yes);
+    } else if (p_.store.alpha.numbers != nullptr) {
+      if (factors) {
+        recursion(no, yes, yes);
+      } else {
+        recursion(no, yes, no);
+      }
+    } else if (factors) {
+      recursion(no, no, yes);
     } else {
-      recursion(std::false_type(), std::false_type());
+      recursion(no, no, no);
     }
   }
 
   __device__ __forceinline__ bool certified(const RunState<Real>& s, int ring,
                                             const BlockContent<Real, Semiring>& content,
                                             const BlockTail<Real>& tail,
-                                            const BlockResult<Real>& result) const {
+                                            const BlockResult<Config>& result) const {
     bool good = result.good && (content.factors == nullptr || content.factors->good) && !s.impossible &&
-                !t_.too_large && (!is_far_below(ring) || is_empty(ring)) &&
-                (s.logs_left == 0 || aside_.far_above == 0);
+                !t_.too_large && (!is_far_below(ring) || is_empty(ring));
+    if (s.logs_left > 0) [[unlikely]]
+      good = good && aside_.far_above == 0;
     if (t_.tail) good = good && tail_certified(s, tail);
     return good;
   }
@@ -401,7 +414,7 @@ class BlockParts {
 
   // `total`: the block's content, with the rest.
   __device__ __forceinline__ BlockMove<Real> move_of(const RunState<Real>& s, double total,
-                                                     const BlockResult<Real>& result) const {
+                                                     const BlockResult<Config>& result) const {
     BlockMove<Real> move;
     const bool something = lanes_.valid && result.alpha.number > O::zero();
     const int within = something ? O::units_in(result.alpha.number) : 0;
@@ -412,22 +425,15 @@ class BlockParts {
     const double units = rint(total * (1 / Semiring::kUnit));
     move.rest = fma(-units, Semiring::kUnit, total);
     move.gauge = s.gauge + static_cast<int>(units) - move.shift;
-    move.starts = kEmpty;
-    int least = -kEmpty;
-#pragma unroll
-    for (int i = 0; i < kBlock; ++i) {
-      const bool starts = lanes_.valid && result.gamma[i] > O::zero();
-      const int own = result.units[i] + O::units_in(result.gamma[i]);
-      move.starts = larger(move.starts, starts ? own : kEmpty);
-      least = smaller(least, starts ? own : -kEmpty);
-    }
-    move.vanished = move.starts - least > kMostSpread;
+    const bool starts = lanes_.valid && !is_empty(result.most_start);
+    move.starts = starts ? result.most_start : kEmpty;
+    move.vanished = starts && result.most_start - result.least_start > kMostSpread;
     return move;
   }
 
   // Starts go into the ring. `gauge`: less that of the block's first boundary, to which their scales belong.
   // Max semiring: also what is stored of them.
-  __device__ __forceinline__ void keep_starts_of(const RunState<Real>& s, const BlockResult<Real>& result,
+  __device__ __forceinline__ void keep_starts_of(const RunState<Real>& s, const BlockResult<Config>& result,
                                                  const BlockMove<Real>& move, int gauge) const {
     m_.ring.scale(s.head) = is_empty(move.starts) ? kEmpty : move.starts + gauge;
     Real* to = m_.ring.block(s.head);
@@ -439,10 +445,11 @@ class BlockParts {
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) {
       Real row[4];
+      int units[4];
+      result.starts.get(i, row, units);
 #pragma unroll
       for (int k = 0; k < 4; ++k) {
-        row[k] = O::times(result.gamma[i + k], O::of_units(result.units[i + k] - move.starts));
-        if (!(result.gamma[i + k] > O::zero())) row[k] = O::zero();
+        row[k] = O::times(row[k], O::of_units_in_range(units[k] - move.starts));
         if (stores) out[(i + k) * step] = row[k];
       }
       store4(to + m_.ring.part(i / 4), row[0], row[1], row[2], row[3]);
@@ -451,7 +458,7 @@ class BlockParts {
 
   // Where some starts have `vanished` beside the block's largest, what the ring's numbers lack is kept aside;
   // where not, that of an earlier block is not to be taken for it.
-  __device__ __forceinline__ void keep_logs_of(RunState<Real>& s, const BlockResult<Real>& result,
+  __device__ __forceinline__ void keep_logs_of(RunState<Real>& s, const BlockResult<Config>& result,
                                                const BlockMove<Real>& move, bool vanished) const {
     s.logs_left = vanished ? t_.ring_blocks : s.logs_left - 1;
     if (!lanes_.valid) return;
@@ -459,8 +466,13 @@ class BlockParts {
     if (lanes_.c == 0) memory.has_log[s.head] = vanished ? kHasVanished : 0;
     if (!vanished) return;
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot)
-      memory.keep_vanished(s.head, slot, result.gamma[slot], result.units[slot] - move.starts);
+    for (int from = 0; from < kBlock; from += 4) {
+      Real numbers[4];
+      int units[4];
+      result.starts.get(from, numbers, units);
+#pragma unroll
+      for (int k = 0; k < 4; ++k) memory.keep_vanished(s.head, from + k, numbers[k], units[k] - move.starts);
+    }
   }
 
   // What the messages of a fast block are relative to.
@@ -514,7 +526,7 @@ class BlockParts {
   }
   // The next boundary is reached.
   __device__ __forceinline__ void move_on(RunState<Real>& s, double total, const BlockTail<Real>& tail,
-                                          const BlockTailLogs& logs, const BlockResult<Real>& result,
+                                          const BlockTailLogs& logs, const BlockResult<Config>& result,
                                           const BlockMove<Real>& move) const {
     if (t_.tail) keep_tail(s, total, tail, logs, move);
     s.carry = move.alpha.number;

@@ -167,6 +167,7 @@ class BlockRun : private BlockParts<Config> {
     at.scores = at.whole && !at.edges && !sequence.subtract_position_max ? sequence.emissions.f32 : nullptr;
     if (at.running) aside_.position = end;
     state_.left = at.blocks;
+    state_.storing = at.storing;
     state_.kind = BlockKind::kIdle;
     scores_ = nullptr;
     if (!at.running) return;
@@ -184,8 +185,9 @@ class BlockRun : private BlockParts<Config> {
     aside_.fallbacks = 0;
     aside_.far_above = 0;
     aside_.next_mark = -1;
-    aside_.centred = aside_.sequence->baseline != nullptr;
-    aside_.baseline = aside_.centred ? aside_.sequence->baseline[label_.label] : 0.0;
+    const double* const baseline = aside_.sequence->baseline;
+    aside_.baseline = baseline != nullptr ? baseline[label_.label] : 0.0;
+    less_ = ExponentSum<Real>::of(-aside_.baseline);
     aside_.move_wanted = false;
     aside_.tail_log = kNone;
     aside_.tail_is_number = false;
@@ -283,15 +285,9 @@ class BlockRun : private BlockParts<Config> {
       return;
     }
     const bool long_way = state_.kind == BlockKind::kLong;
-    // Needed after the far part; asked for before it.
     BlockContent<Real, Semiring> content;
-    content.begin(aside_.centred, aside_.baseline, state_.rest);
-    if (scores_ != nullptr) {
-      load_scores(scores_, direction_labels(), content.x);
-    } else {
-#pragma unroll
-      for (int slot = 0; slot < kBlock; ++slot) content.x[slot] = Real(0);
-    }
+    content.begin(scores_, direction_labels(), less_, state_.rest);
+    const bool longer = mine && (long_way || !content.is_moderate());
     const int ring = this->ring_bound(state_, parity_);
     const int reference = this->reference_of(state_, ring);
     Real sums[kBlock];
@@ -299,12 +295,11 @@ class BlockRun : private BlockParts<Config> {
 
     prefetch_rows();
     BlockFactors<Real> factors;
-    content.factors = this->long_factors(p_aside_.tables, state_, mine,
-                                         mine && (long_way || !content.is_moderate()), &factors);
+    content.factors = this->long_factors(p_aside_.tables, state_, mine, longer, &factors);
 
     BlockTail<Real> tail;
     BlockTailLogs logs;
-    BlockResult<Real> result;
+    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, 0, false};
     this->template recur<false>(state_, reference, content, &tail, &logs, sums, &result);
     const bool good = this->certified(state_, ring, content, tail, result);
     const double total = content.total();
@@ -320,7 +315,7 @@ class BlockRun : private BlockParts<Config> {
       if (lanes_.valid) this->keep_starts_of(state_, result, move, -state_.gauge);
       if (vanished || state_.logs_left > 0) [[unlikely]]
         this->keep_logs_of(state_, result, move, vanished);
-      if (p_.store.alpha.numbers != nullptr && aside_.place.storing)
+      if (p_.store.alpha.numbers != nullptr && state_.storing)
         this->store_scales(state_, total, tail, logs, move);
       if (content.factors != nullptr) aside_.mass += content.factors->mass;
       this->move_on(state_, total, tail, logs, result, move);
@@ -350,6 +345,7 @@ class BlockRun : private BlockParts<Config> {
   const RunParameters<Real>& p_aside_;
   RunState<Real> state_;
   const float* scores_ = nullptr;  // of the label, where the next block begins
+  ExponentSum<Real> less_;         // taken out of every score
   int parity_ = 0;
 };
 

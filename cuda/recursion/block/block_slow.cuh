@@ -22,14 +22,10 @@ class SlowBlock : private BlockParts<Config> {
     const int ring = this->ring_bound(s_, parity_);
 
     BlockContent<Real, Semiring> content;
-    content.begin(aside_.centred, aside_.baseline, s_.rest);
-    for (int slot = 0; slot < kBlock; ++slot) content.x[slot] = Real(0);
-    bool moderate = at.running && at.scores != nullptr;
-    if (moderate) {
-      const std::int64_t first = this->row(s_) * t_.labels + label_.label;
-      load_scores(at.scores + first, this->direction() * t_.labels, content.x);
-      moderate = content.is_moderate();
-    }
+    const bool readable = at.running && at.scores != nullptr;
+    content.begin(readable ? at.scores + this->row(s_) * t_.labels + label_.label : nullptr,
+                  this->direction() * t_.labels, ExponentSum<Real>::of(-aside_.baseline), s_.rest);
+    const bool moderate = readable && content.is_moderate();
     BlockFactors<Real> factors;
     content.factors = this->long_factors(t_, s_, at.running, at.running && !moderate, &factors);
 
@@ -39,7 +35,7 @@ class SlowBlock : private BlockParts<Config> {
     for (int slot = 0; slot < kBlock; ++slot) sums[slot] = far[slot];
     BlockTail<Real> tail;
     BlockTailLogs logs;
-    BlockResult<Real> result;
+    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, 0, false};
     this->template recur<true>(s_, reference, content, &tail, &logs, sums, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
@@ -59,7 +55,7 @@ class SlowBlock : private BlockParts<Config> {
 
   // What of the teams' blocks were fast moves on to the next boundary; all lanes together.
   __device__ void finish(const BlockContent<Real, Semiring>& content, BlockTail<Real>& tail,
-                         const BlockTailLogs& logs, const BlockResult<Real>& result, bool mine) {
+                         const BlockTailLogs& logs, const BlockResult<Config>& result, bool mine) {
     const double total = content.total();
     const BlockMove<Real> move = this->move_of(s_, total, result);
     const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
