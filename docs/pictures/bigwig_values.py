@@ -5,7 +5,7 @@ import struct
 import sys
 import zlib
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "support" / "files"))
 import bigwig  # noqa: E402  pylint: disable=wrong-import-position
 
 

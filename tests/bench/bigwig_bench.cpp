@@ -16,9 +16,9 @@
 #include "io/bigwig/bigwig_reader.h"
 #include "pipeline/bench/json_line.h"
 #include "pipeline/bench/timing.h"
-#include "support/bin_means.h"
+#include "support/files/bin_means.h"
 #if SEMICRF_HAVE_LIBBIGWIG
-#include "support/libbigwig_peer.h"
+#include "support/files/libbigwig_peer.h"
 #endif
 
 namespace {

@@ -7,7 +7,7 @@ import sys
 import warnings
 import zipfile
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support" / "files"))
 import bigwig  # noqa: E402  pylint: disable=wrong-import-position
 
 FORMATS = {"<f2": "e", "<f4": "f", "<f8": "d"}

@@ -3,7 +3,7 @@
 
     run_cli_tests.py --program build/release/bin/semicrf [--update] [group[.test] ...]
 
-A test is a function test_* of a cases_*.py; --update rewrites the files in expected/ instead of comparing with them.
+A test is a function test_* of a cases_*.py in a folder beside this file; --update rewrites the files in expected/ instead of comparing with them.
 Standard library only. Exit code 1 when a test fails.
 """
 
@@ -15,6 +15,9 @@ import time
 import traceback
 
 import harness
+
+ROOMS = sorted({str(path.parent) for path in harness.HERE.glob("*/cases_*.py")})
+sys.path += ROOMS  # cases import each other by their names alone
 
 GROUPS = ["usage", "model", "decode", "eval", "calibration", "two_models", "posterior", "bad_input", "inputs", "outputs", "simulate", "train", "bins", "expectations", "best", "claims", "constraints", "review", "edges", "learn", "missing", "import", "segway", "enrich", "tracks", "multiqc", "report", "pipelines", "manual", "drift", "house"]
 

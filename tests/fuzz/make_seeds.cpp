@@ -4,8 +4,8 @@
 #include <string>
 
 #include "io/bigwig/bigbed_writer.h"
-#include "support/bigwig_fixture.h"
-#include "support/npy_fixture.h"
+#include "support/files/bigwig_fixture.h"
+#include "support/files/npy_fixture.h"
 #include "train/fit/checkpoint.h"
 
 using namespace semicrf::test;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "parity/engine_maker.h"
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 namespace semicrf::testing {
 

@@ -17,8 +17,8 @@
 #include "parity/gradient_case.h"
 #include "parity/same_results.h"
 #include "support/catch.h"
+#include "support/models/shrink.h"
 #include "support/seeds.h"
-#include "support/shrink.h"
 #ifdef SEMICRF_EMULATED_DEVICE
 #include "device_counters.h"
 #endif

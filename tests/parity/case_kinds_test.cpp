@@ -9,8 +9,8 @@
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
-#include "support/enumerate.h"
-#include "support/random_models.h"
+#include "support/models/random_models.h"
+#include "support/truth/enumerate.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

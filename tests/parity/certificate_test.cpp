@@ -13,7 +13,7 @@
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

@@ -5,7 +5,7 @@
 #include "parity/engine_parity.h"
 #include "parity/gradient_case.h"
 #include "reference/reference_engine.h"
-#include "support/shrink.h"
+#include "support/models/shrink.h"
 
 namespace semicrf::testing {
 namespace {

@@ -9,7 +9,7 @@
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
-#include "support/resolution.h"
+#include "support/models/resolution.h"
 
 namespace semicrf::testing {
 namespace {

@@ -7,8 +7,8 @@
 #include <numeric>
 #include <sstream>
 
-#include "support/rescore.h"
-#include "support/resolution.h"
+#include "support/models/resolution.h"
+#include "support/truth/rescore.h"
 
 namespace semicrf::testing {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "core/segment.h"
 #include "engine/engine.h"
-#include "support/follow_path.h"
-#include "support/random_models.h"
+#include "support/models/random_models.h"
+#include "support/truth/follow_path.h"
 
 namespace semicrf::testing {
 

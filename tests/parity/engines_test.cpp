@@ -16,8 +16,8 @@
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"
+#include "support/models/shrink.h"
 #include "support/seeds.h"
-#include "support/shrink.h"
 #include "support/slow_build.h"
 
 using namespace semicrf;

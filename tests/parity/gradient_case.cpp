@@ -5,7 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "support/resolution.h"
+#include "support/models/resolution.h"
 
 namespace semicrf::testing {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "engine/engine.h"
 #include "parity/engine_parity.h"
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 namespace semicrf::testing {
 

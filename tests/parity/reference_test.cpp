@@ -10,10 +10,10 @@
 #include "reference/reference_engine.h"
 #include "support/catch.h"
 #include "support/differences.h"
-#include "support/enumerate.h"
-#include "support/rescore.h"
-#include "support/resolution.h"
+#include "support/models/resolution.h"
 #include "support/seeds.h"
+#include "support/truth/enumerate.h"
+#include "support/truth/rescore.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

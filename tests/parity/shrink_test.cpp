@@ -1,5 +1,5 @@
 // Failing inputs become small, and stay inputs that fail.
-#include "support/shrink.h"
+#include "support/models/shrink.h"
 
 #include <algorithm>
 

@@ -10,7 +10,7 @@ import sys
 
 import tools
 
-sys.path.insert(0, str(tools.ROOT / "tests" / "support"))
+sys.path.insert(0, str(tools.ROOT / "tests" / "support" / "files"))
 import bigwig  # noqa: E402  pylint: disable=wrong-import-position
 
 TRACKS = ["H3K4me3", "H3K36me3", "H3K27me3"]

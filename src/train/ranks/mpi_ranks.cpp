@@ -73,6 +73,7 @@ std::unique_ptr<Ranks> made_ranks;
 // The number that a launcher (Open MPI, one that speaks PMIx, or PMI) gave this process; null without one.
 const char* launched_rank() {
   for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"})
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing in the program changes the environment
     if (const char* text = std::getenv(name)) return text;
   return nullptr;
 }

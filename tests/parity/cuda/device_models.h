@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 namespace semicrf::testing {
 

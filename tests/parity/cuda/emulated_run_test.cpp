@@ -12,7 +12,7 @@
 #include "pipeline/query/query_run.h"
 #include "pipeline/run/run.h"
 #include "support/catch.h"
-#include "support/npy_fixture.h"
+#include "support/files/npy_fixture.h"
 #include "support/temp_folder.h"
 
 using namespace semicrf;

@@ -9,8 +9,8 @@
 
 #include "engine/engine.h"
 #include "model/scores/linear_heads.h"
-#include "support/random_heads.h"
-#include "support/random_models.h"
+#include "support/models/random_heads.h"
+#include "support/models/random_models.h"
 
 namespace semicrf::testing {
 

@@ -11,11 +11,11 @@
 #include "io/json/eval_json.h"
 #include "pipeline/eval/eval_run.h"
 #include "support/catch.h"
-#include "support/npy_fixture.h"
-#include "support/random_models.h"
-#include "support/rescore.h"
+#include "support/files/npy_fixture.h"
+#include "support/models/random_models.h"
 #include "support/slow_build.h"
 #include "support/temp_folder.h"
+#include "support/truth/rescore.h"
 
 using namespace semicrf;
 using namespace semicrf::test;

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "core/error.h"
-#include "support/byte_writer.h"
 #include "support/catch.h"
+#include "support/files/byte_writer.h"
 #include "support/scratch_file.h"
 
 using namespace semicrf;

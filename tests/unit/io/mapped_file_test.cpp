@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "core/error.h"
-#include "support/byte_writer.h"
 #include "support/catch.h"
+#include "support/files/byte_writer.h"
 #include "support/scratch_file.h"
 
 using namespace semicrf;

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <numeric>
 
-#include "support/standard_errors.h"
+#include "support/truth/standard_errors.h"
 #include "train/objective/objective.h"
 #include "unit/learn/learn_samples.h"
 

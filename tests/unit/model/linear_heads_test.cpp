@@ -7,7 +7,7 @@
 #include "model/scores/centred_scores.h"
 #include "model/scores/host_projection.h"
 #include "support/catch.h"
-#include "support/random_heads.h"
+#include "support/models/random_heads.h"
 
 using namespace semicrf;
 using testing::random_heads;

@@ -10,14 +10,14 @@
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/analyses/piece_work.h"
 #include "support/catch.h"
-#include "support/claim_truth.h"
-#include "support/interval_truth.h"
-#include "support/random_models.h"
-#include "support/rescore.h"
-#include "support/resolution.h"
-#include "support/segments_of.h"
+#include "support/models/random_models.h"
+#include "support/models/resolution.h"
+#include "support/models/windowed.h"
 #include "support/slow_build.h"
-#include "support/windowed.h"
+#include "support/truth/claim_truth.h"
+#include "support/truth/interval_truth.h"
+#include "support/truth/rescore.h"
+#include "support/truth/segments_of.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

@@ -9,7 +9,7 @@
 #include "core/error.h"
 #include "engine/options.h"
 #include "support/catch.h"
-#include "support/npy_fixture.h"
+#include "support/files/npy_fixture.h"
 #include "support/slow_build.h"
 #include "support/temp_folder.h"
 

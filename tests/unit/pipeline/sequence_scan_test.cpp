@@ -7,7 +7,7 @@
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "support/catch.h"
-#include "support/npy_fixture.h"
+#include "support/files/npy_fixture.h"
 #include "support/temp_folder.h"
 
 using namespace semicrf;

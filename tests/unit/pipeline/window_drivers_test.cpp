@@ -13,11 +13,11 @@
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "support/catch.h"
-#include "support/follow_path.h"
-#include "support/random_models.h"
-#include "support/rescore.h"
+#include "support/models/random_models.h"
+#include "support/models/windowed.h"
 #include "support/slow_build.h"
-#include "support/windowed.h"
+#include "support/truth/follow_path.h"
+#include "support/truth/rescore.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

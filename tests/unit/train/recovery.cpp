@@ -8,7 +8,7 @@
 
 #include "engine/options.h"
 #include "pipeline/analyses/draws/segment_sampler.h"
-#include "support/standard_errors.h"
+#include "support/truth/standard_errors.h"
 #include "train/fit/lbfgs_fit.h"
 #include "train/fit/training_problem.h"
 #include "unit/train/train_fixture.h"

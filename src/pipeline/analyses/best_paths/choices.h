@@ -33,6 +33,7 @@ struct PathNode {
   Kind kind = Kind::kDone;
   int label = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): a comparison made by the compiler has a 0 that is no pointer
   friend auto operator<=>(const PathNode&, const PathNode&) = default;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 class Ranking {
  public:
-  Ranking(const Deviations& deviations, std::size_t most) : best_(deviations.best.get()), most_(most) {
+  Ranking(const Deviations& deviations, std::size_t most) : best_(*deviations.best), most_(most) {
     for (const DeviationPointer& one : deviations.kept) on_walk_[one->from.get()].push_back(one.get());
     for (auto& [walk, list] : on_walk_) std::ranges::sort(list, std::greater<>(), &Deviation::node);
   }
@@ -40,7 +40,7 @@ class Ranking {
 
   void accept(Candidate path) {
     const Deviation* const last = path.chain.empty() ? nullptr : path.chain.back();
-    const Walk* walk = last == nullptr ? best_ : last->onto.get();
+    const Walk* walk = last == nullptr ? &best_ : last->onto.get();
     PathNode entered = last == nullptr
                            ? PathNode{std::numeric_limits<std::int64_t>::max(), PathNode::Kind::kLast, 0}
                            : last->next;
@@ -68,7 +68,7 @@ class Ranking {
 
   void add_up(RankedPath& path) const {
     CompensatedSum sum, joined;
-    const Walk* walk = best_;
+    const Walk* walk = &best_;
     const auto add_walk = [&] {
       sum.add(walk->collected);
       sum.subtract(joined);
@@ -86,11 +86,11 @@ class Ranking {
       joined = one->joined;
     }
     while (walk != nullptr) add_walk();
-    sum.subtract(best_->collected);
+    sum.subtract(best_.collected);
     path.gain = sum.value();
   }
 
-  const Walk* best_;
+  const Walk& best_;
   std::size_t most_;
   std::map<const Walk*, std::vector<const Deviation*>> on_walk_;  // from right to left
   std::set<Candidate> candidates_;

@@ -14,7 +14,7 @@ CrossScore::CrossScore(const ChainModel& counted, const ChainModel& scored, Scor
     : counted_(counted), scored_(scored), reader_(source), threads_(threads) {
   const std::size_t row = std::max<std::size_t>(1, source.bytes_per_position());
   slab_ = std::clamp(static_cast<std::int64_t>(slab_bytes / row), kLeastSlab, kMostSlab);
-  restart();
+  score_.emplace(counted_, scored_, threads_);
 }
 
 std::size_t CrossScore::bytes(const ScoreSource& source, std::size_t slab_bytes) {

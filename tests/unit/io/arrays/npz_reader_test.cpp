@@ -5,7 +5,7 @@
 
 #include "core/error.h"
 #include "support/catch.h"
-#include "support/npy_fixture.h"
+#include "support/files/npy_fixture.h"
 #include "support/scratch_file.h"
 
 using namespace semicrf;

@@ -13,7 +13,7 @@
 #include "support/seeds.h"
 #include "support/temp_folder.h"
 #if SEMICRF_HAVE_LIBBIGWIG
-#include "support/libbigwig_peer.h"
+#include "support/files/libbigwig_peer.h"
 #endif
 
 namespace semicrf {

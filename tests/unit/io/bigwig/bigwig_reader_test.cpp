@@ -7,8 +7,8 @@
 #include <random>
 
 #include "core/error.h"
-#include "support/bigwig_fixture.h"
 #include "support/catch.h"
+#include "support/files/bigwig_fixture.h"
 #include "support/scratch_file.h"
 
 using namespace semicrf;

@@ -12,11 +12,11 @@
 
 #include "core/error.h"
 #include "io/bigwig/bigwig_reader.h"
-#include "support/bin_means.h"
 #include "support/catch.h"
+#include "support/files/bin_means.h"
 #include "support/scratch_file.h"
 #if SEMICRF_HAVE_LIBBIGWIG
-#include "support/libbigwig_peer.h"
+#include "support/files/libbigwig_peer.h"
 #endif
 
 using namespace semicrf;

@@ -8,13 +8,13 @@
 #include <set>
 
 #include "engine/options.h"
-#include "support/all_paths.h"
 #include "support/catch.h"
-#include "support/random_models.h"
-#include "support/rescore.h"
-#include "support/segments_of.h"
+#include "support/models/random_models.h"
+#include "support/models/windowed.h"
 #include "support/slow_build.h"
-#include "support/windowed.h"
+#include "support/truth/all_paths.h"
+#include "support/truth/rescore.h"
+#include "support/truth/segments_of.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

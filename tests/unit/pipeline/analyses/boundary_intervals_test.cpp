@@ -9,12 +9,12 @@
 #include "engine/options.h"
 #include "pipeline/analyses/piece_work.h"
 #include "support/catch.h"
-#include "support/enumerate.h"
-#include "support/interval_truth.h"
-#include "support/random_models.h"
-#include "support/resolution.h"
-#include "support/segments_of.h"
-#include "support/windowed.h"
+#include "support/models/random_models.h"
+#include "support/models/resolution.h"
+#include "support/models/windowed.h"
+#include "support/truth/enumerate.h"
+#include "support/truth/interval_truth.h"
+#include "support/truth/segments_of.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

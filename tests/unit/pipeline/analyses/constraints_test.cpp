@@ -11,14 +11,14 @@
 #include "pipeline/analyses/draws/segment_sampler.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
-#include "support/all_paths.h"
 #include "support/catch.h"
-#include "support/enumerate.h"
-#include "support/random_models.h"
-#include "support/rescore.h"
-#include "support/resolution.h"
-#include "support/segments_of.h"
-#include "support/windowed.h"
+#include "support/models/random_models.h"
+#include "support/models/resolution.h"
+#include "support/models/windowed.h"
+#include "support/truth/all_paths.h"
+#include "support/truth/enumerate.h"
+#include "support/truth/rescore.h"
+#include "support/truth/segments_of.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "support/catch.h"
-#include "support/enumerate.h"
-#include "support/random_models.h"
-#include "support/rescore.h"
-#include "support/resolution.h"
+#include "support/models/random_models.h"
+#include "support/models/resolution.h"
+#include "support/models/windowed.h"
 #include "support/slow_build.h"
-#include "support/windowed.h"
+#include "support/truth/enumerate.h"
+#include "support/truth/rescore.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

@@ -7,13 +7,13 @@
 
 #include "engine/options.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
-#include "support/all_paths.h"
 #include "support/catch.h"
-#include "support/enumerate.h"
-#include "support/random_models.h"
-#include "support/resolution.h"
+#include "support/models/random_models.h"
+#include "support/models/resolution.h"
+#include "support/models/windowed.h"
 #include "support/slow_build.h"
-#include "support/windowed.h"
+#include "support/truth/all_paths.h"
+#include "support/truth/enumerate.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;

@@ -17,7 +17,7 @@ import bigwig
 
 TRACKS = ["codon_%s%d" % (strand, frame) for strand in ("fwd", "rev") for frame in range(3)]
 CHROMOSOME, BEGIN, END, BIN_SIZE = "III", 90360, 120360, 3
-EXAMPLES = pathlib.Path(__file__).resolve().parents[2] / "docs" / "examples"
+EXAMPLES = pathlib.Path(__file__).resolve().parents[3] / "docs" / "examples"
 
 
 def cut_track(source, target):

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "support/byte_writer.h"
+#include "support/files/byte_writer.h"
 
 namespace semicrf::test {
 

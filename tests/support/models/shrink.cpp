@@ -1,4 +1,4 @@
-#include "support/shrink.h"
+#include "support/models/shrink.h"
 
 #include <cmath>
 #include <sstream>

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "pipeline/analyses/intervals/boundary_intervals.h"
-#include "support/all_paths.h"
 #include "support/catch.h"
+#include "support/truth/all_paths.h"
 
 namespace semicrf::testing {
 

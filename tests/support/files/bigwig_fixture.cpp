@@ -1,4 +1,4 @@
-#include "support/bigwig_fixture.h"
+#include "support/files/bigwig_fixture.h"
 
 #include <libdeflate.h>
 

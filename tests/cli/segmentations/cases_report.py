@@ -1,11 +1,11 @@
 """The command report: one page, its pictures and tables."""
 
 import html.parser
-import pathlib
 import re
 import xml.etree.ElementTree as tree
 
 from harness import Skip, check
+from make_inputs import shared_data
 
 SVG = "{http://www.w3.org/2000/svg}"
 TRACKS = ["codon_%s%d.bw" % (strand, frame) for strand in ("fwd", "rev") for frame in range(3)]
@@ -338,7 +338,7 @@ def test_annotation_of_another_genome_is_told(box):
 
 def test_chromosome_11(box):
     """A real one, whole: small, and one page."""
-    shared = pathlib.Path(__file__).resolve().parents[3] / "shared" / "data" / "chr11_hg18"
+    shared = shared_data() / "chr11_hg18"
     if not shared.is_dir():
         raise Skip("no %s" % shared)
     box.ok(["import", "chromhmm", shared / "chromhmm10.model_10.txt", "--segments", shared / "GM12878.chromhmm10.bed", "-o", "m.json"])

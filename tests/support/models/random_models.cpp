@@ -1,4 +1,4 @@
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 #include <algorithm>
 #include <array>

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 namespace semicrf::testing {
 

@@ -1,10 +1,10 @@
-#include "support/rescore.h"
+#include "support/truth/rescore.h"
 
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
-#include "support/exact_sum.h"
+#include "support/truth/exact_sum.h"
 
 namespace semicrf::testing {
 namespace {

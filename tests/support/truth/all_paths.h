@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "support/random_models.h"
-#include "support/rescore.h"
+#include "support/models/random_models.h"
+#include "support/truth/rescore.h"
 
 namespace semicrf::testing {
 

@@ -1,11 +1,11 @@
-#include "support/enumerate.h"
+#include "support/truth/enumerate.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "support/exact_sum.h"
-#include "support/rescore.h"
+#include "support/truth/exact_sum.h"
+#include "support/truth/rescore.h"
 
 namespace semicrf::testing {
 namespace {

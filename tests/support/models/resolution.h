@@ -4,7 +4,7 @@
 #include <span>
 
 #include "core/segment.h"
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 namespace semicrf::testing {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/segment.h"
-#include "support/random_models.h"
+#include "support/models/random_models.h"
 
 namespace semicrf::testing {
 

@@ -1,4 +1,4 @@
-#include "support/npy_fixture.h"
+#include "support/files/npy_fixture.h"
 
 #include <libdeflate.h>
 

@@ -1,4 +1,4 @@
-#include "support/resolution.h"
+#include "support/models/resolution.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "support/standard_errors.h"
+#include "support/truth/standard_errors.h"
 
 #include <cmath>
 #include <cstddef>

@@ -1,4 +1,4 @@
-#include "support/libbigwig_peer.h"
+#include "support/files/libbigwig_peer.h"
 
 #include <bigWig.h>
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "io/bigwig/bigwig_reader.h"
-#include "support/byte_writer.h"
+#include "support/files/byte_writer.h"
 
 namespace semicrf::test {
 
