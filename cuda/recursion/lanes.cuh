@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 
 #include "cuda/tables/numbers.cuh"
+#include "cuda/tables/tile_config.h"
 
 namespace semicrf::cuda {
 
@@ -58,6 +59,7 @@ struct WarpLanes {
   static constexpr MemoryPlace kPlace = MemoryPlace::kAllShared;
   static constexpr int kGroups = 32 / kGroup;
   static constexpr bool kAlone = kGroups == 1;  // no other team's lanes are in the warp
+  static constexpr bool kLoops = rolls_boundaries(kGroup);
   // NOLINTBEGIN(bugprone-branch-clone): the two are the same for one of the shapes
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
   static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
@@ -115,6 +117,7 @@ template <int kRows>
 struct BlockLanes {
   static constexpr bool kTeam = true;
   static constexpr bool kAlone = true;
+  static constexpr bool kLoops = true;
   static constexpr MemoryPlace kPlace = kRows > 0 ? MemoryPlace::kRingShared : MemoryPlace::kAnywhere;
   static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
   static constexpr int kGroup = kRows > 0 && kRows <= 8 ? 8 : (kRows > 0 && kRows <= 16 ? 16 : 32);

@@ -50,7 +50,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   const int warps = static_cast<int>(blockDim.x / 32);
   at += static_cast<unsigned>(warp) *
         static_cast<unsigned>(ring_bytes(t.ring_blocks, Lanes::kRingWidth, sizeof(Real)) +
-                              (Lanes::kAlone ? starts_bytes(Lanes::kRingWidth) : 0) +
+                              (Lanes::kLoops ? starts_bytes(Lanes::kRingWidth) : 0) +
                               alpha_bytes(32, sizeof(Real)));
   const auto blocks = static_cast<std::size_t>(t.ring_blocks);
   const int lane = lanes.group * kGroup + column;
@@ -59,7 +59,7 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   m.ring.turn = in_register(turn_of(lane));
   m.ring.scales = slice<int>(at, blocks * Lanes::kRingWidth).from(lane).kept();
   m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock).kept();
-  if constexpr (Lanes::kAlone) {
+  if constexpr (Lanes::kLoops) {
     m.start_numbers = slice<Real>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
     m.start_units = slice<int>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
   }

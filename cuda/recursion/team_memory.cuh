@@ -192,7 +192,7 @@ struct TeamMemory {
   int alpha_width;
   SharedPointer<int> levels;  // (2, warps): of the alphas that each of several leading warps wrote there
   const Real* transitions;    // (C, width), for whom they are not in registers
-  // Starts of the block at hand, as in the ring, each with its units; where registers do not hold them.
+  // Starts of the block at hand, as in the ring, each with its units; where boundaries are a loop.
   SharedPointer<Real> start_numbers;
   SharedPointer<int> start_units;
   // Block teams: what the parts of the ring found for this block and the next; whether the ring is to be put
@@ -216,23 +216,16 @@ struct RunConfig {
   using Memory = TeamMemory<Real, Lanes::kPlace>;
   using Exact = ExactMemory<Real, Semiring>;
   static constexpr int kRows = kUnrolledRows;
-  // Whether the starts of a block wait in shared memory. Teams that share a warp have registers for all of
-  // them, and rings that leave no room.
-  static constexpr bool kStartsShared = kRows > 0 && Lanes::kAlone;
+  // Whether the boundaries of a block are a loop, and its starts wait in shared memory, where registers would
+  // not hold them. What teams of few labels do is short enough as it is.
+  static constexpr bool kLoops = kRows > 0 && Lanes::kLoops;
   // Of functions out of line: transitions are read from memory, to be quicker to compile.
   using OutOfLine = RunConfig<Real, Semiring, Lanes, 0>;
 };
 
-// Entries `kBy` places nearer to the beginning; the last ones are whatever they are.
-template <int kBy, class Value>
-__device__ __forceinline__ void shift_down(Value (&values)[kBlock]) {
-#pragma unroll
-  for (int i = 0; i + kBy < kBlock; ++i) values[i] = values[i + kBy];
-}
-
 // The starts of the block at hand, each with its units, until it is known whether the block stands: a number
 // of zero has units of kEmpty. In shared memory, four at a time, as registers have no index.
-template <class Config, bool kShared = Config::kStartsShared>
+template <class Config, bool kShared = Config::kLoops>
 class BlockStarts {
  public:
   using Real = typename Config::Real;
@@ -268,15 +261,8 @@ class BlockStarts<Config, false> {
   __device__ __forceinline__ BlockStarts(const Memory&, bool) {}
   template <int kCount>
   __device__ __forceinline__ void keep(int from, const Real (&numbers)[kCount], const int (&units)[kCount]) {
-    // Registers have no index: in the end all are in their places.
-    constexpr bool kShifts = kCount == 4;
-    if constexpr (kShifts) {
-      shift_down<kCount>(numbers_);
-      shift_down<kCount>(units_);
-    }
-    const int to = kShifts ? kBlock - kCount : from;
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) numbers_[to + k] = numbers[k], units_[to + k] = units[k];
+    for (int k = 0; k < kCount; ++k) numbers_[from + k] = numbers[k], units_[from + k] = units[k];
   }
   __device__ __forceinline__ void get(int from, Real (&numbers)[4], int (&units)[4]) const {
 #pragma unroll

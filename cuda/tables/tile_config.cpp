@@ -36,7 +36,8 @@ bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, Til
   const std::size_t tables = aligned_bytes(bound_entries(offsets, out->table_width) * sizeof(int)) +
                              aligned_bytes(distance_entries(offsets, out->table_width) * sizeof(float));
   const std::size_t warp = ring_bytes(ring_blocks, ring_width, sizeof(float)) +
-                           (groups == 1 ? starts_bytes(ring_width) : 0) + alpha_bytes(32, sizeof(float));
+                           (rolls_boundaries(out->group) ? starts_bytes(ring_width) : 0) +
+                           alpha_bytes(32, sizeof(float));
   if (tables + kFewestWarps * warp > limit) return false;
   out->warps = static_cast<int>(std::min<std::size_t>(kMostWarps, (limit - tables) / warp));
   out->shared_bytes = tables + wide(out->warps) * warp;

@@ -44,7 +44,9 @@ SEMICRF_BOTH inline std::size_t ring_bytes(int ring_blocks, int width, std::size
   const std::size_t cells = static_cast<std::size_t>(ring_blocks) * static_cast<std::size_t>(width);
   return aligned_bytes(cells * sizeof(int)) + aligned_bytes(cells * kBlock * real);
 }
-// Starts of one block.
+// Whether teams of so many lanes that share a warp, or have it alone, do the boundaries of a block in a loop,
+// for which the starts of one block lie in shared memory.
+SEMICRF_BOTH constexpr bool rolls_boundaries(int group) { return group >= 16; }
 SEMICRF_BOTH inline std::size_t starts_bytes(int width) {
   return static_cast<std::size_t>(width) * kBlock * (sizeof(float) + sizeof(int));
 }

@@ -70,6 +70,13 @@ struct BlockResult {
   bool good;                    // the label's numbers are certified
 };
 
+// Entries `kBy` places nearer to the beginning; the last ones are whatever they are.
+template <int kBy, class Value>
+__device__ __forceinline__ void shift_down(Value (&values)[kBlock]) {
+#pragma unroll
+  for (int i = 0; i + kBy < kBlock; ++i) values[i] = values[i + kBy];
+}
+
 template <class Config>
 class FastBlock {
  public:
@@ -83,7 +90,7 @@ class FastBlock {
   static constexpr int kRows = Config::kRows;
   // Boundaries that are straight code.
   template <bool kCut>
-  static constexpr int kAtOnce = kCut ? 1 : (kRows > 0 ? 4 : kBlock);
+  static constexpr int kAtOnce = kCut ? 1 : (Config::kLoops ? 4 : kBlock);
 
   __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
                                        const LabelTables<Config>& label)

@@ -383,15 +383,13 @@ class BlockParts {
     const bool factors = lanes_.some_team(content.factors != nullptr);
     if (t_.tail && t_.duration < kBlock) [[unlikely]] {
       recursion(yes, yes, yes);
-    } else if (kRows == 0) {
-      recursion(no, yes, yes);
-    } else if (p_.store.alpha.numbers != nullptr) {
-      if (factors) {
+    } else if (kRows == 0 || p_.store.alpha.numbers != nullptr) {
+      if (factors || !Config::kLoops) {
         recursion(no, yes, yes);
       } else {
         recursion(no, yes, no);
       }
-    } else if (factors) {
+    } else if (factors || !Config::kLoops) {
       recursion(no, no, yes);
     } else {
       recursion(no, no, no);
