@@ -11,20 +11,20 @@ namespace semicrf {
 namespace {
 
 constexpr std::size_t kColumn = 30;  // of descriptions
-constexpr std::size_t kWidth = 100;
+constexpr std::size_t kLineWidth = 100;
 
 bool takes_many(const CLI::Option& option) {
   return option.get_expected_max() >= CLI::detail::expected_max_vector_size;
 }
 
-// The words of `text` from kColumn to kWidth, behind `head` where that leaves room.
+// The words of `text` from kColumn to kLineWidth, behind `head` where that leaves room.
 std::string in_columns(std::string head, const std::string& text) {
   if (head.size() + 1 > kColumn) head += "\n";
   std::size_t used = head.ends_with('\n') ? 0 : head.size();
   bool begins = true;  // a line
   std::istringstream words(text);
   for (std::string word; words >> word; begins = false) {
-    if (!begins && used + 1 + word.size() > kWidth) {
+    if (!begins && used + 1 + word.size() > kLineWidth) {
       head += "\n";
       used = 0;
       begins = true;

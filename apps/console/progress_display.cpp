@@ -47,11 +47,11 @@ class Display : public Progress {
 
   void draw_bar() {
     shown_ = true;
-    constexpr int kWidth = 40;
-    const int filled = percent() * kWidth / 100;
-    char cells[kWidth + 1];
-    for (int i = 0; i < kWidth; ++i) cells[i] = i < filled ? '=' : ' ';
-    cells[kWidth] = '\0';
+    constexpr int kCells = 40;
+    const int filled = percent() * kCells / 100;
+    char cells[kCells + 1];
+    for (int i = 0; i < kCells; ++i) cells[i] = i < filled ? '=' : ' ';
+    cells[kCells] = '\0';
     const double left =
         done_ > 0 ? seconds() * static_cast<double>(total_ - done_) / static_cast<double>(done_) : 0;
     std::fprintf(stderr, "\r[%s] %3d %%, %.0f s left\033[K", cells, percent(), std::max(0.0, left));
