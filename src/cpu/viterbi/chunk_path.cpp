@@ -26,11 +26,10 @@ bool ChunkPath::covers(std::int64_t begin, std::int64_t end) const {
 
 ChunkPath::Kept ChunkPath::kept_blocks(const ChainModel& model, std::size_t blocks) {
   const std::int64_t longest = model.max_duration;
-  // A segment that ends within K of the left edge may start in the chunk before. At the right edge: the
-  // starts of segments that end in the next chunk, and room for paths to run together.
-  const Kept kept{blocks_of(longest) + 1, blocks_of(std::max<std::int64_t>(4 * longest, 256)) + 1};
-  // Segments in the tail may reach over whole chunks: with one, all messages stay.
-  return model.has_tail() || kept.head + kept.tail >= blocks ? Kept{blocks, 0} : kept;
+  // A segment that ends within K of the left edge, or is in its tail there, may start in the chunk before. At
+  // the right edge: the starts of segments that end in the next chunk, and room for paths to run together.
+  const Kept kept{blocks_of(longest + 1) + 1, blocks_of(std::max<std::int64_t>(4 * longest, 256)) + 1};
+  return kept.head + kept.tail >= blocks ? Kept{blocks, 0} : kept;
 }
 
 std::size_t ChunkPath::bytes(const ChainModel& model, std::int64_t positions,

@@ -260,23 +260,23 @@ bool PathTracer::find_start(TraceCursor& cursor, std::vector<Segment>& reversed)
 }
 
 bool PathTracer::follow_tail(TraceCursor& cursor, std::vector<Segment>& reversed) {
+  if (cursor.boundary <= range_.begin) return false;
   const auto label = static_cast<std::size_t>(cursor.label);
-  const double last_bias = t_.model->duration_score(t_.longest, cursor.label);
-  for (; cursor.boundary > range_.begin; --cursor.boundary) {
-    const std::int64_t before = cursor.boundary - 1;
-    const std::int64_t begin = before - t_.longest;
-    if (begin < range_.begin && left_ == nullptr) {
-      if (range_.begin > 0) return false;
-      throw std::logic_error("the tail of a segment reached the start of the sequence");
-    }
-    const Origin origin = origin_at(before);
-    const double sum = content_sum(std::max(begin, range_.begin), before, label);
-    if (started(begin, label, origin) + sum + last_bias >= tail(before, label, origin)) {
-      close_segment(cursor, begin, cursor.segment_end, reversed);
-      return true;
-    }
+  const std::int64_t before = cursor.boundary - 1;
+  const std::int64_t begin = before - t_.longest;
+  if (begin < range_.begin && left_ == nullptr) {
+    if (range_.begin > 0) return false;
+    throw std::logic_error("the tail of a segment reached the start of the sequence");
   }
-  return false;
+  const Origin origin = origin_at(before);
+  const double sum = content_sum(std::max(begin, range_.begin), before, label);
+  const double last_bias = t_.model->duration_score(t_.longest, cursor.label);
+  if (started(begin, label, origin) + sum + last_bias >= tail(before, label, origin)) {
+    close_segment(cursor, begin, cursor.segment_end, reversed);
+  } else {
+    cursor.boundary = before;
+  }
+  return true;
 }
 
 bool PathTracer::find_source(TraceCursor& cursor) {

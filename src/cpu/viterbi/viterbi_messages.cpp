@@ -18,41 +18,71 @@ CpuViterbiMessages::CpuViterbiMessages(const TraceTables& tables, const ScoreWin
 // sums that are equal but for rounding then decide for the same path.
 void CpuViterbiMessages::enter(std::size_t chunk) {
   entered_ = chunk;
-  piece_ = 0;
-  piece_end_ = chunks_[chunk].range.end;
+  restart_pieces();
   restored_ = false;
   const auto& left = chunks_[chunk].left;
   tracer_.look_at(scores_, chunks_[chunk].range, left ? &*left : nullptr,
                   [this](std::int64_t position) -> const ViterbiChunk& { return messages_at(position); });
 }
 
+void CpuViterbiMessages::restart_pieces() {
+  piece_ = 0;
+  piece_end_ = chunks_[entered_].range.end;
+}
+
 const ViterbiChunk& CpuViterbiMessages::messages_at(std::int64_t position) const {
   return restored_ ? all_ : chunks_[entered_].path.at(position);
 }
 
-// When the cursor stands where a segment of the chunk's known path ends: takes the rest of that path.
+// When the cursor stands where a segment of the chunk's known path ends, or is in its tail: takes the rest of
+// that path.
 bool CpuViterbiMessages::join_known_path(TraceCursor& cursor, std::vector<Segment>& reversed) {
   const ChunkPath& path = chunks_[entered_].path;
-  while (piece_ < path.pieces.size() && piece_end_ > cursor.boundary)
-    piece_end_ -= path.pieces[piece_++].length;
-  if (piece_ == path.pieces.size() || piece_end_ != cursor.boundary ||
-      path.pieces[piece_].label != cursor.label)
-    return false;
-  std::int64_t end = cursor.boundary;
-  for (; piece_ < path.pieces.size(); ++piece_) {
-    const std::int64_t begin = end - path.pieces[piece_].length;
-    reversed.push_back({begin, end, path.pieces[piece_].label});
-    end = begin;
+  const auto end_of_rest = path.pieces.size();
+  if (piece_ > 0 && cursor.boundary >= piece_end_ + path.pieces[piece_ - 1].length) restart_pieces();
+  while (piece_ < end_of_rest && piece_end_ > cursor.boundary) piece_end_ -= path.pieces[piece_++].length;
+  const ChunkPath::Piece known = piece_ < end_of_rest ? path.pieces[piece_] : ChunkPath::Piece{};
+  const bool ends_here = piece_ < end_of_rest && piece_end_ == cursor.boundary && known.label == cursor.label;
+  if (cursor.phase == TraceCursor::Phase::kFindStart) {
+    if (!ends_here) return false;
+    take_pieces(cursor, cursor.boundary, reversed);
+    return true;
   }
-  piece_end_ = end;
+  // Where a segment in its tail begins depends on the boundary and the label alone, not on its end.
+  if (ends_here && known.length > tables_.longest) {
+    take_pieces(cursor, cursor.segment_end, reversed);
+    return true;
+  }
+  if (piece_ > 0 && piece_end_ < cursor.boundary - tables_.longest &&
+      path.pieces[piece_ - 1].label == cursor.label) {
+    reversed.push_back({piece_end_, cursor.segment_end, cursor.label});
+    take_pieces(cursor, piece_end_, reversed);
+    return true;
+  }
+  if (piece_ == end_of_rest && piece_end_ >= cursor.boundary && cursor.boundary > path.rest.boundary &&
+      path.rest.phase == TraceCursor::Phase::kInTail && path.rest.label == cursor.label) {
+    cursor.boundary = path.rest.boundary;
+    return true;
+  }
+  return false;
+}
+
+// The known path from its next piece on, which ends at `end` here.
+void CpuViterbiMessages::take_pieces(TraceCursor& cursor, std::int64_t end, std::vector<Segment>& reversed) {
+  const ChunkPath& path = chunks_[entered_].path;
+  for (; piece_ < path.pieces.size(); ++piece_) {
+    piece_end_ -= path.pieces[piece_].length;
+    reversed.push_back({piece_end_, end, path.pieces[piece_].label});
+    end = piece_end_;
+  }
   cursor = path.rest;
-  return true;
 }
 
 // Computes the chunk again when the next step needs messages that were not kept.
 void CpuViterbiMessages::provide(const TraceCursor& cursor) {
   const Chunk& chunk = chunks_[entered_];
-  const std::int64_t begin = std::max(chunk.range.begin, cursor.boundary - tables_.longest);
+  const std::int64_t in_tail = cursor.phase == TraceCursor::Phase::kInTail ? 1 : 0;
+  const std::int64_t begin = std::max(chunk.range.begin, cursor.boundary - tables_.longest - in_tail);
   if (restored_ || chunk.path.covers(begin, cursor.boundary)) return;
   restore_(chunk.range, chunk.redone ? &*chunk.left : nullptr, all_);
   all_.whole = chunk.path.head.whole;
@@ -66,7 +96,7 @@ bool CpuViterbiMessages::trace(TraceCursor& cursor, std::vector<Segment>& revers
     const std::int64_t size = chunks_.front().range.size();
     const auto chunk = static_cast<std::size_t>((cursor.boundary - 1 - chunks_.front().range.begin) / size);
     if (chunk != entered_) enter(chunk);
-    const bool joined = cursor.phase == TraceCursor::Phase::kFindStart && join_known_path(cursor, reversed);
+    const bool joined = cursor.phase != TraceCursor::Phase::kFindSource && join_known_path(cursor, reversed);
     if (!joined) {
       provide(cursor);
       tracer_.step(cursor, reversed);

@@ -36,6 +36,8 @@ class CpuViterbiMessages final : public ViterbiMessages {
   void enter(std::size_t chunk);
   const ViterbiChunk& messages_at(std::int64_t position) const;
   bool join_known_path(TraceCursor& cursor, std::vector<Segment>& reversed);
+  void restart_pieces();
+  void take_pieces(TraceCursor& cursor, std::int64_t end, std::vector<Segment>& reversed);
   void provide(const TraceCursor& cursor);
 
   const TraceTables& tables_;
@@ -43,7 +45,7 @@ class CpuViterbiMessages final : public ViterbiMessages {
   ScoreWindow scores_;
   std::vector<Chunk> chunks_;
   Restore restore_;
-  // The chunk under the cursor; the next piece of its known path and that piece's end.
+  // The chunk under the cursor; the next piece of its known path and that piece's end (of the path's rest).
   std::size_t entered_;
   std::size_t piece_ = 0;
   std::int64_t piece_end_ = 0;
