@@ -115,6 +115,7 @@ struct ChainTables {
                                     // relative to offset_bound
   AlignedArray<double>
       offset_bound;  // (offsets + 1, padded): largest bias at that distance; row 0: within a block
+  AlignedArray<double> offset_least;  // (offsets + 1, padded): least bias there, -inf: one is impossible
   AlignedArray<Real>
       near_table;             // (panels, 16, lanes): entry k-1 is duration k, relative to offset_bound row 0
   AlignedArray<double> bias;  // (K, padded)
@@ -191,6 +192,7 @@ struct ChainTables {
       }
     }
     offset_bound = AlignedArray<double>((static_cast<std::size_t>(offsets) + 1) * width, kNegativeInfinity);
+    offset_least = AlignedArray<double>(offset_bound.size(), kNegativeInfinity);
     offset_table = AlignedArray<Real>(static_cast<std::size_t>(offsets) * kOffsetEntries * width,
                                       Semiring::template zero<Real>());
     near_table = AlignedArray<Real>(kBlock * width, Semiring::template zero<Real>());
@@ -198,9 +200,15 @@ struct ChainTables {
       const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
       const int entries = o == 0 ? kBlock : kOffsetEntries;
       for (int c = 0; c < labels; ++c) {
-        double& bound = offset_bound[static_cast<std::size_t>(o) * width + static_cast<std::size_t>(c)];
-        for (int x = 0; x < entries; ++x) bound = std::max(bound, bias_or_forbidden(first + x, c));
+        const std::size_t at = static_cast<std::size_t>(o) * width + static_cast<std::size_t>(c);
+        double& bound = offset_bound[at];
+        double least = bias_or_forbidden(first, c);
+        for (int x = 0; x < entries; ++x) {
+          bound = std::max(bound, bias_or_forbidden(first + x, c));
+          least = std::min(least, bias_or_forbidden(first + x, c));
+        }
         if (bound == kNegativeInfinity) continue;
+        offset_least[at] = least;
         bound = Semiring::Quantized(bound);
         Real* table = o == 0 ? near_table.get() + panel_index(c / lanes, 0, kBlock)
                              : offset_table.get() + static_cast<std::size_t>(o - 1) * kOffsetEntries * width +

@@ -8,6 +8,7 @@
 #endif
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -35,6 +36,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
         sums_(kBlock * width_),
         factor_(static_cast<std::size_t>(std::max(tables.ring_blocks, tables.offsets) + 1) * lanes_),
         low_(2 * lanes_),
+        needed_(lanes_),
         active_(static_cast<std::size_t>(tables.offsets) + 1) {}
 
   // The sums at the 16 boundaries right of the positions of the block that lies `ahead` blocks beyond the
@@ -51,15 +53,41 @@ class FarPart : public RealVectors<Real, D, Semiring> {
   // As many sums as registers hold beside the starts and an entry.
   static constexpr int kSumsAtOnce = HWY_TARGET <= HWY_AVX3 ? kBlock : kBlock / 2;
 
+  // What scale + bound of a block must exceed to change any of the 16 sums, per label: each of them holds the
+  // largest start of every block with one of the durations there. Maxima are exact. Of sums, all that is left
+  // out together is less than a quarter of the last digit.
+  void find_needed(const RunRing& ring, std::size_t c0, int ahead) {
+    const DD dd;
+    // Numbers of starts and of durations are within a unit each of their scale and bound.
+    constexpr double kDigits = sizeof(Real) == sizeof(double) ? 55 : 26;
+    const double below =
+        2 * S::kUnit + (S::kIsLog ? std::log(kBlock * (1.0 + t_.offsets)) + kDigits * kLog2 : 0.01);
+    for (std::size_t l = 0; l < lanes_; l += hn::Lanes(dd)) {
+      VD most = hn::Set(dd, kNegativeInfinity);
+      for (int o = 1; o + ahead <= t_.offsets; ++o) {
+        const double* least = t_.offset_least.get() + static_cast<std::size_t>(o + ahead) * width_ + c0;
+        most = hn::Max(most, hn::Add(hn::Load(dd, ring.scale(o) + c0 + l), hn::Load(dd, least + l)));
+      }
+      hn::Store(hn::Sub(most, hn::Set(dd, below)), dd, needed_.get() + l);
+    }
+  }
+
   void gather_panel(const RunRing& ring, int panel, int ahead, const double* gauge, const double* bound) {
     const DD dd;
     const D d;
     const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
     int active = 0;
     const VD least = hn::Set(dd, Limits<S, Real>::kIgnore);
+    find_needed(ring, c0, ahead);
     for (int o = 1; o + ahead <= t_.offsets; ++o) {
       const double* scale = ring.scale(o) + c0;
       const double* bias = t_.offset_bound.get() + static_cast<std::size_t>(o + ahead) * width_ + c0;
+      bool needed = false;
+      for (std::size_t l = 0; l < lanes_; l += hn::Lanes(dd)) {
+        const VD largest = hn::Add(hn::Load(dd, scale + l), hn::Load(dd, bias + l));
+        needed = needed || !hn::AllFalse(dd, hn::Gt(largest, hn::Load(dd, needed_.get() + l)));
+      }
+      if (!needed) continue;
       Real* factor = factor_.get() + static_cast<std::size_t>(active) * lanes_;
       bool any = false;
       for (std::size_t l = 0; l < lanes_; l += hn::Lanes(dd)) {
@@ -98,14 +126,18 @@ class FarPart : public RealVectors<Real, D, Semiring> {
         for (int i = 0; i < kStarts; ++i)
           g[i] = S::Times(hn::Load(d, source + static_cast<std::size_t>(q + i) * n), factor);
         const Real* e = table + static_cast<std::size_t>(kBlock - kStarts - q) * n;
-        [&]<int... kEntry>(std::integer_sequence<int, kEntry...>) HWY_ATTR {
-          (add_entry<kEntry>(g, hn::Load(d, e + static_cast<std::size_t>(kEntry) * n), sums), ...);
-        }
-        (std::make_integer_sequence<int, kSums + kStarts - 1>());
+        add_entries(std::make_integer_sequence<int, kSums + kStarts - 1>(), g, e, sums);
       }
     }
     Real* out = sums_.get() + t_.panel_index(panel, kFirst, kBlock);
     for (int i = 0; i < kSums; ++i) hn::Store(bare(sums[i]), d, out + static_cast<std::size_t>(i) * n);
+  }
+  template <int... kEntry, int kSums>
+  static HWY_INLINE void add_entries(std::integer_sequence<int, kEntry...>, const Kept<V> (&starts)[kStarts],
+                                     const Real* entries, Kept<V> (&sums)[kSums]) {
+    const D d;
+    (add_entry<kEntry>(starts, hn::Load(d, entries + static_cast<std::size_t>(kEntry) * hn::Lanes(d)), sums),
+     ...);
   }
   template <int kEntry, int kSums>
   static HWY_INLINE void add_entry(const Kept<V> (&starts)[kStarts], V entry, Kept<V> (&sums)[kSums]) {
@@ -122,6 +154,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
   std::size_t width_, lanes_;
   AlignedArray<Real> sums_;
   AlignedArray<Real> factor_, low_;  // of the active blocks
+  AlignedArray<double> needed_;      // (lanes)
   std::vector<int> active_;
 };
 
