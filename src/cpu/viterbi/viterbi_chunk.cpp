@@ -20,7 +20,7 @@ void ViterbiChunk::reset(std::int64_t first_boundary, std::size_t count, const S
   const std::size_t bytes =
       count * (shape.block_doubles() * sizeof(double) + shape.alpha_bytes()) + 8 * sizeof(double);
   if (room_ < bytes) {
-    memory_ = std::make_unique<std::byte[]>(bytes);
+    memory_ = std::make_unique_for_overwrite<std::byte[]>(bytes);
     room_ = bytes;
   }
   begin = first_boundary;

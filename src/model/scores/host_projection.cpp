@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 
+#include "core/large_arrays.h"
 #include "core/threads/parallel.h"
 #include "model/scores/linear_heads.h"
 
@@ -40,7 +41,7 @@ void project_into(const ScoreWindow& window, int threads, ScoreBuffers& buffers,
                                    {features.finish, buffers.end.*values, made.end_scores}}};
   for (const Part& part : parts) {
     if (part.head == nullptr) continue;
-    part.scores.resize(static_cast<std::size_t>(made.end - made.begin) * labels);
+    resize_large(part.scores, static_cast<std::size_t>(made.end - made.begin) * labels);
     part.array.*pointer = part.scores.data();
   }
   const auto tasks = static_cast<std::size_t>((window.end - window.begin + kTask - 1) / kTask);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/large_arrays.h"
 #include "core/threads/parallel.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/rows/row_reader.h"
@@ -46,7 +47,7 @@ class BigWigRowReader : public RowReader {
   const Value* fill(std::vector<Value>& values, std::vector<std::uint8_t>& missing, std::int64_t begin,
                     std::int64_t end) {
     const auto n = static_cast<std::size_t>(end - begin);
-    values.resize(n * columns());
+    resize_large(values, n * columns());
     const int inner = std::max(1, threads_ / static_cast<int>(columns()));
     const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>();
     std::vector<std::vector<std::uint8_t>> missing_of(columns());

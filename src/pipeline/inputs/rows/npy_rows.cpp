@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/large_arrays.h"
 #include "core/threads/parallel.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/rows/row_reader.h"
@@ -93,7 +94,7 @@ class NpyScoreRows : public RowReader {
   }
   template <class Value>
   const Value* copied(std::vector<Value>& buffer, std::int64_t begin, std::int64_t end) {
-    buffer.resize(static_cast<std::size_t>(end - begin) * columns());
+    resize_large(buffer, static_cast<std::size_t>(end - begin) * columns());
     array_.read_rows(begin, end, buffer.data());
     return checked(buffer.data(), begin, end);
   }
@@ -186,7 +187,7 @@ class NpyTrackRows : public RowReader {
   const Value* transformed(std::vector<Value>& values, std::vector<std::uint8_t>& missing, std::int64_t begin,
                            std::int64_t end) const {
     const auto n = static_cast<std::size_t>(end - begin);
-    values.resize(n * columns());
+    resize_large(values, n * columns());
     missing.assign(can_miss_ ? n : 0, 0);
     const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>{};
     std::mutex mutex;  // of the counter
