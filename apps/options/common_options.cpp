@@ -127,7 +127,7 @@ void add_track_options(CLI::App& command, InputOptions& input, bool several, con
   if (several) {
     add_samples_option(command, input)->group(group);
   } else {
-    command.add_option("--sample", input.samples, "the sample of the sheet, where it has several")
+    command.add_option("--sample", input.samples, "sample to take from the sheet, where it has several")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->type_name("NAME")
@@ -180,8 +180,8 @@ void add_missing_options(CLI::App& command, InputOptions& input, const std::stri
               throw UsageError("--missing must be zero, skip, error, mean or marginal, not '" + given + "'");
             input.missing = *policy;
           },
-          "bins where a track has no value, in place of what the parameters say: zero, skip, error, mean\n"
-          "(of the track), or marginal (it says nothing there; mean where tracks are not independent)")
+          "what becomes of bins where a track has no value, whatever the parameters say: zero, skip, error,\n"
+          "mean (of the track), or marginal (it says nothing there; mean where tracks are not independent)")
       ->type_name("zero|skip|error|mean|marginal")
       ->group(group);
 }
@@ -214,8 +214,9 @@ CLI::Option* add_chromosomes_option(CLI::App& command, InputOptions& input) {
               throw UsageError("--chromosomes must be error, common or union, not '" + given + "'");
             input.chromosomes = found->second;
           },
-          "chromosomes that some bigWig files lack: error (default; chromosomes outside of --region do not\n"
-          "count), common (only those in all files) or union (a file has no value on those it lacks)")
+          "what becomes of chromosomes that some bigWig files lack: error (default; those outside of "
+          "--region\n"
+          "do not count), common (only those in all files) or union (a file has no value on those it lacks)")
       ->type_name("error|common|union");
 }
 
@@ -241,10 +242,10 @@ void add_engine_options(CLI::App& command, EngineArguments& arguments) {
       ->capture_default_str();
   add_choice(command, "--precision", arguments.precision, "float or double", {"float", "double"});
   command
-      .add_option("--instruction-set", arguments.instruction_set,
-                  "use this instruction set of the processor, such as AVX2; the error about any other name "
-                  "lists those\n"
-                  "that it has")
+      .add_option(
+          "--instruction-set", arguments.instruction_set,
+          "use this instruction set of the processor, such as AVX2; any other name gives an error that "
+          "lists those it has")
       ->type_name("NAME")
       ->group("Advanced");
 }
@@ -296,8 +297,8 @@ std::string multiqc_help() {
 void add_entropy_option(CLI::App& command, bool& no_entropy) {
   command.add_flag(
       "--no-entropy", no_entropy,
-      "leave the entropy of the segmentation, and what is expected of each label and piece, out of "
-      "--stats, which saves time");
+      "do not compute the entropy of the segmentation, nor the expected numbers of each label and piece, "
+      "for --stats; saves time");
 }
 
 void add_common_options(CLI::App& command, CommonArguments& arguments) {

@@ -28,7 +28,7 @@ struct LogArguments {
   bool verbose = false;
 };
 
-// The options of decode, posterior and simulate.
+// The options of decode, posterior, query and simulate.
 struct CommonArguments {
   InputOptions input;
   EngineArguments engine;
@@ -104,7 +104,7 @@ std::string output_path(const CommonArguments& arguments, const std::string& end
 // A command whose help begins with `summary`, a line, and ends with `details` and the exit codes.
 CLI::App* add_command(CLI::App& program, const std::string& name, const std::string& summary,
                       const std::string& details);
-// The last lines of "Outputs:" in the help of decode, posterior and simulate.
+// The last lines of "Outputs:" in the help of decode, posterior, query and simulate.
 std::string shared_outputs_help();
 
 struct ExitCodeMeaning {

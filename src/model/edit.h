@@ -22,7 +22,7 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins);
 
 // Another name for a track. UsageError: there is no such track, or one of the new name, or it is empty.
 void rename_track(Parameters& parameters, const std::string& from, const std::string& to);
-// Takes `prefix` from the front of all names of tracks. UsageError: a track does not begin with it.
+// Removes `prefix` from the beginning of all track names. UsageError: a track does not begin with it.
 void drop_track_prefix(Parameters& parameters, const std::string& prefix);
 
 // A law of durations, as a user writes it: "negative_binomial:r=2,mean=12". `mean` stands for the last

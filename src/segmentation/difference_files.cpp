@@ -91,8 +91,8 @@ std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
     if (chromosome.segments.back().end > known->second)
       throw InputError({first.path, first.place_of(chromosome, chromosome.segments.back()),
                         "ends at " + std::to_string(chromosome.segments.back().end) +
-                            ", but by --chrom-sizes the chromosome has " + std::to_string(known->second) +
-                            " bases",
+                            ", but the chromosome has " + std::to_string(known->second) +
+                            " bases in --chrom-sizes",
                         "give the sizes of this genome"});
     chromosomes.push_back({known->first, known->second});
   }

@@ -1,4 +1,4 @@
-// How much more often labels lie on annotation than chance would have it.
+// How much more often than by chance labels lie on annotation.
 //
 // fold = (C/A) / (B/D): A bases of the label, B bases of the annotation, C bases of both, D bases of all
 // segments; what lies outside all segments does not count (Ernst and Kellis, Nature Protocols 12, 2478,

@@ -127,12 +127,12 @@ FitState start_state(const TrainOptions& options, const TrainingSetup& setup, co
   if (state.finished && !state.converged && state.iteration < options.max_iterations) state.finished = false;
   const bool within_round =
       options.optimizer == Optimizer::kLbfgs && !state.finished && state.iteration % kRound != 0;
-  say(log,
-      "resumed after iteration " + std::to_string(state.iteration) +
-          (within_round ? ", within a round of " + std::to_string(kRound) +
-                              ": the fit takes another path from here than without the stop, and ends at the "
-                              "same model only where it converges"
-                        : ""));
+  say(log, "resumed after iteration " + std::to_string(state.iteration) +
+               (within_round
+                    ? ", within a round of " + std::to_string(kRound) +
+                          ": from here on the steps differ from those of a fit without a stop, and the model "
+                          "is the same only where both converge"
+                    : ""));
   return state;
 }
 

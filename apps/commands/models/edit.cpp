@@ -126,7 +126,7 @@ void add_edit_command(CLI::App& program) {
       ->type_name("OLD=NEW");
   command
       ->add_option("--drop-track-prefix", arguments->drop_prefix,
-                   "take this text, such as GM12878., from the front of all names of tracks")
+                   "remove this text, such as GM12878., from the beginning of all track names")
       ->type_name("START");
   command
       ->add_option("--scale", arguments->scale,

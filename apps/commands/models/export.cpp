@@ -35,9 +35,10 @@ void export_chromhmm(const ExportArguments& arguments) {
 }  // namespace
 
 void add_export_command(CLI::App& program) {
-  CLI::App* command = add_command(program, "export", "Make a model of another program of a parameter file.",
-                                  "Output:\n"
-                                  "  -o FILE           model of that program\n");
+  CLI::App* command =
+      add_command(program, "export", "Convert a parameter file to a model of another program.",
+                  "Output:\n"
+                  "  -o FILE           model of that program\n");
   const auto arguments = std::make_shared<ExportArguments>();
   CLI::App* chromhmm = command->add_subcommand(
       "chromhmm",

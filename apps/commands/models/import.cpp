@@ -99,8 +99,8 @@ void import_segway(const ImportArguments& arguments) {
   std::vector<Warning> warnings;
   const SegwayModel model = read_segway_model(arguments.model, warnings);
   if (!arguments.segments.empty() && model.subsegs > 1)
-    throw UsageError("--segments has labels, and this model has " + std::to_string(model.subsegs) +
-                         " sub-labels of each, whose durations it does not tell",
+    throw UsageError("--segments cannot be used with this model: it has " + std::to_string(model.subsegs) +
+                         " sub-labels of each label, and a segmentation has the durations of labels only",
                      "leave it out");
   longest_table(model.states(), "--min-duration", arguments.min_duration.value_or(1));
   SegwayOptions options{arguments.bin_size, arguments.min_duration, std::nullopt};
@@ -133,9 +133,10 @@ void add_import_options(CLI::App& command, const std::shared_ptr<ImportArguments
 }  // namespace
 
 void add_import_command(CLI::App& program) {
-  CLI::App* command = add_command(program, "import", "Make a parameter file of another program's model.",
-                                  "Output:\n"
-                                  "  -o FILE           parameter file (JSON, format 1)\n");
+  CLI::App* command =
+      add_command(program, "import", "Convert a model of another program to a parameter file.",
+                  "Output:\n"
+                  "  -o FILE           parameter file (JSON, format 1)\n");
   const auto of_chromhmm = std::make_shared<ImportArguments>();
   CLI::App* chromhmm = command->add_subcommand(
       "chromhmm", "A model of ChromHMM (model_N.txt): its tracks are 0 and 1, one value per bin.");

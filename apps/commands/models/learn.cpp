@@ -93,7 +93,7 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
   add_track_options(command, input, true, "Options");
   add_region_options(command, input, "region to learn from");
   add_repeatable(command, "--val-region", options.val_regions,
-                 "region whose likelihood is held out: it is not learned from")
+                 "region that is not learned from; its likelihood is reported")
       ->type_name("REGION");
   command.add_option("-g,--chrom-sizes", input.chrom_sizes_file,
                      "chromosomes and their lengths: two columns, or a .fai index");
@@ -117,19 +117,20 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
              "negative-binomial (counts); auto: by the values",
              {"auto", "bernoulli", "gaussian", "poisson", "negative-binomial"});
   add_choice(command, "--transform", arguments.transform,
-             "of Gaussian tracks: auto (chosen for each track), none, log1p or asinh",
+             "transform of Gaussian tracks: auto (chosen for each track), none, log1p or asinh",
              {"auto", "none", "log1p", "asinh"});
   CLI::Option* tail =
       command
-          .add_option("--binarize-tail", options.binarize_tail,
-                      "bernoulli, of tracks that are not 0 and 1: a bin is 1 from the smallest whole "
-                      "number on that a Poisson variable with the track's mean reaches with less "
-                      "than this probability")
+          .add_option(
+              "--binarize-tail", options.binarize_tail,
+              "bernoulli, where tracks are not 0 and 1: the threshold of a track is the smallest whole "
+              "number that a Poisson variable with the track's mean reaches with less than this "
+              "probability; a bin at or above it counts as 1")
           ->check(CLI::Range(1e-300, 0.5))
           ->capture_default_str();
   command
       .add_option("--threshold", options.threshold,
-                  "bernoulli: a bin is 1 from this value on, in every track")
+                  "bernoulli: a bin at or above this value counts as 1, in every track")
       ->excludes(tail);
   command
       .add_option("--max-duration", options.law.max_duration,
@@ -143,7 +144,7 @@ void add_learn_model_options(CLI::App& command, LearnArguments& arguments) {
       "geometric (a hidden Markov model)",
       {"table", "negative-binomial", "negative_binomial", "geometric"});
   command.add_flag("--self-transitions", options.law.self_transitions,
-                   "a segment may be followed by one of its label");
+                   "allow a segment to follow one of the same label");
 }
 
 void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
@@ -161,7 +162,7 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
       ->capture_default_str();
   command
       .add_option("--restarts", options.restarts,
-                  "fits from different starts, of which the likeliest is kept")
+                  "number of fits, each from a start of its own; the likeliest is kept")
       ->check(CLI::Range(1, 10000))
       ->capture_default_str();
   command.add_option("--max-iterations", options.max_iterations, "most iterations of a fit")

@@ -264,10 +264,11 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   add_weight("--smoothness", penalty.smoothness,
              "penalty on the roughness of duration tables, and prior of their tails");
   command
-      .add_option("--margin", arguments.margin,
-                  "ask that any other segmentation be less likely by this much (log units) for every bin it "
-                  "labels wrongly; auto: 16 / mean training duration, or 0 (likelihood alone) where "
-                  "--max-duration, --duration or --init is given")
+      .add_option(
+          "--margin", arguments.margin,
+          "by how much (log units) any other segmentation must be less likely for every bin it labels "
+          "wrongly; auto: 16 / mean training duration, or 0 (likelihood alone) where "
+          "--max-duration, --duration or --init is given")
       ->type_name("auto|NUMBER")
       ->capture_default_str();
   add_choice(command, "--optimizer", arguments.optimizer,
@@ -301,7 +302,7 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   add_weight("--clip-norm", options.adamw.clip_norm,
-             "adamw: longer gradients are shortened to this length; 0: none is");
+             "adamw: longest gradient; longer ones are shortened to this length; 0: no limit");
   add_weight("--weight-decay", options.adamw.weight_decay,
              "adamw: decoupled decay towards the initial values");
   command.add_option("--window", options.adamw.window, "adamw: bins per window, cut at true boundaries")

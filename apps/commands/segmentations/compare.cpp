@@ -132,7 +132,8 @@ void compare(const CompareArguments& arguments) {
 void add_compare_command(CLI::App& program) {
   CLI::App* command = add_command(
       program, "compare", "Compare the segmentations of several samples over one genome.",
-      "What some sample does not cover is left out; of a pair, what one of the two does not.\n\n"
+      "Bases that some sample does not cover are left out; for a pair only those that one of the two "
+      "lacks.\n\n"
       "Outputs, tab-separated with a line of names:\n"
       "  -o FILE              a line per pair: bases that both cover, bases with the same label, their "
       "share\n"

@@ -82,11 +82,11 @@ void add_describe_command(CLI::App& program) {
   command->add_option("SEGMENTS", arguments->segments, "BED or bigBed file with labels in column 4")
       ->required();
   command->add_option("-p,--params", arguments->parameters,
-                      "parameters that the segmentation was made with: their labels, in their order, and K");
+                      "parameters that the segmentation was made with: give the order of the labels, and K");
   command
       ->add_option("--labels", arguments->labels,
-                   "prefix of label posteriors (posterior --labels-out PREFIX): posterior is their mean "
-                   "in place of that of column 5, and entropy that of all labels")
+                   "prefix of label posteriors (posterior --labels-out PREFIX): the column posterior is "
+                   "then their mean, not that of column 5, and the column entropy is filled")
       ->type_name("PREFIX");
   command->add_option("-o,--output", arguments->output, "table to write; - for standard output (default)");
   command->add_option("--transitions", arguments->transitions, "table of transitions to write");

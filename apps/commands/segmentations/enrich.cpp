@@ -198,7 +198,7 @@ void enrich(const EnrichArguments& arguments) {
 
 void add_enrich_command(CLI::App& program) {
   CLI::App* command = add_command(
-      program, "enrich", "Say how much more often labels lie on annotation than chance would have it.",
+      program, "enrich", "Compute how much more often than by chance labels lie on annotation.",
       "fold = (C/A) / (B/D): A bases of the label, B of the annotation, C of both, D of all segments; what "
       "lies\n"
       "outside all segments does not count. Intervals of an annotation that overlap count once.\n\n"

@@ -87,7 +87,7 @@ void add_calibration_options(CLI::App& command, CalibrationOptions& calibration)
       ->group(group);
   command
       .add_option("--reliability-bins", calibration.bins,
-                  "parts of [0, 1] that predicted probabilities are put into (default 10)")
+                  "number of equal parts of [0, 1] in the reliability table (default: 10)")
       ->check(CLI::Range(1, 1000))
       ->group(group);
   command.add_option("--reliability-out", calibration.picture, "picture of the reliability, SVG")
@@ -103,8 +103,9 @@ void check_arguments(const EvalOptions& options) {
   if (options.truth.empty() && options.against.empty())
     throw UsageError("--truth is required: the true segments");
   if (options.truth.empty() && calibration.wanted())
-    throw UsageError("--posterior, --labels-posterior and --intervals are compared with the truth",
-                     "give it with --truth FILE");
+    throw UsageError(
+        "--posterior, --labels-posterior and --intervals need the true segments, to be compared with them",
+        "add --truth FILE");
   if (options.truth.empty()) return;
   if (options.predicted.empty() && !calibration.wanted())
     throw UsageError(
@@ -152,12 +153,13 @@ void add_eval_command(CLI::App& program) {
   CLI::App* command = add_command(
       program, "eval", "Compare a predicted segmentation with the true one.",
       "Bases, boundaries, segments and the sequence of labels are compared. Bases that the truth does not\n"
-      "label are not evaluated; bases without a prediction count as missing, on chromosomes without any, "
-      "too;\n"
-      "accuracy is given over all bases and over those with a prediction. With -p and TRACK\n"
-      "the score, log likelihood and entropies of both under the model are computed, too. With --posterior,\n"
-      "--labels-posterior and --intervals it is said how far these probabilities can be believed. With\n"
-      "--against two models are compared: semicrf eval -p a.json --against b.json TRACK...\n\n"
+      "label are not evaluated; bases without a prediction count as missing, also on chromosomes without "
+      "any.\n"
+      "Accuracy is given over all bases and over those with a prediction. With -p and TRACK the score, log\n"
+      "likelihood and entropies of both under the model are computed, too. --posterior, --labels-posterior "
+      "and\n"
+      "--intervals compare probabilities with how often they came true. --against compares two models:\n"
+      "semicrf eval -p a.json --against b.json TRACK...\n\n"
       "Outputs:\n"
       "  -o FILE      tables, text\n"
       "  --json FILE  these tables and more, JSON (docs/evaluation.md)\n"
@@ -174,10 +176,10 @@ void add_eval_command(CLI::App& program) {
       "the predicted segments: BED with a label in column 4; - for standard input. May be left out "
       "where posteriors are given");
   command
-      ->add_option(
-          "--background", options.background,
-          "label of what no line of the truth covers, for lists of peaks (default: such bases are not "
-          "evaluated)")
+      ->add_option("--background", options.background,
+                   "label of the bases that no line of the truth covers, for lists of peaks (default: such "
+                   "bases are not "
+                   "evaluated)")
       ->type_name("LABEL");
   command
       ->add_option(

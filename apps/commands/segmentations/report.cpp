@@ -35,7 +35,7 @@ void add_inputs(CLI::App& command, ReportArguments& arguments) {
                      "true segments: BED file with labels in column 4, to evaluate against");
   command
       .add_option("--tolerance", options.tolerance,
-                  "with --truth, as for eval: how far a boundary may be off")
+                  "with --truth: bases by which a boundary may be off, as for eval")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   add_repeatable(command, "--annotation", options.annotations, "[name=]PATH of a BED file, such as of TSS");
   add_repeatable(
@@ -65,7 +65,7 @@ void report(ReportArguments& arguments) {
 void add_report_command(CLI::App& program) {
   CLI::App* command = add_command(
       program, "report", "Show a segmentation on one page: labels, model, signal, certainty, loci.",
-      "Sections for which nothing is given say what to give.\n\n"
+      "A section whose inputs are not given says which option it needs.\n\n"
       "Outputs:\n"
       "  -o FILE        an HTML page that needs no script, no other file and no network\n"
       "  --figures DIR  every picture of it as SVG and the numbers of every picture and table as TSV, in "

@@ -130,15 +130,15 @@ void add_path_options(CLI::App& command, DecodeArguments& arguments) {
              "to be right at most bins, among those whose changes of label the model allows",
              {"viterbi", "posterior"});
   command
-      .add_option("--gamma", arguments.gamma,
-                  "with --rule posterior: what an expected boundary counts beside an expected bin (default: "
-                  "0)")
+      .add_option(
+          "--gamma", arguments.gamma,
+          "with --rule posterior: weight of a boundary's probability, where that of a bin is 1 (default: "
+          "0)")
       ->check(number_check<double>("a number of at least 0",
                                    [](double weight) { return std::isfinite(weight) && weight >= 0; }));
   command
       .add_option("--best", arguments.best,
-                  "write the N best segmentations, all different, each to a file of its own (1 to " +
-                      std::to_string(kMostBestPaths) + ")")
+                  "write the N best segmentations, all different, each to a file of its own")
       ->check(CLI::Range(1, kMostBestPaths))
       ->capture_default_str();
 }
@@ -179,7 +179,8 @@ void add_segment_options(CLI::App& command, DecodeArguments& arguments) {
 }
 
 void add_hub_options(CLI::App& command, HubOptions& hub) {
-  command.add_option("--hub", hub.folder, "also write a folder that the UCSC genome browser and IGV show")
+  command
+      .add_option("--hub", hub.folder, "also write a folder that the UCSC genome browser and IGV can open")
       ->type_name("DIR");
   command
       .add_option("--hub-genome", hub.genome, "with --hub: the browser's name of the genome, such as hg38")
@@ -189,7 +190,7 @@ void add_hub_options(CLI::App& command, HubOptions& hub) {
       ->capture_default_str();
   command
       .add_option("--hub-email", hub.email,
-                  "with --hub: whom to ask about it, which the UCSC browser wants of public hubs")
+                  "with --hub: address for questions; the UCSC browser requires one of public hubs")
       ->type_name("ADDRESS");
 }
 

@@ -175,7 +175,7 @@ class ModelReader {
 
   void check_complete() const {
     const auto missing = [&](const std::string& what) {
-      fail("ends without a line for " + what + ": the file is not whole");
+      fail("ends without a line for " + what + ": the file is incomplete");
     };
     const auto check_sum = [&](double sum, std::int64_t line, const std::string& what) {
       if (std::fabs(sum - 1) > kRowTolerance)

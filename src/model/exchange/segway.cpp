@@ -21,7 +21,7 @@ std::string state_name_of(const SegwayModel& model, std::size_t state) {
 // Whether the densities are of the asinh of the tracks.
 bool is_asinh(const SegwayModel& model, const SegwayOptions& options) {
   if (model.asinh && options.asinh && model.asinh != options.asinh)
-    throw UsageError(std::string("--distribution is not that of the model, whose tracks are ") +
+    throw UsageError(std::string("--distribution contradicts the model file, in which tracks are ") +
                          (*model.asinh ? "transformed by asinh" : "not transformed"),
                      "leave it out");
   return options.asinh.value_or(model.asinh.value_or(true));
@@ -89,8 +89,8 @@ void tell_differences(const SegwayModel& model, const SegwayOptions& options, bo
   if (!model.asinh && !options.asinh)
     warnings.push_back(
         {"distribution-assumed",
-         "the file does not say of what the normal distributions are; the asinh of the tracks is "
-         "taken, Segway's default; --distribution tells"});
+         "the file does not say how the tracks were transformed; asinh is assumed, Segway's default: give "
+         "--distribution where it was another one"});
   if (model.countdowns > 1 && !options.min_duration)
     warnings.push_back(
         {"shortest-lengths-lost",
@@ -127,8 +127,8 @@ Parameters parameters_of(const SegwayModel& model, const SegwayOptions& options,
                          std::vector<Warning>& warnings) {
   const std::int64_t shortest = options.min_duration.value_or(1);
   if (shortest > 1 && model.subsegs > 1)
-    throw UsageError("--min-duration is for labels without sub-labels, and this model has " +
-                         std::to_string(model.subsegs) + " of each",
+    throw UsageError("--min-duration cannot be used with this model: each of its labels has " +
+                         std::to_string(model.subsegs) + " sub-labels",
                      "leave it out");
   Parameters parameters;
   for (std::size_t c = 0; c < model.states(); ++c)

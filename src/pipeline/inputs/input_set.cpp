@@ -118,7 +118,7 @@ void InputSet::State::open_inputs() {
   derived = take_derived(parameters.tracks);
   if (heads && ((heads->has_start() && !options.start_scores.empty()) ||
                 (heads->has_end() && !options.end_scores.empty())))
-    throw UsageError("the parameters' boundary section makes start or end scores itself",
+    throw UsageError("the parameters have a boundary section, which makes start or end scores",
                      "leave --start-scores and --end-scores out");
   if (!options.generated.empty()) {
     open_generated();

@@ -129,11 +129,10 @@ RunCommand query_command(const QueryOptions& options, const std::shared_ptr<Clai
 
 // Of claims that no piece holds.
 Warning unanswered_warning(std::int64_t count) {
-  return {
-      "claims-not-decoded",
-      std::to_string(count) + (count == 1 ? " claim has" : " claims have") +
-          " no answer (\".\"): the interval is not inside one stretch that is decoded, because of regions, "
-          "excluded parts or missing values"};
+  return {"claims-not-decoded", std::to_string(count) + (count == 1 ? " claim has" : " claims have") +
+                                    " no answer (\".\"): the interval is not inside a single decoded stretch "
+                                    "(regions, excluded parts and "
+                                    "missing values end a stretch)"};
 }
 
 }  // namespace

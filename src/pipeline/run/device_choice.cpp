@@ -77,7 +77,7 @@ DeviceChoice choose_device(const EngineOptions& options, const WorkSize& work,
   if (!options.instruction_set.empty()) return {Backend::kCpu, ""};
   const double cpu = expected_cpu_seconds(work, options.threads);
   const double gpu = expected_gpu_seconds(work);
-  const std::string expected = "the cpu is expected to compute for " + seconds_text(cpu) + ", a GPU for " +
+  const std::string expected = "expected computing time: on the cpu " + seconds_text(cpu) + ", on a GPU " +
                                seconds_text(gpu) + " with its start";
   if (cpu <= gpu) return {Backend::kCpu, "device auto: cpu; " + expected};
   const std::string obstacle = gpu_obstacle();

@@ -1,4 +1,4 @@
-// The part that decode, posterior and simulate share: from options to a run that can start.
+// The part that decode, posterior, query and simulate share: from options to a run that can start.
 #pragma once
 
 #include <cstddef>

@@ -218,7 +218,7 @@ void check_options(const DecodeOptions& options) {
     throw UsageError("--review-top is given, but no output to write the boundaries to",
                      "add --review FILE.bed");
   if (options.gamma && options.rule != PathRule::kPosterior)
-    throw UsageError("--gamma is given, but it only means something with --rule posterior",
+    throw UsageError("--gamma is given, but has no effect without --rule posterior",
                      "add --rule posterior, or leave --gamma out");
 }
 

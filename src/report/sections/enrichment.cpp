@@ -1,4 +1,4 @@
-// How much more often labels lie on annotation than chance would have it.
+// How much more often than by chance labels lie on annotation.
 #include "draw/heat_map.h"
 #include "draw/number_text.h"
 #include "report/sections/drawn.h"

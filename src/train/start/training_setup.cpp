@@ -245,14 +245,14 @@ class SetUp {
   void check_boundary_inputs() const {
     if (!gives_boundary_scores(options_.input)) return;
     if (options_.boundary_window)
-      throw UsageError("--boundary-window learns what --start-scores and --end-scores give",
-                       "give one of these");
+      throw UsageError("--boundary-window cannot be given with --start-scores or --end-scores",
+                       "it learns scores of starts and ends, which these give: use one or the other");
     if (options_.margin.value_or(0) > 0)
       throw UsageError(
           "--margin cannot be given with --start-scores or --end-scores",
           "all scores are multiplied by a factor after a fit with a margin, and these are inputs");
     if (inputs_of_samples(options_.input).size() > 1)
-      throw UsageError("--start-scores and --end-scores are of one sample, and several are trained on",
+      throw UsageError("--start-scores and --end-scores need training data of one sample, found several",
                        "choose one with --sample");
   }
 
@@ -315,7 +315,7 @@ class SetUp {
     setup_.first.training.clear();
     const bool given = gives_boundary_scores(options_.input);
     if (given && setup_.first.boundary)
-      throw UsageError("the --init parameters' boundary section makes start or end scores itself",
+      throw UsageError("the --init parameters have a boundary section, which makes start or end scores",
                        "leave --start-scores and --end-scores out");
     settle_edges();
     setup_.counts = count_paths(inputs.training);

@@ -1,4 +1,5 @@
-"""The map of the house, docs/design.md, names what is there, and no room has grown too large. Needs no program."""
+"""The map of the house, docs/design.md, and the pages about algorithm and kernels name what is there; the glossary is short; no
+room has grown too large. Needs no program."""
 
 import pathlib
 import re
@@ -6,7 +7,9 @@ import re
 from harness import HERE, check
 
 ROOT = HERE.parents[1]
+PAGES = ("design.md", "algorithm.md", "cuda.md")
 MOST_SOURCES = 16  # a header and its source are one
+MOST_WORDS = 30  # of the glossary
 SOURCES = {".h", ".cpp", ".cu", ".cuh"}
 PATH = re.compile(r"[A-Za-z0-9_.*-]+(/[A-Za-z0-9_.*-]+)*/?")
 
@@ -39,29 +42,38 @@ def is_there(name, names):
     return any(known == name or known.endswith("/" + name) for known in names)
 
 
+def text_of_pages():
+    return "\n\n".join((ROOT / "docs" / name).read_text() for name in PAGES)
+
+
 def test_paths_of_the_map(box):
-    """A name with a slash in docs/design.md is a file or a folder."""
+    """A name with a slash in one of the pages is a file or a folder."""
     names = known_names(files())
-    page = (ROOT / "docs" / "design.md").read_text()
-    paths = {code for code in re.findall(r"`([^`\s]+)`", page) if "/" in code and PATH.fullmatch(code)}
-    check(len(paths) > 100, "only %d paths found in docs/design.md" % len(paths))
+    paths = {code for code in re.findall(r"`([^`\s]+)`", text_of_pages()) if "/" in code and PATH.fullmatch(code)}
+    check(len(paths) > 100, "only %d paths found in %s" % (len(paths), ", ".join(PAGES)))
     lost = sorted(path for path in paths if not is_there(path, names))
-    check(not lost, "docs/design.md names what is not there: %s" % ", ".join(lost))
+    check(not lost, "the pages name what is not there: %s" % ", ".join(lost))
 
 
 def test_names_of_the_map(box):
-    """A word with an underscore or in CamelCase in docs/design.md is a file, or stands in a source."""
+    """A word with an underscore or in CamelCase in one of the pages is a file, or stands in a source."""
     names = {pathlib.PurePath(name).name for name in known_names(files())}
     text = "\n".join((ROOT / path).read_text() for path in files()
-                     if path.suffix in SOURCES | {".py", ".smk", ".sh"} and path.parts[0] != "docs")
+                     if path.suffix in SOURCES | {".py", ".smk", ".sh", ".txt", ".cmake"} and path.parts[0] != "docs")
     words = set(re.findall(r"\w+", text))
-    page = (ROOT / "docs" / "design.md").read_text()
     said = set()
-    for code in re.findall(r"`([\w:]+)(?:\(\))?`", page):
+    for code in re.findall(r"`([\w:]+)(?:\(\))?`", text_of_pages()):
         said |= {part for part in code.split("::") if "_" in part or re.search("[a-z][A-Z]", part)}
-    check(len(said) > 60, "only %d names found in docs/design.md" % len(said))
+    check(len(said) > 60, "only %d names found in %s" % (len(said), ", ".join(PAGES)))
     lost = sorted(said - names - words)
-    check(not lost, "docs/design.md names what no source has: %s" % ", ".join(lost))
+    check(not lost, "the pages name what no source has: %s" % ", ".join(lost))
+
+
+def test_glossary_is_short(box):
+    page = (ROOT / "docs" / "design.md").read_text()
+    rows = page[page.index("## Words"):page.index("## Ownership")].splitlines()
+    words = [word for row in rows if row.startswith("| ") for word in row.split("|")[1].split(",")][1:]
+    check(15 < len(words) <= MOST_WORDS, "the glossary of docs/design.md has %d words: %s" % (len(words), ",".join(words)))
 
 
 def test_rooms_are_small(box):

@@ -77,7 +77,7 @@ def test_bench_draws_workloads_like_real_ones(box):
 
 def test_auto_says_what_it_expects(box):
     line = box.ok("decode -v -p scores.params.json -o out.bed scores.npy").stderr
-    check("device auto: cpu; the cpu is expected to compute for" in line and "a GPU for 0.25 s" in line, line)
+    check("device auto: cpu; expected computing time: on the cpu " in line and "on a GPU 0.25 s" in line, line)
     check("device auto" not in box.ok("decode -v -x cpu -p scores.params.json -o out.bed scores.npy").stderr, "-x cpu")
 
 

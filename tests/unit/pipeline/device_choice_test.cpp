@@ -42,7 +42,7 @@ TEST_CASE("auto takes the GPU for much work and says why") {
   const DeviceChoice choice = gpu.choose(genome());
   CHECK(choice.backend == Backend::kCuda);
   CHECK(gpu.asked() == 1);
-  CHECK(contains(choice.reason, "device auto: cuda; the cpu is expected to compute for"));
+  CHECK(contains(choice.reason, "device auto: cuda; expected computing time: on the cpu "));
   // Genes of a genome of yeast, one thread: 4 M bins, K = 2463.
   CHECK(gpu.choose({4'000'000, 500'000, 2463, 8, 6, 3}, 1).backend == Backend::kCuda);
 }
@@ -53,7 +53,7 @@ TEST_CASE("auto takes the cpu for little work without asking for a GPU") {
        {WorkSize{300, 300, 30, 3, 3, 1}, {9600, 300, 30, 39, 39, 2}, {1'000'000, 1'000'000, 1, 10, 10, 1}}) {
     const DeviceChoice choice = gpu.choose(work, 2);
     CHECK(choice.backend == Backend::kCpu);
-    CHECK(contains(choice.reason, "device auto: cpu; the cpu is expected to compute for"));
+    CHECK(contains(choice.reason, "device auto: cpu; expected computing time: on the cpu "));
     CHECK(contains(choice.reason, "a GPU for 0.2"));
   }
   CHECK(gpu.asked() == 0);
