@@ -102,6 +102,11 @@ class CpuEngine final : public Engine {
     return posterior_factory_->table_bytes() + states_bytes(positions, counts ? 5 : 4) + workers * workspace;
   }
 
+  std::size_t right_edge_bytes() const override {
+    return cpu::CpuViterbiMessages::edge_bytes(model_, grid_.chunk,
+                                               viterbi_factory_->path_bytes(grid_.chunk));
+  }
+
   std::size_t usual_viterbi_bytes(std::int64_t positions) const override {
     const auto path = [&](std::int64_t chunk) { return viterbi_factory_->usual_path_bytes(chunk); };
     const auto work = [&](std::int64_t chunk) { return viterbi_factory_->usual_workspace_bytes(chunk); };

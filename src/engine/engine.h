@@ -82,7 +82,8 @@ class ViterbiMessages {
   // window's left edge blocks the path, or the sequence's start is reached (kDone).
   virtual bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) = 0;
   // What paths through the last `positions` of the window need of them, in memory of its own. Its trace()
-  // ends where more would be needed. Null: cannot be had. Of engines that join windows.
+  // ends where more would be needed. Null: cannot be had. Of engines that join windows. After it no path may
+  // be followed here.
   virtual std::unique_ptr<ViterbiMessages> right_edge(std::int64_t /*positions*/) { return nullptr; }
 };
 
@@ -184,6 +185,10 @@ class Engine {
   virtual std::size_t usual_posterior_bytes(std::int64_t positions, bool counts = false) const {
     return posterior_bytes(positions, counts);
   }
+
+  // Windows of engines that compute in the host's memory are joined, where there is room for so many bytes
+  // per window, as DeviceMemory::joins_windows says of others. 0: they cannot be.
+  virtual std::size_t right_edge_bytes() const { return 0; }
 
   // Max semiring over `range`. `scores` covers the range and `warmup` positions before it (as far as they
   // exist); `left` is the true state at range.begin, null exactly when range.begin == 0.

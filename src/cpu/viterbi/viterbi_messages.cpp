@@ -78,17 +78,60 @@ void CpuViterbiMessages::take_pieces(TraceCursor& cursor, std::int64_t end, std:
   cursor = path.rest;
 }
 
-// Computes the chunk again when the next step needs messages that were not kept.
-void CpuViterbiMessages::provide(const TraceCursor& cursor) {
+// Computes the chunk again when the next step needs messages that were not kept. False: an edge does not have
+// what it needs.
+bool CpuViterbiMessages::provide(const TraceCursor& cursor) {
   const Chunk& chunk = chunks_[entered_];
   const std::int64_t in_tail = cursor.phase == TraceCursor::Phase::kInTail ? 1 : 0;
   const std::int64_t begin = std::max(chunk.range.begin, cursor.boundary - tables_.longest - in_tail);
-  if (restored_ || chunk.path.covers(begin, cursor.boundary)) return;
+  if (is_edge())
+    return begin > chunk.range.begin &&
+           begin >= (chunk.path.tail.empty() ? chunk.path.head : chunk.path.tail).begin;
+  if (restored_ || chunk.path.covers(begin, cursor.boundary)) return true;
   restore_(chunk.range, chunk.redone ? &*chunk.left : nullptr, all_);
   all_.whole = chunk.path.head.whole;
   all_.offset = chunk.path.head.offset;
   restored_ = true;
   tracer_.forget_place();
+  return true;
+}
+
+std::size_t CpuViterbiMessages::edge_bytes(const ChainModel& model, std::int64_t chunk,
+                                           std::size_t path_bytes) {
+  const auto blocks = static_cast<std::size_t>((chunk + kBlock - 1) / kBlock);
+  const ChunkPath::Kept kept = ChunkPath::kept_blocks(model, blocks);
+  const std::size_t rows = kBlock * (kept.tail > 0 ? kept.tail : kept.head);
+  return path_bytes + rows * static_cast<std::size_t>(model.num_labels) * sizeof(double);
+}
+
+std::unique_ptr<ViterbiMessages> CpuViterbiMessages::right_edge(std::int64_t /*positions*/) {
+  Chunk last = std::move(chunks_.back());
+  entered_ = chunks_.size();
+  last.left.reset();  // the path left of the chunk is followed elsewhere
+  if (!last.path.tail.empty()) last.path.head = ViterbiChunk();
+  const ViterbiChunk& kept = last.path.tail.empty() ? last.path.head : last.path.tail;
+  const PositionRange range{kept.begin, last.range.end};
+  std::vector<Chunk> chunks;
+  chunks.push_back(std::move(last));
+  auto edge = std::make_unique<CpuViterbiMessages>(tables_, scores_, std::move(chunks), nullptr);
+  edge->keep_scores(scores_, range);
+  return edge;
+}
+
+void CpuViterbiMessages::keep_scores(const ScoreWindow& scores, PositionRange range) {
+  scores_ = scores;
+  scores_.begin = range.begin;
+  scores_.end = range.end;
+  scores_.emissions = scores_.start_scores = scores_.end_scores = {};
+  const auto first = static_cast<std::size_t>(range.begin - scores.begin) * tables_.labels;
+  const auto count = static_cast<std::size_t>(range.size()) * tables_.labels;
+  const auto keep = [&](const auto* from, auto& rows, auto& to) {
+    if (from == nullptr) return;
+    rows.assign(from + first, from + first + count);
+    to = rows.data();
+  };
+  keep(scores.emissions.f32, rows32_, scores_.emissions.f32);
+  keep(scores.emissions.f64, rows64_, scores_.emissions.f64);
 }
 
 bool CpuViterbiMessages::trace(TraceCursor& cursor, std::vector<Segment>& reversed) {
@@ -97,8 +140,9 @@ bool CpuViterbiMessages::trace(TraceCursor& cursor, std::vector<Segment>& revers
     const auto chunk = static_cast<std::size_t>((cursor.boundary - 1 - chunks_.front().range.begin) / size);
     if (chunk != entered_) enter(chunk);
     const bool joined = cursor.phase != TraceCursor::Phase::kFindSource && join_known_path(cursor, reversed);
+    if (joined && is_edge()) return false;
     if (!joined) {
-      provide(cursor);
+      if (!provide(cursor)) return false;
       tracer_.step(cursor, reversed);
     }
     // A segment that begins at the chunk's left edge: its source is in the state there.

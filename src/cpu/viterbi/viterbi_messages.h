@@ -31,6 +31,11 @@ class CpuViterbiMessages final : public ViterbiMessages {
   CpuViterbiMessages& operator=(const CpuViterbiMessages&) = delete;
 
   bool trace(TraceCursor& cursor, std::vector<Segment>& reversed) override;
+  // The last chunk with its known path.
+  std::unique_ptr<ViterbiMessages> right_edge(std::int64_t positions) override;
+
+  // Largest size of an edge in chunks of this many positions, paths of which have `path_bytes`.
+  static std::size_t edge_bytes(const ChainModel& model, std::int64_t chunk, std::size_t path_bytes);
 
  private:
   void enter(std::size_t chunk);
@@ -38,13 +43,17 @@ class CpuViterbiMessages final : public ViterbiMessages {
   bool join_known_path(TraceCursor& cursor, std::vector<Segment>& reversed);
   void restart_pieces();
   void take_pieces(TraceCursor& cursor, std::int64_t end, std::vector<Segment>& reversed);
-  void provide(const TraceCursor& cursor);
+  bool provide(const TraceCursor& cursor);
+  void keep_scores(const ScoreWindow& scores, PositionRange range);
+  bool is_edge() const { return !restore_; }
 
   const TraceTables& tables_;
   PathTracer tracer_;
   ScoreWindow scores_;
   std::vector<Chunk> chunks_;
-  Restore restore_;
+  Restore restore_;            // none: this is the right edge of a window
+  std::vector<float> rows32_;  // the scores of an edge, in one of the two
+  std::vector<double> rows64_;
   // The chunk under the cursor; the next piece of its known path and that piece's end (of the path's rest).
   std::size_t entered_;
   std::size_t piece_ = 0;

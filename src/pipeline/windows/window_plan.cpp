@@ -150,8 +150,18 @@ WindowPlan plan_windows(std::int64_t length, const ChunkGrid& grid, const Window
     const std::int64_t middle = fits + (too_many - fits) / 2;
     (fits_in(of_chunks(middle)) ? fits : too_many) = middle;
   }
+  const auto edges_of = [&](std::int64_t chunks) {
+    const std::int64_t window = chunks * grid.chunk;
+    return static_cast<std::size_t>((length - 1) / window) * needs.edge_bytes;
+  };
+  // Edges may make windows a quarter smaller.
+  for (std::int64_t chunks = fits; needs.edge_bytes > 0 && !plan.joined && 4 * chunks >= 3 * fits; --chunks) {
+    plan.joined = of_chunks(chunks).host + edges_of(chunks) <= budget;
+    if (plan.joined) fits = chunks;
+  }
   plan.window = fits * grid.chunk;
   take(of_chunks(fits));
+  if (plan.joined) plan.bytes += edges_of(fits);
   return plan;
 }
 

@@ -21,6 +21,9 @@ struct WindowNeeds {
   // What a window takes as a rule, for forecasts; without: engine_bytes and output_bytes.
   std::function<std::size_t(std::int64_t)> usual_engine_bytes;
   std::optional<std::size_t> usual_output_bytes;
+  // Of what is kept of each window but the last to join it to its right neighbour, where all of them leave it
+  // a comfortable size; 0: they are not joined.
+  std::size_t edge_bytes = 0;
   std::size_t usual_spool_bytes = 0;  // besides, per position where there are several windows
   std::int64_t enough_positions = 0;  // longer windows gain nothing; 0: they always do
   bool reads_right_halo = false;      // posteriors see the warm-up on the right of the window too
@@ -44,7 +47,8 @@ struct WindowPlan {
   std::int64_t window = 0;       // positions per window; `length` when the sequence fits as a whole
   std::int64_t left_halo = 0;    // positions read before a window
   std::int64_t right_halo = 0;   // positions read after a window
-  std::size_t bytes = 0;         // peak of one window
+  bool joined = false;           // WindowNeeds::edge_bytes are kept
+  std::size_t bytes = 0;         // peak of one window, and all edges
   std::size_t budget = 0;        // what was available
   std::size_t device_bytes = 0;  // of the engine's own memory
   std::size_t usual_bytes = 0;   // of one window as a rule

@@ -54,7 +54,7 @@ TEST_CASE("auto takes the cpu for little work without asking for a GPU") {
     const DeviceChoice choice = gpu.choose(work, 2);
     CHECK(choice.backend == Backend::kCpu);
     CHECK(contains(choice.reason, "device auto: cpu; expected computing time: on the cpu "));
-    CHECK(contains(choice.reason, "a GPU for 0.2"));
+    CHECK(contains(choice.reason, "on a GPU 0.2"));
   }
   CHECK(gpu.asked() == 0);
 }

@@ -30,9 +30,11 @@ struct Decoded {
   std::vector<Segment> path;
 };
 
-Decoded decode(Engine& engine, const ModelCase& sample, std::int64_t chunks) {
+Decoded decode(Engine& engine, const ModelCase& sample, std::int64_t chunks, bool joined = false) {
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
-  const ViterbiResult result = decode_viterbi(engine, source, plan_in_windows(engine, sample.length, chunks));
+  WindowPlan plan = plan_in_windows(engine, sample.length, chunks);
+  plan.joined = joined && plan.count() > 1;
+  const ViterbiResult result = decode_viterbi(engine, source, plan);
   Decoded decoded{result.feasible, result.score, {}};
   SegmentList::Reader reader(result.segments);
   for (Segment segment; reader.next(segment);) decoded.path.push_back(segment);
@@ -76,11 +78,16 @@ class MessagesWithEdge : public ViterbiMessages {
   std::int64_t end_;
 };
 
-// An engine with a device that lets windows be joined, or not, and counts how many it computes.
+enum class Where { kDevice, kHost };
+
+// An engine that counts the windows it computes; with a device that lets windows be joined, or not, or as it
+// is.
 class JoiningEngine : public Engine, public DeviceMemory {
  public:
-  explicit JoiningEngine(std::unique_ptr<Engine> engine, bool joins = true)
-      : Engine(engine->info(), this, engine->batches()), engine_(std::move(engine)), joins_(joins) {}
+  explicit JoiningEngine(std::unique_ptr<Engine> engine, bool joins = true, Where where = Where::kDevice)
+      : Engine(engine->info(), where == Where::kDevice ? this : nullptr, engine->batches()),
+        engine_(std::move(engine)),
+        joins_(joins) {}
   std::size_t viterbi_bytes(std::int64_t positions, bool keep) const override {
     return engine_->viterbi_bytes(positions, keep);
   }
@@ -96,7 +103,7 @@ class JoiningEngine : public Engine, public DeviceMemory {
                         bool keep_messages) override {
     ++windows;
     ViterbiWindow window = engine_->viterbi(scores, range, left, keep_messages);
-    if (window.messages && joins_)
+    if (window.messages && joins_ && own_memory() != nullptr)
       window.messages = std::make_unique<MessagesWithEdge>(std::move(window.messages), range.end);
     return window;
   }
@@ -315,6 +322,29 @@ TEST_CASE("windows whose paths are joined give the same path, and few are comput
       }
     }
   }
+}
+
+TEST_CASE("windows in the host's memory are joined by what is kept of their right edges") {
+  std::int64_t again = 0;
+  for (const ModelCase& sample : cases()) {
+    INFO(sample.description);
+    for (const EngineOptions& options : engines_to_test()) {
+      if (options.backend == EngineOptions::Backend::kReference) continue;
+      const Decoded whole = decode(*make_engine(options, sample.model), sample, 0);
+      for (const std::int64_t chunks : {1, 2}) {
+        JoiningEngine engine(make_engine(options, sample.model), true, Where::kHost);
+        const Decoded joined = decode(engine, sample, chunks, true);
+        REQUIRE(joined.feasible == whole.feasible);
+        CHECK(joined.score == whole.score);
+        CHECK(joined.path == whole.path);
+        const std::int64_t windows = plan_in_windows(engine, sample.length, chunks).count();
+        if (sample.kind == CaseKind::kPlain || sample.kind == CaseKind::kTails)
+          CHECK(engine.windows == windows);
+        if (joined.feasible) again += engine.windows - windows;
+      }
+    }
+  }
+  CHECK(again > 0);  // some path came from elsewhere
 }
 
 TEST_CASE("posteriors do not depend on the windows and are the reference's") {

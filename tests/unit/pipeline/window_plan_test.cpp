@@ -49,6 +49,25 @@ TEST_CASE("windows are whole chunks, tile the sequence and fit") {
   }
 }
 
+TEST_CASE("windows leave room for the edges that join them, where these are small") {
+  const auto plan_with = [](std::size_t edge_bytes) {
+    WindowNeeds needs = needs_of(8);
+    needs.edge_bytes = edge_bytes;
+    return plan_windows(10'000, kGrid, needs, 20'000);
+  };
+  const WindowPlan alone = plan_with(0);
+  CHECK_FALSE(alone.joined);
+  const WindowPlan joined = plan_with(100);
+  CHECK(joined.joined);
+  CHECK(joined.bytes <= 20'000);
+  CHECK(joined.window < alone.window);
+  CHECK(4 * joined.window >= 3 * alone.window);
+  const WindowPlan refused = plan_with(2000);
+  CHECK_FALSE(refused.joined);
+  CHECK(refused.window == alone.window);
+  CHECK(refused.bytes == alone.bytes);
+}
+
 TEST_CASE("memory for less than one chunk is refused with both figures") {
   CHECK_THROWS_AS(plan_windows(1234, kGrid, needs_of(8), 3000), MemoryError);
   CHECK_THROWS_AS(plan_windows(99, kGrid, needs_of(8), 100), MemoryError);

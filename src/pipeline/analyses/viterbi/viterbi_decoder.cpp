@@ -26,9 +26,11 @@ class Decoder {
         plan_(plan),
         threads_(threads),
         edge_(joining_edge(engine.model().max_duration)),
-        joins_(plan.count() > 1 && engine.own_memory() != nullptr &&
-               engine.own_memory()->joins_windows(
-                   {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()})),
+        joins_(plan.count() > 1 &&
+               (engine.own_memory() == nullptr
+                    ? plan.joined
+                    : engine.own_memory()->joins_windows(
+                          {plan.length, plan.window, plan.window + plan.left_halo, source.score_bytes()}))),
         loop_(engine, source, plan, WindowLoop::Scores::kAny, progress),
         score_(engine.model(), plan.length),
         unscored_end_(plan.length) {}
@@ -252,8 +254,10 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
   take_device_needs(engine, source, needs, [](const DeviceMemory& device, const WindowShape& shape) {
     return device.viterbi_device_bytes(shape);
   });
-  if (!engine.own_memory())
+  if (!engine.own_memory()) {
+    needs.edge_bytes = engine.right_edge_bytes();
     needs.output_bytes = kUnpacked / static_cast<std::size_t>(std::max(1, shortest_duration(engine.model())));
+  }
   return needs;
 }
 
