@@ -11,7 +11,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class Display : public Progress {
+class Display final : public Progress {
  public:
   explicit Display(bool bar) : bar_(bar) {}
   ~Display() override { end(); }

@@ -148,16 +148,16 @@ void require_inputs(const InputOptions& input, const std::string& name) {
     throw UsageError(name + " is required", "give files, or a sample sheet with --samples");
 }
 
-void add_checkpoint_options(CLI::App& command, const CheckpointArguments& arguments) {
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& checkpoint) {
   command.add_option(
-      "--checkpoint", arguments.checkpoint,
+      "--checkpoint", checkpoint.file,
       "write the state of the fit to this file: see --checkpoint-every; at the end; and when SIGINT, SIGTERM "
       "or SIGHUP ends the program");
   command.add_option(
-      "--resume", arguments.resume,
+      "--resume", checkpoint.resume,
       "continue from a checkpoint of the same data and options; start anew, with a note, where "
       "the file is not there");
-  command.add_flag("--resume-must-exist", arguments.must_exist,
+  command.add_flag("--resume-must-exist", checkpoint.resume_must_exist,
                    "with --resume: a file that is not there is an error");
 }
 

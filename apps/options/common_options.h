@@ -7,6 +7,7 @@
 
 #include "apps/options/unit_options.h"
 #include "engine/options.h"
+#include "io/checkpoint/checkpoint_file.h"
 #include "io/json/multiqc_json.h"
 #include "pipeline/run/run_options.h"
 
@@ -67,12 +68,7 @@ void add_entropy_option(CLI::App& command, bool& no_entropy);
 // UsageError where no track is given; `name` is what the help calls them.
 void require_inputs(const InputOptions& input, const std::string& name);
 // --checkpoint, --resume and --resume-must-exist of fits.
-struct CheckpointArguments {
-  std::string& checkpoint;
-  std::string& resume;
-  bool& must_exist;
-};
-void add_checkpoint_options(CLI::App& command, const CheckpointArguments& arguments);
+void add_checkpoint_options(CLI::App& command, CheckpointOptions& checkpoint);
 // --missing-track.
 CLI::Option* add_missing_track_option(CLI::App& command, InputOptions& input);
 // --missing-track and --missing.

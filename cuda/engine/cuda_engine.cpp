@@ -143,16 +143,17 @@ class CudaEngine<Real>::Prefetch final : public ScorePrefetch {
   ~Prefetch() override {
     if (holds()) engine_.window_->end_prefetch();
   }
-  bool sound(std::int64_t end) override { return holds() && engine_.window_->sound(end); }
+  bool sound(std::int64_t end) override { return on_device() && engine_.window_->sound(end); }
   std::optional<BlockSums> block_sums(double mask) override {
-    if (!holds()) return std::nullopt;
+    if (!on_device()) return std::nullopt;
     return engine_.window_->block_sums(mask);
   }
 
  private:
-  bool holds() const {
+  bool holds() const { return engine_.window_ && engine_.window_->sequence() == sequence_; }
+  bool on_device() const {
     SEMICRF_CUDA_CHECK(cudaSetDevice(engine_.context_.device));
-    return engine_.window_ && engine_.window_->sequence() == sequence_;
+    return holds();
   }
 
   CudaEngine& engine_;

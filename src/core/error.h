@@ -1,6 +1,7 @@
 // Errors that reach the user: one class per exit code group, one line per message.
 #pragma once
 
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -43,6 +44,8 @@ struct UsageError : Error {
 };
 struct InputError : Error {
   explicit InputError(const ErrorText& text) : Error(ExitCode::kBadInput, text) {}
+  InputError(const std::string& file, std::int64_t line, const std::string& what, const std::string& advice)
+      : InputError({file, "line " + std::to_string(line), what, advice}) {}
 };
 struct ReadError : Error {
   explicit ReadError(const ErrorText& text) : Error(ExitCode::kCannotRead, text) {}

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <map>
 #include <utility>
 
+#include "core/text/text.h"
 #include "draw/text_width.h"
 #include "draw/theme.h"
 
@@ -146,11 +146,9 @@ class Picture {
   }
 
   static std::string number_text(double one) {
-    char text[32];
     const double size = std::fabs(one);
     if (size >= 99999.5) return svg_significant(one);
-    std::snprintf(text, sizeof text, size >= 999.5 ? "%.0f" : size >= 9.995 ? "%.1f" : "%.2f", one);
-    return text;
+    return formatted(size >= 999.5 ? "%.0f" : size >= 9.995 ? "%.1f" : "%.2f", one);
   }
 
   void cell(std::size_t row, std::size_t column) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/text_table.h"
 

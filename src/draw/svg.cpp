@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/text/text.h"
 #include "draw/theme.h"
 
 namespace semicrf {
@@ -47,19 +48,13 @@ std::string box(const Drawing& drawing) {
 }  // namespace
 
 std::string svg_pixels(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2f", value);
-  std::string result = text;
+  std::string result = formatted("%.2f", value);
   while (result.back() == '0') result.pop_back();
   if (result.back() == '.') result.pop_back();
   return result == "-0" ? "0" : result;
 }
 
-std::string svg_significant(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g", value);
-  return text;
-}
+std::string svg_significant(double value) { return formatted("%.4g", value); }
 
 std::string svg_color(const Rgb& color) {
   char text[16];

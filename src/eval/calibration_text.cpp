@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/calibration_report.h"
 #include "eval/text_table.h"

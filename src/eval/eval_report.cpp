@@ -153,8 +153,8 @@ std::string path_notes(const std::string& name, const RescoredPath& path) {
 std::string model_text(const RescoreResult& model) {
   const Rescoring& total = model.total;
   std::string text = "model " + escape_control(model.params) + ": " + std::to_string(total.positions) +
-                     " bins of " + amount(model.bin_size) + ", " + std::to_string(total.pieces) +
-                     (total.pieces == 1 ? " piece, " : " pieces, ") + model.device + "\n";
+                     " bins of " + amount(model.bin_size) + ", " + plural(total.pieces, "piece") + ", " +
+                     model.device + "\n";
   text += text_table({{"log Z", formatted("%.6f", total.log_partition)},
                       {"boundary entropy H_bdy", formatted("%.6f", total.boundary_entropy)},
                       {"exp(H_bdy)", formatted("%.4f", std::exp(total.boundary_entropy))},

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/text_table.h"
 
@@ -40,8 +41,7 @@ std::string comparison_text(const ModelComparison& comparison) {
   std::string text = "P = " + escape_control(comparison.params) +
                      " against Q = " + escape_control(comparison.other) + ": " +
                      std::to_string(total.positions) + " bins of " + amount(comparison.bin_size) + ", " +
-                     std::to_string(total.pieces) + (total.pieces == 1 ? " piece, " : " pieces, ") +
-                     comparison.device + "\n";
+                     plural(total.pieces, "piece") + ", " + comparison.device + "\n";
   std::vector<TableRow> rows = {
       {"nats", "bins", "entropy H(P)", "cross-entropy H(P,Q)", "KL(P||Q)", "KL per bin"}};
   for (const ModelDifference& sequence : comparison.sequences) rows.push_back(row(sequence.name, sequence));

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
+
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -31,12 +32,6 @@ std::string text_table(const std::vector<TableRow>& rows) {
     text.erase(text.find_last_not_of(' ') + 1);
     text += '\n';
   }
-  return text;
-}
-
-std::string formatted(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
   return text;
 }
 

@@ -13,8 +13,6 @@ using TableRow = std::vector<std::string>;
 // Columns as wide as their widest cell (in characters of UTF-8); the first is aligned left, the others right.
 // No line ends in blanks.
 std::string text_table(const std::vector<TableRow>& rows);
-// By a format of printf for one double.
-std::string formatted(const char* format, double value);
 // Four decimals, "-" where it is not defined.
 std::string ratio_text(std::optional<double> value);
 

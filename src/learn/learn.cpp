@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <numeric>
 #include <utility>
@@ -37,12 +36,6 @@ namespace {
 
 void tell(const LearnLog& log, const std::string& line) {
   if (log.info) log.info(line);
-}
-
-std::string printed(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
 }
 
 // Labels in the order of their share of the bins, largest first; the first `known` keep their places.
@@ -151,12 +144,12 @@ class Learner {
     add("seed", std::to_string(options_.seed));
     add("restarts", std::to_string(options_.restarts));
     add("max-iterations", std::to_string(options_.max_iterations));
-    add("tolerance", printed("%.15g", options_.tolerance));
+    add("tolerance", formatted("%.15g", options_.tolerance));
   }
 
   void check_files() const {
     std::vector<OutputSpec> outputs{{options_.output, IndexKind::kNone}};
-    for (const std::string& path : {options_.checkpoint, options_.stats_path})
+    for (const std::string& path : {options_.checkpoint.file, options_.stats_path})
       if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
     std::vector<std::string> paths = data_.inputs.paths;
     if (!options_.chromhmm_model.empty()) paths.push_back(options_.chromhmm_model);
@@ -169,8 +162,7 @@ class Learner {
 
   std::string data_text(const TrainingData& data) const {
     std::string text = std::to_string(data.positions()) + " bins of " + std::to_string(data_.bin_size) +
-                       " bases in " + std::to_string(data.pieces.size()) +
-                       (data.pieces.size() == 1 ? " piece" : " pieces");
+                       " bases in " + plural(data.pieces.size(), "piece");
     if (data_.known.empty()) return text;
     return text + "; " + std::to_string(labelled_bins(data)) + " bins are labelled";
   }
@@ -197,8 +189,8 @@ class Learner {
     std::vector<Parameters> shapes;
     for (const LearnJob& job : shapes_.jobs()) shapes.push_back(shapes_.shaped(job.labels));
     const auto say = [this](const std::string& line) { tell(log_, line); };
-    if (is_resumed(options_.resume, options_.resume_must_exist, "learning", say)) {
-      std::vector<EmState> states = read_learn_checkpoint(options_.resume, print, shapes);
+    if (is_resumed(options_.checkpoint, "learning", say)) {
+      std::vector<EmState> states = read_learn_checkpoint(options_.checkpoint.resume, print, shapes);
       std::size_t iterations = 0;
       for (const EmState& state : states) iterations += state.log_likelihood.size();
       say("resumed after " + std::to_string(iterations) + " passes over the data in all fits");
@@ -232,10 +224,10 @@ class Learner {
   void fit_all() {
     const std::vector<LearnJob> all = shapes_.jobs();
     const int at_once = shapes_.fits_at_once();
-    const bool on_disk = !options_.checkpoint.empty() || !options_.resume.empty();
+    const bool on_disk = !options_.checkpoint.file.empty() || !options_.checkpoint.resume.empty();
     const std::string print = on_disk ? fingerprint() : "";
     std::vector<EmState> states = first_states(print);
-    LearnCheckpoint checkpoint(options_.checkpoint, print, options_.checkpoint_every, states,
+    LearnCheckpoint checkpoint(options_.checkpoint.file, print, *options_.checkpoint.every, states,
                                [this](const std::string& line) { tell(log_, line); });
     std::vector<int> free_parameters(all.size());
     parallel_for(at_once, all.size(), [&](std::size_t i, int) {
@@ -279,9 +271,9 @@ class Learner {
   void show(const LearnJob& job, const EmIteration& done) const {
     if (!log_.iteration) return;
     log_.iteration(fit_name(job) + ", iteration " + std::to_string(done.iteration) + ": " + likely_text() +
-                   printed("%.4f", done.log_likelihood) + ", per bin " +
-                   printed("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) + ", " +
-                   printed("%.2f s", done.seconds));
+                   formatted("%.4f", done.log_likelihood) + ", per bin " +
+                   formatted("%.7f", done.log_likelihood / static_cast<double>(record_.positions)) + ", " +
+                   formatted("%.2f s", done.seconds));
   }
 
   void keep(EmState state, const LearnJob& job, int free_parameters) {
@@ -324,8 +316,8 @@ class Learner {
     best_.training = learn_record_text(record_);
     const LearnedFit& chosen = record_.fits[record_.chosen];
     tell(log_, std::to_string(chosen.labels) + " labels after " + std::to_string(chosen.iterations) +
-                   " iterations: " + likely_text() + printed("%.4f", chosen.log_likelihood.back()) +
-                   ", AIC " + printed("%.1f", chosen.aic) + ", BIC " + printed("%.1f", chosen.bic) +
+                   " iterations: " + likely_text() + formatted("%.4f", chosen.log_likelihood.back()) +
+                   ", AIC " + formatted("%.1f", chosen.aic) + ", BIC " + formatted("%.1f", chosen.bic) +
                    (chosen.converged ? "" : "; not converged, see --max-iterations"));
     write_whole_output(options_.output, write_params_json(best_));
     if (options_.stats_path.empty()) return;

@@ -52,8 +52,7 @@ class LearnDataReader {
     if (!options_.from_file() && !options_.input.missing_tracks.empty())
       throw UsageError("--missing-track names a track of --init FILE, which is not given",
                        "leave out what the inputs do not have");
-    if (options_.resume_must_exist && options_.resume.empty())
-      throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
+    check_resume(options_.checkpoint);
     if (options_.from_file() && !options_.labels.empty())
       throw UsageError("--labels cannot be given together with --init FILE, which has its labels");
   }

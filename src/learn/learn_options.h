@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "io/checkpoint/checkpoint_file.h"
 #include "learn/emissions.h"
 #include "learn/segment_law.h"
 #include "model/parameters.h"
@@ -35,10 +36,7 @@ struct LearnOptions {
   int max_iterations = 200;
   double tolerance = 1e-6;  // relative increase of the log likelihood in one iteration at which to stop
   std::uint64_t seed = 1;
-  std::string checkpoint;     // file, or empty
-  int checkpoint_every = 10;  // iterations of each fit
-  std::string resume;         // checkpoint to go on from, or empty
-  bool resume_must_exist = false;
+  CheckpointOptions checkpoint{"", 10, "", false};  // every 10 iterations of each fit
   std::string output = "-";
   std::string stats_path;
   std::string version;  // of the program

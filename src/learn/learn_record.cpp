@@ -1,21 +1,11 @@
 #include "learn/learn_record.h"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "core/text/text.h"
 #include "io/json/json_document.h"
 
 namespace semicrf {
-namespace {
-
-std::string decimals(const char* format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-
-}  // namespace
 
 std::string learn_record_text(const LearnRecord& record) {
   Json object;
@@ -65,12 +55,12 @@ std::vector<std::string> comparison_lines(const LearnRecord& record) {
     std::vector<std::string> cells{std::to_string(fit.labels),
                                    std::to_string(fit.restart + 1),
                                    std::to_string(fit.iterations),
-                                   decimals("%.2f", value),
-                                   decimals("%.6f", value / static_cast<double>(record.positions)),
-                                   decimals("%.1f", fit.aic),
-                                   decimals("%.1f", fit.bic)};
+                                   formatted("%.2f", value),
+                                   formatted("%.6f", value / static_cast<double>(record.positions)),
+                                   formatted("%.1f", fit.aic),
+                                   formatted("%.1f", fit.bic)};
     if (fit.validation)
-      cells.push_back(decimals("%.6f", *fit.validation / static_cast<double>(record.validation_positions)));
+      cells.push_back(formatted("%.6f", *fit.validation / static_cast<double>(record.validation_positions)));
     if (i == record.chosen && record.fits.size() > 1) cells.emplace_back("chosen");
     lines.push_back(joined(cells, "\t"));
   }

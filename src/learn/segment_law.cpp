@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <numeric>
 
 #include "core/error.h"
+#include "core/golden_section.h"
 #include "core/sizes.h"
 
 namespace semicrf {
@@ -15,26 +17,8 @@ constexpr double kSeldom = 1e-9;     // counts below this are none
 
 // The point in [low, high] where f is largest, f having one maximum; to 1e-7 of the interval.
 template <class Function>
-double golden_section(double low, double high, Function f) {
-  const double kRatio = (std::sqrt(5.0) - 1) / 2;
-  double a = high - kRatio * (high - low), b = low + kRatio * (high - low);
-  double at_a = f(a), at_b = f(b);
-  for (int i = 0; i < 34; ++i) {
-    if (at_a > at_b) {
-      high = b;
-      b = a;
-      at_b = at_a;
-      a = high - kRatio * (high - low);
-      at_a = f(a);
-    } else {
-      low = a;
-      a = b;
-      at_a = at_b;
-      b = low + kRatio * (high - low);
-      at_b = f(b);
-    }
-  }
-  return (low + high) / 2;
+double maximum(double low, double high, Function f) {
+  return golden_section(low, high, 1e-7 * (high - low), f, std::greater<>());
 }
 
 // Probabilities of 1..K of the negative binomial with this mean and size; with a tail, the last is that of K
@@ -70,11 +54,11 @@ std::vector<double> fit_negative_binomial(const std::vector<double>& counts, dou
   const std::size_t longest = counts.size();
   const double high = std::log(std::max(2.0, 4 * std::max(mean, static_cast<double>(longest))));
   const auto best_mean = [&](double log_size) {
-    return golden_section(std::log(1.0001), high, [&](double log_mean) {
+    return maximum(std::log(1.0001), high, [&](double log_mean) {
       return log_likelihood(counts, negative_binomial(std::exp(log_mean), std::exp(log_size), longest, tail));
     });
   };
-  const double log_size = golden_section(std::log(0.05), std::log(1e4), [&](double log_size_now) {
+  const double log_size = maximum(std::log(0.05), std::log(1e4), [&](double log_size_now) {
     return log_likelihood(
         counts, negative_binomial(std::exp(best_mean(log_size_now)), std::exp(log_size_now), longest, tail));
   });

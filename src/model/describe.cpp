@@ -61,12 +61,8 @@ std::string label_table(const Parameters& parameters) {
 
 // "66.2 (13240)": bins, and bases where these are others.
 std::string length_text(double bins, std::int64_t bin_size, const char* format) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, bins);
-  if (bin_size == 1) return text;
-  char bases[64];
-  std::snprintf(bases, sizeof bases, " (%.0f)", bins * static_cast<double>(bin_size));
-  return std::string(text) + bases;
+  const std::string text = formatted(format, bins);
+  return bin_size == 1 ? text : text + formatted(" (%.0f)", bins * static_cast<double>(bin_size));
 }
 
 std::string duration_table_text(const Parameters& parameters, const TrainingFacts& facts) {
@@ -168,11 +164,7 @@ std::string head_text(const Parameters& parameters) {
 
 }  // namespace
 
-std::string described_number(double value) {
-  char text[40];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
+std::string described_number(double value) { return formatted("%.6g", value); }
 
 std::string describe_parameters(const Parameters& parameters, const TrainingFacts& facts) {
   const ChainModel& chain = parameters.chain;

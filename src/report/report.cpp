@@ -22,11 +22,6 @@ namespace {
 
 constexpr double kManyAtCap = 0.02;
 
-std::string path_of(std::string argument) {
-  take_sequence_name(argument);
-  return argument;
-}
-
 // Everything that is read, for the check that no output is one of them.
 std::vector<std::string> input_paths(const ReportOptions& options) {
   std::vector<std::string> paths{options.input.parameters,
@@ -39,7 +34,7 @@ std::vector<std::string> input_paths(const ReportOptions& options) {
   if (!options.labels_posterior.empty())
     for (const auto& [label, path] : label_track_files(options.labels_posterior)) paths.push_back(path);
   for (const auto* arguments : {&options.annotations, &options.input.inputs})
-    for (const std::string& argument : *arguments) paths.push_back(path_of(argument));
+    for (const std::string& argument : *arguments) paths.push_back(path_of_argument(argument));
   std::erase(paths, std::string());
   return paths;
 }

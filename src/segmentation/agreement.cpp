@@ -1,7 +1,6 @@
 #include "segmentation/agreement.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <map>
 #include <set>
@@ -14,10 +13,7 @@ namespace semicrf {
 namespace {
 
 std::string share_text(double part, double whole) {
-  if (!(whole > 0)) return ".";
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", part / whole);
-  return text;
+  return whole > 0 ? formatted("%.6g", part / whole) : ".";
 }
 
 std::string bases_text(double bases) { return std::to_string(static_cast<std::int64_t>(bases)); }

@@ -1,7 +1,6 @@
 #include "segmentation/difference_files.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <cstdlib>
 #include <functional>
 #include <unordered_map>
@@ -28,8 +27,7 @@ class StepJoiner {
   explicit StepJoiner(Emit emit) : emit_(std::move(emit)) {}
 
   void add(const std::string& chromosome, const LabelTrack::Step& step) {
-    char value[32];
-    std::snprintf(value, sizeof value, "%.6f", step.value);
+    std::string value = formatted("%.6f", step.value);
     if (chromosome == chromosome_ && step.begin == end_ && value == value_) {
       end_ = step.end;
       return;
@@ -38,7 +36,7 @@ class StepJoiner {
     chromosome_ = chromosome;
     begin_ = step.begin;
     end_ = step.end;
-    value_ = value;
+    value_ = std::move(value);
   }
 
   void finish() {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/error.h"
 #include "core/text/text.h"
@@ -13,11 +12,7 @@
 namespace semicrf {
 namespace {
 
-std::string six_digits(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.6g", value);
-  return text;
-}
+std::string six_digits(double value) { return formatted("%.6g", value); }
 
 std::string optional_text(const std::optional<double>& value) { return value ? six_digits(*value) : "."; }
 

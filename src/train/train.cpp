@@ -1,12 +1,12 @@
 #include "train/train.h"
 
 #include <chrono>
-#include <cstdio>
 #include <span>
 #include <utility>
 
 #include "core/error.h"
 #include "core/process_memory.h"
+#include "core/text/text.h"
 #include "engine/options.h"
 #include "io/checkpoint/checkpoint_file.h"
 #include "io/files/output_file.h"
@@ -36,7 +36,7 @@ double seconds_since(Clock::time_point begin) {
 
 void check_files(const TrainOptions& options, const std::vector<std::string>& inputs) {
   std::vector<OutputSpec> outputs{{options.output, IndexKind::kNone}};
-  for (const std::string& path : {options.checkpoint, options.stats_path})
+  for (const std::string& path : {options.checkpoint.file, options.stats_path})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
   if (options.multiqc.wanted())
     for (const std::string& kind : multiqc_training_kinds())
@@ -80,15 +80,7 @@ void cut_for(const TrainOptions& options, TrainingSetup& setup) {
   setup.inputs.training = cut_into_windows(setup.inputs.training, options.adamw.window);
 }
 
-std::string plural(std::int64_t count, const std::string& what) {
-  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
-}
-
-std::string short_number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
+std::string short_number(double value) { return formatted("%.3g", value); }
 
 std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
   const Parameters& first = setup.first;
@@ -100,12 +92,12 @@ std::string shape_text(const TrainingSetup& setup, std::size_t coordinates) {
     text += ", boundary window " + std::to_string(first.boundary->first) + ".." +
             std::to_string(first.boundary->last);
   if (setup.margin > 0) text += ", margin " + short_number(setup.margin);
-  return text + "; " + plural(static_cast<std::int64_t>(coordinates), "free parameter");
+  return text + "; " + plural(coordinates, "free parameter");
 }
 
 std::string data_text(const TrainingData& data) {
   const std::string text = plural(data.positions(), "bin") + ", " + plural(data.segments(), "segment") +
-                           ", " + plural(static_cast<std::int64_t>(data.pieces.size()), "piece");
+                           ", " + plural(data.pieces.size(), "piece");
   const std::int64_t free = data.free_positions();
   return free == 0 ? text : text + "; " + plural(free, "bin") + " may have any label";
 }
@@ -116,15 +108,15 @@ void say(const TrainLog& log, const std::string& line) {
 
 FitState start_state(const TrainOptions& options, const TrainingSetup& setup, const ParameterSpace& space,
                      const TrainLog& log) {
-  if (!is_resumed(options.resume, options.resume_must_exist, "the training",
-                  [&](const std::string& line) { say(log, line); })) {
+  if (!is_resumed(options.checkpoint, "the training", [&](const std::string& line) { say(log, line); })) {
     FitState state;
     state.x = space.pack(setup.first);
     return state;
   }
-  FitState state = read_checkpoint(options.resume, setup.fingerprint, space.size());
+  FitState state = read_checkpoint(options.checkpoint.resume, setup.fingerprint, space.size());
   // A fit that only ran out of iterations goes on when it is given more.
-  if (state.finished && !state.converged && state.iteration < options.max_iterations) state.finished = false;
+  if (state.finished && !state.converged && state.iteration < options.stop.max_iterations)
+    state.finished = false;
   const bool within_round =
       options.optimizer == Optimizer::kLbfgs && !state.finished && state.iteration % kRound != 0;
   say(log, "resumed after iteration " + std::to_string(state.iteration) +
@@ -253,23 +245,21 @@ TrainingSetup set_up_ranks(const TrainOptions& options, Ranks& ranks, std::strin
 // Goes on from `state` until it is finished.
 void fit(const TrainOptions& options, const TrainingSetup& setup, const ParameterSpace& space,
          const TrainingProblem& problem, const TrainLog& log, FitState& state) {
-  const StopRule rule{options.max_iterations, options.tolerance, options.patience};
-  const int every = options.checkpoint_every.value_or(options.optimizer == Optimizer::kAdamW ? 1 : kRound);
+  const int every = options.checkpoint.every.value_or(options.optimizer == Optimizer::kAdamW ? 1 : kRound);
   const auto kept = [&](const FitState& reached) {
     return CheckpointState{[&setup, reached] { return checkpoint_text(setup.fingerprint, reached); },
                            "the state after iteration " + std::to_string(reached.iteration)};
   };
-  CheckpointFile checkpoint(options.checkpoint, kept(state),
+  CheckpointFile checkpoint(options.checkpoint.file, kept(state),
                             [&](const std::string& line) { say(log, line); });
   const CheckpointSink save = [&](const FitState& reached) {
-    if (options.checkpoint.empty()) return;
+    if (options.checkpoint.file.empty()) return;
     checkpoint.reached(kept(reached), reached.finished || reached.iteration % every == 0);
   };
   if (options.optimizer == Optimizer::kAdamW) {
-    fit_adamw(problem, rule, options.adamw, options.seed, space.pack(setup.first), log.iteration, save,
-              state);
+    fit_adamw(problem, options.stop, options.adamw, space.pack(setup.first), log.iteration, save, state);
   } else {
-    fit_lbfgs(problem, rule, log.iteration, save, state);
+    fit_lbfgs(problem, options.stop, log.iteration, save, state);
   }
 }
 

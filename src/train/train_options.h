@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "engine/options.h"
+#include "io/checkpoint/checkpoint_file.h"
 #include "io/segments/segment_reader.h"
 #include "model/durations/duration.h"
 #include "model/parameters.h"
 #include "pipeline/run/run_options.h"
+#include "train/fit/fit_state.h"
 
 namespace semicrf {
 
@@ -42,44 +44,45 @@ struct AdamWOptions {
   double weight_decay = 0;
   std::int64_t window = 10000;  // bins
   int batch = 4;                // windows per step
+  std::uint64_t seed = 1;       // of the order of the windows
 };
 
-struct TrainOptions {
-  InputOptions input;  // `parameters` is --init, or empty; the regions are those of the training data
-  std::string labels_file;
-  LabelTimes label_times;  // for labels in seconds; the bin size is settled later
+// The true segments, and the bins without one.
+struct LabelOptions {
+  std::string file;
+  LabelTimes times;        // for labels in seconds; the bin size is settled later
   std::string background;  // label of the bins that no line labels, or empty
   Unlabeled unlabeled = Unlabeled::kShort;
-  std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
-  bool samples_may_lack_tracks = false;  // of several samples: the features are NaN there; `learn` alone
-  EngineOptions engine;
-  std::optional<std::int64_t> max_memory;  // bytes
+};
 
-  // Shape of the model; what is absent comes from --init or is chosen (docs/training.md). Where durations are
-  // chosen, too, so are a boundary head and a margin; else there are none that were not asked for.
+// Shape of the model; what is absent comes from --init or is chosen (docs/training.md). Where durations are
+// chosen, too, so are a boundary head and a margin; else there are none that were not asked for.
+struct ShapeOptions {
   std::optional<int> max_duration;
   bool tail = false;
-  std::optional<std::pair<int, int>> boundary_window;
   bool no_boundary = false;
+  std::optional<std::pair<int, int>> boundary_window;
   std::optional<Centering> centering;
   const DurationKind* duration = nullptr;  // null: absent
   std::optional<Transform> transform;      // absent: chosen for every track
   MissingPolicy missing = MissingPolicy::kDefault;
+};
 
+struct TrainOptions {
+  InputOptions input;  // `parameters` is --init, or empty; the regions are those of the training data
+  LabelOptions labels;
+  std::vector<std::string> val_regions;  // chr:beg-end; taken out of the training data
+  bool samples_may_lack_tracks = false;  // of several samples: the features are NaN there; `learn` alone
+  EngineOptions engine;
+  std::optional<std::int64_t> max_memory;  // bytes
+  ShapeOptions shape;
   std::vector<std::string> freeze;  // names of parts, parameter_space.h
   PenaltyOptions penalty;
   std::optional<double> margin;  // objective.h
   Optimizer optimizer = Optimizer::kLbfgs;
   AdamWOptions adamw;
-  int max_iterations = 200;  // passes over the data for AdamW
-  double tolerance = 1e-5;   // relative decrease of the objective over ten iterations at which to stop
-  int patience = 20;         // iterations without a better validation NLL after which to stop
-  std::uint64_t seed = 1;
-
-  std::string checkpoint;               // written while training, or empty
-  std::optional<int> checkpoint_every;  // iterations; absent: kRound, every pass for AdamW
-  std::string resume;                   // read before it, or empty
-  bool resume_must_exist = false;       // else the training starts anew where the file is not there
+  StopRule stop;
+  CheckpointOptions checkpoint;  // without an interval: every kRound iterations, every pass for AdamW
   std::string output = "-";
   std::string stats_path;
   MultiqcTarget multiqc;  // with its sample

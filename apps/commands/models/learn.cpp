@@ -175,9 +175,9 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
       ->capture_default_str();
   command.add_option("--seed", options.seed, "seed of the first start; the others follow")
       ->capture_default_str();
-  add_checkpoint_options(command, {options.checkpoint, options.resume, options.resume_must_exist});
+  add_checkpoint_options(command, options.checkpoint);
   command
-      .add_option("--checkpoint-every", options.checkpoint_every,
+      .add_option("--checkpoint-every", *options.checkpoint.every,
                   "iterations of each fit from one checkpoint to the next")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -80,22 +80,22 @@ const DurationKind* parse_duration(std::string name) {
 TrainOptions train_options(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
   apply_units(arguments.unit);
-  options.label_times = label_times(arguments.unit, options.labels_file);
-  start_logging(arguments.log, options.input, {options.labels_file, options.resume});
+  options.labels.times = label_times(arguments.unit, options.labels.file);
+  start_logging(arguments.log, options.input, {options.labels.file, options.checkpoint.resume});
   options.engine = engine_options(arguments.engine);
-  options.no_boundary = arguments.boundary_window == "none";
-  if (arguments.boundary_window != "auto" && !options.no_boundary)
-    options.boundary_window = parse_window(arguments.boundary_window);
-  if (options.resume_must_exist && options.resume.empty())
-    throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
+  ShapeOptions& shape = options.shape;
+  shape.no_boundary = arguments.boundary_window == "none";
+  if (arguments.boundary_window != "auto" && !shape.no_boundary)
+    shape.boundary_window = parse_window(arguments.boundary_window);
+  check_resume(options.checkpoint);
   if (arguments.margin != "auto") options.margin = parse_margin(arguments.margin);
-  if (!arguments.centering.empty()) options.centering = centering_from_name(arguments.centering);
-  if (!arguments.duration.empty()) options.duration = parse_duration(arguments.duration);
-  if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);
-  options.missing =
+  if (!arguments.centering.empty()) shape.centering = centering_from_name(arguments.centering);
+  if (!arguments.duration.empty()) shape.duration = parse_duration(arguments.duration);
+  if (arguments.transform != "auto") shape.transform = transform_from_name(arguments.transform);
+  shape.missing =
       missing_policy_from_name(arguments.missing).value_or(MissingPolicy::kDefault);  // the name was checked
   if (arguments.unlabeled != "auto")
-    options.unlabeled = arguments.unlabeled == "cut" ? Unlabeled::kCut : Unlabeled::kFree;
+    options.labels.unlabeled = arguments.unlabeled == "cut" ? Unlabeled::kCut : Unlabeled::kFree;
   options.optimizer = arguments.optimizer == "adamw" ? Optimizer::kAdamW : Optimizer::kLbfgs;
   if (arguments.schedule != "linear")
     options.adamw.schedule = arguments.schedule == "cosine" ? RateSchedule::kCosine : RateSchedule::kConstant;
@@ -157,7 +157,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   InputOptions& input = options.input;
   command
       .add_option(
-          "--labels", options.labels_file,
+          "--labels", options.labels.file,
           "the true segments: BED file with the label in column 4 (A|B: one of these; A:0.7|B:0.3: with "
           "weights); or, with --rate, [sequence=]PATH of a Praat TextGrid, a folder of them, or a table with "
           "the columns begin, end (seconds) and label")
@@ -172,7 +172,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
       ->description(
           "names of the columns of arrays (default: track1, track2, ...); a list separated by commas");
   command
-      .add_option("--background", options.background,
+      .add_option("--background", options.labels.background,
                   "label of the bases that no line of the labels covers, inside the regions to train on; "
                   "chromosomes without any label only where a region names them")
       ->type_name("LABEL");
@@ -214,14 +214,14 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
 }
 
 void add_model_options(CLI::App& command, TrainArguments& arguments) {
-  TrainOptions& options = arguments.options;
+  ShapeOptions& shape = arguments.options.shape;
   command
       .add_option(
-          "--max-duration", options.max_duration,
+          "--max-duration", shape.max_duration,
           "longest segment K in bins (default: 99.5th percentile of the training segments, with a tail); "
           "1 makes a linear chain, where every bin is a segment")
       ->check(CLI::PositiveNumber);
-  command.add_flag("--tail", options.tail, "with --max-duration: allow longer segments, by a geometric tail");
+  command.add_flag("--tail", shape.tail, "with --max-duration: allow longer segments, by a geometric tail");
   add_choice(command, "--duration", arguments.duration,
              "kind of duration scores: table (default), geometric, negative-binomial, poisson or uniform",
              duration_names());
@@ -243,7 +243,7 @@ void add_model_options(CLI::App& command, TrainArguments& arguments) {
              {"none", "mean", "position-max", "mean-preserving"});
   command
       .add_option(
-          "--freeze", options.freeze,
+          "--freeze", arguments.options.freeze,
           "hold these parameters at their initial values: emission (weights and bias), weights, bias, "
           "boundary, transition, duration, tail, start or end; a list separated by commas; may be repeated")
       ->type_name("PART,...")
@@ -275,17 +275,17 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
              "lbfgs (passes over all data) or adamw (steps on windows, for very long data)",
              {"lbfgs", "adamw"});
   command
-      .add_option("--max-iterations", options.max_iterations,
+      .add_option("--max-iterations", options.stop.max_iterations,
                   "most iterations; with adamw: passes over the data")
       ->check(CLI::Range(1, 1000000))
       ->capture_default_str();
   command
-      .add_option("--tolerance", options.tolerance,
+      .add_option("--tolerance", options.stop.tolerance,
                   "stop when ten iterations lower the objective by less than this fraction")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
-      .add_option("--patience", options.patience,
+      .add_option("--patience", options.stop.patience,
                   "stop after this many iterations without a better validation NLL")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
@@ -311,11 +311,11 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   command.add_option("--batch", options.adamw.batch, "adamw: windows per step")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command.add_option("--seed", options.seed, "adamw: seed of the order of the windows")
+  command.add_option("--seed", options.adamw.seed, "adamw: seed of the order of the windows")
       ->capture_default_str();
-  add_checkpoint_options(command, {options.checkpoint, options.resume, options.resume_must_exist});
+  add_checkpoint_options(command, options.checkpoint);
   command
-      .add_option("--checkpoint-every", options.checkpoint_every,
+      .add_option("--checkpoint-every", options.checkpoint.every,
                   "iterations from one checkpoint to the next (default: 50, after which a resumed fit gives "
                   "the same bytes as one without a stop; adamw: 1 pass)")
       ->check(CLI::PositiveNumber);

@@ -95,11 +95,7 @@ void check_arguments(const CompareArguments& arguments) {
        {arguments.jaccard, arguments.switches, arguments.regions, arguments.disagreement})
     if (!path.empty()) outputs.push_back({path, IndexKind::kNone});
   std::vector<std::string> inputs;
-  for (const std::string& argument : arguments.samples) {
-    std::string path = argument;
-    take_sequence_name(path);
-    inputs.push_back(path);
-  }
+  for (const std::string& argument : arguments.samples) inputs.push_back(path_of_argument(argument));
   for (const std::string& prefix : arguments.posteriors)
     for (const auto& [label, path] : label_track_files(prefix)) inputs.push_back(path);
   if (!arguments.chrom_sizes.empty()) inputs.push_back(arguments.chrom_sizes);

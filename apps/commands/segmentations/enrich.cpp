@@ -33,11 +33,7 @@ struct EnrichArguments {
   Surroundings surroundings;
 };
 
-std::string number_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.10g", value);
-  return text;
-}
+std::string number_text(double value) { return formatted("%.10g", value); }
 
 void add_line(std::string& text, const std::vector<std::string>& names, const Overlap& overlap) {
   const std::optional<double> fold = overlap.fold();
@@ -158,11 +154,7 @@ void check_arguments(const EnrichArguments& arguments) {
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   if (!arguments.picture.empty()) outputs.push_back({arguments.picture, IndexKind::kNone});
   std::vector<std::string> inputs{arguments.segments};
-  for (const std::string& argument : arguments.annotations) {
-    std::string path = argument;
-    take_sequence_name(path);
-    inputs.push_back(path);
-  }
+  for (const std::string& argument : arguments.annotations) inputs.push_back(path_of_argument(argument));
   if (!arguments.labels.empty())
     for (const auto& [label, path] : label_track_files(arguments.labels)) inputs.push_back(path);
   check_outputs(outputs, inputs);

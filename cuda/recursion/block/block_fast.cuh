@@ -101,6 +101,7 @@ class FastBlock {
   // kFactors factors are those of the scores. kShortTail: there is a tail that starts of the block enter,
   // whose `logs` are not in the sums yet. All lanes together.
   template <bool kShortTail, bool kStores, bool kFactors, bool kCut>
+  // NOLINTNEXTLINE(readability-function-size): one loop, all of whose numbers stay in registers
   __device__ __forceinline__ void run(Scaled<Real> alpha, Content& content, int reference, BlockCut cut,
                                       BlockWindow<Real> window, BlockTailLogs* logs, Real (&sums)[kBlock],
                                       BlockResult<Config>* out) const {

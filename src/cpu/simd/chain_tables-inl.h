@@ -53,6 +53,44 @@ struct ChainTables {
   using Vectors = RealVectors<Real, D, Semiring>;
   using Whole = typename Vectors::Whole;
 
+  // Durations within a block.
+  struct Near {
+    AlignedArray<Real> table;  // (panels, 16, lanes): entry k-1 is duration k, relative to offset_bound row 0
+    AlignedArray<Whole> whole;     // (padded) that bound in whole units; kDead: impossible
+    AlignedArray<Whole> left_out;  // (padded) 1: they are finite, but so low that `table` leaves them out
+  };
+  struct Transitions {
+    AlignedArray<Real> numbers;   // (labels, padded) relative to out_bound[from] + into_bound[to]
+    AlignedArray<double> logs;    // (labels, padded)
+    AlignedArray<double> linear;  // (labels, padded) exp(logs - into_bound), log semiring only
+    AlignedArray<double> into_bound,
+        out_bound;  // (padded): of the scores into and out of a label, -inf: none
+    // (padded) the bounds in whole units. Impossible ones are kDead, but a label that nothing may follow has
+    // 0 for the scores out of it.
+    AlignedArray<Whole> into_whole, out_whole;
+  };
+  // (padded) A score of each label, and the same as a number times whole units.
+  struct LabelScores {
+    explicit LabelScores(std::size_t width)
+        : log(width, kNegativeInfinity), number(width, Semiring::template one<Real>()), whole(width, kDead) {}
+    // Whether whole units reach it.
+    bool set(std::size_t c, double score) {
+      log[c] = score;
+      return Vectors::split_value(score, &number[c], &whole[c]);
+    }
+    AlignedArray<double> log;
+    AlignedArray<Real> number;
+    AlignedArray<Whole> whole;
+  };
+  // The least start messages and sums that are certified.
+  struct Least {
+    double total = 0, start = 0;  // logarithms
+    // (padded) Labels that nothing leads to, and the padding, are impossible by their units and have no
+    // limit.
+    AlignedArray<Real> start_numbers, total_numbers;
+    double log_lost = 0;
+  };
+
   explicit ChainTables(const DirectedModel& model)
       : lanes(static_cast<int>(hn::Lanes(D()))),
         labels(model.num_labels),
@@ -68,32 +106,26 @@ struct ChainTables {
         cut_begin(model.cut_begin),
         cut_end(model.cut_end),
         first_scores(model.first_scores),
-        last_scores(model.last_scores) {
+        last_scores(model.last_scores),
+        tails(static_cast<std::size_t>(padded)),
+        last(static_cast<std::size_t>(padded)) {
     const auto width = static_cast<std::size_t>(padded);
     build_durations(model, width);
     build_transitions(model, width);
-    log_tail = AlignedArray<double>(width, kNegativeInfinity);
-    tail_number = AlignedArray<Real>(width, Semiring::template one<Real>());
-    tail_whole = AlignedArray<Whole>(width, kDead);
-    last_bias = AlignedArray<double>(width, kNegativeInfinity);
-    last_number = AlignedArray<Real>(width, Semiring::template one<Real>());
-    last_whole = AlignedArray<Whole>(width, kDead);
     tail_drift = AlignedArray<double>(width, 0.0);
     for (int c = 0; c < labels; ++c) {
       const auto i = static_cast<std::size_t>(c);
-      last_bias[i] = bias_or_forbidden(duration, c);
-      fits = fits && Vectors::split_value(last_bias[i], &last_number[i], &last_whole[i]);
+      fits = last.set(i, bias_or_forbidden(duration, c)) && fits;
       if (!tail) continue;
-      log_tail[i] = model.log_tail[i];
-      fits = fits && Vectors::split_value(log_tail[i], &tail_number[i], &tail_whole[i]);
-      if (log_tail[i] != kNegativeInfinity)
-        tail_drift[i] = kBlock * (log_tail[i] - Vectors::log_value(tail_number[i], tail_whole[i]));
+      fits = tails.set(i, model.log_tail[i]) && fits;
+      if (tails.log[i] != kNegativeInfinity)
+        tail_drift[i] = kBlock * (tails.log[i] - Vectors::log_value(tails.number[i], tails.whole[i]));
     }
-    least_total = least_certified<Semiring, Real>(duration + kBlock);
-    least_start = least_certified<Semiring, Real>(labels);
+    least.total = least_certified<Semiring, Real>(duration + kBlock);
+    least.start = least_certified<Semiring, Real>(labels);
     build_whole_bounds(width);
     if constexpr (Semiring::kIsLog)
-      log_lost = std::log(static_cast<double>(duration + kBlock)) + Limits<Semiring, Real>::kLost;
+      least.log_lost = std::log(static_cast<double>(duration + kBlock)) + Limits<Semiring, Real>::kLost;
   }
 
   std::size_t panel_index(int panel, int entry, int entries) const {
@@ -116,42 +148,24 @@ struct ChainTables {
   AlignedArray<double>
       offset_bound;  // (offsets + 1, padded): largest bias at that distance; row 0: within a block
   AlignedArray<double> offset_least;  // (offsets + 1, padded): least bias there, -inf: one is impossible
-  AlignedArray<Real>
-      near_table;             // (panels, 16, lanes): entry k-1 is duration k, relative to offset_bound row 0
-  AlignedArray<double> bias;  // (K, padded)
-  AlignedArray<Real> transition;  // (labels, padded) relative to source_bound[from] + transition_bound[to]
-  AlignedArray<double> transition_log;  // (labels, padded)
-  AlignedArray<double>
-      transition_linear;  // (labels, padded) exp(transition_log - transition_bound), log semiring only
-  AlignedArray<double> transition_bound;  // (padded): of the scores into the label, -inf: none
-  AlignedArray<double> source_bound;      // (padded): of the scores out of the label
-  // (padded) the bounds of near_table, of the scores into and out of a label in whole units. Impossible ones
-  // are kDead, but a label that nothing may follow has 0 for the scores out of it.
-  AlignedArray<Whole> near_whole, transition_whole, source_whole;
-  AlignedArray<double> log_tail, last_bias;
-  // (padded) log_tail and last_bias as numbers times whole units.
-  AlignedArray<Real> tail_number, last_number;
-  AlignedArray<Whole> tail_whole, last_whole;
+  AlignedArray<double> bias;          // (K, padded)
+  Near near;
+  Transitions transitions;
+  LabelScores tails, last;          // of the tail, and of the longest duration
   AlignedArray<double> tail_drift;  // (padded) what rounding the number takes from a tail over a block
-  // (padded) The least start messages and sums that are certified; labels that nothing leads to, and the
-  // padding, are impossible by their units and have no limit.
-  AlignedArray<Real> least_start_numbers, least_total_numbers;
-  // (padded) 1: durations up to 16 are finite, but so low that near_table leaves them out.
-  AlignedArray<Whole> near_left_out;
-  bool fits = true;                 // whole units reach all bounds
-  double least_total, least_start;  // logarithms of what the certificate accepts
-  double log_lost = 0;
+  Least least;
+  bool fits = true;  // whole units reach all bounds
 
  private:
   void build_whole_bounds(std::size_t width) {
-    near_whole = AlignedArray<Whole>(width, kDead);
-    near_left_out = AlignedArray<Whole>(width, 0);
-    transition_whole = AlignedArray<Whole>(width, kDead);
-    source_whole = AlignedArray<Whole>(width, kDead);
+    near.whole = AlignedArray<Whole>(width, kDead);
+    near.left_out = AlignedArray<Whole>(width, 0);
+    transitions.into_whole = AlignedArray<Whole>(width, kDead);
+    transitions.out_whole = AlignedArray<Whole>(width, kDead);
     using Number = std::numeric_limits<Real>;
     constexpr Real kNoLimit = Number::has_infinity ? -Number::infinity() : Number::lowest();
-    least_start_numbers = AlignedArray<Real>(width, kNoLimit);
-    least_total_numbers = AlignedArray<Real>(width, kNoLimit);
+    least.start_numbers = AlignedArray<Real>(width, kNoLimit);
+    least.total_numbers = AlignedArray<Real>(width, kNoLimit);
     const auto whole = [&](double bound, AlignedArray<Whole>& to, std::size_t c) {
       if (bound == kNegativeInfinity) return true;
       const double n = std::round(bound / Semiring::kUnit);
@@ -160,12 +174,13 @@ struct ChainTables {
       return true;
     };
     for (std::size_t c = 0; c < static_cast<std::size_t>(labels); ++c) {
-      source_whole[c] = 0;
-      least_total_numbers[c] = Vectors::number_of(least_total);
-      if (transition_bound[c] != kNegativeInfinity) least_start_numbers[c] = Vectors::number_of(least_start);
-      fits = whole(transition_bound[c], transition_whole, c) && fits;
-      fits = whole(source_bound[c], source_whole, c) && fits;
-      if (!whole(offset_bound[c], near_whole, c)) near_left_out[c] = 1;
+      transitions.out_whole[c] = 0;
+      least.total_numbers[c] = Vectors::number_of(least.total);
+      if (transitions.into_bound[c] != kNegativeInfinity)
+        least.start_numbers[c] = Vectors::number_of(least.start);
+      fits = whole(transitions.into_bound[c], transitions.into_whole, c) && fits;
+      fits = whole(transitions.out_bound[c], transitions.out_whole, c) && fits;
+      if (!whole(offset_bound[c], near.whole, c)) near.left_out[c] = 1;
     }
   }
 
@@ -195,22 +210,22 @@ struct ChainTables {
     offset_least = AlignedArray<double>(offset_bound.size(), kNegativeInfinity);
     offset_table = AlignedArray<Real>(static_cast<std::size_t>(offsets) * kOffsetEntries * width,
                                       Semiring::template zero<Real>());
-    near_table = AlignedArray<Real>(kBlock * width, Semiring::template zero<Real>());
+    near.table = AlignedArray<Real>(kBlock * width, Semiring::template zero<Real>());
     for (int o = 0; o <= offsets; ++o) {
       const int first = o == 0 ? 1 : kBlock * o - (kBlock - 2);
       const int entries = o == 0 ? kBlock : kOffsetEntries;
       for (int c = 0; c < labels; ++c) {
         const std::size_t at = static_cast<std::size_t>(o) * width + static_cast<std::size_t>(c);
         double& bound = offset_bound[at];
-        double least = bias_or_forbidden(first, c);
+        double lowest = bias_or_forbidden(first, c);
         for (int x = 0; x < entries; ++x) {
           bound = std::max(bound, bias_or_forbidden(first + x, c));
-          least = std::min(least, bias_or_forbidden(first + x, c));
+          lowest = std::min(lowest, bias_or_forbidden(first + x, c));
         }
         if (bound == kNegativeInfinity) continue;
-        offset_least[at] = least;
+        offset_least[at] = lowest;
         bound = Semiring::Quantized(bound);
-        Real* table = o == 0 ? near_table.get() + panel_index(c / lanes, 0, kBlock)
+        Real* table = o == 0 ? near.table.get() + panel_index(c / lanes, 0, kBlock)
                              : offset_table.get() + static_cast<std::size_t>(o - 1) * kOffsetEntries * width +
                                    panel_index(c / lanes, 0, kOffsetEntries);
         for (int x = 0; x < entries; ++x) {
@@ -229,14 +244,14 @@ struct ChainTables {
 
   void build_transitions(const DirectedModel& model, std::size_t width) {
     const auto rows = static_cast<std::size_t>(labels);
-    transition = AlignedArray<Real>(rows * width, Semiring::template zero<Real>());
-    transition_log = AlignedArray<double>(rows * width, kNegativeInfinity);
-    transition_linear = AlignedArray<double>(rows * width, 0.0);
-    transition_bound = AlignedArray<double>(width, kNegativeInfinity);
-    source_bound = AlignedArray<double>(width, kNegativeInfinity);
+    transitions.numbers = AlignedArray<Real>(rows * width, Semiring::template zero<Real>());
+    transitions.logs = AlignedArray<double>(rows * width, kNegativeInfinity);
+    transitions.linear = AlignedArray<double>(rows * width, 0.0);
+    transitions.into_bound = AlignedArray<double>(width, kNegativeInfinity);
+    transitions.out_bound = AlignedArray<double>(width, kNegativeInfinity);
     for (std::size_t c = 0; c < rows; ++c) {
-      transition_bound[c] = Semiring::Quantized(model.to_bound[c]);
-      source_bound[c] = Semiring::Quantized(model.from_bound[c]);
+      transitions.into_bound[c] = Semiring::Quantized(model.to_bound[c]);
+      transitions.out_bound[c] = Semiring::Quantized(model.from_bound[c]);
     }
     for (std::size_t to = 0; to < rows; ++to) {
       for (std::size_t from = 0; from < rows; ++from) {
@@ -244,11 +259,11 @@ struct ChainTables {
         if (score == kNegativeInfinity) continue;
         // Rounded to Real from the same double in both directions.
         const double forward = model.direction == Direction::kForward
-                                   ? (score - transition_bound[to]) - source_bound[from]
-                                   : (score - source_bound[from]) - transition_bound[to];
-        transition[from * width + to] = Vectors::relative_number(forward);
-        transition_log[from * width + to] = score;
-        transition_linear[from * width + to] = std::exp(score - transition_bound[to]);
+                                   ? (score - transitions.into_bound[to]) - transitions.out_bound[from]
+                                   : (score - transitions.out_bound[from]) - transitions.into_bound[to];
+        transitions.numbers[from * width + to] = Vectors::relative_number(forward);
+        transitions.logs[from * width + to] = score;
+        transitions.linear[from * width + to] = std::exp(score - transitions.into_bound[to]);
       }
     }
   }

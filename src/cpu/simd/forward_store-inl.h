@@ -104,15 +104,16 @@ class ForwardStore {
     if (exact(block)) return alpha_log(block)[slot * width_ + c];
     const Block& b = blocks_[block];
     if (slot == kBlock - 1) {
-      const double units = static_cast<double>(t_.source_whole[c]) * kLog2;
+      const double units = static_cast<double>(t_.transitions.out_whole[c]) * kLog2;
       return Vectors::log_value(last_alpha(block)[c], last_alpha_whole(block)[c]) - units + b.scale;
     }
-    return log_value(alpha(block)[slot * width_ + c], b.units[slot + 1] - t_.source_whole[c], b.scale);
+    return log_value(alpha(block)[slot * width_ + c], b.units[slot + 1] - t_.transitions.out_whole[c],
+                     b.scale);
   }
   double start_value(std::size_t block, std::size_t slot, std::size_t c) const {
     if (exact(block)) return start_log(block)[slot * width_ + c];
     const Block& b = blocks_[block];
-    return log_value(start(block)[slot * width_ + c], b.units[slot] + t_.transition_whole[c], b.scale);
+    return log_value(start(block)[slot * width_ + c], b.units[slot] + t_.transitions.into_whole[c], b.scale);
   }
 
   // Rows (padded) of logarithms, either way.
@@ -126,8 +127,8 @@ class ForwardStore {
       for (std::size_t c = 0; c < width_; ++c) out[c] = alpha_value(block, slot, c);
       return;
     }
-    Vectors::log_row(alpha(block) + slot * width_, width_, b.units[slot + 1], t_.source_whole.get(), -1,
-                     b.scale, out);
+    Vectors::log_row(alpha(block) + slot * width_, width_, b.units[slot + 1], t_.transitions.out_whole.get(),
+                     -1, b.scale, out);
   }
   void load_starts(std::size_t block, std::size_t slot, double* out) const {
     if (exact(block)) {
@@ -135,7 +136,7 @@ class ForwardStore {
       return;
     }
     const Block& b = blocks_[block];
-    Vectors::log_row(start(block) + slot * width_, width_, b.units[slot], t_.transition_whole.get(), 1,
+    Vectors::log_row(start(block) + slot * width_, width_, b.units[slot], t_.transitions.into_whole.get(), 1,
                      b.scale, out);
   }
 

@@ -19,8 +19,8 @@ namespace HWY_NAMESPACE {
 template <class Tables>
 std::size_t bytes_of_tables(const Tables& t) {
   const auto bytes = [](const auto& array) { return array.size() * sizeof(array[0]); };
-  return bytes(t.offset_table) + bytes(t.offset_bound) + bytes(t.near_table) + bytes(t.bias) +
-         bytes(t.transition) + bytes(t.transition_log) + bytes(t.transition_linear);
+  return bytes(t.offset_table) + bytes(t.offset_bound) + bytes(t.near.table) + bytes(t.bias) +
+         bytes(t.transitions.numbers) + bytes(t.transitions.logs) + bytes(t.transitions.linear);
 }
 
 // The ring, its units and logarithms, and the block's workspace (about 24 rows of 16 in double).

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <memory>
 
+#include "core/log_add.h"
 #include "cpu/simd/chunk_run-inl.h"
 #include "cpu/simd/counts/chunk_counts-inl.h"
 #include "cpu/simd/forward_rows-inl.h"
@@ -47,10 +48,9 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         labels_(static_cast<std::size_t>(forward_tables_->labels)),
         scratch_(width_),
         store_(*forward_tables_),
+        anchor_(width_),
         start_(kBlock * width_),
         end_(kBlock * width_),
-        crossing_(width_),
-        crossing_log_(width_),
         beta_(width_),
         delta_(width_),
         gauge_(width_),
@@ -128,14 +128,14 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const std::int64_t begin = view.boundary_of((run_block + 1) * kBlock);
     const auto block = static_cast<std::size_t>((begin - chunk_.begin) / kBlock);
     const int slots = static_cast<int>(std::min<std::int64_t>(kBlock, chunk_.end - begin));
-    const double log_z = log_z_ + (log_z_base_ - (store_.base(block) + back.base));
+    const double log_z = anchor_.log_z + (anchor_.base - (store_.base(block) + back.base));
     if (store_.exact(block) || back.exact) {
       exact_products(block, slots, log_z, back);
     } else {
       fast_products(block, log_z, back);
     }
     const double mass = accumulate(begin, slots);
-    if (out_.counts != nullptr && log_z_ != kNegativeInfinity) {
+    if (out_.counts != nullptr && anchor_.log_z != kNegativeInfinity) {
       counts_->add({store_, block, back, backward_, slots, log_z + std::log(mass)}, begin == 0);
     }
   }
@@ -235,8 +235,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       V sum = zero, start_sum = zero, information = zero;
       for (std::size_t c = 0; c < width_; c += hn::Lanes(d)) {
         const V start = hn::Load(d, start_.get() + row + c);
-        const V label = hn::Add(hn::Load(d, crossing_.get() + c), hn::Load(d, end_.get() + row + c));
-        hn::Store(hn::Sub(label, start), d, crossing_.get() + c);
+        const V label = hn::Add(hn::Load(d, anchor_.crossing.get() + c), hn::Load(d, end_.get() + row + c));
+        hn::Store(hn::Sub(label, start), d, anchor_.crossing.get() + c);
         const V clamped = hn::Max(label, zero);
         sum = hn::Add(sum, label);
         start_sum = hn::Add(start_sum, start);
@@ -277,12 +277,12 @@ class PosteriorKernelImpl final : public PosteriorKernel {
 
   // --- the local log Z and the mass that crosses boundary b ---
 
-  // The backward run stands at b; sets log_z_, log_z_base_ and crossing_. Logarithms here are relative to the
-  // base of the forward block that ends at b plus the base of the backward run.
+  // The backward run stands at b; sets anchor_.log_z, anchor_.base and anchor_.crossing. Logarithms here are
+  // relative to the base of the forward block that ends at b plus the base of the backward run.
   void anchor(const ScoreView& view, std::int64_t b) {
     const std::size_t last = last_block_before(b);
     const auto slot = static_cast<std::size_t>((b - 1 - chunk_.begin) % kBlock);
-    std::fill_n(crossing_log_.get(), width_, kNegativeInfinity);
+    std::fill_n(anchor_.crossing_log.get(), width_, kNegativeInfinity);
     if (b == view.window().length) {
       std::fill_n(beta_.get(), width_, 0.0);
     } else {
@@ -295,13 +295,13 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     double log_z = ending;
     if (b != view.window().length && (forward_tables_->duration > 1 || forward_tables_->tail)) {
       const double lost = crossing_fast(view, b);
-      for (std::size_t c = 0; c < labels_; ++c) log_z = log_add(log_z, crossing_log_[c]);
+      for (std::size_t c = 0; c < labels_; ++c) log_z = log_add(log_z, anchor_.crossing_log[c]);
       if (!(lost < log_z - kLostMargin)) {
-        std::fill_n(crossing_log_.get(), width_, kNegativeInfinity);
+        std::fill_n(anchor_.crossing_log.get(), width_, kNegativeInfinity);
         ++report_.fallbacks;
         crossing_exact(view, b, true);
         log_z = ending;
-        for (std::size_t c = 0; c < labels_; ++c) log_z = log_add(log_z, crossing_log_[c]);
+        for (std::size_t c = 0; c < labels_; ++c) log_z = log_add(log_z, anchor_.crossing_log[c]);
       }
     }
     take_anchor(last, log_z);
@@ -312,16 +312,17 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const double scale = (state.offset - forward_.origin()) + (forward_.base() - store_.base(last));
     double log_z = kNegativeInfinity;
     for (std::size_t c = 0; c < labels_; ++c) {
-      crossing_log_[c] = cut_sums_->crossing(state, static_cast<int>(c)) + scale;
-      log_z = log_add(log_z, log_add(crossing_log_[c], state.message[c] + scale));
+      anchor_.crossing_log[c] = cut_sums_->crossing(state, static_cast<int>(c)) + scale;
+      log_z = log_add(log_z, log_add(anchor_.crossing_log[c], state.message[c] + scale));
     }
     take_anchor(last, log_z);
   }
   void take_anchor(std::size_t last, double log_z) {
-    log_z_ = log_z;
-    log_z_base_ = store_.base(last) + backward_.base();
+    anchor_.log_z = log_z;
+    anchor_.base = store_.base(last) + backward_.base();
     for (std::size_t c = 0; c < width_; ++c) {
-      crossing_[c] = c < labels_ ? static_cast<Real>(std::exp(crossing_log_[c] - log_z)) : Real(0);
+      anchor_.crossing[c] =
+          c < labels_ ? static_cast<Real>(std::exp(anchor_.crossing_log[c] - log_z)) : Real(0);
     }
   }
   std::size_t last_block_before(std::int64_t b) const {
@@ -329,12 +330,6 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   }
   static constexpr double kLostMargin =
       sizeof(Real) == sizeof(float) ? 20 : 36;  // e^-20 = 2e-9, e^-36 = 2e-16
-
-  static double log_add(double a, double b) {
-    const double high = std::max(a, b);
-    if (high == kNegativeInfinity) return high;
-    return high + std::log1p(std::exp(std::min(a, b) - high));
-  }
 
   // Segments [s, e) with s < b < e and e - s <= K, from the forward store and the far part of the backward
   // recursion taken beyond b. Returns the logarithm of what may have been lost; +inf when a block was out of
@@ -355,8 +350,8 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         if (bound_[c] == kNegativeInfinity) continue;
         const Crossing crossing = meet(block, c);
         const double scale = store_.base(block) - store_.base(last) + bound_[c];
-        crossing_log_[c] = log_add(crossing_log_[c], crossing.mass + scale);
-        lost = log_add(lost, crossing.weight + scale + backward_tables_->log_lost);
+        anchor_.crossing_log[c] = log_add(anchor_.crossing_log[c], crossing.mass + scale);
+        lost = log_add(lost, crossing.weight + scale + backward_tables_->least.log_lost);
       }
       for (std::size_t c = 0; c < width_; ++c) {
         const bool cut = backward_.factors().first_cut(c) < kBlock;
@@ -400,7 +395,7 @@ class PosteriorKernelImpl final : public PosteriorKernel {
       weight += by;
     }
     const double scale =
-        static_cast<double>(most + forward_tables_->transition_whole[c]) * kLog2 + store_.scale(block);
+        static_cast<double>(most + forward_tables_->transitions.into_whole[c]) * kLog2 + store_.scale(block);
     const auto log = [&](double x) { return x > 0 ? std::log(x) + scale : kNegativeInfinity; };
     return {log(sum), log(weight)};
   }
@@ -429,16 +424,16 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     for (std::size_t c = 0; c < labels_; ++c) {
       double sum = kNegativeInfinity;
       if (body) sum = crossing_body(c, reach);
-      if (forward_tables_->tail && forward_tables_->log_tail[c] != kNegativeInfinity)
+      if (forward_tables_->tail && forward_tables_->tails.log[c] != kNegativeInfinity)
         sum = log_add(sum, crossing_tail(b, c, reach));
-      crossing_log_[c] = log_add(crossing_log_[c], sum);
+      anchor_.crossing_log[c] = log_add(anchor_.crossing_log[c], sum);
     }
   }
 
-  // starts_log_[(d-1), c]: log of gamma at s = b - d with content up to b.
+  // exact_.starts[(d-1), c]: log of gamma at s = b - d with content up to b.
   void gather_starts(const ScoreView& view, std::int64_t b, int reach) {
     const std::size_t last = last_block_before(b);
-    starts_log_.assign(static_cast<std::size_t>(reach) * labels_, kNegativeInfinity);
+    exact_.starts.assign(static_cast<std::size_t>(reach) * labels_, kNegativeInfinity);
     std::fill_n(gauge_.get(), width_, 0.0);
     const std::int64_t run_block = view.run_boundary_of(b) / kBlock;
     for (int d = 1; d <= reach; ++d) {
@@ -452,16 +447,16 @@ class PosteriorKernelImpl final : public PosteriorKernel {
         double value =
             store_.start_value(block, slot, c) + (store_.base(block) - store_.base(last)) + gauge_[c];
         if (backward_.has_edge_scores()) value += backward_.last_scores()[theirs + c];
-        starts_log_[static_cast<std::size_t>(d - 1) * labels_ + c] = value;
+        exact_.starts[static_cast<std::size_t>(d - 1) * labels_ + c] = value;
       }
     }
   }
-  // ends_log_[(d-1), c]: the same of segments that end at b + d.
+  // exact_.ends[(d-1), c]: the same of segments that end at b + d.
   void gather_ends(int duration) {
-    ends_log_.resize(static_cast<std::size_t>(duration) * labels_);
+    exact_.ends.resize(static_cast<std::size_t>(duration) * labels_);
     for (int d = 1; d <= duration; ++d) {
       backward_.load_ring_logs(d, bound_.get());
-      std::copy_n(bound_.get(), labels_, ends_log_.data() + static_cast<std::size_t>(d - 1) * labels_);
+      std::copy_n(bound_.get(), labels_, exact_.ends.data() + static_cast<std::size_t>(d - 1) * labels_);
     }
   }
 
@@ -472,23 +467,23 @@ class PosteriorKernelImpl final : public PosteriorKernel {
     const auto step = static_cast<int>(hn::Lanes(dd));
     // Padded by a vector of -inf: rows need not end at a whole vector.
     const std::size_t room = static_cast<std::size_t>(duration) + hn::Lanes(dd);
-    column_ends_.assign(room, kNegativeInfinity);
-    column_bias_.assign(room, kNegativeInfinity);
+    exact_.column_ends.assign(room, kNegativeInfinity);
+    exact_.column_bias.assign(room, kNegativeInfinity);
     for (int k = 1; k <= duration; ++k) {
       const auto i = static_cast<std::size_t>(k - 1);
-      column_ends_[i] = ends_log_[i * labels_ + c];
-      column_bias_[i] = forward_tables_->bias[i * width_ + c];
+      exact_.column_ends[i] = exact_.ends[i * labels_ + c];
+      exact_.column_bias[i] = forward_tables_->bias[i * width_ + c];
     }
     const auto for_row = [&](int left, auto visit) HWY_ATTR {
       for (int right = 1; left + right <= duration; right += step) {
-        visit(hn::Add(hn::LoadU(dd, column_ends_.data() + right - 1),
-                      hn::LoadU(dd, column_bias_.data() + left + right - 1)));
+        visit(hn::Add(hn::LoadU(dd, exact_.column_ends.data() + right - 1),
+                      hn::LoadU(dd, exact_.column_bias.data() + left + right - 1)));
       }
     };
     const auto start_at = [&](int left) {
-      return starts_log_[static_cast<std::size_t>(left - 1) * labels_ + c];
+      return exact_.starts[static_cast<std::size_t>(left - 1) * labels_ + c];
     };
-    std::vector<double>& rows = column_rows_;
+    std::vector<double>& rows = exact_.column_rows;
     rows.assign(static_cast<std::size_t>(reach), kNegativeInfinity);
     double largest = kNegativeInfinity;
     for (int left = 1; left <= reach; ++left) {
@@ -511,22 +506,36 @@ class PosteriorKernelImpl final : public PosteriorKernel {
 
   double crossing_tail(std::int64_t b, std::size_t c, int reach) const {
     const int duration = forward_tables_->duration;
-    const double log_q = forward_tables_->log_tail[c];
-    const double last = forward_tables_->last_bias[c];
-    const auto ends = [&](int d) { return ends_log_[static_cast<std::size_t>(d - 1) * labels_ + c]; };
+    const double log_q = forward_tables_->tails.log[c];
+    const double last = forward_tables_->last.log[c];
+    const auto ends = [&](int d) { return exact_.ends[static_cast<std::size_t>(d - 1) * labels_ + c]; };
     // Starts within K of b whose segment is longer than K.
     double sum = kNegativeInfinity;
     const double tail_at_b = backward_.tail_log()[c];
     double tail = tail_at_b;
     for (int d = 1; d <= reach; ++d) {
       tail = log_add(tail, ends(duration + 1 - d) + last) + log_q;
-      sum = log_add(sum, starts_log_[static_cast<std::size_t>(d - 1) * labels_ + c] + tail);
+      sum = log_add(sum, exact_.starts[static_cast<std::size_t>(d - 1) * labels_ + c] + tail);
     }
     // Starts more than K before b: the forward tail at b, and any end beyond b.
     double beyond = tail_at_b == kNegativeInfinity ? kNegativeInfinity : tail_at_b - last + duration * log_q;
     for (int d = 1; d <= duration; ++d) beyond = log_add(beyond, ends(d) + d * log_q);
     return log_add(sum, store_.tail_log(last_block_before(b))[c] + beyond);
   }
+
+  // What the last anchor says.
+  struct Anchor {
+    explicit Anchor(std::size_t width) : crossing(width), crossing_log(width) {}
+    double log_z = 0;             // local log Z, relative to `base`
+    double base = 0;              // sum of the bases of both runs there
+    AlignedArray<Real> crossing;  // (padded) mass that crosses the boundary reached
+    AlignedArray<double> crossing_log;
+  };
+  // What an anchor in double logarithms gathers.
+  struct ExactAnchor {
+    std::vector<double> starts, ends;                           // (K, C)
+    std::vector<double> column_ends, column_bias, column_rows;  // of one label
+  };
 
   std::shared_ptr<const Tables> forward_tables_, backward_tables_;
   std::shared_ptr<const CutEdgeSums> cut_sums_;
@@ -535,19 +544,16 @@ class PosteriorKernelImpl final : public PosteriorKernel {
   ScratchMessages<Real, typename Run::Whole> scratch_;
   ForwardStore<Real, D> store_;
   std::unique_ptr<Counts> counts_;  // once they were asked for
+  Anchor anchor_;
 
   PositionRange chunk_;
   PosteriorArrays out_;
   ChunkReport report_;
-  double log_z_ = 0;                // local log Z, relative to log_z_base_
-  double log_z_base_ = 0;           // sum of the bases of both runs at the last anchor
   AlignedArray<Real> start_, end_;  // (16, padded) p_start, p_end of the block
-  AlignedArray<Real> crossing_;     // (padded) mass that crosses the boundary reached
-  AlignedArray<double> crossing_log_, beta_, delta_, gauge_, bound_;
+  AlignedArray<double> beta_, delta_, gauge_, bound_;
   AlignedArray<double> left_, right_;  // (padded) logarithms of the messages on both sides of a boundary
   AlignedArray<Real> weights_;         // (16, padded) label posteriors of the block
-  std::vector<double> starts_log_, ends_log_;                    // (K, C) exact anchors only
-  std::vector<double> column_ends_, column_bias_, column_rows_;  // of one label
+  ExactAnchor exact_;
 };
 
 }  // namespace HWY_NAMESPACE

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "core/log_add.h"
 #include "cpu/score_view.h"
 #include "cpu/simd/semiring-inl.h"
 
@@ -273,9 +274,7 @@ struct RealVectors {
   }
   static double plus_scalar(double a, double b) {
     if constexpr (!S::kIsLog) return std::max(a, b);
-    const double high = std::max(a, b);
-    if (high == kNegativeInfinity) return high;
-    return high + std::log1p(std::exp(std::min(a, b) - high));
+    return log_add(a, b);
   }
   static VD finite_or_zero(VD value) {
     const DD dd;

@@ -66,7 +66,7 @@ class ViterbiKernelImpl final : public ViterbiKernel {
       const auto blocks = static_cast<std::size_t>((chunk.size() + kBlock - 1) / kBlock);
       keep->reset(chunk.begin, blocks, shape(*tables_));
       for (std::size_t c = 0; c < static_cast<std::size_t>(tables_->labels); ++c)
-        keep->source_offset[c] = -static_cast<double>(tables_->source_whole[c]);
+        keep->source_offset[c] = -static_cast<double>(tables_->transitions.out_whole[c]);
     }
     const auto store = [&](std::int64_t, const Messages& messages) {
       if (keep != nullptr) append(messages, *keep);

@@ -4,14 +4,21 @@
 #include <filesystem>
 #include <utility>
 
+#include "core/error.h"
 #include "io/files/output_file.h"
 
 namespace semicrf {
-bool is_resumed(const std::string& path, bool must_exist, const std::string& work,
+
+void check_resume(const CheckpointOptions& options) {
+  if (options.resume_must_exist && options.resume.empty())
+    throw UsageError("--resume-must-exist needs --resume", "add --resume FILE");
+}
+
+bool is_resumed(const CheckpointOptions& options, const std::string& work,
                 const std::function<void(const std::string&)>& say) {
-  if (path.empty()) return false;
-  if (must_exist || std::filesystem::exists(path)) return true;
-  say("no checkpoint " + path + " yet: " + work + " starts anew");
+  if (options.resume.empty()) return false;
+  if (options.resume_must_exist || std::filesystem::exists(options.resume)) return true;
+  say("no checkpoint " + options.resume + " yet: " + work + " starts anew");
   return false;
 }
 

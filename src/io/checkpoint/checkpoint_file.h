@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "io/files/signal_watch.h"
@@ -16,10 +17,20 @@ struct CheckpointState {
   std::string name;                   // "the state after iteration 12"
 };
 
-// Whether a fit goes on from the checkpoint `path`; empty: not asked for. One that is not there is passed
-// over, and `say` gets a line that `work` ("learning") starts anew, unless it must exist: reading it is then
-// the error.
-bool is_resumed(const std::string& path, bool must_exist, const std::string& work,
+// What a fit is asked to do with checkpoints.
+struct CheckpointOptions {
+  std::string file;                // written while fitting, or empty
+  std::optional<int> every;        // iterations
+  std::string resume;              // read before the fit, or empty
+  bool resume_must_exist = false;  // else the fit starts anew where the file is not there
+};
+
+// UsageError where a checkpoint must exist and none is named.
+void check_resume(const CheckpointOptions& options);
+
+// Whether a fit goes on from a checkpoint. One that is not there is passed over, and `say` gets a line that
+// `work` ("learning") starts anew, unless it must exist: reading it is then the error.
+bool is_resumed(const CheckpointOptions& options, const std::string& work,
                 const std::function<void(const std::string&)>& say);
 
 class CheckpointFile {

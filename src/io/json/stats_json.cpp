@@ -114,9 +114,11 @@ OrderedJson sequence_json(const SequenceStats& sequence) {
   put_optional(object, "boundary_entropy", sequence.boundary_entropy);
   put_optional(object, "position_entropy", sequence.position_entropy);
   put_optional(object, "max_normalization_error", sequence.max_normalization_error);
-  put_optional(object, "blocks", sequence.blocks);
-  put_optional(object, "fallbacks", sequence.fallbacks);
-  put_optional(object, "repaired_chunks", sequence.repaired_chunks);
+  if (sequence.sweeps) {
+    object["blocks"] = sequence.sweeps->blocks;
+    object["fallbacks"] = sequence.sweeps->fallbacks;
+    object["repaired_chunks"] = sequence.sweeps->repaired_chunks;
+  }
   if (sequence.labels) object["labels"] = labels_json(*sequence.labels);
   if (sequence.decoded_labels) object["decoded_labels"] = decoded_json(*sequence.decoded_labels);
   if (sequence.each_piece) object["each_piece"] = pieces_json(*sequence.each_piece);

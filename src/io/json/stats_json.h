@@ -69,6 +69,13 @@ struct RankStats {
   std::vector<double> log_probability;  // ln P(y|x)
 };
 
+// What the engine did for a sequence, in every pass and direction.
+struct SweepStats {
+  std::int64_t blocks = 0;  // of 16 positions
+  std::int64_t fallbacks = 0;
+  std::int64_t repaired_chunks = 0;
+};
+
 // One entry per sequence, in output order. What was not computed stays empty and is left out of the document.
 struct SequenceStats {
   std::string name;
@@ -93,9 +100,7 @@ struct SequenceStats {
   std::optional<double> boundary_entropy;             // nats
   std::optional<double> position_entropy;             // nats
   std::optional<double> max_normalization_error;
-  std::optional<std::int64_t> blocks;  // of 16 positions, in every pass and direction
-  std::optional<std::int64_t> fallbacks;
-  std::optional<std::int64_t> repaired_chunks;
+  std::optional<SweepStats> sweeps;
 };
 
 // Of a model that was learned without labels.

@@ -78,7 +78,7 @@ class ModelReader {
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
-    throw InputError({path_, "line " + std::to_string(lines_.line_number()), what, kAdvice});
+    throw InputError(path_, lines_.line_number(), what, kAdvice);
   }
 
   void read_header() {
@@ -179,8 +179,7 @@ class ModelReader {
     };
     const auto check_sum = [&](double sum, std::int64_t line, const std::string& what) {
       if (std::fabs(sum - 1) > kRowTolerance)
-        throw InputError({path_, "line " + std::to_string(line),
-                          what + " sum to " + std::to_string(sum) + ", not to 1", kAdvice});
+        throw InputError(path_, line, what + " sum to " + std::to_string(sum) + ", not to 1", kAdvice);
     };
     double sum = 0;
     for (std::size_t c = 0; c < states_; ++c) {

@@ -78,7 +78,7 @@ class Words {
   }
 
   [[noreturn]] void fail(const std::string& what) const {
-    throw InputError({lines_.path(), "line " + std::to_string(lines_.line_number()), what, kSegwayAdvice});
+    throw InputError(lines_.path(), lines_.line_number(), what, kSegwayAdvice);
   }
 
  private:

@@ -119,8 +119,7 @@ bool BedReader::next(BedRecord& record) {
   }
 
   const auto refuse = [&](const std::string& what) {
-    return InputError(
-        {lines_->path(), "line " + std::to_string(lines_->line_number()), what, "this is not valid BED"});
+    return InputError(lines_->path(), lines_->line_number(), what, "this is not valid BED");
   };
   const auto position = [&](const std::string& text, const char* column) {
     std::int64_t value = 0;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/text/provenance_header.h"
 #include "io/text/text_lines.h"
 
@@ -17,20 +18,10 @@ enum Column : std::size_t { kChromosome, kPosition, kTo, kLower, kUpper, kNumCol
 constexpr std::array<std::string_view, kNumColumns> kNames = {"chrom", "position", "to", "lower", "upper"};
 using Columns = std::array<std::size_t, kNumColumns>;
 
-std::vector<std::string_view> split(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
-}
-
 // Where the columns are, by the line of their names; nullopt where one is missing.
 std::optional<Columns> find_columns(std::string_view names) {
   if (names.empty() || names.front() != '#') return std::nullopt;
-  const std::vector<std::string_view> fields = split(names.substr(1));
+  const std::vector<std::string_view> fields = split_at_tabs(names.substr(1));
   Columns columns;
   for (std::size_t i = 0; i < kNumColumns; ++i) {
     const auto found = std::ranges::find(fields, kNames[i]);
@@ -55,7 +46,7 @@ class Reader {
       }
       if (!columns_) columns_ = find_columns(names);
       if (!columns_) refuse_table();
-      add(split(line));
+      add(split_at_tabs(line));
     }
     if (!columns_ && !find_columns(names)) refuse_table();
     return std::move(table_);
@@ -63,8 +54,7 @@ class Reader {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    throw InputError({lines_.path(), "line " + std::to_string(lines_.line_number()), what,
-                      "this is not a table of decode --boundaries"});
+    throw InputError(lines_.path(), lines_.line_number(), what, "this is not a table of decode --boundaries");
   }
   [[noreturn]] void refuse_table() const {
     throw InputError({lines_.path(), "",

@@ -95,8 +95,8 @@ std::vector<TimedLabel> read_table(const std::string& path, const std::string& n
       columns = {0, 1, 2, 3, kNoColumn};
     }
     const auto refuse = [&](const std::string& what) {
-      return InputError({path, "line " + std::to_string(lines.line_number()), what,
-                         "a table of labels has the columns begin, end (seconds) and label"});
+      return InputError(path, lines.line_number(), what,
+                        "a table of labels has the columns begin, end (seconds) and label");
     };
     if (fields.size() != columns.width)
       throw refuse("found " + std::to_string(fields.size()) + " column(s), expected " +
@@ -171,7 +171,7 @@ void check_order(const std::string& path, const std::vector<TimedLabel>& labels)
       return std::string(digits.data(), end);
     };
     const auto refuse = [&](const std::string& what, const std::string& advice) {
-      return InputError({path, "line " + std::to_string(label.line), what, advice});
+      return InputError(path, label.line, what, advice);
     };
     if (label.begin < 0 || label.end <= label.begin)
       throw refuse("begin " + text(label.begin) + " must be 0 or more and less than end " + text(label.end),
@@ -214,6 +214,11 @@ std::string take_file_name(std::string& argument) {
   return file.stem().string();
 }
 
+std::string path_of_argument(std::string argument) {
+  take_sequence_name(argument);
+  return argument;
+}
+
 SegmentReader::SegmentReader(const std::string& path, const LabelTimes& times) {
   std::error_code ignored;
   const bool folder = std::filesystem::is_directory(path, ignored);
@@ -249,8 +254,7 @@ void SegmentReader::read_times(std::size_t file, bool grid, const LabelTimes& ti
     record.chromosome = label.sequence;
     record.begin = position_of(label.begin, times);
     record.end = position_of(label.end, times);
-    if (record.end < 0)
-      throw InputError({path, "line " + std::to_string(label.line), "the time is too large", ""});
+    if (record.end < 0) throw InputError(path, label.line, "the time is too large", "");
     record.name = label.label;
     record.fields = {label.sequence, "", "", label.label};
     record.line = label.line;

@@ -24,6 +24,8 @@ struct LabelTimes {
 std::string take_sequence_name(std::string& argument);
 // The same; a file without a name has that of the file, without folder, .gz and one extension.
 std::string take_file_name(std::string& argument);
+// The PATH of [name=]PATH.
+std::string path_of_argument(std::string argument);
 
 // Three kinds of files, told by their content, or a folder with several TextGrids (names that end in
 // .TextGrid), each of which is a sequence:

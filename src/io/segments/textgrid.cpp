@@ -75,8 +75,7 @@ class ValueReader {
   std::int64_t line() const { return line_; }
 
   InputError refuse(const std::string& what) const {
-    return InputError(
-        {path_, "line " + std::to_string(line_), what, "this is not a whole TextGrid of Praat"});
+    return InputError(path_, line_, what, "this is not a whole TextGrid of Praat");
   }
 
   double number(const char* what) {

@@ -16,11 +16,6 @@ namespace {
 
 constexpr int kBigWigDecimals = 6;  // of the values that bigWig files get by default
 
-InputError refuse(const std::string& path, std::int64_t line, const std::string& what,
-                  const std::string& advice) {
-  return InputError({path, "line " + std::to_string(line), what, advice});
-}
-
 // What can be read twice is told by its content; all else is text.
 InputKind kind_of(const std::string& path) {
   std::error_code ignored;
@@ -127,16 +122,17 @@ bool BedGraphReader::next(BedGraphRecord& record) {
 bool BedGraphReader::next_line(BedGraphRecord& record) {
   if (!reader_->next(fields_)) return false;
   if (fields_.fields.size() != 4)
-    throw refuse(path_, fields_.line,
-                 "found " + std::to_string(fields_.fields.size()) +
-                     " columns, expected 4: chromosome, start, end and a value",
-                 "this is not bedGraph");
+    throw InputError(path_, fields_.line,
+                     "found " + std::to_string(fields_.fields.size()) +
+                         " columns, expected 4: chromosome, start, end and a value",
+                     "this is not bedGraph");
   const std::string& text = fields_.fields[3];
   const char* const end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, record.value);
   if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(record.value))
-    throw refuse(path_, fields_.line, "the value is '" + text.substr(0, 40) + "', expected a finite number",
-                 "this is not bedGraph");
+    throw InputError(path_, fields_.line,
+                     "the value is '" + text.substr(0, 40) + "', expected a finite number",
+                     "this is not bedGraph");
   record.chromosome = fields_.chromosome;
   record.begin = fields_.begin;
   record.end = fields_.end;
@@ -150,14 +146,14 @@ void BedGraphReader::check_order(const BedGraphRecord& record) {
   if (record.chromosome != chromosome_) {
     if (!chromosome_.empty()) finished_.insert(chromosome_);
     if (finished_.contains(record.chromosome))
-      throw refuse(path_, record.line, "chromosome " + record.chromosome + " comes a second time",
-                   "sort the file, for example with sort -k1,1 -k2,2n");
+      throw InputError(path_, record.line, "chromosome " + record.chromosome + " comes a second time",
+                       "sort the file, for example with sort -k1,1 -k2,2n");
     chromosome_ = record.chromosome;
   } else if (record.begin < end_) {
-    throw refuse(path_, record.line,
-                 "starts at " + std::to_string(record.begin) + ", before the end of the line before, " +
-                     std::to_string(end_),
-                 "lines must be sorted and must not overlap");
+    throw InputError(path_, record.line,
+                     "starts at " + std::to_string(record.begin) + ", before the end of the line before, " +
+                         std::to_string(end_),
+                     "lines must be sorted and must not overlap");
   }
   end_ = record.end;
 }

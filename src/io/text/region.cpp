@@ -136,10 +136,10 @@ std::vector<Region> read_regions(const std::string& bed_path, std::span<const Ch
       continue;
     }
     if (record.begin >= chromosome->length) {
-      throw InputError({bed_path, "line " + std::to_string(record.line),
-                        "begins at " + record.chromosome + ":" + std::to_string(record.begin) +
-                            " (0-based), beyond the chromosome's " + amount(chromosome->length),
-                        "check the genome version"});
+      throw InputError(bed_path, record.line,
+                       "begins at " + record.chromosome + ":" + std::to_string(record.begin) +
+                           " (0-based), beyond the chromosome's " + amount(chromosome->length),
+                       "check the genome version");
     }
     regions.push_back({record.chromosome, record.begin, std::min(record.end, chromosome->length)});
   }

@@ -16,17 +16,6 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kColumns = {"sample", "track", "path"};
 
-std::vector<std::string> split_at_tabs(const std::string& line) {
-  std::vector<std::string> fields;
-  std::size_t begin = 0;
-  while (begin <= line.size()) {
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
-}
-
 class SheetReader {
  public:
   explicit SheetReader(const std::string& path) : lines_(path) {}
@@ -51,14 +40,15 @@ class SheetReader {
     std::string line;
     while (lines_.next(line)) {
       if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
-      fields = split_at_tabs(line);
+      const std::vector<std::string_view> parts = split_at_tabs(line);
+      fields.assign(parts.begin(), parts.end());
       return true;
     }
     return false;
   }
 
   InputError refuse(const std::string& what, const std::string& advice) const {
-    return InputError({lines_.path(), "line " + std::to_string(lines_.line_number()), what, advice});
+    return InputError(lines_.path(), lines_.line_number(), what, advice);
   }
 
   void read_header(const std::vector<std::string>& fields) {

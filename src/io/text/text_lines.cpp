@@ -85,8 +85,8 @@ bool TextLines::next(std::string& line) {
   constexpr int kEnd = -1;
   if (length == kEnd) return false;
   if (length < kEnd) {
-    throw InputError({path_, "line " + std::to_string(line_number_ + 1),
-                      "cannot be read: damaged or truncated data", "copy or make the file again"});
+    throw InputError(path_, line_number_ + 1, "cannot be read: damaged or truncated data",
+                     "copy or make the file again");
   }
   ++line_number_;
   line.assign(file_->text.s, file_->text.l);

@@ -178,7 +178,7 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
     result.posterior_path = finder.finish();
   }
   if (analysis.exact_segments)
-    result.shares = segment_shares(engine, source, *plan.shares, *result.path(), analysis.roles, progress);
+    result.shares = segment_shares(engine, source, *plan.shares, result.path(), analysis.roles, progress);
   if (analysis.best_paths) {
     BestPathsRequest request = *analysis.best_paths;
     request.threads = plan.threads;
@@ -187,11 +187,11 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
   }
   std::optional<IntervalFinder> finder;
   if (analysis.interval_level)
-    finder.emplace(*result.path(), model_of(engine, analysis), *analysis.interval_level);
+    finder.emplace(result.path(), model_of(engine, analysis), *analysis.interval_level);
   if (analysis.posteriors)
     result.posteriors = sweep_posteriors(
         engine, source, *plan.posteriors,
-        with_entropy_of(selection_of(analysis, result.path(), plan.threads), plain),
+        with_entropy_of(selection_of(analysis, result.path_if_any(), plan.threads), plain),
         [&](const PosteriorBlock& block) {
           if (finder) finder->add(block);
           sink(result, block);
@@ -267,7 +267,7 @@ PieceResult analyse_constrained(Engine& engine, ScoreSource& source, const Analy
   ConstrainedSource constrained(source, engine.model(), constraints, plan.threads, toll);
   PieceResult result = analyse_scores(engine, constrained, &source, analysis, plan, identity, sink, progress);
   if (!result.feasible()) refuse();
-  if (found && result.best_paths) drop_others(constraints, *result.path(), *result.best_paths);
+  if (found && result.best_paths) drop_others(constraints, result.path(), *result.best_paths);
   if (found && analysis.constraint_probability) result.log_constraint_probability = found->log_probability;
   return result;
 }
@@ -328,7 +328,7 @@ std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreW
     if (!results[i].feasible()) continue;
     feasible.push_back(i);
     scores.push_back(pieces[i]);
-    selections.push_back(selection_of(analysis, results[i].path()));
+    selections.push_back(selection_of(analysis, results[i].path_if_any()));
   }
   std::vector<PosteriorResult> posteriors = posteriors_together(
       engine, scores, selections,

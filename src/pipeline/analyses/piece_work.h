@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -117,8 +118,12 @@ struct PieceResult {
            (!claims || claims->feasible);
   }
   // Null: there is none.
-  const SegmentList* path() const {
+  const SegmentList* path_if_any() const {
     return viterbi ? &viterbi->segments : posterior_path ? &posterior_path->segments : nullptr;
+  }
+  const SegmentList& path() const {
+    if (const SegmentList* const found = path_if_any()) return *found;
+    throw std::logic_error("a path is wanted of a piece that has none");
   }
 };
 

@@ -3,8 +3,9 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
 #include <string>
+
+#include "core/text/text.h"
 
 namespace semicrf {
 
@@ -13,9 +14,7 @@ class JsonLine {
   JsonLine& add(const char* key, const std::string& text) { return raw(key, "\"" + text + "\""); }
   JsonLine& add(const char* key, std::int64_t value) { return raw(key, std::to_string(value)); }
   JsonLine& add(const char* key, double value) {
-    char text[40];
-    std::snprintf(text, sizeof text, "%.6g", value);
-    return raw(key, std::isfinite(value) ? text : "null");
+    return raw(key, std::isfinite(value) ? formatted("%.6g", value) : "null");
   }
   std::string text() const { return "{" + body_ + "}"; }
 

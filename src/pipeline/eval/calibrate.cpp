@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -13,6 +12,7 @@
 
 #include "core/error.h"
 #include "core/text/natural_order.h"
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/bin_truth.h"
 #include "io/arrays/npy_reader.h"
@@ -124,11 +124,10 @@ class Calibration {
 
   static void check_probability(const std::string& path, const std::string& where, double p) {
     if (p >= 0 && p <= 1) return;
-    char text[32];
-    std::snprintf(text, sizeof text, "%.6g", p);
-    throw InputError({path, where,
-                      "the value " + std::string(text) + " is not a probability: it must be between 0 and 1",
-                      "give posteriors that semicrf posterior or decode --posterior wrote"});
+    throw InputError(
+        {path, where,
+         "the value " + formatted("%.6g", p) + " is not a probability: it must be between 0 and 1",
+         "give posteriors that semicrf posterior or decode --posterior wrote"});
   }
 
   // Calls add(truth, run) for every line on an evaluated chromosome, returns the truth's bases without a

@@ -18,11 +18,6 @@ struct Line {
   std::int64_t number = 0;
 };
 
-InputError refuse(const std::string& path, std::int64_t line, const std::string& what,
-                  const std::string& advice) {
-  return InputError({path, "line " + std::to_string(line), what, advice});
-}
-
 std::string bases(const std::string& chromosome, const Segment& segment) {
   return chromosome + ":" + std::to_string(segment.begin) + "-" + std::to_string(segment.end);
 }
@@ -30,19 +25,20 @@ std::string bases(const std::string& chromosome, const Segment& segment) {
 void check_record(const std::string& path, const BedRecord& record,
                   const std::unordered_map<std::string, std::int64_t>& lengths) {
   if (record.fields.size() < 4)
-    throw refuse(path, record.line, "has no label", "the label of a segment is the fourth column");
+    throw InputError(path, record.line, "has no label", "the label of a segment is the fourth column");
   if (const std::string problem = name_problem(record.name); !problem.empty())
-    throw refuse(path, record.line, "the label (column 4): " + problem, "");
+    throw InputError(path, record.line, "the label (column 4): " + problem, "");
   if (lengths.empty()) return;
   const auto known = lengths.find(record.chromosome);
   if (known == lengths.end())
-    throw refuse(path, record.line, "chromosome '" + record.chromosome + "' is not in the chromosome sizes",
-                 "chromosome names must match exactly, including any \"chr\" prefix");
+    throw InputError(path, record.line,
+                     "chromosome '" + record.chromosome + "' is not in the chromosome sizes",
+                     "chromosome names must match exactly, including any \"chr\" prefix");
   if (record.end > known->second)
-    throw refuse(path, record.line,
-                 "ends at " + std::to_string(record.end) + ", beyond the " + amount(known->second) + " of " +
-                     record.chromosome,
-                 units().one == "base" ? "check the genome version" : "check the rate");
+    throw InputError(path, record.line,
+                     "ends at " + std::to_string(record.end) + ", beyond the " + amount(known->second) +
+                         " of " + record.chromosome,
+                     units().one == "base" ? "check the genome version" : "check the rate");
 }
 
 std::vector<Segment> sorted_segments(const std::string& path, const std::string& chromosome,
@@ -56,10 +52,10 @@ std::vector<Segment> sorted_segments(const std::string& path, const std::string&
       const bool later = lines[i].number > lines[i - 1].number;
       const Line& here = lines[later ? i : i - 1];
       const Line& other = lines[later ? i - 1 : i];
-      throw refuse(path, here.number,
-                   bases(chromosome, here.segment) + " overlaps line " + std::to_string(other.number) + ", " +
-                       bases(chromosome, other.segment) + " (0-based)",
-                   "segments of one file must not overlap");
+      throw InputError(path, here.number,
+                       bases(chromosome, here.segment) + " overlaps line " + std::to_string(other.number) +
+                           ", " + bases(chromosome, other.segment) + " (0-based)",
+                       "segments of one file must not overlap");
     }
     segments.push_back(lines[i].segment);
   }

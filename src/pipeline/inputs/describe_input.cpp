@@ -1,6 +1,7 @@
 #include "pipeline/inputs/describe_input.h"
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/arrays/npy_reader.h"
 #include "io/arrays/npz_reader.h"
 #include "io/bigwig/bigwig_reader.h"
@@ -38,7 +39,7 @@ std::string describe_step(const BigWigFile& file) {
   if (step.bases == 0) return "step: not known, " + sections + "\n";
   const std::string note =
       step.bases == 1 ? "" : ", so bins of " + std::to_string(step.bases) + " bases (-b) hold all it says";
-  return "step: values change at multiples of " + base_count(step.bases) + note + "; " + sections + "\n";
+  return "step: values change at multiples of " + plural(step.bases, "base") + note + "; " + sections + "\n";
 }
 
 std::string describe_bigwig(const std::string& path) {
@@ -52,8 +53,7 @@ std::string describe_bigwig(const std::string& path) {
             described_number(summary->minimum) + ", maximum " + described_number(summary->maximum) +
             ", sum " + described_number(summary->sum) + " (as stated in the file)\n";
   text += describe_step(file);
-  text += std::to_string(file.chromosomes().size()) +
-          (file.chromosomes().size() == 1 ? " chromosome\n" : " chromosomes\n");
+  text += plural(file.chromosomes().size(), "chromosome") + "\n";
   for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
     const ChromInfo& chromosome = file.chromosomes()[i];
     text += "  " + escape_control(chromosome.name) + ": " + std::to_string(chromosome.length) + " bases" +

@@ -1,7 +1,7 @@
 // One value per bin as bedGraph.
-#include <cstdio>
 #include <span>
 
+#include "core/text/text.h"
 #include "io/text/bedgraph_writer.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/run/log.h"
@@ -29,10 +29,8 @@ class BedGraphSink : public OutputSink {
   void end_piece(const PieceResult&) override { writer_.end_piece(); }
   void finish() override {
     if (output_.bedgraph.min_value <= 0 || output_.label) return;
-    char boundaries[32];
-    std::snprintf(boundaries, sizeof boundaries, "%.6g", writer_.dropped_mass());
     log_note("left out " + std::to_string(writer_.dropped_bins()) + " bins below --min-posterior, " +
-             boundaries + " boundaries in all");
+             formatted("%.6g", writer_.dropped_mass()) + " boundaries in all");
   }
 
  private:

@@ -41,7 +41,7 @@ class StatsSink : public OutputSink {
       : file_(file), report_(report), version_(std::move(version)), device_(std::move(device)) {}
   void begin_piece(const BinLocation& location, const PieceResult& result, bool posteriors_follow) override {
     location_ = location;
-    has_support_ = posteriors_follow && result.path() != nullptr;
+    has_support_ = posteriors_follow && result.path_if_any() != nullptr;
     if (has_support_) support_.begin_piece(result);
   }
   void add_block(const PosteriorBlock& block) override {

@@ -6,7 +6,7 @@
 namespace semicrf {
 
 void PathSupport::begin_piece(const PieceResult& result) {
-  path_.emplace(*result.path());
+  path_.emplace(result.path());
   log_shares_.reset();
   if (result.shares) log_shares_.emplace(result.shares->logs);
   open_ = false;
@@ -42,7 +42,7 @@ void PathSupport::close_segment(const Visit& visit) {
 
 void PathSupport::end_piece(const PieceResult& result, const Visit& visit) {
   if (!intervals_) return;
-  SegmentList::Reader path(*result.path());
+  SegmentList::Reader path(result.path());
   SpooledArray<SegmentSupport>::Reader supports(*waiting_);
   BoundaryIntervals::Reader intervals(*result.intervals);
   Segment segment;

@@ -6,7 +6,7 @@ void SegmentSink::begin_piece(const BinLocation& location, const PieceResult& re
                               bool posteriors_follow) {
   begin_segments(location);
   if (rank_) return add_rank(result);
-  const SegmentList& path = draw_ ? result.draws->draws[*draw_].segments : *result.path();
+  const SegmentList& path = draw_ ? result.draws->draws[*draw_].segments : result.path();
   if (!posteriors_follow) return add_path(path);
   support_.begin_piece(result);
 }
@@ -21,8 +21,8 @@ void SegmentSink::add_block(const PosteriorBlock& block) {
 void SegmentSink::add_rank(const PieceResult& result) {
   if (*rank_ >= result.best_paths->ranks.size()) return;
   has_rank_ = true;
-  if (*rank_ == 0) return add_path(*result.path());
-  add_path(result.best_paths->segments(*rank_, *result.path()));
+  if (*rank_ == 0) return add_path(result.path());
+  add_path(result.best_paths->segments(*rank_, result.path()));
 }
 
 void SegmentSink::add_path(const SegmentList& path) {

@@ -1,8 +1,8 @@
 #include "pipeline/run/device_choice.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "core/text/text.h"
 #include "engine/engine.h"
 
 namespace semicrf {
@@ -31,11 +31,7 @@ constexpr double kUploadBytes = 25e9;
 constexpr double kProgramStart = 0.01;
 constexpr double kReadBytes = 50e6;
 
-std::string seconds_text(double seconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g s", seconds);
-  return text;
-}
+std::string seconds_text(double seconds) { return formatted("%.2g s", seconds); }
 
 }  // namespace
 

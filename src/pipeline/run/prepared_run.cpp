@@ -324,8 +324,7 @@ std::string PreparedRun::describe(const OutputPlan& plan) const {
   for_each_sequence([&](const LongestPiece& piece) {
     const Sequence& sequence = piece.sequence;
     text += "sequence\t" + escape_control(sequence.title) + "\t" + amount(sequence.length) + "\t" +
-            std::to_string(total_bins(piece.pieces)) + " bins\t" + std::to_string(piece.pieces.size()) +
-            (piece.pieces.size() == 1 ? " piece" : " pieces");
+            std::to_string(total_bins(piece.pieces)) + " bins\t" + plural(piece.pieces.size(), "piece");
     const PiecePlan windows = plan_piece(piece.engine, piece.source, piece.analysis,
                                          window_budget_ - std::min(piece.kept, window_budget_));
     if (windows.viterbi) text += "\tViterbi: " + semicrf::describe(*windows.viterbi);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/files/new_folder.h"
 #include "io/files/open_files.h"
 #include "io/text/label_track_files.h"
@@ -28,11 +29,7 @@ Output located(Output output, const PreparedRun& run) {
   return output;
 }
 
-std::string shortest_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
-  return text;
-}
+std::string shortest_text(double value) { return formatted("%.15g", value); }
 
 Analysis decode_analysis(const DecodeOptions& options) {
   Analysis analysis;

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "core/process_memory.h"
+#include "core/text/text.h"
 #include "engine/engine.h"
 #include "pipeline/run/log.h"
 
@@ -37,8 +37,7 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
   constexpr std::int64_t kFewest = 1000;  // less is computed in no time on either path
   constexpr std::int64_t kShare = 10;     // a tenth
   if (blocks < kFewest || fallbacks * kShare <= blocks) return std::nullopt;
-  char share[32];
-  std::snprintf(share, sizeof share, "%.2g", static_cast<double>(fallbacks) / static_cast<double>(blocks));
+  const std::string share = formatted("%.2g", static_cast<double>(fallbacks) / static_cast<double>(blocks));
   return Warning{"exact-blocks",
                  std::to_string(fallbacks) + " fallbacks in " + std::to_string(blocks) + " blocks (" + share +
                      " per block): scores, transitions or durations differ by more than fast arithmetic can "
@@ -50,11 +49,12 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
 void SequenceReport::add(const PieceResult& result, const BinLocation& location, std::int64_t positions) {
   // `directions` in which the pass went over the piece.
   const auto add_totals = [&](const ChunkTotals& totals, std::int64_t directions) {
-    accumulate(stats.blocks, directions * blocks_of(positions));
-    accumulate(stats.fallbacks, totals.fallbacks);
-    accumulate(stats.repaired_chunks, totals.repaired_chunks);
+    if (!stats.sweeps) stats.sweeps.emplace();
+    stats.sweeps->blocks += directions * blocks_of(positions);
+    stats.sweeps->fallbacks += totals.fallbacks;
+    stats.sweeps->repaired_chunks += totals.repaired_chunks;
   };
-  if (const SegmentList* const path = result.path()) {
+  if (const SegmentList* const path = result.path_if_any()) {
     accumulate(stats.segments, path->size());
     if (decoded) count_path(*path, location, *decoded);
   }
@@ -186,8 +186,9 @@ void RunReport::warn(const Warning& warning) {
 void RunReport::warn_of_exact_blocks() {
   std::int64_t fallbacks = 0, blocks = 0;
   for (const SequenceReport& sequence : sequences_) {
-    fallbacks += sequence.stats.fallbacks.value_or(0);
-    blocks += sequence.stats.blocks.value_or(0);
+    const SweepStats sweeps = sequence.stats.sweeps.value_or(SweepStats{});
+    fallbacks += sweeps.fallbacks;
+    blocks += sweeps.blocks;
   }
   if (const std::optional<Warning> warning = exact_blocks_warning(fallbacks, blocks)) warn(*warning);
 }

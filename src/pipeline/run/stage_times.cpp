@@ -1,19 +1,16 @@
 #include "pipeline/run/stage_times.h"
 
 #include <algorithm>
-#include <cstdio>
 
+#include "core/text/text.h"
 #include "pipeline/run/log.h"
 
 namespace semicrf {
 
 StageTimes::~StageTimes() {
   std::string text;
-  for (const auto& [stage, seconds] : seconds_) {
-    char number[32];
-    std::snprintf(number, sizeof number, " %.4f s", seconds);
-    text += (text.empty() ? "" : ", ") + stage + number;
-  }
+  for (const auto& [stage, seconds] : seconds_)
+    text += (text.empty() ? "" : ", ") + stage + formatted(" %.4f s", seconds);
   log_detail(what_ + (": " + text));
 }
 

@@ -1,20 +1,18 @@
 #include "pipeline/windows/window_plan.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "engine/device_memory.h"
 
 namespace semicrf {
 namespace {
 
 std::string mebibytes(std::size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.1f MiB", static_cast<double>(bytes) / 1048576.0);
-  return text;
+  return formatted("%.1f MiB", static_cast<double>(bytes) / 1048576.0);
 }
 
 // What a window takes of the host's and of the engine's own memory.

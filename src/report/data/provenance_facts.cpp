@@ -132,11 +132,7 @@ class Gathering {
           add("posterior of " + label.name, file->second);
     }
     add("truth", options_.truth);
-    for (const std::string& argument : options_.annotations) {
-      std::string path = argument;
-      take_sequence_name(path);
-      add("annotation", path);
-    }
+    for (const std::string& argument : options_.annotations) add("annotation", path_of_argument(argument));
     add("regions", options_.regions_file);
   }
 

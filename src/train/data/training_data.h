@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,12 @@ struct TrainingData {
     return (piece.start_scores.empty() ? 0u : 1u) + (piece.end_scores.empty() ? 0u : 1u);
   }
 
+  // Their numbers.
+  std::vector<std::size_t> all_pieces() const {
+    std::vector<std::size_t> all(pieces.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    return all;
+  }
   std::int64_t positions() const {
     std::int64_t sum = 0;
     for (const TrainingPiece& piece : pieces) sum += piece.length;

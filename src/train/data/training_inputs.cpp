@@ -77,12 +77,11 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
     }
     const LabelRecord& last = labels.chromosomes.at(name).back();
     if (last.end > known->second)
-      throw InputError({labels.sources.at(name), "line " + std::to_string(last.line),
-                        "the segment ends at " + units().one + " " + std::to_string(last.end) + ", but " +
-                            name + " has " + amount(known->second) + " in the tracks",
-                        units().one == "base"
-                            ? "check that labels and tracks are of the same genome version"
-                            : "check the rate, and that labels and tracks belong together"});
+      throw InputError(labels.sources.at(name), last.line,
+                       "the segment ends at " + units().one + " " + std::to_string(last.end) + ", but " +
+                           name + " has " + amount(known->second) + " in the tracks",
+                       units().one == "base" ? "check that labels and tracks are of the same genome version"
+                                             : "check the rate, and that labels and tracks belong together");
   }
   if (unknown.size() == labels.order.size())
     throw InputError({labels.path, "",

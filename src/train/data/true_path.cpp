@@ -8,6 +8,7 @@
 #include "core/compensated_sum.h"
 #include "core/initial_term.h"
 #include "core/sizes.h"
+#include "core/text/text.h"
 #include "core/threads/parallel.h"
 #include "io/json/json_document.h"
 #include "model/scores/centred_scores.h"
@@ -150,7 +151,7 @@ PathProblem find_problem(const Parameters& parameters, const TrainingPiece& piec
     const auto problem = [&](const std::string& what) {
       return PathProblem{piece.place(segment.begin, segment.end), what, piece.lines[i]};
     };
-    const std::string bins = std::to_string(duration) + (duration == 1 ? " bin" : " bins");
+    const std::string bins = plural(duration, "bin");
     const Segment* before =
         i > 0 && piece.segments[i - 1].end == segment.begin ? &piece.segments[i - 1] : nullptr;
     const bool is_last = segment.end == piece.length;

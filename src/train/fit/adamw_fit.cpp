@@ -110,15 +110,12 @@ double learning_rate(const AdamWOptions& options, double passes, int max_passes,
 }
 
 void fit_adamw(const TrainingProblem& problem, const StopRule& rule, const AdamWOptions& options,
-               std::uint64_t seed, const std::vector<double>& anchor, const IterationSink& show,
-               const CheckpointSink& save, FitState& state) {
-  if (state.x.empty()) {
-    state.finished = state.converged = true;
-    state.reason = "there is no free parameter";
-  }
+               const std::vector<double>& anchor, const IterationSink& show, const CheckpointSink& save,
+               FitState& state) {
+  if (state.x.empty()) state.finish(true, "there is no free parameter");
   Fit fit(problem, options, anchor, state);
   while (!state.finished) {
-    const std::vector<std::size_t> order = shuffled(problem.num_pieces(), seed, state.iteration);
+    const std::vector<std::size_t> order = shuffled(problem.num_pieces(), options.seed, state.iteration);
     const auto batch = static_cast<std::size_t>(std::max(1, options.batch));
     for (std::size_t i = 0; i < order.size(); i += batch) {
       double passes = state.iteration;

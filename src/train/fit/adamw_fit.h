@@ -10,11 +10,11 @@
 namespace semicrf {
 
 // Goes on from `state` until it is finished. The pieces of `problem` are the windows. An iteration is a pass
-// over all of them in an order drawn from `seed` and its number. The penalties are part of the objective; the
-// decoupled decay of AdamW pulls towards `anchor`, the coordinates the fit began with.
+// over all of them in an order drawn from the seed and its number. The penalties are part of the objective;
+// the decoupled decay of AdamW pulls towards `anchor`, the coordinates the fit began with.
 void fit_adamw(const TrainingProblem& problem, const StopRule& rule, const AdamWOptions& options,
-               std::uint64_t seed, const std::vector<double>& anchor, const IterationSink& show,
-               const CheckpointSink& save, FitState& state);
+               const std::vector<double>& anchor, const IterationSink& show, const CheckpointSink& save,
+               FitState& state);
 
 // The learning rate after so many passes over the data, of the most there may be, and so many steps.
 double learning_rate(const AdamWOptions& options, double passes, int max_passes, std::int64_t steps);

@@ -1,6 +1,9 @@
 #include "train/fit/calibration.h"
 
 #include <cmath>
+#include <functional>
+
+#include "core/golden_section.h"
 
 namespace semicrf {
 
@@ -32,26 +35,8 @@ Parameters scaled(Parameters parameters, double factor) {
 double likeliest_factor(const Parameters& parameters,
                         const std::function<double(const Parameters&)>& mean_nll) {
   const auto at = [&](double log_factor) { return mean_nll(scaled(parameters, std::exp(log_factor))); };
-  const double golden = (std::sqrt(5.0) - 1) / 2;
-  double low = -std::log(8.0), high = std::log(8.0);
-  double left = high - golden * (high - low), right = low + golden * (high - low);
-  double at_left = at(left), at_right = at(right);
-  while (high - low > 5e-3) {
-    if (at_left <= at_right) {
-      high = right;
-      right = left;
-      at_right = at_left;
-      left = high - golden * (high - low);
-      at_left = at(left);
-    } else {
-      low = left;
-      left = right;
-      at_left = at_right;
-      right = low + golden * (high - low);
-      at_right = at(right);
-    }
-  }
-  return std::exp((low + high) / 2);
+  const double most = std::log(8.0);
+  return std::exp(golden_section(-most, most, 5e-3, at, std::less_equal<>()));
 }
 
 }  // namespace semicrf

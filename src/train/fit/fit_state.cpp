@@ -11,21 +11,16 @@ void finish_iteration(const StopRule& rule, FitState& state) {
     state.best_x = state.x;
     state.best_nll = state.nll;
   }
-  const auto finish = [&](bool converged, const std::string& reason) {
-    state.finished = true;
-    state.converged = converged;
-    state.reason = reason;
-  };
   if (state.best_validation && state.iteration - state.best_iteration >= rule.patience)
-    return finish(true,
-                  "the validation NLL did not improve for " + std::to_string(rule.patience) + " iterations");
+    return state.finish(
+        true, "the validation NLL did not improve for " + std::to_string(rule.patience) + " iterations");
   if (state.losses.size() > static_cast<std::size_t>(kTolerancePeriod)) {
     const double last = state.losses.back();
     const double before = state.losses[state.losses.size() - 1 - static_cast<std::size_t>(kTolerancePeriod)];
     if (before - last < rule.tolerance * std::fabs(last))
-      return finish(true, "the objective hardly decreases any more");
+      return state.finish(true, "the objective hardly decreases any more");
   }
-  if (state.iteration >= rule.max_iterations) finish(false, "the iterations are used up");
+  if (state.iteration >= rule.max_iterations) state.finish(false, "the iterations are used up");
 }
 
 }  // namespace semicrf

@@ -25,6 +25,11 @@ struct FitState {
   bool converged = false;
   std::string reason;  // why it finished
 
+  void finish(bool has_converged, const std::string& why) {
+    finished = true;
+    converged = has_converged;
+    reason = why;
+  }
   friend bool operator==(const FitState&, const FitState&) = default;
 };
 
@@ -46,9 +51,9 @@ using CheckpointSink = std::function<void(const FitState&)>;
 
 // When to stop.
 struct StopRule {
-  int max_iterations = 200;
-  double tolerance = 1e-5;
-  int patience = 20;
+  int max_iterations = 200;  // passes over the data for AdamW
+  double tolerance = 1e-5;   // relative decrease of the objective over ten iterations at which to stop
+  int patience = 20;         // iterations without a better validation NLL after which to stop
 };
 
 inline constexpr int kTolerancePeriod = 10;  // iterations over which the decrease is measured

@@ -73,21 +73,16 @@ class Round {
 
 void fit_lbfgs(const TrainingProblem& problem, const StopRule& rule, const IterationSink& show,
                const CheckpointSink& save, FitState& state) {
-  const auto finish = [&](bool converged, const std::string& reason) {
-    state.finished = true;
-    state.converged = converged;
-    state.reason = reason;
-  };
-  if (state.x.empty()) finish(true, "there is no free parameter");
+  if (state.x.empty()) state.finish(true, "there is no free parameter");
   while (!state.finished) {
     Round round(problem, rule, show, save, state);
     const MinimiseEnd end = round.run();
     if (state.finished) break;
     if (end == MinimiseEnd::kFlat) {
-      finish(true, "the gradient is zero");
+      state.finish(true, "the gradient is zero");
     } else if (end == MinimiseEnd::kNoStep && !round.moved()) {
       // The line search found nothing better along the gradient itself: rounding is all that is left.
-      finish(true, "no step decreases the objective any more");
+      state.finish(true, "no step decreases the objective any more");
     }
   }
   if (save) save(state);

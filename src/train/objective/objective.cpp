@@ -32,12 +32,6 @@ constexpr std::size_t kMostShards = 64;       // each keeps sums of its own
 constexpr std::array kTolls = {0x1p19, 0x1p26, 0x1p33};
 constexpr double kTollMargin = 45;  // e^-45 is nothing beside 1
 
-std::vector<std::size_t> all_of(const TrainingData& data) {
-  std::vector<std::size_t> all(data.pieces.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
-}
-
 // As many as threads, but an engine on every device.
 int workers_for(std::size_t shards, const EngineOptions& options) {
   const int most = std::max({1, options.threads, static_cast<int>(options.devices.size())});
@@ -69,7 +63,7 @@ class Evaluator {
   }
 
   double run_evidence(ParameterGradient* gradient) {
-    const std::vector<std::size_t> pieces = all_of(data_);
+    const std::vector<std::size_t> pieces = data_.all_pieces();
     return run(PieceBatch::Sum::kAll, with_evidence(pieces, false), gradient) +
            run(PieceBatch::Sum::kAllowed, with_evidence(pieces, true), gradient);
   }
@@ -435,7 +429,7 @@ std::vector<std::vector<Segment>> best_segmentations(const TrainingData& data, c
                                                      const EngineOptions& engine, Ranks* ranks) {
   ObjectiveOptions options;
   options.ranks = ranks;
-  return Evaluator(data, parameters, engine, options).paths(all_of(data));
+  return Evaluator(data, parameters, engine, options).paths(data.all_pieces());
 }
 
 std::size_t objective_bytes(const TrainingData& data, const Parameters& parameters,

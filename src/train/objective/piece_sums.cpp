@@ -1,7 +1,6 @@
 #include "train/objective/piece_sums.h"
 
 #include <array>
-#include <numeric>
 #include <string>
 
 #include "train/ranks/bytes.h"
@@ -38,18 +37,12 @@ std::string request_of(Question question, const Parameters& parameters) {
   return request;
 }
 
-std::vector<std::size_t> every_piece(const TrainingData& data) {
-  std::vector<std::size_t> all(data.pieces.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
-}
-
 }  // namespace
 
 double PieceSums::nll(Of of, std::span<const std::size_t> pieces, const Parameters& parameters,
                       ObjectiveOptions options, ParameterGradient* gradient) const {
   options.ranks = ranks_;
-  const std::vector<std::size_t> all = pieces.empty() ? every_piece(data(of)) : std::vector<std::size_t>();
+  const std::vector<std::size_t> all = pieces.empty() ? data(of).all_pieces() : std::vector<std::size_t>();
   const bool shared = ranks_ != nullptr && ranks_->size() > 1;
   if (shared) {
     std::string request =
@@ -97,7 +90,7 @@ void PieceSums::serve(const Parameters& first) const {
     options.boundary = flags[1];
     options.project = flags[2];
     std::vector<std::size_t> pieces = reader.take_list<std::size_t>();
-    if (pieces.empty()) pieces = every_piece(data(of));
+    if (pieces.empty()) pieces = data(of).all_pieces();
     ParameterGradient gradient(parameters);
     negative_log_likelihood(data(of), pieces, parameters, engine_, options,
                             question == Question::kGradient ? &gradient : nullptr);

@@ -104,7 +104,7 @@ std::int64_t long_duration(std::vector<std::int64_t> durations) {
   return durations[std::max<std::size_t>(rank, 1) - 1];
 }
 
-DurationShape settle_durations(const TrainOptions& options, const TrainingData& training,
+DurationShape settle_durations(const ShapeOptions& options, const TrainingData& training,
                                const TrainingData& validation) {
   DurationShape shape;
   if (options.duration != nullptr) shape.kind = options.duration;
@@ -177,7 +177,7 @@ EmissionHead discriminant_emissions(const TrainingData& data) {
   return head;
 }
 
-Parameters initial_parameters(const TrainOptions& options, const DurationShape& shape,
+Parameters initial_parameters(std::optional<Centering> centering, const DurationShape& shape,
                               const LabelFile& labels, const std::vector<Track>& tracks,
                               std::int64_t bin_size, const TrainingData& training,
                               const TrainingData& validation) {
@@ -185,7 +185,7 @@ Parameters initial_parameters(const TrainOptions& options, const DurationShape& 
   Parameters parameters;
   parameters.labels = labels.labels;
   parameters.bin_size = bin_size;
-  parameters.centering = options.centering.value_or(Centering::kNone);
+  parameters.centering = centering.value_or(Centering::kNone);
   parameters.tracks = tracks;
   ChainModel& chain = parameters.chain;
   chain.num_labels = parameters.num_labels();

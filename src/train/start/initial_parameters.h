@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "core/warning.h"
@@ -25,12 +26,12 @@ std::int64_t long_duration(std::vector<std::int64_t> durations);
 // K is --max-duration, else the 99.5th percentile of the training durations with a tail. InputError naming a
 // segment of the training or validation data that is too long for a K without a tail, and the K needed. With
 // K = 1 and no tail every bin is a segment of its own (a linear chain), and nothing is too long.
-DurationShape settle_durations(const TrainOptions& options, const TrainingData& training,
+DurationShape settle_durations(const ShapeOptions& options, const TrainingData& training,
                                const TrainingData& validation);
 
 // Transitions from counts, durations from the durations seen, emissions by linear discriminants, boundary
 // weights 0. `data` holds features. Initial term: none. InputError naming a label without a training segment.
-Parameters initial_parameters(const TrainOptions& options, const DurationShape& shape,
+Parameters initial_parameters(std::optional<Centering> centering, const DurationShape& shape,
                               const LabelFile& labels, const std::vector<Track>& tracks,
                               std::int64_t bin_size, const TrainingData& training,
                               const TrainingData& validation);

@@ -1,7 +1,6 @@
 #include "train/start/training_setup.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <numeric>
@@ -24,11 +23,7 @@
 namespace semicrf {
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.15g", value);
-  return text;
-}
+std::string number(double value) { return formatted("%.15g", value); }
 
 // What changes the result, as it was asked for; what is absent was chosen.
 std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions& options, double margin,
@@ -42,28 +37,29 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
   add("precision", options.engine.precision == Precision::kFloat ? "float" : "double");
   add_texts("region", options.input.regions);
   add_texts("val-region", options.val_regions);
-  if (options.label_times.rate > 0) add("rate", number(options.label_times.rate));
-  if (!options.label_times.tier.empty()) add("tier", options.label_times.tier);
+  if (options.labels.times.rate > 0) add("rate", number(options.labels.times.rate));
+  if (!options.labels.times.tier.empty()) add("tier", options.labels.times.tier);
   if (!options.input.samples.empty()) add_texts("sample", chosen_samples(options.input));
   if (!options.input.track_pattern.empty()) add("track-pattern", options.input.track_pattern);
   add_texts("track-names", options.input.track_names);
   if (options.input.chromosomes == ChromosomePolicy::kCommon) add("chromosomes", "common");
   if (options.input.chromosomes == ChromosomePolicy::kUnion) add("chromosomes", "union");
-  if (!options.background.empty()) add("background", options.background);
-  if (options.unlabeled != Unlabeled::kShort)
-    add("unlabeled", options.unlabeled == Unlabeled::kCut ? "cut" : "free");
+  if (!options.labels.background.empty()) add("background", options.labels.background);
+  if (options.labels.unlabeled != Unlabeled::kShort)
+    add("unlabeled", options.labels.unlabeled == Unlabeled::kCut ? "cut" : "free");
   add_texts("freeze", options.freeze);
-  if (options.max_duration) add("max-duration", std::to_string(*options.max_duration));
-  if (options.tail) add("tail", "yes");
-  if (options.no_boundary) add("boundary-window", "none");
-  if (options.boundary_window)
-    add("boundary-window", std::to_string(options.boundary_window->first) + "," +
-                               std::to_string(options.boundary_window->second));
-  if (options.centering) add("centering", std::string(centering_name(*options.centering)));
-  if (options.duration) add("duration", std::string(options.duration->name()));
+  const ShapeOptions& shape = options.shape;
+  if (shape.max_duration) add("max-duration", std::to_string(*shape.max_duration));
+  if (shape.tail) add("tail", "yes");
+  if (shape.no_boundary) add("boundary-window", "none");
+  if (shape.boundary_window)
+    add("boundary-window",
+        std::to_string(shape.boundary_window->first) + "," + std::to_string(shape.boundary_window->second));
+  if (shape.centering) add("centering", std::string(centering_name(*shape.centering)));
+  if (shape.duration) add("duration", std::string(shape.duration->name()));
   if (options.input.edges) add("edges", std::string(edge_rule_name(*options.input.edges)));
-  if (options.transform) add("transform", std::string(transform_name(*options.transform)));
-  add("missing", std::string(missing_policy_name(options.missing)));
+  if (shape.transform) add("transform", std::string(transform_name(*shape.transform)));
+  add("missing", std::string(missing_policy_name(shape.missing)));
   add("l2", number(options.penalty.l2));
   add("l2-boundary", number(options.penalty.l2_boundary));
   add("l2-transition", number(options.penalty.l2_transition));
@@ -79,17 +75,17 @@ std::vector<std::pair<std::string, std::string>> option_list(const TrainOptions&
     add("weight-decay", number(options.adamw.weight_decay));
     add("window", std::to_string(options.adamw.window));
     add("batch", std::to_string(options.adamw.batch));
-    add("seed", std::to_string(options.seed));
+    add("seed", std::to_string(options.adamw.seed));
   } else {
     add("optimizer", "lbfgs");
   }
   return list;
 }
 
-std::vector<std::pair<std::string, std::string>> stop_list(const TrainOptions& options) {
-  return {{"max-iterations", std::to_string(options.max_iterations)},
-          {"tolerance", number(options.tolerance)},
-          {"patience", std::to_string(options.patience)}};
+std::vector<std::pair<std::string, std::string>> stop_list(const StopRule& stop) {
+  return {{"max-iterations", std::to_string(stop.max_iterations)},
+          {"tolerance", number(stop.tolerance)},
+          {"patience", std::to_string(stop.patience)}};
 }
 
 std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& record) {
@@ -99,7 +95,7 @@ std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& re
   for (const auto& [name, value] : record.options) text.append(name).append(" ").append(value).append("\n");
   if (record.free_positions > 0) text += "free " + std::to_string(record.free_positions) + "\n";
   // The learning rate of AdamW falls over the iterations asked for.
-  if (options.optimizer == Optimizer::kAdamW) text += std::to_string(options.max_iterations) + "\n";
+  if (options.optimizer == Optimizer::kAdamW) text += std::to_string(options.stop.max_iterations) + "\n";
   return sha256_hex(text);
 }
 
@@ -130,7 +126,7 @@ void check_every_label_is_seen(const TrainingSetup& setup, const TrainOptions& o
                                const std::vector<Label>& labels) {
   for (std::size_t c = 0; c < labels.size(); ++c) {
     if (setup.counts.segments[c] > 0) continue;
-    throw InputError({options.labels_file, "",
+    throw InputError({options.labels.file, "",
                       "the label " + in_quotes(labels[c].name) + " has no segment in the training data",
                       "train on regions that have one, or remove the label; a line with several labels does "
                       "not count"});
@@ -176,7 +172,7 @@ constexpr double kChosenMargin = 16;  // log units, for all bins of a segment of
 bool is_linear_chain(const ChainModel& chain) { return chain.max_duration == 1 && !chain.has_tail(); }
 
 // The first parameters from those of --init; durations anew where an option asks for another shape.
-Parameters adapt_init(const TrainOptions& options, Parameters parameters, TrainingInputs& inputs) {
+Parameters adapt_init(const ShapeOptions& options, Parameters parameters, TrainingInputs& inputs) {
   if (options.centering) parameters.centering = *options.centering;
   const bool reshape = options.max_duration || options.tail || options.duration;
   DurationShape shape;
@@ -207,23 +203,24 @@ class SetUp {
         throw InputError(
             {options_.input.parameters, "", "the --init parameters have no emission section to train",
              "semicrf info --template -L LABELS -T TRACKS prints a file with an emission section"});
-      if (options_.transform)
+      if (options_.shape.transform)
         throw UsageError("--transform cannot be given with --init",
                          "the weights of --init belong to the transforms in that file");
     }
     const std::optional<std::int64_t> given_bin_size = settle_bin_size();
     const std::int64_t bin_size = given_bin_size.value_or(1);
     const std::vector<Label> known = init_ ? init_->labels : std::vector<Label>();
-    LabelTimes times = options_.label_times;
+    LabelTimes times = options_.labels.times;
     times.bin_size = bin_size;
-    LabelFile labels = read_label_file(options_.labels_file, known, times);
-    if (!options_.background.empty()) set_background(options_.background, known, labels);
+    LabelFile labels = read_label_file(options_.labels.file, known, times);
+    if (!options_.labels.background.empty()) set_background(options_.labels.background, known, labels);
     if (!init_) require_two_labels(labels);
     labels.longest_free_gap = longest_free_gap(labels, bin_size);
-    std::vector<Track> tracks = init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.missing);
+    std::vector<Track> tracks =
+        init_ ? init_->tracks : tracks_of_inputs(options_.input, options_.shape.missing);
     setup_.inputs = read_training_inputs(options_, labels, tracks, given_bin_size);
     if (!init_) {
-      fit_transforms(setup_.inputs.training, options_.transform, tracks, setup_.inputs.warnings);
+      fit_transforms(setup_.inputs.training, options_.shape.transform, tracks, setup_.inputs.warnings);
       apply_transforms(tracks, setup_.inputs.training);
       apply_transforms(tracks, setup_.inputs.validation);
     }
@@ -244,7 +241,7 @@ class SetUp {
   // Scores that are given take the place of learned ones, and no factor after a fit could reach them.
   void check_boundary_inputs() const {
     if (!gives_boundary_scores(options_.input)) return;
-    if (options_.boundary_window)
+    if (options_.shape.boundary_window)
       throw UsageError("--boundary-window cannot be given with --start-scores or --end-scores",
                        "it learns scores of starts and ends, which these give: use one or the other");
     if (options_.margin.value_or(0) > 0)
@@ -257,7 +254,7 @@ class SetUp {
   }
 
   // The shape is chosen only if no duration option was given.
-  bool chooses_shape() const { return !init_ && !options_.max_duration && !options_.duration; }
+  bool chooses_shape() const { return !init_ && !options_.shape.max_duration && !options_.shape.duration; }
 
   // Bases per bin; nothing where neither the command line nor --init says it.
   std::optional<std::int64_t> settle_bin_size() const {
@@ -277,7 +274,7 @@ class SetUp {
 
   // Of the gaps that may have any label, in bins; 0: there are none.
   std::int64_t longest_free_gap(const LabelFile& labels, std::int64_t bin_size) const {
-    switch (options_.unlabeled) {
+    switch (options_.labels.unlabeled) {
       case Unlabeled::kCut:
         return 0;
       case Unlabeled::kFree:
@@ -285,7 +282,7 @@ class SetUp {
       case Unlabeled::kShort:
         break;
     }
-    if (options_.max_duration) return *options_.max_duration - 1;
+    if (options_.shape.max_duration) return *options_.shape.max_duration - 1;
     if (init_) return init_->chain.max_duration - 1;
     std::vector<std::int64_t> bins;
     for (const auto& [chromosome, records] : labels.chromosomes)
@@ -300,15 +297,15 @@ class SetUp {
     const double mean_duration = std::accumulate(labelled.begin(), labelled.end(), 0.0) /
                                  static_cast<double>(inputs.training.segments());
     if (init_) {
-      setup_.first = adapt_init(options_, *init_, inputs);
+      setup_.first = adapt_init(options_.shape, *init_, inputs);
     } else {
-      const DurationShape shape = settle_durations(options_, inputs.training, inputs.validation);
+      const DurationShape shape = settle_durations(options_.shape, inputs.training, inputs.validation);
       if (shape.max_duration == 1 && !shape.tail) {
         split_into_single_bins(inputs.training);
         split_into_single_bins(inputs.validation);
       }
-      setup_.first =
-          initial_parameters(options_, shape, labels, tracks, bin_size, inputs.training, inputs.validation);
+      setup_.first = initial_parameters(options_.shape.centering, shape, labels, tracks, bin_size,
+                                        inputs.training, inputs.validation);
     }
     // In a linear chain the score of the only duration is a second bias.
     if (is_linear_chain(setup_.first.chain)) setup_.frozen.insert(Part::kDuration);
@@ -319,9 +316,9 @@ class SetUp {
                        "leave --start-scores and --end-scores out");
     settle_edges();
     setup_.counts = count_paths(inputs.training);
-    if (options_.boundary_window) {
-      add_boundary_head(*options_.boundary_window, setup_.first);
-    } else if (chooses_shape() && !options_.no_boundary && !given) {
+    if (options_.shape.boundary_window) {
+      add_boundary_head(*options_.shape.boundary_window, setup_.first);
+    } else if (chooses_shape() && !options_.shape.no_boundary && !given) {
       add_boundary_head(kChosenWindow, setup_.first);
     }
     setup_.margin = options_.margin.value_or(chooses_shape() && !given ? kChosenMargin / mean_duration : 0);
@@ -346,7 +343,7 @@ class SetUp {
     record.options = option_list(options_, setup_.margin, bin_size);
     record.free_positions = setup_.inputs.training.free_positions();
     setup_.fingerprint = fingerprint_of(options_, record);
-    for (auto& entry : stop_list(options_)) record.options.push_back(std::move(entry));
+    for (auto& entry : stop_list(options_.stop)) record.options.push_back(std::move(entry));
     record.positions = setup_.inputs.training.positions();
     record.pieces = static_cast<std::int64_t>(setup_.inputs.training.pieces.size());
     record.segments = setup_.inputs.training.segments();

@@ -42,6 +42,55 @@ double boundary_score(const Shape& shape, const std::vector<double>& weights, co
   return sum;
 }
 
+// Scores of all positions, (T, C).
+struct Projected {
+  explicit Projected(std::size_t size) : emissions(size), starts(size), ends(size) {}
+  std::vector<double> emissions, starts, ends;
+};
+
+// Windows with just the features they need give the same bits as all positions at once, in double and rounded
+// to float, at single positions too.
+void check_windows(const LinearHeads& heads, const Shape& shape, const std::vector<float>& x,
+                   const Projected& all) {
+  const auto labels = static_cast<std::size_t>(shape.labels);
+  const auto tracks = static_cast<std::size_t>(shape.tracks);
+  ChainModel model;
+  model.num_labels = shape.labels;
+  for (std::int64_t begin = 0; begin < shape.length; begin += 5) {
+    ScoreWindow window;
+    window.begin = begin;
+    window.end = std::min(shape.length, begin + 5);
+    window.length = shape.length;
+    FeatureRows& features = window.features;
+    features = heads.rows_for(begin, window.end, shape.length);
+    CHECK(features.begin == std::max<std::int64_t>(0, begin + std::min(0, shape.first)));
+    CHECK(features.end == std::min(shape.length, window.end + std::max(0, shape.last)));
+    features.rows.f32 = x.data() + static_cast<std::size_t>(features.begin) * tracks;
+    for (const bool wide : {true, false}) {
+      features.wide = wide;
+      ScoreBuffers buffers;
+      const ScoreWindow scores = project_on_host(window, 2, buffers);
+      CHECK(scores.features.empty());
+      CHECK((scores.emissions.f64 != nullptr) == wide);
+      const CentredScores single(model, window);
+      std::size_t i = static_cast<std::size_t>(begin) * labels;
+      for (std::size_t at = 0; at < static_cast<std::size_t>(window.end - begin) * labels; ++at, ++i) {
+        const auto t = begin + static_cast<std::int64_t>(at / labels);
+        const auto c = static_cast<int>(at % labels);
+        const auto rounded = [&](double score) {
+          return wide ? score : static_cast<double>(static_cast<float>(score));
+        };
+        REQUIRE(scores.emissions.at(at) == rounded(all.emissions[i]));
+        REQUIRE(scores.start_scores.at(at) == rounded(all.starts[i]));
+        REQUIRE(scores.end_scores.at(at) == rounded(all.ends[i]));
+        REQUIRE(single.emission(t, c) == rounded(all.emissions[i]));
+        REQUIRE(single.start_score(t, c) == rounded(all.starts[i]));
+        REQUIRE(single.end_score(t, c) == rounded(all.ends[i]));
+      }
+    }
+  }
+}
+
 }  // namespace
 
 TEST_CASE("linear heads follow their formulas in any window") {
@@ -65,10 +114,10 @@ TEST_CASE("linear heads follow their formulas in any window") {
     FeatureRows whole = heads.rows_for(0, shape.length, shape.length);
     whole.rows.f32 = x.data();
     CHECK(whole.tracks == shape.tracks);
-    std::vector<double> f(length * labels), starts(f), ends(f);
-    project_head(whole, *whole.emission, 0, shape.length, shape.length, f.data());
-    project_head(whole, *whole.start, 0, shape.length, shape.length, starts.data());
-    project_head(whole, *whole.finish, 0, shape.length, shape.length, ends.data());
+    Projected all(length * labels);
+    project_head(whole, *whole.emission, 0, shape.length, shape.length, all.emissions.data());
+    project_head(whole, *whole.start, 0, shape.length, shape.length, all.starts.data());
+    project_head(whole, *whole.finish, 0, shape.length, shape.length, all.ends.data());
     for (std::int64_t t = 0; t < shape.length; ++t) {
       for (int c = 0; c < shape.labels; ++c) {
         const auto i = static_cast<std::size_t>(t) * labels + static_cast<std::size_t>(c);
@@ -77,57 +126,22 @@ TEST_CASE("linear heads follow their formulas in any window") {
           sum += parameters.emission->weights[static_cast<std::size_t>(c) * tracks + j] *
                  static_cast<double>(x[static_cast<std::size_t>(t) * tracks + j]);
         }
-        REQUIRE(f[i] == Approx(sum).margin(1e-12));
+        REQUIRE(all.emissions[i] == Approx(sum).margin(1e-12));
         const BoundaryHead& head = *parameters.boundary;
-        REQUIRE(starts[i] ==
+        REQUIRE(all.starts[i] ==
                 Approx(boundary_score(shape, head.start_weights, head.start_bias, x, t, c)).margin(1e-12));
-        REQUIRE(ends[i] == Approx(boundary_score(shape, head.end_weights, {}, x, t, c)).margin(1e-12));
+        REQUIRE(all.ends[i] == Approx(boundary_score(shape, head.end_weights, {}, x, t, c)).margin(1e-12));
       }
     }
 
-    // Windows with just the features they need give the same bits, in double and rounded to float, at single
-    // positions too.
-    ChainModel model;
-    model.num_labels = shape.labels;
-    for (std::int64_t begin = 0; begin < shape.length; begin += 5) {
-      ScoreWindow window;
-      window.begin = begin;
-      window.end = std::min(shape.length, begin + 5);
-      window.length = shape.length;
-      FeatureRows& features = window.features;
-      features = heads.rows_for(begin, window.end, shape.length);
-      CHECK(features.begin == std::max<std::int64_t>(0, begin + std::min(0, shape.first)));
-      CHECK(features.end == std::min(shape.length, window.end + std::max(0, shape.last)));
-      features.rows.f32 = x.data() + static_cast<std::size_t>(features.begin) * tracks;
-      for (const bool wide : {true, false}) {
-        features.wide = wide;
-        ScoreBuffers buffers;
-        const ScoreWindow scores = project_on_host(window, 2, buffers);
-        CHECK(scores.features.empty());
-        CHECK((scores.emissions.f64 != nullptr) == wide);
-        const CentredScores single(model, window);
-        std::size_t i = static_cast<std::size_t>(begin) * labels;
-        for (std::size_t at = 0; at < static_cast<std::size_t>(window.end - begin) * labels; ++at, ++i) {
-          const auto t = begin + static_cast<std::int64_t>(at / labels);
-          const auto c = static_cast<int>(at % labels);
-          const auto rounded = [&](double score) {
-            return wide ? score : static_cast<double>(static_cast<float>(score));
-          };
-          REQUIRE(scores.emissions.at(at) == rounded(f[i]));
-          REQUIRE(scores.start_scores.at(at) == rounded(starts[i]));
-          REQUIRE(scores.end_scores.at(at) == rounded(ends[i]));
-          REQUIRE(single.emission(t, c) == rounded(f[i]));
-          REQUIRE(single.start_score(t, c) == rounded(starts[i]));
-          REQUIRE(single.end_score(t, c) == rounded(ends[i]));
-        }
-      }
-    }
+    check_windows(heads, shape, x, all);
 
     // The mean of the scores is the projection of the mean features.
     std::vector<double> feature_mean(tracks, 0.0), mean(labels, 0.0);
     for (std::size_t i = 0; i < x.size(); ++i)
       feature_mean[i % tracks] += static_cast<double>(x[i]) / static_cast<double>(length);
-    for (std::size_t i = 0; i < f.size(); ++i) mean[i % labels] += f[i] / static_cast<double>(length);
+    for (std::size_t i = 0; i < all.emissions.size(); ++i)
+      mean[i % labels] += all.emissions[i] / static_cast<double>(length);
     const std::vector<double> projected = heads.mean_emissions(feature_mean);
     for (std::size_t c = 0; c < labels; ++c) CHECK(projected[c] == Approx(mean[c]).margin(1e-12));
   }

@@ -25,11 +25,11 @@ TEST_CASE("blocks are added up over pieces, passes and directions") {
   piece.posteriors->fallbacks = 3;
   SequenceReport sequence;
   sequence.add(piece, {}, 100);
-  CHECK(*sequence.stats.blocks == 3 * 7);
-  CHECK(*sequence.stats.fallbacks == 5);
+  CHECK(sequence.stats.sweeps->blocks == 3 * 7);
+  CHECK(sequence.stats.sweeps->fallbacks == 5);
   sequence.add(piece, {}, 16);
-  CHECK(*sequence.stats.blocks == 3 * 8);
-  CHECK(*sequence.stats.fallbacks == 10);
+  CHECK(sequence.stats.sweeps->blocks == 3 * 8);
+  CHECK(sequence.stats.sweeps->fallbacks == 10);
 }
 
 TEST_CASE("more than a tenth of the blocks on the exact path is worth a warning") {

@@ -63,7 +63,9 @@ struct BlockMessages {
     }
     for (std::size_t c = 0; c < width; ++c) {
       const std::size_t at = slot * width + c;
-      out[c] = Tables::Vectors::log_value(alpha_number[at], alpha_whole[at] - tables.source_whole[c]) + scale;
+      out[c] =
+          Tables::Vectors::log_value(alpha_number[at], alpha_whole[at] - tables.transitions.out_whole[c]) +
+          scale;
     }
   }
   template <class Tables>
@@ -72,8 +74,8 @@ struct BlockMessages {
     if (exact) {
       std::copy_n(start_log + slot * width, width, out);
     } else {
-      Tables::Vectors::log_row(start + slot * width, width, units[slot], tables.transition_whole.get(), 1,
-                               scale, out);
+      Tables::Vectors::log_row(start + slot * width, width, units[slot], tables.transitions.into_whole.get(),
+                               1, scale, out);
     }
   }
 };

@@ -65,7 +65,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     set_uniform_carry();
     ring_.fill_with_ones();
     for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
-      if (t_.log_tail[c] != kNegativeInfinity) tail_log_[c] = 0;
+      if (t_.tails.log[c] != kNegativeInfinity) tail_log_[c] = 0;
     }
   }
 
@@ -214,8 +214,8 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
       std::copy_n(t_.first_scores.data(), t_.labels, rows + slot * width_);
     for (int distance = 1; distance <= t_.ring_blocks; ++distance) ring_.put_logs(distance, rows);
     for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c)
-      if (t_.log_tail[c] != kNegativeInfinity)
-        tail_log_[c] = t_.first_scores[c] + t_.last_bias[c] - std::log(std::expm1(-t_.log_tail[c]));
+      if (t_.tails.log[c] != kNegativeInfinity)
+        tail_log_[c] = t_.first_scores[c] + t_.last.log[c] - std::log(std::expm1(-t_.tails.log[c]));
   }
   void set_uniform_carry() { std::fill_n(carry_scale_.get(), t_.labels, 0.0); }
 
@@ -262,7 +262,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     std::copy_n(fast_.last_alpha(), width_, carry_.get());
     for (std::size_t c = 0; c < width_; ++c) {
       const Whole whole = fast_.last_alpha_whole()[c];
-      const auto units = static_cast<double>(whole - t_.source_whole[c]);
+      const auto units = static_cast<double>(whole - t_.transitions.out_whole[c]);
       carry_scale_[c] = whole < kLeastWhole ? kNegativeInfinity : scale_ + units * S::kUnit;
       content_[c] = factors_.sum()[c];
       if (t_.tail) tail_log_[c] = fast_.tail().log(c) + (scale_ + content_[c] + t_.tail_drift[c]);

@@ -145,10 +145,10 @@ inline void ExactBlock<Real, D, Semiring>::start_messages(const double* alpha, d
       for (int from = 0; from < t_.labels; ++from) {
         sum = hn::MulAdd(
             hn::Set(dd, weights_[static_cast<std::size_t>(from)]),
-            hn::Load(dd, t_.transition_linear.get() + static_cast<std::size_t>(from) * width_ + c), sum);
+            hn::Load(dd, t_.transitions.linear.get() + static_cast<std::size_t>(from) * width_ + c), sum);
       }
       if (hn::AllTrue(dd, hn::Gt(sum, hn::Set(dd, 1e-280)))) {
-        const VD scale = hn::Add(hn::Set(dd, largest), hn::Load(dd, t_.transition_bound.get() + c));
+        const VD scale = hn::Add(hn::Set(dd, largest), hn::Load(dd, t_.transitions.into_bound.get() + c));
         hn::Store(hn::Add(hn::Log(dd, sum), scale), dd, out + c);
         continue;
       }
@@ -162,7 +162,7 @@ inline auto ExactBlock<Real, D, Semiring>::start_terms(const double* alpha, std:
   const DD dd;
   const auto term = [&](int from) {
     return hn::Add(hn::Set(dd, alpha[from]),
-                   hn::Load(dd, t_.transition_log.get() + static_cast<std::size_t>(from) * width_ + c));
+                   hn::Load(dd, t_.transitions.logs.get() + static_cast<std::size_t>(from) * width_ + c));
   };
   VD largest = hn::Set(dd, kNegativeInfinity);
   for (int from = 0; from < t_.labels; ++from) largest = hn::Max(largest, term(from));
@@ -184,8 +184,8 @@ inline void ExactBlock<Real, D, Semiring>::advance_tail(int slot, double* tail_l
     for (std::size_t c = 0; c < width_; ++c) source[c] += content_[c];
   }
   for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
-    if (t_.log_tail[c] == kNegativeInfinity) continue;
-    tail_log[c] = Vectors::plus_scalar(tail_log[c], source[c] + t_.last_bias[c]) + t_.log_tail[c];
+    if (t_.tails.log[c] == kNegativeInfinity) continue;
+    tail_log[c] = Vectors::plus_scalar(tail_log[c], source[c] + t_.last.log[c]) + t_.tails.log[c];
   }
 }
 
@@ -226,7 +226,7 @@ template <class Real, class D, class Semiring>
 inline bool ExactBlock<Real, D, Semiring>::needs_ring(std::size_t c, VD total) const {
   const DD dd;
   const VD content = hn::Load(dd, content_.get() + c);
-  const VD limit = hn::Add(hn::Add(hn::Load(dd, in_->bound + c), content), hn::Set(dd, t_.least_total));
+  const VD limit = hn::Add(hn::Add(hn::Load(dd, in_->bound + c), content), hn::Set(dd, t_.least.total));
   const VD none = hn::Set(dd, kNegativeInfinity);
   const auto live = hn::And(hn::Gt(hn::Load(dd, in_->ring_bound + c), none), hn::Gt(content, none));
   return !hn::AllFalse(dd, hn::And(live, hn::Lt(total, limit)));

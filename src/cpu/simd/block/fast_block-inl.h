@@ -197,7 +197,7 @@ inline bool FastBlock<Real, D, Semiring>::prepare(const Inputs& in, const Real* 
     in_range = in_range && hn::AllTrue(dd, near);
     this->store_whole(hn::IfThenElse(empty, hn::Set(dd, static_cast<double>(kLeastWhole)), bound_units),
                       reference_.get() + c);
-    const VD source = this->load_whole(t_.source_whole.get() + c);
+    const VD source = this->load_whole(t_.transitions.out_whole.get() + c);
     this->store_whole(hn::Add(carry_units, source), alpha_whole_.get() + c);
   }
   if (!in_range) return false;
@@ -251,13 +251,13 @@ inline auto FastBlock<Real, D, Semiring>::rows() -> Rows {
           t_.labels,
           t_.duration,
           t_.tail,
-          t_.transition.get(),
-          t_.near_table.get(),
-          t_.least_start_numbers.get(),
-          t_.least_total_numbers.get(),
-          t_.transition_whole.get(),
-          t_.near_whole.get(),
-          t_.source_whole.get(),
+          t_.transitions.numbers.get(),
+          t_.near.table.get(),
+          t_.least.start_numbers.get(),
+          t_.least.total_numbers.get(),
+          t_.transitions.into_whole.get(),
+          t_.near.whole.get(),
+          t_.transitions.out_whole.get(),
           factors.start(),
           factors.alpha(),
           factors.start_whole(),
@@ -403,13 +403,13 @@ inline void FastBlock<Real, D, Semiring>::write_logs(const double* first, const 
       const std::size_t at = static_cast<std::size_t>(slot) * width_ + c;
       const Real start = out_->start[at];
       const double units =
-          static_cast<double>(out_->units[static_cast<std::size_t>(slot)] + t_.transition_whole[c]) *
+          static_cast<double>(out_->units[static_cast<std::size_t>(slot)] + t_.transitions.into_whole[c]) *
           S::kUnit;
       const double number = Vectors::number_value(start);
-      const bool refused = start < t_.least_start_numbers[c] || t_.transition_whole[c] < kLeastWhole;
+      const bool refused = start < t_.least.start_numbers[c] || t_.transitions.into_whole[c] < kLeastWhole;
       out_->start_log[at] =
           refused ? kNegativeInfinity : (S::kIsLog ? std::log(number) : number) + units + scale;
-      const double source = static_cast<double>(t_.source_whole[c]) * S::kUnit;
+      const double source = static_cast<double>(t_.transitions.out_whole[c]) * S::kUnit;
       out_->alpha_log[at] =
           Vectors::log_value(alpha_[at + width_], alpha_whole_[at + width_]) - source + scale;
       if (content[at] != kNegativeInfinity) sum += content[at];

@@ -47,7 +47,7 @@ void FastBlock<Real, D, Semiring>::redo_starts(int panel, int slot) {
   const Real* starts = out_->start + static_cast<std::size_t>(slot) * width_;
   for (std::size_t l = 0; l < lanes_; ++l) {
     const std::size_t c = static_cast<std::size_t>(panel) * lanes_ + l;
-    if (!(starts[c] < t_.least_start_numbers[c])) continue;
+    if (!(starts[c] < t_.least.start_numbers[c])) continue;
     const std::size_t at = t_.panel_index(panel, slot, kBlock) + l;
     starts_whole_[at] = kDead;
     const double log = exact_start(slot, c);
@@ -65,15 +65,15 @@ void FastBlock<Real, D, Semiring>::redo_sums(int panel, int slot, V total) {
   hn::Store(total, D(), numbers);
   for (std::size_t l = 0; l < lanes_; ++l) {
     const std::size_t c = static_cast<std::size_t>(panel) * lanes_ + l;
-    if (!(numbers[l] < t_.least_total_numbers[c])) continue;
+    if (!(numbers[l] < t_.least.total_numbers[c])) continue;
     const std::size_t to = static_cast<std::size_t>(slot + 1) * width_ + c;
     alpha_whole_[to] = kDead;
-    if (reference_[c] <= kLeastWhole && t_.near_left_out[c] == 0) continue;  // nothing to add up
+    if (reference_[c] <= kLeastWhole && t_.near.left_out[c] == 0) continue;  // nothing to add up
     const double log = exact_sum(slot, c);
     if (log == kNegativeInfinity) continue;
     const std::size_t at = t_.panel_index(panel, slot, kBlock) + l;
     const double factor = Vectors::log_value(in_->factors.alpha()[at], in_->factors.alpha_whole()[at]);
-    const double source = static_cast<double>(t_.source_whole[c]) * S::kUnit;
+    const double source = static_cast<double>(t_.transitions.out_whole[c]) * S::kUnit;
     if (!Vectors::split_value(log + factor + source, &alpha_[to], &alpha_whole_[to])) in_range_ = false;
   }
 }
@@ -84,10 +84,10 @@ inline double FastBlock<Real, D, Semiring>::exact_start(int slot, std::size_t c)
   const std::size_t row = static_cast<std::size_t>(slot) * width_;
   const auto for_each = [&](auto visit) {
     for (std::size_t from = 0; from < static_cast<std::size_t>(t_.labels); ++from) {
-      const double score = t_.transition_log[from * width_ + c];
+      const double score = t_.transitions.logs[from * width_ + c];
       const Whole whole = alpha_whole_[row + from];
       if (score == kNegativeInfinity || whole < kLeastWhole) continue;
-      visit(from, static_cast<double>(whole - t_.source_whole[from] + 1) * S::kUnit + score);
+      visit(from, static_cast<double>(whole - t_.transitions.out_whole[from] + 1) * S::kUnit + score);
     }
   };
   double bound = kNegativeInfinity;
@@ -96,8 +96,8 @@ inline double FastBlock<Real, D, Semiring>::exact_start(int slot, std::size_t c)
   BoundedSum<S> sum(bound);
   for_each([&](std::size_t from, double term) {
     if (!sum.counts(term)) return;
-    const Whole whole = alpha_whole_[row + from] - t_.source_whole[from];
-    sum.add(Vectors::log_value(alpha_[row + from], whole) + t_.transition_log[from * width_ + c]);
+    const Whole whole = alpha_whole_[row + from] - t_.transitions.out_whole[from];
+    sum.add(Vectors::log_value(alpha_[row + from], whole) + t_.transitions.logs[from * width_ + c]);
   });
   return sum.log();
 }

@@ -54,7 +54,7 @@ class TailRun : public RealVectors<Real, D, Semiring> {
       if (distance < 1) continue;
       if (ring.has_logs(distance) && !reaches(ring, distance)) return false;
       for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
-        const double bound = ring.scale(distance)[c] + t_.last_bias[c];
+        const double bound = ring.scale(distance)[c] + t_.last.log[c];
         const std::size_t at = static_cast<std::size_t>(i) * width_ + c;
         const double relative = bound == kNegativeInfinity ? bound : bound - scale;
         if (!Vectors::split_value(relative, &entering_[at], &entering_whole_[at])) return false;
@@ -74,8 +74,8 @@ class TailRun : public RealVectors<Real, D, Semiring> {
     if (slot >= t_.duration) {
       const std::size_t at = t_.panel_index(panel, slot - t_.duration, kBlock);
       source = hn::Load(d, starts + at);
-      by = hn::Load(d, t_.last_number.get() + c0);
-      source_whole = hn::Add(hn::Load(di, starts_whole + at), hn::Load(di, t_.last_whole.get() + c0));
+      by = hn::Load(d, t_.last.number.get() + c0);
+      source_whole = hn::Add(hn::Load(di, starts_whole + at), hn::Load(di, t_.last.whole.get() + c0));
     } else {
       const int distance = (t_.duration - slot + kBlock - 1) / kBlock;
       const int from = kBlock * distance - (t_.duration - slot);
@@ -91,9 +91,9 @@ class TailRun : public RealVectors<Real, D, Semiring> {
     const I most = hn::Max(before, source_whole);
     V tail = S::Plus(Vectors::moved(hn::Load(d, number_.get() + c0), hn::Sub(before, most)),
                      Vectors::moved(source, hn::Sub(source_whole, most)));
-    tail = S::Times(tail, hn::Load(d, t_.tail_number.get() + c0));
+    tail = S::Times(tail, hn::Load(d, t_.tails.number.get() + c0));
     I units = Vectors::take_units(tail);
-    units = hn::Add(hn::Add(units, most), hn::Load(di, t_.tail_whole.get() + c0));
+    units = hn::Add(hn::Add(units, most), hn::Load(di, t_.tails.whole.get() + c0));
     const auto none = hn::Lt(most, hn::Set(di, Whole(kLeastWhole)));
     units = hn::IfThenElse(none, hn::Set(di, Whole(kDead)), hn::Max(units, hn::Set(di, Whole(kDead))));
     tail = hn::IfThenElse(hn::RebindMask(d, none), hn::Set(d, S::template one<Real>()), tail);

@@ -43,18 +43,8 @@ class DurationCounts : public CountVectors<Real, D> {
         groups_(static_cast<std::size_t>(tables.ring_blocks)),
         distances_(static_cast<std::size_t>(tables.offsets) + 1),
         capacity_(static_cast<std::size_t>(tables.offsets) + kBatch),
-        ends_(capacity_ * rows_),
-        end_starts_(capacity_ * rows_),
-        end_whole_(capacity_ * rows_, kDead),
-        end_logs_(capacity_ * rows_, kNegativeInfinity),
-        end_scale_(capacity_ * width_, kNegativeInfinity),
-        has_logs_(capacity_, 0),
-        starts_(kBatch * rows_),
-        start_scale_(width_),
-        start_logs_(rows_),
-        wide_starts_(rows_),
-        raw_starts_(rows_),
-        raw_whole_(rows_),
+        ends_(capacity_, rows_, width_),
+        starts_(rows_, width_),
         within_factor_(width_),
         within_sums_(rows_, 0.0),
         power_(kBatch * distances_ * width_),
@@ -82,8 +72,8 @@ class DurationCounts : public CountVectors<Real, D> {
     std::fill_n(sums_.get(), sums_.size(), 0.0);
     std::fill_n(exact_sums_.get(), exact_sums_.size(), 0.0);
     std::fill_n(within_sums_.get(), within_sums_.size(), 0.0);
-    std::fill_n(end_scale_.get(), end_scale_.size(), kNegativeInfinity);
-    std::fill_n(ends_.get(), ends_.size(), Real(0));
+    std::fill_n(ends_.scale.get(), ends_.scale.size(), kNegativeInfinity);
+    std::fill_n(ends_.numbers.get(), ends_.numbers.size(), Real(0));
     newest_ = 0;
     pending_ = 0;
     for (int o = t_.offsets; ring && o >= 1; --o) {
@@ -124,8 +114,8 @@ class DurationCounts : public CountVectors<Real, D> {
 
   // The last block's starts (16, padded) in slots of the run, if it was not exact: numbers times 2^whole,
   // relative to the scale of the forward store.
-  const double* starts() const { return raw_starts_.get(); }
-  const double* starts_whole() const { return raw_whole_.get(); }
+  const double* starts() const { return starts_.raw.get(); }
+  const double* starts_whole() const { return starts_.raw_whole.get(); }
 
  private:
   static constexpr std::size_t kBatch = 4;    // blocks whose products are added up in Real
@@ -153,11 +143,11 @@ class DurationCounts : public CountVectors<Real, D> {
   // --- starts of the block ---
 
   void take_starts(const Meeting& meeting) {
-    has_start_logs_ = meeting.exact();
-    Real* out = starts_.get() + pending_ * rows_;
-    if (has_start_logs_) {
-      meeting.start_logs(width_, start_logs_.get());
-      normalize(start_logs_.get(), start_scale_.get(), out);
+    starts_.has_logs = meeting.exact();
+    Real* out = starts_.numbers.get() + pending_ * rows_;
+    if (starts_.has_logs) {
+      meeting.start_logs(width_, starts_.logs.get());
+      normalize(starts_.logs.get(), starts_.scale.get(), out);
       return;
     }
     const DD dd;
@@ -176,9 +166,9 @@ class DurationCounts : public CountVectors<Real, D> {
                            hn::Set(dd, static_cast<double>(units[slot])));
         most = hn::Max(most, hn::IfThenElse(hn::Gt(bare(product[p]), hn::Zero(dd)), bare(whole[p]), most));
         // The bound of the transitions into a label is that of those out of it in the run's direction.
-        const VD source = Vectors::load_whole(t_.source_whole.get() + c);
-        hn::Store(bare(product[p]), dd, raw_starts_.get() + p * width_ + c);
-        hn::Store(hn::Add(bare(whole[p]), source), dd, raw_whole_.get() + p * width_ + c);
+        const VD source = Vectors::load_whole(t_.transitions.out_whole.get() + c);
+        hn::Store(bare(product[p]), dd, starts_.raw.get() + p * width_ + c);
+        hn::Store(hn::Add(bare(whole[p]), source), dd, starts_.raw_whole.get() + p * width_ + c);
       }
       VD largest = hn::Zero(dd);
       for (std::size_t p = 0; p < kBlock; ++p) {
@@ -190,11 +180,11 @@ class DurationCounts : public CountVectors<Real, D> {
       for (std::size_t p = 0; p < kBlock; ++p) {
         const VD number = hn::Mul(product[p], inverse);
         Vectors::store_real(number, out + panel + p * lanes_);
-        hn::Store(number, dd, wide_starts_.get() + p * width_ + c);
+        hn::Store(number, dd, starts_.wide.get() + p * width_ + c);
       }
-      const VD label = hn::Add(most, Vectors::load_whole(t_.source_whole.get() + c));
+      const VD label = hn::Add(most, Vectors::load_whole(t_.transitions.out_whole.get() + c));
       const VD scale = hn::MulAdd(label, hn::Set(dd, kLog2), hn::Set(dd, meeting.store.scale(meeting.block)));
-      hn::Store(hn::Add(LogOrMinusInfinity(dd, largest), scale), dd, start_scale_.get() + c);
+      hn::Store(hn::Add(LogOrMinusInfinity(dd, largest), scale), dd, starts_.scale.get() + c);
     }
   }
 
@@ -217,20 +207,20 @@ class DurationCounts : public CountVectors<Real, D> {
   // The block at distance `distance` of the run's ring, from its logarithms.
   // Slots before `first` lie beyond the sequence.
   void take_logs(Run& run, int distance, std::size_t at, int first = 0) {
-    double* logs = end_logs_.get() + at * rows_;
+    double* logs = ends_.logs.get() + at * rows_;
     std::fill_n(logs, static_cast<std::size_t>(first) * width_, kNegativeInfinity);
     for (int q = first; q < kBlock; ++q) {
       run.load_ring_logs(kBlock * distance - q, ring_row_.get());
       std::copy_n(ring_row_.get(), width_, logs + static_cast<std::size_t>(q) * width_);
     }
-    double* scale = end_scale_.get() + at * width_;
-    normalize(logs, scale, ends_.get() + at * rows_);
+    double* scale = ends_.scale.get() + at * width_;
+    normalize(logs, scale, ends_.numbers.get() + at * rows_);
     for (std::size_t q = 0; q < kBlock; ++q) {
       for (std::size_t c = 0; c < width_; ++c) {
         if (scale[c] != kNegativeInfinity) logs[q * width_ + c] -= scale[c];
       }
     }
-    has_logs_[at] = 1;
+    ends_.has_logs[at] = 1;
   }
 
   // Moves the gauge over the block, and takes its own ends in.
@@ -240,14 +230,14 @@ class DurationCounts : public CountVectors<Real, D> {
     const double shift = meeting.base_shift();
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const VD change = hn::Sub(hn::Load(dd, back.content + c), hn::Set(dd, shift));
-      double* scale = end_scale_.get() + c;
+      double* scale = ends_.scale.get() + c;
       for (std::size_t b = 0; b < capacity_; ++b, scale += width_)
         hn::Store(hn::Add(hn::Load(dd, scale), change), dd, scale);
     }
     newest_ = (newest_ + 1) % capacity_;
-    Real* numbers = ends_.get() + newest_ * rows_;
-    double* scale = end_scale_.get() + newest_ * width_;
-    has_logs_[newest_] = 0;
+    Real* numbers = ends_.numbers.get() + newest_ * rows_;
+    double* scale = ends_.scale.get() + newest_ * width_;
+    ends_.has_logs[newest_] = 0;
     for (std::size_t c = 0; c < width_; ++c) set_factor(0, c, kNegativeInfinity);
     if (back.exact) {
       take_logs(meeting.run, 1, newest_, static_cast<int>(meeting.first_slot()));
@@ -255,10 +245,10 @@ class DurationCounts : public CountVectors<Real, D> {
       return;
     }
     std::copy_n(back.gamma, rows_, numbers);
-    std::copy_n(back.gamma_start, rows_, end_starts_.get() + newest_ * rows_);
-    std::copy_n(back.gamma_whole, rows_, end_whole_.get() + newest_ * rows_);
+    std::copy_n(back.gamma_start, rows_, ends_.starts.get() + newest_ * rows_);
+    std::copy_n(back.gamma_whole, rows_, ends_.whole.get() + newest_ * rows_);
     for (std::size_t c = 0; c < width_; ++c) scale[c] = back.gamma_scale[c] + (back.content[c] - shift);
-    if (has_start_logs_ || !count_within(meeting)) {
+    if (starts_.has_logs || !count_within(meeting)) {
       for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c)
         count_exact(meeting, 0, c, scale[c] - (back.content[c] - shift));
     }
@@ -272,14 +262,14 @@ class DurationCounts : public CountVectors<Real, D> {
     const std::size_t longest = std::min<std::size_t>(kBlock, bias_rows());
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const VD both =
-          hn::Add(hn::Load(dd, start_scale_.get() + c), hn::LoadU(dd, meeting.back.gamma_scale + c));
+          hn::Add(hn::Load(dd, starts_.scale.get() + c), hn::LoadU(dd, meeting.back.gamma_scale + c));
       const VD x = hn::Add(hn::Sub(both, hn::Set(dd, meeting.log_z)), hn::Load(dd, bound_.get() + c));
       if (!hn::AllTrue(dd, hn::Le(x, hn::Set(dd, kLargestFactor<double>)))) return false;
       hn::Store(Vectors::exp_or_zero(x), dd, within_factor_.get() + c);
     }
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
-      const double* start = wide_starts_.get() + c;
+      const double* start = starts_.wide.get() + c;
       const VD factor = hn::Load(dd, within_factor_.get() + c);
       Kept<VD> e[kBlock];
       for (std::size_t q = 0; q < kBlock; ++q) {
@@ -302,7 +292,7 @@ class DurationCounts : public CountVectors<Real, D> {
 
   void factors(const Meeting& meeting) {
     for (std::size_t o = 1; o < distances_; ++o)
-      factors_at(meeting, o, end_scale_.get() + end_block(o) * width_);
+      factors_at(meeting, o, ends_.scale.get() + end_block(o) * width_);
   }
 
   // `scale` of the ends `distance` blocks away, in the gauge of the boundary right of the starts. Where the
@@ -315,7 +305,7 @@ class DurationCounts : public CountVectors<Real, D> {
     const double* before = group - width_;
     const std::size_t at = (pending_ * distances_ + distance) * width_;
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
-      const VD starts = hn::Sub(hn::Load(dd, start_scale_.get() + c), log_z);
+      const VD starts = hn::Sub(hn::Load(dd, starts_.scale.get() + c), log_z);
       const VD x = hn::Add(starts, hn::Load(dd, scale + c));
       const VD n = hn::Round(hn::Mul(x, hn::Set(dd, 1 / kLog2)));
       const auto some = hn::Gt(x, hn::Set(dd, kNegativeInfinity));
@@ -326,7 +316,7 @@ class DurationCounts : public CountVectors<Real, D> {
       const VD bound = hn::Max(hn::Load(dd, group + c), hn::Load(dd, before + c));
       if (hn::AllFalse(dd, hn::Gt(hn::Add(x, bound), most))) continue;
       for (std::size_t i = c; i < c + hn::Lanes(dd); ++i) {
-        const double log = start_scale_[i] + scale[i] - meeting.log_z;
+        const double log = starts_.scale[i] + scale[i] - meeting.log_z;
         if (!(log + std::max(group[i], before[i]) > kLargestFactor<Real>)) continue;
         count_exact(meeting, distance, i, scale[i]);
         set_factor(distance, i, kNegativeInfinity);
@@ -342,20 +332,20 @@ class DurationCounts : public CountVectors<Real, D> {
   // --- pairs in double logarithms ---
 
   void count_exact(const Meeting& meeting, std::size_t distance, std::size_t c, double scale) {
-    if (!has_start_logs_) meeting.start_logs(width_, start_logs_.get());
-    has_start_logs_ = true;
+    if (!starts_.has_logs) meeting.start_logs(width_, starts_.logs.get());
+    starts_.has_logs = true;
     const std::size_t at = distance == 0 ? newest_ : end_block(distance);
     const std::size_t first =
         at * rows_ + t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
     for (std::size_t q = 0; q < kBlock; ++q) {
-      const double end =
-          has_logs_[at] ? end_logs_[at * rows_ + q * width_ + c]
-                        : Vectors::log_value(end_starts_[first + q * lanes_], end_whole_[first + q * lanes_]);
+      const double end = ends_.has_logs[at] ? ends_.logs[at * rows_ + q * width_ + c]
+                                            : Vectors::log_value(ends_.starts[first + q * lanes_],
+                                                                 ends_.whole[first + q * lanes_]);
       for (std::size_t p = 0; p < kBlock; ++p) {
         const std::size_t k = kBlock * distance + 1 + p;  // less q
         if (k <= q || k - q > bias_rows()) continue;
         const std::size_t row = (k - q - 1) * width_ + c;
-        const double log = start_logs_[p * width_ + c] + end + t_.bias[row] + (scale - meeting.log_z);
+        const double log = starts_.logs[p * width_ + c] + end + t_.bias[row] + (scale - meeting.log_z);
         if (log > kSmallestFactor) exact_sums_[row] += std::exp(log);
       }
     }
@@ -392,7 +382,7 @@ class DurationCounts : public CountVectors<Real, D> {
     const Real* starts[kBatch];
     for (std::size_t g = 0; g < pending_; ++g) {
       if (!scale_ends(m, c0, g, scaled_.get() + active * 2 * kBlock * lanes_)) continue;
-      starts[active] = starts_.get() + g * rows_ + t_.panel_index(panel, 0, kBlock);
+      starts[active] = starts_.numbers.get() + g * rows_ + t_.panel_index(panel, 0, kBlock);
       ++active;
     }
     if (active == 0) return;
@@ -424,7 +414,7 @@ class DurationCounts : public CountVectors<Real, D> {
       }
       any = true;
       const std::size_t block = (newest_ + capacity_ - (pending_ - 1 - g) - distance) % capacity_;
-      const Real* from = ends_.get() + block * rows_ + kBlock * c0;
+      const Real* from = ends_.numbers.get() + block * rows_ + kBlock * c0;
       for (std::size_t q = 0; q < kBlock; ++q)
         hn::Store(hn::Mul(hn::Load(d, from + q * lanes_), factor), d, to + q * lanes_);
     }
@@ -478,25 +468,43 @@ class DurationCounts : public CountVectors<Real, D> {
     add(a0), add(a1), add(a2), add(a3), add(a4), add(a5), add(a6), add(a7);
   }
 
+  // Of the blocks behind the backward run.
+  struct Ends {
+    Ends(std::size_t capacity, std::size_t rows, std::size_t width)
+        : numbers(capacity * rows),
+          starts(capacity * rows),
+          whole(capacity * rows, kDead),
+          logs(capacity * rows, kNegativeInfinity),
+          scale(capacity * width, kNegativeInfinity),
+          has_logs(capacity, 0) {}
+    AlignedArray<Real> numbers;  // (capacity, panels, 16, lanes) relative to `scale`
+    // The same with nothing lost: numbers near 1 times whole units, or logarithms (capacity, 16, padded)
+    // where has_logs.
+    AlignedArray<Real> starts;
+    AlignedArray<Whole> whole;
+    AlignedArray<double> logs;
+    AlignedArray<double> scale;  // (capacity, padded) in the gauge of the boundary reached
+    std::vector<char> has_logs;
+  };
+  // Of the blocks that wait for their products; but for the numbers, of the last of them.
+  struct Starts {
+    Starts(std::size_t rows, std::size_t width)
+        : numbers(kBatch * rows), scale(width), logs(rows), wide(rows), raw(rows), raw_whole(rows) {}
+    AlignedArray<Real> numbers;  // (batch, panels, 16, lanes)
+    AlignedArray<double> scale, logs;
+    AlignedArray<double> wide;  // (16, padded) the numbers again, in double
+    AlignedArray<double> raw, raw_whole;
+    bool has_logs = false;
+  };
+
   const Tables& t_;
   std::size_t width_, lanes_, rows_;
   std::size_t groups_, distances_, capacity_;
   std::size_t newest_ = 0;   // block of ends_ that was taken in last
   std::size_t pending_ = 0;  // blocks of starts that wait for their products
-  bool has_start_logs_ = false;
 
-  AlignedArray<Real> ends_;  // (capacity, panels, 16, lanes) relative to end_scale
-  // The same with nothing lost: numbers near 1 times whole units, or logarithms (capacity, 16, padded) where
-  // has_logs.
-  AlignedArray<Real> end_starts_;
-  AlignedArray<Whole> end_whole_;
-  AlignedArray<double> end_logs_;
-  AlignedArray<double> end_scale_;  // (capacity, padded) in the gauge of the boundary reached
-  std::vector<char> has_logs_;
-  AlignedArray<Real> starts_;  // (batch, panels, 16, lanes)
-  AlignedArray<double> start_scale_, start_logs_;
-  AlignedArray<double> wide_starts_;  // (16, padded) the last block's again, in double
-  AlignedArray<double> raw_starts_, raw_whole_;
+  Ends ends_;
+  Starts starts_;
   AlignedArray<double> within_factor_, within_sums_;
   AlignedArray<Real> power_, rest_;  // (batch, distances, padded): the factor is rest x 2^power
   AlignedArray<Real> scaled_;        // (batch, 32, lanes) ends of one group and panel

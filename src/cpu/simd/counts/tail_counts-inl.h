@@ -40,9 +40,9 @@ class TailCounts : public CountVectors<Real, D> {
         positions_(width_, 0.0),
         segments_(width_, 0.0) {
     for (std::size_t c = 0; c < labels_; ++c) {
-      if (t_.log_tail[c] == kNegativeInfinity) continue;
-      decay_whole_[c] = std::floor(t_.log_tail[c] / kLog2);
-      decay_[c] = std::exp(t_.log_tail[c] - decay_whole_[c] * kLog2);
+      if (t_.tails.log[c] == kNegativeInfinity) continue;
+      decay_whole_[c] = std::floor(t_.tails.log[c] / kLog2);
+      decay_[c] = std::exp(t_.tails.log[c] - decay_whole_[c] * kLog2);
     }
   }
 
@@ -57,13 +57,13 @@ class TailCounts : public CountVectors<Real, D> {
     std::fill_n(beyond_.get(), width_, kNegativeInfinity);
     if (!ring) return;
     for (std::size_t c = 0; c < labels_; ++c) {
-      if (t_.log_tail[c] == kNegativeInfinity) continue;
-      beyond_[c] = run.tail_log()[c] - t_.last_bias[c] + t_.duration * t_.log_tail[c];
+      if (t_.tails.log[c] == kNegativeInfinity) continue;
+      beyond_[c] = run.tail_log()[c] - t_.last.log[c] + t_.duration * t_.tails.log[c];
     }
     for (int d = 1; d <= t_.duration; ++d) {
       run.load_ring_logs(d, logs_.get());
       for (std::size_t c = 0; c < labels_; ++c)
-        beyond_[c] = Vectors::plus_scalar(beyond_[c], logs_[c] + d * t_.log_tail[c]);
+        beyond_[c] = Vectors::plus_scalar(beyond_[c], logs_[c] + d * t_.tails.log[c]);
     }
   }
 
@@ -177,14 +177,14 @@ class TailCounts : public CountVectors<Real, D> {
   void add_positions_exact(const Meeting& meeting) {
     const typename Run::Messages& back = meeting.back;
     for (std::size_t c = 0; c < labels_; ++c) {
-      if (t_.log_tail[c] == kNegativeInfinity) continue;
+      if (t_.tails.log[c] == kNegativeInfinity) continue;
       double right = 0;  // content from the boundary to the block's right end
       const auto content_at = [&](std::size_t q) { return meeting.run.content()[q * width_ + c]; };
       for (std::size_t q = meeting.first_slot(); q < kBlock; ++q) {
         const double reach = Vectors::plus_scalar(beyond_[c], end_log(back, q, c, right));
         const double log = tail_log(meeting, kBlock - 1 - q, c) + reach - meeting.log_z;
         if (log > kSmallestFactor) positions_[c] += std::exp(log);
-        beyond_[c] = reach + content_at(q) + t_.log_tail[c];
+        beyond_[c] = reach + content_at(q) + t_.tails.log[c];
         right += content_at(q);
       }
     }

@@ -66,10 +66,10 @@ class TransitionCounts : public CountVectors<Real, D> {
   void finish(double* counts) const {
     for (std::size_t from = 0; from < labels_; ++from) {
       for (std::size_t to = 0; to < labels_; ++to) {
-        const double score = t_.transition_log[from * width_ + to];
+        const double score = t_.transitions.logs[from * width_ + to];
         double sum = exact_sums_[from * width_ + to];
         if (score != kNegativeInfinity) {
-          const double bound = t_.source_bound[from] + t_.transition_bound[to];
+          const double bound = t_.transitions.out_bound[from] + t_.transitions.into_bound[to];
           sum += sums_[from * width_ + to] * std::exp(score - bound);
         }
         counts[from * labels_ + to] += sum;
@@ -97,7 +97,7 @@ class TransitionCounts : public CountVectors<Real, D> {
     const double scale = meeting.log_scale();
     // alpha left of the block belongs to the block before.
     for (std::size_t c = 0; c < labels_; ++c) {
-      const double source = static_cast<double>(t_.source_whole[c]) * kLog2;
+      const double source = static_cast<double>(t_.transitions.out_whole[c]) * kLog2;
       const double first =
           static_cast<double>(units[0]) * kLog2 + meeting.store.scale(meeting.block) - source;
       row_[c] = alpha_before(meeting, 0, c) - first;
@@ -169,7 +169,7 @@ class TransitionCounts : public CountVectors<Real, D> {
         for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
           const std::size_t at = from * width_ + c;
           const VD after = hn::Load(dd, row_.get() + c);
-          const VD x = hn::Add(hn::Add(alpha, after), hn::Load(dd, t_.transition_log.get() + at));
+          const VD x = hn::Add(hn::Add(alpha, after), hn::Load(dd, t_.transitions.logs.get() + at));
           hn::Store(hn::Add(hn::Load(dd, exact_sums_.get() + at), Vectors::exp_or_zero(x)), dd,
                     exact_sums_.get() + at);
         }

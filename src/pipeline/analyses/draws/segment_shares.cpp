@@ -1,10 +1,10 @@
 #include "pipeline/analyses/draws/segment_shares.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "core/compensated_sum.h"
+#include "core/log_add.h"
 #include "engine/device_memory.h"
 #include "model/scores/centred_scores.h"
 #include "pipeline/analyses/draws/forward_rows.h"
@@ -52,9 +52,9 @@ class ShareSweep {
       return all;
     // Whole segments and first ones; last ones end at T.
     const int whole = roles_->label_of(segment_.label) * roles_->count();
-    const double a = rows_.alpha(segment_.end, whole).value, b = rows_.alpha(segment_.end, whole + 1).value;
-    const double most = std::max(a, b);
-    if (most > kNegativeInfinity) all.value = most + std::log1p(std::exp(std::min(a, b) - most));
+    const double both =
+        log_add(rows_.alpha(segment_.end, whole).value, rows_.alpha(segment_.end, whole + 1).value);
+    if (both > kNegativeInfinity) all.value = both;
     return all;
   }
   double log_share(const CentredScores& centred) const {

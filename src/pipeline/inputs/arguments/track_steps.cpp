@@ -4,11 +4,9 @@
 #include <filesystem>
 #include <numeric>
 
-namespace semicrf {
+#include "core/text/text.h"
 
-std::string base_count(std::int64_t count) {
-  return std::to_string(count) + (count == 1 ? " base" : " bases");
-}
+namespace semicrf {
 
 std::int64_t TrackSteps::common() const {
   std::int64_t step = 0;
@@ -25,7 +23,7 @@ TrackSteps steps_of(const std::vector<const BigWigFile*>& files) {
 std::string describe(const TrackSteps& steps) {
   const std::int64_t common = steps.common();
   if (common == 0) return "";
-  std::string text = base_count(common);
+  std::string text = plural(common, "base");
   const TrackSteps::Track* finest = nullptr;
   bool differ = false;
   for (const TrackSteps::Track& track : steps.tracks) {
@@ -35,14 +33,14 @@ std::string describe(const TrackSteps& steps) {
   }
   if (differ)
     text += "; the finest track is " + std::filesystem::path(finest->file).filename().string() + " with " +
-            base_count(finest->bases);
+            plural(finest->bases, "base");
   return text;
 }
 
 std::optional<std::string> bin_size_note(const TrackSteps& steps, std::int64_t bin_size) {
   const std::int64_t common = steps.common();
   if (common == 0 || bin_size % common == 0 || common % bin_size == 0) return std::nullopt;
-  return "bins of " + base_count(bin_size) + " and the tracks' step of " + base_count(common) +
+  return "bins of " + plural(bin_size, "base") + " and the tracks' step of " + plural(common, "base") +
          " do not divide each other: some bins mix values of two steps; " + std::to_string(common) +
          " or a multiple of it would not";
 }

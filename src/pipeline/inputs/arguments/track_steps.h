@@ -33,7 +33,4 @@ std::optional<std::string> bin_size_note(const TrackSteps& steps, std::int64_t b
 // Where the parameters make bins of one base and the tracks are coarser.
 std::optional<Warning> single_base_warning(const TrackSteps& steps, std::int64_t bin_size);
 
-// "2 bases", "1 base".
-std::string base_count(std::int64_t count);
-
 }  // namespace semicrf

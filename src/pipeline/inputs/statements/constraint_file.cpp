@@ -47,10 +47,6 @@ std::vector<const Constraint*> least_contradiction(std::vector<const Constraint*
   return constraints;
 }
 
-std::string plural(std::int64_t count, const char* one, const char* many) {
-  return std::to_string(count) + " " + (count == 1 ? one : many);
-}
-
 }  // namespace
 
 ConstraintFile::ConstraintFile(const std::string& path, const std::vector<Label>& labels,
@@ -192,12 +188,12 @@ std::vector<Warning> ConstraintFile::warnings() const {
   std::vector<Warning> found;
   if (longer > 0)
     found.push_back({"boundary-first-bin",
-                     plural(longer, "constraint", "constraints") +
+                     plural(longer, "constraint") +
                          " \"boundary\" with an interval of several bins: a segment starts at the first of "
                          "them; the others are left free"});
   if (cut > 0)
     found.push_back({"constraints-not-decoded",
-                     plural(cut, "constraint", "constraints") +
+                     plural(cut, "constraint") +
                          " with bins that are not decoded, because of regions, excluded parts or missing "
                          "values; there they say nothing"});
   return found;

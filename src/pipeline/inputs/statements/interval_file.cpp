@@ -19,7 +19,7 @@ std::int64_t floor_ratio(std::int64_t value, std::int64_t divisor) {
 
 InputError IntervalFile::refusal(const IntervalLine& line, const std::string& what,
                                  const std::string& advice) const {
-  return InputError({path_, "line " + std::to_string(line.line), what, advice});
+  return InputError(path_, line.line, what, advice);
 }
 
 std::vector<IntervalLine> IntervalFile::read() const {

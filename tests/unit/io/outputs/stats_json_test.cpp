@@ -34,9 +34,7 @@ Stats example() {
   full.boundary_entropy = 1;
   full.position_entropy = 2;
   full.max_normalization_error = 1e-9;
-  full.blocks = 126;
-  full.fallbacks = 0;
-  full.repaired_chunks = 3;
+  full.sweeps = {126, 0, 3};
   SequenceStats bare;
   bare.name = "not utf-8 \xff";
   stats.sequences = {full, bare};

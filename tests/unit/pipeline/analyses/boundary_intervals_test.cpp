@@ -56,7 +56,7 @@ TEST_CASE("intervals of boundaries are those of all segmentations") {
         for (const double level : {0.3, 0.6, 0.9}) {
           const PieceResult result = analyse(*engine, sample, level, 0, 2);
           const IntervalCounts counts =
-              check_intervals(sample, paths, segments_of(*result.path()), level, *result.intervals,
+              check_intervals(sample, paths, segments_of(result.path()), level, *result.intervals,
                               tolerance_of(*engine) + resolution);
           all.checked += counts.checked;
           all.none += counts.none;
@@ -86,7 +86,7 @@ TEST_CASE("intervals of boundaries are the same in any windows, with any threads
         const PieceResult result = analyse(*engine, sample, 0.9, chunks, 1 + static_cast<int>(chunks));
         std::vector<std::optional<BoundaryInterval>> found;
         BoundaryIntervals::Reader reader(*result.intervals);
-        for (std::int64_t i = 0; i < result.path()->size(); ++i) found.push_back(reader.next());
+        for (std::int64_t i = 0; i < result.path().size(); ++i) found.push_back(reader.next());
         if (!expected) expected = found;
         REQUIRE(found.size() == expected->size());
         for (std::size_t i = 0; i < found.size(); ++i) {
