@@ -33,7 +33,6 @@ class ViterbiKernelImpl final : public ViterbiKernel {
       : tables_(std::move(tables)),
         run_(*tables_),
         scratch_(static_cast<std::size_t>(tables_->padded)),
-        row_(static_cast<std::size_t>(tables_->padded)),
         follower_(trace) {}
 
   RunStates run(const ScoreWindow& scores, PositionRange chunk, std::int64_t warmup, RunStart start,
@@ -114,15 +113,23 @@ class ViterbiKernelImpl final : public ViterbiKernel {
       for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
         const std::size_t i = c / lanes * lanes * kBlock + slot * lanes + c % lanes;
         const VD scale = hn::Add(hn::LoadU(dd, m.gamma_scale + c), base);
-        hn::Store(hn::Add(Run::log_of(m.gamma_start + i, m.gamma_whole + i), scale), dd, row_.get() + c);
+        store_labels(hn::Add(Run::log_of(m.gamma_start + i, m.gamma_whole + i), scale), c, keep.starts + row);
       }
-      std::copy_n(row_.get(), labels, keep.starts + row);
       if (!tables_->tail) continue;
       for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
         const std::size_t i = slot * padded + c;
-        hn::Store(hn::Add(Run::log_of(m.tail + i, m.tail_whole + i), tail_scale), dd, row_.get() + c);
+        store_labels(hn::Add(Run::log_of(m.tail + i, m.tail_whole + i), tail_scale), c, keep.tails + row);
       }
-      std::copy_n(row_.get(), labels, keep.tails + row);
+    }
+  }
+  // Those of the labels c, c + 1, ... that there are, into their row.
+  HWY_INLINE void store_labels(VD values, std::size_t c, double* row) const {
+    const DD dd;
+    const auto labels = static_cast<std::size_t>(tables_->labels);
+    if (c + hn::Lanes(dd) <= labels) {
+      hn::StoreU(values, dd, row + c);
+    } else if (c < labels) {
+      hn::BlendedStore(values, hn::FirstN(dd, labels - c), dd, row + c);
     }
   }
   void append_logs(const Messages& m, ViterbiChunk& keep) const {
@@ -144,8 +151,7 @@ class ViterbiKernelImpl final : public ViterbiKernel {
   std::shared_ptr<const Tables> tables_;
   Run run_;
   ScratchMessages<Real, typename Run::Whole> scratch_;
-  AlignedArray<double> row_;  // (padded)
-  ViterbiChunk all_;          // messages of the chunk at work
+  ViterbiChunk all_;  // messages of the chunk at work
   ChunkFollower follower_;
 };
 

@@ -4,8 +4,8 @@
 #include <array>
 #include <cstddef>
 
-#include "core/large_arrays.h"
 #include "core/threads/parallel.h"
+#include "model/scores/large_arrays.h"
 #include "model/scores/linear_heads.h"
 
 namespace semicrf {

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "core/error.h"
-#include "core/large_arrays.h"
 #include "core/threads/parallel.h"
 #include "model/scores/feature_transform.h"
+#include "model/scores/large_arrays.h"
 #include "pipeline/inputs/rows/row_reader.h"
 
 namespace semicrf {

@@ -7,9 +7,9 @@
 #include <span>
 
 #include "core/error.h"
-#include "core/large_arrays.h"
 #include "core/threads/parallel.h"
 #include "model/scores/feature_transform.h"
+#include "model/scores/large_arrays.h"
 #include "pipeline/inputs/rows/row_reader.h"
 
 namespace semicrf {
