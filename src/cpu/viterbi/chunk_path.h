@@ -28,6 +28,8 @@ struct ChunkPath {
   const ViterbiChunk& at(std::int64_t position) const {
     return tail.empty() || position < tail.begin ? head : tail;
   }
+  // The messages at its right edge.
+  const ViterbiChunk& right_part() const { return tail.empty() ? head : tail; }
   // Whether messages of all positions [begin, end) of the chunk are here.
   bool covers(std::int64_t begin, std::int64_t end) const;
 

@@ -84,9 +84,7 @@ bool CpuViterbiMessages::provide(const TraceCursor& cursor) {
   const Chunk& chunk = chunks_[entered_];
   const std::int64_t in_tail = cursor.phase == TraceCursor::Phase::kInTail ? 1 : 0;
   const std::int64_t begin = std::max(chunk.range.begin, cursor.boundary - tables_.longest - in_tail);
-  if (is_edge())
-    return begin > chunk.range.begin &&
-           begin >= (chunk.path.tail.empty() ? chunk.path.head : chunk.path.tail).begin;
+  if (is_edge()) return begin > chunk.range.begin && begin >= chunk.path.right_part().begin;
   if (restored_ || chunk.path.covers(begin, cursor.boundary)) return true;
   restore_(chunk.range, chunk.redone ? &*chunk.left : nullptr, all_);
   all_.whole = chunk.path.head.whole;
@@ -109,8 +107,7 @@ std::unique_ptr<ViterbiMessages> CpuViterbiMessages::right_edge(std::int64_t /*p
   entered_ = chunks_.size();
   last.left.reset();  // the path left of the chunk is followed elsewhere
   if (!last.path.tail.empty()) last.path.head = ViterbiChunk();
-  const ViterbiChunk& kept = last.path.tail.empty() ? last.path.head : last.path.tail;
-  const PositionRange range{kept.begin, last.range.end};
+  const PositionRange range{last.path.right_part().begin, last.range.end};
   std::vector<Chunk> chunks;
   chunks.push_back(std::move(last));
   auto edge = std::make_unique<CpuViterbiMessages>(tables_, scores_, std::move(chunks), nullptr);

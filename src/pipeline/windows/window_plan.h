@@ -21,8 +21,8 @@ struct WindowNeeds {
   // What a window takes as a rule, for forecasts; without: engine_bytes and output_bytes.
   std::function<std::size_t(std::int64_t)> usual_engine_bytes;
   std::optional<std::size_t> usual_output_bytes;
-  // Of what is kept of each window but the last to join it to its right neighbour, where all of them leave it
-  // a comfortable size; 0: they are not joined.
+  // Of the messages that are kept of a window to join it to its right neighbour: all windows but the last
+  // keep them, if that makes windows a quarter smaller at most. 0: windows are not joined.
   std::size_t edge_bytes = 0;
   std::size_t usual_spool_bytes = 0;  // besides, per position where there are several windows
   std::int64_t enough_positions = 0;  // longer windows gain nothing; 0: they always do

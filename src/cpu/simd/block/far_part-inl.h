@@ -33,6 +33,7 @@ class FarPart : public RealVectors<Real, D, Semiring> {
       : t_(tables),
         width_(static_cast<std::size_t>(tables.padded)),
         lanes_(static_cast<std::size_t>(tables.lanes)),
+        unneeded_below_(unneeded_below(tables.offsets)),
         sums_(kBlock * width_),
         factor_(static_cast<std::size_t>(std::max(tables.ring_blocks, tables.offsets) + 1) * lanes_),
         low_(2 * lanes_),
@@ -58,17 +59,13 @@ class FarPart : public RealVectors<Real, D, Semiring> {
   // out together is less than a quarter of the last digit.
   void find_needed(const RunRing& ring, std::size_t c0, int ahead) {
     const DD dd;
-    // Numbers of starts and of durations are within a unit each of their scale and bound.
-    constexpr double kDigits = sizeof(Real) == sizeof(double) ? 55 : 26;
-    const double below =
-        2 * S::kUnit + (S::kIsLog ? std::log(kBlock * (1.0 + t_.offsets)) + kDigits * kLog2 : 0.01);
     for (std::size_t l = 0; l < lanes_; l += hn::Lanes(dd)) {
       VD most = hn::Set(dd, kNegativeInfinity);
       for (int o = 1; o + ahead <= t_.offsets; ++o) {
         const double* least = t_.offset_least.get() + static_cast<std::size_t>(o + ahead) * width_ + c0;
         most = hn::Max(most, hn::Add(hn::Load(dd, ring.scale(o) + c0 + l), hn::Load(dd, least + l)));
       }
-      hn::Store(hn::Sub(most, hn::Set(dd, below)), dd, needed_.get() + l);
+      hn::Store(hn::Sub(most, hn::Set(dd, unneeded_below_)), dd, needed_.get() + l);
     }
   }
 
@@ -150,8 +147,16 @@ class FarPart : public RealVectors<Real, D, Semiring> {
     if constexpr (kEntry < kSums) sums[kEntry] = S::TimesPlus(bare(starts[3]), entry, bare(sums[kEntry]));
   }
 
+  // How far below the least that a sum may be a block changes nothing: numbers of starts and of durations are
+  // within a unit each of their scale and bound.
+  static double unneeded_below(int offsets) {
+    constexpr double kDigits = sizeof(Real) == sizeof(double) ? 55 : 26;
+    return 2 * S::kUnit + (S::kIsLog ? std::log(kBlock * (1.0 + offsets)) + kDigits * kLog2 : 0.01);
+  }
+
   const Tables& t_;
   std::size_t width_, lanes_;
+  const double unneeded_below_;
   AlignedArray<Real> sums_;
   AlignedArray<Real> factor_, low_;  // of the active blocks
   AlignedArray<double> needed_;      // (lanes)

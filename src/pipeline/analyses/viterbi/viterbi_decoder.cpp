@@ -214,9 +214,9 @@ class Decoder {
   ScoreSource& source_;
   const WindowPlan& plan_;
   int threads_;
-  const std::int64_t edge_;                              // positions
-  const bool joins_;                                     // see DeviceMemory::joins_windows
-  KnownPaths known_;                                     // of windows that are joined
+  const std::int64_t edge_;  // positions
+  const bool joins_;         // see DeviceMemory::joins_windows, WindowPlan::joined
+  KnownPaths known_;         // of windows that are joined
   std::vector<std::unique_ptr<ViterbiMessages>> edges_;  // of them
   WindowLoop loop_;
   ScoreWindow scores_;                         // of the window computed last
