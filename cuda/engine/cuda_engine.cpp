@@ -39,7 +39,7 @@ bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
 
 template <class Real>
 EngineInfo describe(ChainModel model, int device, const std::string& device_name) {
-  const RunGrid grid = run_grid(model.max_duration);
+  const RunGrid grid = run_grid(model.max_duration, model.has_tail());
   constexpr bool kSingle = sizeof(Real) == sizeof(float);
   EngineInfo info;
   info.name = "cuda";
@@ -57,12 +57,19 @@ EngineInfo describe(ChainModel model, int device, const std::string& device_name
 
 template <class Real>
 CudaEngine<Real>::CudaEngine(ChainModel model, int device, const std::string& device_name,
-                             std::size_t shared_limit, std::size_t memory, int threads)
+                             std::size_t shared_limit, std::size_t memory, int threads, int multiprocessors)
     : Engine(describe<Real>(std::move(model), device, device_name), this, *this),
-      context_(this->model(), sizeof(Real), device, shared_limit, memory, threads),
+      context_(this->model(), sizeof(Real), device, shared_limit, memory, threads, multiprocessors),
       viterbi_(context_),
       forward_(context_),
       posteriors_(context_, forward_) {}
+
+template <class Real>
+ChunkGrid CudaEngine<Real>::grid(std::int64_t length) const {
+  ChunkGrid grid = this->info().grid;
+  grid.chunk = cut_into_runs(context_.grid, length, context_.teams).chunk;
+  return grid;
+}
 
 // Of the host: pinned buffers of scores and paths, and what is known of the pieces of a path.
 template <class Real>
@@ -233,13 +240,13 @@ std::size_t CudaEngine<Real>::batch_end(std::span<const ScoreWindow> sequences, 
   std::size_t end = first;
   // Paths are followed in pieces only where a sequence is alone.
   const auto joins = output == BatchOutput::kPaths ? is_short : leaves_room;
-  while (end < sequences.size() && joins(context_.grid, sequences[end].length, teams_of(context_.tile)) &&
+  while (end < sequences.size() && joins(context_.grid, sequences[end].length, context_.teams) &&
          same_arrays(sequences[first], sequences[end])) {
     const std::int64_t length = sequences[end].length;
     const PlacedSequence sequence = context_.cut(length, {0, length}, with_marks);
     shape.rows += ceil_div<std::int64_t>(length, kBlock) * kBlock;
-    shape.runs += ceil_div(length, sequence.run);
-    shape.states += ceil_div(length, sequence.run) + ceil_div(length, sequence.mark);
+    shape.runs += ceil_div(length, sequence.cut.run);
+    shape.states += ceil_div(length, sequence.cut.run) + ceil_div(length, sequence.cut.mark);
     ++shape.sequences;
     if (end > first && batch_need(context_.shape(), shape, output) > context_.memory) break;
     ++end;

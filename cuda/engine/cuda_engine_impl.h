@@ -23,9 +23,11 @@ class CudaEngine final : public Engine, public DeviceMemory, public SequenceBatc
  public:
   // See DeviceContext.
   CudaEngine(ChainModel model, int device, const std::string& device_name, std::size_t shared_limit,
-             std::size_t memory = std::size_t{1} << 40, int threads = 1);
+             std::size_t memory = std::size_t{1} << 40, int threads = 1,
+             int multiprocessors = kMultiprocessors);
   ~CudaEngine() override { context_.end_work(); }
 
+  ChunkGrid grid(std::int64_t length) const override;
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override;
   std::size_t posterior_bytes(std::int64_t positions, bool counts) const override;
   std::size_t device_memory() const override { return context_.memory; }

@@ -65,12 +65,12 @@ std::size_t head_sum_bytes(const BatchShape& shape) {
 
 // A window is a batch of one, but for its scores.
 BatchShape batch_of(const ModelShape& model, const RunGrid& grid, const WindowShape& shape) {
-  const std::int64_t run = run_length(grid, shape.length, model.teams);
+  const RunCut cut = cut_into_runs(grid, shape.length, model.teams);
   BatchShape batch;
   batch.sequences = 1;
   batch.rows = shape.positions;
-  batch.runs = shape.positions / run + 1;
-  batch.states = shape.positions / std::min(run, grid.warmup) + 1 + 2 * batch.runs;
+  batch.runs = shape.positions / cut.run + 1;
+  batch.states = shape.positions / cut.mark + 1 + 2 * batch.runs;
   return batch;
 }
 std::size_t window_scores(const WindowShape& shape, std::size_t budget) {

@@ -95,8 +95,8 @@ SpreadEngine<Real>::SpreadEngine(std::vector<std::unique_ptr<CudaEngine<Real>>> 
       fewest_chunks_(fewest_chunks) {}
 
 template <class Real>
-std::int64_t SpreadEngine<Real>::part_length(std::int64_t positions) const {
-  const std::int64_t chunk = grid().chunk;
+std::int64_t SpreadEngine<Real>::part_length(std::int64_t positions, std::int64_t length) const {
+  const std::int64_t chunk = grid(length).chunk;
   if (model().cut.any()) return ceil_div(positions, chunk) * chunk;
   const std::int64_t equal = ceil_div(positions, static_cast<std::int64_t>(engines_.size()));
   return ceil_div(std::max(equal, std::min(positions, fewest_chunks_ * chunk)), chunk) * chunk;
@@ -105,12 +105,12 @@ std::int64_t SpreadEngine<Real>::part_length(std::int64_t positions) const {
 // All parts take memory of the host at the same time.
 template <class Real>
 std::size_t SpreadEngine<Real>::viterbi_bytes(std::int64_t positions, bool keep_messages) const {
-  const std::int64_t part = part_length(positions);
+  const std::int64_t part = part_length(positions, positions);
   return engines_.size() * first().viterbi_bytes(part, keep_messages);
 }
 template <class Real>
 std::size_t SpreadEngine<Real>::posterior_bytes(std::int64_t positions, bool counts) const {
-  const std::int64_t part = part_length(positions);
+  const std::int64_t part = part_length(positions, positions);
   return engines_.size() * first().posterior_bytes(part, counts);
 }
 template <class Real>
@@ -123,8 +123,8 @@ std::size_t SpreadEngine<Real>::device_memory() const {
 template <class Real>
 WindowShape SpreadEngine<Real>::largest_part(const WindowShape& shape) const {
   WindowShape part = shape;
-  part.positions = std::min(shape.positions, part_length(shape.positions));
-  part.read = std::min(shape.read, part.positions + 2 * grid().warmup);
+  part.positions = std::min(shape.positions, part_length(shape.positions, shape.length));
+  part.read = std::min(shape.read, part.positions + 2 * info().grid.warmup);
   part.length = part.read;
   return part;
 }
@@ -140,8 +140,8 @@ std::size_t SpreadEngine<Real>::posterior_device_bytes(const WindowShape& shape,
 template <class Real>
 std::vector<typename SpreadEngine<Real>::Part> SpreadEngine<Real>::parts_of(const ScoreWindow& scores,
                                                                             PositionRange range) const {
-  const std::int64_t length = part_length(range.size());
-  const std::int64_t halo = grid().warmup;
+  const std::int64_t length = part_length(range.size(), scores.length);
+  const std::int64_t halo = info().grid.warmup;
   std::vector<Part> parts;
   for (std::int64_t begin = range.begin; begin < range.end; begin += length) {
     const PositionRange own{begin, std::min(begin + length, range.end)};
@@ -219,7 +219,7 @@ PosteriorWindow SpreadEngine<Real>::posteriors(const ScoreWindow& scores, Positi
   const std::vector<int> twins = edge_twins(model(), Direction::kBackward);
   for (std::size_t i = last; i-- > 0;) {
     const BoundaryState& truth = windows[i + 1].left_backward;
-    if (agreement(truth, windows[i].right_warmed, grid().tolerance, precision(), twins)) continue;
+    if (agreement(truth, windows[i].right_warmed, info().grid.tolerance, precision(), twins)) continue;
     windows[i] = engines_[i]->posteriors(parts[i].scores, parts[i].range,
                                          i == 0 ? left : &windows[i - 1].right_forward, &truth, rows_of(i));
     windows[i].chunks.back().repaired = true;

@@ -24,6 +24,7 @@ class SpreadEngine final : public Engine, public DeviceMemory {
   explicit SpreadEngine(std::vector<std::unique_ptr<CudaEngine<Real>>> engines,
                         std::int64_t fewest_chunks = kFewestChunks);
 
+  ChunkGrid grid(std::int64_t length) const override { return first().grid(length); }
   std::size_t viterbi_bytes(std::int64_t positions, bool keep_messages) const override;
   std::size_t posterior_bytes(std::int64_t positions, bool counts) const override;
   std::size_t device_memory() const override;
@@ -55,8 +56,8 @@ class SpreadEngine final : public Engine, public DeviceMemory {
   template <class Window, class Compute>
   std::vector<Window> compute_all(std::size_t parts, BoundaryState Window::*right_of, Compute compute);
 
-  // Positions of a part, a whole number of chunks.
-  std::int64_t part_length(std::int64_t positions) const;
+  // Positions of a part of a window of a sequence, a whole number of its chunks.
+  std::int64_t part_length(std::int64_t positions, std::int64_t length) const;
 
   std::vector<std::unique_ptr<CudaEngine<Real>>> engines_;
   std::int64_t fewest_chunks_;

@@ -74,7 +74,7 @@ std::size_t head_sum_entries(const HeadRequest& request, int labels) {
 
 // Stretches begin with the chunks of the grid, so that windows, which do as well, do not change them.
 template <class Real>
-void HeadSums<Real>::plan(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk) {
+void HeadSums<Real>::plan(const HeadRequest& request, const SequenceLayout& layout) {
   targets_.clear();
   std::map<ExpectedFeatures*, std::size_t> numbers;
   std::vector<std::vector<Stretch>> of_target;
@@ -88,7 +88,7 @@ void HeadSums<Real>::plan(const HeadRequest& request, const SequenceLayout& layo
     std::vector<Stretch>& stretches = of_target[known->second];
     const PlacedSequence& placed = layout.sequences[i];
     for (std::int64_t begin = placed.range.begin; begin < placed.range.end;) {
-      const std::int64_t edge = (begin / chunk + 1) * chunk;
+      const std::int64_t edge = (begin / placed.cut.chunk + 1) * placed.cut.chunk;
       const std::int64_t end = std::min({begin + kHeadStretch, edge, placed.range.end});
       stretches.push_back({begin, end, placed.length, placed.first_row + begin - placed.range.begin,
                            placed.first_row - request.features.begin});
@@ -164,10 +164,10 @@ void HeadSums<Real>::add_parts(std::size_t first, std::size_t count, cudaStream_
 }
 
 template <class Real>
-void HeadSums<Real>::begin(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk,
+void HeadSums<Real>::begin(const HeadRequest& request, const SequenceLayout& layout,
                            const HeadPosteriors<Real>& posteriors, int labels, cudaStream_t stream) {
   entries_ = head_sum_entries(request, labels);
-  plan(request, layout, chunk);
+  plan(request, layout);
   if (stretches_.empty()) return;
   send(request, labels, stream);
   const std::size_t most = std::max<std::size_t>(1, kMostHeadSums / (entries_ * sizeof(double)));

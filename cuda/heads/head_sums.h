@@ -41,12 +41,12 @@ class HeadSums {
   // Adds to the targets stretch by stretch in their order, which neither windows nor batches change; no
   // stretch passes over the edge of a chunk. Gives everything to the stream; write_to_targets() is for when
   // it was waited for.
-  void begin(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk,
-             const HeadPosteriors<Real>& posteriors, int labels, cudaStream_t stream);
+  void begin(const HeadRequest& request, const SequenceLayout& layout, const HeadPosteriors<Real>& posteriors,
+             int labels, cudaStream_t stream);
   void write_to_targets(const HeadRequest& request, int labels) const;
 
  private:
-  void plan(const HeadRequest& request, const SequenceLayout& layout, std::int64_t chunk);
+  void plan(const HeadRequest& request, const SequenceLayout& layout);
   void send(const HeadRequest& request, int labels, cudaStream_t stream);
   // Stretches [first, first + count) into parts_.
   void sum_stretches(std::size_t first, std::size_t count, const HeadRequest& request,

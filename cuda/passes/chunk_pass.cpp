@@ -83,9 +83,10 @@ BoundaryState ChunkPass<Real, Semiring>::state_at_end(std::size_t sequence) cons
   return state;
 }
 
-// The first `count` of the tasks on the device. Reports go to slots from `first_report` on.
+// The first `count` queues of runs on the device, or, without `queues`, so many single runs. Reports go to
+// slots from `first_report` on.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_report) {
+void ChunkPass<Real, Semiring>::launch(std::size_t count, const int* queues, std::size_t first_report) {
   RunParameters<Real> p{};
   p.tables = chain_.view();
   p.sequences = sequences_;
@@ -93,7 +94,8 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, std::size_t first_repo
   p.reports = results_.device().reports + first_report;
   p.states = states();
   if (store_ != nullptr) p.store = store_->view();
-  p.num_tasks = static_cast<int>(count);
+  p.queues = queues;
+  p.num_queues = static_cast<int>(count);
   p.backward = direction_ == Direction::kBackward ? 1 : 0;
   launcher_.launch(p, stream_);
 }
@@ -159,7 +161,7 @@ void ChunkPass<Real, Semiring>::start() {
                                        wide(stride()) * sizeof(double), cudaMemcpyDeviceToDevice, stream_));
   if (store_ != nullptr) store_->clear_pool(stream_);
   runs_.list(stream_);
-  launch(runs_.count(), 0);
+  launch(runs_.queues(), runs_.first_of_queues(), 0);
   runs_.make_outcomes();  // beside the kernel
   compare(runs_.count());
   download_results();
@@ -270,7 +272,7 @@ auto ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) -
   }
   repaired_ += failed.size();
   runs_.list_again(tasks, junctions, stream_);
-  launch(failed.size(), first_report);
+  launch(failed.size(), nullptr, first_report);
   compare(failed.size());
   download_results();
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));

@@ -70,7 +70,7 @@ class ChunkPass {
   }
   void start();
   void upload_state(const BoundaryState& state, int slot);
-  void launch(std::size_t count, std::size_t first_report);
+  void launch(std::size_t count, const int* queues, std::size_t first_report);
   void compare(std::size_t count);
   void download_results();
   BoundaryState state_in(int slot) const;

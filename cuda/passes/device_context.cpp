@@ -18,14 +18,16 @@ int selected(int device) {
 }  // namespace
 
 DeviceContext::DeviceContext(const ChainModel& chain_model, std::size_t bytes_of_real, int on_device,
-                             std::size_t shared_limit, std::size_t memory_limit, int host_threads)
+                             std::size_t shared_limit, std::size_t memory_limit, int host_threads,
+                             int multiprocessors)
     : model(chain_model),
       real_bytes(bytes_of_real),
       device(selected(on_device)),
       memory(memory_limit),
       threads(host_threads),
-      grid(run_grid(model.max_duration)),
+      grid(run_grid(model.max_duration, model.has_tail())),
       tile(choose_tile(model.num_labels, model.max_duration, real_bytes, shared_limit, model.cut.right)),
+      teams(teams_of(tile, multiprocessors)),
       copies(device, threads),
       batch_copies(device, std::min(threads, kMostBatchThreads)) {
   if (model.cut.any()) cut_sums.emplace(model);
@@ -40,13 +42,12 @@ void DeviceContext::end_work() {
 }
 
 ModelShape DeviceContext::shape() const {
-  return {model.num_labels, model.max_duration, model.has_tail(), real_bytes, teams_of(tile)};
+  return {model.num_labels, model.max_duration, model.has_tail(), real_bytes, teams};
 }
 
 PlacedSequence DeviceContext::cut(std::int64_t length, PositionRange range, bool with_marks) const {
-  PlacedSequence sequence{range, length};
-  sequence.run = run_length(grid, length, teams_of(tile));
-  sequence.mark = with_marks ? std::min(sequence.run, grid.warmup) : sequence.run;
+  PlacedSequence sequence{range, length, cut_into_runs(grid, length, teams)};
+  if (!with_marks) sequence.cut.mark = sequence.cut.run;
   return sequence;
 }
 
@@ -54,12 +55,12 @@ auto DeviceContext::reports_of(const SequenceLayout& layout, const std::vector<R
                                const std::vector<RunOutcome>* others) const -> Reports {
   Reports reports;
   for (const PlacedSequence& sequence : layout.sequences)
-    reports.emplace_back(chunk_of(sequence.range.end - 1, sequence.range) + 1);
+    reports.emplace_back(sequence.chunk_of(sequence.range.end - 1) + 1);
   for (const std::vector<RunOutcome>* runs : {&outcomes, others}) {
     if (runs == nullptr) continue;
     for (const RunOutcome& run : *runs) {
       const std::size_t i = wide(run.sequence);
-      ChunkReport& chunk = reports[i][chunk_of(run.range.begin, layout.sequences[i].range)];
+      ChunkReport& chunk = reports[i][layout.sequences[i].chunk_of(run.range.begin)];
       chunk.fallbacks += run.report.fallbacks;
       chunk.repaired = chunk.repaired || run.repaired;
     }

@@ -18,18 +18,16 @@ namespace semicrf::cuda {
 struct DeviceContext {
   // The model must live as long. `shared_limit`: bytes of shared memory that a block of threads may have;
   // `memory_limit`: bytes of the device that windows may take; `host_threads`: those that copy scores.
+  // `multiprocessors`: for so many sequences are cut, whatever the device has.
   DeviceContext(const ChainModel& chain_model, std::size_t bytes_of_real, int on_device,
-                std::size_t shared_limit, std::size_t memory_limit, int host_threads);
+                std::size_t shared_limit, std::size_t memory_limit, int host_threads,
+                int multiprocessors = kMultiprocessors);
   // Ends all copies and kernels, so that what they work on may be destroyed.
   void end_work();
 
   ModelShape shape() const;
   // How a sequence, or a window of it, is cut. `with_marks`: for posteriors, states are kept within runs.
   PlacedSequence cut(std::int64_t length, PositionRange range, bool with_marks) const;
-  // The chunk of the grid that holds a position of a range, which begins with a chunk.
-  std::size_t chunk_of(std::int64_t position, PositionRange range) const {
-    return static_cast<std::size_t>((position - range.begin) / grid.chunk);
-  }
   using Reports = std::vector<std::vector<ChunkReport>>;  // of every sequence
   // Fallbacks and repairs of the runs of a pass; those of `others`, unless null, are added.
   Reports reports_of(const SequenceLayout& layout, const std::vector<RunOutcome>& outcomes,
@@ -48,6 +46,7 @@ struct DeviceContext {
   int threads;
   RunGrid grid;
   TileConfig tile;
+  Teams teams;
   Stream stream, backward_stream;    // the backward pass runs beside the forward one
   ScoreUpload copies, batch_copies;  // of windows, which may be copied ahead; of batches
 };

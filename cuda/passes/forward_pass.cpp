@@ -134,7 +134,7 @@ void ForwardPass<Real>::write_messages(const PassInput& input, const ScoreWindow
                                        const ForwardArrays& out, double whole) {
   constexpr std::int64_t kSlab = 4096;  // blocks that are copied to the host at a time
   const PlacedSequence& sequence = input.layout.sequences.front();
-  const std::int64_t run = sequence.run;
+  const std::int64_t run = sequence.cut.run;
   HostMessages<Real> kept;
   const cudaStream_t stream = context_.stream.get();
   messages_.download(MessagePart::kPool, 0, messages_.pool_used(stream), kept, stream);

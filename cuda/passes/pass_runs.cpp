@@ -9,25 +9,30 @@ void PassRuns::cut(const SequenceLayout& layout, bool given, bool at_cut) {
   given_ = given;
   at_cut_ = at_cut;
   listed_.clear();
-  int runs = 0, slots = 0;
+  int runs = 0, queues = 0, slots = 0;
   for (const PlacedSequence& sequence : layout.sequences) {
     RunSequence listed{};
     listed.begin = sequence.range.begin;
     listed.end = sequence.range.end;
     listed.length = sequence.length;
-    listed.run = sequence.run;
-    listed.mark = sequence.mark;
+    listed.run = sequence.cut.run;
+    listed.mark = sequence.cut.mark;
+    listed.queue = sequence.cut.queue;
     listed.first_run = runs;
-    listed.runs = static_cast<int>(ceil_div(sequence.range.size(), sequence.run));
+    listed.runs = static_cast<int>(ceil_div(sequence.range.size(), sequence.cut.run));
+    listed.first_queue = queues;
     listed.first_slot = slots;
     runs += listed.runs;
+    queues += listed.queues();
     slots += (listed.runs - 1) * listed.states(listed.run) + listed.states(listed.rest());
     listed_.push_back(listed);
   }
   count_ = wide(runs);
+  queue_count_ = wide(queues);
   slots_ = wide(slots) + 1;
   sequence_list_.reserve(listed_.size());
   tasks_.reserve(count_);
+  queues_.reserve(queue_count_ + 1);
   junctions_.reserve(count_);
   final_slots_.reserve(listed_.size());
 }
@@ -44,7 +49,8 @@ RunListing PassRuns::listing(const RunSequence* sequences) const {
 
 void PassRuns::list(cudaStream_t stream) {
   sequence_list_.upload(listed_, stream);
-  list_runs(listing(sequence_list_.get()), tasks_.get(), junctions_.get(), final_slots_.get(), stream);
+  list_runs(listing(sequence_list_.get()), tasks_.get(), queues_.get(), junctions_.get(), final_slots_.get(),
+            stream);
 }
 
 void PassRuns::list_again(const std::vector<RunTask>& tasks, const std::vector<Junction>& junctions,

@@ -39,6 +39,7 @@ class PassRuns {
                   cudaStream_t stream);
 
   std::size_t count() const { return count_; }
+  std::size_t queues() const { return queue_count_; }
   std::size_t sequences() const { return listed_.size(); }
   // Slots of states; the last one is that of the given state, or of the cut edge where the pass begins.
   std::size_t slots() const { return slots_; }
@@ -56,6 +57,7 @@ class PassRuns {
   const RunOutcome& last_of(std::size_t sequence) const { return outcomes_[last_runs_[sequence]]; }
 
   const RunTask* tasks() const { return tasks_.get(); }
+  const int* first_of_queues() const { return queues_.get(); }
   const Junction* junctions() const { return junctions_.get(); }
   const int* final_slots() const { return final_slots_.get(); }
 
@@ -66,11 +68,12 @@ class PassRuns {
   std::int64_t warmup_;
   bool given_ = false, at_cut_ = false;
   std::vector<RunSequence> listed_;
-  std::size_t count_ = 0, slots_ = 0;
+  std::size_t count_ = 0, queue_count_ = 0, slots_ = 0;
   std::vector<RunOutcome> outcomes_;
   std::vector<std::size_t> last_runs_;  // of every sequence
   DeviceBuffer<RunSequence> sequence_list_;
   DeviceBuffer<RunTask> tasks_;  // of all runs, or of those that are run again
+  DeviceBuffer<int> queues_;     // the first run of every queue, and the number of runs
   DeviceBuffer<Junction> junctions_;
   DeviceBuffer<int> final_slots_;  // of the states at the ends of the sequences
 };

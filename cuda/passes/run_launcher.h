@@ -15,14 +15,14 @@ class RunLauncher {
   explicit RunLauncher(const TileConfig& tile)
       : tile_(tile), multiprocessors_(device_attribute(cudaDevAttrMultiProcessorCount)) {}
 
-  // Runs the first p.num_tasks tasks; shape and workspace are filled in here. Asynchronous.
+  // Runs the first p.num_queues queues of runs; shape and workspace are filled in here. Asynchronous.
   void launch(RunParameters<Real> p, cudaStream_t stream) {
     p.panels = tile_.panels;
     p.parts = tile_.parts;
     p.table_in_shared = tile_.table_in_shared ? 1 : 0;
     p.ring_in_shared = tile_.ring_in_shared ? 1 : 0;
     p.transitions_in_shared = tile_.transitions_in_shared ? 1 : 0;
-    const std::size_t count = wide(p.num_tasks);
+    const std::size_t count = wide(p.num_queues);
     last_tile_ = spread(tile_, count, multiprocessors_);
     std::size_t& resident = resident_[last_tile_.warps];
     if (resident == 0) resident = wide(resident_blocks<Real, Semiring>(last_tile_));

@@ -17,7 +17,7 @@ SequenceLayout::SequenceLayout(std::vector<PlacedSequence> whole) : sequences(st
 
 std::int64_t SequenceLayout::longest_mark() const {
   std::int64_t longest = 0;
-  for (const PlacedSequence& sequence : sequences) longest = std::max(longest, sequence.mark);
+  for (const PlacedSequence& sequence : sequences) longest = std::max(longest, sequence.cut.mark);
   return longest;
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "cuda/tables/tile_config.h"
 #include "engine/engine.h"
 
 namespace semicrf::cuda {
@@ -12,9 +13,13 @@ namespace semicrf::cuda {
 struct PlacedSequence {
   PositionRange range;         // positions that are computed
   std::int64_t length = 0;     // T of the sequence
-  std::int64_t run = 0;        // positions per run
-  std::int64_t mark = 0;       // states are kept at its multiples and at the edges of runs
+  RunCut cut;                  // states are kept at its marks and at the edges of runs
   std::int64_t first_row = 0;  // row of range.begin
+
+  // The chunk that holds a position of the range, which begins with a chunk.
+  std::size_t chunk_of(std::int64_t position) const {
+    return static_cast<std::size_t>((position - range.begin) / cut.chunk);
+  }
 };
 
 struct SequenceLayout {

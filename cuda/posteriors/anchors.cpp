@@ -45,7 +45,7 @@ void Anchors<Real>::list_tasks(const SequenceLayout& layout, const Sweep& forwar
     const std::size_t opposite = first + (last - 1 - i);
     const PositionRange run = forward[i].range;
     const PlacedSequence& sequence = layout.sequences[wide(forward[i].sequence)];
-    const std::int64_t step = sequence.mark;
+    const std::int64_t step = sequence.cut.mark;
     const std::int64_t last_mark = ceil_div(run.end, step);
     for (std::int64_t begin = run.begin; begin < run.end; begin += step) {
       AnchorTask task{};

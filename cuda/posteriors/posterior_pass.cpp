@@ -176,7 +176,7 @@ void PosteriorPass<Real>::count(const PosteriorWork& work) {
   counts.subtract_position_max = work.input.scores->view().subtract_position_max != 0;
   // Windows and sequences begin with a chunk.
   for (std::size_t i = 0; i < tasks.size(); ++i)
-    if (tasks[i].begin % context_.grid.chunk == 0)
+    if (tasks[i].begin % work.input.layout.sequences[wide(tasks[i].sequence)].cut.chunk == 0)
       counts.chunk_begins.push_back(static_cast<std::int64_t>(i));
   counts.chunk_begins.push_back(static_cast<std::int64_t>(tasks.size()));
   counts_->begin(counts, *work.counts);
@@ -185,9 +185,8 @@ void PosteriorPass<Real>::count(const PosteriorWork& work) {
 template <class Real>
 void PosteriorPass<Real>::sum_heads(const PosteriorWork& work) {
   if (work.heads.targets.empty()) return;
-  head_sums_.begin(work.heads, work.input.layout, context_.grid.chunk,
-                   {rows_.labels.get(), rows_.starts.get(), rows_.ends.get()}, context_.model.num_labels,
-                   context_.stream.get());
+  head_sums_.begin(work.heads, work.input.layout, {rows_.labels.get(), rows_.starts.get(), rows_.ends.get()},
+                   context_.model.num_labels, context_.stream.get());
 }
 
 template <class Real>
@@ -226,8 +225,7 @@ DeviceContext::Reports PosteriorPass<Real>::reports(const PosteriorWork& work) {
   const std::vector<AnchorTask>& tasks = anchors_.tasks();
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const std::size_t sequence = wide(tasks[i].sequence);
-    ChunkReport& chunk =
-        reports[sequence][context_.chunk_of(tasks[i].begin, layout.sequences[sequence].range)];
+    ChunkReport& chunk = reports[sequence][layout.sequences[sequence].chunk_of(tasks[i].begin)];
     chunk.fallbacks += anchors_.fallbacks()[i];
     const double* const sums = host_sums_.get() + 4 * pieces * i;
     for (const double* of = sums; of < sums + 4 * pieces; of += 4) {

@@ -73,9 +73,9 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   RunAside aside;
   BlockRun<RunConfig<Real, Semiring, Lanes, kRows>> run(p, p_aside, lanes, m, aside);
   const int first = team - lanes.group;
-  for (int index = first; index < p.num_tasks; index += p.teams) {
-    const bool active = index + lanes.group < p.num_tasks;
-    run.run(active ? index + lanes.group : index, active);
+  for (int queue = first; queue < p.num_queues; queue += p.teams) {
+    const bool active = queue + lanes.group < p.num_queues;
+    run.run_queue(active ? queue + lanes.group : queue, active);
   }
 }
 
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   __syncthreads();
   RunAside aside;
   BlockRun<RunConfig<Real, Semiring, Lanes, kRows>> run(p, p_aside, lanes, m, aside);
-  for (int index = team; index < p.num_tasks; index += p.teams) run.run(index, true);
+  for (int queue = team; queue < p.num_queues; queue += p.teams) run.run_queue(queue, true);
 }
 
 template <class Real, class Semiring, int kThreads>

@@ -10,11 +10,15 @@
 
 namespace semicrf::cuda {
 
-// Runs of one sequence. Those before it have runs [0, first_run) and slots [0, first_slot).
+// Runs of one sequence. Those before it have runs [0, first_run), queues [0, first_queue) and
+// slots [0, first_slot).
 struct RunSequence {
   std::int64_t begin, end, length;  // positions that are computed, of so many
   std::int64_t run, mark;           // positions from one run, and one kept state, to the next
-  int first_run, runs, first_slot;
+  int queue;                        // runs of a queue; queues are counted from the left
+  int first_run, runs, first_slot, first_queue;
+
+  SEMICRF_BOTH int queues() const { return (runs + queue - 1) / queue; }
 
   // States that a run over `positions` leaves: at its beginning, its marks and its end.
   SEMICRF_BOTH int states(std::int64_t positions) const {
@@ -34,6 +38,12 @@ struct RunListing {
   std::int64_t warmup;
 };
 
+// Whether run n of a sequence is the first of its queue, so that it warms up.
+SEMICRF_BOTH inline bool begins_queue(const RunListing& of, const RunSequence& sequence, int n) {
+  const int place = of.backward ? sequence.runs - n : n;  // from the left, of the edge where it begins
+  return n == 0 || place % sequence.queue == 0;
+}
+
 // Run n of sequence s of the listing.
 SEMICRF_BOTH inline RunTask listed_run(const RunListing& of, int s, int n) {
   const RunSequence& sequence = of.sequences[s];
@@ -51,6 +61,10 @@ SEMICRF_BOTH inline RunTask listed_run(const RunListing& of, int s, int n) {
   task.from = from_edge ? first : task.begin - of.warmup;
   task.start = StartKind::kWarm;
   if (from_edge) task.start = of.cut ? StartKind::kCutEdge : StartKind::kEdge;
+  if (!begins_queue(of, sequence, n)) {
+    task.from = task.begin;
+    task.start = StartKind::kGoesOn;
+  }
   // The run that may be shorter comes first backward, and last forward.
   const int full = sequence.states(sequence.run);
   task.first_state = sequence.first_slot + n * full;
@@ -59,9 +73,9 @@ SEMICRF_BOTH inline RunTask listed_run(const RunListing& of, int s, int n) {
 }
 
 // Writes all tasks and their junctions: of every run the state of the run before it against its own; its own
-// again where there is none. Of several sequences `final_slots` gets the slots of the states at their ends.
-// Asynchronous.
-void list_runs(const RunListing& listing, RunTask* tasks, Junction* junctions, int* final_slots,
+// again where there is none. `queues` gets the first run of every queue, and the number of runs. Of several
+// sequences `final_slots` gets the slots of the states at their ends. Asynchronous.
+void list_runs(const RunListing& listing, RunTask* tasks, int* queues, Junction* junctions, int* final_slots,
                cudaStream_t stream);
 
 }  // namespace semicrf::cuda

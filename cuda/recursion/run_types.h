@@ -27,8 +27,9 @@ struct SequenceView {
   std::int64_t first_row;  // row of token 0 among those that the sequences of a batch share; else 0
 };
 
-// kCutEdge: the sequence's edge, beyond which segments may have begun anywhere.
-enum class StartKind : int { kEdge, kCutEdge, kWarm, kState };
+// kCutEdge: the sequence's edge, beyond which segments may have begun anywhere. kGoesOn: the team has just
+// done the run before.
+enum class StartKind : int { kEdge, kCutEdge, kWarm, kState, kGoesOn };
 SEMICRF_BOTH inline bool starts_at_edge(StartKind start) {
   return start == StartKind::kEdge || start == StartKind::kCutEdge;
 }
@@ -97,10 +98,11 @@ struct RunParameters {
   TablesView<Real> tables;
   const SequenceView* sequences;
   const RunTask* tasks;
+  const int* queues;  // the first run of every queue, and the number of runs; null: queues of one run
   RunReport* reports;
   StateStore states;
   MessageStore<Real> store;
-  int num_tasks;
+  int num_queues;
   int backward;
   // Workspace of every team of lanes that works on one chunk.
   double* exact_logs;  // (teams, ring_blocks, 17, C): 16 starts, and a scale that is far below

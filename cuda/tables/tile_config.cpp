@@ -24,7 +24,6 @@ constexpr int kMostWarps = 12;
 constexpr int kFewestWarps = 6;
 constexpr int kMostSharedTransitions = 64;
 // Nominal: how many teams run at a time decides how long runs are, which must not depend on the card.
-constexpr int kMultiprocessors = 132;
 
 bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
   if (labels > 32) return false;
@@ -172,7 +171,7 @@ TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors
   return config;
 }
 
-RunGrid run_grid(int max_duration) {
+RunGrid run_grid(int max_duration, bool tail) {
   RunGrid grid;
   const std::int64_t longest = max_duration;
   grid.unit = (std::max<std::int64_t>(2 * longest, 64) + kBlock - 1) / kBlock * kBlock;
@@ -180,6 +179,9 @@ RunGrid run_grid(int max_duration) {
   // Warm-ups cost an eighth at most where there are chunks enough.
   grid.chunk = 32 * grid.unit;
   while (grid.chunk < 8192) grid.chunk *= 2;
+  // Tails are remembered for long, so that runs must be repaired, which should be short then; but every run
+  // leaves two states.
+  grid.run = std::max<std::int64_t>(6 * grid.unit, tail ? 4096 : 16384);
   return grid;
 }
 
@@ -187,56 +189,82 @@ std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes) {
   return real_bytes == sizeof(float) ? 3 * grid.unit : grid.warmup;
 }
 
-Teams teams_of(const TileConfig& tile) {
-  constexpr int kSchedulers = 4 * kMultiprocessors;
-  const int at_once = kMultiprocessors * tile.resident * tile.teams_per_block;
+Teams teams_of(const TileConfig& tile, int multiprocessors) {
+  const int at_once = multiprocessors * tile.resident * tile.teams_per_block;
   if (tile.block_team) return {at_once, at_once};
-  return {at_once, std::min(at_once, kSchedulers * (tile.teams_per_block / tile.warps))};
+  return {at_once, std::min(at_once, 4 * multiprocessors * (tile.teams_per_block / tile.warps))};
 }
 
 namespace {
 
-// Positions that the longest of a sequence's runs goes through, its warm-up with it.
-std::int64_t longest_way(std::int64_t length, std::int64_t run, std::int64_t warmup) {
-  const std::int64_t last = (length - 1) / run * run;  // where the last run begins
+// Positions that the longest way of a team goes through, its warm-up with it, where a queue has `queue` of
+// them.
+std::int64_t longest_way(std::int64_t length, std::int64_t queue, std::int64_t warmup) {
+  const std::int64_t last = (length - 1) / queue * queue;  // where the last queue begins
   const auto way = [&](std::int64_t begin, std::int64_t end) {
     return end - std::max<std::int64_t>(0, begin - warmup);
   };
-  return last == 0 ? length : std::max(way(last, length), way(last - run, last));
+  return last == 0 ? length : std::max(way(last, length), way(last - queue, last));
+}
+
+std::int64_t whole_blocks(std::int64_t positions) {
+  return ceil_div<std::int64_t>(positions, kBlock) * kBlock;
+}
+
+// Into so many queues, about; the shortest that cover the positions.
+RunCut cut_into(const RunGrid& grid, std::int64_t positions, std::int64_t queues) {
+  const std::int64_t share = std::max(ceil_div(positions, queues), grid.unit);
+  RunCut cut;
+  cut.queue = static_cast<int>(std::max<std::int64_t>(1, (share + grid.run / 2) / grid.run));
+  const std::int64_t run = ceil_div<std::int64_t>(share, cut.queue);
+  const std::int64_t marks = ceil_div(run, grid.warmup);
+  cut.mark = whole_blocks(ceil_div(run, marks));
+  cut.run = cut.mark * marks;
+  const std::int64_t whole = cut.run * cut.queue;
+  cut.chunk = whole * std::max<std::int64_t>(1, grid.chunk / whole);
+  return cut;
 }
 
 }  // namespace
 
-std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams) {
-  // A longer sequence comes in windows of about this size.
-  constexpr std::int64_t kWindow = std::int64_t{20} << 20;
+RunCut cut_into_runs(const RunGrid& grid, std::int64_t length, Teams teams) {
+  constexpr std::int64_t kWindow = std::int64_t{20}
+                                   << 20;  // a longer sequence comes in windows of about this size
+  constexpr std::int64_t kLongest = 4;     // chunks in a queue
   const std::int64_t together = std::clamp<std::int64_t>(length, 1, kWindow);
-  struct Cut {
-    std::int64_t run, time;
-  };
-  std::vector<Cut> cuts;  // longest runs first
-  for (std::int64_t parts = 1; parts * grid.unit <= grid.chunk; ++parts) {
-    const std::int64_t run = grid.chunk / parts;
-    // Posteriors keep states between the ends of runs only at whole warm-ups.
-    const bool marked = run <= grid.warmup || run % grid.warmup == 0;
-    if (grid.chunk % parts != 0 || run % kBlock != 0 || !marked) continue;
-    const std::int64_t runs = ceil_div(together, run);
-    const std::int64_t rounds = ceil_div<std::int64_t>(runs, teams.at_once);
+  const std::int64_t alone = teams.alone, at_once = teams.at_once;
+  const auto time_of = [&](const RunCut& cut) {
+    const std::int64_t queue = cut.run * cut.queue;
+    const std::int64_t queues = ceil_div(together, queue);
     // Every further warp that shares a scheduler makes blocks a fifth longer.
-    const std::int64_t warps =
-        ceil_div<std::int64_t>(std::min<std::int64_t>(runs, teams.at_once), teams.alone);
-    cuts.push_back({run, rounds * longest_way(together, run, grid.warmup) * (4 + warps)});
+    const std::int64_t warps = ceil_div(std::min(queues, at_once), alone);
+    return ceil_div(queues, at_once) * longest_way(together, queue, grid.warmup) * (4 + warps);
+  };
+  const std::int64_t fewest = ceil_div(together, kLongest * grid.chunk);
+  const std::int64_t most = std::max(fewest, together / grid.unit);
+  // Where more teams take part, as many queues as there are teams; the longest first.
+  const auto next = [&](std::int64_t queues) {
+    if (queues < alone) return queues + 1;
+    return queues < at_once ? std::min(queues / alone * alone + alone, at_once)
+                            : queues / at_once * at_once + at_once;
+  };
+  RunCut best = cut_into(grid, together, fewest);
+  std::int64_t least = time_of(best);
+  for (std::int64_t queues = next(fewest); queues <= most; queues = next(queues)) {
+    const RunCut cut = cut_into(grid, together, queues);
+    const std::int64_t time = time_of(cut);
+    if (time < least) least = time, best = cut;
   }
-  const auto least =
-      std::min_element(cuts.begin(), cuts.end(), [](const Cut& a, const Cut& b) { return a.time < b.time; });
-  // Where teams have multiprocessors to themselves, a few more runs than have room would all run twice as
-  // long.
+  // Where teams have multiprocessors to themselves, a few more queues than have room would all take twice
+  // as long.
   const bool share_a_card = teams.alone == teams.at_once && leaves_room(grid, length, teams);
-  if (!is_short(grid, length, teams) && !share_a_card) return least->run;
+  if (!is_short(grid, length, teams) && !share_a_card) return best;
   // One of many that run side by side: fewer warm-ups are worth a longer way.
-  return std::find_if(cuts.begin(), cuts.end(),
-                      [&](const Cut& cut) { return cut.time * 10 <= least->time * 13; })
-      ->run;
+  for (std::int64_t queues = fewest; queues <= most; queues = next(queues)) {
+    const RunCut cut = cut_into(grid, together, queues);
+    if (time_of(cut) * 10 <= least * 13) return cut;
+  }
+  return best;
 }
 
 namespace {

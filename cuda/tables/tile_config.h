@@ -62,24 +62,36 @@ TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std
 // The tile with fewer warps per block where there are too few tasks for full blocks on every multiprocessor.
 TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors);
 
-// Positions between cuts: a sequence is cut into runs of `unit` x 2^j positions. All multiples of 16.
+// How sequences are cut into runs, in positions. All multiples of 16.
 struct RunGrid {
   std::int64_t warmup = 256;
   std::int64_t unit = 64;     // shortest run
-  std::int64_t chunk = 8192;  // longest run, and the grid of the engine
+  std::int64_t run = 4096;    // usual one
+  std::int64_t chunk = 8192;  // of the engine's grid, about: see cut_into_runs()
 };
-RunGrid run_grid(int max_duration);
+RunGrid run_grid(int max_duration, bool tail);
 // Positions that a run warms up for. What runs differ by after them shrinks with their number, by what was
 // measured (docs/algorithm.md, "Parallel in time") to less than the tolerance of floats after 6K, of doubles
 // after 8K; runs that are not there yet are repaired.
 std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes);
-// Teams that run at a time on a large card; of these as many as a warp scheduler has no other for.
+// Multiprocessors of a large card, for which sequences are cut.
+inline constexpr int kMultiprocessors = 132;
+// Teams that run at a time on such a card; of these as many as a warp scheduler has no other for.
 struct Teams {
   int at_once = 0, alone = 0;
 };
-Teams teams_of(const TileConfig& tile);
-// Length of the runs over a sequence: a function of the model and T alone, so that windows change nothing.
-std::int64_t run_length(const RunGrid& grid, std::int64_t length, Teams teams);
+Teams teams_of(const TileConfig& tile, int multiprocessors = kMultiprocessors);
+// How a sequence is cut: a function of the model and T alone, so that windows change nothing.
+struct RunCut {
+  std::int64_t run = 0;    // positions; what is repaired where a start was not warmed up enough
+  std::int64_t mark = 0;   // from one state that posteriors keep to the next: at most a warm-up
+  std::int64_t chunk = 0;  // of the engine's grid
+  int queue = 1;           // runs that a team does one after the other: the first of them warms up
+};
+// Such that all teams have work, about the same, and few warm-ups. Whole marks make a run, whole queues of
+// runs a chunk, of more than half of grid.chunk positions; of more than all of them only where a queue has
+// more.
+RunCut cut_into_runs(const RunGrid& grid, std::int64_t length, Teams teams);
 // Whether a sequence leaves most of a card idle, so that it is cut little and computed together with others.
 bool is_short(const RunGrid& grid, std::int64_t length, Teams teams);
 // Whether it leaves two thirds of a card idle, so that all but its path is computed together with others.

@@ -37,7 +37,7 @@ TraceInput<Real>::TraceInput(const Sweep& sweep, const PassInput& input,
       places_(std::move(places)),
       buffers_(std::move(buffers)),
       range_(input.layout.tokens),
-      run_(input.layout.sequences.front().run),
+      run_(input.layout.sequences.front().cut.run),
       several_(!input.layout.alone()),
       stream_(stream) {
   const std::size_t blocks = messages_->blocks();

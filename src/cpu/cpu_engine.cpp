@@ -195,7 +195,7 @@ class CpuEngine final : public Engine {
 
   const ChainModel& model_ = model();
   const Precision precision_ = precision();
-  const ChunkGrid& grid_ = grid();
+  const ChunkGrid& grid_ = info().grid;
   const std::vector<int> first_twins_ = edge_twins(model_, Direction::kForward);
   const std::vector<int> last_twins_ = edge_twins(model_, Direction::kBackward);
   const std::optional<CutEdgeSums> cut_sums_ =

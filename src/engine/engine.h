@@ -37,7 +37,7 @@ struct PositionRange {
   std::int64_t size() const { return end - begin; }
 };
 
-// Where a sequence may be cut. A function of the model and the precision alone.
+// Where a sequence may be cut. A function of the model, the precision and T alone.
 struct ChunkGrid {
   std::int64_t chunk = 0;  // window edges are multiples of this (or T)
   std::int64_t warmup =
@@ -143,7 +143,7 @@ struct EngineInfo {
   std::string description;  // for logs: instruction set, precision, threads
   ChainModel model;
   Precision precision = Precision::kDouble;
-  ChunkGrid grid;
+  ChunkGrid grid;         // of chunks of the usual length; see Engine::grid()
   bool projects = false;  // whether windows may come with features in place of scores, except for forward()
                           // and best_forward()
   bool best_messages = false;  // whether best_forward() may be called
@@ -164,7 +164,8 @@ class Engine {
   const std::string& description() const { return info_.description; }
   const ChainModel& model() const { return info_.model; }
   Precision precision() const { return info_.precision; }
-  const ChunkGrid& grid() const { return info_.grid; }
+  // Of a sequence of so many positions, whose chunks may be shorter or longer than the usual ones.
+  virtual ChunkGrid grid(std::int64_t /*length*/) const { return info_.grid; }
   bool projects() const { return info_.projects; }
 
   // Null: the engine computes in the host's memory.

@@ -387,7 +387,7 @@ TEST_CASE("calls on the reference and cpu engines do not depend on the calls bef
     for (std::uint64_t seed = first_seed; seed < first_seed + 6; ++seed) {
       const CaseKind kind = kCallKinds[seed % std::size(kCallKinds)];
       const CaseShape small{20, 5, 3};
-      const std::int64_t chunk = make_engine(options, make_case(kind, small, seed).model)->grid().chunk;
+      const std::int64_t chunk = make_engine(options, make_case(kind, small, seed).model)->info().grid.chunk;
       const Material material(kind, {reference ? 500 : 2 * chunk + 35, small.max_duration, small.num_labels},
                               seed);
       check_calls(options, material, 12, material.sequences().size(), seed);

@@ -201,7 +201,7 @@ TEST_CASE("models that forget are not repaired") {
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails}) {
     for (const EngineOptions& options : fast_engines()) {
       const CaseShape small{20, 24, 5};
-      const std::int64_t chunk = make_engine(options, make_case(kind, small, 720).model)->grid().chunk;
+      const std::int64_t chunk = make_engine(options, make_case(kind, small, 720).model)->info().grid.chunk;
       // A device cuts a short window into runs that warm up as chunks do.
       const bool device = options.backend == EngineOptions::Backend::kCuda;
       const ModelCase sample = make_case(kind, {device ? 700 : 4 * chunk, 24, 5}, 720);
@@ -249,7 +249,9 @@ TEST_CASE("a piece that was cut is not repaired where its model forgets") {
     const bool device = options.backend == EngineOptions::Backend::kCuda;
     const std::int64_t length =
         device ? 1500
-               : 3 * make_engine(options, make_case(CaseKind::kTails, {20, 24, 2}, 740).model)->grid().chunk;
+               : 3 * make_engine(options, make_case(CaseKind::kTails, {20, 24, 2}, 740).model)
+                         ->info()
+                         .grid.chunk;
     check(options, length, make_case(CaseKind::kTails, {length, 24, 2}, 740));
   }
 }

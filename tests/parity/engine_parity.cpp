@@ -165,7 +165,7 @@ class Comparison {
   }
 
   void check_chunk_count(const char* what, std::size_t found) {
-    const std::int64_t chunk = candidate_.grid().chunk;
+    const std::int64_t chunk = candidate_.grid(sample_.length).chunk;
     const auto expected = static_cast<std::size_t>((sample_.length - 1) / chunk + 1);
     if (found != expected) report(what, " reports on ", found, " chunks instead of ", expected);
   }

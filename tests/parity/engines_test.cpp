@@ -122,7 +122,7 @@ TEST_CASE("every engine equals the reference over many chunks and windows") {
       std::int64_t chunk = 0;
       for (const EngineOptions& options : cpu_engines()) {
         const ModelCase small = make_case(kind, {20, 5, 3}, 301);
-        chunk = std::max(chunk, make_engine(options, small.model)->grid().chunk);
+        chunk = std::max(chunk, make_engine(options, small.model)->info().grid.chunk);
       }
       check_all_engines(make_case(kind, {kChunks * chunk + 3, 5, 3}, 301));
     }
@@ -136,7 +136,7 @@ TEST_CASE("threads do not change a digit") {
       options.backend = EngineOptions::Backend::kCpu;
       options.precision = precision;
       const CaseShape small{20, 4, 5};
-      const std::int64_t chunk = make_engine(options, make_case(kind, small, 401).model)->grid().chunk;
+      const std::int64_t chunk = make_engine(options, make_case(kind, small, 401).model)->info().grid.chunk;
       const ModelCase sample = make_case(kind, {5 * chunk + 1, small.max_duration, small.num_labels}, 401);
       INFO(sample.description);
       const std::vector<std::int64_t> whole{0, sample.length};
@@ -211,7 +211,7 @@ TEST_CASE("models that do not forget are repaired") {
   for (const CaseKind kind : {CaseKind::kPeriodicLate, CaseKind::kPeriodicEndScores}) {
     for (const EngineOptions& options : cpu_engines()) {
       const ModelCase small = make_case(kind, {20, 5, 4}, 501);
-      const std::int64_t chunk = make_engine(options, small.model)->grid().chunk;
+      const std::int64_t chunk = make_engine(options, small.model)->info().grid.chunk;
       const ModelCase sample = make_case(kind, {6 * chunk + 35, 5, 4}, 501);
       const auto engine = make_engine(options, sample.model);
       INFO(engine->description() << ", " << sample.description);

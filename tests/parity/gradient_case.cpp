@@ -11,7 +11,7 @@ namespace semicrf::testing {
 namespace {
 
 ScoreWindow window_of(const Engine& engine, const ModelCase& sample, PositionRange range) {
-  const std::int64_t warmup = engine.grid().warmup;
+  const std::int64_t warmup = engine.info().grid.warmup;
   return sample.window(std::max<std::int64_t>(0, range.begin - warmup),
                        std::min(sample.length, range.end + warmup));
 }

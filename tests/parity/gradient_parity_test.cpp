@@ -27,7 +27,7 @@ void check(const ModelCase& sample) {
 }
 
 std::int64_t chunk_of(const EngineOptions& options, const ChainModel& model) {
-  return make_engine(options, model)->grid().chunk;
+  return make_engine(options, model)->info().grid.chunk;
 }
 
 }  // namespace

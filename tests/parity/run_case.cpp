@@ -76,7 +76,8 @@ class PosteriorRun {
     for (std::size_t w = steps_.size() - 1; w-- > 0;) {
       // The neighbour's state is proven by now: it ends at T, or was verified or redone before.
       const BoundaryState& truth = steps_[w + 1].result.left_backward;
-      if (!agreement(truth, steps_[w].result.right_warmed, engine_.grid().tolerance, engine_.precision())) {
+      if (!agreement(truth, steps_[w].result.right_warmed, engine_.info().grid.tolerance,
+                     engine_.precision())) {
         compute(w, &truth);
         ++out.redone_windows;
       }
@@ -95,7 +96,7 @@ class PosteriorRun {
  private:
   void compute(std::size_t w, const BoundaryState* right) {
     PosteriorStep& step = steps_[w];
-    const std::int64_t warmup = engine_.grid().warmup;
+    const std::int64_t warmup = engine_.info().grid.warmup;
     const OwnedWindow scores(sample_, std::max<std::int64_t>(0, step.range.begin - warmup),
                              std::min(sample_.length, step.range.end + warmup));
     Arrays part(static_cast<std::size_t>(step.range.size()), labels_);
@@ -125,7 +126,7 @@ ViterbiWindow viterbi_window(Engine& engine, const OwnedWindow& scores, Position
 
 std::vector<std::int64_t> window_edges(const Engine& engine, std::int64_t length, std::int64_t chunks) {
   std::vector<std::int64_t> edges{0};
-  const std::int64_t step = chunks > 0 ? chunks * engine.grid().chunk : length;
+  const std::int64_t step = chunks > 0 ? chunks * engine.grid(length).chunk : length;
   while (length - edges.back() > step) edges.push_back(edges.back() + step);
   edges.push_back(length);
   return edges;
@@ -134,7 +135,7 @@ std::vector<std::int64_t> window_edges(const Engine& engine, std::int64_t length
 DecodedCase decode_case(Engine& engine, const ModelCase& sample, const std::vector<std::int64_t>& edges) {
   DecodedCase out;
   const auto owned = [&](PositionRange range) {
-    return OwnedWindow(sample, std::max<std::int64_t>(0, range.begin - engine.grid().warmup), range.end);
+    return OwnedWindow(sample, std::max<std::int64_t>(0, range.begin - engine.info().grid.warmup), range.end);
   };
   std::vector<BoundaryState> states;  // the true state at each window's right edge
   for (std::size_t w = 0; w + 1 < edges.size(); ++w) {

@@ -33,15 +33,33 @@ class BlockRun : private BlockParts<Config> {
                                       RunAside& aside)
       : Parts(p, lanes, memory, aside), p_aside_(p_aside) {}
 
-  // One run; the whole team together. A team without a task (`active` false) keeps the others of its warp
-  // company.
-  __device__ __forceinline__ void run(int index, bool active) {
+  // The runs of a queue, one after the other; the whole team together. A team without a queue (`active`
+  // false), or with a shorter one, keeps the others of its warp company.
+  __device__ __forceinline__ void run_queue(int queue, bool active) {
+    int index = p_.queues != nullptr ? p_.queues[queue] : queue;
+    const int end = p_.queues != nullptr ? p_.queues[queue + 1] : queue + 1;
     aside_.active = active;
     aside_.task = p_.tasks + index;
     aside_.sequence = &p_.sequences[aside_.task->sequence];
     aside_.rounded = (aside_.sequence->length + kBlock - 1) / kBlock * kBlock;
     begin_run();
     aside_.position = active ? aside_.task->from : aside_.task->end;
+    for (;;) {
+      run(index, active);
+      active = active && index + 1 < end;
+      if (!lanes_.some_team(active)) break;
+      if (!active) continue;
+      ++index;
+      aside_.task = p_.tasks + index;
+      aside_.next_mark = -1;
+    }
+  }
+
+ private:
+  using Parts::aside_, Parts::far_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
+
+  // One run, from aside_.position on.
+  __device__ __forceinline__ void run(int index, bool active) {
     state_.left = 0;
     // Helpers are one block ahead.
     bool leading = !helped();
@@ -67,9 +85,6 @@ class BlockRun : private BlockParts<Config> {
     export_state(active);
     if (active && lanes_.valid && lanes_.c == 0) report(index);
   }
-
- private:
-  using Parts::aside_, Parts::far_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
 
   // --- the loop over the blocks ---
 

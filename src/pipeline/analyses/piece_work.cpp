@@ -92,8 +92,8 @@ void add_claims(Engine& engine, ScoreSource& source, const Analysis& analysis, c
   EngineOptions options = analysis.claims->engine;
   options.threads = plan.threads;
   const std::unique_ptr<Engine> backward = make_engine(options, reversed(engine.model()));
-  const WindowPlan mirror_plan =
-      plan_windows(source.length(), backward->grid(), claim_needs(*backward, source), plan.claims->budget);
+  const WindowPlan mirror_plan = plan_windows(source.length(), backward->grid(source.length()),
+                                              claim_needs(*backward, source), plan.claims->budget);
   result.claims = sweep_claims(engine, *backward, source, *plan.claims, mirror_plan, wanted.claims,
                                plan.threads, analysis.roles, progress);
   result.claim_numbers = std::move(wanted.numbers);
@@ -110,7 +110,7 @@ bool PiecePlan::whole() const {
 std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
   std::size_t bytes = 0;
   for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
-    bytes = std::max(bytes, comfortable_window_bytes(source.length(), engine.grid(), needs));
+    bytes = std::max(bytes, comfortable_window_bytes(source.length(), engine.grid(source.length()), needs));
   });
   return bytes;
 }
@@ -144,7 +144,7 @@ PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Anal
                      std::size_t budget) {
   PiecePlan plan;
   for_each_pass(engine, source, analysis, [&](auto pass, const WindowNeeds& needs) {
-    plan.*pass = plan_windows(source.length(), engine.grid(), needs, budget);
+    plan.*pass = plan_windows(source.length(), engine.grid(source.length()), needs, budget);
   });
   return plan;
 }

@@ -130,15 +130,15 @@ class Comparer {
     const WindowNeeds other_needs = log_needs(other_engine, other);
     const std::size_t slab = CrossScore::bytes(other, kSlabBytes) + kept;
     const auto comfortable = [&](const Engine& own, const WindowNeeds& of) {
-      return comfortable_window_bytes(source.length(), own.grid(), of);
+      return comfortable_window_bytes(source.length(), own.grid(source.length()), of);
     };
     return plan_in_memory(
         request_.max_memory,
         slab + 2 * std::max(comfortable(engine, needs), comfortable(other_engine, other_needs)),
         [&](std::size_t memory) {
           const std::size_t half = (memory - std::min(memory, slab)) / 2;
-          return Plans{plan_windows(source.length(), engine.grid(), needs, half),
-                       plan_windows(source.length(), other_engine.grid(), other_needs, half)};
+          return Plans{plan_windows(source.length(), engine.grid(source.length()), needs, half),
+                       plan_windows(source.length(), other_engine.grid(source.length()), other_needs, half)};
         });
   }
 

@@ -50,7 +50,7 @@ bool JobQueue::calls_together(const Engine& engine) const {
 
 // False: the piece is a job of its own.
 bool JobQueue::add_to_batch(Engine& engine, Piece& piece, Batch& batch) {
-  if (piece.bins.size() / kShortChunks >= engine.grid().chunk) return false;
+  if (piece.bins.size() / kShortChunks >= engine.grid(piece.bins.size()).chunk) return false;
   if (calls_together(engine)) return !piece.cut.any() && add_to_call(engine, piece, batch);
   return engines_.devices() == 1 && engines_.threads() > 1 && add_to_threads(piece, batch);
 }

@@ -228,11 +228,11 @@ std::size_t PreparedRun::forecast_peak() const {
       if (*pass) window = std::max(window, (*pass)->usual_bytes);
     // The threads keep the workspaces of the first pass.
     if (plan.viterbi && plan.posteriors) {
-      const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid().chunk);
+      const std::int64_t at_once = std::min(length, engines_.threads() * engine.grid(length).chunk);
       window = std::max(window, plan.posteriors->usual_bytes + engine.usual_viterbi_bytes(at_once));
     }
     // Short pieces are computed side by side, one on each thread (job_queue.cpp).
-    const bool is_short = length / 4 < engine.grid().chunk;
+    const bool is_short = length / 4 < engine.grid(length).chunk;
     if (is_short) window *= std::min(threads, piece.pieces.size());
     most = std::max(most, piece.kept + window);
   });

@@ -70,7 +70,7 @@ WindowNeeds log_needs(const Engine& engine, const ScoreSource& source, bool coun
     return engine.usual_posterior_bytes(positions, counts) + sums;
   };
   needs.score_bytes = source.bytes_per_position();
-  needs.enough_positions = enough_positions(engine.grid());
+  needs.enough_positions = enough_positions(engine.grid(source.length()));
   const auto with_counts = [](const DeviceMemory& device, const WindowShape& shape) {
     return device.posterior_device_bytes(shape, true);
   };

@@ -132,7 +132,7 @@ void write_long_sequences(const Run& run) {
   for (const double mean : {20.0, 1000.0}) {
     const Sequence sequence = segment_sequence(T, C, mean, 1, true);
     const auto engine = product_engine("cpu float", segment_model(C, K, mean), threads());
-    const std::int64_t chunk = engine->grid().chunk, halo = engine->grid().warmup;
+    const std::int64_t chunk = engine->info().grid.chunk, halo = engine->info().grid.warmup;
     const std::int64_t step = std::max<std::int64_t>(1, 500'000 / chunk) * chunk;
     double worst = 0, seconds = 0;
     CompensatedSum mass, segments;
@@ -152,7 +152,7 @@ void write_long_sequences(const Run& run) {
       for (const double p : labels) mass.add(p);
       for (const double p : boundary) segments.add(p);
       if (begin > 0 &&
-          !agreement(window.left_backward, warmed, engine->grid().tolerance, engine->precision()))
+          !agreement(window.left_backward, warmed, engine->info().grid.tolerance, engine->precision()))
         ++disagreeing;
       left = window.right_forward;
       warmed = window.right_warmed;

@@ -163,7 +163,7 @@ class HeadCheck {
       if (sample_.sequences()[i].length > sample_.sequences()[longest].length) longest = i;
     const std::int64_t length = sample_.sequences()[longest].length;
     const auto engine = new_engine();
-    const ChunkGrid grid = engine->grid();
+    const ChunkGrid grid = engine->grid(length);
     if (length <= grid.chunk) return;
     ExpectedFeatures whole = sample_.no_sums(), parts = whole;
     PosteriorArrays wanted;

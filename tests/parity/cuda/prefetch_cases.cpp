@@ -135,7 +135,7 @@ void check_features(const MakeEngine& make, std::int64_t missing, std::vector<st
   }
   constexpr std::int64_t kAhead = 3;  // what heads see to the right
   std::optional<BoundaryState> left, expected_left;
-  const std::int64_t chunk = engine->grid().chunk;
+  const std::int64_t chunk = engine->grid(kLength).chunk;
   for (std::int64_t begin = 0; begin < kLength; begin += 4 * chunk) {
     const std::int64_t end = std::min(kLength, begin + 4 * chunk);
     const bool sound = missing < 0 || std::min(kLength, end + kAhead) <= missing;

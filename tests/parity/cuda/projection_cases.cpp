@@ -50,7 +50,7 @@ class ProjectionCheck {
   Outcome compute(bool projected) const {
     Outcome outcome;
     const auto engine = make_(sample_.model(), precision_);
-    const std::int64_t cut = engine->grid().chunk, halo = engine->grid().warmup;
+    const std::int64_t cut = engine->grid(kLength).chunk, halo = engine->info().grid.warmup;
     const ViterbiWindow left = engine->viterbi(window(projected, 0, cut), {0, cut}, nullptr, false);
     const ViterbiWindow right =
         engine->viterbi(window(projected, cut - halo, kLength), {cut, kLength}, &left.right, true);

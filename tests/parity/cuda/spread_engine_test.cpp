@@ -36,15 +36,17 @@ TEST_CASE("an engine of several devices describes itself as one of them does") {
     CHECK(several->description() != one->description());  // it says how many
     CHECK(several->model().transition == sample.model.transition);
     CHECK(several->precision() == precision);
-    CHECK(several->grid().chunk == one->grid().chunk);
-    CHECK(several->grid().warmup == one->grid().warmup);
-    CHECK(several->grid().tolerance == one->grid().tolerance);
+    for (const std::int64_t length : {300, 20'000, 3'000'000}) {
+      CHECK(several->grid(length).chunk == one->grid(length).chunk);
+      CHECK(several->grid(length).warmup == one->grid(length).warmup);
+      CHECK(several->grid(length).tolerance == one->grid(length).tolerance);
+    }
     CHECK(several->projects() == one->projects());
     CHECK(several->batches().batch_positions() == one->batches().batch_positions());
     CHECK(several->batches().batch_positions() > 0);
     CHECK(its_memory->device_memory() == memory->device_memory());
     // A window of one part is computed by one device; windows of several are not joined.
-    const WindowShape shape{one->grid().chunk, one->grid().chunk, one->grid().chunk, 12};
+    const WindowShape shape{300, 300, 300, 12};
     CHECK(its_memory->viterbi_device_bytes(shape) == memory->viterbi_device_bytes(shape));
     CHECK(its_memory->posterior_device_bytes(shape, false) == memory->posterior_device_bytes(shape, false));
     CHECK(its_memory->posterior_device_bytes(shape, true) == memory->posterior_device_bytes(shape, true));

@@ -16,7 +16,7 @@ std::vector<std::string> check_joined_windows(const MakeEngine& make) {
     const ModelCase sample = make_case(kind, {8192 + 1037, 5, 3}, 811);
     const auto engine = make(sample.model, Precision::kFloat);
     const std::vector<Segment> whole = decode_case(*engine, sample, {0, sample.length}).path;
-    const std::int64_t cut = engine->grid().chunk;
+    const std::int64_t cut = engine->grid(sample.length).chunk;
     const auto problem = [&](const char* what) { problems.push_back(sample.description + ": " + what); };
 
     const ScoreWindow scores = sample.whole();
@@ -94,7 +94,7 @@ std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& 
   std::vector<std::string> problems;
   for (const Precision precision : precisions) {
     const auto one = make(sample.model, precision);
-    const std::int64_t cut = one->grid().chunk;
+    const std::int64_t cut = one->grid(sample.length).chunk;
     const WindowResults expected = compute_windows(*one, sample, cut);
     const WindowResults found = compute_windows(*spread(sample.model, precision), sample, cut);
     const auto check = [&](bool good, const char* what) {
@@ -106,9 +106,9 @@ std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& 
     check(same_state(found.right, expected.right), "another Viterbi state");
     check(same_state(found.right_forward, expected.right_forward), "another forward state");
     // Values of a backward state are relative to what it began with.
-    check(
-        agreement(expected.left_backward, found.left_backward, one->grid().tolerance, precision).has_value(),
-        "another backward state");
+    check(agreement(expected.left_backward, found.left_backward, one->info().grid.tolerance, precision)
+              .has_value(),
+          "another backward state");
     check(same_numbers(found.boundary, expected.boundary), "other boundary posteriors");
     check(same_numbers(found.labels, expected.labels), "other label posteriors");
     bool same_chunks = found.chunks.size() == expected.chunks.size();

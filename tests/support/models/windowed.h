@@ -30,7 +30,7 @@ inline std::vector<EngineOptions> engines_to_test() {
 inline WindowPlan plan_in_windows(const Engine& engine, std::int64_t length, std::int64_t chunks) {
   WindowPlan plan;
   plan.length = plan.window = length;
-  const ChunkGrid grid = engine.grid();
+  const ChunkGrid grid = engine.grid(length);
   if (chunks == 0 || length / chunks <= grid.chunk) return plan;
   plan.window = chunks * grid.chunk;
   plan.left_halo = plan.right_halo = grid.warmup;

@@ -43,33 +43,49 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
 }
 
 TEST_CASE("short sequences are cut little, so that many of them fill a card") {
-  // Six labels, K = 2000: 4000 positions warm up for 16,000.
-  const RunGrid long_durations = run_grid(2000);
+  // Six labels, K = 2000: runs of 4000 positions warm up for 16,000.
+  const RunGrid long_durations = run_grid(2000, true);
   CHECK(is_short(long_durations, 50'000, {264, 264}));
-  CHECK(run_length(long_durations, 50'000, {264, 264}) == 8000);
+  CHECK(cut_into_runs(long_durations, 50'000, {264, 264}).run == 10'000);
   CHECK_FALSE(is_short(long_durations, 1'600'000, {264, 264}));
-  CHECK(run_length(long_durations, 1'600'000, {264, 264}) == 6400);
+  CHECK(cut_into_runs(long_durations, 1'600'000, {264, 264}).run == 6064);
   CHECK_FALSE(is_short(long_durations, 350'000, {264, 264}));
   CHECK(leaves_room(long_durations, 350'000, {264, 264}));
-  CHECK(run_length(long_durations, 350'000, {264, 264}) == 8000);
+  CHECK(cut_into_runs(long_durations, 350'000, {264, 264}).run >= 8000);
   CHECK_FALSE(leaves_room(long_durations, 360'000, {264, 264}));
   // Where the warm-up reaches the beginning anyway, one run is as quick as several.
-  CHECK(run_length(run_grid(8000), 50'000, {132, 132}) >= 50'000);
-  CHECK(run_length(run_grid(30), 300, {132, 132}) >= 300);
-  CHECK(is_short(run_grid(30), 64, {1, 1}));
-  CHECK(is_short(run_grid(30), 0, {1, 1}));
+  CHECK(cut_into_runs(run_grid(8000, true), 50'000, {132, 132}).run >= 50'000);
+  CHECK(cut_into_runs(run_grid(30, true), 300, {132, 132}).run >= 300);
+  CHECK(is_short(run_grid(30, true), 64, {1, 1}));
+  CHECK(is_short(run_grid(30, true), 0, {1, 1}));
 }
 
-// Six labels, K = 200: 512 positions per run instead of 400, as 625 warps would share 528 schedulers.
+// Six labels, K = 200: 480 positions per run instead of 400, as 625 warps would share 528 schedulers.
 TEST_CASE("runs are as many as have a scheduler to themselves") {
   const TileConfig tile = choose_tile(6, 200, sizeof(float), 227 * 1024);
   CHECK(teams_of(tile).alone == 4 * 528);
-  CHECK(run_length(run_grid(200), 1'000'000, teams_of(tile)) == 512);
+  CHECK(cut_into_runs(run_grid(200, true), 1'000'000, teams_of(tile)).run == 480);
 }
 
-TEST_CASE("runs tile the chunk grid, long enough and aligned") {
+// Else some teams would warm up for a second run while others have none.
+TEST_CASE("a long sequence has a queue for every team that runs at a time") {
+  for (const auto& [labels, duration] : {std::pair{10, 500}, {24, 100}, {5, 100}, {8, 2463}, {6, 200}}) {
+    const RunGrid grid = run_grid(duration, true);
+    const Teams teams = teams_of(choose_tile(labels, duration, sizeof(float), 227 * 1024));
+    for (const std::int64_t length : {10'000'000L, 13'000'000L, 20'000'000L, 20'971'520L}) {
+      INFO("C=" << labels << " K=" << duration << " T=" << length);
+      const RunCut cut = cut_into_runs(grid, length, teams);
+      const std::int64_t queues = (length - 1) / (cut.run * cut.queue) + 1;
+      CHECK(queues <= teams.at_once);
+      CHECK(queues * 10 >= static_cast<std::int64_t>(teams.at_once) * 9);
+      CHECK(cut.run <= 2 * grid.run);
+    }
+  }
+}
+
+TEST_CASE("whole queues make a chunk, and whole marks a run, long enough and aligned") {
   for (const int duration : {1, 2, 16, 31, 32, 33, 100, 200, 1000, 30000}) {
-    const RunGrid grid = run_grid(duration);
+    const RunGrid grid = run_grid(duration, true);
     INFO("K=" << duration);
     CHECK(grid.unit % 16 == 0);
     CHECK(grid.warmup >= 8 * duration);
@@ -78,12 +94,18 @@ TEST_CASE("runs tile the chunk grid, long enough and aligned") {
     CHECK(grid.chunk % grid.warmup == 0);
     for (const std::int64_t length : {1L, 1000L, 100000L, 20000000L, 3000000000L}) {
       for (const int teams : {1, 132, 300, 1584, 12672}) {
-        const std::int64_t run = run_length(grid, length, {teams, (teams + 2) / 3});
-        CHECK(run >= grid.unit);
-        CHECK(run % 16 == 0);
-        CHECK(grid.chunk % run == 0);
-        // Marks of posteriors, at most a warm-up apart, lie on the edges of runs.
-        CHECK((run % grid.warmup == 0 || run < grid.warmup));
+        const RunCut cut = cut_into_runs(grid, length, {teams, (teams + 2) / 3});
+        const std::int64_t queue = cut.run * cut.queue;
+        CHECK(cut.run >= grid.unit);
+        CHECK(queue <= 4 * grid.chunk + cut.queue * 16 * cut.run / cut.mark);
+        CHECK(cut.chunk % queue == 0);
+        CHECK(2 * cut.chunk > grid.chunk);
+        CHECK(cut.chunk <= std::max(queue, grid.chunk));
+        // Marks of posteriors are at most a warm-up apart, but no segment crosses two.
+        CHECK(cut.run % cut.mark == 0);
+        CHECK(cut.mark % 16 == 0);
+        CHECK(cut.mark >= grid.unit);
+        CHECK(cut.mark <= grid.warmup);
       }
     }
   }

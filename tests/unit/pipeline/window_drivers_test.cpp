@@ -88,6 +88,7 @@ class JoiningEngine : public Engine, public DeviceMemory {
       : Engine(engine->info(), where == Where::kDevice ? this : nullptr, engine->batches()),
         engine_(std::move(engine)),
         joins_(joins) {}
+  ChunkGrid grid(std::int64_t length) const override { return engine_->grid(length); }
   std::size_t viterbi_bytes(std::int64_t positions, bool keep) const override {
     return engine_->viterbi_bytes(positions, keep);
   }
@@ -227,7 +228,8 @@ TEST_CASE("scores added up ahead are the same") {
       const Decoded whole = decode(*make_engine(options, sample.model), sample, 0);
       JoiningEngine engine(make_engine(options, sample.model));
       InPlaceSource source(sample.whole(), sample.model.num_labels);
-      const WindowPlan plan = plan_in_windows(engine, sample.length, 150'000 / engine.grid().chunk);
+      const WindowPlan plan =
+          plan_in_windows(engine, sample.length, 150'000 / engine.grid(sample.length).chunk);
       REQUIRE(plan.count() > 2);
       const ViterbiResult joined = decode_viterbi(engine, source, plan, {}, 2);
       CHECK(joined.score == whole.score);

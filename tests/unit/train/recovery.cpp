@@ -56,8 +56,8 @@ TrainingData simulate(const RecoveryCase& sample, const Parameters& parameters,
   whole.emissions.f64 = scores.data();
   MemoryScoreSource source(whole, sample.labels);
   const std::unique_ptr<Engine> engine = make_engine(engine_options, parameters.chain);
-  const WindowPlan plan =
-      plan_windows(sample.length, engine->grid(), draw_needs(*engine, source), std::size_t{1} << 30);
+  const WindowPlan plan = plan_windows(sample.length, engine->grid(sample.length),
+                                       draw_needs(*engine, source), std::size_t{1} << 30);
   DrawRequest request;
   request.key = sample.seed;
   const DrawResult drawn = draw_segmentations(*engine, source, plan, request);

@@ -85,8 +85,8 @@ Deviations find_deviations(Engine& engine, ScoreSource& source, const WindowPlan
   options.backend = EngineOptions::Backend::kCpu;
   options.threads = request.threads;
   const std::unique_ptr<Engine> host = make_engine(options, engine.model());
-  const WindowPlan host_plan =
-      plan_windows(source.length(), host->grid(), best_paths_needs(*host, source), plan.budget);
+  const WindowPlan host_plan = plan_windows(source.length(), host->grid(source.length()),
+                                            best_paths_needs(*host, source), plan.budget);
   return BestPathsFinder(*host, source, host_plan, best, most, progress).run(totals);
 }
 

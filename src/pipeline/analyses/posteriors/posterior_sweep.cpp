@@ -107,7 +107,7 @@ class Sweep {
   // Engines have the entropy of the chain's labels.
   void fold(PositionRange range, std::vector<ChunkReport>& chunks) {
     rows_.fold();
-    const std::int64_t step = engine_.grid().chunk;
+    const std::int64_t step = engine_.grid(plan_.length).chunk;
     for (std::size_t i = 0; i < chunks.size(); ++i) {
       const std::int64_t begin = range.begin + static_cast<std::int64_t>(i) * step;
       chunks[i].label_entropy = rows_.label_entropy({begin, std::min(begin + step, range.end)});
@@ -139,7 +139,7 @@ class Sweep {
   // From the sequence's real end leftwards: a window stands when the state it was computed with agrees with
   // the true one of its right neighbour; otherwise it is computed again from that. True: all stand.
   bool prove_backward() {
-    const double tolerance = engine_.grid().tolerance;
+    const double tolerance = engine_.grid(plan_.length).tolerance;
     const std::vector<int> twins = edge_twins(engine_.model(), Direction::kBackward);
     bool all = true;
     for (std::int64_t n = loop_.last() - 1; n >= 0; --n) {

@@ -48,8 +48,8 @@ Found find(Engine& engine, const ModelCase& sample, int most, std::int64_t chunk
 class WithoutBestMessages final : public Engine {
  public:
   explicit WithoutBestMessages(Engine& engine)
-      : Engine({"other", engine.description(), engine.model(), engine.precision(), engine.grid()}, nullptr,
-               engine.batches()),
+      : Engine({"other", engine.description(), engine.model(), engine.precision(), engine.info().grid},
+               nullptr, engine.batches()),
         engine_(engine) {}
   std::size_t viterbi_bytes(std::int64_t positions, bool keep) const override {
     return engine_.viterbi_bytes(positions, keep);

@@ -1,0 +1,71 @@
+// Runs that a team does one after the other. A large card has so many teams that only sequences of millions
+// of positions have such runs; here sequences are cut for a card of one multiprocessor.
+#include <cmath>
+
+#include "cuda/engine/cuda_engine_impl.h"
+#include "parity/cuda/cuda_checks.h"
+#include "parity/engine_parity.h"
+#include "support/catch.h"
+
+using namespace semicrf;
+using namespace semicrf::testing;
+
+namespace {
+
+// Bytes of shared memory that leave room for few teams.
+struct SmallCard {
+  std::size_t single, twice;
+
+  std::size_t shared(Precision precision) const { return precision == Precision::kFloat ? single : twice; }
+  std::unique_ptr<Engine> make(const ChainModel& model, Precision precision) const {
+    constexpr std::size_t kMemory = std::size_t{1} << 40;
+    if (precision == Precision::kFloat)
+      return std::make_unique<cuda::CudaEngine<float>>(model, 0, "small", single, kMemory, 1, 1);
+    return std::make_unique<cuda::CudaEngine<double>>(model, 0, "small", twice, kMemory, 1, 1);
+  }
+  cuda::RunCut cut(const ModelCase& sample, Precision precision) const {
+    const ChainModel& model = sample.model;
+    const cuda::TileConfig tile =
+        cuda::choose_tile(model.num_labels, model.max_duration,
+                          precision == Precision::kFloat ? sizeof(float) : sizeof(double), shared(precision));
+    return cuda::cut_into_runs(cuda::run_grid(model.max_duration, model.has_tail()), sample.length,
+                               cuda::teams_of(tile, 1));
+  }
+};
+
+void check_queues(const SmallCard& card, const ModelCase& sample, Examined examined) {
+  for (const Precision precision : kBothPrecisions) {
+    const cuda::RunCut cut = card.cut(sample, precision);
+    INFO(sample.description << ": runs of " << cut.run << ", chunks of " << cut.chunk);
+    REQUIRE(cut.queue > 1);
+    REQUIRE(cut.chunk < sample.length);
+  }
+  const auto make = [&](const ChainModel& model, Precision precision) { return card.make(model, precision); };
+  expect_none(check_case(make, sample, examined), sample.description);
+}
+
+}  // namespace
+
+TEST_CASE("runs of a queue equal the reference, whole and in windows") {
+  check_queues({3 << 10, 4 << 10}, make_case(CaseKind::kTails, {14'003, 20, 3}, 871), {});
+}
+
+// Seven teams, of a warp each, against the runs of a large card, which all warm up.
+TEST_CASE("runs of the queues of several warps find what runs that all warm up do") {
+  const ModelCase sample = make_case(CaseKind::kTails, {46'007, 3, 20}, 872);
+  const SmallCard card{40 << 10, 0};
+  REQUIRE(card.cut(sample, Precision::kFloat).queue > 1);
+  const PositionRange whole{0, sample.length};
+  const auto queues = card.make(sample.model, Precision::kFloat);
+  const auto others = make_cuda(sample.model, Precision::kFloat);
+  const auto log_partition = [&](Engine& engine) {
+    return log_sum(engine.forward(sample.whole(), whole, nullptr, {}).right);
+  };
+  const auto best_score = [&](Engine& engine) {
+    int label = 0;
+    return best_final_score(engine.viterbi(sample.whole(), whole, nullptr, false).right, &label);
+  };
+  const double sum = log_partition(*others), best = best_score(*others);
+  CHECK(std::fabs(log_partition(*queues) - sum) <= 1e-6 * std::fabs(sum));
+  CHECK(std::fabs(best_score(*queues) - best) <= 1e-6 * std::fabs(best));
+}
