@@ -39,7 +39,7 @@ bool same_arrays(const ScoreWindow& a, const ScoreWindow& b) {
 
 template <class Real>
 EngineInfo describe(ChainModel model, int device, const std::string& device_name) {
-  const RunGrid grid = run_grid(model.max_duration, model.has_tail());
+  const RunGrid grid = run_grid(model.max_duration);
   constexpr bool kSingle = sizeof(Real) == sizeof(float);
   EngineInfo info;
   info.name = "cuda";

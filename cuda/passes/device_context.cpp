@@ -25,7 +25,7 @@ DeviceContext::DeviceContext(const ChainModel& chain_model, std::size_t bytes_of
       device(selected(on_device)),
       memory(memory_limit),
       threads(host_threads),
-      grid(run_grid(model.max_duration, model.has_tail())),
+      grid(run_grid(model.max_duration)),
       tile(choose_tile(model.num_labels, model.max_duration, real_bytes, shared_limit, model.cut.right)),
       teams(teams_of(tile, multiprocessors)),
       copies(device, threads),

@@ -171,7 +171,7 @@ TileConfig spread(const TileConfig& tile, std::size_t tasks, int multiprocessors
   return config;
 }
 
-RunGrid run_grid(int max_duration, bool tail) {
+RunGrid run_grid(int max_duration) {
   RunGrid grid;
   const std::int64_t longest = max_duration;
   grid.unit = (std::max<std::int64_t>(2 * longest, 64) + kBlock - 1) / kBlock * kBlock;
@@ -179,9 +179,8 @@ RunGrid run_grid(int max_duration, bool tail) {
   // Warm-ups cost an eighth at most where there are chunks enough.
   grid.chunk = 32 * grid.unit;
   while (grid.chunk < 8192) grid.chunk *= 2;
-  // Tails are remembered for long, so that runs must be repaired, which should be short then; but every run
-  // leaves two states.
-  grid.run = std::max<std::int64_t>(6 * grid.unit, tail ? 4096 : 16384);
+  // What is repaired should be short; but every run leaves two states.
+  grid.run = std::max<std::int64_t>(6 * grid.unit, 4096);
   return grid;
 }
 

@@ -69,7 +69,7 @@ struct RunGrid {
   std::int64_t run = 4096;    // usual one
   std::int64_t chunk = 8192;  // of the engine's grid, about: see cut_into_runs()
 };
-RunGrid run_grid(int max_duration, bool tail);
+RunGrid run_grid(int max_duration);
 // Positions that a run warms up for. What runs differ by after them shrinks with their number, by what was
 // measured (docs/algorithm.md, "Parallel in time") to less than the tolerance of floats after 6K, of doubles
 // after 8K; runs that are not there yet are repaired.

@@ -28,8 +28,7 @@ struct SmallCard {
     const cuda::TileConfig tile =
         cuda::choose_tile(model.num_labels, model.max_duration,
                           precision == Precision::kFloat ? sizeof(float) : sizeof(double), shared(precision));
-    return cuda::cut_into_runs(cuda::run_grid(model.max_duration, model.has_tail()), sample.length,
-                               cuda::teams_of(tile, 1));
+    return cuda::cut_into_runs(cuda::run_grid(model.max_duration), sample.length, cuda::teams_of(tile, 1));
   }
 };
 

@@ -31,7 +31,7 @@ TEST_CASE("scores of a sequence stay where they leave room for messages") {
 }
 
 TEST_CASE("needs grow with the window, its tail, its counts and its precision") {
-  const RunGrid grid = run_grid(kModel.max_duration, kModel.tail);
+  const RunGrid grid = run_grid(kModel.max_duration);
   const std::int64_t length = 250'000'000;
   const auto viterbi = [&](std::int64_t positions, const ModelShape& model = kModel) {
     return viterbi_need(model, grid, window(length, positions), kGiB);
@@ -60,14 +60,14 @@ TEST_CASE("windows are joined where their edges take little and scores stay") {
   CHECK(!joins_neighbours(kModel, window(length, 1 << 16), budget));
   CHECK(!joins_neighbours(kModel, window(length, length), budget));
   CHECK(!joins_neighbours(kModel, window(length, 1 << 20), kGiB));
-  const RunGrid grid = run_grid(kModel.max_duration, kModel.tail);
+  const RunGrid grid = run_grid(kModel.max_duration);
   CHECK(viterbi_need(kModel, grid, window(length, 1 << 20), budget) >
         viterbi_need(kModel, grid, window(1 << 20, 1 << 20), budget) + 20 * std::size_t{length - (1 << 20)} +
             238 * static_cast<std::size_t>(joining_edge(kModel.max_duration)) * 5 * 2 * sizeof(float));
 }
 
 TEST_CASE("a whole chromosome stays on the device within eight gibibytes") {
-  const RunGrid grid = run_grid(kModel.max_duration, kModel.tail);
+  const RunGrid grid = run_grid(kModel.max_duration);
   const std::size_t budget = device_budget(140 * kGiB, 0);
   CHECK(viterbi_need(kModel, grid, window(250'000'000, 24'000'000), budget) < budget);
 }

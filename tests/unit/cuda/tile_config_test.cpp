@@ -44,7 +44,7 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
 
 TEST_CASE("short sequences are cut little, so that many of them fill a card") {
   // Six labels, K = 2000: runs of 4000 positions warm up for 16,000.
-  const RunGrid long_durations = run_grid(2000, true);
+  const RunGrid long_durations = run_grid(2000);
   CHECK(is_short(long_durations, 50'000, {264, 264}));
   CHECK(cut_into_runs(long_durations, 50'000, {264, 264}).run == 10'000);
   CHECK_FALSE(is_short(long_durations, 1'600'000, {264, 264}));
@@ -54,23 +54,23 @@ TEST_CASE("short sequences are cut little, so that many of them fill a card") {
   CHECK(cut_into_runs(long_durations, 350'000, {264, 264}).run >= 8000);
   CHECK_FALSE(leaves_room(long_durations, 360'000, {264, 264}));
   // Where the warm-up reaches the beginning anyway, one run is as quick as several.
-  CHECK(cut_into_runs(run_grid(8000, true), 50'000, {132, 132}).run >= 50'000);
-  CHECK(cut_into_runs(run_grid(30, true), 300, {132, 132}).run >= 300);
-  CHECK(is_short(run_grid(30, true), 64, {1, 1}));
-  CHECK(is_short(run_grid(30, true), 0, {1, 1}));
+  CHECK(cut_into_runs(run_grid(8000), 50'000, {132, 132}).run >= 50'000);
+  CHECK(cut_into_runs(run_grid(30), 300, {132, 132}).run >= 300);
+  CHECK(is_short(run_grid(30), 64, {1, 1}));
+  CHECK(is_short(run_grid(30), 0, {1, 1}));
 }
 
 // Six labels, K = 200: 480 positions per run instead of 400, as 625 warps would share 528 schedulers.
 TEST_CASE("runs are as many as have a scheduler to themselves") {
   const TileConfig tile = choose_tile(6, 200, sizeof(float), 227 * 1024);
   CHECK(teams_of(tile).alone == 4 * 528);
-  CHECK(cut_into_runs(run_grid(200, true), 1'000'000, teams_of(tile)).run == 480);
+  CHECK(cut_into_runs(run_grid(200), 1'000'000, teams_of(tile)).run == 480);
 }
 
 // Else some teams would warm up for a second run while others have none.
 TEST_CASE("a long sequence has a queue for every team that runs at a time") {
   for (const auto& [labels, duration] : {std::pair{10, 500}, {24, 100}, {5, 100}, {8, 2463}, {6, 200}}) {
-    const RunGrid grid = run_grid(duration, true);
+    const RunGrid grid = run_grid(duration);
     const Teams teams = teams_of(choose_tile(labels, duration, sizeof(float), 227 * 1024));
     for (const std::int64_t length : {10'000'000L, 13'000'000L, 20'000'000L, 20'971'520L}) {
       INFO("C=" << labels << " K=" << duration << " T=" << length);
@@ -85,7 +85,7 @@ TEST_CASE("a long sequence has a queue for every team that runs at a time") {
 
 TEST_CASE("whole queues make a chunk, and whole marks a run, long enough and aligned") {
   for (const int duration : {1, 2, 16, 31, 32, 33, 100, 200, 1000, 30000}) {
-    const RunGrid grid = run_grid(duration, true);
+    const RunGrid grid = run_grid(duration);
     INFO("K=" << duration);
     CHECK(grid.unit % 16 == 0);
     CHECK(grid.warmup >= 8 * duration);
