@@ -1,8 +1,11 @@
 // Runs that a team does one after the other. A large card has so many teams that only sequences of millions
 // of positions have such runs; here sequences are cut for a card of one multiprocessor.
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "cuda/engine/cuda_engine_impl.h"
+#include "cuda/recursion/run_list.h"
 #include "parity/cuda/cuda_checks.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"
@@ -41,6 +44,10 @@ void check_queues(const SmallCard& card, const ModelCase& sample, Examined exami
   }
   const auto make = [&](const ChainModel& model, Precision precision) { return card.make(model, precision); };
   expect_none(check_case(make, sample, examined), sample.description);
+  // A run that does not go on where the one before it ended would be done again, and look right.
+  const auto engine = card.make(sample.model, Precision::kFloat);
+  for (const ChunkReport& report : posterior_case(*engine, sample, {0, sample.length}).chunks)
+    CHECK_FALSE(report.repaired);
 }
 
 }  // namespace
@@ -67,4 +74,29 @@ TEST_CASE("runs of the queues of several warps find what runs that all warm up d
   const double sum = log_partition(*others), best = best_score(*others);
   CHECK(std::fabs(log_partition(*queues) - sum) <= 1e-6 * std::fabs(sum));
   CHECK(std::fabs(best_score(*queues) - best) <= 1e-6 * std::fabs(best));
+}
+
+// Five runs in queues of two: windows begin with a queue, so that the last one may be short, whichever way a
+// pass goes.
+TEST_CASE("a run begins a queue in a window where it does in the whole sequence") {
+  for (const int backward : {0, 1}) {
+    const auto beginnings = [&](int runs) {
+      cuda::RunSequence sequence{};
+      sequence.run = sequence.mark = 16;
+      sequence.end = sequence.length = std::int64_t{16} * runs;
+      sequence.queue = 2;
+      sequence.runs = runs;
+      cuda::RunListing listing{};
+      listing.backward = backward;
+      std::vector<bool> begins(static_cast<std::size_t>(runs));
+      for (int n = 0; n < runs; ++n)
+        begins[static_cast<std::size_t>(backward != 0 ? runs - 1 - n : n)] =
+            cuda::begins_queue(listing, sequence, n);
+      return begins;
+    };
+    const std::vector<bool> whole = beginnings(5), window = beginnings(4);
+    CHECK(std::equal(window.begin(), window.end(), whole.begin()));
+    CHECK(whole == (backward != 0 ? std::vector<bool>{false, true, false, true, true}
+                                  : std::vector<bool>{true, false, true, false, true}));
+  }
 }
