@@ -219,21 +219,21 @@ RunCut cut_into(const RunGrid& grid, std::int64_t positions, std::int64_t queues
   const std::int64_t marks = ceil_div(run, grid.warmup);
   cut.mark = whole_blocks(ceil_div(run, marks));
   cut.run = cut.mark * marks;
-  const std::int64_t whole = cut.run * cut.queue;
-  cut.chunk = whole * std::max<std::int64_t>(1, grid.chunk / whole);
+  const std::int64_t queue = cut.queue_positions();
+  cut.chunk = queue * std::max<std::int64_t>(1, grid.chunk / queue);
   return cut;
 }
 
 }  // namespace
 
 RunCut cut_into_runs(const RunGrid& grid, std::int64_t length, Teams teams) {
-  constexpr std::int64_t kWindow = std::int64_t{20}
-                                   << 20;  // a longer sequence comes in windows of about this size
-  constexpr std::int64_t kLongest = 4;     // chunks in a queue
+  // A longer sequence comes in windows of about this size.
+  constexpr std::int64_t kWindow = std::int64_t{20} << 20;
+  constexpr std::int64_t kLongest = 4;  // chunks in a queue
   const std::int64_t together = std::clamp<std::int64_t>(length, 1, kWindow);
   const std::int64_t alone = teams.alone, at_once = teams.at_once;
   const auto time_of = [&](const RunCut& cut) {
-    const std::int64_t queue = cut.run * cut.queue;
+    const std::int64_t queue = cut.queue_positions();
     const std::int64_t queues = ceil_div(together, queue);
     // Every further warp that shares a scheduler makes blocks a fifth longer.
     const std::int64_t warps = ceil_div(std::min(queues, at_once), alone);
@@ -247,23 +247,25 @@ RunCut cut_into_runs(const RunGrid& grid, std::int64_t length, Teams teams) {
     return queues < at_once ? std::min(queues / alone * alone + alone, at_once)
                             : queues / at_once * at_once + at_once;
   };
-  RunCut best = cut_into(grid, together, fewest);
-  std::int64_t least = time_of(best);
-  for (std::int64_t queues = next(fewest); queues <= most; queues = next(queues)) {
+  struct Timed {
+    RunCut cut;
+    std::int64_t time;
+  };
+  std::vector<Timed> cuts;
+  for (std::int64_t queues = fewest; queues <= most; queues = next(queues)) {
     const RunCut cut = cut_into(grid, together, queues);
-    const std::int64_t time = time_of(cut);
-    if (time < least) least = time, best = cut;
+    cuts.push_back({cut, time_of(cut)});
   }
+  const auto least = std::min_element(cuts.begin(), cuts.end(),
+                                      [](const Timed& a, const Timed& b) { return a.time < b.time; });
   // Where teams have multiprocessors to themselves, a few more queues than have room would all take twice
   // as long.
   const bool share_a_card = teams.alone == teams.at_once && leaves_room(grid, length, teams);
-  if (!is_short(grid, length, teams) && !share_a_card) return best;
+  if (!is_short(grid, length, teams) && !share_a_card) return least->cut;
   // One of many that run side by side: fewer warm-ups are worth a longer way.
-  for (std::int64_t queues = fewest; queues <= most; queues = next(queues)) {
-    const RunCut cut = cut_into(grid, together, queues);
-    if (time_of(cut) * 10 <= least * 13) return cut;
-  }
-  return best;
+  return std::find_if(cuts.begin(), cuts.end(),
+                      [&](const Timed& timed) { return timed.time * 10 <= least->time * 13; })
+      ->cut;
 }
 
 namespace {

@@ -87,6 +87,8 @@ struct RunCut {
   std::int64_t mark = 0;   // from one state that posteriors keep to the next: at most a warm-up
   std::int64_t chunk = 0;  // of the engine's grid
   int queue = 1;           // runs that a team does one after the other: the first of them warms up
+
+  std::int64_t queue_positions() const { return run * queue; }
 };
 // Such that all teams have work, about the same, and few warm-ups. Whole marks make a run, whole queues of
 // runs a chunk, of more than half of grid.chunk positions; of more than all of them only where a queue has

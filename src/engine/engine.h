@@ -164,7 +164,8 @@ class Engine {
   const std::string& description() const { return info_.description; }
   const ChainModel& model() const { return info_.model; }
   Precision precision() const { return info_.precision; }
-  // Of a sequence of so many positions, whose chunks may be shorter or longer than the usual ones.
+  // Where a sequence of so many positions may be cut. Its chunks may be shorter or longer than the usual
+  // ones.
   virtual ChunkGrid grid(std::int64_t /*length*/) const { return info_.grid; }
   bool projects() const { return info_.projects; }
 

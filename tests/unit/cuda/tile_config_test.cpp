@@ -75,7 +75,7 @@ TEST_CASE("a long sequence has a queue for every team that runs at a time") {
     for (const std::int64_t length : {10'000'000L, 13'000'000L, 20'000'000L, 20'971'520L}) {
       INFO("C=" << labels << " K=" << duration << " T=" << length);
       const RunCut cut = cut_into_runs(grid, length, teams);
-      const std::int64_t queues = (length - 1) / (cut.run * cut.queue) + 1;
+      const std::int64_t queues = (length - 1) / cut.queue_positions() + 1;
       CHECK(queues <= teams.at_once);
       CHECK(queues * 10 >= static_cast<std::int64_t>(teams.at_once) * 9);
       CHECK(cut.run <= 2 * grid.run);
@@ -95,7 +95,7 @@ TEST_CASE("whole queues make a chunk, and whole marks a run, long enough and ali
     for (const std::int64_t length : {1L, 1000L, 100000L, 20000000L, 3000000000L}) {
       for (const int teams : {1, 132, 300, 1584, 12672}) {
         const RunCut cut = cut_into_runs(grid, length, {teams, (teams + 2) / 3});
-        const std::int64_t queue = cut.run * cut.queue;
+        const std::int64_t queue = cut.queue_positions();
         CHECK(cut.run >= grid.unit);
         CHECK(queue <= 4 * grid.chunk + cut.queue * 16 * cut.run / cut.mark);
         CHECK(cut.chunk % queue == 0);
