@@ -6,6 +6,8 @@
 // numbers it reads. Three steps: blocks are made numbers relative to a power of two (and what lies within one
 // block is counted, in double), so are the states at the marks, then every thread counts one group of one
 // label over an interval and over the mark at its right end.
+#include <type_traits>
+
 #include "cuda/counts/counts_messages.cuh"
 #include "cuda/device/launch.h"
 
@@ -129,86 +131,128 @@ __device__ __forceinline__ NumbersScale numbers_scale(double scale, int power, d
   return {top.number, {top.power + power, forbidden, 0}};
 }
 
-// Starts and ends of a plain block as numbers, relative to its left edge throughout. `sums` (16, threads)
-// lack the weights of the durations. False when numbers leave the range where nothing can be lost.
+// Starts and ends of a block as numbers and powers of two, relative to its left edge.
 template <class Real>
+struct EdgeNumbers {
+  Real starts[kBlock], ends[kBlock];
+  int start_power[kBlock], end_power[kBlock];
+};
+
+// Segments within a block, added to `sums` (16, threads), which lack the weights of the durations. `scale`:
+// what products of a start and an end are multiplied with, as a logarithm, and 2^bias_power besides.
+//
+// A start may lie behind an end, where they meet in no segment and their product may be of any size. In order
+// they meet in one whose probability is the product times exp(bias) at most. So every start is relative to
+// about the largest up to it, and products stay in the range of a Number but for durations that are ruled
+// out. False where these take them out of it.
+template <class Number, class Real>
+__device__ __forceinline__ bool count_in_order(const EdgeNumbers<Real>& edges, double scale, int bias_power,
+                                               double* sums) {
+  constexpr int kRoom = sizeof(Number) == sizeof(float) ? 30 : 100;  // above the reference a start may be
+  int units = near_int(scale * (1 / kLog2));
+  const auto factor = static_cast<Number>(exp(fma(-static_cast<double>(units), kLog2, scale)));
+  units += bias_power;
+  const auto top_of = [](Real number, int power) {
+    return number > Real(0) ? power + exponent_of(number) : kEmpty;
+  };
+  Number start[kBlock], part[kBlock];
+  int largest = kEmpty, reference = kEmpty;
+  bool wide = false;
+#pragma unroll
+  for (int k = 0; k < kBlock; ++k) part[k] = Number(0);
+#pragma unroll
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const int top = top_of(edges.starts[slot], edges.start_power[slot]);
+    largest = larger(largest, top);
+    if (top > reference + kRoom) {
+      const Number by = power_of_two(reference - top, Number());
+#pragma unroll
+      for (int before = 0; before < slot; ++before) start[before] *= by;
+      reference = top;
+    }
+    wide = wide || largest + top_of(edges.ends[slot], edges.end_power[slot]) + units > kMostPower<Number>;
+    start[slot] =
+        static_cast<Number>(edges.starts[slot]) * power_of_two(edges.start_power[slot] - reference, Number());
+    const Number end = static_cast<Number>(edges.ends[slot]) *
+                       power_of_two(edges.end_power[slot] + reference + units, Number()) * factor;
+#pragma unroll
+    for (int k = 0; k <= slot; ++k) part[k] = fused(start[slot - k], end, part[k]);
+  }
+  if (wide) return false;
+#pragma unroll
+  for (int k = 0; k < kBlock; ++k) sums[k * kThreads] += static_cast<double>(part[k]);
+  return true;
+}
+// Starts and ends of a block as numbers, relative to its left edge throughout. kPlain: of IntervalMessages'
+// is_plain; kLarge: scores of any size, and products in double. False when numbers leave the range where
+// nothing can be lost.
+template <bool kPlain, bool kLarge, class Real>
 __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& interval, int index, int block,
                                                 int c, int bias_power, CarriedContent* sum, double* sums) {
   const CountsParameters<Real>& p = interval.p;
+  const std::int64_t labels = p.tables.labels;
   const std::int64_t row = interval.first_row + static_cast<std::int64_t>(block) * kBlock;
-  const std::int64_t at = row * p.tables.labels + c;
-  const std::int64_t scale_at = row / kBlock * p.tables.labels + c;
-  Real starts[kBlock], ends[kBlock], content[kBlock];
-  int start_power[kBlock], end_power[kBlock], content_power[kBlock];
-#pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) {
-    starts[slot] = p.forward.gamma.numbers[at + slot * p.tables.labels];
-    ends[slot] = p.backward.gamma.numbers[at + slot * p.tables.labels];
+  const std::int64_t scale_at = row / kBlock * labels + c;
+  const int count = kPlain ? kBlock : interval.rows_of(block);
+  EdgeNumbers<Real> edges;
+  Real content[kBlock];
+  int content_power[kBlock];
+  load_block<kPlain>(p.forward.gamma, row, count, labels, c, edges.starts, edges.start_power);
+  load_block<kPlain>(p.backward.gamma, row, count, labels, c, edges.ends, edges.end_power);
+  if (!content_numbers<kPlain, kLarge>(interval, row, count, c, content, content_power)) return false;
+  if constexpr (!kPlain) {
+    if (!interval.template times_starts<kLarge>(row, count, c, edges.starts, edges.start_power) ||
+        !interval.template times_ends<kLarge>(row, count, c, edges.ends, edges.end_power))
+      return false;
   }
-  block_levels(p.forward.gamma.level, row, start_power);
-  block_levels(p.backward.gamma.level, row, end_power);
-  if (!content_numbers(interval, row, c, content, content_power)) return false;
   int most_start = kEmpty, most_end = kEmpty;
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) {
     if (slot > 0) {
-      starts[slot] *= reciprocal(content[slot - 1]);
-      start_power[slot] -= content_power[slot - 1];
+      edges.starts[slot] *= reciprocal(content[slot - 1]);
+      edges.start_power[slot] -= content_power[slot - 1];
     }
-    ends[slot] *= content[slot];
-    end_power[slot] += content_power[slot];
-    if (starts[slot] > Real(0))
-      most_start = larger(most_start, start_power[slot] + exponent_of(starts[slot]));
-    if (ends[slot] > Real(0)) most_end = larger(most_end, end_power[slot] + exponent_of(ends[slot]));
+    edges.ends[slot] *= content[slot];
+    edges.end_power[slot] += content_power[slot];
+    if (edges.starts[slot] > Real(0))
+      most_start = larger(most_start, edges.start_power[slot] + exponent_of(edges.starts[slot]));
+    if (edges.ends[slot] > Real(0))
+      most_end = larger(most_end, edges.end_power[slot] + exponent_of(edges.ends[slot]));
   }
   const double start_scale = p.forward.gamma.scale[scale_at] + interval.forward_level(row / kBlock);
   const double end_scale = p.backward.gamma.scale[scale_at] + interval.backward_level(row / kBlock);
-  double within = kNone;
-  if (!is_empty(most_start) && !is_empty(most_end))
-    within = start_scale + end_scale + (static_cast<double>(most_start) + most_end + bias_power) * kLog2;
-  if (!(within <= 600)) return false;
-
-  // Both below two, in double, which their products need.
-  const auto start_at = [&](int slot) {
-    return static_cast<double>(starts[slot]) * power_of_two(start_power[slot] - most_start, double());
-  };
-  const auto end_at = [&](int slot) {
-    return static_cast<double>(ends[slot]) * power_of_two(end_power[slot] - most_end, double());
-  };
   Real numbers[kBlock];
   const NumbersScale of_ends = numbers_scale(end_scale, most_end, -sum->high, -sum->low, sum->forbidden);
 #pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(end_at(slot) * of_ends.by);
+  for (int slot = 0; slot < kBlock; ++slot)
+    numbers[slot] = edges.ends[slot] * power_of_two(edges.end_power[slot] - most_end, Real()) *
+                    static_cast<Real>(of_ends.by);
   store_numbers(p.ends, block_index(p.ends, index, block), p.tables.labels, c, numbers, of_ends.scale);
   const NumbersScale of_starts = numbers_scale(start_scale, most_start, sum->high, sum->low, sum->forbidden);
 #pragma unroll
-  for (int slot = 0; slot < kBlock; ++slot) numbers[slot] = static_cast<Real>(start_at(slot) * of_starts.by);
+  for (int slot = 0; slot < kBlock; ++slot)
+    numbers[slot] = edges.starts[slot] * power_of_two(edges.start_power[slot] - most_start, Real()) *
+                    static_cast<Real>(of_starts.by);
   store_numbers(p.starts, block_index(p.starts, index, block), p.tables.labels, c, numbers, of_starts.scale);
-
-  const double factor = within > -690 ? exp(within) : 0.0;
-#pragma unroll
-  for (int half = 0; half < kBlock; half += kBlock / 2) {
-    double part[kBlock / 2];
-#pragma unroll
-    for (int k = 0; k < kBlock / 2; ++k) part[k] = sums[(half + k) * kThreads];
-#pragma unroll
-    for (int slot = 0; slot + half < kBlock; ++slot) {
-      const double start = start_at(slot) * factor;
-#pragma unroll
-      for (int k = 0; k < kBlock / 2; ++k) {
-        if (slot + half + k < kBlock) part[k] = fma(start, end_at((slot + half + k) % kBlock), part[k]);
-      }
-    }
-#pragma unroll
-    for (int k = 0; k < kBlock / 2; ++k) sums[(half + k) * kThreads] = part[k];
-  }
+  using Number = std::conditional_t<kLarge, double, Real>;
+  if (!is_empty(most_start) && !is_empty(most_end) &&
+      !count_in_order<Number>(edges, start_scale + end_scale, bias_power, sums))
+    return false;
   sum->add(interval.content_of(block, c));
   return true;
+}
+// Blocks with boundary scores, at an end of the sequence, or with fewer than 16 positions.
+template <bool kLarge, class Real>
+__device__ SEMICRF_NOINLINE bool prepare_other_numbers(const CountsParameters<Real>& p, int index, int block,
+                                                       int c, int bias_power, CarriedContent* sum,
+                                                       double* sums) {
+  return prepare_numbers<false, kLarge>(IntervalMessages<Real>(p, index), index, block, c, bias_power, sum,
+                                        sums);
 }
 
 // A thread per label and piece of an interval.
 template <class Real>
-__global__ void __launch_bounds__(kThreads, 4)
+__global__ void __launch_bounds__(kThreads, 3)
     prepare_kernel(const __grid_constant__ CountsParameters<Real> p) {
   __shared__ double all_sums[kBlock * kThreads];  // of a thread each, to spare its registers
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -232,7 +276,12 @@ __global__ void __launch_bounds__(kThreads, 4)
   for (int k = 0; k < kBlock; ++k) sums[k * kThreads] = 0;
   for (int k = 0; k < kBlock; ++k) within[k] = 0;
   for (int block = first; block < last; ++block) {
-    if (!interval.is_plain(block) || !prepare_numbers(interval, index, block, c, known_power, &sum, sums))
+    if (interval.is_plain(block) &&
+        prepare_numbers<true, false>(interval, index, block, c, known_power, &sum, sums))
+      continue;
+    if (!interval.has_numbers(block) ||
+        (!prepare_other_numbers<false>(p, index, block, c, known_power, &sum, sums) &&
+         !prepare_other_numbers<true>(p, index, block, c, known_power, &sum, sums)))
       prepare_logs(p, index, block, c, &sum, within);
   }
   double* out = p.within + teams * kBlock * p.tables.labels + c;

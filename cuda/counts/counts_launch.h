@@ -20,6 +20,16 @@ struct BlockNumbers {
   int blocks;         // room per task
 };
 
+// What a piece of an interval does with what follows a long segment that covers the position left of the
+// piece's right edge, and what it counts. The first three are logarithms.
+struct TailPiece {
+  double adds = kNone;    // what reaches the left edge from the piece's ends
+  double decay = 0;       // what reaches it of one unit at the right edge
+  double factor = kNone;  // positions that are counted per unit at the right edge
+  double ending = 0;      // long segments that end inside
+  double open = 0;        // positions beyond K of those
+};
+
 // Intervals between marks, as for posteriors. A segment is counted in the interval that holds it, or at the
 // mark it crosses; marks are more than K apart.
 template <class Real>
@@ -36,8 +46,9 @@ struct CountsParameters {
   const double* weight;     // (16 groups, C) exp(bias) over that power
   // Workspace: starts and ends of the intervals; those near the marks at their right ends.
   BlockNumbers<Real> starts, ends, before, after;
-  double* within;  // (tasks, pieces, 16, C) segments inside of one block
-  double* parts;   // (tasks, entries): durations (16 groups, C), transitions (C, C), tails (C)
+  double* within;    // (tasks, pieces, 16, C) segments inside of one block
+  TailPiece* tails;  // (tasks, pieces, C), in models with tails
+  double* parts;     // (tasks, entries): durations (16 groups, C), transitions (C, C), tails (C)
   std::int64_t entries;
   int num_tasks, pieces, groups;
 };

@@ -4,6 +4,7 @@
 
 #include "cuda/counts/counts_launch.h"
 #include "cuda/recursion/block/exact_block.cuh"
+#include "cuda/recursion/block/exponent_sum.cuh"
 #include "cuda/recursion/stored_message.cuh"
 
 namespace semicrf::cuda {
@@ -56,6 +57,38 @@ struct BlockLogs {
   int forbidden[kBlock];   // and their number
 };
 
+// exp(x) for |x| up to kWidest, or 0. Few scores are large; conversions of the others cost a third.
+template <bool kLarge>
+inline constexpr double kWidest = kLarge ? kMostContent* kLog2 : 8000;
+template <bool kLarge, class Real>
+__device__ __forceinline__ Scaled<Real> number_of(double x) {
+  if constexpr (kLarge) {
+    return Ops<Real, LogSemiring>::scaled_from_log(x);
+  } else {
+    if (x == kNone) return {Real(0), 0};
+    return scaled<Real, LogSemiring>(ExponentSum<Real>::of(x));
+  }
+}
+
+// Numbers of starts or of ends in the `count` positions of a block times their boundary scores (`at`: of the
+// first, `step`: to the next), in slot `edge` with what the model adds at the sequence's end. False when one
+// of these is out of range.
+template <bool kLarge, class Real>
+__device__ __forceinline__ bool times_boundary_scores(const DeviceScores& scores, std::int64_t at,
+                                                      std::int64_t step, int count, int edge, double added,
+                                                      Real (&number)[kBlock], int (&power)[kBlock]) {
+  double size = 0;
+#pragma unroll
+  for (int slot = 0; slot < kBlock; ++slot) {
+    const double score =
+        (slot < count ? score_at(scores, at + slot * step) : 0.0) + (slot == edge ? added : 0.0);
+    const Scaled<Real> factor = number_of<kLarge, Real>(score);
+    number[slot] *= factor.number;
+    power[slot] += factor.units;
+    size = fmax(size, score == kNone ? 0.0 : fabs(score));
+  }
+  return size <= kWidest<kLarge>;
+}
 template <class Real>
 struct IntervalMessages {
   const CountsParameters<Real>& p;
@@ -117,6 +150,22 @@ struct IntervalMessages {
     if (token_of(row) + 1 == sequence.length) end += p.tables.last_scores[c];
     return end + backward_level(row / kBlock);
   }
+  // Numbers of starts and of ends in the `count` positions from `row` on times the scores that start_log and
+  // end_log add. False when one of these is out of range.
+  template <bool kLarge>
+  __device__ __forceinline__ bool times_starts(std::int64_t row, int count, int c, Real (&number)[kBlock],
+                                               int (&power)[kBlock]) const {
+    const int edge = token_of(row) == 0 ? 0 : kBlock;
+    return times_boundary_scores<kLarge>(sequence.starts, score_index(row, c), p.tables.labels, count, edge,
+                                         p.tables.first_scores[c], number, power);
+  }
+  template <bool kLarge>
+  __device__ __forceinline__ bool times_ends(std::int64_t row, int count, int c, Real (&number)[kBlock],
+                                             int (&power)[kBlock]) const {
+    const int edge = token_of(row) + count == sequence.length ? count - 1 : kBlock;
+    return times_boundary_scores<kLarge>(sequence.ends, score_index(row, c), p.tables.labels, count, edge,
+                                         p.tables.last_scores[c], number, power);
+  }
   // At the position's right boundary; and what follows a start there.
   __device__ double alpha_log(std::int64_t row, int c) const {
     return stored(p.forward, p.forward.alpha, row, c) + forward_level(row / kBlock);
@@ -128,11 +177,20 @@ struct IntervalMessages {
     return p.forward.content[(first_row / kBlock + block) * p.tables.labels + c];
   }
 
-  // Whether all of a block lies inside, both directions did it fast, and nothing but emissions is on it.
-  __device__ bool is_plain(int block) const {
+  // Positions of a block that lie inside.
+  __device__ int rows_of(int block) const {
+    const std::int64_t left = rows - static_cast<std::int64_t>(block) * kBlock;
+    return left < kBlock ? static_cast<int>(left) : kBlock;
+  }
+  // Whether both directions did a block fast, so that its messages are numbers.
+  __device__ bool has_numbers(int block) const {
     const std::int64_t at = first_row / kBlock + block;
+    return p.forward.exact[at] == 0 && p.backward.exact[at] == 0;
+  }
+  // Whether all of such a block lies inside, with nothing but emissions on it.
+  __device__ bool is_plain(int block) const {
     const std::int64_t token = task.begin + static_cast<std::int64_t>(block) * kBlock;
-    return p.forward.exact[at] == 0 && p.backward.exact[at] == 0 && token > 0 && token + kBlock <= task.end &&
+    return has_numbers(block) && token > 0 && token + kBlock <= task.end &&
            token + kBlock < sequence.length && sequence.starts.f32 == nullptr &&
            sequence.starts.f64 == nullptr && sequence.ends.f32 == nullptr && sequence.ends.f64 == nullptr;
   }
@@ -170,11 +228,12 @@ __device__ inline double end_at_edge(const BlockLogs& logs, int slot) {
   return logs.forbidden[slot] != 0 ? kNone : logs.end[slot] + logs.content[slot];
 }
 
-// Contents up to and with each slot of a plain block as numbers near one and powers of two. False when one
-// has no such form.
-template <class Real>
+// Contents up to and with each slot of a block as numbers near one and powers of two; behind its `count`
+// positions they stay the same. False when one is out of range.
+template <bool kPlain, bool kLarge, class Real>
 __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& interval, std::int64_t row,
-                                                int c, Real (&number)[kBlock], int (&power)[kBlock]) {
+                                                int count, int c, Real (&number)[kBlock],
+                                                int (&power)[kBlock]) {
   const SequenceView& s = interval.sequence;
   const std::int64_t labels = interval.p.tables.labels;
   const std::int64_t at = interval.score_index(row, c);
@@ -183,26 +242,38 @@ __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& in
   if (s.emissions.f32 != nullptr) {
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot)
-      value[slot] = static_cast<double>(s.emissions.f32[at + slot * labels]);
+      value[slot] = kPlain || slot < count ? static_cast<double>(s.emissions.f32[at + slot * labels]) : 0.0;
   } else {
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) value[slot] = s.emissions.f64[at + slot * labels];
+    for (int slot = 0; slot < kBlock; ++slot)
+      value[slot] = kPlain || slot < count ? s.emissions.f64[at + slot * labels] : 0.0;
   }
   double sum = 0, size = 0;
 #pragma unroll
   for (int slot = 0; slot < kBlock; ++slot) {
-    sum += value[slot] - interval.p.level[row + slot] - baseline;
+    if (kPlain || slot < count) sum += value[slot] - interval.p.level[row + slot] - baseline;
     size = fmax(size, fabs(sum));
-    const Scaled<Real> content = Ops<Real, LogSemiring>::scaled_from_log(sum);
+    const Scaled<Real> content = number_of<kLarge, Real>(sum);
     number[slot] = content.number;
     power[slot] = content.units;
   }
-  return size <= kMostContent * kLog2;
+  return size <= kWidest<kLarge>;
 }
-// The levels of a message in one block.
-__device__ __forceinline__ void block_levels(const int* level, std::int64_t row, int (&levels)[kBlock]) {
+// A message in the `count` positions of a block, and its levels; zeros behind them.
+template <bool kPlain, class Real>
+__device__ __forceinline__ void load_block(const MessageView<Real>& message, std::int64_t row, int count,
+                                           std::int64_t labels, int c, Real (&number)[kBlock],
+                                           int (&level)[kBlock]) {
 #pragma unroll
-  for (int slot = 0; slot < kBlock; slot += 4) load4(level + row + slot, levels + slot);
+  for (int slot = 0; slot < kBlock; ++slot)
+    number[slot] = kPlain || slot < count ? message.numbers[(row + slot) * labels + c] : Real(0);
+  if constexpr (kPlain) {
+#pragma unroll
+    for (int slot = 0; slot < kBlock; slot += 4) load4(message.level + row + slot, level + slot);
+  } else {
+#pragma unroll
+    for (int slot = 0; slot < kBlock; ++slot) level[slot] = slot < count ? message.level[row + slot] : 0;
+  }
 }
 
 }  // namespace semicrf::cuda

@@ -69,8 +69,10 @@ CountsParameters<Real> CountsPass<Real>::parameters(const CountsWork<Real>& work
   p.before = numbers_of(2, batch, at_marks);
   p.after = numbers_of(3, batch, at_marks);
   within_.reserve(batch * wide(p.pieces) * kBlock * labels_);
+  if (p.tables.tail != 0) tails_.reserve(batch * wide(p.pieces) * labels_);
   parts_.reserve(batch * entries_);
   p.within = within_.get();
+  p.tails = tails_.get();
   p.parts = parts_.get();
   return p;
 }
@@ -81,7 +83,8 @@ void CountsPass<Real>::begin(const CountsWork<Real>& work, const ExpectedCounts&
   const std::size_t at_marks = ceil_div(wide(model_.max_duration) - 1, wide(kBlock));
   const std::size_t numbers =
       2 * (blocks + at_marks) * labels_ * (kBlock * sizeof(Real) + sizeof(BlockScale));
-  const std::size_t sums = (entries_ + (blocks / kPieceBlocks + 1) * kBlock * labels_) * sizeof(double);
+  const std::size_t of_piece = kBlock * sizeof(double) + sizeof(TailPiece);
+  const std::size_t sums = entries_ * sizeof(double) + (blocks / kPieceBlocks + 1) * labels_ * of_piece;
   const std::size_t batch = std::clamp<std::size_t>(kMostCounts / (numbers + sums), 1, work.num_tasks);
   CountsParameters<Real> p = parameters(work, batch);
   p.level = work.parameters.forward.shift;

@@ -45,6 +45,7 @@ class CountsPass {
   std::size_t labels_, groups_, entries_;
   DeviceBuffer<int> bias_power_;
   DeviceBuffer<double> weight_, level_, within_, parts_, chunks_, totals_;
+  DeviceBuffer<TailPiece> tails_;
   DeviceBuffer<std::int64_t> begins_;
   PinnedBuffer<std::int64_t> host_begins_;
   PinnedBuffer<double> host_totals_;

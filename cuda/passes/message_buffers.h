@@ -21,15 +21,16 @@ struct HostMessages {
 template <class Real>
 class MessageBuffers {
  public:
-  // Room for the tokens of `range`, whole blocks; what was there is lost.
-  void reserve(PositionRange range, const MessageShape& shape) {
+  // Room for the tokens of `range`, whole blocks, and for `exact` exact blocks at least; what was there is
+  // lost.
+  void reserve(PositionRange range, const MessageShape& shape, std::size_t exact = 0) {
     range_ = range;
     shape_ = shape;
     blocks_ = message_blocks(range.size());
     bytes_ = message_bytes<Real>(shape, MessagePart::kBlocks, blocks_);
     memory_.reserve(bytes_);
     pool_used_.reserve(1);
-    reserve_pool(first_pool_slots(blocks_));
+    reserve_pool(std::max(first_pool_slots(blocks_), exact));
   }
   void reserve_pool(std::size_t slots) {
     pool_slots_ = std::max(pool_slots_, slots);

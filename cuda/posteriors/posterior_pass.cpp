@@ -36,11 +36,10 @@ void PosteriorPass<Real>::begin_sweeps(const PosteriorWork& work, const Boundary
   const SequenceLayout& layout = work.input.layout;
   const bool counts = work.counts != nullptr;
   MessageBuffers<Real>& forward_messages = forward_.messages();
-  forward_messages.reserve(layout.tokens, {model.num_labels, counts && model.has_tail(), counts});
-  backward_messages_.reserve(layout.tokens, {model.num_labels, false, false});
   // Blocks that the ends of sequences cut are exact.
-  for (MessageBuffers<Real>* messages : {&forward_messages, &backward_messages_})
-    messages->reserve_pool(layout.sequences.size() + messages->blocks() / 16);
+  const std::size_t exact = layout.sequences.size() + message_blocks(layout.tokens.size()) / 16;
+  forward_messages.reserve(layout.tokens, {model.num_labels, counts && model.has_tail(), counts}, exact);
+  backward_messages_.reserve(layout.tokens, {model.num_labels, false, false}, exact);
   Sweep& forward = forward_.sweep();
   anchors_.prepare(forward.chain().host(), stream);
   if (counts) {

@@ -48,7 +48,7 @@ def test_all_segmentations_in_their_order(box):
         model, scores = random_model(box, seed)
         expected = ranked(scores, model)
         for engine, precision, tolerance in ENGINES:
-            for most in (20, 1000) if seed < 2 else (7, 60):
+            for most in (20, 1000) if seed < 2 and engine == "reference" else (7, 60):
                 forget(box)
                 box.ok("decode -p m.json -x %s --precision %s --best %d -o out.bed --stats s.json x.npy" % (engine, precision, most))
                 texts, (sequence,) = files(box), sequences(box)
@@ -82,7 +82,7 @@ def test_ties_follow_the_rule(box):
         expected = ranked(scores, model)
         check(len({score for score, _, _ in expected}) < len(expected) / 10, "hardly any ties")
         for engine, precision, _ in ENGINES:
-            for most in (3, 50) if seed else (1000,):
+            for most in (1000,) if seed == 0 and engine == "reference" else (3, 50):
                 forget(box)
                 box.ok("decode -p m.json -x %s --precision %s --best %d -o out.bed x.npy" % (engine, precision, most))
                 found = [segments(text) for text in files(box)]

@@ -108,10 +108,10 @@ def test_best_paths_and_draws(box):
             shares = [float(line.split("\t")[5]) for line in box.text("t.tsv").splitlines() if not line.startswith("#")]
             exact = [sum(p for one, p in truth.paths if segment in one) for segment in path]
             check_close(what + ", segments", shares, exact, max(tolerance, 1e-5))
-            box.ok("simulate -p m.json -x %s --precision %s --constraints what.bed --draws 30 --stats s.json -o d.bed x.npy" % (engine, precision))
+            box.ok("simulate -p m.json -x %s --precision %s --constraints what.bed --draws 10 --stats s.json -o d.bed x.npy" % (engine, precision))
             likelihoods = json.loads(box.text("s.json"))["sequences"][0]["log_likelihood"]
             probability = {tuple(one): p for one, p in truth.paths}
-            for number in range(30):
+            for number in range(10):
                 drawn = tuple((a, b, model.labels.index(name)) for a, b, name in segments(box.text("d.%d.bed" % (number + 1)), BIN))
                 check(drawn in probability, "%s: drew %s" % (what, drawn))
                 check_close(what + ", draw", [likelihoods[number]], [math.log(probability[drawn])], 100 * tolerance)

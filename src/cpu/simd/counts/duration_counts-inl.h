@@ -254,20 +254,25 @@ class DurationCounts : public CountVectors<Real, D> {
     }
   }
 
-  // Segments within the block. Starts and ends in any order meet here, also ends before starts, whose
-  // products would be out of all range: in double, and only those in order. False when a factor is out of
-  // range even so.
+  // Segments within the block: in double, as products of the largest start and the largest end, which need
+  // not be one's end behind the other, may be far above 1. False when a factor is out of range even so.
   bool count_within(const Meeting& meeting) {
     const DD dd;
-    const std::size_t longest = std::min<std::size_t>(kBlock, bias_rows());
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
       const VD both =
           hn::Add(hn::Load(dd, starts_.scale.get() + c), hn::LoadU(dd, meeting.back.gamma_scale + c));
       const VD x = hn::Add(hn::Sub(both, hn::Set(dd, meeting.log_z)), hn::Load(dd, bound_.get() + c));
-      if (!hn::AllTrue(dd, hn::Le(x, hn::Set(dd, kLargestFactor<double>)))) return false;
-      hn::Store(Vectors::exp_or_zero(x), dd, within_factor_.get() + c);
+      const bool near = hn::AllTrue(dd, hn::Le(x, hn::Set(dd, kLargestFactor<double>)));
+      if (!near && !count_in_order<false>(meeting, c)) return false;
+      const VD factor = near ? Vectors::exp_or_zero(x) : hn::Set(dd, kNegativeInfinity);
+      hn::Store(factor, dd, within_factor_.get() + c);
     }
+    const std::size_t longest = std::min<std::size_t>(kBlock, bias_rows());
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      if (within_factor_[c] == kNegativeInfinity) {
+        count_in_order<true>(meeting, c);
+        continue;
+      }
       const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
       const double* start = starts_.wide.get() + c;
       const VD factor = hn::Load(dd, within_factor_.get() + c);
@@ -286,6 +291,49 @@ class DurationCounts : public CountVectors<Real, D> {
       }
     }
     return true;
+  }
+
+  // The same for the labels from c on, slot by slot: an end is relative to the largest one up to the slot,
+  // whose product with a start there is a probability over exp(bias). False where a duration that is ruled
+  // out makes such a product larger than a double.
+  template <bool kAdds>
+  bool count_in_order(const Meeting& meeting, std::size_t c) {
+    constexpr double kLowest = -1e300, kMost = 900;
+    const DD dd;
+    const std::size_t longest = std::min<std::size_t>(kBlock, bias_rows());
+    const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), 0, kBlock) + c % lanes_;
+    const VD level = hn::Set(dd, meeting.store.scale(meeting.block) - meeting.log_z);
+    const VD scale =
+        hn::Add(hn::Add(level, hn::LoadU(dd, meeting.back.gamma_scale + c)), hn::Load(dd, bound_.get() + c));
+    const auto some = hn::Gt(scale, hn::Set(dd, kNegativeInfinity));
+    const VD units = hn::IfThenElseZero(some, hn::Round(hn::Mul(scale, hn::Set(dd, 1 / kLog2))));
+    const VD factor = hn::IfThenElseZero(some, hn::Exp(dd, hn::NegMulAdd(units, hn::Set(dd, kLog2), scale)));
+    const auto units_of = [&](VD number, VD whole) HWY_ATTR {
+      return hn::IfThenElse(hn::Gt(number, hn::Zero(dd)), whole, hn::Set(dd, kLowest));
+    };
+    Kept<VD> ends[kBlock];
+    VD largest = hn::Set(dd, kLowest), most = hn::Set(dd, kLowest);
+    for (std::size_t slot = 0; slot < kBlock; ++slot) {
+      const VD end = Vectors::load_double(meeting.back.gamma_start + at + slot * lanes_);
+      const VD whole = Vectors::load_whole(meeting.back.gamma_whole + at + slot * lanes_);
+      const VD before = largest;
+      largest = hn::Max(largest, units_of(end, whole));
+      const VD raw = hn::Load(dd, starts_.raw.get() + slot * width_ + c);
+      const VD power =
+          hn::Add(hn::Add(hn::Load(dd, starts_.raw_whole.get() + slot * width_ + c), units), largest);
+      most = hn::Max(most, hn::IfThenElse(some, units_of(raw, power), most));
+      if constexpr (kAdds) {
+        const VD by = Vectors::power(hn::Sub(before, largest));
+        for (std::size_t q = 0; q < slot; ++q) ends[q] = hn::Mul(bare(ends[q]), by);
+        ends[slot] = hn::Mul(end, Vectors::power(hn::Sub(whole, largest)));
+        const VD start = hn::Mul(hn::Mul(raw, Vectors::power(power)), factor);
+        for (std::size_t d = 0; d <= slot && d < longest; ++d) {
+          double* to = within_sums_.get() + d * width_ + c;
+          hn::Store(hn::MulAdd(start, bare(ends[slot - d]), hn::Load(dd, to)), dd, to);
+        }
+      }
+    }
+    return hn::AllTrue(dd, hn::Le(most, hn::Set(dd, kMost)));
   }
 
   // --- one factor per pair of blocks and label ---
