@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine/engine.h"
@@ -24,6 +25,20 @@ void check(const ModelCase& sample) {
       forward_case(*reference, sample, {0, sample.length}).log_partition != kNegativeInfinity;
   check_these_engines(feasible ? fast_engines() : cpu_engines(), sample,
                       {.inference = false, .gradient = true});
+}
+
+// Rows stay the same for `hold` positions, so that segments of several positions fit such scores.
+void scale_emissions(ModelCase& sample, double by, std::size_t hold) {
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  const auto scale = [&](auto& scores) {
+    for (std::size_t i = 0; i < scores.size(); ++i) {
+      const std::size_t from = i / labels / hold * hold * labels + i % labels;
+      scores[i] = from < i ? scores[from] : static_cast<std::decay_t<decltype(scores[i])>>(by * scores[i]);
+    }
+  };
+  scale(sample.emissions.f32);
+  scale(sample.emissions.f64);
+  sample.description += ", times " + std::to_string(by) + ", held for " + std::to_string(hold);
 }
 
 std::int64_t chunk_of(const EngineOptions& options, const ChainModel& model) {
@@ -56,6 +71,24 @@ TEST_CASE("counts and forward messages equal the reference on every kind of mode
       check(make_case(kind, {17, 300, 33}, 204));
       check(make_case(kind, {257, 300, 1}, 205));
       if (!kSlowBuild) check(make_case(kind, {257, 300, 33}, 206));
+    }
+  }
+}
+
+// The largest start and the largest end of a block are far apart then, with the ends before the starts.
+TEST_CASE("counts and forward messages equal the reference where scores are large") {
+  std::uint64_t seed = 801;
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kBoundaryScores,
+                              CaseKind::kEverything, CaseKind::kMinimumDurations}) {
+    for (const double by : {10.0, 30.0, 100.0, 1000.0}) {
+      for (const std::size_t hold : {1, 4}) {
+        DYNAMIC_SECTION(name_of(kind) << ", times " << by << ", held for " << hold) {
+          ModelCase sample = make_case(kind, {of_long_test(210), 30, 5}, seed);
+          scale_emissions(sample, by, hold);
+          check(sample);
+        }
+        ++seed;
+      }
     }
   }
 }
