@@ -10,8 +10,7 @@
 
 namespace semicrf::fuzz {
 
-void require(bool right, const char* what) {
-  if (right) return;
+void fail(const char* what) {
   std::fprintf(stderr, "wrong: %s\n", what);
   std::abort();
 }

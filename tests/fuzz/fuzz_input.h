@@ -10,8 +10,12 @@
 
 namespace semicrf::fuzz {
 
-// Ends the process, which the fuzzer reports with the input, unless `right`.
-void require(bool right, const char* what);
+// Ends the process, which the fuzzer reports with the input.
+[[noreturn]] void fail(const char* what);
+
+inline void require(bool right, const char* what) {
+  if (!right) fail(what);
+}
 
 // Puts `bytes` into a file in memory and returns its path, which stays valid until the next call.
 std::string as_file(std::span<const std::uint8_t> bytes);
