@@ -93,7 +93,7 @@ TEST_CASE("texts are cut where they do not fit, between characters") {
   CHECK(text_width("MMMM") > text_width("iiii"));
   CHECK(fitted("short", 100) == "short");
   const std::string name = "a very long name of a label \xc3\xa9\xc3\xa9\xc3\xa9\xc3\xa9";
-  for (double width = 0; width < 260; width += 3) {
+  for (int width = 0; width < 260; width += 3) {
     const std::string cut = fitted(name, width);
     CHECK(text_width(cut) <= width);
     CHECK(markup_escaped(cut).find("\xef\xbf\xbd") == std::string::npos);

@@ -164,7 +164,7 @@ class ModelNumbers {
   double score_of_size(const ParameterGradient& counts, const TrainingPiece& piece, std::size_t f) const {
     double sum = 0;
     for (std::size_t i = f; i < piece.features.size(); i += columns_)
-      for (double below = 0; below < static_cast<double>(piece.features[i]); ++below)
+      for (int below = 0; static_cast<float>(below) < piece.features[i]; ++below)
         sum += 1 / (sizes_[f] + below);
     for (std::size_t c = 0; c < labels_; ++c)
       sum -= counts.bias[c] * std::log1p(moments_[c * tracks_ + f].mean / sizes_[f]);

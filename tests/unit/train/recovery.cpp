@@ -30,7 +30,8 @@ Parameters true_parameters(const RecoveryCase& sample, std::mt19937_64& random) 
   chain.end_scores.assign(labels, 0.0);
   // Durations that peak, and a price for every segment, so that each duration is seen.
   for (std::size_t i = 0; i < chain.duration_bias.size(); ++i) {
-    const double k = static_cast<double>(i / labels + 1);
+    const std::size_t row = i / labels;
+    const double k = static_cast<double>(row + 1);
     const double peak = 0.4 * sample.max_duration + 2.0 * static_cast<double>(i % labels);
     chain.duration_bias[i] += 0.3 * std::min(k, peak) - 3;
   }
@@ -78,7 +79,8 @@ TrainingData simulate(const RecoveryCase& sample, const Parameters& parameters,
 void level_durations(const std::vector<double>& seen, std::size_t labels, std::vector<double>& bias) {
   double count = 0, first = 0, second = 0, sum = 0, product = 0;
   for (std::size_t i = 0; i < bias.size(); ++i) {
-    const double k = static_cast<double>(i / labels);
+    const std::size_t row = i / labels;
+    const auto k = static_cast<double>(row);
     count += seen[i];
     first += seen[i] * k;
     second += seen[i] * k * k;
@@ -86,7 +88,10 @@ void level_durations(const std::vector<double>& seen, std::size_t labels, std::v
     product += seen[i] * k * bias[i];
   }
   const double slope = (count * product - first * sum) / (count * second - first * first);
-  for (std::size_t i = 0; i < bias.size(); ++i) bias[i] -= slope * static_cast<double>(i / labels + 1);
+  for (std::size_t i = 0; i < bias.size(); ++i) {
+    const std::size_t k = i / labels + 1;
+    bias[i] -= slope * static_cast<double>(k);
+  }
 }
 
 // Weights, transitions, durations in the fixed gauge.
