@@ -67,7 +67,7 @@ TEST_CASE("the cuda engine and its likes give windows over several devices the d
   if (!has_gpu()) return;
   const std::int64_t length = 3 * 8192 + 700;
   for (const ModelCase& sample :
-       {make_case(CaseKind::kTails, {length, 3, 3}, 821), silent_case(length, 2 * 8192, 822)}) {
+       {make_case(CaseKind::kTails, {length, 3, 3}, 821), silent_case(length, std::int64_t{2} * 8192, 822)}) {
     expect_none(check_spread(make_cuda, make_spread, sample));
   }
 }

@@ -185,7 +185,7 @@ TEST_CASE("expected counts equal the enumeration of all segmentations") {
     for (std::int64_t length = 1; length <= 6; ++length) {
       for (int durations = 1; durations <= 7; durations += durations < 3 ? 1 : 2) {
         for (int labels = 1; labels <= 3; ++labels) {
-          const auto seed = static_cast<std::uint64_t>(1000 * length + 10 * durations + labels);
+          const auto seed = static_cast<std::uint64_t>(1000 * length + std::int64_t{10} * durations + labels);
           check_counts(make_case(kind, {length, durations, labels}, seed));
         }
       }

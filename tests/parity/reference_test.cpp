@@ -104,7 +104,7 @@ TEST_CASE("reference equals the enumeration of all segmentations") {
     for (std::int64_t length = 1; length <= 6; ++length) {
       for (int durations = 1; durations <= 7; ++durations) {
         for (int labels = 1; labels <= 3; ++labels) {
-          const auto seed = static_cast<std::uint64_t>(1000 * length + 10 * durations + labels);
+          const auto seed = static_cast<std::uint64_t>(1000 * length + std::int64_t{10} * durations + labels);
           check_against_enumeration(make_case(kind, {length, durations, labels}, seed));
         }
       }

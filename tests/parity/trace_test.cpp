@@ -35,8 +35,8 @@ Traced trace_from(ViterbiMessages& messages, TraceCursor cursor) {
 // No label follows itself: else two segments of one label that change places would be a tie.
 ModelCase case_without_ties(CaseKind kind, std::uint64_t seed) {
   ModelCase sample = make_case(kind, {of_long_test(20'000), 7, 3}, seed);
-  for (int c = 0; c < sample.model.num_labels; ++c)
-    sample.model.transition[static_cast<std::size_t>(c * (sample.model.num_labels + 1))] = kNegativeInfinity;
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  for (std::size_t c = 0; c < labels; ++c) sample.model.transition[c * (labels + 1)] = kNegativeInfinity;
   return sample;
 }
 

@@ -73,7 +73,7 @@ ModelCase late_repair_of(std::int64_t run, std::int64_t warmup, std::uint64_t se
 
 ModelCase late_repair_case(std::size_t real_bytes, std::uint64_t seed) {
   const cuda::RunGrid grid = cuda::run_grid(1);
-  const cuda::Teams teams = cuda::teams_of(cuda::choose_tile(4, 1, real_bytes, 227 * 1024));
+  const cuda::Teams teams = cuda::teams_of(cuda::choose_tile(4, 1, real_bytes, std::size_t{227} * 1024));
   for (std::int64_t run = grid.unit; run <= grid.chunk; run += cuda::kBlock) {
     ModelCase sample = late_repair_of(run, cuda::run_warmup(grid, real_bytes), seed);
     if (cuda::cut_into_runs(grid, sample.length, teams).run == run) return sample;

@@ -53,7 +53,7 @@ TEST_CASE("emulated kernels give several sequences at once the digits they have 
 
 // A window of one chunk, and one of two parts whose junction does not agree.
 TEST_CASE("emulated kernels give windows over several devices the digits of one") {
-  const ModelCase sample = silent_case(2 * 8192 + 700, 2 * 8192, 822);
+  const ModelCase sample = silent_case(2 * 8192 + 700, std::int64_t{2} * 8192, 822);
   expect_none(check_spread(make_cuda, make_spread, sample, {Precision::kFloat}));
 }
 

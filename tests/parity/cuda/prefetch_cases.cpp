@@ -20,8 +20,8 @@ ChainModel small_model() {
   ChainModel model;
   model.num_labels = kLabels;
   model.max_duration = 2;
-  model.transition.assign(kLabels * kLabels, 0);
-  model.duration_bias.assign(kLabels * 2, 0);
+  model.transition.assign(std::size_t{kLabels} * kLabels, 0);
+  model.duration_bias.assign(std::size_t{kLabels} * 2, 0);
   return model;
 }
 

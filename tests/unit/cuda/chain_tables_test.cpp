@@ -28,7 +28,7 @@ ChainModel small_model() {
 TEST_CASE("duration tables hold every duration at its place, relative to its bound") {
   const ChainModel model = small_model();
   const auto at = [](int row, int width, int column) {
-    return static_cast<std::size_t>(row * width + column);
+    return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
   };
   for (const auto layout : {DurationLayout::kByDistance, DurationLayout::kByGroup}) {
     const bool by_group = layout == DurationLayout::kByGroup;

@@ -37,7 +37,7 @@ TEST_CASE("needs grow with the window, its tail, its counts and its precision") 
     return viterbi_need(model, grid, window(length, positions), kGiB);
   };
   CHECK(viterbi(1 << 20) < viterbi(1 << 22));
-  CHECK(viterbi(1 << 22) > (std::size_t{1} << 22) * (20 + 5 * 2 * sizeof(float)));
+  CHECK(viterbi(1 << 22) > (std::size_t{1} << 22) * (20 + sizeof(float) * 5 * 2));
   ModelShape other = kModel;
   other.tail = true;
   CHECK(viterbi(1 << 22, other) > viterbi(1 << 22));
@@ -83,7 +83,7 @@ TEST_CASE("a batch needs what its rows, its runs and the ends of its sequences t
   CHECK(need(other, BatchOutput::kLogPartitions) - need(one, BatchOutput::kLogPartitions) ==
         (std::size_t{1} << 20) * one.score_bytes);
   CHECK(need(other, BatchOutput::kPaths) - need(one, BatchOutput::kPaths) >
-        (std::size_t{1} << 20) * (one.score_bytes + 5 * 2 * sizeof(float)));
+        (std::size_t{1} << 20) * (one.score_bytes + sizeof(float) * 5 * 2));
   CHECK(need(other, BatchOutput::kPosteriors) > need(one, BatchOutput::kPosteriors));
   other = one;
   other.runs *= 2;

@@ -62,7 +62,7 @@ TEST_CASE("short sequences are cut little, so that many of them fill a card") {
 
 // Six labels, K = 200: 480 positions per run instead of 400, as 625 warps would share 528 schedulers.
 TEST_CASE("runs are as many as have a scheduler to themselves") {
-  const TileConfig tile = choose_tile(6, 200, sizeof(float), 227 * 1024);
+  const TileConfig tile = choose_tile(6, 200, sizeof(float), std::size_t{227} * 1024);
   CHECK(teams_of(tile).alone == 4 * 528);
   CHECK(cut_into_runs(run_grid(200), 1'000'000, teams_of(tile)).run == 480);
 }
@@ -71,7 +71,7 @@ TEST_CASE("runs are as many as have a scheduler to themselves") {
 TEST_CASE("a long sequence has a queue for every team that runs at a time") {
   for (const auto& [labels, duration] : {std::pair{10, 500}, {24, 100}, {5, 100}, {8, 2463}, {6, 200}}) {
     const RunGrid grid = run_grid(duration);
-    const Teams teams = teams_of(choose_tile(labels, duration, sizeof(float), 227 * 1024));
+    const Teams teams = teams_of(choose_tile(labels, duration, sizeof(float), std::size_t{227} * 1024));
     for (const std::int64_t length : {10'000'000L, 13'000'000L, 20'000'000L, 20'971'520L}) {
       INFO("C=" << labels << " K=" << duration << " T=" << length);
       const RunCut cut = cut_into_runs(grid, length, teams);
@@ -88,7 +88,7 @@ TEST_CASE("whole queues make a chunk, and whole marks a run, long enough and ali
     const RunGrid grid = run_grid(duration);
     INFO("K=" << duration);
     CHECK(grid.unit % 16 == 0);
-    CHECK(grid.warmup >= 8 * duration);
+    CHECK(grid.warmup >= std::int64_t{8} * duration);
     CHECK(grid.warmup % grid.unit == 0);
     CHECK(grid.chunk >= 8192);
     CHECK(grid.chunk % grid.warmup == 0);
@@ -97,7 +97,7 @@ TEST_CASE("whole queues make a chunk, and whole marks a run, long enough and ali
         const RunCut cut = cut_into_runs(grid, length, {teams, (teams + 2) / 3});
         const std::int64_t queue = cut.queue_positions();
         CHECK(cut.run >= grid.unit);
-        CHECK(queue <= 4 * grid.chunk + cut.queue * 16 * cut.run / cut.mark);
+        CHECK(queue <= 4 * grid.chunk + cut.run * cut.queue * 16 / cut.mark);
         CHECK(cut.chunk % queue == 0);
         CHECK(2 * cut.chunk > grid.chunk);
         CHECK(cut.chunk <= std::max(queue, grid.chunk));

@@ -127,6 +127,10 @@ TEST_CASE("random segmentations: the same counts base by base") {
 
     const auto a = owners(truth, length), b = owners(predicted, length);
     std::vector<std::int64_t> confusion(static_cast<std::size_t>(labels * (labels + 1)));
+    const auto count = [&](int from, int to) -> std::int64_t& {
+      return confusion[static_cast<std::size_t>(from) * static_cast<std::size_t>(labels + 1) +
+                       static_cast<std::size_t>(to)];
+    };
     std::int64_t bases = 0, stretches = 0, true_segments = 0, boundaries = 0, exact = 0,
                  predicted_boundaries = 0;
     for (std::int64_t t = 3; t < 55; ++t) {
@@ -135,7 +139,7 @@ TEST_CASE("random segmentations: the same counts base by base") {
       ++bases;
       const int from = truth[static_cast<std::size_t>(a[i])].label;
       const int to = b[i] < 0 ? labels : predicted[static_cast<std::size_t>(b[i])].label;
-      ++confusion[static_cast<std::size_t>(from * (labels + 1) + to)];
+      ++count(from, to);
       const bool first = t == 3 || t == middle || a[i - 1] < 0;
       stretches += first ? 1 : 0;
       const bool starts = first || a[i - 1] != a[i];
@@ -156,12 +160,11 @@ TEST_CASE("random segmentations: the same counts base by base") {
     for (int label = 0; label < labels; ++label) {
       std::int64_t in_truth = 0, in_predicted = 0;
       for (int other = 0; other <= labels; ++other) {
-        in_truth += confusion[static_cast<std::size_t>(label * (labels + 1) + other)];
-        if (other < labels) in_predicted += confusion[static_cast<std::size_t>(other * (labels + 1) + label)];
+        in_truth += count(label, other);
+        if (other < labels) in_predicted += count(other, label);
       }
-      const auto both = confusion[static_cast<std::size_t>(label * (labels + 1) + label)];
       REQUIRE(found.labels[static_cast<std::size_t>(label)].bases ==
-              MatchCounts{in_truth, in_predicted, both});
+              MatchCounts{in_truth, in_predicted, count(label, label)});
     }
     // A perfect prediction has no error.
     const Evaluation self = evaluate_all(truth, truth, wanted, static_cast<std::size_t>(labels), tolerance);

@@ -30,12 +30,14 @@ std::vector<double> random_numbers(std::mt19937& random, std::size_t count) {
 double boundary_score(const Shape& shape, const std::vector<double>& weights, const std::vector<double>& bias,
                       const std::vector<float>& x, std::int64_t t, int label) {
   double sum = bias.empty() ? 0 : bias[static_cast<std::size_t>(label)];
-  const int width = shape.last - shape.first + 1;
+  const auto tracks = static_cast<std::size_t>(shape.tracks);
+  const std::size_t row = static_cast<std::size_t>(shape.last - shape.first + 1) * tracks;
   for (int o = shape.first; o <= shape.last; ++o) {
     if (t + o < 0 || t + o >= shape.length) continue;
     for (int f = 0; f < shape.tracks; ++f) {
-      const int column = (o - shape.first) * shape.tracks + f;
-      sum += weights[static_cast<std::size_t>(label * width * shape.tracks + column)] *
+      const std::size_t column =
+          static_cast<std::size_t>(o - shape.first) * tracks + static_cast<std::size_t>(f);
+      sum += weights[static_cast<std::size_t>(label) * row + column] *
              static_cast<double>(x[static_cast<std::size_t>((t + o) * shape.tracks + f)]);
     }
   }
@@ -220,7 +222,7 @@ TEST_CASE("the host takes margins from the scores of true labels, and projects s
   model.num_labels = 3;
   const ScoreWindow features = source.read(0, source.length(), none);
   const CentredScores single(model, features);
-  for (std::size_t i = 0; i < 299'980 * 3; ++i) {
+  for (std::size_t i = 0; i < std::size_t{299'980} * 3; ++i) {
     REQUIRE(part.emissions.at(i) == whole.emissions.at(i + 30));
     REQUIRE(part.start_scores.at(i) == whole.start_scores.at(i + 30));
     const std::size_t t = i / 3 + 10, c = i % 3;

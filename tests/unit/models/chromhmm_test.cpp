@@ -99,7 +99,7 @@ TEST_CASE("explicit durations of staying states are the hidden Markov model agai
     INFO("seed " << seed);
     std::mt19937_64 random(seed);
     ChromHmmModel model = test::random_model(2 + seed % 3, 2, random);
-    const std::vector<float> rows = test::random_bits(2 * (1 + seed * 5), random);
+    const std::vector<float> rows = test::random_bits(std::size_t{2} * (1 + seed * 5), random);
     // A state that is never left has durations that end all the same.
     bool left = true;
     for (std::size_t c = 0; c < model.states(); ++c)

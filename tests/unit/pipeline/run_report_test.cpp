@@ -25,10 +25,10 @@ TEST_CASE("blocks are added up over pieces, passes and directions") {
   piece.posteriors->fallbacks = 3;
   SequenceReport sequence;
   sequence.add(piece, {}, 100);
-  CHECK(sequence.stats.sweeps->blocks == 3 * 7);
+  CHECK(sequence.stats.sweeps->blocks == std::int64_t{3} * 7);
   CHECK(sequence.stats.sweeps->fallbacks == 5);
   sequence.add(piece, {}, 16);
-  CHECK(sequence.stats.sweeps->blocks == 3 * 8);
+  CHECK(sequence.stats.sweeps->blocks == std::int64_t{3} * 8);
   CHECK(sequence.stats.sweeps->fallbacks == 10);
 }
 
@@ -51,7 +51,7 @@ TEST_CASE("a run warns of exact blocks once, over all its sequences") {
   piece.viterbi->fallbacks = 500;
   RunReport report;
   report.sequences().resize(3);
-  for (SequenceReport& sequence : report.sequences()) sequence.add(piece, {}, 16 * 1000);
+  for (SequenceReport& sequence : report.sequences()) sequence.add(piece, {}, 16'000);
   report.warn_of_exact_blocks();
   const Stats stats = report.finish("test", "none");
   REQUIRE(stats.warnings.size() == 1);

@@ -130,8 +130,8 @@ TEST_CASE("tracks whose values are their features are used where they lie") {
   CHECK(lacking->read(0, 7000, buffer).f32 == raw);
   const float* const replaced = lacking->read(6000, 8000, buffer).f32;
   CHECK(lacking->in_place().empty());
-  CHECK(replaced[2 * 1000 + 1] == 0);
-  CHECK(replaced[2 * 1000] == 2 * 7000 / 8.0);
+  CHECK(replaced[2001] == 0);
+  CHECK(replaced[2000] == 2 * 7000 / 8.0);
   CHECK(buffer.missing[1000] == 1);
   CHECK(buffer.missing[999] == 0);
   // Other tracks, and other precisions than that of the array, are copied.

@@ -37,7 +37,7 @@ TEST_CASE("windows are whole chunks, tile the sequence and fit") {
     CAPTURE(budget, describe(plan));
     CHECK(plan.bytes <= budget);
     CHECK(plan.window % 100 == 0);
-    CHECK(1000 + 20 * (plan.window + 100) + 4 * 60 > static_cast<std::int64_t>(budget));
+    CHECK(1000 + 20 * (plan.window + 100) + std::int64_t{4} * 60 > static_cast<std::int64_t>(budget));
     std::int64_t at = 0;
     for (std::int64_t n = 0; n < plan.count(); ++n) {
       CHECK(plan.range(n).begin == at);

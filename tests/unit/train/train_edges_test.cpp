@@ -32,10 +32,10 @@ Parameters true_parameters() {
   chain.initial = InitialTerm::kNone;
   parameters.centering = Centering::kNone;
   parameters.edges = EdgeRule::kCensored;
-  parameters.emission =
-      EmissionHead{std::vector<double>(kLabels * kLabels, 0.0), std::vector<double>(kLabels, 0.0)};
+  parameters.emission = EmissionHead{std::vector<double>(std::size_t{kLabels} * kLabels, 0.0),
+                                     std::vector<double>(kLabels, 0.0)};
   parameters.duration.kind = find_duration_kind("negative_binomial");
-  chain.transition.assign(kLabels * kLabels, -std::log(kLabels - 1.0));
+  chain.transition.assign(std::size_t{kLabels} * kLabels, -std::log(kLabels - 1.0));
   for (int c = 0; c < kLabels; ++c) {
     const auto label = static_cast<std::size_t>(c);
     parameters.labels.push_back({test::numbered("label", c), std::nullopt});

@@ -177,9 +177,10 @@ TEST_CASE("the likelihood of partly known labels is that of all segmentations th
     shape.centering = kCentrings[random() % kCentrings.size()];
     shape.initial = random() % 2 == 0 ? InitialTerm::kNone : InitialTerm::kUniform;
     Parameters parameters = test::random_parameters(shape, random);
+    const auto labels = static_cast<std::size_t>(shape.labels);
     if (random() % 2 == 0)
-      for (int c = 0; c < shape.labels; ++c)
-        parameters.chain.transition[static_cast<std::size_t>(c * (shape.labels + 1))] = kNegativeInfinity;
+      for (std::size_t c = 0; c < labels; ++c)
+        parameters.chain.transition[c * (labels + 1)] = kNegativeInfinity;
     const auto length = 1 + static_cast<std::int64_t>(random() % 5);
     TrainingData data;
     data.num_labels = shape.labels;

@@ -164,10 +164,10 @@ TEST_CASE("forbidden scores stay forbidden and have no coordinate", "[train]") {
   shape.max_duration = 8;
   Setup setup = make_setup(shape, 60, 7);
   ChainModel& chain = setup.parameters.chain;
-  for (int c = 0; c < 3; ++c) chain.transition[static_cast<std::size_t>(4 * c)] = kNegativeInfinity;
+  for (std::size_t c = 0; c < 3; ++c) chain.transition[4 * c] = kNegativeInfinity;
   // Holes in a column, and a column that begins late.
-  const auto forbid = [&](int k, int c) {
-    chain.duration_bias[static_cast<std::size_t>((k - 1) * 3 + c)] = kNegativeInfinity;
+  const auto forbid = [&](std::size_t k, std::size_t c) {
+    chain.duration_bias[(k - 1) * 3 + c] = kNegativeInfinity;
   };
   forbid(3, 0);
   forbid(4, 0);

@@ -19,8 +19,8 @@ TEST_CASE("real NPY: the pilot regions' five tracks") {
   CHECK(array.rows() == 140808);
   CHECK(array.columns() == 5);
   REQUIRE(array.data_f32() != nullptr);
-  std::vector<float> rows(5 * 1000);
+  std::vector<float> rows(std::size_t{5} * 1000);
   array.read_rows(139000, 140000, rows.data());
-  CHECK(std::equal(rows.begin(), rows.end(), array.data_f32() + 5 * 139000));
+  CHECK(std::equal(rows.begin(), rows.end(), array.data_f32() + std::size_t{5} * 139000));
   check_values(rows, 5, 139000, ValueRule::kFinite, path);
 }

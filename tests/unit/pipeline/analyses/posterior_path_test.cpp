@@ -152,7 +152,7 @@ TEST_CASE("paths of many labels are followed") {
   ChainModel model;
   model.num_labels = 300;
   model.max_duration = 1;
-  model.transition.assign(300 * 300, 0.0);
+  model.transition.assign(std::size_t{300} * 300, 0.0);
   constexpr std::int64_t kLength = 9000;
   std::vector<double> labels(300 * kLength), starts(labels.size());
   std::vector<int> expected;
