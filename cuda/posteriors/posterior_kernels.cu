@@ -174,7 +174,6 @@ class PieceCombiner {
   __device__ PieceCombiner(const CombineParameters<Real>& p, const PieceOfInterval& at) : p_(p), at_(at) {}
 
   __device__ __forceinline__ void run() {
-    crossing_ = 0;
     if (at_.has_label && at_.last_block >= at_.first_block) crossing_ = first_crossing();
     for (int i = 0; i < kCombineBlocks; ++i) {
       const std::int64_t block = at_.last_block - i;
@@ -302,7 +301,7 @@ class PieceCombiner {
 
   const CombineParameters<Real>& p_;
   const PieceOfInterval at_;
-  double crossing_;
+  double crossing_ = 0;
   Statistics sums_;
 };
 
