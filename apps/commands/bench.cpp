@@ -33,6 +33,7 @@ void bench_io(const BenchArguments& arguments) {
   options.decode.run.engine = engine_options(arguments.engine);
   options.decode.run.version = SEMICRF_VERSION;
   options.decode.output = arguments.output;
+  options.decode.score = ScoreColumn::kNone;  // a path alone, which is all that waits for the input
   run_io_bench(options, [](const std::string& line) { print(line + "\n"); });
 }
 
@@ -120,7 +121,8 @@ void add_bench_command(CLI::App& program) {
                     "also compare the results with those of the reference engine (slow)");
   command
       ->add_flag("--io-only", arguments->io_only,
-                 "measure reading the inputs and copying them to the device, and a whole decode beside it")
+                 "measure reading the inputs and copying them to the device, and a whole decode --score none "
+                 "beside it")
       ->group("Input and output");
   command->add_option("-p,--params", arguments->input.parameters, "with --io-only: parameter file")
       ->group("Input and output");

@@ -115,7 +115,7 @@ for step in $steps; do
       python3 tests/gpu/make_long_scores.py "$scratch/long" 250000000 5
       ls -l "$scratch/long"
       for centring in none mean; do
-        "$program" decode -v -x cuda -t "$threads" -p "$scratch/long/$centring.json" "$scratch/long/scores.npy" \
+        "$program" decode -v --score none -x cuda -t "$threads" -p "$scratch/long/$centring.json" "$scratch/long/scores.npy" \
           -o "$scratch/long/first.bed" 2>&1 | grep debug
         "$program" bench --io-only -x cuda -t "$threads" -p "$scratch/long/$centring.json" "$scratch/long/scores.npy" \
           -o "$scratch/long/out.bed" &

@@ -27,9 +27,10 @@ constexpr double kGpuBlock = 10e-6;
 // Through pinned buffers, beside the sweeps: 48e9 were measured; the generation of buses before has half.
 constexpr double kUploadBytes = 25e9;
 
-// Start of the program, and reading of compressed tracks by one thread.
+// Start of the program, and reading by one thread: of compressed tracks, of arrays that are mapped.
 constexpr double kProgramStart = 0.01;
 constexpr double kReadBytes = 50e6;
+constexpr double kArrayBytes = 2e9;
 
 std::string seconds_text(double seconds) { return formatted("%.2g s", seconds); }
 
@@ -61,7 +62,8 @@ bool scores_are_cheap(const WorkSize& work) {
   WorkSize path = work, posteriors = work;
   path.sweeps = 1;
   posteriors.sweeps = 2;
-  const double rest = kProgramStart + work.input_bytes / kReadBytes + expected_cpu_seconds(path, 1);
+  const double rest = kProgramStart + work.input_bytes / kReadBytes + work.array_bytes / kArrayBytes +
+                      expected_cpu_seconds(path, 1);
   return 3 * expected_cpu_seconds(posteriors, 1) < rest;
 }
 

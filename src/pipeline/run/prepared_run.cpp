@@ -65,10 +65,11 @@ WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::ve
   work.max_duration = parameters.chain.max_duration;
   work.num_labels = parameters.num_labels();
   work.inputs = parameters.emission ? parameters.num_tracks() : parameters.num_labels();
-  double bytes = 0;
+  if (bins == 0) return work;
+  const double share = static_cast<double>(work.positions) / static_cast<double>(bins);
+  double& bytes = inputs.steps().tracks.empty() ? work.array_bytes : work.input_bytes;
   for (const ProvenanceInput& input : inputs.provenance())
-    bytes += static_cast<double>(std::max<std::int64_t>(input.bytes, 0));
-  if (bins > 0) work.input_bytes = bytes * static_cast<double>(work.positions) / static_cast<double>(bins);
+    bytes += share * static_cast<double>(std::max<std::int64_t>(input.bytes, 0));
   return work;
 }
 
