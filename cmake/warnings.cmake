@@ -16,6 +16,11 @@ endif()
 if(SEMICRF_SANITIZE)
   add_compile_options(-fsanitize=${SEMICRF_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${SEMICRF_SANITIZE})
+  # Some sixty programs of 50 MB: a third of the time of GNU ld.
+  find_program(SEMICRF_LLD ld.lld)
+  if(SEMICRF_LLD AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+    add_link_options(-fuse-ld=lld)
+  endif()
 endif()
 
 # With sanitizers, `level` of optimisation for a library whose loops are too slow to test without. The address sanitizer

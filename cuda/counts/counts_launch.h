@@ -61,7 +61,10 @@ inline constexpr int kPieceBlocks = 8;  // blocks that one thread prepares
 template <class Real>
 void find_levels(const CountsParameters<Real>& parameters, std::int64_t mark, double* level,
                  cudaStream_t stream);
-// Fills the parts of all tasks.
+// Fills the numbers of blocks of all tasks, and the counts within them.
+template <class Real>
+void prepare_blocks(const CountsParameters<Real>& parameters, cudaStream_t stream);
+// Fill the parts of all tasks, in this order; count_durations from the numbers of blocks.
 template <class Real>
 void count_durations(const CountsParameters<Real>& parameters, cudaStream_t stream);
 template <class Real>

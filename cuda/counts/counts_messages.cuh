@@ -57,9 +57,11 @@ struct BlockLogs {
   int forbidden[kBlock];   // and their number
 };
 
-// exp(x) for |x| up to kWidest, or 0. Few scores are large; conversions of the others cost a third.
+// exp(x) for |x| up to widest_exponent(), or 0. Few scores are large; conversions of the others cost a third.
 template <bool kLarge>
-inline constexpr double kWidest = kLarge ? kMostContent* kLog2 : 8000;
+__device__ constexpr double widest_exponent() {
+  return kLarge ? kMostContent * kLog2 : 8000;
+}
 template <bool kLarge, class Real>
 __device__ __forceinline__ Scaled<Real> number_of(double x) {
   if constexpr (kLarge) {
@@ -87,7 +89,7 @@ __device__ __forceinline__ bool times_boundary_scores(const DeviceScores& scores
     power[slot] += factor.units;
     size = fmax(size, score == kNone ? 0.0 : fabs(score));
   }
-  return size <= kWidest<kLarge>;
+  return size <= widest_exponent<kLarge>();
 }
 template <class Real>
 struct IntervalMessages {
@@ -257,7 +259,7 @@ __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& in
     number[slot] = content.number;
     power[slot] = content.units;
   }
-  return size <= kWidest<kLarge>;
+  return size <= widest_exponent<kLarge>();
 }
 // A message in the `count` positions of a block, and its levels; zeros behind them.
 template <bool kPlain, class Real>

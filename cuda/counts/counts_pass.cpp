@@ -105,6 +105,7 @@ void CountsPass<Real>::begin(const CountsWork<Real>& work, const ExpectedCounts&
     const LocalLogZ& z = work.parameters.z;
     p.z = {z.whole + first, z.offset + first, z.log + first};
     p.num_tasks = static_cast<int>(std::min(batch, work.num_tasks - first));
+    prepare_blocks(p, stream_);
     count_durations(p, stream_);
     count_transitions(p, stream_);
     count_tails(p, stream_);

@@ -33,7 +33,7 @@ TEST_CASE("engines that know cut edges equal the chain with roles on every kind 
                                     {64, 17, 3},
                                     {100, 33, 4},
                                     {of_long_test(257), 32, 3},
-                                    {of_long_test(300), 100, 3}}) {
+                                    {of_long_test(140), 100, 3}}) {
         const ModelCase sample = make_case(kind, shape, ++seed);
         check_cut_edges(makers(fast_engines(), &sample), sample);
       }
