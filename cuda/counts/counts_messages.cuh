@@ -57,7 +57,7 @@ struct BlockLogs {
   int forbidden[kBlock];   // and their number
 };
 
-// exp(x) for |x| up to widest_exponent(), or 0. Few scores are large; conversions of the others cost a third.
+// exp(x) for |x| up to widest_exponent(), or 0 of -inf. Without large scores it costs a third.
 template <bool kLarge>
 __device__ constexpr double widest_exponent() {
   return kLarge ? kMostContent * kLog2 : 8000;
@@ -91,6 +91,7 @@ __device__ __forceinline__ bool times_boundary_scores(const DeviceScores& scores
   }
   return size <= widest_exponent<kLarge>();
 }
+
 template <class Real>
 struct IntervalMessages {
   const CountsParameters<Real>& p;
@@ -261,6 +262,7 @@ __device__ __forceinline__ bool content_numbers(const IntervalMessages<Real>& in
   }
   return size <= widest_exponent<kLarge>();
 }
+
 // A message in the `count` positions of a block, and its levels; zeros behind them.
 template <bool kPlain, class Real>
 __device__ __forceinline__ void load_block(const MessageView<Real>& message, std::int64_t row, int count,

@@ -19,8 +19,8 @@ struct WorkSize {
   int num_labels = 1;          // C
   int inputs = 1;              // numbers per position: tracks, or scores of labels
   int sweeps = 1;              // over all positions: 1 for a path, exact segments or draws, 2 for posteriors
-  double input_bytes = 0;      // of the files, as far as they are read, without
-  double array_bytes = 0;      // arrays, which are mostly read in place
+  double input_bytes = 0;      // of compressed files, as far as they are read
+  double array_bytes = 0;      // of arrays, which are mostly read in place
 };
 
 // Seconds, without reading inputs and writing outputs, which are the same for both.

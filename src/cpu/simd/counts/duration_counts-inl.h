@@ -254,8 +254,8 @@ class DurationCounts : public CountVectors<Real, D> {
     }
   }
 
-  // Segments within the block: in double, as products of the largest start and the largest end, which need
-  // not be one's end behind the other, may be far above 1. False when a factor is out of range even so.
+  // Segments within the block, in double: the largest start may lie behind the largest end, where no segment
+  // joins them, and their product may be far above 1. False when a factor is out of range even so.
   bool count_within(const Meeting& meeting) {
     const DD dd;
     for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
