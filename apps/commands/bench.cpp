@@ -33,7 +33,7 @@ void bench_io(const BenchArguments& arguments) {
   options.decode.run.engine = engine_options(arguments.engine);
   options.decode.run.version = SEMICRF_VERSION;
   options.decode.output = arguments.output;
-  options.decode.score = ScoreColumn::kNone;  // a path alone, which is all that waits for the input
+  options.decode.score = ScoreColumn::kNone;  // posteriors would hide what the input takes
   run_io_bench(options, [](const std::string& line) { print(line + "\n"); });
 }
 

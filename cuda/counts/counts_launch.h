@@ -20,14 +20,14 @@ struct BlockNumbers {
   int blocks;         // room per task
 };
 
-// What a piece of an interval does with what follows a long segment that covers the position left of the
-// piece's right edge, and what it counts. The first three are logarithms.
+// Segments of one label that are longer than K, in a piece of an interval. What follows one that covers the
+// position left of a boundary goes from right to left, as a logarithm: of x at the piece's right edge becomes
+// log(exp(adds) + exp(decay + x)) at its left edge, and open + exp(factor + x) positions beyond K are counted
+// in between.
 struct TailPiece {
-  double adds = kNone;    // what reaches the left edge from the piece's ends
-  double decay = 0;       // what reaches it of one unit at the right edge
-  double factor = kNone;  // positions that are counted per unit at the right edge
-  double ending = 0;      // long segments that end inside
-  double open = 0;        // positions beyond K of those
+  double adds = kNone, decay = 0, factor = kNone;  // logarithms
+  double ending = 0;                               // such segments that end in the piece
+  double open = 0;
 };
 
 // Intervals between marks, as for posteriors. A segment is counted in the interval that holds it, or at the
@@ -54,7 +54,7 @@ struct CountsParameters {
 };
 
 inline constexpr int kNoPower = -1 << 30;
-inline constexpr int kPieceBlocks = 8;  // blocks that one thread prepares
+inline constexpr int kPieceBlocks = 8;  // blocks of an interval that belong to one thread
 
 // level[i] = shift[i] + the largest score of row i of the store, in all tasks; intervals are `mark` long at
 // most.
