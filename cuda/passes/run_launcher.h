@@ -17,6 +17,7 @@ class RunLauncher {
 
   // Runs the first p.num_queues queues of runs; shape and workspace are filled in here. Asynchronous.
   void launch(RunParameters<Real> p, cudaStream_t stream) {
+    p.layout = tile_.layout;
     p.panels = tile_.panels;
     p.parts = tile_.parts;
     p.table_in_shared = tile_.table_in_shared ? 1 : 0;

@@ -27,6 +27,17 @@ __device__ __forceinline__ int in_register(int value) {
   return value;
 }
 
+// The number of the thread, asked for anew.
+__device__ __forceinline__ unsigned thread_here() {
+#if defined(__CUDA_ARCH__)
+  unsigned thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+#else
+  return threadIdx.x;
+#endif
+}
+
 inline constexpr unsigned kAllLanes = 0xffffffffu;
 
 __device__ __forceinline__ int larger(int a, int b) { return a > b ? a : b; }
@@ -57,6 +68,7 @@ template <int kGroup, int kRows>
 struct WarpLanes {
   static constexpr bool kTeam = false;
   static constexpr MemoryPlace kPlace = MemoryPlace::kAllShared;
+  static constexpr int kWidth = kGroup;
   static constexpr int kGroups = 32 / kGroup;
   static constexpr bool kAlone = kGroups == 1;  // no other team's lanes are in the warp
   static constexpr bool kLoops = rolls_boundaries(kGroup);

@@ -36,43 +36,15 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   using Lanes = WarpLanes<kGroup, kRows>;
   const TablesView<Real>& t = p.tables;
   const Lanes lanes(t.labels);
-  TeamMemory<Real, Lanes::kPlace> m;
-  unsigned at = 0;
-  const SharedPointer<int> bounds = slice<int>(at, bound_entries(t.offsets, Lanes::kTableWidth));
-  const SharedPointer<Real> table = slice<Real>(at, distance_entries(t.offsets, Lanes::kTableWidth));
-  copy_all(t.duration_bound, bound_entries(t.offsets, Lanes::kTableWidth), static_cast<int*>(bounds));
-  copy_all(t.duration_table, distance_entries(t.offsets, Lanes::kTableWidth), static_cast<Real*>(table));
-  const int column = lanes.c < Lanes::kTableWidth ? lanes.c : 0;
-  m.duration_bound = {bounds.from(column).kept().offset};
-  m.duration_table = {table.from(column * kDistanceRow).kept().offset};
-  m.table_width = Lanes::kTableWidth;
-  const int warp = static_cast<int>(threadIdx.x / 32);
-  const int warps = static_cast<int>(blockDim.x / 32);
-  at += static_cast<unsigned>(warp) *
-        static_cast<unsigned>(ring_bytes(t.ring_blocks, Lanes::kRingWidth, sizeof(Real)) +
-                              (Lanes::kLoops ? starts_bytes(Lanes::kRingWidth) : 0) +
-                              alpha_bytes(32, sizeof(Real)));
-  const auto blocks = static_cast<std::size_t>(t.ring_blocks);
-  const int lane = lanes.group * kGroup + column;
-  m.table_turn = 0;
-  m.ring.width = Lanes::kRingWidth;
-  m.ring.turn = in_register(turn_of(lane));
-  m.ring.scales = slice<int>(at, blocks * Lanes::kRingWidth).from(lane).kept();
-  m.ring.numbers = slice<Real>(at, blocks * kBlock * Lanes::kRingWidth).from(lane * kBlock).kept();
-  if constexpr (Lanes::kLoops) {
-    m.start_numbers = slice<Real>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
-    m.start_units = slice<int>(at, kBlock * Lanes::kRingWidth).from(lane * kBlock);
-  }
-  m.alpha_width = 32;  // every lane has a place in it
-  m.alpha = slice<Real>(at, 2 * static_cast<std::size_t>(m.alpha_width)).from(lanes.group * kRows);
-  m.transitions = t.transition;
-  m.parts = 0;
-  const int team = (static_cast<int>(blockIdx.x) * warps + warp) * Lanes::kGroups + lanes.group;
-  m.team = team;
+  int* const bounds = SharedPointer<int>{0};
+  Real* const table = SharedPointer<Real>{p.layout.table};
+  copy_all(t.duration_bound, bound_entries(t.offsets, Lanes::kTableWidth), bounds);
+  copy_all(t.duration_table, distance_entries(t.offsets, Lanes::kTableWidth), table);
+  const auto m = warp_memory<Real, Lanes>(p, threadIdx.x);
   __syncthreads();
   RunAside aside;
   BlockRun<RunConfig<Real, Semiring, Lanes, kRows>> run(p, p_aside, lanes, m, aside);
-  const int first = team - lanes.group;
+  const int first = m.team - lanes.group;
   for (int queue = first; queue < p.num_queues; queue += p.teams) {
     const bool active = queue + lanes.group < p.num_queues;
     run.run_queue(active ? queue + lanes.group : queue, active);

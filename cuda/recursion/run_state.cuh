@@ -26,6 +26,7 @@ struct Place {
 
 // What a run looks at rarely, or not in a hurry: it lies in memory, so that the recursion has the registers.
 struct RunAside {
+  int index, end;  // of the run, and of the queue
   const RunTask* task;
   const SequenceView* sequence;
   std::int64_t rounded;    // the sequence's length in whole blocks
@@ -59,7 +60,7 @@ struct RunState {
   BlockKind kind;
   int head;       // of the ring
   int logs_left;  // blocks until the ring has none whose logarithms are kept
-  // alpha at the boundary reached: a number (in [1, 2); below 1, max) and a scale, relative to the base.
+  // alpha at the boundary reached: a number and a scale, relative to the base.
   int carry_scale;
   Real carry;
   int gauge;

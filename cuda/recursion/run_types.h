@@ -10,6 +10,7 @@
 
 #include "cuda/tables/limits.h"
 #include "cuda/tables/tables_view.h"
+#include "cuda/tables/tile_config.h"
 
 namespace semicrf::cuda {
 
@@ -111,6 +112,7 @@ struct RunParameters {
   Real* ring;          // (teams, ring_blocks, C, 16) where it is not in shared memory
   int* ring_scale;     // (teams, ring_blocks, C) where the ring is not in shared memory
   int teams;
+  WarpLayout layout;  // warp kernel
   int panels, parts;  // team kernel: warps of labels, and parts of the ring that come to each
   int table_in_shared, ring_in_shared, transitions_in_shared;
 };

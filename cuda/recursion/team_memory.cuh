@@ -204,6 +204,37 @@ struct TeamMemory {
   int team;
 };
 
+// The memory of a thread of run_warps: sums of numbers that the kernel was given, made anew where they would
+// hold registers that others want.
+template <class Real, class Lanes>
+__device__ __forceinline__ TeamMemory<Real, Lanes::kPlace> warp_memory(const RunParameters<Real>& p,
+                                                                       unsigned thread) {
+  const WarpLayout& layout = p.layout;
+  const int warp = static_cast<int>(thread / 32);
+  const int label = static_cast<int>(thread % Lanes::kWidth);
+  const int group = static_cast<int>(thread % 32) / Lanes::kWidth;
+  const int column = label < Lanes::kTableWidth ? label : 0;
+  const int lane = group * Lanes::kWidth + column;
+  const unsigned part = layout.warps + static_cast<unsigned>(warp) * layout.each;
+  TeamMemory<Real, Lanes::kPlace> m;
+  m.duration_bound = SharedPointer<const int>{0}.from(column);
+  m.duration_table = SharedPointer<const Real>{layout.table}.from(column * kDistanceRow);
+  m.table_turn = 0;
+  m.table_width = Lanes::kTableWidth;
+  m.ring.width = Lanes::kRingWidth;
+  m.ring.turn = turn_of(lane);
+  m.ring.scales = SharedPointer<int>{part}.from(lane);
+  m.ring.numbers = SharedPointer<Real>{part + layout.numbers}.from(lane * kBlock);
+  m.start_numbers = SharedPointer<Real>{part + layout.start_numbers}.from(lane * kBlock);
+  m.start_units = SharedPointer<int>{part + layout.start_units}.from(lane * kBlock);
+  m.alpha_width = kAlphaWidth;
+  m.alpha = SharedPointer<Real>{part + layout.alpha}.from(group * Lanes::kWidth);
+  m.transitions = p.tables.transition;
+  m.parts = 0;
+  m.team = (static_cast<int>(blockIdx.x) * static_cast<int>(blockDim.x / 32) + warp) * Lanes::kGroups + group;
+  return m;
+}
+
 // What a copy of the recursion is compiled for. kRows: labels that its sums over sources are unrolled for; 0:
 // any number of them.
 template <class RealType, class SemiringType, class LanesType, int kUnrolledRows>
@@ -242,7 +273,7 @@ class BlockStarts {
            __int_as_float(units[1]), __int_as_float(units[2]), __int_as_float(units[3]));
   }
   __device__ __forceinline__ void get(int from, Real (&numbers)[4], int (&units)[4]) const {
-    const int at = (from / 4 ^ turn_) * 4;
+    const int at = (from / 4 ^ in_register(turn_)) * 4;
     load4(numbers_ + at, numbers);
     load4(units_ + at, units);
   }

@@ -144,7 +144,13 @@ struct Scaled {
   Real number;
   int units;
 };
-// e^(high + low) for |high| < 2^20, high a multiple of 2^-9, low small: to the accuracy of expf.
+// e^(high + low) for |high| < 2^20, high a multiple of 2^-9, low small: to the accuracy of expf. Its units
+// have kExponentialBias on top, which costs an addition to take away.
+#if defined(__CUDA_ARCH__)
+inline constexpr int kExponentialBias = 0x4b400000;  // the bits of 1.5 x 2^23
+#else
+inline constexpr int kExponentialBias = 0;
+#endif
 __device__ __forceinline__ Scaled<float> exponential_sum(float high, float low) {
   constexpr float kPerLog2 = 1.44269504f;
 #if defined(__CUDA_ARCH__)
@@ -156,11 +162,11 @@ __device__ __forceinline__ Scaled<float> exponential_sum(float high, float low) 
   const float rest = __fadd_rn(__fmaf_rn(n, -kLow, __fmaf_rn(n, -kHigh, high)), low);
   float power;
   asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(__fmul_rn(rest, kPerLog2)));
-  return {power, __float_as_int(rounded) - __float_as_int(kRound)};
+  return {power, __float_as_int(rounded)};
 #else
   const double n = std::rint(static_cast<double>(high * kPerLog2));
   const double sum = static_cast<double>(high) + static_cast<double>(low);
-  return {static_cast<float>(std::exp(sum - n * kLog2)), static_cast<int>(n)};
+  return {static_cast<float>(std::exp(sum - n * kLog2)), near_int(n)};
 #endif
 }
 
@@ -202,6 +208,9 @@ struct Ops {
       return static_cast<int>(floor(x));
     }
   }
+  // The same with kUnitsBias, for numbers that may be zero: it takes away nothing in the log semiring.
+  static constexpr int kUnitsBias = !kIsLog ? 0 : (sizeof(Real) == sizeof(float) ? 127 : 1023);
+  static __device__ __forceinline__ int biased_units_in(Real x) { return units_in(x) + kUnitsBias; }
   static __device__ __forceinline__ Real less_units(Real x, int units) {
     return kIsLog ? x * power_of_two(-units, Real()) : x - static_cast<Real>(units);
   }
@@ -232,6 +241,7 @@ struct Ops {
   static __device__ __forceinline__ Scaled<Real> inverse(Scaled<Real> x) {
     return {kIsLog ? reciprocal(x.number) : -x.number, -x.units};
   }
+  static __device__ __forceinline__ Real inverse(Real x) { return kIsLog ? reciprocal(x) : -x; }
   static __device__ __forceinline__ double to_log(Real x) {
     if constexpr (kIsLog) {
       return x > Real(0) ? log(static_cast<double>(x)) : kNone;

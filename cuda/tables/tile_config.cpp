@@ -25,6 +25,29 @@ constexpr int kFewestWarps = 6;
 constexpr int kMostSharedTransitions = 64;
 // Nominal: how many teams run at a time decides how long runs are, which must not depend on the card.
 
+WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_width, bool loops) {
+  std::size_t at = 0;
+  const auto slice = [&](std::size_t bytes) {
+    const std::size_t begin = at;
+    at += aligned_bytes(bytes);
+    return static_cast<unsigned>(begin);
+  };
+  WarpLayout layout;
+  slice(bound_entries(offsets, table_width) * sizeof(int));
+  layout.table = slice(distance_entries(offsets, table_width) * sizeof(float));
+  layout.warps = static_cast<unsigned>(at);
+  const std::size_t cells = wide(ring_blocks) * wide(ring_width),
+                    starts = loops ? kBlock * wide(ring_width) : 0;
+  at = 0;
+  slice(cells * sizeof(int));
+  layout.numbers = slice(cells * kBlock * sizeof(float));
+  layout.start_numbers = slice(starts * sizeof(float));
+  layout.start_units = slice(starts * sizeof(int));
+  layout.alpha = slice(2 * kAlphaWidth * sizeof(float));
+  layout.each = static_cast<unsigned>(at);
+  return layout;
+}
+
 bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
   if (labels > 32) return false;
   out->group = labels <= 4 ? 4 : (labels <= 8 ? 8 : (labels <= 16 ? 16 : 32));
@@ -32,11 +55,8 @@ bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, Til
   out->table_width = out->group < 32 ? out->group : out->rows;
   const int ring_width = out->group < 32 ? 32 : out->rows;
   const int groups = 32 / out->group;
-  const std::size_t tables = aligned_bytes(bound_entries(offsets, out->table_width) * sizeof(int)) +
-                             aligned_bytes(distance_entries(offsets, out->table_width) * sizeof(float));
-  const std::size_t warp = ring_bytes(ring_blocks, ring_width, sizeof(float)) +
-                           (rolls_boundaries(out->group) ? starts_bytes(ring_width) : 0) +
-                           alpha_bytes(32, sizeof(float));
+  out->layout = warp_layout(offsets, ring_blocks, out->table_width, ring_width, rolls_boundaries(out->group));
+  const std::size_t tables = out->layout.warps, warp = out->layout.each;
   if (tables + kFewestWarps * warp > limit) return false;
   out->warps = static_cast<int>(std::min<std::size_t>(kMostWarps, (limit - tables) / warp));
   out->shared_bytes = tables + wide(out->warps) * warp;

@@ -9,6 +9,17 @@
 
 namespace semicrf::cuda {
 
+// Where things lie in the shared memory of run_warps, in bytes: first the bounds of durations and their
+// table, then a part for every warp, which begins with its ring's scales.
+struct WarpLayout {
+  unsigned table = 0;
+  unsigned warps = 0;  // the first warp's part
+  unsigned each = 0;   // bytes of a part
+  // From where a part begins: the ring's numbers; starts of the block at hand and their units, where
+  // boundaries are a loop; alpha.
+  unsigned numbers = 0, start_numbers = 0, start_units = 0, alpha = 0;
+};
+
 struct TileConfig {
   bool block_team = false;  // one chunk per block of threads; else one or more per warp
   int group = 32;           // warp teams: lanes per chunk
@@ -22,7 +33,8 @@ struct TileConfig {
   std::size_t shared_bytes = 0;
   int table_width = 1;  // entries of a row of the tables
   int teams_per_block = 1;
-  int resident = 1;  // blocks of threads that share a multiprocessor
+  int resident = 1;   // blocks of threads that share a multiprocessor
+  WarpLayout layout;  // warp teams
 };
 
 // Bytes of shared memory, as the kernels slice it: a label's 16 floats begin at a multiple of their size.
@@ -40,6 +52,7 @@ SEMICRF_BOTH inline std::size_t distance_entries(int offsets, int width) {
 SEMICRF_BOTH inline std::size_t group_entries(int offsets, int width) {
   return bound_entries(offsets, width) * kBlock;
 }
+inline constexpr int kAlphaWidth = 32;  // warp teams: every lane has a place in a row of alpha
 SEMICRF_BOTH inline std::size_t ring_bytes(int ring_blocks, int width, std::size_t real) {
   const std::size_t cells = static_cast<std::size_t>(ring_blocks) * static_cast<std::size_t>(width);
   return aligned_bytes(cells * sizeof(int)) + aligned_bytes(cells * kBlock * real);

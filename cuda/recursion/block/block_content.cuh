@@ -20,58 +20,63 @@ __device__ __forceinline__ float load_here(const float* from) {
 }
 
 // What a label's content does to alpha and to starts along a block: factors made from the scores as they are
-// asked for, or those of the long way.
+// asked for, or those of the long way. Units have a bias: see kBiasOfSums.
 template <class Real, class Semiring>
 struct BlockContent {
   using O = Ops<Real, Semiring>;
   using Sum = ExponentSum<Real>;
+  static constexpr int kBias = kBiasOfSums<Real, Semiring>;
   const float* scores;  // of the label at the block's first position, or null: zeros
-  int step;             // entries from one to the next
+  int step;             // entries from one position to the next
+  int after;            // the slot to read on from after the last one: kBlock, or 0 where no block comes
   Sum less;             // taken out of every score
   Sum sum;
   const BlockFactors<Real>* factors;  // null: of the scores
+  Real size;                          // the largest magnitude of the scores that were asked for
 
   __device__ __forceinline__ void begin(const float* from, int step_, Sum less_, double rest) {
     scores = from;
     step = step_;
     less = less_;
     sum = Sum::of(rest);
+    after = 0;
     factors = nullptr;
+    size = 0;
   }
   // Whether surely no score is so large that all labels' share goes out of it, which is not done here. The
   // scores are near when they are asked for again.
   __device__ __forceinline__ bool is_moderate() const {
     if (scores == nullptr) return true;
     const float* from = scores;
-    float size = 0;
+    float most = 0;
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot, from += step) size = larger(size, magnitude(__ldg(from)));
-    return static_cast<Real>(size) <= static_cast<Real>(kModerateScore - 1) - magnitude(less.high);
+    for (int slot = 0; slot < kBlock; ++slot, from += step) most = larger(most, magnitude(__ldg(from)));
+    return is_moderate(static_cast<Real>(most));
   }
-  // Scores of some positions.
-  template <int kCount>
-  __device__ __forceinline__ void load(int first, Real (&x)[kCount]) const {
-    if (scores == nullptr) {
-#pragma unroll
-      for (int k = 0; k < kCount; ++k) x[k] = Real(0);
-      return;
-    }
-    const float* from = scores + first * step;
-#pragma unroll
-    for (int k = 0; k < kCount; ++k, from += step) x[k] = static_cast<Real>(load_here(from));
+  // The same when all slots were asked for.
+  __device__ __forceinline__ bool was_moderate() const { return is_moderate(size); }
+  // The score k positions after a slot; kBlock: where to read on.
+  __device__ __forceinline__ Real load(int slot, int k) const {
+    if (scores == nullptr) return Real(0);
+    return static_cast<Real>(load_here(scores + (slot < kBlock ? slot : after) * step + k * step));
   }
-  __device__ __forceinline__ Scaled<Real> first_start() const {
-    return O::inverse(scaled<Real, Semiring>(sum));
-  }
+  // exp(S) at the first boundary: alpha's factor, whose inverse is that of starts.
+  __device__ __forceinline__ Scaled<Real> first_factor() const { return biased<Real, Semiring>(sum); }
   // exp(S + last score) at the right boundary of the next position, which has score x.
   __device__ __forceinline__ Scaled<Real> alpha_factor(Real x) {
+    size = larger(size, magnitude(x));
     Sum content = Sum::exactly(x);
     content.add(less);
     sum.add(content);
-    return scaled<Real, Semiring>(sum);
+    return biased<Real, Semiring>(sum);
   }
   // The content with the rest before it; when all slots were asked for.
   __device__ __forceinline__ double total() const { return factors != nullptr ? factors->sum : sum.value(); }
+
+ private:
+  __device__ __forceinline__ bool is_moderate(Real most) const {
+    return most <= static_cast<Real>(kModerateScore - 1) - magnitude(less.high);
+  }
 };
 
 }  // namespace semicrf::cuda

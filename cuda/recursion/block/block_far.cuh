@@ -43,11 +43,15 @@ class FarPart {
       add_by_group(sums, head, first, last, bound);
     } else {
       int j = ring_index(head, first);
+      // Of the last distance some durations may be beyond K.
+      const int beyond = kBlock * last + 1 - t_.duration;
+      const int whole = beyond > 0 ? last - 1 : last;
 #pragma unroll 1
-      for (int o = first; o <= last; ++o) {
-        add_distance(sums, j, o, bound);
+      for (int o = first; o <= whole; ++o) {
+        add_distance<false>(sums, j, o, bound, 0);
         j = before(j);
       }
+      if (whole < last) add_distance<true>(sums, j, last, bound, beyond);
     }
   }
 
@@ -120,21 +124,13 @@ class FarPart {
   __device__ __forceinline__ int starts_of(int j) const { return j * ring_width() * kBlock; }
 
   // Entry i + n of the table joins boundary i to the start n positions before the block's last; four starts
-  // at a time. Only starts from `first` on are within K of a boundary.
-  __device__ __forceinline__ void add_distance(Real (&sums)[kBlock], int j, int o, int bound) const {
+  // at a time. kCut: only starts from `first` on are within K of a boundary.
+  template <bool kCut>
+  __device__ __forceinline__ void add_distance(Real (&sums)[kBlock], int j, int o, int bound,
+                                               int first) const {
     const Real factor = O::of_units_in_range(scale(j) + row_bound(o) - bound);
     const Real* table = static_cast<const Real*>(m_.duration_table) + (o - 1) * table_width() * kDistanceRow;
-    const int first = kBlock * o + 1 - t_.duration;
-    if (first <= 0) {
-      add_rows<false>(sums, starts_of(j), table, factor, 0);
-    } else {
-      add_rows<true>(sums, starts_of(j), table, factor, first);
-    }
-  }
-  // kCut: the rest of the durations is forbidden where `first` is passed.
-  template <bool kCut>
-  __device__ __forceinline__ void add_rows(Real (&sums)[kBlock], int source, const Real* table, Real factor,
-                                           int first) const {
+    const int source = starts_of(j);
     Real entries[2 * kBlock];
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) load4(table + i, entries + i);

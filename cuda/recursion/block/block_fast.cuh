@@ -60,22 +60,22 @@ struct BlockCut {
   bool bare = false, ends = false;
 };
 
+// The alphas of a boundary as all labels read them.
+template <class Real>
+struct BoundaryRow {
+  int level;  // kEmpty: no label has one
+  Real sum;   // over the label's sources, relative to level and `into`
+};
+
 template <class Config>
 struct BlockResult {
   using Real = typename Config::Real;
   BlockStarts<Config> starts;
   int most_start, least_start;  // whole units in the largest, and in the least that is not zero
   Scaled<Real> alpha;           // at the block's end
-  int level;                    // of alpha there; kEmpty: no label has one
+  BoundaryRow<Real> row;        // there
   bool good;                    // the label's numbers are certified
 };
-
-// Entries `kBy` places nearer to the beginning; the last ones are whatever they are.
-template <int kBy, class Value>
-__device__ __forceinline__ void shift_down(Value (&values)[kBlock]) {
-#pragma unroll
-  for (int i = 0; i + kBy < kBlock; ++i) values[i] = values[i + kBy];
-}
 
 template <class Config>
 class FastBlock {
@@ -88,109 +88,144 @@ class FastBlock {
   using L = typename Config::L;
   using Content = BlockContent<Real, Semiring>;
   static constexpr int kRows = Config::kRows;
+  // Whole units of starts that are something are above it, as an empty one's are not.
+  static constexpr int kLeastKnown = kEmpty + (1 << 27);
   // Boundaries that are straight code.
   template <bool kCut>
   static constexpr int kAtOnce = kCut ? 1 : (Config::kLoops ? 4 : kBlock);
+  // Scores that are asked for before they are wanted.
+  template <bool kCut>
+  static constexpr int kAhead = kAtOnce<kCut> == 4 ? 2 : kAtOnce<kCut>;
 
   __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
                                        const LabelTables<Config>& label)
       : t_(t), m_(m), lanes_(lanes), label_(label) {}
 
-  // `sums`: the far part and the tail, relative to `reference` (kEmpty: they are zero); nothing of use when
-  // this is done. Without kCut the block is whole and begins like any other, whatever `cut` says; without
-  // kFactors factors are those of the scores. kShortTail: there is a tail that starts of the block enter,
-  // whose `logs` are not in the sums yet. All lanes together.
+  // Alpha of the block's first boundary, for all labels to read; all lanes together.
+  __device__ __forceinline__ BoundaryRow<Real> first_row(Scaled<Real> alpha) const {
+    const int level = share(alpha.number, alpha.units + label_.level - O::kUnitsBias, 0).units;
+    return {level, sum_over_sources(0, level)};
+  }
+
+  // `alpha`, `row`: of the first boundary, where it is shared. `coming`: the first scores, and then those of
+  // the next block. `sums`: the far part and the tail, relative to `reference` (kEmpty: they are zero);
+  // nothing of use when this is done. Without kCut the block is whole and begins like any other, and only
+  // what `cut` says of its end counts; without kFactors factors are those of the scores. kShortTail: there is
+  // a tail that starts of the block enter, whose `logs` are not in the sums yet. All lanes together.
   template <bool kShortTail, bool kStores, bool kFactors, bool kCut>
   // NOLINTNEXTLINE(readability-function-size): one loop, all of whose numbers stay in registers
-  __device__ __forceinline__ void run(Scaled<Real> alpha, Content& content, int reference, BlockCut cut,
-                                      BlockWindow<Real> window, BlockTailLogs* logs, Real (&sums)[kBlock],
+  __device__ __forceinline__ void run(Scaled<Real> alpha, BoundaryRow<Real> row, Content& content,
+                                      int reference, BlockCut cut, BlockWindow<Real> window,
+                                      BlockTailLogs* logs, Real (&coming)[kAhead<kCut>], Real (&sums)[kBlock],
                                       BlockResult<Config>* out) const {
+    constexpr int kCount = kAtOnce<kCut>;
+    constexpr int kBias = Content::kBias;
     // A duration within the block that its table lacks, since it is too small, must be so beside the sums.
-    const int rise = Semiring::kIsLog && t_.near_vanished ? 4 : 30;
+    const int rise = (Semiring::kIsLog && t_.near_vanished ? 4 : 30) + O::kUnitsBias;
     const Real start_limit = is_empty(label_.into) ? O::zero() : start_limit_of_table();
     Real sum_limit = is_empty(reference) && !label_.far_below ? O::zero() : t_.least_total;
     bool good = true;
-    int most_start = kEmpty, least_start = -kEmpty;
-    Real coming[kAtOnce<kCut>];
-    content.load(0, coming);
+    int most_start = kEmpty;
+    unsigned least_start = ~0u;
+    // What boundaries have in common of the units of starts and of alphas. `floor`: the reference less the
+    // bound of durations within the block, for who compares starts with it.
+    const int into = label_.into + kBias, near_bound = label_.near_bound;
+    const int alpha_level = label_.level - kBias - O::kUnitsBias + near_bound;
+    int floor = reference - near_bound;
+    alpha.units += kBias - near_bound;
     // Factors that were made are in memory, far away: asked for before they are wanted.
     const bool made = kFactors && content.factors != nullptr;
-    Scaled<Real> start = made ? content.factors->start[0] : content.first_start();
-    Scaled<Real> row = share(alpha, 0);
-    // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache. What
-    // the next ones want of an array of registers moves to its beginning.
+    Scaled<Real> factor = content.first_factor();
+    Real start = O::inverse(factor.number);
+    if (made)
+      start = content.factors->start[0].number, factor.units = kBias - content.factors->start[0].units;
+      // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache.
 #pragma unroll 1
-    for (int from = 0; from < kBlock; from += kAtOnce<kCut>) {
-      Real gammas[kAtOnce<kCut>];
-      int units_of_gammas[kAtOnce<kCut>];
-      Real x[kAtOnce<kCut>];
+    for (int from = 0; from < kBlock; from += kCount) {
+      Real gammas[kCount], nears[kCount];
+      int units_of_gammas[kCount];
 #pragma unroll
-      for (int k = 0; k < kAtOnce<kCut>; ++k) x[k] = coming[k];
-      if (from + kAtOnce<kCut> < kBlock) content.load(from + kAtOnce<kCut>, coming);
-#pragma unroll
-      for (int k = 0; k < kAtOnce<kCut>; ++k) {
+      for (int k = 0; k < kCount; ++k) {
         const int slot = from + k;
         const int parity = kCut ? slot % 2 : k % 2;
         const bool inside = !kCut || (slot >= cut.first && slot < cut.last);
-        const int level = kCut && is_empty(row.units) ? 0 : row.units;
+        const int level = kCut && is_empty(row.level) ? 0 : row.level;
         const Scaled<Real> made_here = made ? content.factors->alpha[slot] : Scaled<Real>{};
-        Real sum = sum_over_sources(parity, level);
+        Real sum = row.sum;
         if (kCut && cut.bare && slot == cut.first) sum = O::of_units(-(level + label_.into));
         if (kCut && !inside) sum = O::zero();
-        const Real gamma = O::times(sum, start.number);
+        const Real gamma = O::times(sum, start);
         const bool something = gamma > O::zero();
-        const int units = something ? level + label_.into + start.units : kEmpty;
+        const int units = something ? level + into - factor.units : kEmpty;
         gammas[k] = gamma;
         units_of_gammas[k] = units;
         good = good && (sum >= start_limit || (kCut && !inside));
         // Sums and what is added to them must have one reference before they are added.
-        const int own = Semiring::kIsLog || something ? units + O::units_in(gamma) : kEmpty;
+        const int own = Semiring::kIsLog || something ? units + O::biased_units_in(gamma) : kEmpty;
         most_start = larger(most_start, own);
-        if (Semiring::kIsLog) least_start = smaller(least_start, something ? own : -kEmpty);
-        const int top = own + label_.near_bound;
+        if constexpr (Semiring::kIsLog) {
+          const auto known = static_cast<unsigned>(own - kLeastKnown);
+          least_start = known < least_start ? known : least_start;
+        }
         // Where one label must rise all do, so that they do so together the next time; but what one team
         // needs must not change a digit of another's.
-        if (lanes_.any_here(top > reference + rise)) {
-          const bool rises = something && top > reference + (Lanes::kAlone ? 0 : rise);
-          const Real down = rises ? O::of_units_in_range(reference - top) : O::one();
+        if (lanes_.any_here(own > floor + rise)) {
+          const int top = own - O::kUnitsBias;
+          const bool rises = something && (Lanes::kAlone ? top > floor : own > floor + rise);
+          const Real down = rises ? O::of_units_in_range(floor - top) : O::one();
 #pragma unroll
           for (int i = k; i < kBlock; ++i) sums[i] = O::times(sums[i], down);
-          reference = rises ? top : reference;
+#pragma unroll
+          for (int j = 0; j < k; ++j) nears[j] = O::times(nears[j], down);
+          floor = rises ? top : floor;
           sum_limit = rises ? t_.least_total : sum_limit;
         }
-        const Real near = O::times(gamma, O::of_units_in_range(units + label_.near_bound - reference));
-#pragma unroll
-        for (int i = k; i < kBlock; ++i) sums[i] = O::times_plus(near, label_.near[i - k], sums[i]);
+        nears[k] = O::times(gamma, O::of_units_in_range(units - floor));
+        sums[k] = O::times_plus(nears[k], label_.near[0], sums[k]);
         if constexpr (kShortTail)
-          sums[k] = O::plus(sums[k], next_tail(logs, slot, {gamma, units}, reference, inside));
-        const Scaled<Real> factor = made ? made_here : content.alpha_factor(x[k]);
-        start = made ? content.factors->start[slot + 1 < kBlock ? slot + 1 : slot] : O::inverse(factor);
+          sums[k] = O::plus(sums[k], next_tail(logs, slot, {gamma, units}, floor + near_bound, inside));
+        factor = made ? Scaled<Real>{made_here.number, made_here.units + kBias}
+                      : content.alpha_factor(coming[k % kAhead<kCut>]);
+        if constexpr (kCount < kBlock) {
+          const int then = k + kAhead<kCut>;
+          coming[k % kAhead<kCut>] = content.load(from + then / kCount * kCount, then % kCount);
+        }
         if (!kCut || inside) {
-          alpha = {O::times(sums[k], factor.number), factor.units + reference};
+          alpha = {O::times(sums[k], factor.number), factor.units + floor};
           good = good && sums[k] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
         }
-        row = share(alpha, 1 - parity);
+        const Scaled<Real> shared = share(alpha.number, alpha.units + alpha_level, 1 - parity);
+        start = O::inverse(factor.number);
+        if (made) {
+          const Scaled<Real> made_start = content.factors->start[slot + 1 < kBlock ? slot + 1 : slot];
+          start = made_start.number, factor.units = kBias - made_start.units;
+        }
         if (kStores && window.alpha != nullptr) {
-          window.alpha[slot * window.step] = inside ? row.number : O::zero();
+          window.alpha[slot * window.step] = inside ? shared.number : O::zero();
           if constexpr (Semiring::kIsLog) {
             window.gamma[slot * window.step] = sum;
             if (window.alpha_level != nullptr) {
-              window.alpha_level[slot * window.direction] = is_empty(row.units) ? 0 : row.units;
+              window.alpha_level[slot * window.direction] = is_empty(shared.units) ? 0 : shared.units;
               window.gamma_level[slot * window.direction] = is_empty(level) ? 0 : level;
             }
           }
         }
+#pragma unroll
+        for (int i = k + 1; i < kCount; ++i) sums[i] = O::times_plus(nears[k], label_.near[i - k], sums[i]);
+        row.level = shared.units;
+        row.sum = sum_over_sources(1 - parity, kCut && is_empty(row.level) ? 0 : row.level);
       }
       out->starts.keep(from, gammas, units_of_gammas);
-      shift_down<kAtOnce<kCut>>(sums);
+      if constexpr (kCount < kBlock) add_to_later(from, nears, sums);
     }
     // An alpha that is no number beside the others is nothing where each label's sum over its sources stands
     // without it. At the block's end too: there the alphas that are stored are this block's.
-    if (!cut.ends) good = good && sum_over_sources(0, row.units) >= start_limit;
-    out->most_start = most_start;
-    out->least_start = least_start;
-    out->alpha = alpha;
-    out->level = row.units;
+    if (!cut.ends) good = good && row.sum >= start_limit;
+    out->most_start = is_empty(most_start) ? kEmpty : most_start - O::kUnitsBias;
+    const int least = static_cast<int>(least_start);
+    out->least_start = least < 0 ? -kEmpty : least + kLeastKnown - O::kUnitsBias;
+    out->alpha = {alpha.number, alpha.units - kBias + near_bound};
+    out->row = row;
     out->good = good && !(label_.far_below && !is_empty(label_.into) && is_far_below(label_.into));
   }
 
@@ -199,13 +234,31 @@ class FastBlock {
     return Semiring::kIsLog ? t_.least_start : static_cast<Real>(L::kSmallest);
   }
 
+  // What the starts of some boundaries add to the sums that come after them, which move to the beginning. In
+  // parts, of which the last ones are beyond the block.
+  template <int kCount>
+  __device__ __forceinline__ void add_to_later(int from, const Real (&nears)[kCount],
+                                               Real (&sums)[kBlock]) const {
+#pragma unroll
+    for (int part = 0; part + kCount < kBlock; part += kCount) {
+      if (kCount > 1 && from + part + kCount >= kBlock) break;
+#pragma unroll
+      for (int i = part; i < part + kCount; ++i) {
+        sums[i] = sums[i + kCount];
+#pragma unroll
+        for (int k = 0; k < kCount; ++k)
+          sums[i] = O::times_plus(nears[k], label_.near[i + kCount - k], sums[i]);
+      }
+    }
+  }
+
   // Alpha of the label relative to the boundary's level, which comes with it; into the row that all labels
-  // read. Lanes without a label must add nothing to the others' sums.
-  __device__ __forceinline__ Scaled<Real> share(Scaled<Real> alpha, int parity) const {
-    const bool something = lanes_.valid && alpha.number > O::zero();
-    const int own = alpha.units + label_.level;
-    const int here = lanes_.most_here(something ? own + O::units_in(alpha.number) : kEmpty);
-    const Real scaled = O::times(alpha.number, O::of_units_in_range(own - here));
+  // read. Lanes without a label must add nothing to the others' sums. `units`: with the label's level, less
+  // the bias of units_in.
+  __device__ __forceinline__ Scaled<Real> share(Real alpha, int units, int parity) const {
+    const bool something = lanes_.valid && alpha > O::zero();
+    const int here = lanes_.most_here(something ? units + O::biased_units_in(alpha) : kEmpty);
+    const Real scaled = O::times(alpha, O::of_units_in_range(units + O::kUnitsBias - here));
     Real number = something ? scaled : O::zero();
     if (lanes_.has_alpha()) {
       Real* const row = m_.alpha.from(parity * m_.alpha_width);

@@ -17,13 +17,23 @@ inline constexpr double kMostLacking = 1e-4;    // or where so much is lacking o
 // What a block hands on: alpha's scale at its last boundary, and how the ring's gauge moves.
 template <class Real>
 struct BlockMove {
-  Scaled<Real> alpha;  // number in [1, 2), or in [0, 1) (max), or zero
+  Scaled<Real> alpha;
   int shift, gauge;
   double rest;
   // Starts in the ring: the largest becomes a number in [1, 2), or in [0, 1) (max).
   int starts;     // units of the largest; kEmpty: all are zero
   bool vanished;  // beside it some become zero
 };
+
+// What is known of a block when the code for it is compiled. Plain ones have scores that are read as they
+// are, of moderate size, and no tail, or K >= 16.
+template <bool kPlainBlock, bool kMayStore, bool kMayHaveTail>
+struct BlockTraits {
+  static constexpr bool kPlain = kPlainBlock;
+  static constexpr bool kStores = kMayStore;
+  static constexpr bool kTail = kMayHaveTail;
+};
+using AnyBlock = BlockTraits<false, true, true>;
 
 template <class Config>
 class BlockParts {
@@ -41,14 +51,15 @@ class BlockParts {
 
   __device__ __forceinline__ BlockParts(const RunParameters<Real>& p, const Lanes& lanes,
                                         const Memory& memory, RunAside& aside)
-      : p_(p), t_(p.tables), lanes_(lanes), m_(memory), far_(p.tables, memory), aside_(aside) {
+      : p_(p), t_(p.tables), lanes_(lanes), m_(memory), aside_(aside) {
     load_label();
   }
 
  protected:
-  // Again after a call out of line, so that no register holds the tables meanwhile.
+  // Again after a call out of line, and in every loop over blocks, so that no register holds the tables
+  // meanwhile: what the compiler does not know to be the same label is read anew.
   __device__ __forceinline__ void load_label() {
-    const int label = lanes_.c < t_.labels ? lanes_.c : t_.labels - 1;
+    const int label = in_register(lanes_.c < t_.labels ? lanes_.c : t_.labels - 1);
     label_.label = label;
     label_.into = t_.transition_units[label];
     label_.level = t_.level_units[label];
@@ -98,6 +109,8 @@ class BlockParts {
   // Two flags in turn: who reads one late must not see the next block's.
   __device__ __forceinline__ int& regauge(int parity) const { return static_cast<int*>(m_.regauge)[parity]; }
 
+  // No member: a pointer of the object into itself would put all of it into memory.
+  __device__ __forceinline__ FarPart<Config> far() const { return {t_, m_}; }
   // Distances that the leading warps sum up themselves.
   __device__ __forceinline__ int far_alone() const {
     if constexpr (Lanes::kTeam) {
@@ -110,11 +123,11 @@ class BlockParts {
     int ring = kEmpty;
     if constexpr (Lanes::kTeam) {
       if (lanes_.valid) {
-        ring = far_.bound(s.head, 1, far_alone());
-        if (lanes_.has_helpers()) ring = larger(ring, far_.bound_of_parts(lanes_, parity));
+        ring = far().bound(s.head, 1, far_alone());
+        if (lanes_.has_helpers()) ring = larger(ring, far().bound_of_parts(lanes_, parity));
       }
     } else if (lanes_.c < Lanes::kTableWidth) {
-      ring = far_.bound(s.head, 1, t_.offsets);
+      ring = far().bound(s.head, 1, t_.offsets);
     }
     return is_empty(ring) ? ring : ring + s.gauge;
   }
@@ -139,21 +152,22 @@ class BlockParts {
   }
 
   // What the sums over segments of earlier blocks are relative to; kEmpty: there are none.
+  template <class Traits>
   __device__ __forceinline__ int reference_of(const RunState<Real>& s, int ring) const {
-    const int bound = t_.tail ? larger(ring, tail_bound(s)) : ring;
+    const int bound = Traits::kTail && t_.tail ? larger(ring, tail_bound(s)) : ring;
     return is_empty(bound) ? kEmpty : bound;
   }
 
   __device__ __forceinline__ void sum_far(const RunState<Real>& s, int parity, Real (&sums)[kBlock],
                                           int reference) const {
     const int bound = is_empty(reference) ? 0 : reference;
-    far_.clear(sums);
+    far().clear(sums);
     if constexpr (Lanes::kTeam) {
       if (!lanes_.valid) return;
-      far_.add(sums, s.head, 1, far_alone(), bound - s.gauge);
-      if (lanes_.has_helpers()) far_.add_parts(sums, lanes_, parity, bound - s.gauge);
+      far().add(sums, s.head, 1, far_alone(), bound - s.gauge);
+      if (lanes_.has_helpers()) far().add_parts(sums, lanes_, parity, bound - s.gauge);
     } else {
-      if (lanes_.c < Lanes::kTableWidth) far_.add(sums, s.head, 1, t_.offsets, bound - s.gauge);
+      if (lanes_.c < Lanes::kTableWidth) far().add(sums, s.head, 1, t_.offsets, bound - s.gauge);
     }
   }
 
@@ -186,11 +200,16 @@ class BlockParts {
       block_factors<Real, Semiring, Lanes>(tables, *aside_.sequence, factor_source(s, mine), lanes_, factors);
       // What other teams need must not change a digit of this one's.
       if (lanes_.any(longer)) return factors;
-    } else if (p_.store.shift != nullptr && mine && aside_.place.storing && lanes_.valid && lanes_.c == 0) {
-      double* shift = p_.store.shift + store_row(s);
-      for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
+    } else if (mine) {
+      no_shifts(s);
     }
     return nullptr;
+  }
+  // Nothing was taken out of the positions of a block that is stored.
+  __device__ __forceinline__ void no_shifts(const RunState<Real>& s) const {
+    if (p_.store.shift == nullptr || !aside_.place.storing || !lanes_.valid || lanes_.c != 0) return;
+    double* shift = p_.store.shift + store_row(s);
+    for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
   }
 
   // --- tails ---
@@ -222,11 +241,11 @@ class BlockParts {
   // boundaries before the recursion begins, and its share is added to the `sums`. On a scale of its own: it
   // may be far below the sums now, and count again when the ring forgets what outweighs it. What will enter
   // later may be far above it.
-  template <bool kCut>
+  template <bool kCut, class Traits>
   __device__ __forceinline__ void add_tail(const RunState<Real>& s, int reference, Real* out,
                                            BlockTail<Real>* tail, BlockTailLogs* logs,
                                            Real (&sums)[kBlock]) const {
-    const bool is_short = t_.duration < kBlock;
+    const bool is_short = !Traits::kPlain && t_.duration < kBlock;
     tail->out = out;
     tail->out_step = p_.backward ? -t_.labels : t_.labels;
     tail->old_block = ring_before(s.head, t_.tail_reach);
@@ -348,15 +367,34 @@ class BlockParts {
 
   // --- the recursion ---
 
+  // The alphas of the boundary reached, for all labels to read; all lanes together.
+  __device__ __forceinline__ BoundaryRow<Real> first_row(const RunState<Real>& s) const {
+    return FastBlock<Config>(t_, m_, lanes_, label_).first_row(first_alpha(s));
+  }
+  __device__ __forceinline__ Scaled<Real> first_alpha(const RunState<Real>& s) const {
+    const bool known = lanes_.valid && !is_far_below(s.carry_scale);
+    return {known ? s.carry : O::zero(), known ? s.carry_scale : 0};
+  }
+
+  // The first scores of a block, as many as are asked for ahead.
   template <bool kCut>
-  __device__ __forceinline__ void recur(const RunState<Real>& s, int reference,
-                                        BlockContent<Real, Semiring>& content, BlockTail<Real>* tail,
-                                        BlockTailLogs* logs, Real (&sums)[kBlock],
+  using Coming = Real[FastBlock<Config>::template kAhead<kCut>];
+  template <int kCount>
+  __device__ __forceinline__ static void ask_for(const BlockContent<Real, Semiring>& content,
+                                                 Real (&coming)[kCount]) {
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) coming[k] = content.load(0, k);
+  }
+
+  template <bool kCut, class Traits>
+  __device__ __forceinline__ void recur(const RunState<Real>& s, BoundaryRow<Real> row, Coming<kCut>& coming,
+                                        int reference, BlockContent<Real, Semiring>& content,
+                                        BlockTail<Real>* tail, BlockTailLogs* logs, Real (&sums)[kBlock],
                                         BlockResult<Config>* result) const {
     Real* tail_out = nullptr;
     BlockWindow<Real> window{nullptr,    nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels,
                              direction()};
-    if (p_.store.alpha.numbers != nullptr && s.storing && lanes_.valid) {
+    if (Traits::kStores && p_.store.alpha.numbers != nullptr && s.storing && lanes_.valid) {
       const std::int64_t row = store_row(s) + (p_.backward ? kBlock - 1 : 0);
       const std::int64_t first = row * t_.labels + lanes_.c;
       window.alpha = p_.store.alpha.numbers + first;
@@ -365,21 +403,24 @@ class BlockParts {
         window.alpha_level = p_.store.alpha.level + row;
         window.gamma_level = p_.store.gamma.level + row;
       }
-      if (t_.tail && p_.store.tail.numbers != nullptr) tail_out = p_.store.tail.numbers + first;
+      if (Traits::kTail && t_.tail && p_.store.tail.numbers != nullptr)
+        tail_out = p_.store.tail.numbers + first;
     }
-    if (t_.tail) add_tail<kCut>(s, reference, tail_out, tail, logs, sums);
-    const bool known = lanes_.valid && !is_far_below(s.carry_scale);
-    const Scaled<Real> alpha{known ? s.carry : O::zero(), known ? s.carry_scale : 0};
+    if (Traits::kTail && t_.tail) add_tail<kCut, Traits>(s, reference, tail_out, tail, logs, sums);
     const FastBlock<Config> block(t_, m_, lanes_, label_);
-    const BlockCut cut = this->cut();
+    const BlockCut cut = Traits::kPlain ? BlockCut{} : this->cut();
     const auto recursion = [&](auto has_short_tail, auto stores, auto has_factors) {
       block.template run<decltype(has_short_tail)::value, decltype(stores)::value,
-                         decltype(has_factors)::value, kCut>(alpha, content, reference, cut, window, logs,
-                                                             sums, result);
+                         decltype(has_factors)::value, kCut>(first_alpha(s), row, content, reference, cut,
+                                                             window, logs, coming, sums, result);
     };
     // What a model, a pass or a block does without is not in the way of the others.
     constexpr std::true_type yes;
     constexpr std::false_type no;
+    if constexpr (Traits::kPlain) {
+      recursion(no, std::bool_constant<Traits::kStores>(), no);
+      return;
+    }
     const bool factors = lanes_.some_team(content.factors != nullptr);
     if (t_.tail && t_.duration < kBlock) [[unlikely]] {
       recursion(yes, yes, yes);
@@ -396,15 +437,16 @@ class BlockParts {
     }
   }
 
+  template <class Traits>
   __device__ __forceinline__ bool certified(const RunState<Real>& s, int ring,
                                             const BlockContent<Real, Semiring>& content,
                                             const BlockTail<Real>& tail,
                                             const BlockResult<Config>& result) const {
-    bool good = result.good && (content.factors == nullptr || content.factors->good) && !s.impossible &&
-                !t_.too_large && (!is_far_below(ring) || is_empty(ring));
+    bool good = result.good && (content.factors == nullptr || content.factors->good) &&
+                (Traits::kPlain || !s.impossible) && !t_.too_large && (!is_far_below(ring) || is_empty(ring));
     if (s.logs_left > 0) [[unlikely]]
       good = good && aside_.far_above == 0;
-    if (t_.tail) good = good && tail_certified(s, tail);
+    if (Traits::kTail && t_.tail) good = good && tail_certified(s, tail);
     return good;
   }
 
@@ -415,10 +457,9 @@ class BlockParts {
                                                      const BlockResult<Config>& result) const {
     BlockMove<Real> move;
     const bool something = lanes_.valid && result.alpha.number > O::zero();
-    const int within = something ? O::units_in(result.alpha.number) : 0;
-    move.shift = is_empty(result.level) ? 0 : result.level;
-    move.alpha.number = something ? O::less_units(result.alpha.number, within) : O::zero();
-    move.alpha.units = something ? result.alpha.units + within - move.shift : kEmpty;
+    move.shift = is_empty(result.row.level) ? 0 : result.row.level;
+    move.alpha.number = something ? result.alpha.number : O::zero();
+    move.alpha.units = something ? result.alpha.units - move.shift : kEmpty;
     // Moves of the content's whole units go into the gauge.
     const double units = rint(total * (1 / Semiring::kUnit));
     move.rest = fma(-units, Semiring::kUnit, total);
@@ -435,6 +476,7 @@ class BlockParts {
                                                  const BlockMove<Real>& move, int gauge) const {
     m_.ring.scale(s.head) = is_empty(move.starts) ? kEmpty : move.starts + gauge;
     Real* to = m_.ring.block(s.head);
+    const int turn = in_register(m_.ring.turn);
     const bool stores = !Semiring::kIsLog && p_.store.gamma.numbers != nullptr && aside_.place.storing;
     const int step = p_.backward ? -t_.labels : t_.labels;
     Real* const out = stores ? p_.store.gamma.numbers +
@@ -450,7 +492,7 @@ class BlockParts {
         row[k] = O::times(row[k], O::of_units_in_range(units[k] - move.starts));
         if (stores) out[(i + k) * step] = row[k];
       }
-      store4(to + m_.ring.part(i / 4), row[0], row[1], row[2], row[3]);
+      store4(to + (i / 4 ^ turn) * 4, row[0], row[1], row[2], row[3]);
     }
   }
 
@@ -474,6 +516,7 @@ class BlockParts {
   }
 
   // What the messages of a fast block are relative to.
+  template <class Traits>
   __device__ __forceinline__ void store_scales(const RunState<Real>& s, double total, BlockTail<Real>& tail,
                                                const BlockTailLogs& logs, const BlockMove<Real>& move) const {
     const std::int64_t block = store_row(s) / kBlock;
@@ -482,8 +525,8 @@ class BlockParts {
     if (!lanes_.valid) return;
     const std::int64_t to = block * t_.labels + lanes_.c;
     p_.store.alpha.scale[to] = nats_rest - label_.level * Semiring::kUnit;
-    if (p_.store.tail.numbers != nullptr) {
-      if (t_.duration < kBlock)
+    if (Traits::kTail && p_.store.tail.numbers != nullptr) {
+      if (!Traits::kPlain && t_.duration < kBlock)
         tail.units = store_tails(logs.kept, t_.labels, tail.out, tail.out_step, s.rest);
       p_.store.tail.scale[to] = tail.units * Semiring::kUnit + nats_rest;
     }
@@ -501,35 +544,41 @@ class BlockParts {
 
   // The tail for the next block. Its number goes on as it is: a logarithm would cost as much as a quarter of
   // the recursion.
+  template <class Traits>
   __device__ __forceinline__ void keep_tail(const RunState<Real>& s, double total,
                                             const BlockTail<Real>& tail, const BlockTailLogs& logs,
                                             const BlockMove<Real>& move) const {
+    const bool is_short = !Traits::kPlain && t_.duration < kBlock;
     const int units = tail.units + (move.gauge - s.gauge);
     const bool empty = !(tail.number > O::zero());
     // The decay was rounded to a Real 16 times over. Of a decay that hardly is a Real this is not small.
     const double lacking = empty ? 0.0 : t_.tail_correction[label_.label];
-    aside_.tail_is_number = t_.duration >= kBlock && units > -kMostTailUnits && units < kMostTailUnits &&
-                            fabs(lacking) < kMostLacking;
+    aside_.tail_is_number =
+        !is_short && units > -kMostTailUnits && units < kMostTailUnits && fabs(lacking) < kMostLacking;
     if (aside_.tail_is_number) {
       const Real change = static_cast<Real>(lacking);
       const Real number = Semiring::kIsLog ? fused(tail.number, change, tail.number) : tail.number + change;
       aside_.tail_units = units;
       aside_.tail_number = static_cast<double>(empty ? O::zero() : number);
     } else {
-      double log = logs.tail;
-      if (t_.duration >= kBlock)
+      double log = 0;
+      if (is_short) {
+        log = logs.tail;
+      } else {
         log = empty ? kNone : O::to_log(tail.number) + tail.units * Semiring::kUnit + lacking;
+      }
       aside_.tail_log = log + total - move.shift * Semiring::kUnit;
     }
   }
   // The next boundary is reached.
+  template <class Traits>
   __device__ __forceinline__ void move_on(RunState<Real>& s, double total, const BlockTail<Real>& tail,
                                           const BlockTailLogs& logs, const BlockResult<Config>& result,
                                           const BlockMove<Real>& move) const {
-    if (t_.tail) keep_tail(s, total, tail, logs, move);
+    if (Traits::kTail && t_.tail) keep_tail<Traits>(s, total, tail, logs, move);
     s.carry = move.alpha.number;
     s.carry_scale = move.alpha.units;
-    s.impossible = is_empty(result.level);
+    s.impossible = is_empty(result.row.level);
     s.base += move.shift;
     s.rest = move.rest;
     s.gauge = move.gauge;
@@ -562,8 +611,7 @@ class BlockParts {
   const RunParameters<Real>& p_;
   const TablesView<Real>& t_;
   const Lanes lanes_;
-  const Memory& m_;
-  const FarPart<Config> far_;
+  Memory m_;
   LabelTables<Config> label_;
   RunAside& aside_;
 };

@@ -36,54 +36,55 @@ class BlockRun : private BlockParts<Config> {
   // The runs of a queue, one after the other; the whole team together. A team without a queue (`active`
   // false), or with a shorter one, keeps the others of its warp company.
   __device__ __forceinline__ void run_queue(int queue, bool active) {
-    int index = p_.queues != nullptr ? p_.queues[queue] : queue;
-    const int end = p_.queues != nullptr ? p_.queues[queue + 1] : queue + 1;
+    aside_.index = p_.queues != nullptr ? p_.queues[queue] : queue;
+    aside_.end = p_.queues != nullptr ? p_.queues[queue + 1] : queue + 1;
     aside_.active = active;
-    aside_.task = p_.tasks + index;
+    aside_.task = p_.tasks + aside_.index;
     aside_.sequence = &p_.sequences[aside_.task->sequence];
     aside_.rounded = (aside_.sequence->length + kBlock - 1) / kBlock * kBlock;
     begin_run();
     aside_.position = active ? aside_.task->from : aside_.task->end;
     for (;;) {
-      run(index, active);
-      active = active && index + 1 < end;
-      if (!lanes_.some_team(active)) break;
-      if (!active) continue;
-      ++index;
-      aside_.task = p_.tasks + index;
+      run();
+      aside_.active = aside_.active && aside_.index + 1 < aside_.end;
+      if (!lanes_.some_team(aside_.active)) break;
+      if (!aside_.active) continue;
+      ++aside_.index;
+      ++aside_.task;
       aside_.next_mark = -1;
     }
   }
 
  private:
-  using Parts::aside_, Parts::far_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
+  using Parts::aside_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
 
   // One run, from aside_.position on.
-  __device__ __forceinline__ void run(int index, bool active) {
+  __device__ __forceinline__ void run() {
     state_.left = 0;
     // Helpers are one block ahead.
     bool leading = !helped();
     if (helped()) __syncthreads();
     for (;;) {
       if (leading && lanes_.some_team(state_.left == 0)) {
-        arrive(index, state_.left == 0);
+        arrive(state_.left == 0);
         if (state_.left == 0) next_place();
         if (!lanes_.some_team(state_.kind != BlockKind::kIdle)) break;
       }
-      help_or_lead(leading);
-      if (!leading) {
+      if constexpr (Lanes::kTeam) {
+        if (leading && is_plain()) {
+          plain_blocks_of_team();
+          if (state_.left == 0) continue;
+        }
+        help_or_lead(leading);
+        if (leading) advance();
         leading = true;
-        continue;
+      } else {
+        blocks_of_warp();
       }
-      if (state_.kind != BlockKind::kIdle) {
-        state_.head = state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1;
-        if (scores_ != nullptr) scores_ += kBlock * direction_labels();
-      }
-      --state_.left;
     }
     if (!lanes_.leads) return;
-    export_state(active);
-    if (active && lanes_.valid && lanes_.c == 0) report(index);
+    export_state(aside_.active);
+    if (aside_.active && lanes_.valid && lanes_.c == 0) report();
   }
 
   // --- the loop over the blocks ---
@@ -96,7 +97,7 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ int direction_labels() const { return this->direction() * t_.labels; }
 
   // What happens at the boundary where a stretch of blocks ends: the chunk begins, or its state is kept.
-  __device__ __forceinline__ void arrive(int index, bool here) {
+  __device__ __forceinline__ void arrive(bool here) {
     const bool begins = aside_.position == aside_.task->begin;
     const bool marked =
         here && aside_.position < aside_.task->end && (begins || aside_.position == aside_.next_mark);
@@ -105,40 +106,105 @@ class BlockRun : private BlockParts<Config> {
     if (!marked) return;
     aside_.next_mark = mark_after(aside_.position);
     if (!begins || !lanes_.leads) return;
-    if (lanes_.valid && lanes_.c == 0) p_.reports[index].mass_before = aside_.mass;
+    if (lanes_.valid && lanes_.c == 0) p_.reports[aside_.index].mass_before = aside_.mass;
     aside_.fallbacks = 0;
   }
 
   // `leading`: a block of the run; else helpers alone, for the first block.
   __device__ __forceinline__ void help_or_lead(bool leading) {
-    if constexpr (!Lanes::kTeam) {
-      step();
-    } else {
-      const int next = leading ? (state_.head + 1 == t_.ring_blocks ? 0 : state_.head + 1) : state_.head;
-      for (bool again = false;; again = true) {
-        if (!lanes_.leads) {
-          far_.help(lanes_, next, parity_ ^ 1);
-        } else if (leading && !again) {
-          step();
-        }
-        if (!lanes_.has_helpers()) return;
-        __syncthreads();
-        if (this->regauge(parity_) == 0) break;
-        // The scales are to change under the helpers: their sums are made again.
-        __syncthreads();
-        if (lanes_.leads && aside_.move_wanted) {
-          this->note_far_above(move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units,
-                                         aside_.move_forbidden));
-          aside_.move_wanted = false;
-        }
-        // Not all lanes had something to move: a barrier of the block wants whole warps.
-        __syncwarp();
-        if (threadIdx.x == 0) this->regauge(parity_) = 0;
-        __syncwarp();
-        __syncthreads();
+    const int next = leading ? ring_after(state_.head) : state_.head;
+    for (bool again = false;; again = true) {
+      if (!lanes_.leads) {
+        this->far().help(lanes_, next, parity_ ^ 1);
+      } else if (leading && !again) {
+        step();
       }
-      parity_ ^= 1;
+      if (!lanes_.has_helpers()) return;
+      __syncthreads();
+      if (this->regauge(parity_) == 0) break;
+      // The scales are to change under the helpers: their sums are made again.
+      __syncthreads();
+      if (lanes_.leads && aside_.move_wanted) {
+        this->note_far_above(
+            move_ring(this->exact(), t_.ring_blocks, aside_.fresh, aside_.move_units, aside_.move_forbidden));
+        aside_.move_wanted = false;
+      }
+      lower_flag();
+      __syncthreads();
     }
+    parity_ ^= 1;
+  }
+  __device__ __forceinline__ void lower_flag() {
+    // Not all lanes had something to do before: a barrier of the block wants whole warps.
+    __syncwarp();
+    if (threadIdx.x == 0) this->regauge(parity_) = 0;
+    __syncwarp();
+  }
+  __device__ __forceinline__ int ring_after(int head) const {
+    return head + 1 == t_.ring_blocks ? 0 : head + 1;
+  }
+
+  // Whether the blocks at hand are done in a loop of their own.
+  __device__ __forceinline__ bool is_plain() const {
+    return Config::kRows > 0 && state_.kind == BlockKind::kPlain && !(t_.tail && t_.duration < kBlock);
+  }
+
+  // The blocks of the stretch, or those up to one that plain_blocks() cannot do, and that one. Each kind has
+  // a loop of its own, which keeps nothing in registers for the others: it reads the label's tables again.
+  __device__ __forceinline__ void blocks_of_warp() {
+    const bool plain = !lanes_.some_team(!is_plain());
+    if (plain) {
+      const bool stores = lanes_.some_team(p_.store.alpha.numbers != nullptr && state_.storing);
+      if (t_.tail) {
+        stores ? plain_blocks<BlockTraits<true, true, true>>()
+               : plain_blocks<BlockTraits<true, false, true>>();
+      } else {
+        stores ? plain_blocks<BlockTraits<true, true, false>>()
+               : plain_blocks<BlockTraits<true, false, false>>();
+      }
+      if (lanes_.some_team(state_.left == 0)) return;
+    }
+    renew_memory();
+    this->load_label();
+    do {
+      step();
+      advance();
+    } while (!plain && !lanes_.some_team(state_.left == 0));
+  }
+  // Nothing is called in this loop but what is inline: what lives across a call is spilled, whether the call
+  // is made or not.
+  template <class Traits>
+  __device__ __forceinline__ void plain_blocks() {
+    this->load_label();
+    Ahead ahead = look_ahead();
+    while (!lanes_.some_team(state_.left == 0 || is_empty(ahead.row.level)) &&
+           fast_block<Traits>(true, false, &ahead))
+      advance();
+  }
+  // The same of a block team, with its helpers. Who finds a block that this loop cannot do raises the flag.
+  __device__ __forceinline__ void plain_blocks_of_team() {
+    Ahead ahead;
+    if (lanes_.leads) ahead = look_ahead();
+    while (state_.left > 0) {
+      bool good = true;
+      if (lanes_.leads) {
+        good = !is_empty(ahead.row.level) && fast_block<BlockTraits<true, true, true>>(true, false, &ahead);
+      } else {
+        this->far().help(lanes_, ring_after(state_.head), parity_ ^ 1);
+      }
+      if (lanes_.has_helpers()) {
+        if (threadIdx.x == 0 && !good) this->regauge(parity_) = 1;
+        __syncwarp();
+        __syncthreads();
+        good = this->regauge(parity_) == 0;
+      }
+      if (!good) break;
+      if (lanes_.has_helpers()) parity_ ^= 1;
+      advance();
+    }
+    if (state_.left == 0 || !lanes_.has_helpers()) return;
+    __syncthreads();
+    lower_flag();
   }
 
   // The blocks from the boundary reached: one that the run or the sequence cuts or ends with, or all that are
@@ -285,8 +351,8 @@ class BlockRun : private BlockParts<Config> {
       write_ring_within(p_aside_, this->exact(), lanes_, at, beyond);
     }
   }
-  __device__ __forceinline__ void report(int index) const {
-    RunReport& report = p_.reports[index];
+  __device__ __forceinline__ void report() const {
+    RunReport& report = p_.reports[aside_.index];
     report.mass_inside = aside_.mass - report.mass_before;
     report.fallbacks = aside_.fallbacks;
   }
@@ -299,43 +365,95 @@ class BlockRun : private BlockParts<Config> {
       step_slowly();
       return;
     }
-    const bool long_way = state_.kind == BlockKind::kLong;
+    if (!fast_block<AnyBlock>(mine, state_.kind == BlockKind::kLong, nullptr)) [[unlikely]]
+      step_slowly();
+  }
+
+  // What a loop over plain blocks has of the next one already.
+  struct Ahead {
+    BoundaryRow<Real> row;
+    typename Parts::template Coming<false> coming;
+  };
+  __device__ __forceinline__ Ahead look_ahead() {
+    Ahead ahead;
+    ahead.row = this->first_row(state_);
+    if constexpr (Config::kLoops) {
+      BlockContent<Real, Semiring> content;
+      content.begin(scores_, direction_labels(), less_, 0);
+      this->ask_for(content, ahead.coming);
+    }
+    return ahead;
+  }
+  // The next block. False, with nothing changed, where it must be done by step_slowly().
+  template <class Traits>
+  __device__ __forceinline__ bool fast_block(bool mine, bool long_way, Ahead* ahead) {
+    constexpr bool kPlain = Traits::kPlain, kStores = Traits::kStores;
+    if constexpr (kPlain) renew_memory();
+    if (kPlain && scores_ == nullptr) __builtin_unreachable();
     BlockContent<Real, Semiring> content;
     content.begin(scores_, direction_labels(), less_, state_.rest);
-    const bool longer = mine && (long_way || !content.is_moderate());
+    const bool longer = !kPlain && mine && (long_way || !content.is_moderate());
     const int ring = this->ring_bound(state_, parity_);
-    const int reference = this->reference_of(state_, ring);
+    const int reference = this->template reference_of<Traits>(state_, ring);
     Real sums[kBlock];
     this->sum_far(state_, parity_, sums, reference);
 
     prefetch_rows();
     BlockFactors<Real> factors;
-    content.factors = this->long_factors(p_aside_.tables, state_, mine, longer, &factors);
+    if constexpr (kPlain) {
+      if (kStores) this->no_shifts(state_);
+    } else {
+      content.factors = this->long_factors(p_aside_.tables, state_, mine, longer, &factors);
+    }
 
     BlockTail<Real> tail;
-    BlockTailLogs logs;
-    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, 0, false};
-    this->template recur<false>(state_, reference, content, &tail, &logs, sums, &result);
-    const bool good = this->certified(state_, ring, content, tail, result);
+    BlockTailLogs logs{};
+    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false};
+    if constexpr (kPlain && Config::kLoops) {
+      content.after = state_.left > 1 ? kBlock : 0;
+      this->template recur<false, Traits>(state_, ahead->row, ahead->coming, reference, content, &tail, &logs,
+                                          sums, &result);
+    } else {
+      typename Parts::template Coming<false> coming;
+      this->ask_for(content, coming);
+      this->template recur<false, Traits>(state_, kPlain ? ahead->row : this->first_row(state_), coming,
+                                          reference, content, &tail, &logs, sums, &result);
+    }
+    if constexpr (kPlain) renew_memory();
+    if (kPlain && lanes_.any_team(!content.was_moderate())) [[unlikely]]
+      return false;
+    const bool good = this->template certified<Traits>(state_, ring, content, tail, result);
     const double total = content.total();
     const BlockMove<Real> move = this->move_of(state_, total, result);
     const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
-    if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) [[unlikely]] {
-      step_slowly();
-      return;
-    }
+    if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) [[unlikely]]
+      return false;
     const bool vanished =
         Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
     if (mine) {
       if (lanes_.valid) this->keep_starts_of(state_, result, move, -state_.gauge);
       if (vanished || state_.logs_left > 0) [[unlikely]]
         this->keep_logs_of(state_, result, move, vanished);
-      if (p_.store.alpha.numbers != nullptr && state_.storing)
-        this->store_scales(state_, total, tail, logs, move);
-      if (content.factors != nullptr) aside_.mass += content.factors->mass;
-      this->move_on(state_, total, tail, logs, result, move);
+      if (kStores && p_.store.alpha.numbers != nullptr && state_.storing)
+        this->template store_scales<Traits>(state_, total, tail, logs, move);
+      if (!kPlain && content.factors != nullptr) aside_.mass += content.factors->mass;
+      this->template move_on<Traits>(state_, total, tail, logs, result, move);
     }
+    // The base has moved to the level.
+    if (kPlain) ahead->row = {is_empty(result.row.level) ? kEmpty : 0, result.row.sum};
     lanes_.sync();
+    return true;
+  }
+  // Addresses are computed again rather than kept.
+  __device__ __forceinline__ void renew_memory() {
+    if constexpr (!Lanes::kTeam) this->m_ = warp_memory<Real, Lanes>(p_, thread_here());
+  }
+  __device__ __forceinline__ void advance() {
+    if (state_.kind != BlockKind::kIdle) {
+      state_.head = ring_after(state_.head);
+      if (scores_ != nullptr) scores_ += kBlock * direction_labels();
+    }
+    --state_.left;
   }
 
   __device__ __forceinline__ void step_slowly() {
@@ -350,10 +468,12 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void prefetch_rows() const {
 #if defined(__CUDA_ARCH__)
     constexpr int kLine = 128 / sizeof(float);
-    const int lane = lanes_.c * kLine;
-    if (scores_ == nullptr || state_.left <= 1 || lane >= kBlock * t_.labels) return;
-    const int from = (p_.backward ? 1 - 2 * kBlock : kBlock) * t_.labels - label_.label;
-    asm volatile("prefetch.global.L1 [%0];" ::"l"(scores_ + from + lane));
+    const int labels = in_register(t_.labels), c = in_register(lanes_.c);
+    const int label = c < labels ? c : labels - 1;
+    const int lane = c * kLine;
+    if (scores_ == nullptr || state_.left <= 1 || lane >= kBlock * labels) return;
+    const int from = (p_.backward ? 1 - 2 * kBlock : kBlock) * labels - label;
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(scores_ + (from + lane)));
 #endif
   }
 

@@ -29,18 +29,22 @@ class SlowBlock : private BlockParts<Config> {
     BlockFactors<Real> factors;
     content.factors = this->long_factors(t_, s_, at.running, at.running && !moderate, &factors);
 
-    const int reference = this->reference_of(s_, ring);
+    const int reference = this->template reference_of<AnyBlock>(s_, ring);
     Real far[kBlock], sums[kBlock];
     this->sum_far(s_, parity_, far, reference);
     for (int slot = 0; slot < kBlock; ++slot) sums[slot] = far[slot];
     BlockTail<Real> tail;
-    BlockTailLogs logs;
-    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, 0, false};
-    this->template recur<true>(s_, reference, content, &tail, &logs, sums, &result);
+    BlockTailLogs logs{};
+    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false};
+    typename Parts::template Coming<true> coming;
+    this->ask_for(content, coming);
+    this->template recur<true, AnyBlock>(s_, this->first_row(s_), coming, reference, content, &tail, &logs,
+                                         sums, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
     // Beyond a cut only the exact path looks.
-    const bool good = !lost && !aside_.place.cut_start && this->certified(s_, ring, content, tail, result);
+    const bool good = !lost && !aside_.place.cut_start &&
+                      this->template certified<AnyBlock>(s_, ring, content, tail, result);
     const bool exact = lanes_.any(lanes_.valid && !good) && at.running;
     if (lanes_.any_team(exact)) {
       run_exact(reference, ring, far, exact);
@@ -64,9 +68,9 @@ class SlowBlock : private BlockParts<Config> {
     if (!mine) return;
     if (lanes_.valid) this->keep_starts_of(s_, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
     if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
-    if (aside_.place.storing) this->store_scales(s_, total, tail, logs, move);
+    if (aside_.place.storing) this->template store_scales<AnyBlock>(s_, total, tail, logs, move);
     if (content.factors != nullptr) aside_.mass += content.factors->mass;
-    this->move_on(s_, total, tail, logs, result, move);
+    this->template move_on<AnyBlock>(s_, total, tail, logs, result, move);
     if (lanes_.valid && moves) request_move(move.gauge, false);
   }
 

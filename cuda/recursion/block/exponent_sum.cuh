@@ -38,8 +38,11 @@ struct ExponentSum<float> {
     return static_cast<double>(high) + static_cast<double>(low);
   }
 };
+// The number whose logarithm is x, with units that have a bias on top.
 template <class Real, class Semiring>
-__device__ __forceinline__ Scaled<Real> scaled(ExponentSum<Real> x) {
+inline constexpr int kBiasOfSums = sizeof(Real) == sizeof(float) && Semiring::kIsLog ? kExponentialBias : 0;
+template <class Real, class Semiring>
+__device__ __forceinline__ Scaled<Real> biased(ExponentSum<Real> x) {
   if constexpr (sizeof(Real) == sizeof(double)) {
     return Ops<Real, Semiring>::scaled_from_log(x.high);
   } else if constexpr (Semiring::kIsLog) {
@@ -48,6 +51,11 @@ __device__ __forceinline__ Scaled<Real> scaled(ExponentSum<Real> x) {
     const float whole = rintf(x.high);
     return {(x.high - whole) + x.low, static_cast<int>(whole)};
   }
+}
+template <class Real, class Semiring>
+__device__ __forceinline__ Scaled<Real> scaled(ExponentSum<Real> x) {
+  const Scaled<Real> result = biased<Real, Semiring>(x);
+  return {result.number, result.units - kBiasOfSums<Real, Semiring>};
 }
 
 }  // namespace semicrf::cuda
