@@ -43,7 +43,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   const auto m = warp_memory<Real, Lanes>(p, threadIdx.x);
   __syncthreads();
   RunAside aside;
-  BlockRun<RunConfig<Real, Semiring, Lanes, kRows>> run(p, p_aside, lanes, m, aside);
+  BlockRun<RunConfig<Real, Semiring, Lanes, kRows, kMaxThreads == kFewThreads>> run(p, p_aside, lanes, m,
+                                                                                    aside);
   const int first = m.team - lanes.group;
   for (int queue = first; queue < p.num_queues; queue += p.teams) {
     const bool active = queue + lanes.group < p.num_queues;

@@ -237,8 +237,9 @@ __device__ __forceinline__ TeamMemory<Real, Lanes::kPlace> warp_memory(const Run
 
 // What a copy of the recursion is compiled for. kRows: labels that its sums over sources are unrolled for; 0:
 // any number of them.
-template <class RealType, class SemiringType, class LanesType, int kUnrolledRows>
+template <class RealType, class SemiringType, class LanesType, int kUnrolledRows, bool kRegisters = false>
 struct RunConfig {
+  static constexpr bool kManyRegisters = kRegisters;  // 255 a thread
   using Real = RealType;
   using Semiring = SemiringType;
   using Lanes = LanesType;

@@ -201,14 +201,14 @@ class BlockParts {
       // What other teams need must not change a digit of this one's.
       if (lanes_.any(longer)) return factors;
     } else if (mine) {
-      no_shifts(s);
+      no_shifts(s, store_row(s));
     }
     return nullptr;
   }
-  // Nothing was taken out of the positions of a block that is stored.
-  __device__ __forceinline__ void no_shifts(const RunState<Real>& s) const {
-    if (p_.store.shift == nullptr || !aside_.place.storing || !lanes_.valid || lanes_.c != 0) return;
-    double* shift = p_.store.shift + store_row(s);
+  // Nothing was taken out of the positions of a block that is stored, from row `stored` on.
+  __device__ __forceinline__ void no_shifts(const RunState<Real>& s, std::int64_t stored) const {
+    if (p_.store.shift == nullptr || !s.storing || !lanes_.valid || lanes_.c != 0) return;
+    double* shift = p_.store.shift + stored;
     for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
   }
 
@@ -386,16 +386,18 @@ class BlockParts {
     for (int k = 0; k < kCount; ++k) coming[k] = content.load(0, k);
   }
 
+  // `stored`: the row of the store where the block begins.
   template <bool kCut, class Traits>
-  __device__ __forceinline__ void recur(const RunState<Real>& s, BoundaryRow<Real> row, Coming<kCut>& coming,
-                                        int reference, BlockContent<Real, Semiring>& content,
-                                        BlockTail<Real>* tail, BlockTailLogs* logs, Real (&sums)[kBlock],
+  __device__ __forceinline__ void recur(const RunState<Real>& s, std::int64_t stored, BoundaryRow<Real> row,
+                                        Coming<kCut>& coming, int reference,
+                                        BlockContent<Real, Semiring>& content, BlockTail<Real>* tail,
+                                        BlockTailLogs* logs, Real (&sums)[kBlock],
                                         BlockResult<Config>* result) const {
     Real* tail_out = nullptr;
     BlockWindow<Real> window{nullptr,    nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels,
                              direction()};
     if (Traits::kStores && p_.store.alpha.numbers != nullptr && s.storing && lanes_.valid) {
-      const std::int64_t row = store_row(s) + (p_.backward ? kBlock - 1 : 0);
+      const std::int64_t row = stored + (p_.backward ? kBlock - 1 : 0);
       const std::int64_t first = row * t_.labels + lanes_.c;
       window.alpha = p_.store.alpha.numbers + first;
       window.gamma = p_.store.gamma.numbers + first;
@@ -472,16 +474,19 @@ class BlockParts {
 
   // Starts go into the ring. `gauge`: less that of the block's first boundary, to which their scales belong.
   // Max semiring: also what is stored of them.
-  __device__ __forceinline__ void keep_starts_of(const RunState<Real>& s, const BlockResult<Config>& result,
+  template <class Traits>
+  __device__ __forceinline__ void keep_starts_of(const RunState<Real>& s, std::int64_t stored,
+                                                 const BlockResult<Config>& result,
                                                  const BlockMove<Real>& move, int gauge) const {
     m_.ring.scale(s.head) = is_empty(move.starts) ? kEmpty : move.starts + gauge;
     Real* to = m_.ring.block(s.head);
     const int turn = in_register(m_.ring.turn);
-    const bool stores = !Semiring::kIsLog && p_.store.gamma.numbers != nullptr && aside_.place.storing;
+    const bool stores =
+        Traits::kStores && !Semiring::kIsLog && p_.store.gamma.numbers != nullptr && s.storing;
     const int step = p_.backward ? -t_.labels : t_.labels;
-    Real* const out = stores ? p_.store.gamma.numbers +
-                                   ((store_row(s) + (p_.backward ? kBlock - 1 : 0)) * t_.labels + lanes_.c)
-                             : nullptr;
+    Real* const out =
+        stores ? p_.store.gamma.numbers + ((stored + (p_.backward ? kBlock - 1 : 0)) * t_.labels + lanes_.c)
+               : nullptr;
 #pragma unroll
     for (int i = 0; i < kBlock; i += 4) {
       Real row[4];
@@ -517,9 +522,10 @@ class BlockParts {
 
   // What the messages of a fast block are relative to.
   template <class Traits>
-  __device__ __forceinline__ void store_scales(const RunState<Real>& s, double total, BlockTail<Real>& tail,
-                                               const BlockTailLogs& logs, const BlockMove<Real>& move) const {
-    const std::int64_t block = store_row(s) / kBlock;
+  __device__ __forceinline__ void store_scales(const RunState<Real>& s, std::int64_t stored, double total,
+                                               BlockTail<Real>& tail, const BlockTailLogs& logs,
+                                               const BlockMove<Real>& move) const {
+    const std::int64_t block = stored / kBlock;
     double nats_rest;
     const double nats = whole_nats<Semiring>(s.base, &nats_rest);
     if (!lanes_.valid) return;

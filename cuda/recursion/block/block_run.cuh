@@ -72,7 +72,11 @@ class BlockRun : private BlockParts<Config> {
       }
       if constexpr (Lanes::kTeam) {
         if (leading && is_plain()) {
-          plain_blocks_of_team();
+          if (p_.store.alpha.numbers != nullptr && state_.storing) {
+            plain_blocks_of_team<BlockTraits<true, true, true>>();
+          } else {
+            plain_blocks_of_team<BlockTraits<true, false, true>>();
+          }
           if (state_.left == 0) continue;
         }
         help_or_lead(leading);
@@ -152,15 +156,15 @@ class BlockRun : private BlockParts<Config> {
   // The blocks of the stretch, or those up to one that plain_blocks() cannot do, and that one. Each kind has
   // a loop of its own, which keeps nothing in registers for the others: it reads the label's tables again.
   __device__ __forceinline__ void blocks_of_warp() {
-    const bool plain = !lanes_.some_team(!is_plain());
+    const bool stores = lanes_.some_team(p_.store.alpha.numbers != nullptr && state_.storing);
+    // Where several teams share a warp, the loop that stores wants more registers than there may be.
+    constexpr bool kMayStore = Lanes::kAlone || Config::kManyRegisters;
+    const bool plain = !lanes_.some_team(!is_plain()) && (kMayStore || !stores);
     if (plain) {
-      const bool stores = lanes_.some_team(p_.store.alpha.numbers != nullptr && state_.storing);
-      if (t_.tail) {
-        stores ? plain_blocks<BlockTraits<true, true, true>>()
-               : plain_blocks<BlockTraits<true, false, true>>();
+      if (kMayStore && stores) {
+        plain_blocks_of_warp<kMayStore>();
       } else {
-        stores ? plain_blocks<BlockTraits<true, true, false>>()
-               : plain_blocks<BlockTraits<true, false, false>>();
+        plain_blocks_of_warp<false>();
       }
       if (lanes_.some_team(state_.left == 0)) return;
     }
@@ -170,6 +174,14 @@ class BlockRun : private BlockParts<Config> {
       step();
       advance();
     } while (!plain && !lanes_.some_team(state_.left == 0));
+  }
+  template <bool kStores>
+  __device__ __forceinline__ void plain_blocks_of_warp() {
+    if (t_.tail) {
+      plain_blocks<BlockTraits<true, kStores, true>>();
+    } else {
+      plain_blocks<BlockTraits<true, kStores, false>>();
+    }
   }
   // Nothing is called in this loop but what is inline: what lives across a call is spilled, whether the call
   // is made or not.
@@ -182,13 +194,14 @@ class BlockRun : private BlockParts<Config> {
       advance();
   }
   // The same of a block team, with its helpers. Who finds a block that this loop cannot do raises the flag.
+  template <class Traits>
   __device__ __forceinline__ void plain_blocks_of_team() {
     Ahead ahead;
     if (lanes_.leads) ahead = look_ahead();
     while (state_.left > 0) {
       bool good = true;
       if (lanes_.leads) {
-        good = !is_empty(ahead.row.level) && fast_block<BlockTraits<true, true, true>>(true, false, &ahead);
+        good = !is_empty(ahead.row.level) && fast_block<Traits>(true, false, &ahead);
       } else {
         this->far().help(lanes_, ring_after(state_.head), parity_ ^ 1);
       }
@@ -373,10 +386,12 @@ class BlockRun : private BlockParts<Config> {
   struct Ahead {
     BoundaryRow<Real> row;
     typename Parts::template Coming<false> coming;
+    std::int64_t stored;  // row of the store where it begins
   };
   __device__ __forceinline__ Ahead look_ahead() {
     Ahead ahead;
     ahead.row = this->first_row(state_);
+    ahead.stored = this->store_row(state_);
     if constexpr (Config::kLoops) {
       BlockContent<Real, Semiring> content;
       content.begin(scores_, direction_labels(), less_, 0);
@@ -390,6 +405,9 @@ class BlockRun : private BlockParts<Config> {
     constexpr bool kPlain = Traits::kPlain, kStores = Traits::kStores;
     if constexpr (kPlain) renew_memory();
     if (kPlain && scores_ == nullptr) __builtin_unreachable();
+    const bool stores = kStores && p_.store.alpha.numbers != nullptr && state_.storing;
+    std::int64_t stored = 0;
+    if (stores) stored = kPlain ? ahead->stored : this->store_row(state_);
     BlockContent<Real, Semiring> content;
     content.begin(scores_, direction_labels(), less_, state_.rest);
     const bool longer = !kPlain && mine && (long_way || !content.is_moderate());
@@ -401,7 +419,7 @@ class BlockRun : private BlockParts<Config> {
     prefetch_rows();
     BlockFactors<Real> factors;
     if constexpr (kPlain) {
-      if (kStores) this->no_shifts(state_);
+      if (kStores) this->no_shifts(state_, stored);
     } else {
       content.factors = this->long_factors(p_aside_.tables, state_, mine, longer, &factors);
     }
@@ -411,13 +429,13 @@ class BlockRun : private BlockParts<Config> {
     BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false};
     if constexpr (kPlain && Config::kLoops) {
       content.after = state_.left > 1 ? kBlock : 0;
-      this->template recur<false, Traits>(state_, ahead->row, ahead->coming, reference, content, &tail, &logs,
-                                          sums, &result);
+      this->template recur<false, Traits>(state_, stored, ahead->row, ahead->coming, reference, content,
+                                          &tail, &logs, sums, &result);
     } else {
       typename Parts::template Coming<false> coming;
       this->ask_for(content, coming);
-      this->template recur<false, Traits>(state_, kPlain ? ahead->row : this->first_row(state_), coming,
-                                          reference, content, &tail, &logs, sums, &result);
+      this->template recur<false, Traits>(state_, stored, kPlain ? ahead->row : this->first_row(state_),
+                                          coming, reference, content, &tail, &logs, sums, &result);
     }
     if constexpr (kPlain) renew_memory();
     if (kPlain && lanes_.any_team(!content.was_moderate())) [[unlikely]]
@@ -431,16 +449,18 @@ class BlockRun : private BlockParts<Config> {
     const bool vanished =
         Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
     if (mine) {
-      if (lanes_.valid) this->keep_starts_of(state_, result, move, -state_.gauge);
+      if (lanes_.valid) this->template keep_starts_of<Traits>(state_, stored, result, move, -state_.gauge);
       if (vanished || state_.logs_left > 0) [[unlikely]]
         this->keep_logs_of(state_, result, move, vanished);
-      if (kStores && p_.store.alpha.numbers != nullptr && state_.storing)
-        this->template store_scales<Traits>(state_, total, tail, logs, move);
+      if (stores) this->template store_scales<Traits>(state_, stored, total, tail, logs, move);
       if (!kPlain && content.factors != nullptr) aside_.mass += content.factors->mass;
       this->template move_on<Traits>(state_, total, tail, logs, result, move);
     }
     // The base has moved to the level.
-    if (kPlain) ahead->row = {is_empty(result.row.level) ? kEmpty : 0, result.row.sum};
+    if constexpr (kPlain) {
+      ahead->row = {is_empty(result.row.level) ? kEmpty : 0, result.row.sum};
+      if (kStores) ahead->stored += this->direction() * kBlock;
+    }
     lanes_.sync();
     return true;
   }

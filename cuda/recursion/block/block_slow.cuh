@@ -38,8 +38,8 @@ class SlowBlock : private BlockParts<Config> {
     BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false};
     typename Parts::template Coming<true> coming;
     this->ask_for(content, coming);
-    this->template recur<true, AnyBlock>(s_, this->first_row(s_), coming, reference, content, &tail, &logs,
-                                         sums, &result);
+    this->template recur<true, AnyBlock>(s_, this->store_row(s_), this->first_row(s_), coming, reference,
+                                         content, &tail, &logs, sums, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
     // Beyond a cut only the exact path looks.
@@ -66,9 +66,12 @@ class SlowBlock : private BlockParts<Config> {
     const bool keep =
         Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
     if (!mine) return;
-    if (lanes_.valid) this->keep_starts_of(s_, result, move, moves ? move.gauge - s_.gauge : -s_.gauge);
+    if (lanes_.valid)
+      this->template keep_starts_of<AnyBlock>(s_, this->store_row(s_), result, move,
+                                              moves ? move.gauge - s_.gauge : -s_.gauge);
     if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
-    if (aside_.place.storing) this->template store_scales<AnyBlock>(s_, total, tail, logs, move);
+    if (aside_.place.storing)
+      this->template store_scales<AnyBlock>(s_, this->store_row(s_), total, tail, logs, move);
     if (content.factors != nullptr) aside_.mass += content.factors->mass;
     this->template move_on<AnyBlock>(s_, total, tail, logs, result, move);
     if (lanes_.valid && moves) request_move(move.gauge, false);
