@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cmath>
-#include <csetjmp>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
