@@ -70,8 +70,9 @@ void check_rows(const std::vector<double>& found, const std::vector<double>& exp
                 const char* what) {
   REQUIRE(found.size() == expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
+    if (std::fabs(found[i] - expected[i]) <= tolerance) continue;
     INFO(what << " " << i << ": " << found[i] << " instead of " << expected[i]);
-    REQUIRE(std::fabs(found[i] - expected[i]) <= tolerance);
+    FAIL("they are more than " << tolerance << " apart");
   }
 }
 

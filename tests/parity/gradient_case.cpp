@@ -146,8 +146,9 @@ ExpectedCounts counts_case(Engine& engine, const ModelCase& sample, const std::v
     return engine.posteriors(window_of(engine, sample, range), range, w > 0 ? &forward[w - 1] : nullptr,
                              right, out);
   };
-  for (std::size_t w = 0; w < windows; ++w) forward.push_back(compute(w, nullptr, nullptr).right_forward);
-  for (std::size_t w = windows; w-- > 0;) {
+  // No window needs the states at the sequence's own ends.
+  for (std::size_t w = 0; w + 1 < windows; ++w) forward.push_back(compute(w, nullptr, nullptr).right_forward);
+  for (std::size_t w = windows; w-- > 1;) {
     backward[w] = compute(w, w + 1 < windows ? &backward[w + 1] : nullptr, nullptr).left_backward;
   }
   ExpectedCounts counts;
