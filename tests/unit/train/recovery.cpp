@@ -136,19 +136,19 @@ std::vector<std::vector<double>*> parts_of(Parameters& parameters) {
   return {&parameters.emission->weights, &parameters.chain.transition, &parameters.chain.duration_bias};
 }
 
-// Rows: derivatives of the function's values by one number of the parameters each, by central differences.
+// Rows: derivatives of the function's values by one number of the parameters each, by differences to the
+// right: for standard errors a few digits are enough.
 Matrix derivatives(const std::function<std::vector<double>(const Parameters&)>& function, Parameters at) {
-  constexpr double kStep = 1e-3;
+  constexpr double kStep = 1e-4;
+  const std::vector<double> here = function(at);
   Matrix rows;
   for (std::vector<double>* part : parts_of(at)) {
     for (double& number : *part) {
       const double middle = number;
       number = middle + kStep;
       std::vector<double> right = function(at);
-      number = middle - kStep;
-      const std::vector<double> left = function(at);
       number = middle;
-      for (std::size_t i = 0; i < right.size(); ++i) right[i] = (right[i] - left[i]) / (2 * kStep);
+      for (std::size_t i = 0; i < right.size(); ++i) right[i] = (right[i] - here[i]) / kStep;
       rows.push_back(std::move(right));
     }
   }
