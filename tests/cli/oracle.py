@@ -94,11 +94,10 @@ def edge_posteriors(scores, model):
     return log_z, starts, ends
 
 
-def start_probability(scores, model, label, lower, upper):
+def start_probability(scores, model, log_z, label, lower, upper):
     """P(a segment of label number `label` starts at one of the positions lower..upper), above 0."""
-    log_all = log_sum(run(scores, model, log_sum)[0][-1])
     log_none = log_sum(run(scores, model, log_sum, lambda t, c: c != label or not lower <= t <= upper)[0][-1])
-    return 1 - math.exp(log_none - log_all)
+    return 1 - math.exp(log_none - log_z)
 
 
 def segment_posteriors(scores, model, segments):

@@ -261,8 +261,8 @@ def expected_interval(path, n, starts, probability, label, level):
 def test_table_of_boundaries(box):
     model = oracle.Model(box.path("scores.params.json"))
     scores = oracle.read_npy(box.path("scores.npy"))
-    _, starts, _ = oracle.edge_posteriors(scores, model)
-    probability = functools.lru_cache(None)(functools.partial(oracle.start_probability, scores, model))
+    log_z, starts, _ = oracle.edge_posteriors(scores, model)
+    probability = functools.lru_cache(None)(functools.partial(oracle.start_probability, scores, model, log_z))
     intervals = 0
     for level, more in ((0.95, []), (0.5, ["--intervals", "0.5", "-t", "2"]), (0.999, ["--intervals", "0.999"])):
         result = box.ok(["decode", "-p", "scores.params.json", "--boundaries", "out.tsv", "--precision", "double"]
