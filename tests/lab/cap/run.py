@@ -47,7 +47,7 @@ class DataSet:
 def data_sets(data, small):
     """The yeast genes, judged on chromosome III as in docs/tutorial.md; ChromHMM's states on chromosome 11."""
     yeast = DataSet("yeast", data / "yeast", 3, "codon_*.bw", [], "genes.bed",
-                    [("VIII", 0, 60000 if small else 187547)], ("III", 0, 105540), 30,
+                    [("VIII", 0, 30000 if small else 187547)], ("III", 0, 105540), 30,
                     ["--boundary-window=-2,2", "--margin", "0.05"])
     chr11 = DataSet("chr11", data / "chr11_hg18", 200, "GM12878.*.bw", ["--track-pattern", "{sample}.{track}.bw"],
                     "GM12878.chromhmm10.bed", [("chr11", 0, 25000 if small else 50000)],
@@ -134,7 +134,7 @@ def main():
     options = parser.parse_args()
     options.out.mkdir(parents=True, exist_ok=True)
     longest = [10, 100, 1000] if options.small else [10, 30, 100, 300, 1000, 3000]
-    iterations = 15 if options.small else 25
+    iterations = 6 if options.small else 25
     chosen = [one for one in data_sets(options.data.resolve(), options.small) if options.only in (None, one.name)]
     there = [one for one in chosen if one.folder.is_dir()]
     for one in chosen:

@@ -49,7 +49,7 @@ void write_complexity(const Run& run) {
       for (const Axis& axis : axes_of(method, run.full)) {
         std::vector<double> x, seconds, bytes;
         for (const Shape& shape : axis.shapes) {
-          const Cost found = cost(method, pass, shape, run.pick(0.03, 0.3), ~std::size_t{0});
+          const Cost found = cost(method, pass, shape, run.pick(0.01, 0.3), ~std::size_t{0});
           points.row(method, name_of(pass), axis.name, shape.T, shape.K, shape.C, found.seconds, found.bytes);
           x.push_back(static_cast<double>(shape.*axis.varied));
           seconds.push_back(found.seconds);

@@ -21,7 +21,7 @@ void write_times(const Run& run) {
   Table table(run, "frontier_times.tsv",
               {"method", "pass", "T", "K", "C", "n", "seconds", "seconds_per_position", "bytes",
                "positions_per_second"});
-  const double longest = run.pick(1.0, 4.0), least = run.pick(0.01, 0.1);
+  const double longest = run.pick(0.2, 4.0), least = run.pick(0.005, 0.1);
   const std::size_t limit = run.pick<std::size_t>(512, 4096) * kMebibyte;
   const std::vector<Shape> models{{0, 2, 2},  {0, 4, 3},  {0, 8, 3}, {0, 12, 4},
                                   {0, 24, 4}, {0, 30, 5}, {0, 60, 8}};
@@ -60,7 +60,8 @@ void write_largest(const Run& run) {
   constexpr Index kLabels = 3, kMostDurations = 100'000;
   for (const std::size_t limit_mib : {std::size_t{1}, std::size_t{1024}, std::size_t{48} * 1024})
     for (const std::string& method : all_methods())
-      for (const Index T : {64, 128, 256, 512, 1024, 4096, 16384, 100'000, 1'000'000}) {
+      for (const Index T : run.pick<std::vector<Index>>(
+               {64, 128, 4096, 1'000'000}, {64, 128, 256, 512, 1024, 4096, 16384, 100'000, 1'000'000})) {
         const std::size_t limit = limit_mib * kMebibyte;
         const auto fits = [&](Index K) {
           return predicted_bytes(method, Pass::kBoth, {T, K, kLabels}) <= limit;

@@ -105,7 +105,7 @@ void write_invariants(const Run& run) {
   std::vector<std::string> in_float;
   for (const std::string& name : product_engines())
     if (name.ends_with("float")) in_float.push_back(name);
-  write_batch(table, untrained("b", run.pick(3, 142), 100'000, 24, 100), in_float);
+  write_batch(table, untrained("b", run.pick(2, 142), 100'000, 24, 100), in_float);
   // As the issue asks: where segments are long, so that the posterior is one of segments.
   for (const double mean : {20.0, 1000.0}) {
     const int C = 24, K = 100;
@@ -128,7 +128,7 @@ void write_long_sequences(const Run& run) {
               {"mean_duration", "T", "C", "K", "engine", "max|sum_c-1|", "max|sum-T|", "segments", "windows",
                "disagreeing_windows", "seconds"});
   const int C = 8, K = 100;
-  const std::int64_t T = run.pick<std::int64_t>(1'000'000, 10'000'000);
+  const std::int64_t T = run.pick<std::int64_t>(600'000, 10'000'000);
   for (const double mean : {20.0, 1000.0}) {
     const Sequence sequence = segment_sequence(T, C, mean, 1, true);
     const auto engine = product_engine("cpu float", segment_model(C, K, mean), threads());
