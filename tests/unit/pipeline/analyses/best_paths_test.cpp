@@ -148,8 +148,12 @@ std::vector<double> list_viterbi(const ModelCase& sample, std::size_t most) {
   const ChainModel& model = sample.model;
   const auto labels = static_cast<std::size_t>(model.num_labels);
   const auto keep = [&](std::vector<double>& list) {
-    std::ranges::sort(list, std::greater<>());
-    list.resize(std::min(list.size(), most));
+    if (list.size() > most) {
+      const auto end = list.begin() + static_cast<std::ptrdiff_t>(most);
+      std::nth_element(list.begin(), end, list.end(), std::greater<>());
+      list.erase(end, list.end());
+    }
+    std::sort(list.begin(), list.end(), std::greater<>());
   };
   std::vector<std::vector<double>> ends((static_cast<std::size_t>(sample.length) + 1) * labels);
   std::vector<std::vector<double>> starts(ends.size());
