@@ -6,9 +6,9 @@
 
 namespace semicrf::cuda {
 
-// How the next block is done: not at all, with scores as they lie there, with factors made out of line, or
-// out of line as a whole.
-enum class BlockKind : int { kIdle, kPlain, kLong, kSlow };
+// How the next block is done: not at all, with scores as they lie there, with these and boundary scores, with
+// factors made out of line, or out of line as a whole.
+enum class BlockKind : int { kIdle, kPlain, kEdges, kLong, kSlow };
 
 // The blocks of a stretch, all alike, of which positions first..last-1 belong to the run.
 struct Place {
@@ -20,6 +20,7 @@ struct Place {
   bool cut_start;                       // the run begins here at a cut
   bool edges;                           // there are boundary scores
   const float* scores;                  // of the window, if they may be read as they are
+  const float *starts, *ends;           // boundary scores in the direction of the run, likewise; or null
   std::int64_t row;                     // of the first block's first position in the scores
   std::int64_t store_row;               // of its first token in the store
 };

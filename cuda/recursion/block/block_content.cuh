@@ -19,6 +19,13 @@ __device__ __forceinline__ float load_here(const float* from) {
 #endif
 }
 
+// Scores of some positions, asked for before they are wanted.
+template <class Real, int kCount>
+struct ComingScores {
+  Real emission[kCount];
+  Real start[kCount], end[kCount];  // where there are boundary scores
+};
+
 // What a label's content does to alpha and to starts along a block: factors made from the scores as they are
 // asked for, or those of the long way. Units have a bias: see kBiasOfSums.
 template <class Real, class Semiring>
@@ -31,6 +38,7 @@ struct BlockContent {
   int after;            // the slot to read on from after the last one: kBlock, or 0 where no block comes
   Sum less;             // taken out of every score
   Sum sum;
+  const float *starts, *ends;         // boundary scores of the first position, or null: zeros
   const BlockFactors<Real>* factors;  // null: of the scores
   Real size;                          // the largest magnitude of the scores that were asked for
 
@@ -40,6 +48,7 @@ struct BlockContent {
     less = less_;
     sum = Sum::of(rest);
     after = 0;
+    starts = ends = nullptr;
     factors = nullptr;
     size = 0;
   }
@@ -55,10 +64,23 @@ struct BlockContent {
   }
   // The same when all slots were asked for.
   __device__ __forceinline__ bool was_moderate() const { return is_moderate(size); }
-  // The score k positions after a slot; kBlock: where to read on.
-  __device__ __forceinline__ Real load(int slot, int k) const {
-    if (scores == nullptr) return Real(0);
-    return static_cast<Real>(load_here(scores + (slot < kBlock ? slot : after) * step + k * step));
+  // Asks for the scores k positions after a slot; kBlock: where to read on.
+  template <bool kEdges, int kCount>
+  __device__ __forceinline__ void load(int slot, int k, ComingScores<Real, kCount>& coming) const {
+    coming.emission[k % kCount] = load_of(scores, slot, k);
+    if constexpr (kEdges) {
+      coming.start[k % kCount] = load_of(starts, slot, k);
+      coming.end[k % kCount] = load_of(ends, slot, k);
+    }
+  }
+  // What a boundary score multiplies a factor by: apart from the content, as in moderate_factors_of(). Its
+  // units have no bias.
+  __device__ __forceinline__ Scaled<Real> edge_factor(Real score) {
+    const bool forbids = score == static_cast<Real>(kNone);
+    const Real known = forbids ? Real(0) : score;
+    size = larger(size, magnitude(known));
+    const Scaled<Real> edge = biased<Real, Semiring>(Sum::exactly(known));
+    return {forbids ? O::zero() : edge.number, edge.units - kBias};
   }
   // exp(S) at the first boundary: alpha's factor, whose inverse is that of starts.
   __device__ __forceinline__ Scaled<Real> first_factor() const { return biased<Real, Semiring>(sum); }
@@ -74,6 +96,10 @@ struct BlockContent {
   __device__ __forceinline__ double total() const { return factors != nullptr ? factors->sum : sum.value(); }
 
  private:
+  __device__ __forceinline__ Real load_of(const float* from, int slot, int k) const {
+    if (from == nullptr) return Real(0);
+    return static_cast<Real>(load_here(from + (slot < kBlock ? slot : after) * step + k * step));
+  }
   __device__ __forceinline__ bool is_moderate(Real most) const {
     return most <= static_cast<Real>(kModerateScore - 1) - magnitude(less.high);
   }

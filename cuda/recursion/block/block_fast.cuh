@@ -96,6 +96,8 @@ class FastBlock {
   // Scores that are asked for before they are wanted.
   template <bool kCut>
   static constexpr int kAhead = kAtOnce<kCut> == 4 ? 2 : kAtOnce<kCut>;
+  template <bool kCut>
+  using Coming = ComingScores<Real, kAhead<kCut>>;
 
   __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
                                        const LabelTables<Config>& label)
@@ -112,11 +114,11 @@ class FastBlock {
   // nothing of use when this is done. Without kCut the block is whole and begins like any other, and only
   // what `cut` says of its end counts; without kFactors factors are those of the scores. kShortTail: there is
   // a tail that starts of the block enter, whose `logs` are not in the sums yet. All lanes together.
-  template <bool kShortTail, bool kStores, bool kFactors, bool kCut>
+  template <bool kShortTail, bool kStores, bool kFactors, bool kEdges, bool kCut>
   // NOLINTNEXTLINE(readability-function-size): one loop, all of whose numbers stay in registers
   __device__ __forceinline__ void run(Scaled<Real> alpha, BoundaryRow<Real> row, Content& content,
                                       int reference, BlockCut cut, BlockWindow<Real> window,
-                                      BlockTailLogs* logs, Real (&coming)[kAhead<kCut>], Real (&sums)[kBlock],
+                                      BlockTailLogs* logs, Coming<kCut>& coming, Real (&sums)[kBlock],
                                       BlockResult<Config>* out) const {
     constexpr int kCount = kAtOnce<kCut>;
     constexpr int kBias = Content::kBias;
@@ -137,6 +139,11 @@ class FastBlock {
     const bool made = kFactors && content.factors != nullptr;
     Scaled<Real> factor = content.first_factor();
     Real start = O::inverse(factor.number);
+    if constexpr (kEdges) {
+      const Scaled<Real> edge = content.edge_factor(coming.start[0]);
+      start = O::times(start, edge.number);
+      factor.units -= edge.units;
+    }
     if (made)
       start = content.factors->start[0].number, factor.units = kBias - content.factors->start[0].units;
       // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache.
@@ -185,17 +192,28 @@ class FastBlock {
         if constexpr (kShortTail)
           sums[k] = O::plus(sums[k], next_tail(logs, slot, {gamma, units}, floor + near_bound, inside));
         factor = made ? Scaled<Real>{made_here.number, made_here.units + kBias}
-                      : content.alpha_factor(coming[k % kAhead<kCut>]);
+                      : content.alpha_factor(coming.emission[k % kAhead<kCut>]);
+        Scaled<Real> ending = factor;
+        if constexpr (kEdges) {
+          const Scaled<Real> edge = content.edge_factor(coming.end[k % kAhead<kCut>]);
+          ending = {O::times(factor.number, edge.number), factor.units + edge.units};
+        }
         if constexpr (kCount < kBlock) {
-          const int then = k + kAhead<kCut>;
-          coming[k % kAhead<kCut>] = content.load(from + then / kCount * kCount, then % kCount);
+          constexpr int kThen = kAhead<kCut>;
+          content.template load<kEdges>(from + (k + kThen) / kCount * kCount, (k + kThen) % kCount, coming);
         }
         if (!kCut || inside) {
-          alpha = {O::times(sums[k], factor.number), factor.units + floor};
+          alpha = {O::times(sums[k], ending.number), ending.units + floor};
           good = good && sums[k] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
         }
         const Scaled<Real> shared = share(alpha.number, alpha.units + alpha_level, 1 - parity);
         start = O::inverse(factor.number);
+        if constexpr (kEdges) {
+          // Of the next slot; beyond the block nobody wants it.
+          const Scaled<Real> edge = content.edge_factor(coming.start[(k + 1) % kAhead<kCut>]);
+          start = O::times(start, edge.number);
+          factor.units -= edge.units;
+        }
         if (made) {
           const Scaled<Real> made_start = content.factors->start[slot + 1 < kBlock ? slot + 1 : slot];
           start = made_start.number, factor.units = kBias - made_start.units;

@@ -27,8 +27,9 @@ struct BlockMove {
 
 // What is known of a block when the code for it is compiled. Plain ones have scores that are read as they
 // are, of moderate size, and no tail, or K >= 16.
-template <bool kPlainBlock, bool kMayStore, bool kMayHaveTail>
+template <bool kPlainBlock, bool kMayStore, bool kMayHaveTail, bool kHasEdges = false>
 struct BlockTraits {
+  static constexpr bool kEdges = kHasEdges;  // boundary scores, too
   static constexpr bool kPlain = kPlainBlock;
   static constexpr bool kStores = kMayStore;
   static constexpr bool kTail = kMayHaveTail;
@@ -378,14 +379,13 @@ class BlockParts {
 
   // The first scores of a block, as many as are asked for ahead.
   template <bool kCut>
-  using Coming = Real[FastBlock<Config>::template kAhead<kCut>];
-  template <int kCount>
+  using Coming = typename FastBlock<Config>::template Coming<kCut>;
+  template <bool kEdges, int kCount>
   __device__ __forceinline__ static void ask_for(const BlockContent<Real, Semiring>& content,
-                                                 Real (&coming)[kCount]) {
+                                                 ComingScores<Real, kCount>& coming) {
 #pragma unroll
-    for (int k = 0; k < kCount; ++k) coming[k] = content.load(0, k);
+    for (int k = 0; k < kCount; ++k) content.template load<kEdges>(0, k, coming);
   }
-
   // `stored`: the row of the store where the block begins.
   template <bool kCut, class Traits>
   __device__ __forceinline__ void recur(const RunState<Real>& s, std::int64_t stored, BoundaryRow<Real> row,
@@ -413,8 +413,8 @@ class BlockParts {
     const BlockCut cut = Traits::kPlain ? BlockCut{} : this->cut();
     const auto recursion = [&](auto has_short_tail, auto stores, auto has_factors) {
       block.template run<decltype(has_short_tail)::value, decltype(stores)::value,
-                         decltype(has_factors)::value, kCut>(first_alpha(s), row, content, reference, cut,
-                                                             window, logs, coming, sums, result);
+                         decltype(has_factors)::value, Traits::kEdges, kCut>(
+          first_alpha(s), row, content, reference, cut, window, logs, coming, sums, result);
     };
     // What a model, a pass or a block does without is not in the way of the others.
     constexpr std::true_type yes;

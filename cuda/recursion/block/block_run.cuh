@@ -71,12 +71,8 @@ class BlockRun : private BlockParts<Config> {
         if (!lanes_.some_team(state_.kind != BlockKind::kIdle)) break;
       }
       if constexpr (Lanes::kTeam) {
-        if (leading && is_plain()) {
-          if (p_.store.alpha.numbers != nullptr && state_.storing) {
-            plain_blocks_of_team<BlockTraits<true, true, true>>();
-          } else {
-            plain_blocks_of_team<BlockTraits<true, false, true>>();
-          }
+        if (leading && (is_plain(BlockKind::kPlain) || is_plain(BlockKind::kEdges))) {
+          plain_blocks_of_team();
           if (state_.left == 0) continue;
         }
         help_or_lead(leading);
@@ -148,9 +144,9 @@ class BlockRun : private BlockParts<Config> {
     return head + 1 == t_.ring_blocks ? 0 : head + 1;
   }
 
-  // Whether the blocks at hand are done in a loop of their own.
-  __device__ __forceinline__ bool is_plain() const {
-    return Config::kRows > 0 && state_.kind == BlockKind::kPlain && !(t_.tail && t_.duration < kBlock);
+  // Whether blocks are done in a loop of their own, and whether one with boundary scores.
+  __device__ __forceinline__ bool is_plain(BlockKind kind) const {
+    return Config::kRows > 0 && state_.kind == kind && !(t_.tail && t_.duration < kBlock);
   }
 
   // The blocks of the stretch, or those up to one that plain_blocks() cannot do, and that one. Each kind has
@@ -159,12 +155,14 @@ class BlockRun : private BlockParts<Config> {
     const bool stores = lanes_.some_team(p_.store.alpha.numbers != nullptr && state_.storing);
     // Where several teams share a warp, the loop that stores wants more registers than there may be.
     constexpr bool kMayStore = Lanes::kAlone || Config::kManyRegisters;
-    const bool plain = !lanes_.some_team(!is_plain()) && (kMayStore || !stores);
+    const bool fits = kMayStore || !stores;
+    const bool edges = fits && !lanes_.some_team(!is_plain(BlockKind::kEdges));
+    const bool plain = edges || (fits && !lanes_.some_team(!is_plain(BlockKind::kPlain)));
     if (plain) {
       if (kMayStore && stores) {
-        plain_blocks_of_warp<kMayStore>();
+        plain_blocks_of_warp<kMayStore>(edges);
       } else {
-        plain_blocks_of_warp<false>();
+        plain_blocks_of_warp<false>(edges);
       }
       if (lanes_.some_team(state_.left == 0)) return;
     }
@@ -176,8 +174,10 @@ class BlockRun : private BlockParts<Config> {
     } while (!plain && !lanes_.some_team(state_.left == 0));
   }
   template <bool kStores>
-  __device__ __forceinline__ void plain_blocks_of_warp() {
-    if (t_.tail) {
+  __device__ __forceinline__ void plain_blocks_of_warp(bool edges) {
+    if (edges) {
+      plain_blocks<BlockTraits<true, kStores, true, true>>();
+    } else if (t_.tail) {
       plain_blocks<BlockTraits<true, kStores, true>>();
     } else {
       plain_blocks<BlockTraits<true, kStores, false>>();
@@ -188,22 +188,35 @@ class BlockRun : private BlockParts<Config> {
   template <class Traits>
   __device__ __forceinline__ void plain_blocks() {
     this->load_label();
-    Ahead ahead = look_ahead();
+    Ahead ahead = look_ahead<Traits>();
     while (!lanes_.some_team(state_.left == 0 || is_empty(ahead.row.level)) &&
            fast_block<Traits>(true, false, &ahead))
       advance();
   }
   // The same of a block team, with its helpers. Who finds a block that this loop cannot do raises the flag.
-  template <class Traits>
   __device__ __forceinline__ void plain_blocks_of_team() {
+    const bool edges = state_.kind == BlockKind::kEdges;
+    const bool stores = p_.store.alpha.numbers != nullptr && state_.storing;
     Ahead ahead;
-    if (lanes_.leads) ahead = look_ahead();
+    if (lanes_.leads) {
+      if (edges) {
+        ahead = look_ahead<BlockTraits<true, true, true, true>>();
+      } else {
+        ahead = look_ahead<BlockTraits<true, true, true>>();
+      }
+    }
     while (state_.left > 0) {
       bool good = true;
-      if (lanes_.leads) {
-        good = !is_empty(ahead.row.level) && fast_block<Traits>(true, false, &ahead);
-      } else {
+      if (!lanes_.leads) {
         this->far().help(lanes_, ring_after(state_.head), parity_ ^ 1);
+      } else if (is_empty(ahead.row.level)) {
+        good = false;
+      } else if (edges) {
+        good = fast_block<BlockTraits<true, true, true, true>>(true, false, &ahead);
+      } else if (stores) {
+        good = fast_block<BlockTraits<true, true, true>>(true, false, &ahead);
+      } else {
+        good = fast_block<BlockTraits<true, false, true>>(true, false, &ahead);
       }
       if (lanes_.has_helpers()) {
         if (threadIdx.x == 0 && !good) this->regauge(parity_) = 1;
@@ -265,8 +278,17 @@ class BlockRun : private BlockParts<Config> {
     state_.kind = BlockKind::kIdle;
     scores_ = nullptr;
     if (!at.running) return;
-    if (at.scores != nullptr) scores_ = at.scores + at.row * t_.labels + label_.label;
-    state_.kind = scores_ != nullptr ? BlockKind::kPlain : BlockKind::kLong;
+    state_.kind = at.scores != nullptr ? BlockKind::kPlain : BlockKind::kLong;
+    const float* scores = at.scores;
+    const EdgeScores edges(sequence, p_.backward != 0);
+    at.starts = edges.first.f32;
+    at.ends = edges.last.f32;
+    if (at.whole && !at.first_here && !at.last_here && !sequence.subtract_position_max && scores == nullptr &&
+        edges.first.f64 == nullptr && edges.last.f64 == nullptr) {
+      scores = sequence.emissions.f32;
+      if (scores != nullptr) state_.kind = BlockKind::kEdges;
+    }
+    if (scores != nullptr) scores_ = scores + at.row * t_.labels + label_.label;
     if (!at.whole || !at.plain_start) state_.kind = BlockKind::kSlow;
   }
 
@@ -378,7 +400,8 @@ class BlockRun : private BlockParts<Config> {
       step_slowly();
       return;
     }
-    if (!fast_block<AnyBlock>(mine, state_.kind == BlockKind::kLong, nullptr)) [[unlikely]]
+    const bool long_way = state_.kind == BlockKind::kLong || state_.kind == BlockKind::kEdges;
+    if (!fast_block<AnyBlock>(mine, long_way, nullptr)) [[unlikely]]
       step_slowly();
   }
 
@@ -386,18 +409,31 @@ class BlockRun : private BlockParts<Config> {
   struct Ahead {
     BoundaryRow<Real> row;
     typename Parts::template Coming<false> coming;
-    std::int64_t stored;  // row of the store where it begins
+    std::int64_t stored;         // row of the store where it begins
+    const float *starts, *ends;  // boundary scores of its first position
   };
+  template <class Traits>
   __device__ __forceinline__ Ahead look_ahead() {
     Ahead ahead;
     ahead.row = this->first_row(state_);
     ahead.stored = this->store_row(state_);
-    if constexpr (Config::kLoops) {
-      BlockContent<Real, Semiring> content;
-      content.begin(scores_, direction_labels(), less_, 0);
-      this->ask_for(content, ahead.coming);
-    }
+    const Place& at = aside_.place;
+    const std::int64_t first = this->row(state_) * t_.labels + label_.label;
+    ahead.starts = Traits::kEdges && at.starts != nullptr ? at.starts + first : nullptr;
+    ahead.ends = Traits::kEdges && at.ends != nullptr ? at.ends + first : nullptr;
+    if constexpr (Config::kLoops)
+      this->template ask_for<Traits::kEdges>(content_of<Traits>(ahead), ahead.coming);
     return ahead;
+  }
+  template <class Traits>
+  __device__ __forceinline__ BlockContent<Real, Semiring> content_of(const Ahead& ahead) const {
+    BlockContent<Real, Semiring> content;
+    content.begin(scores_, direction_labels(), less_, state_.rest);
+    if constexpr (Traits::kEdges) {
+      content.starts = ahead.starts;
+      content.ends = ahead.ends;
+    }
+    return content;
   }
   // The next block. False, with nothing changed, where it must be done by step_slowly().
   template <class Traits>
@@ -409,14 +445,19 @@ class BlockRun : private BlockParts<Config> {
     std::int64_t stored = 0;
     if (stores) stored = kPlain ? ahead->stored : this->store_row(state_);
     BlockContent<Real, Semiring> content;
-    content.begin(scores_, direction_labels(), less_, state_.rest);
+    if constexpr (kPlain) {
+      content = content_of<Traits>(*ahead);
+    } else {
+      content.begin(long_way ? nullptr : scores_, direction_labels(), less_, state_.rest);
+    }
     const bool longer = !kPlain && mine && (long_way || !content.is_moderate());
     const int ring = this->ring_bound(state_, parity_);
     const int reference = this->template reference_of<Traits>(state_, ring);
     Real sums[kBlock];
     this->sum_far(state_, parity_, sums, reference);
 
-    prefetch_rows();
+    prefetch_rows(scores_);
+    if constexpr (Traits::kEdges) prefetch_rows(ahead->starts), prefetch_rows(ahead->ends);
     BlockFactors<Real> factors;
     if constexpr (kPlain) {
       if (kStores) this->no_shifts(state_, stored);
@@ -433,7 +474,7 @@ class BlockRun : private BlockParts<Config> {
                                           &tail, &logs, sums, &result);
     } else {
       typename Parts::template Coming<false> coming;
-      this->ask_for(content, coming);
+      this->template ask_for<Traits::kEdges>(content, coming);
       this->template recur<false, Traits>(state_, stored, kPlain ? ahead->row : this->first_row(state_),
                                           coming, reference, content, &tail, &logs, sums, &result);
     }
@@ -460,6 +501,10 @@ class BlockRun : private BlockParts<Config> {
     if constexpr (kPlain) {
       ahead->row = {is_empty(result.row.level) ? kEmpty : 0, result.row.sum};
       if (kStores) ahead->stored += this->direction() * kBlock;
+      if constexpr (Traits::kEdges) {
+        if (ahead->starts != nullptr) ahead->starts += kBlock * direction_labels();
+        if (ahead->ends != nullptr) ahead->ends += kBlock * direction_labels();
+      }
     }
     lanes_.sync();
     return true;
@@ -484,16 +529,16 @@ class BlockRun : private BlockParts<Config> {
     this->load_label();
   }
 
-  // Asks for the rows of the next block.
-  __device__ __forceinline__ void prefetch_rows() const {
+  // Asks for the rows of the next block. `scores`: where this one's begin.
+  __device__ __forceinline__ void prefetch_rows([[maybe_unused]] const float* scores) const {
 #if defined(__CUDA_ARCH__)
     constexpr int kLine = 128 / sizeof(float);
     const int labels = in_register(t_.labels), c = in_register(lanes_.c);
     const int label = c < labels ? c : labels - 1;
     const int lane = c * kLine;
-    if (scores_ == nullptr || state_.left <= 1 || lane >= kBlock * labels) return;
+    if (scores == nullptr || state_.left <= 1 || lane >= kBlock * labels) return;
     const int from = (p_.backward ? 1 - 2 * kBlock : kBlock) * labels - label;
-    asm volatile("prefetch.global.L1 [%0];" ::"l"(scores_ + (from + lane)));
+    asm volatile("prefetch.global.L1 [%0];" ::"l"(scores + (from + lane)));
 #endif
   }
 

@@ -37,7 +37,7 @@ class SlowBlock : private BlockParts<Config> {
     BlockTailLogs logs{};
     BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false};
     typename Parts::template Coming<true> coming;
-    this->ask_for(content, coming);
+    this->template ask_for<false>(content, coming);
     this->template recur<true, AnyBlock>(s_, this->store_row(s_), this->first_row(s_), coming, reference,
                                          content, &tail, &logs, sums, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
