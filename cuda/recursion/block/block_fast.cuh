@@ -134,7 +134,7 @@ class FastBlock {
     const int into = label_.into + kBias, near_bound = label_.near_bound;
     const int alpha_level = label_.level - kBias - O::kUnitsBias + near_bound;
     int floor = reference - near_bound;
-    alpha.units += kBias - near_bound;
+    alpha.units = wrapped(alpha.units, kBias - near_bound);
     // Factors that were made are in memory, far away: asked for before they are wanted.
     const bool made = kFactors && content.factors != nullptr;
     Scaled<Real> factor = content.first_factor();
@@ -144,9 +144,11 @@ class FastBlock {
       start = O::times(start, edge.number);
       factor.units -= edge.units;
     }
-    if (made)
-      start = content.factors->start[0].number, factor.units = kBias - content.factors->start[0].units;
-      // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache.
+    if (made) {
+      start = content.factors->start[0].number;
+      factor.units = kBias - content.factors->start[0].units;
+    }
+    // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache.
 #pragma unroll 1
     for (int from = 0; from < kBlock; from += kCount) {
       Real gammas[kCount], nears[kCount];
@@ -203,10 +205,10 @@ class FastBlock {
           content.template load<kEdges>(from + (k + kThen) / kCount * kCount, (k + kThen) % kCount, coming);
         }
         if (!kCut || inside) {
-          alpha = {O::times(sums[k], ending.number), ending.units + floor};
+          alpha = {O::times(sums[k], ending.number), wrapped(ending.units, floor)};
           good = good && sums[k] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
         }
-        const Scaled<Real> shared = share(alpha.number, alpha.units + alpha_level, 1 - parity);
+        const Scaled<Real> shared = share(alpha.number, wrapped(alpha.units, alpha_level), 1 - parity);
         start = O::inverse(factor.number);
         if constexpr (kEdges) {
           // Of the next slot; beyond the block nobody wants it.
@@ -216,7 +218,8 @@ class FastBlock {
         }
         if (made) {
           const Scaled<Real> made_start = content.factors->start[slot + 1 < kBlock ? slot + 1 : slot];
-          start = made_start.number, factor.units = kBias - made_start.units;
+          start = made_start.number;
+          factor.units = kBias - made_start.units;
         }
         if (kStores && window.alpha != nullptr) {
           window.alpha[slot * window.step] = inside ? shared.number : O::zero();
@@ -242,12 +245,16 @@ class FastBlock {
     out->most_start = is_empty(most_start) ? kEmpty : most_start - O::kUnitsBias;
     const int least = static_cast<int>(least_start);
     out->least_start = least < 0 ? -kEmpty : least + kLeastKnown - O::kUnitsBias;
-    out->alpha = {alpha.number, alpha.units - kBias + near_bound};
+    out->alpha = {alpha.number, wrapped(alpha.units, near_bound - kBias)};
     out->row = row;
     out->good = good && !(label_.far_below && !is_empty(label_.into) && is_far_below(label_.into));
   }
 
  private:
+  // A sum of units with a bias, which together may leave an int for a while.
+  __device__ __forceinline__ static int wrapped(int a, int b) {
+    return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));
+  }
   __device__ __forceinline__ Real start_limit_of_table() const {
     return Semiring::kIsLog ? t_.least_start : static_cast<Real>(L::kSmallest);
   }

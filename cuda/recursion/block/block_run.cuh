@@ -144,7 +144,7 @@ class BlockRun : private BlockParts<Config> {
     return head + 1 == t_.ring_blocks ? 0 : head + 1;
   }
 
-  // Whether blocks are done in a loop of their own, and whether one with boundary scores.
+  // Whether the blocks at hand are of a kind that has a loop of its own.
   __device__ __forceinline__ bool is_plain(BlockKind kind) const {
     return Config::kRows > 0 && state_.kind == kind && !(t_.tail && t_.duration < kBlock);
   }
@@ -497,8 +497,8 @@ class BlockRun : private BlockParts<Config> {
       if (!kPlain && content.factors != nullptr) aside_.mass += content.factors->mass;
       this->template move_on<Traits>(state_, total, tail, logs, result, move);
     }
-    // The base has moved to the level.
     if constexpr (kPlain) {
+      // The base has moved to the level.
       ahead->row = {is_empty(result.row.level) ? kEmpty : 0, result.row.sum};
       if (kStores) ahead->stored += this->direction() * kBlock;
       if constexpr (Traits::kEdges) {
