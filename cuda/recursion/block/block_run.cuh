@@ -144,19 +144,23 @@ class BlockRun : private BlockParts<Config> {
     return head + 1 == t_.ring_blocks ? 0 : head + 1;
   }
 
-  // Whether the blocks at hand are of a kind that has a loop of its own.
+  // Whether the blocks at hand are of a kind that has a loop of its own. Not where two warps lead: they wait
+  // for each other, not for what is spilled, and are slower with more code.
   __device__ __forceinline__ bool is_plain(BlockKind kind) const {
-    return Config::kRows > 0 && state_.kind == kind && !(t_.tail && t_.duration < kBlock);
+    return Config::kRows > 0 && Config::kRows <= 32 && state_.kind == kind &&
+           !(t_.tail && t_.duration < kBlock);
   }
 
   // The blocks of the stretch, or those up to one that plain_blocks() cannot do, and that one. Each kind has
   // a loop of its own, which keeps nothing in registers for the others: it reads the label's tables again.
   __device__ __forceinline__ void blocks_of_warp() {
     const bool stores = lanes_.some_team(p_.store.alpha.numbers != nullptr && state_.storing);
-    // Where several teams share a warp, the loop that stores wants more registers than there may be.
+    // Where several teams share a warp, the loop that stores wants more registers than there may be; and
+    // which loop does a block with boundary scores, whose last digits may differ on a GPU, would depend on
+    // the others.
     constexpr bool kMayStore = Lanes::kAlone || Config::kManyRegisters;
     const bool fits = kMayStore || !stores;
-    const bool edges = fits && !lanes_.some_team(!is_plain(BlockKind::kEdges));
+    const bool edges = Lanes::kAlone && is_plain(BlockKind::kEdges);
     const bool plain = edges || (fits && !lanes_.some_team(!is_plain(BlockKind::kPlain)));
     if (plain) {
       if (kMayStore && stores) {
@@ -174,10 +178,11 @@ class BlockRun : private BlockParts<Config> {
     } while (!plain && !lanes_.some_team(state_.left == 0));
   }
   template <bool kStores>
-  __device__ __forceinline__ void plain_blocks_of_warp(bool edges) {
-    if (edges) {
-      plain_blocks<BlockTraits<true, kStores, true, true>>();
-    } else if (t_.tail) {
+  __device__ __forceinline__ void plain_blocks_of_warp([[maybe_unused]] bool edges) {
+    if constexpr (Lanes::kAlone) {
+      if (edges) return plain_blocks<BlockTraits<true, kStores, true, true>>();
+    }
+    if (t_.tail) {
       plain_blocks<BlockTraits<true, kStores, true>>();
     } else {
       plain_blocks<BlockTraits<true, kStores, false>>();
