@@ -21,10 +21,6 @@ struct SharedPointer {
   __device__ __forceinline__ SharedPointer from(int entries) const {
     return {offset + static_cast<unsigned>(entries * static_cast<int>(sizeof(T)))};
   }
-  // See in_register().
-  __device__ __forceinline__ SharedPointer kept() const {
-    return {static_cast<unsigned>(in_register(static_cast<int>(offset)))};
-  }
 };
 template <class T, bool kShared>
 using MemoryPointer = std::conditional_t<kShared, SharedPointer<T>, T*>;

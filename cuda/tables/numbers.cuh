@@ -200,7 +200,7 @@ struct Ops {
       return of_units(units);
     }
   }
-  // Whole units in a number that is not zero; and the number less so many.
+  // Whole units in a number that is not zero.
   static __device__ __forceinline__ int units_in(Real x) {
     if constexpr (kIsLog) {
       return exponent_of(x);
@@ -208,12 +208,10 @@ struct Ops {
       return static_cast<int>(floor(x));
     }
   }
-  // The same with kUnitsBias, for numbers that may be zero: it takes away nothing in the log semiring.
+  // The same with kUnitsBias on top, which costs nothing in the log semiring: who adds it up with other
+  // numbers takes the bias away with theirs.
   static constexpr int kUnitsBias = !kIsLog ? 0 : (sizeof(Real) == sizeof(float) ? 127 : 1023);
   static __device__ __forceinline__ int biased_units_in(Real x) { return units_in(x) + kUnitsBias; }
-  static __device__ __forceinline__ Real less_units(Real x, int units) {
-    return kIsLog ? x * power_of_two(-units, Real()) : x - static_cast<Real>(units);
-  }
 
   // The number whose logarithm is x. Log semiring: x = n log 2 + rest; the rest is split so that its rounding
   // to Real does not show; exact where x is a multiple of log 2.
