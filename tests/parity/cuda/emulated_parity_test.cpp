@@ -39,6 +39,16 @@ TEST_CASE("emulated kernels equal the reference over runs that are no whole unit
   check_counts(make_case(CaseKind::kTails, {2300, 100, 3}, 303));
 }
 
+// Where a warp or a block of threads has one chunk, blocks with boundary scores have a loop of their own.
+TEST_CASE("emulated kernels take boundary scores where a chunk has a warp or a block to itself") {
+  std::uint64_t seed = 311;
+  for (const CaseKind kind : {CaseKind::kBoundaryScores, CaseKind::kEverything}) {
+    for (const CaseShape& shape : {CaseShape{333, 20, 19}, {333, 40, 32}, {500, 300, 7}}) {
+      for (int i = 0; i < 4; ++i) check(make_case(kind, shape, seed++));
+    }
+  }
+}
+
 // Shorter than K, of one position, around whole blocks; of several runs, some of them repaired.
 TEST_CASE("emulated kernels give several sequences at once the digits they have one by one") {
   const std::vector<std::int64_t> lengths{100, 1, 7, 16, 17, 1, 350, 33, 64, 5, 300};
