@@ -175,7 +175,7 @@ void named_barrier(int id, int count) { wait_at(named_barriers[static_cast<std::
 void block_barrier() { wait_at(whole_block, static_cast<int>(blockDim.x)); }
 
 unsigned char* exchange(int lane) {
-  return running->slots + (running->exchanges % 2 * 32 + static_cast<std::size_t>(lane)) * 8;
+  return running->slots + (std::size_t{running->exchanges % 2} * 32 + static_cast<std::size_t>(lane)) * 8;
 }
 void next_exchange() { ++running->exchanges; }
 

@@ -163,8 +163,10 @@ class BlockRun : private BlockParts<Config> {
     const bool edges = Lanes::kAlone && is_plain(BlockKind::kEdges);
     const bool plain = edges || (fits && !lanes_.some_team(!is_plain(BlockKind::kPlain)));
     if (plain) {
-      if (kMayStore && stores) {
-        plain_blocks_of_warp<kMayStore>(edges);
+      if constexpr (!kMayStore) {
+        plain_blocks_of_warp<false>(edges);
+      } else if (stores) {
+        plain_blocks_of_warp<true>(edges);
       } else {
         plain_blocks_of_warp<false>(edges);
       }
