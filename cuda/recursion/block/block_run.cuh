@@ -163,13 +163,7 @@ class BlockRun : private BlockParts<Config> {
     const bool edges = Lanes::kAlone && is_plain(BlockKind::kEdges);
     const bool plain = edges || (fits && !lanes_.some_team(!is_plain(BlockKind::kPlain)));
     if (plain) {
-      if constexpr (!kMayStore) {
-        plain_blocks_of_warp<false>(edges);
-      } else if (stores) {
-        plain_blocks_of_warp<true>(edges);
-      } else {
-        plain_blocks_of_warp<false>(edges);
-      }
+      plain_blocks_of_warp<kMayStore>(stores, edges);
       if (lanes_.some_team(state_.left == 0)) return;
     }
     renew_memory();
@@ -179,8 +173,15 @@ class BlockRun : private BlockParts<Config> {
       advance();
     } while (!plain && !lanes_.some_team(state_.left == 0));
   }
+  template <bool kMayStore>
+  __device__ __forceinline__ void plain_blocks_of_warp(bool stores, bool edges) {
+    if constexpr (kMayStore) {
+      if (stores) return plain_blocks_of_kind<true>(edges);
+    }
+    plain_blocks_of_kind<false>(edges);
+  }
   template <bool kStores>
-  __device__ __forceinline__ void plain_blocks_of_warp([[maybe_unused]] bool edges) {
+  __device__ __forceinline__ void plain_blocks_of_kind([[maybe_unused]] bool edges) {
     if constexpr (Lanes::kAlone) {
       if (edges) return plain_blocks<BlockTraits<true, kStores, true, true>>();
     }
