@@ -137,6 +137,8 @@ class FastBlock {
     alpha.units = wrapped(alpha.units, kBias - near_bound);
     // Factors that were made are in memory, far away: asked for before they are wanted.
     const bool made = kFactors && content.factors != nullptr;
+    // Of the content at a boundary. Before the next start is made of it, its units are those that the start
+    // has below `into` and the level.
     Scaled<Real> factor = content.first_factor();
     Real start = O::inverse(factor.number);
     if constexpr (kEdges) {
