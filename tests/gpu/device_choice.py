@@ -44,6 +44,18 @@ def run(command):
     return time.perf_counter() - begin, done.stderr
 
 
+def compare(arguments):
+    """Seconds with each device, the better of two runs where they are short, and what auto took and said of it."""
+    best = {}
+    for device in ("cpu", "cuda", "cpu", "cuda"):
+        if best.get(device, 0) < LONG:
+            seconds, _ = run([*arguments, "-x", device])
+            best[device] = min(seconds, best.get(device, seconds))
+    best["auto"], said = run([*arguments, "-x", "auto"])
+    took, expected = re.search(r"device auto: (cpu|cuda)(.*)", said).groups()
+    return best, took, expected
+
+
 def main():
     if len(sys.argv) < 2:
         sys.exit(__doc__)
@@ -52,30 +64,22 @@ def main():
     positions = int(sys.argv[3]) if len(sys.argv) > 3 else 5_000_000
     threads = sys.argv[4] if len(sys.argv) > 4 else "4"
     folder.mkdir(parents=True, exist_ok=True)
+    scores, parameters, out = folder / "scores.npy", folder / "params.json", folder / "out"
+    files = ["-p", str(parameters), "-o", str(out), str(scores)]
     losses = 0
     print(f"{positions} positions, {threads} threads; seconds\n  K  C command        cpu   cuda  auto took")
     for labels in LABELS:
         random = numpy.random.default_rng(labels)
-        noise = numpy.round(random.standard_normal((1 << 21, labels), dtype=numpy.float32) * 0.6 * 8) / 8
-        scores = folder / "scores.npy"
+        noise = make_long_scores.draw_noise(random, labels)
         make_long_scores.write_scores(scores, positions, labels, random, noise)
         for max_duration in DURATIONS:
-            parameters = folder / "params.json"
             parameters.write_text(json.dumps(model(labels, max_duration)))
             for command in (["decode", "--score", "none"], ["posterior", "--digits", "2"]):
-                arguments = [program, *command, "-v", "-t", threads, "-p", str(parameters), "-o", str(folder / "out"), str(scores)]
-                best = {}
-                for device in ("cpu", "cuda", "cpu", "cuda", "auto"):
-                    if best.get(device, 0) < LONG:
-                        seconds, said = run([*arguments, "-x", device])
-                        best[device] = min(seconds, best.get(device, seconds))
-                chosen = re.search(r"device auto: (cpu|cuda)(.*)", said)
-                took = chosen.group(1)
-                other = best["cuda" if took == "cpu" else "cpu"]
-                lost = other < LOSS * best[took]
+                best, took, expected = compare([program, *command, "-v", "-t", threads, *files])
+                lost = best["cuda" if took == "cpu" else "cpu"] < LOSS * best[took]
                 losses += lost
-                print(f"{max_duration:4} {labels:2} {command[0]:9} {best['cpu']:8.2f} {best['cuda']:6.2f}  {best['auto']:5.2f} {took:4}"
-                      f"{chosen.group(2)}{'  LOSS' if lost else ''}", flush=True)
+                print(f"{max_duration:4} {labels:2} {command[0]:9} {best['cpu']:8.2f} {best['cuda']:6.2f}  "
+                      f"{best['auto']:5.2f} {took:4}{expected}{'  LOSS' if lost else ''}", flush=True)
     print(f"auto lost in {losses} of {2 * len(LABELS) * len(DURATIONS)}")
 
 

@@ -20,6 +20,11 @@ MAX_DURATION = 100
 LONG_DURATION = 4000
 
 
+def draw_noise(random, labels):
+    """Rows that write_scores() takes stretches of."""
+    return np.round(random.standard_normal((2 * SLAB, labels), dtype=np.float32) * 0.6 * 8) / 8
+
+
 def write_scores(path, length, labels, random, noise):
     out = np.lib.format.open_memmap(path, mode="w+", dtype=np.float32, shape=(length, labels))
     for begin in range(0, length, SLAB):
@@ -63,7 +68,7 @@ def main():
     parts = int(sys.argv[4]) if len(sys.argv) > 4 else 1
     folder.mkdir(parents=True, exist_ok=True)
     random = np.random.default_rng(1)
-    noise = np.round(random.standard_normal((2 * SLAB, labels), dtype=np.float32) * 0.6 * 8) / 8
+    noise = draw_noise(random, labels)
     if parts == 1:
         write_scores(folder / "scores.npy", length, labels, random, noise)
     for i in range(parts if parts > 1 else 0):
