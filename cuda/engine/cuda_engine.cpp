@@ -57,9 +57,10 @@ EngineInfo describe(ChainModel model, int device, const std::string& device_name
 
 template <class Real>
 CudaEngine<Real>::CudaEngine(ChainModel model, int device, const std::string& device_name,
-                             std::size_t shared_limit, std::size_t memory, int threads, int multiprocessors)
+                             std::size_t shared_limit, std::size_t memory, int threads,
+                             const WorkRules& rules)
     : Engine(describe<Real>(std::move(model), device, device_name), this, *this),
-      context_(this->model(), sizeof(Real), device, shared_limit, memory, threads, multiprocessors),
+      context_(this->model(), sizeof(Real), device, shared_limit, memory, threads, rules),
       viterbi_(context_),
       forward_(context_),
       posteriors_(context_, forward_) {}

@@ -23,8 +23,7 @@ class CudaEngine final : public Engine, public DeviceMemory, public SequenceBatc
  public:
   // See DeviceContext.
   CudaEngine(ChainModel model, int device, const std::string& device_name, std::size_t shared_limit,
-             std::size_t memory = std::size_t{1} << 40, int threads = 1,
-             int multiprocessors = kMultiprocessors);
+             std::size_t memory = std::size_t{1} << 40, int threads = 1, const WorkRules& rules = {});
   ~CudaEngine() override { context_.end_work(); }
 
   ChunkGrid grid(std::int64_t length) const override;

@@ -96,6 +96,15 @@ __global__ void __launch_bounds__(kThreads) compare(const StateStore states, con
   results[blockIdx.x] = result;
 }
 
+__global__ void __launch_bounds__(kThreads) copy(const StateStore states, const Junction* junctions) {
+  const Junction at = junctions[blockIdx.x];
+  const double* const from = states.entries + at.truth * states.stride;
+  double* const to = states.entries + at.warmed * states.stride;
+  for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kThreads)
+    to[i] = from[i];
+  if (threadIdx.x == 0) states.whole[at.warmed] = states.offset[at.warmed] = 0;
+}
+
 __global__ void __launch_bounds__(kThreads)
     gather(const StateStore states, int duration, int labels, const int* slots, int count, double* messages) {
   const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
@@ -115,6 +124,10 @@ void compare_states(const StateStore& states, const Junction* junctions, int cou
                     JunctionResult* results, cudaStream_t stream) {
   const std::size_t shared = 5 * kWarps * sizeof(double);
   SEMICRF_CUDA_CHECK(launch(compare, {count, kThreads, shared}, stream, states, junctions, results, rule));
+}
+
+void copy_states(const StateStore& states, const Junction* junctions, int count, cudaStream_t stream) {
+  SEMICRF_CUDA_CHECK(launch(copy, {count, kThreads, 0}, stream, states, junctions));
 }
 
 void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,

@@ -30,6 +30,10 @@ struct AgreementRule {
 void compare_states(const StateStore& states, const Junction* junctions, int count, const AgreementRule& rule,
                     JunctionResult* results, cudaStream_t stream);
 
+// The true state of each of the first `count` junctions to where the other one lies. A run that begins there
+// has its values relative to the state. Asynchronous.
+void copy_states(const StateStore& states, const Junction* junctions, int count, cudaStream_t stream);
+
 // The messages (alpha, C numbers) of `count` slots, one after the other. Asynchronous.
 void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,
                      double* messages, cudaStream_t stream);

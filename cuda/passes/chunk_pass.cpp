@@ -10,6 +10,7 @@ namespace semicrf::cuda {
 template <class Real, class Semiring>
 ChunkPass<Real, Semiring>::ChunkPass(const DeviceContext& context, Direction direction)
     : direction_(direction),
+      repair_reach_(context.rules.repair_reach),
       stream_((direction == Direction::kForward ? context.stream : context.backward_stream).get()),
       chain_(context.model, direction, context.tile, stream_),
       launcher_(context.tile),
@@ -23,7 +24,8 @@ StateStore ChunkPass<Real, Semiring>::states() const {
 }
 
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::upload_state(const BoundaryState& state, int slot) {
+void ChunkPass<Real, Semiring>::upload_given(const BoundaryState& state) {
+  const int slot = runs_.given_slot();
   const std::vector<double> entries = entries_of(state);
   const auto upload = [&](double* to, const double* from, std::size_t count) {
     SEMICRF_CUDA_CHECK(cudaMemcpyAsync(to, from, count * sizeof(double), cudaMemcpyHostToDevice, stream_));
@@ -80,18 +82,18 @@ BoundaryState ChunkPass<Real, Semiring>::state_at_end(std::size_t sequence) cons
   state.boundary = direction_ == Direction::kForward ? range.end : range.begin;
   state.whole += last.whole;
   state.offset += last.offset;
+  state.earlier = earlier_ends_;
   return state;
 }
 
-// The first `count` queues of runs on the device, or, without `queues`, so many single runs. Reports go to
-// slots from `first_report` on.
+// The first `count` queues of runs on the device, or, without `queues`, so many single runs.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::launch(std::size_t count, const int* queues, std::size_t first_report) {
+void ChunkPass<Real, Semiring>::launch(std::size_t count, const int* queues) {
   RunParameters<Real> p{};
   p.tables = chain_.view();
   p.sequences = sequences_;
   p.tasks = runs_.tasks();
-  p.reports = results_.device().reports + first_report;
+  p.reports = results_.device().reports;
   p.states = states();
   if (store_ != nullptr) p.store = store_->view();
   p.queues = queues;
@@ -100,10 +102,11 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, const int* queues, std
   launcher_.launch(p, stream_);
 }
 
-// The first `count` junctions.
+// `count` junctions of the list, from `first` on.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::compare(std::size_t count) {
+void ChunkPass<Real, Semiring>::compare(std::size_t first, std::size_t count) {
   normalize_states(states(), runs_.given_slot(), stream_);
+  if (count == 0) return;
   constexpr Precision kPrecision = sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble;
   const AgreementRule rule{kTolerance<Real>,
                            static_cast<double>(std::numeric_limits<Real>::epsilon()),
@@ -111,8 +114,8 @@ void ChunkPass<Real, Semiring>::compare(std::size_t count) {
                            chain_.host().duration,
                            chain_.host().labels,
                            chain_.edge_twins()};
-  compare_states(states(), runs_.junctions(), static_cast<int>(count), rule, results_.device().junctions,
-                 stream_);
+  compare_states(states(), runs_.junctions() + first, static_cast<int>(count), rule,
+                 results_.device().junctions, stream_);
 }
 
 // With the state where the only sequence ends, or the messages where several do. Asynchronous.
@@ -126,7 +129,7 @@ void ChunkPass<Real, Semiring>::download_results() {
     gather_messages(states(), t.duration, t.labels, runs_.final_slots(), static_cast<int>(runs_.sequences()),
                     results_.device().messages, stream_);
   }
-  results_.download(repaired_, stream_);
+  results_.download(stream_);
   if (store_ != nullptr) store_->download_pool_used(host_pool_.get(), stream_);
 }
 
@@ -149,21 +152,23 @@ void ChunkPass<Real, Semiring>::begin(const SequenceLayout& layout, const Sequen
 // Gives the whole pass to the stream.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::start() {
-  repaired_ = 0;
+  round_ = 0;
+  earlier_ends_.clear();
+  end_round_ = 0;
   last_slot_ = -1;
   host_state_.reserve(wide(stride()));
   entries_.reserve(runs_.slots() * wide(stride()));
   const std::size_t messages = layout_.alone() ? 0 : runs_.sequences() * wide(chain_.host().labels);
   results_.begin({runs_.slots(), runs_.count(), messages}, stream_);
-  if (given_ != nullptr) upload_state(*given_, runs_.given_slot());
+  if (given_ != nullptr) upload_given(given_after(0));
   if (const double* const at_cut = chain_.state_at_cut(); at_cut != nullptr)
     SEMICRF_CUDA_CHECK(cudaMemcpyAsync(entries_.get() + runs_.given_slot() * stride(), at_cut,
                                        wide(stride()) * sizeof(double), cudaMemcpyDeviceToDevice, stream_));
   if (store_ != nullptr) store_->clear_pool(stream_);
   runs_.list(stream_);
-  launch(runs_.queues(), runs_.first_of_queues(), 0);
+  launch(runs_.queues(), runs_.first_of_queues());
   runs_.make_outcomes();  // beside the kernel
-  compare(runs_.count());
+  compare(0, runs_.count());
   download_results();
 }
 
@@ -184,20 +189,12 @@ const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::run(const SequenceLayo
   return finish();
 }
 
-// The pass starts again where exact blocks had no room, then with more of it, and where runs were repaired
-// too early, then one by one.
+// The pass starts again, with more room, where exact blocks had none.
 template <class Real, class Semiring>
 const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::finish() {
-  bool one_by_one = false;
-  for (;;) {
-    const Repair state = pool_sufficed() ? repair_all(one_by_one) : Repair::kPoolFull;
-    if (state == Repair::kDone) break;
-    if (state == Repair::kTooEarly) {
-      one_by_one = true;
-    } else {
-      const std::size_t used = wide(*host_pool_.get());
-      store_->reserve_pool(used + used / 8);
-    }
+  while (!pool_sufficed() || !repair_all()) {
+    const std::size_t used = wide(*host_pool_.get());
+    store_->reserve_pool(used + used / 8);
     start();
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   }
@@ -205,86 +202,113 @@ const std::vector<RunOutcome>& ChunkPass<Real, Semiring>::finish() {
   return outcomes();
 }
 
+// Round by round, until all runs agree with what stands before them. False: exact blocks have no room.
 template <class Real, class Semiring>
-auto ChunkPass<Real, Semiring>::repair_all(bool one_by_one) -> Repair {
+bool ChunkPass<Real, Semiring>::repair_all() {
   const JunctionResult* const joins = results_.host().junctions;
   joins_.assign(joins, joins + runs_.count());
+  const int last_change = given_ == nullptr || given_->earlier.empty() ? 0 : given_->earlier.back().replaced;
   for (;;) {
-    const std::vector<std::size_t> failed = failed_runs(one_by_one);
-    if (failed.empty()) return Repair::kDone;
-    const Repair state = repair(failed);
-    if (state != Repair::kDone) return state;
+    ++round_;
+    const std::vector<std::size_t> failed = failed_runs();
+    if (failed.empty() && round_ > last_change) return true;
+    repair(failed);
+    if (!pool_sufficed()) return false;
   }
 }
 
 template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::join(const BoundaryState& given) {
-  upload_state(given, runs_.given_slot());
   runs_.list_again({}, {{runs_.given_slot(), outcomes().front().first_state}}, stream_);
-  compare(1);
-  JunctionResult result{};
-  SEMICRF_CUDA_CHECK(
-      cudaMemcpyAsync(&result, results_.device().junctions, sizeof(result), cudaMemcpyDeviceToHost, stream_));
-  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-  if (result.agree == 0) return false;
-  joins_.front() = result;
+  const auto agrees = [&](const BoundaryState& truth) {
+    upload_given(truth);
+    compare(0, 1);
+    SEMICRF_CUDA_CHECK(cudaMemcpyAsync(&joins_.front(), results_.device().junctions, sizeof(JunctionResult),
+                                       cudaMemcpyDeviceToHost, stream_));
+    SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+    return joins_.front().agree != 0;
+  };
+  if (!std::all_of(given.earlier.begin(), given.earlier.end(), agrees) || !agrees(given)) return false;
   join_runs(&given);
   return true;
 }
 
-// Runs that do not agree with the state they should have begun with, which is not about to change: the run
-// before does agree. Of each sequence all of them, as failures are rare and hardly ever change what comes two
-// runs later, or the first.
+// In so many rounds all runs of a sequence that do not agree are repaired together, each from what stands
+// before it, be that true or not. Every round brings the truth one run further, and where messages forget
+// what lies a few runs back, all runs agree after as many rounds. In later rounds only the first of those
+// that fail is repaired, from what is true.
 template <class Real, class Semiring>
-std::vector<std::size_t> ChunkPass<Real, Semiring>::failed_runs(bool one_by_one) const {
+int ChunkPass<Real, Semiring>::rounds_together(std::size_t run) const {
+  const std::int64_t positions = layout_.sequences[wide(outcomes()[run].sequence)].cut.run;
+  return static_cast<int>(ceil_div(repair_reach_, positions));
+}
+
+// Runs that are repaired in this round.
+template <class Real, class Semiring>
+std::vector<std::size_t> ChunkPass<Real, Semiring>::failed_runs() const {
   std::vector<std::size_t> failed;
   if (std::all_of(joins_.begin(), joins_.end(), [](const JunctionResult& join) { return join.agree != 0; }))
     return failed;
-  bool before_fails = false, found = false;
+  bool found = false;
   for (std::size_t i = 0; i < runs_.count(); ++i) {
-    if (runs_.is_first(i)) before_fails = found = false;
-    const bool fails = joined(i, given_) && !outcomes()[i].repaired && joins_[i].agree == 0;
-    if (fails && !before_fails && !(found && one_by_one)) {
-      failed.push_back(i);
-      found = true;
-    }
-    before_fails = fails;
+    if (runs_.is_first(i)) found = false;
+    if (!joined(i, given_) || joins_[i].agree != 0) continue;
+    if (!found || round_ <= rounds_together(i)) failed.push_back(i);
+    found = true;
   }
   return failed;
 }
 
-// Runs from the states before them, and compares what follows them again.
+// The given state as it was after a round of repairs to its left (right, backward).
 template <class Real, class Semiring>
-auto ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) -> Repair {
-  std::vector<RunOutcome>& outcomes = runs_.outcomes();
-  const std::size_t first_report = runs_.count() + repaired_;
+const BoundaryState& ChunkPass<Real, Semiring>::given_after(int round) const {
+  for (const BoundaryState& earlier : given_->earlier)
+    if (earlier.replaced > round) return earlier;
+  return *given_;
+}
+
+// Before the last run is done again: the state where it ended, if runs behind it were compared with it.
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::keep_earlier_end() {
+  const int last_round = rounds_together(runs_.count() - 1);
+  if (end_round_ < last_round) {
+    BoundaryState& earlier = earlier_ends_.emplace_back(state_in(last_slot_));
+    earlier.replaced = std::min(round_, last_round);
+  }
+  end_round_ = round_;
+}
+
+// Does runs again from the states before them, and compares what follows them, and what follows the given
+// state where that changed.
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
   std::vector<RunTask> tasks;
-  std::vector<Junction> junctions;
+  std::vector<Junction> junctions;    // at which states are copied, then those that are compared
+  std::vector<std::size_t> compared;  // runs that begin there
+  if (layout_.alone() && !failed.empty() && runs_.is_last(failed.back())) keep_earlier_end();
   for (const std::size_t i : failed) {
     RunTask& task = tasks.emplace_back(runs_.task(i));
     task.start = StartKind::kState;
-    task.start_state = runs_.state_before(i);
     task.from = task.begin;
-    outcomes[i].repaired = true;
-    outcomes[i].report_slot = static_cast<int>(first_report + tasks.size() - 1);
-    const int here = outcomes[i].last_state;
-    junctions.push_back({here, runs_.is_last(i) ? here : outcomes[i + 1].first_state});
+    runs_.outcomes()[i].repaired = true;
+    joins_[i] = {0, 1};
+    junctions.push_back({runs_.state_before(i), task.first_state});
+    if (!runs_.is_last(i)) compared.push_back(i + 1);
   }
-  repaired_ += failed.size();
+  const bool changes = given_ != nullptr && &given_after(round_) != &given_after(round_ - 1);
+  if (changes) compared.push_back(0);
+  for (const std::size_t i : compared)
+    junctions.push_back({runs_.state_before(i), outcomes()[i].first_state});
   runs_.list_again(tasks, junctions, stream_);
-  launch(failed.size(), nullptr, first_report);
-  compare(failed.size());
+  if (!failed.empty()) {
+    copy_states(states(), runs_.junctions(), static_cast<int>(failed.size()), stream_);
+    launch(failed.size(), nullptr);
+  }
+  if (changes) upload_given(given_after(round_));
+  compare(failed.size(), compared.size());
   download_results();
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
-  for (std::size_t n = 0; n < failed.size(); ++n) {
-    const std::size_t next = failed[n] + 1;
-    if (runs_.is_last(failed[n])) continue;
-    // It was run again from what was not the truth yet, and its own start, with which the truth might have
-    // agreed, is lost.
-    if (outcomes[next].repaired) return Repair::kTooEarly;
-    joins_[next] = results_.host().junctions[n];
-  }
-  return pool_sufficed() ? Repair::kDone : Repair::kPoolFull;
+  for (std::size_t n = 0; n < compared.size(); ++n) joins_[compared[n]] = results_.host().junctions[n];
 }
 
 // Puts the values of all runs on the scale of the state that their sequence began with, and adds their
@@ -295,15 +319,12 @@ void ChunkPass<Real, Semiring>::join_runs(const BoundaryState* given) {
   double true_whole = 0, true_offset = 0;  // what the state where a run begins is relative to
   for (std::size_t i = 0; i < runs_.count(); ++i) {
     RunOutcome& outcome = runs_.outcomes()[i];
-    outcome.report = results.reports[outcome.report_slot];
+    outcome.report = results.reports[i];
     if (runs_.is_first(i)) {
       true_whole = given != nullptr ? given->whole : 0;
       true_offset = given != nullptr ? given->offset : 0;
     }
-    if (outcome.repaired) {
-      outcome.whole = true_whole;
-      outcome.offset = true_offset;
-    } else if (joined(i, given)) {
+    if (joined(i, given)) {
       outcome.whole = true_whole - results.whole[outcome.first_state];
       outcome.offset = (true_offset - results.offset[outcome.first_state]) + joins_[i].mean;
     }

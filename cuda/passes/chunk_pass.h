@@ -1,5 +1,5 @@
 // One direction over a window, or over the sequences of a batch: runs of all chunks at a time, junctions
-// verified, failures run again from the truth (docs/algorithm.md, "Parallel in time").
+// verified, runs that fail done again until none does (docs/algorithm.md, "Parallel in time").
 //
 // The room: passes/ has what one direction of one semiring needs: the layout of sequences on common rows, the
 // runs they are cut into, their launch and workspace, the messages they leave, and the judgement of
@@ -61,23 +61,23 @@ class ChunkPass {
   void repeat_launch() const { launcher_.repeat(stream_); }  // for measurements
 
  private:
-  // kTooEarly: a run was repaired from a state that was repaired itself afterwards.
-  enum class Repair { kDone, kPoolFull, kTooEarly };
-
   std::int64_t stride() const {
     const auto& t = chain_.host();
     return (static_cast<std::int64_t>(t.duration) + 2) * t.labels;
   }
   void start();
-  void upload_state(const BoundaryState& state, int slot);
-  void launch(std::size_t count, const int* queues, std::size_t first_report);
-  void compare(std::size_t count);
+  void upload_given(const BoundaryState& state);
+  void launch(std::size_t count, const int* queues);
+  void compare(std::size_t first, std::size_t count);
   void download_results();
   BoundaryState state_in(int slot) const;
   bool pool_sufficed() const;
-  std::vector<std::size_t> failed_runs(bool one_by_one) const;
-  Repair repair(const std::vector<std::size_t>& failed);
-  Repair repair_all(bool one_by_one);
+  int rounds_together(std::size_t run) const;
+  std::vector<std::size_t> failed_runs() const;
+  const BoundaryState& given_after(int round) const;
+  void keep_earlier_end();
+  void repair(const std::vector<std::size_t>& failed);
+  bool repair_all();
   // Whether something comes before a run that it must agree with.
   bool joined(std::size_t i, const BoundaryState* given) const {
     return !runs_.is_first(i) || given != nullptr;
@@ -85,6 +85,7 @@ class ChunkPass {
   void join_runs(const BoundaryState* given);
 
   Direction direction_;
+  std::int64_t repair_reach_;
   cudaStream_t stream_;
   DeviceChain<Real, Semiring> chain_;
   RunLauncher<Real, Semiring> launcher_;
@@ -94,9 +95,11 @@ class ChunkPass {
   const BoundaryState* given_ = nullptr;
   MessageBuffers<Real>* store_ = nullptr;
   PassRuns runs_;
-  std::vector<JunctionResult> joins_;  // where each run begins
-  std::size_t repaired_ = 0;           // runs
-  DeviceBuffer<double> entries_;       // of the states
+  std::vector<JunctionResult> joins_;        // where each run begins
+  int round_ = 0;                            // of repairs
+  std::vector<BoundaryState> earlier_ends_;  // states at the end of the only sequence, before their repair
+  int end_round_ = 0;                        // in which that of today was computed
+  DeviceBuffer<double> entries_;             // of the states
   PassResults results_;
   int last_slot_ = -1;               // of the state that came with the results
   PinnedBuffer<double> host_state_;  // it

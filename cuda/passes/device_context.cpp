@@ -19,15 +19,16 @@ int selected(int device) {
 
 DeviceContext::DeviceContext(const ChainModel& chain_model, std::size_t bytes_of_real, int on_device,
                              std::size_t shared_limit, std::size_t memory_limit, int host_threads,
-                             int multiprocessors)
+                             const WorkRules& work_rules)
     : model(chain_model),
       real_bytes(bytes_of_real),
       device(selected(on_device)),
       memory(memory_limit),
       threads(host_threads),
+      rules(work_rules),
       grid(run_grid(model.max_duration)),
       tile(choose_tile(model.num_labels, model.max_duration, real_bytes, shared_limit, model.cut.right)),
-      teams(teams_of(tile, multiprocessors)),
+      teams(teams_of(tile, rules.multiprocessors)),
       copies(device, threads),
       batch_copies(device, std::min(threads, kMostBatchThreads)) {
   if (model.cut.any()) cut_sums.emplace(model);

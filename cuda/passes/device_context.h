@@ -18,10 +18,9 @@ namespace semicrf::cuda {
 struct DeviceContext {
   // The model must live as long. `shared_limit`: bytes of shared memory that a block of threads may have;
   // `memory_limit`: bytes of the device that windows may take; `host_threads`: those that copy scores.
-  // `multiprocessors`: for so many sequences are cut, whatever the device has.
   DeviceContext(const ChainModel& chain_model, std::size_t bytes_of_real, int on_device,
                 std::size_t shared_limit, std::size_t memory_limit, int host_threads,
-                int multiprocessors = kMultiprocessors);
+                const WorkRules& work_rules = {});
   // Ends all copies and kernels, so that what they work on may be destroyed.
   void end_work();
 
@@ -44,6 +43,7 @@ struct DeviceContext {
   int device;
   std::size_t memory;
   int threads;
+  WorkRules rules;
   RunGrid grid;
   TileConfig tile;
   Teams teams;

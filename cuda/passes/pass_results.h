@@ -18,39 +18,35 @@ class PassResults {
     double *whole, *offset;  // (slots) what the entries of a state are relative to
     JunctionResult* junctions;
     double* messages;    // (sequences, C)
-    RunReport* reports;  // of all runs, then of those that were repaired
+    RunReport* reports;  // of the runs
   };
 
-  // Room, also for a second report of every run, and zeros.
+  // Room, and zeros.
   void begin(const Sizes& sizes, cudaStream_t stream) {
-    sizes_ = sizes;
-    const std::size_t bytes = slice(2 * sizes.runs, nullptr, nullptr);
-    device_memory_.reserve(bytes);
-    host_memory_.reserve(bytes);
-    device_memory_.clear(bytes, stream);
-    slice(2 * sizes.runs, device_memory_.get(), &device_);
-    slice(2 * sizes.runs, host_memory_.get(), &host_);
+    bytes_ = slice(sizes, nullptr, nullptr);
+    device_memory_.reserve(bytes_);
+    host_memory_.reserve(bytes_);
+    device_memory_.clear(bytes_, stream);
+    slice(sizes, device_memory_.get(), &device_);
+    slice(sizes, host_memory_.get(), &host_);
   }
-  // With so many reports of repaired runs. Asynchronous.
-  void download(std::size_t repaired, cudaStream_t stream) {
-    const std::size_t bytes = slice(sizes_.runs + repaired, nullptr, nullptr);
-    device_memory_.download(host_memory_.get(), 0, bytes, stream);
-  }
+  // Asynchronous.
+  void download(cudaStream_t stream) { device_memory_.download(host_memory_.get(), 0, bytes_, stream); }
   const View& device() const { return device_; }
   const View& host() const { return host_; }  // as it was downloaded last
 
  private:
-  // Bytes with so many reports; fills `view` unless it is null.
-  std::size_t slice(std::size_t reports, void* memory, View* view) const {
+  // Bytes; fills `view` unless it is null.
+  static std::size_t slice(const Sizes& sizes, void* memory, View* view) {
     Slices slices(memory);
-    const View here{slices.add<double>(sizes_.slots), slices.add<double>(sizes_.slots),
-                    slices.add<JunctionResult>(sizes_.runs), slices.add<double>(sizes_.message_entries),
-                    slices.add<RunReport>(reports)};
+    const View here{slices.add<double>(sizes.slots), slices.add<double>(sizes.slots),
+                    slices.add<JunctionResult>(sizes.runs), slices.add<double>(sizes.message_entries),
+                    slices.add<RunReport>(sizes.runs)};
     if (view != nullptr) *view = here;
     return slices.bytes();
   }
 
-  Sizes sizes_;
+  std::size_t bytes_ = 0;
   DeviceBuffer<unsigned char> device_memory_;
   PinnedBuffer<unsigned char> host_memory_;
   View device_{}, host_{};

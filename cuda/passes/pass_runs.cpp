@@ -33,7 +33,7 @@ void PassRuns::cut(const SequenceLayout& layout, bool given, bool at_cut) {
   sequence_list_.reserve(listed_.size());
   tasks_.reserve(count_);
   queues_.reserve(queue_count_ + 1);
-  junctions_.reserve(count_);
+  junctions_.reserve(2 * count_);
   final_slots_.reserve(listed_.size());
 }
 
@@ -81,7 +81,6 @@ void PassRuns::make_outcomes() {
       outcome.sequence = s;
       outcome.first_state = task.first_state;
       outcome.last_state = task.first_state + sequence.states(outcome.range.size()) - 1;
-      outcome.report_slot = static_cast<int>(outcomes_.size()) - 1;
     }
     last_runs_.push_back(outcomes_.size() - 1);
   }

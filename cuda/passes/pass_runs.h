@@ -16,7 +16,6 @@ struct RunOutcome {
   int sequence = 0;     // of the layout
   int first_state = 0;  // slot of the state where it begins (its right edge, backward)
   int last_state = 0;   // slot of the state where it ends
-  int report_slot = 0;  // of its report on the device
   RunReport report{};
   bool repaired = false;
   // What puts the run's values on the scale of the state the pass began with.
@@ -34,7 +33,8 @@ class PassRuns {
   void list(cudaStream_t stream);
   // The outcomes of all runs, as they are known beforehand.
   void make_outcomes();
-  // Replaces the first tasks and junctions on the device, for runs that are repeated. Asynchronous.
+  // Replaces the first tasks and junctions on the device, for runs that are repeated; at most two junctions
+  // per run. Asynchronous.
   void list_again(const std::vector<RunTask>& tasks, const std::vector<Junction>& junctions,
                   cudaStream_t stream);
 

@@ -53,8 +53,8 @@ void Anchors<Real>::list_tasks(const SequenceLayout& layout, const Sweep& forwar
       task.end = std::min(begin + step, run.end);
       task.first_row = sequence.first_row + (begin - sequence.range.begin);
       task.sequence = forward[i].sequence;
-      task.forward_run = forward[i].report_slot;
-      task.backward_run = backward[opposite].report_slot;
+      task.forward_run = static_cast<int>(i);
+      task.backward_run = static_cast<int>(opposite);
       task.forward_state = forward[i].first_state + static_cast<int>((begin - run.begin) / step) + 1;
       const std::int64_t mark = ceil_div(task.end, step);
       task.backward_state = backward[opposite].first_state + static_cast<int>(last_mark - mark);

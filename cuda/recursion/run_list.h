@@ -54,6 +54,7 @@ SEMICRF_BOTH inline RunTask listed_run(const RunListing& of, int s, int n) {
   const std::int64_t right = place + 1 == sequence.runs ? sequence.end : left + sequence.run;
   RunTask task{};
   task.sequence = s;
+  task.report = sequence.first_run + n;
   task.mark = sequence.mark;
   task.begin = of.backward ? rounded - right : left;
   task.end = of.backward ? rounded - left : right;

@@ -28,8 +28,8 @@ struct SequenceView {
   std::int64_t first_row;  // row of token 0 among those that the sequences of a batch share; else 0
 };
 
-// kCutEdge: the sequence's edge, beyond which segments may have begun anywhere. kGoesOn: the team has just
-// done the run before.
+// kCutEdge: the sequence's edge, beyond which segments may have begun anywhere. kState: the state in
+// `first_state`, so the run is done again. kGoesOn: the team has just done the run before.
 enum class StartKind : int { kEdge, kCutEdge, kWarm, kState, kGoesOn };
 SEMICRF_BOTH inline bool starts_at_edge(StartKind start) {
   return start == StartKind::kEdge || start == StartKind::kCutEdge;
@@ -42,7 +42,7 @@ struct RunTask {
   std::int64_t mark;  // states are kept at boundaries that are multiples of this (and at the chunk's edges)
   int sequence;
   StartKind start;
-  int start_state;  // slot of the state to start from
+  int report;       // slot of the run's report
   int first_state;  // slot of the state at `begin`; those at the following marks and at `end` come after it
 };
 

@@ -89,6 +89,12 @@ RunGrid run_grid(int max_duration);
 std::int64_t run_warmup(const RunGrid& grid, std::size_t real_bytes);
 // Multiprocessors of a large card, for which sequences are cut.
 inline constexpr int kMultiprocessors = 132;
+// How the work is divided, whatever device there is. Tests take smaller numbers.
+struct WorkRules {
+  int multiprocessors = kMultiprocessors;
+  // Positions that the truth may come forward while runs are repaired side by side (ChunkPass).
+  std::int64_t repair_reach = std::int64_t{1} << 18;
+};
 // Teams that run at a time on such a card; of these as many as a warp scheduler has no other for.
 struct Teams {
   int at_once = 0, alone = 0;

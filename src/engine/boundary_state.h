@@ -29,12 +29,17 @@ struct BoundaryState {
   std::vector<double> ring;     // (K, C)
   std::vector<double> message;  // (C)
   std::vector<double> tail;     // (C), empty when the model has no tail
+  // Of engines that repair all runs which did not agree together, round by round: what stood here after the
+  // earlier rounds, oldest first. What comes behind the boundary was computed from these, so that a window
+  // that begins here goes through the same rounds.
+  std::vector<BoundaryState> earlier;
+  int replaced = 0;  // of an earlier state: the first round after which it no longer stood here
 };
 
 // The constant d with truth = warmed + (truth.whole - warmed.whole) + d, when every entry agrees: both -inf,
 // or both finite with max d - min d <= tolerance + 4 ulp(largest |entry|) where the ulp is that of the
 // engine's precision. The constant is the mean of the differences weighted by exp(truth). nullopt when they
-// do not agree.
+// do not agree, or `warmed` does not agree with an earlier truth.
 //
 // `edge_twins` (C) or empty, see edge_twins(): message and tail of a label that has a twin are left out where
 // both states have them so far below the twin's that all they could ever add is nothing beside what the twin

@@ -102,11 +102,12 @@ class BlockRun : private BlockParts<Config> {
     const bool marked =
         here && aside_.position < aside_.task->end && (begins || aside_.position == aside_.next_mark);
     if (!lanes_.some_team(marked)) return;
-    if (lanes_.leads) export_state(marked);
+    const bool is_there = begins && aside_.task->start == StartKind::kState;
+    if (lanes_.leads) export_state(marked && !is_there);
     if (!marked) return;
     aside_.next_mark = mark_after(aside_.position);
     if (!begins || !lanes_.leads) return;
-    if (lanes_.valid && lanes_.c == 0) p_.reports[aside_.index].mass_before = aside_.mass;
+    if (lanes_.valid && lanes_.c == 0) p_.reports[aside_.task->report].mass_before = aside_.mass;
     aside_.fallbacks = 0;
   }
 
@@ -345,7 +346,7 @@ class BlockRun : private BlockParts<Config> {
     const bool mine = aside_.active && aside_.task->start == StartKind::kState;
     double alpha = kNone;
     if (mine && lanes_.valid) {
-      const Messages messages = read_state(p_aside_, this->exact(), aside_.task->start_state, lanes_.c);
+      const Messages messages = read_state(p_aside_, this->exact(), aside_.task->first_state, lanes_.c);
       alpha = messages.alpha;
       aside_.tail_log = messages.tail;
     }
@@ -395,7 +396,7 @@ class BlockRun : private BlockParts<Config> {
     }
   }
   __device__ __forceinline__ void report() const {
-    RunReport& report = p_.reports[aside_.index];
+    RunReport& report = p_.reports[aside_.task->report];
     report.mass_inside = aside_.mass - report.mass_before;
     report.fallbacks = aside_.fallbacks;
   }

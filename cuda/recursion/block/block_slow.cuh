@@ -85,8 +85,11 @@ class SlowBlock : private BlockParts<Config> {
     double nats_rest;
     const double nats = whole_nats<Semiring>(s_.base, &nats_rest);
     if (keeps && lanes_.valid && lanes_.c == 0) {
-      pool = atomicAdd(p_.store.pool_used, 1);
-      p_.store.exact[store_row / kBlock] = pool + 1;
+      // A run that is done again has slots of its own already.
+      int& exact = p_.store.exact[store_row / kBlock];
+      const bool again = aside_.task->start == StartKind::kState && exact != 0;
+      pool = again ? exact - 1 : atomicAdd(p_.store.pool_used, 1);
+      exact = pool + 1;
       p_.store.base[store_row / kBlock] = nats;
       p_.store.mass[store_row / kBlock] = aside_.mass;
     }

@@ -23,8 +23,10 @@ struct SmallCard {
   std::unique_ptr<Engine> make(const ChainModel& model, Precision precision) const {
     constexpr std::size_t kMemory = std::size_t{1} << 40;
     if (precision == Precision::kFloat)
-      return std::make_unique<cuda::CudaEngine<float>>(model, 0, "small", single, kMemory, 1, 1);
-    return std::make_unique<cuda::CudaEngine<double>>(model, 0, "small", twice, kMemory, 1, 1);
+      return std::make_unique<cuda::CudaEngine<float>>(model, 0, "small", single, kMemory, 1,
+                                                       cuda::WorkRules{1});
+    return std::make_unique<cuda::CudaEngine<double>>(model, 0, "small", twice, kMemory, 1,
+                                                      cuda::WorkRules{1});
   }
   cuda::RunCut cut(const ModelCase& sample, Precision precision) const {
     const ChainModel& model = sample.model;
