@@ -22,6 +22,7 @@ struct BenchArguments {
   std::uint64_t seed = 1;
   bool check = false;
   bool io_only = false;
+  bool verbose = false;
   InputOptions input;
   std::string output;
 };
@@ -58,7 +59,7 @@ std::vector<BenchWorkload> workloads_of(const BenchArguments& arguments) {
 }
 
 void bench(const BenchArguments& arguments) {
-  set_up_logging(Verbosity::kNormal, "");
+  set_up_logging(arguments.verbose ? Verbosity::kVerbose : Verbosity::kNormal, "");
   const int files = (arguments.input.parameters.empty() ? 0 : 1) + (arguments.input.inputs.empty() ? 0 : 1) +
                     (arguments.output.empty() ? 0 : 1);
   if (files != (arguments.io_only ? 3 : 0))
@@ -123,6 +124,10 @@ void add_bench_command(CLI::App& program) {
       ->add_flag("--io-only", arguments->io_only,
                  "measure reading the inputs and copying them to the device, and a whole decode --score none "
                  "beside it")
+      ->group("Input and output");
+  command
+      ->add_flag("-v,--verbose", arguments->verbose,
+                 "with --io-only: write the seconds of every stage to standard error")
       ->group("Input and output");
   command->add_option("-p,--params", arguments->input.parameters, "with --io-only: parameter file")
       ->group("Input and output");

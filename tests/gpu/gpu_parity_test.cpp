@@ -185,6 +185,12 @@ TEST_CASE("the cuda engine repairs several runs at a time") {
     check(late_repair_case(real_bytes, 302));
 }
 
+TEST_CASE("the cuda engine repairs runs side by side where messages are forgotten slowly") {
+  if (!has_gpu()) return;
+  check(slow_case(40'000, -0.05, 303));
+  expect_none(check_spread(make_cuda, make_spread, slow_case(40'000, -0.02, 304)));
+}
+
 TEST_CASE("the cuda engine knows cut edges") {
   if (!has_gpu()) return;
   std::vector<MakeOne> engines;

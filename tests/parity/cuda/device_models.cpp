@@ -41,6 +41,13 @@ ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed) {
   return sample;
 }
 
+ModelCase slow_case(std::int64_t length, double log_tail, std::uint64_t seed) {
+  ModelCase sample = long_segments_case({length, 3, 2}, seed);
+  sample.description += " log tail " + std::to_string(log_tail);
+  sample.model.log_tail.assign(2, log_tail);
+  return sample;
+}
+
 namespace {
 
 ModelCase late_repair_of(std::int64_t run, std::int64_t warmup, std::uint64_t seed) {

@@ -18,6 +18,10 @@ ModelCase opposed_blocks_case(std::int64_t length, std::uint64_t seed);
 // position forbids one label.
 ModelCase long_segments_case(const CaseShape& shape, std::uint64_t seed);
 
+// The same with two labels and K = 3, so that no run is warmed up enough to forget where it began. `log_tail`
+// says how long segments are.
+ModelCase slow_case(std::int64_t length, double log_tail, std::uint64_t seed);
+
 // Four labels in a cycle, one position each: what is known of the phase is never forgotten, and only a few
 // positions tell something of it. Warmed-up runs miss more or less of that, depending on where they begin, so
 // that two fail which do not follow each other, and the run between them once the first of them is repaired.

@@ -27,13 +27,6 @@ std::unique_ptr<Engine> make_reaching(ChainModel model, Precision precision, std
   return std::make_unique<cuda::CudaEngine<double>>(std::move(model), 0, "test", kShared, kMemory, 1, rules);
 }
 
-// Windows have several chunks, and chunks many runs.
-ModelCase slow_case(std::int64_t length, double log_tail, std::uint64_t seed) {
-  ModelCase sample = long_segments_case({length, 3, 2}, seed);
-  sample.model.log_tail.assign(2, log_tail);
-  return sample;
-}
-
 }  // namespace
 
 TEST_CASE("runs that are repaired side by side equal the reference, whole and in windows") {
