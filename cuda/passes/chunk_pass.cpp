@@ -175,8 +175,10 @@ void ChunkPass<Real, Semiring>::start() {
 template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::settled() const {
   const JunctionResult* const joins = results_.host().junctions;
-  return pool_sufficed() && std::all_of(joins, joins + runs_.count(),
-                                        [](const JunctionResult& join) { return join.agree != 0; });
+  const bool given_stays = given_ == nullptr || given_->earlier.empty();
+  return given_stays && pool_sufficed() &&
+         std::all_of(joins, joins + runs_.count(),
+                     [](const JunctionResult& join) { return join.agree != 0; });
 }
 
 template <class Real, class Semiring>

@@ -47,6 +47,15 @@ TEST_CASE("runs that are repaired side by side and then one by one equal the ref
   expect_none(check_case(make, sample), sample.description);
 }
 
+// Only the sequence's end tells the phases apart: runs agree with what stands beside them until the truth
+// comes to it, one run a round, and so does a window with its neighbour's first states.
+TEST_CASE("what a window ends with may change after it agreed") {
+  const ModelCase sample = make_case(CaseKind::kPeriodicEndScores, {8192 + 700, 3, 3}, 885);
+  const auto engine = make_cuda(sample.model, Precision::kFloat);
+  CHECK(posterior_case(*engine, sample, window_edges(*engine, sample.length, 1)).redone_windows == 1);
+  check(sample);
+}
+
 TEST_CASE("windows over several devices have the digits of one where messages are forgotten slowly") {
   expect_none(check_spread(make_cuda, make_spread, slow_case(2 * 8192 + 700, -0.1, 883)));
 }
