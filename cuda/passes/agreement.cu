@@ -12,9 +12,10 @@ namespace {
 constexpr int kThreads = 128;
 constexpr int kWarps = kThreads / 32;
 
-__global__ void __launch_bounds__(kThreads) normalize(const StateStore states) {
+__global__ void __launch_bounds__(kThreads) normalize(const StateStore states, int first) {
   double* const parts = reinterpret_cast<double*>(shared_memory);
-  double* const entries = states.entries + blockIdx.x * states.stride;
+  const int slot = first + static_cast<int>(blockIdx.x);
+  double* const entries = states.entries + slot * states.stride;
   const auto begin = static_cast<std::int64_t>(threadIdx.x);
   double largest = kNone;
   for (std::int64_t i = begin; i < states.stride; i += kThreads) largest = fmax(largest, entries[i]);
@@ -24,7 +25,7 @@ __global__ void __launch_bounds__(kThreads) normalize(const StateStore states) {
   for (int i = 0; i < kWarps; ++i) largest = fmax(largest, parts[i]);
   if (largest == kNone || largest == 0) return;
   for (std::int64_t i = begin; i < states.stride; i += kThreads) entries[i] -= largest;
-  if (threadIdx.x == 0) states.offset[blockIdx.x] += largest;
+  if (threadIdx.x == 0) states.offset[slot] += largest;
 }
 
 // Whether entry i of a state, the message or the tail of a label, is nothing beside its twin's.
@@ -115,9 +116,9 @@ __global__ void __launch_bounds__(kThreads)
 
 }  // namespace
 
-void normalize_states(const StateStore& states, int count, cudaStream_t stream) {
+void normalize_states(const StateStore& states, int first, int count, cudaStream_t stream) {
   const std::size_t shared = kWarps * sizeof(double);
-  SEMICRF_CUDA_CHECK(launch(normalize, {count, kThreads, shared}, stream, states));
+  SEMICRF_CUDA_CHECK(launch(normalize, {count, kThreads, shared}, stream, states, first));
 }
 
 void compare_states(const StateStore& states, const Junction* junctions, int count, const AgreementRule& rule,

@@ -15,8 +15,8 @@ struct JunctionResult {
   int agree;
 };
 
-// The first `count` slots: the largest entry goes into the offset. Once or more often. Asynchronous.
-void normalize_states(const StateStore& states, int count, cudaStream_t stream);
+// `count` slots from `first` on: the largest entry goes into the offset. Once or more often. Asynchronous.
+void normalize_states(const StateStore& states, int first, int count, cudaStream_t stream);
 
 // How states are judged; see agreement().
 struct AgreementRule {

@@ -105,7 +105,6 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, const int* queues) {
 // `count` junctions of the list, from `first` on.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::compare(std::size_t first, std::size_t count) {
-  normalize_states(states(), runs_.given_slot(), stream_);
   if (count == 0) return;
   constexpr Precision kPrecision = sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble;
   const AgreementRule rule{kTolerance<Real>,
@@ -168,6 +167,7 @@ void ChunkPass<Real, Semiring>::start() {
   runs_.list(stream_);
   launch(runs_.queues(), runs_.first_of_queues());
   runs_.make_outcomes();  // beside the kernel
+  normalize_states(states(), 0, runs_.given_slot(), stream_);
   compare(0, runs_.count());
   download_results();
 }
@@ -305,6 +305,8 @@ void ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
   if (!failed.empty()) {
     copy_states(states(), runs_.junctions(), static_cast<int>(failed.size()), stream_);
     launch(failed.size(), nullptr);
+    const int first_slot = outcomes()[failed.front()].first_state;
+    normalize_states(states(), first_slot, outcomes()[failed.back()].last_state + 1 - first_slot, stream_);
   }
   if (changes) upload_given(given_after(round_));
   compare(failed.size(), compared.size());

@@ -1,5 +1,6 @@
 // Models that forget slowly: hardly any run is warmed up enough, so that the truth comes to most of them from
 // runs further to the left, round by round.
+#include <algorithm>
 #include <vector>
 
 #include "cuda/engine/cuda_engine_impl.h"
@@ -30,7 +31,7 @@ std::unique_ptr<Engine> make_reaching(ChainModel model, Precision precision, std
 }  // namespace
 
 TEST_CASE("runs that are repaired side by side equal the reference, whole and in windows") {
-  const ModelCase sample = slow_case(2 * 8192 + 30, -0.2, 881);
+  const ModelCase sample = slow_case(8192 + 1500, -0.3, 881);
   const auto engine = make_cuda(sample.model, Precision::kFloat);
   REQUIRE(window_edges(*engine, sample.length, 1).size() > 2);
   for (const ChunkReport& report : posterior_case(*engine, sample, {0, sample.length}).chunks)
@@ -40,24 +41,35 @@ TEST_CASE("runs that are repaired side by side equal the reference, whole and in
 
 // The first rounds repair all runs that fail, the later ones one after the other.
 TEST_CASE("runs that are repaired side by side and then one by one equal the reference") {
-  const ModelCase sample = slow_case(8192 + 1000, -0.2, 882);
+  const ModelCase sample = slow_case(8192 + 400, -0.3, 882);
   const auto make = [](const ChainModel& model, Precision precision) {
     return make_reaching(model, precision, 300);
   };
   expect_none(check_case(make, sample), sample.description);
 }
 
-// Only the sequence's end tells the phases apart: runs agree with what stands beside them until the truth
-// comes to it, one run a round, and so does a window with its neighbour's first states.
-TEST_CASE("what a window ends with may change after it agreed") {
-  const ModelCase sample = make_case(CaseKind::kPeriodicEndScores, {8192 + 700, 3, 3}, 885);
-  const auto engine = make_cuda(sample.model, Precision::kFloat);
-  CHECK(posterior_case(*engine, sample, window_edges(*engine, sample.length, 1)).redone_windows == 1);
-  check(sample);
+// Only the sequence's end tells the phases apart. So all runs agree with what stands beside them until the
+// truth comes to them, one run a round, and a window agrees with what its neighbour ended with at first.
+TEST_CASE("a window is done again where its neighbour's state changed after they had agreed") {
+  const ModelCase sample = make_case(CaseKind::kPeriodicEndScores, {8192 + 300, 1, 3}, 885);
+  const auto make = [&] { return make_cuda(sample.model, Precision::kFloat); };
+  const auto engine = make();
+  const std::vector<std::int64_t> edges = window_edges(*engine, sample.length, 1);
+  REQUIRE(edges.size() == 3);
+  const PositionRange left{0, edges[1]}, right{edges[1], sample.length};
+  const BoundaryState forward = engine->forward(sample.whole(), left, nullptr, {}).right;
+  const BoundaryState truth = engine->posteriors(sample.whole(), right, &forward, nullptr, {}).left_backward;
+  REQUIRE(truth.earlier.size() == 1);
+  const PosteriorCase whole = posterior_case(*engine, sample, {0, sample.length});
+  std::vector<double> boundary(static_cast<std::size_t>(left.end));
+  PosteriorArrays arrays;
+  arrays.boundary = boundary.data();
+  make()->posteriors(sample.whole(), left, nullptr, &truth, arrays);
+  CHECK(std::equal(boundary.begin(), boundary.end(), whole.boundary.begin()));
 }
 
 TEST_CASE("windows over several devices have the digits of one where messages are forgotten slowly") {
-  expect_none(check_spread(make_cuda, make_spread, slow_case(2 * 8192 + 700, -0.1, 883)));
+  expect_none(check_spread(make_cuda, make_spread, slow_case(8192 + 1700, -0.3, 883), {Precision::kFloat}));
 }
 
 #ifdef SEMICRF_EMULATED_DEVICE
