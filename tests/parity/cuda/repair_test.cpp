@@ -61,11 +61,11 @@ TEST_CASE("a window is done again where its neighbour's state changed after they
   const BoundaryState truth = engine->posteriors(sample.whole(), right, &forward, nullptr, {}).left_backward;
   REQUIRE(truth.earlier.size() == 1);
   const PosteriorCase whole = posterior_case(*engine, sample, {0, sample.length});
-  std::vector<double> boundary(static_cast<std::size_t>(left.end));
+  std::vector<double> labels(static_cast<std::size_t>(left.end * sample.model.num_labels));
   PosteriorArrays arrays;
-  arrays.boundary = boundary.data();
+  arrays.labels = labels.data();
   make()->posteriors(sample.whole(), left, nullptr, &truth, arrays);
-  CHECK(std::equal(boundary.begin(), boundary.end(), whole.boundary.begin()));
+  CHECK(std::equal(labels.begin(), labels.end(), whole.labels.begin()));
 }
 
 TEST_CASE("windows over several devices have the digits of one where messages are forgotten slowly") {
