@@ -107,12 +107,15 @@ bool PiecePlan::whole() const {
                              [](const auto* plan) { return !*plan || (*plan)->count() == 1; });
 }
 
-std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
-  std::size_t bytes = 0;
+WindowWish window_wish(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
+  WindowWish wish;
+  const std::int64_t length = source.length();
+  const ChunkGrid grid = engine.grid(length);
   for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
-    bytes = std::max(bytes, comfortable_window_bytes(source.length(), engine.grid(source.length()), needs));
+    wish.comfortable = std::max(wish.comfortable, comfortable_window_bytes(length, grid, needs));
+    wish.ample = std::max(wish.ample, ample_window_bytes(length, grid, needs));
   });
-  return bytes;
+  return wish;
 }
 
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {

@@ -23,6 +23,7 @@
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "pipeline/analyses/viterbi/viterbi_decoder.h"
 #include "pipeline/inputs/statements/constraint_file.h"
+#include "pipeline/windows/memory_budget.h"
 #include "pipeline/windows/window_loop.h"
 
 namespace semicrf {
@@ -83,8 +84,8 @@ struct PiecePlan {
   bool whole() const;  // one window
 };
 
-// Bytes of windows that are long enough not to waste work.
-std::size_t comfortable_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
+// Bytes of windows that are long enough not to waste work (comfortable), and for all threads (ample).
+WindowWish window_wish(const Engine& engine, const ScoreSource& source, const Analysis& analysis);
 
 // Bytes of the piece in one window.
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis);

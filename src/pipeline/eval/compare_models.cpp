@@ -132,14 +132,14 @@ class Comparer {
     const auto comfortable = [&](const Engine& own, const WindowNeeds& of) {
       return comfortable_window_bytes(source.length(), own.grid(source.length()), of);
     };
-    return plan_in_memory(
-        request_.max_memory,
-        slab + 2 * std::max(comfortable(engine, needs), comfortable(other_engine, other_needs)),
-        [&](std::size_t memory) {
-          const std::size_t half = (memory - std::min(memory, slab)) / 2;
-          return Plans{plan_windows(source.length(), engine.grid(source.length()), needs, half),
-                       plan_windows(source.length(), other_engine.grid(source.length()), other_needs, half)};
-        });
+    WindowWish wish;
+    wish.comfortable =
+        slab + 2 * std::max(comfortable(engine, needs), comfortable(other_engine, other_needs));
+    return plan_in_memory(request_.max_memory, wish, [&](std::size_t memory) {
+      const std::size_t half = (memory - std::min(memory, slab)) / 2;
+      return Plans{plan_windows(source.length(), engine.grid(source.length()), needs, half),
+                   plan_windows(source.length(), other_engine.grid(source.length()), other_needs, half)};
+    });
   }
 
   ModelDifference compare(const Piece& piece) {

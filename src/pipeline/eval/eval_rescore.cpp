@@ -144,7 +144,7 @@ class Rescorer {
   PiecePlan plan_in_memory(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
                            std::size_t kept) const {
     return semicrf::plan_in_memory(
-        request_.max_memory, comfortable_bytes(engine, source, analysis), [&](std::size_t memory) {
+        request_.max_memory, window_wish(engine, source, analysis), [&](std::size_t memory) {
           return plan_piece(engine, source, analysis, memory - std::min(memory, kept));
         });
   }

@@ -170,20 +170,20 @@ void PreparedRun::for_each_sequence(Visit visit) const {
 }
 
 void PreparedRun::settle_memory() {
-  const std::size_t modest =
-      engines_.first().own_memory() ? kDefaultDeviceWindowMemory : kDefaultWindowMemory;
-  window_budget_ = modest;
-  std::size_t comfortable = 0;
+  WindowWish wish;
+  if (engines_.first().own_memory()) wish.modest = kDefaultDeviceWindowMemory;
+  window_budget_ = wish.modest;
   if (!options_.max_memory)
     for_each_sequence([&](const LongestPiece& piece) {
-      comfortable =
-          std::max(comfortable, piece.kept + comfortable_bytes(piece.engine, piece.source, piece.analysis));
+      const WindowWish here = window_wish(piece.engine, piece.source, piece.analysis);
+      wish.comfortable = std::max(wish.comfortable, piece.kept + here.comfortable);
+      wish.ample = std::max(wish.ample, piece.kept + here.ample);
     });
   std::size_t fixed = kFixedMemory + static_cast<std::size_t>(analysis_.draws) * kDrawMemory;
   if (analysis_.best_paths)
     fixed += static_cast<std::size_t>(analysis_.best_paths->most) * analysis_.best_paths->memory;
   try {
-    window_budget_ = window_memory(options_.max_memory, fixed, modest, comfortable);
+    window_budget_ = window_memory(options_.max_memory, fixed, wish);
     plan_pieces(1);
   } catch (const MemoryError&) {
     if (!options_.max_memory) throw;

@@ -1,7 +1,9 @@
 #include "pipeline/windows/memory_budget.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include "core/error.h"
 #include "io/memory_size.h"
@@ -9,16 +11,55 @@
 namespace semicrf {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 
-// Bytes that can be had without swapping; nothing when the system does not tell.
-std::optional<std::size_t> available_memory() {
-  std::ifstream meminfo("/proc/meminfo");
-  std::string name;
-  std::size_t kibibytes = 0;
-  for (std::string unit; meminfo >> name >> kibibytes; std::getline(meminfo, unit))
-    if (name == "MemAvailable:") return kibibytes * 1024;
+using Bytes = std::optional<std::size_t>;
+
+// The number behind `name` in a file of lines "name number ...".
+Bytes number_in(const fs::path& file, const std::string& name) {
+  std::ifstream lines(file);
+  std::string word;
+  std::size_t number = 0;
+  for (std::string rest; lines >> word >> number; std::getline(lines, rest))
+    if (word == name) return number;
   return std::nullopt;
+}
+
+// The number that a file begins with; nothing where it says "max".
+Bytes number_of(const fs::path& file) {
+  std::ifstream content(file);
+  std::size_t number = 0;
+  if (content >> number) return number;
+  return std::nullopt;
+}
+
+void take_smaller(Bytes& bytes, Bytes other) {
+  if (other && (!bytes || *other < *bytes)) bytes = other;
+}
+
+// How the files of a version of control groups are called.
+struct GroupFiles {
+  const char *folder, *limit, *used;
+};
+
+// What a control group and those around it leave; pages of files that are only cached count as free.
+Bytes left_in_groups(const fs::path& root, fs::path group, const GroupFiles& files) {
+  Bytes left;
+  for (group = group.relative_path();; group = group.parent_path()) {
+    const fs::path folder = root / files.folder / group;
+    const Bytes limit = number_of(folder / files.limit);
+    const Bytes used = number_of(folder / files.used);
+    if (limit && used) {
+      const fs::path numbers = folder / "memory.stat";
+      const std::size_t cached =
+          number_in(numbers, "inactive_file").value_or(0) + number_in(numbers, "active_file").value_or(0);
+      const std::size_t taken = *used - std::min(cached, *used);
+      take_smaller(left, *limit - std::min(taken, *limit));
+    }
+    if (group.empty()) return left;
+  }
 }
 
 }  // namespace
@@ -62,9 +103,36 @@ void refuse_memory_limit(std::int64_t max_memory, std::size_t fixed, std::size_t
                      "give --max-memory " + memory_option(sufficient)});
 }
 
+std::optional<std::size_t> available_memory(const std::string& root) {
+  const fs::path top = root.empty() ? "/" : root;
+  Bytes available;
+  if (const Bytes kibibytes = number_in(top / "proc/meminfo", "MemAvailable:")) available = *kibibytes * 1024;
+  // Lines "number:controllers:group"; version 2 has no controllers.
+  std::ifstream groups(top / "proc/self/cgroup");
+  for (std::string line; std::getline(groups, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string_view controllers = std::string_view(line).substr(first + 1, second - first - 1);
+    const fs::path group = line.substr(second + 1);
+    if (controllers.empty()) {
+      take_smaller(available, left_in_groups(top, group, {"sys/fs/cgroup", "memory.max", "memory.current"}));
+    } else if (controllers == "memory") {
+      take_smaller(available, left_in_groups(top, group,
+                                             {"sys/fs/cgroup/memory", "memory.limit_in_bytes",
+                                              "memory.usage_in_bytes"}));
+    }
+  }
+  return available;
+}
+
 std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::size_t fixed,
-                          std::size_t modest, std::size_t comfortable) {
-  if (!max_memory) return std::max(modest, std::min(comfortable, available_memory().value_or(comfortable)));
+                          const WindowWish& wish) {
+  if (!max_memory) {
+    const Bytes available = available_memory();
+    return std::max({wish.modest, std::min(wish.comfortable, available.value_or(wish.comfortable)),
+                     std::min(wish.ample, available.value_or(0) / 2)});
+  }
   check_memory_limit(max_memory, fixed, "the program itself", " before any window", "raise --max-memory");
   return static_cast<std::size_t>(*max_memory) - fixed;
 }

@@ -49,18 +49,29 @@ std::optional<std::size_t> sufficient_memory(std::size_t least, const std::funct
 // How --max-memory is typed for so many bytes, rounded up: "57M".
 std::string memory_option(std::size_t bytes);
 
-// Bytes for windows: what --max-memory leaves beside the `fixed` part; without a limit `modest`, or as much
-// as is `comfortable` and the machine has. MemoryError when the limit leaves nothing.
+// Bytes that this process can have without swapping: of the machine, and of the control groups (version 1 or
+// 2) that it is in, as jobs of a cluster and containers are. Nothing where the system does not tell. `root`:
+// a folder in place of /, for tests.
+std::optional<std::size_t> available_memory(const std::string& root = "");
+
+// What windows would like to have.
+struct WindowWish {
+  std::size_t modest = kDefaultWindowMemory;  // whatever the machine has
+  std::size_t comfortable = 0;                // as far as the machine has it
+  std::size_t ample = 0;                      // as far as half of what the machine has
+};
+
+// Bytes for windows: what --max-memory leaves beside the `fixed` part; without a limit what is wished for.
+// MemoryError when the limit leaves nothing.
 std::size_t window_memory(const std::optional<std::int64_t>& max_memory, std::size_t fixed,
-                          std::size_t modest, std::size_t comfortable);
+                          const WindowWish& wish);
 
 // What `plan` makes of the bytes for windows; where --max-memory leaves too little for it (it throws
-// MemoryError), the error names the amount that would do. `comfortable` as in window_memory().
+// MemoryError), the error names the amount that would do.
 template <class Plan>
-auto plan_in_memory(const std::optional<std::int64_t>& max_memory, std::size_t comfortable,
-                    const Plan& plan) {
+auto plan_in_memory(const std::optional<std::int64_t>& max_memory, const WindowWish& wish, const Plan& plan) {
   try {
-    return plan(window_memory(max_memory, kFixedMemory, kDefaultWindowMemory, comfortable));
+    return plan(window_memory(max_memory, kFixedMemory, wish));
   } catch (const MemoryError&) {
     if (!max_memory) throw;
     const std::optional<std::size_t> sufficient = sufficient_memory(kFixedMemory, [&](std::size_t total) {

@@ -102,6 +102,14 @@ std::size_t comfortable_window_bytes(std::int64_t length, const ChunkGrid& grid,
   return std::min(whole, window_bytes(needs, std::min(length, chunks * grid.chunk), 2 * grid.warmup));
 }
 
+std::size_t ample_window_bytes(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs) {
+  constexpr std::size_t kMost = std::size_t{2} << 30;
+  constexpr std::int64_t kChunksPerWindow = 16;
+  if (needs.device_bytes || grid.chunk >= length) return 0;
+  const std::int64_t positions = std::min(length, kChunksPerWindow * grid.chunk);
+  return std::min(kMost, window_bytes(needs, positions, 2 * grid.warmup));
+}
+
 std::int64_t enough_positions(const ChunkGrid& grid) {
   constexpr std::int64_t kEnoughPositions = 1 << 20;
   constexpr std::int64_t kEnoughChunks = 64;

@@ -62,6 +62,10 @@ struct WindowPlan {
 // less).
 std::size_t comfortable_window_bytes(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs);
 
+// Bytes of a window of enough chunks for many threads, up to 2 GiB; 0 for an engine with a memory of its own.
+// The best path of a model with many labels or long durations needs a second sweep where windows are short.
+std::size_t ample_window_bytes(std::int64_t length, const ChunkGrid& grid, const WindowNeeds& needs);
+
 // Longer windows would only save halos, which are a small part of windows of this size already.
 std::int64_t enough_positions(const ChunkGrid& grid);
 

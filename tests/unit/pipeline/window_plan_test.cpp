@@ -49,6 +49,17 @@ TEST_CASE("windows are whole chunks, tile the sequence and fit") {
   }
 }
 
+TEST_CASE("ample windows have sixteen chunks and at most 2 GiB, and are the host's alone") {
+  const WindowNeeds needs = needs_of(8);
+  CHECK(ample_window_bytes(10'000, kGrid, needs) == 1000 + 20 * 1600 + 4 * 60);
+  CHECK(ample_window_bytes(1234, kGrid, needs) == 1000 + 20 * 1234 + 4 * 60);
+  CHECK(ample_window_bytes(100, kGrid, needs) == 0);
+  CHECK(ample_window_bytes(10'000, kGrid, needs_of(10 << 20)) == std::size_t{2} << 30);
+  WindowNeeds elsewhere = needs;
+  elsewhere.device_bytes = [](std::int64_t, std::int64_t) { return std::size_t{1}; };
+  CHECK(ample_window_bytes(10'000, kGrid, elsewhere) == 0);
+}
+
 TEST_CASE("windows leave room for the edges that join them, where these are small") {
   const auto plan_with = [](std::size_t edge_bytes) {
     WindowNeeds needs = needs_of(8);
