@@ -167,7 +167,7 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
                            const ProgressCallback& progress) {
   PieceResult result;
   if (analysis.viterbi) {
-    result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads);
+    result.viterbi = decode_viterbi(engine, source, *plan.viterbi, progress, plan.threads, analysis.scoring);
     if (!result.viterbi->feasible) return result;
     result.viterbi->segments =
         without_roles(std::move(result.viterbi->segments), source.length(), analysis.roles);
@@ -319,7 +319,7 @@ std::vector<PieceResult> analyse_together(Engine& engine, std::span<const ScoreW
   if (analysis.viterbi) {
     const std::vector<SequencePath> paths = engine.batches().viterbi_of(pieces);
     parallel_for(threads, pieces.size(), [&](std::size_t i, int) {
-      results[i].viterbi = scored_path(engine.model(), pieces[i], paths[i]);
+      results[i].viterbi = known_path(engine.model(), pieces[i], paths[i], analysis.scoring);
     });
   }
   if (analysis.path_gamma) find_paths_together(engine, pieces, analysis, threads, results);

@@ -39,7 +39,7 @@ PathsRun SequencePasses::paths() const {
   if (in_one_call()) {
     const std::vector<SequencePath> paths = engine().batches().viterbi_of(sequences_);
     for (std::size_t i = 0; i < paths.size(); ++i)
-      results[i] = scored_path(engine().model(), sequences_[i], paths[i]);
+      results[i] = known_path(engine().model(), sequences_[i], paths[i]);
   } else {
     const int threads_of_one = sequences_.size() == 1 ? threads_ : 1;
     parallel_for(static_cast<int>(engines_.size()), sequences_.size(), [&](std::size_t i, int worker) {
@@ -48,7 +48,7 @@ PathsRun SequencePasses::paths() const {
   }
   PathsRun run;
   for (const ViterbiResult& result : results) {
-    run.score += result.score;
+    run.score += result.score.value_or(0);
     run.segments += result.segments.size();
     run.totals.fallbacks += result.fallbacks;
     run.totals.repaired_chunks += result.repaired_chunks;

@@ -38,6 +38,7 @@ Analysis decode_analysis(const DecodeOptions& options) {
     analysis.path_gamma = options.gamma.value_or(0);
   } else {
     analysis.viterbi = true;
+    if (options.run.stats_path.empty() && options.best == 1) analysis.scoring = PathScoring::kNone;
   }
   if (options.best > 1) {
     analysis.best_paths.emplace().most = options.best;

@@ -59,7 +59,7 @@ void SequenceReport::add(const PieceResult& result, const BinLocation& location,
     if (decoded) count_path(*path, location, *decoded);
   }
   if (result.viterbi) {
-    accumulate(stats.viterbi_score, result.viterbi->score);
+    if (result.viterbi->score) accumulate(stats.viterbi_score, *result.viterbi->score);
     add_totals(*result.viterbi, 1);
   }
   if (result.posterior_path) {

@@ -315,7 +315,7 @@ void check_against_enumeration(const ModelCase& sample, bool with_counts) {
         return std::fabs(value - expected) < tolerance * std::max(1.0, std::fabs(expected));
       };
       REQUIRE(near(found.result.posteriors->log_partition, all.log_partition));
-      REQUIRE(near(found.result.viterbi->score, all.best));
+      REQUIRE(near(found.result.viterbi->score.value(), all.best));
       const std::vector<Segment> path = segments_of(found.result.viterbi->segments);
       REQUIRE(near(score_of(sample, cut, path, InitialSources::kBest), all.best));
       check_posteriors(sample, all, found, tolerance, resolution);

@@ -30,12 +30,14 @@ struct Decoded {
   std::vector<Segment> path;
 };
 
-Decoded decode(Engine& engine, const ModelCase& sample, std::int64_t chunks, bool joined = false) {
+Decoded decode(Engine& engine, const ModelCase& sample, std::int64_t chunks, bool joined = false,
+               PathScoring scoring = PathScoring::kRescore) {
   MemoryScoreSource source(sample.whole(), sample.model.num_labels);
   WindowPlan plan = plan_in_windows(engine, sample.length, chunks);
   plan.joined = joined && plan.count() > 1;
-  const ViterbiResult result = decode_viterbi(engine, source, plan);
-  Decoded decoded{result.feasible, result.score, {}};
+  const ViterbiResult result = decode_viterbi(engine, source, plan, {}, 1, scoring);
+  REQUIRE(result.score.has_value() == (result.feasible && scoring == PathScoring::kRescore));
+  Decoded decoded{result.feasible, result.score.value_or(0), {}};
   SegmentList::Reader reader(result.segments);
   for (Segment segment; reader.next(segment);) decoded.path.push_back(segment);
   return decoded;
@@ -219,6 +221,18 @@ class InPlaceSource : public MemoryScoreSource {
   ScoreWindow whole_;
 };
 
+TEST_CASE("a path that is not rescored is the same") {
+  for (const ModelCase& sample : cases()) {
+    INFO(sample.description);
+    for (const EngineOptions& options : engines_to_test()) {
+      const auto engine = make_engine(options, sample.model);
+      const Decoded expected = decode(*engine, sample, 0);
+      for (const bool joined : {false, true})
+        CHECK(decode(*engine, sample, 1, joined, PathScoring::kNone).path == expected.path);
+    }
+  }
+}
+
 TEST_CASE("scores added up ahead are the same") {
   for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails, CaseKind::kEverything}) {
     const ModelCase sample = make_case(kind, {500'000, 7, 3}, 91);
@@ -232,7 +246,7 @@ TEST_CASE("scores added up ahead are the same") {
           plan_in_windows(engine, sample.length, 150'000 / engine.grid(sample.length).chunk);
       REQUIRE(plan.count() > 2);
       const ViterbiResult joined = decode_viterbi(engine, source, plan, {}, 2);
-      CHECK(joined.score == whole.score);
+      CHECK(joined.score.value_or(0) == whole.score);
       CHECK(joined.segments.size() == static_cast<std::int64_t>(whole.path.size()));
       // Where no path exists, the pass ends at the window that shows it.
       if (joined.feasible) {

@@ -115,7 +115,7 @@ BestPaths find_best_paths(Engine& engine, ScoreSource& source, const WindowPlan&
   result.paths.resize(std::min(result.paths.size(), static_cast<std::size_t>(request.most)));
   const ChainModel& model = engine.model();
   for (const RankedPath& path : result.paths) {
-    const double score = best.score + path.gain;
+    const double score = best.score.value() + path.gain;
     // A probability counts every way into the first label, a path the best one.
     const double log_weight = score + initial_gain(model, path.first_label);
     result.ranks.push_back({score, std::min(0.0, log_weight - result.log_partition)});

@@ -20,11 +20,12 @@ namespace {
 class Decoder {
  public:
   Decoder(Engine& engine, ScoreSource& source, const WindowPlan& plan, const ProgressCallback& progress,
-          int threads)
+          int threads, PathScoring scoring)
       : engine_(engine),
         source_(source),
         plan_(plan),
         threads_(threads),
+        rescores_(scoring == PathScoring::kRescore),
         edge_(joining_edge(engine.model().max_duration)),
         joins_(plan.count() > 1 &&
                (engine.own_memory() == nullptr
@@ -107,7 +108,7 @@ class Decoder {
   // Adds up a known part of the path beside the kernels of later windows; not at the right edge, where it may
   // not be the true one.
   void score_ahead(std::int64_t n, std::vector<Segment> reversed) {
-    if (!works_beside()) return;
+    if (!rescores_ || !works_beside()) return;
     finish_scoring();
     const PositionRange range = plan_.range(n);
     scoring_ =
@@ -127,13 +128,13 @@ class Decoder {
     cursor_.phase = TraceCursor::Phase::kFindStart;
     cursor_.boundary = cursor_.segment_end = plan_.length;
     loop_.right_to_left([&](std::int64_t n) { trace_window(n); });
-    result_.score = score_.finish();
+    if (rescores_) result_.score = score_.finish();
   }
 
   void trace_window(std::int64_t n) {
     const bool known = n != loop_.last() && known_next_;
     if (known) {
-      scores_ = loop_.read(n);
+      if (rescores_) scores_ = loop_.read(n);
     } else if (n != loop_.last()) {
       take_next();
     }
@@ -145,10 +146,10 @@ class Decoder {
       reversed.clear();
       more = known ? known_.take(cursor_, reversed) : messages_->trace(cursor_, reversed);
       if (!more) begin_next(n);
-      score_stretch(plan_.range(n), reversed, known_cells);
+      if (rescores_) score_stretch(plan_.range(n), reversed, known_cells);
       result_.segments.append_reversed(reversed);
     }
-    score_open_segment(plan_.range(n));
+    if (rescores_) score_open_segment(plan_.range(n));
   }
 
   // The path of window n is known: the window left of it is computed while that one's share of the score is
@@ -214,6 +215,7 @@ class Decoder {
   ScoreSource& source_;
   const WindowPlan& plan_;
   int threads_;
+  const bool rescores_;
   const std::int64_t edge_;  // positions
   const bool joins_;         // see DeviceMemory::joins_windows, WindowPlan::joined
   KnownPaths known_;         // of windows that are joined
@@ -262,18 +264,21 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source) {
 }
 
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const ProgressCallback& progress, int threads) {
-  return Decoder(engine, source, plan, progress, threads).run();
+                             const ProgressCallback& progress, int threads, PathScoring scoring) {
+  return Decoder(engine, source, plan, progress, threads, scoring).run();
 }
 
-ViterbiResult scored_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path) {
+ViterbiResult known_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path,
+                         PathScoring scoring) {
   ViterbiResult result;
   result.add(path.chunks);
   result.feasible = path.feasible;
   if (!path.feasible) return result;
-  PathScore score(model, scores.length);
-  score.add_segments(scores, path.reversed, 1);
-  result.score = score.finish();
+  if (scoring == PathScoring::kRescore) {
+    PathScore score(model, scores.length);
+    score.add_segments(scores, path.reversed, 1);
+    result.score = score.finish();
+  }
   result.segments.append_reversed(path.reversed);
   return result;
 }

@@ -3,6 +3,8 @@
 // back-pointers").
 #pragma once
 
+#include <optional>
+
 #include "engine/batch.h"
 #include "engine/engine.h"
 #include "model/scores/score_source.h"
@@ -12,10 +14,13 @@
 namespace semicrf {
 
 struct ViterbiResult : ChunkTotals {
-  bool feasible = false;  // false: no segmentation has a finite score; nothing else is set then
-  double score = 0;       // of the path, rescored in double
-  SegmentList segments;   // left to right
+  bool feasible = false;        // false: no segmentation has a finite score; nothing else is set then
+  std::optional<double> score;  // of the path, rescored in double, if it was asked for
+  SegmentList segments;         // left to right
 };
+
+// The score of a path costs another look at all scores, on the host.
+enum class PathScoring { kNone, kRescore };
 
 // Bytes that window planning needs to know of a decoding run.
 WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
@@ -23,9 +28,11 @@ WindowNeeds viterbi_needs(const Engine& engine, const ScoreSource& source);
 // Decodes the whole of `source` over `plan`. Every engine, window size and thread count gives the same
 // result. `threads`: for the path's score.
 ViterbiResult decode_viterbi(Engine& engine, ScoreSource& source, const WindowPlan& plan,
-                             const ProgressCallback& progress = {}, int threads = 1);
+                             const ProgressCallback& progress = {}, int threads = 1,
+                             PathScoring scoring = PathScoring::kRescore);
 
 // What decode_viterbi() makes of the whole sequence `scores`, whose path is known.
-ViterbiResult scored_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path);
+ViterbiResult known_path(const ChainModel& model, const ScoreWindow& scores, const SequencePath& path,
+                         PathScoring scoring = PathScoring::kRescore);
 
 }  // namespace semicrf

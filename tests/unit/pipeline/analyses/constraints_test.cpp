@@ -159,7 +159,7 @@ void check_paths(Setting& setting, ConstrainedSource& source, const ModelCase& s
   const double score = rescore(sample, path);
   const double scale = std::max(1.0, std::fabs(truth.best));
   REQUIRE(std::fabs(score - truth.best) < tolerance * scale);
-  REQUIRE(std::fabs(best.score - score) < 1e-9 * scale + tolerance);
+  REQUIRE(std::fabs(best.score.value() - score) < 1e-9 * scale + tolerance);
   const DrawResult draws = draw_segmentations(*setting.engine, source, setting.plan, {20, 7, 0});
   REQUIRE(draws.feasible);
   for (const Draw& one : draws.draws) REQUIRE(meets_all(segments_of(one.segments), constraints));
@@ -281,8 +281,8 @@ TEST_CASE("constraints on long sequences are the reference's, in any windows") {
         const ViterbiResult best = decode_viterbi(*setting.engine, source, setting.plan);
         REQUIRE(best.feasible);
         CHECK(meets_all(segments_of(best.segments), constraints));
-        CHECK(std::fabs(best.score - rescore(sample, segments_of(best.segments))) <
-              1e-8 + 1e-13 * std::fabs(best.score));
+        CHECK(std::fabs(best.score.value() - rescore(sample, segments_of(best.segments))) <
+              1e-8 + 1e-13 * std::fabs(best.score.value()));
         const PosteriorResult posteriors =
             sweep_posteriors(*setting.engine, source, setting.plan, {}, [&](const PosteriorBlock& block) {
               for (const Constraint& one : constraints)
