@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "core/sizes.h"
 
@@ -104,10 +105,10 @@ void ChunkPass<Real, Semiring>::launch(std::size_t count, const int* queues) {
 
 // `count` junctions of the list, from `first` on.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::compare(std::size_t first, std::size_t count) {
+void ChunkPass<Real, Semiring>::compare(std::size_t first, std::size_t count, double tolerance) {
   if (count == 0) return;
   constexpr Precision kPrecision = sizeof(Real) == sizeof(float) ? Precision::kFloat : Precision::kDouble;
-  const AgreementRule rule{kTolerance<Real>,
+  const AgreementRule rule{tolerance,
                            static_cast<double>(std::numeric_limits<Real>::epsilon()),
                            negligible_beside(kPrecision),
                            chain_.host().duration,
@@ -168,7 +169,7 @@ void ChunkPass<Real, Semiring>::start() {
   launch(runs_.queues(), runs_.first_of_queues());
   runs_.make_outcomes();  // beside the kernel
   normalize_states(states(), 0, runs_.given_slot(), stream_);
-  compare(0, runs_.count());
+  compare(0, runs_.count(), kTolerance<Real>);
   download_results();
 }
 
@@ -222,9 +223,10 @@ bool ChunkPass<Real, Semiring>::repair_all() {
 template <class Real, class Semiring>
 bool ChunkPass<Real, Semiring>::join(const BoundaryState& given) {
   runs_.list_again({}, {{runs_.given_slot(), outcomes().front().first_state}}, stream_);
+  double tolerance = kTolerance<Real>;
   const auto agrees = [&](const BoundaryState& truth) {
     upload_given(truth);
-    compare(0, 1);
+    compare(0, 1, std::exchange(tolerance, kToleranceOfRepairs * kTolerance<Real>));
     SEMICRF_CUDA_CHECK(cudaMemcpyAsync(&joins_.front(), results_.device().junctions, sizeof(JunctionResult),
                                        cudaMemcpyDeviceToHost, stream_));
     SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
@@ -309,7 +311,7 @@ void ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
     normalize_states(states(), first_slot, outcomes()[failed.back()].last_state + 1 - first_slot, stream_);
   }
   if (changes) upload_given(given_after(round_));
-  compare(failed.size(), compared.size());
+  compare(failed.size(), compared.size(), kToleranceOfRepairs * kTolerance<Real>);
   download_results();
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
   for (std::size_t n = 0; n < compared.size(); ++n) joins_[compared[n]] = results_.host().junctions[n];

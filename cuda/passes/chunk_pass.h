@@ -68,7 +68,7 @@ class ChunkPass {
   void start();
   void upload_given(const BoundaryState& state);
   void launch(std::size_t count, const int* queues);
-  void compare(std::size_t first, std::size_t count);
+  void compare(std::size_t first, std::size_t count, double tolerance);
   void download_results();
   BoundaryState state_in(int slot) const;
   bool pool_sufficed() const;

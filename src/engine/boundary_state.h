@@ -36,10 +36,15 @@ struct BoundaryState {
   int replaced = 0;  // of an earlier state: the first round after which it no longer stood here
 };
 
+// Share of the tolerance that a state which was repaired must agree within. Each of many runs that are
+// repaired side by side may begin a little off the truth, and where little is forgotten that adds up.
+inline constexpr double kToleranceOfRepairs = 1.0 / 16;
+
 // The constant d with truth = warmed + (truth.whole - warmed.whole) + d, when every entry agrees: both -inf,
 // or both finite with max d - min d <= tolerance + 4 ulp(largest |entry|) where the ulp is that of the
 // engine's precision. The constant is the mean of the differences weighted by exp(truth). nullopt when they
-// do not agree, or `warmed` does not agree with an earlier truth.
+// do not agree, or `warmed` does not agree with an earlier truth; all truths but the first are held to the
+// tolerance of repairs.
 //
 // `edge_twins` (C) or empty, see edge_twins(): message and tail of a label that has a twin are left out where
 // both states have them so far below the twin's that all they could ever add is nothing beside what the twin
