@@ -87,21 +87,23 @@ void add_bench_command(CLI::App& program) {
       program, "bench", "Measure speed and accuracy of the engines on random data.",
       "Output: JSON lines on standard output, one per workload, operation\n"
       "(viterbi_sweep leaves the traceback out) and number of threads (1 and -t).\n"
-      "fallbacks_per_block: which share of the blocks of 16 positions of each pass left the fast\n"
-      "path. Speed on N(0,1) scores says little of data on which that share is large.\n");
+      "fallbacks_per_block: which share of the blocks of 16 positions of each pass was computed by\n"
+      "a slower, exact method. Speed on N(0,1) scores says little of data on which it is large.\n");
   const auto arguments = std::make_shared<BenchArguments>();
   add_engine_options(*command, arguments->engine);
   command
       ->add_option(
           "-T,--positions", arguments->shape.length,
-          "number of positions; give -T, -K and -C for one workload of your own, -T alone for another\n"
-          "length of a real one (of each sequence)")
+          "number of positions; give -T, -K and -C for one workload of your own; -T alone sets the length\n"
+          "of a --workload (of each of its sequences)")
       ->check(CLI::PositiveNumber);
   command->add_option("-K,--max-duration", arguments->shape.max_duration, "longest segment in positions")
       ->check(CLI::PositiveNumber);
   command->add_option("-C,--labels", arguments->shape.num_labels, "number of labels")
       ->check(CLI::PositiveNumber);
-  command->add_option("--log-tail", arguments->shape.log_tail, "with -T: a tail on every label; its log q")
+  command
+      ->add_option("--log-tail", arguments->shape.log_tail,
+                   "with -T: gives every label a tail, the log of the probability to go on by a position")
       ->check(CLI::Range(-100.0, -1e-9));
   command
       ->add_option("--score-scale", arguments->shape.score_scale,

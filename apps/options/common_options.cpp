@@ -181,7 +181,8 @@ void add_missing_options(CLI::App& command, InputOptions& input, const std::stri
             input.missing = *policy;
           },
           "what becomes of bins where a track has no value, whatever the parameters say: zero, skip, error,\n"
-          "mean (of the track), or marginal (it says nothing there; mean where tracks are not independent)")
+          "mean (of the track), or marginal (the track is ignored there; in models\nwhose tracks are not "
+          "independent, mean)")
       ->type_name("zero|skip|error|mean|marginal")
       ->group(group);
 }
@@ -351,7 +352,7 @@ EngineOptions engine_options(const EngineArguments& arguments) {
     if (!options.instruction_set.empty())
       throw UsageError("--instruction-set does not apply to --device " + device, "use --device cpu");
   } else if (device != "auto") {
-    throw UsageError("--device must be one of auto, cpu, cuda, reference, not '" + device + "'");
+    throw UsageError("--device must be one of auto, cpu, cuda, cuda:N,..., reference, not '" + device + "'");
   }
   return options;
 }

@@ -252,7 +252,7 @@ SEMICRF_BOTH constexpr int warps_along(int blocks) {
 // A block of threads per interval and pair of panels, its warps one after the other along the interval.
 template <class Real, int kWidth, bool kPanels>
 __global__ void __launch_bounds__(kMostWarps * 32)
-    warp_kernel(const __grid_constant__ CountsParameters<Real> p) {
+    transitions_kernel(const __grid_constant__ CountsParameters<Real> p) {
   using Counter = WarpCounter<Real, kWidth, kPanels>;
   double* const totals = reinterpret_cast<double*>(shared_memory);
   const int warp = static_cast<int>(threadIdx.x / 32);
@@ -303,7 +303,7 @@ void launch_warps(const CountsParameters<Real>& parameters, cudaStream_t stream)
   const std::size_t shared =
       kWidth * kWidth * sizeof(double) + static_cast<std::size_t>(warps) * 2 * kBlock * kWidth * sizeof(Real);
   const LaunchShape shape{parameters.num_tasks * panels * panels, warps * 32, shared};
-  SEMICRF_CUDA_CHECK(launch(warp_kernel<Real, kWidth, kPanels>, shape, stream, parameters));
+  SEMICRF_CUDA_CHECK(launch(transitions_kernel<Real, kWidth, kPanels>, shape, stream, parameters));
 }
 
 }  // namespace

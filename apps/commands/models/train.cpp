@@ -266,8 +266,8 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   command
       .add_option(
           "--margin", arguments.margin,
-          "by how much (log units) any other segmentation must be less likely for every bin it labels "
-          "wrongly; auto: 16 / mean training duration, or 0 (likelihood alone) where "
+          "natural logarithms by which the score of a segmentation with wrong bins must be lower, for each "
+          "wrong bin; auto: 16 / mean training duration, or 0 (likelihood alone) where "
           "--max-duration, --duration or --init is given")
       ->type_name("auto|NUMBER")
       ->capture_default_str();

@@ -99,7 +99,7 @@ void check_arguments(const EvalOptions& options) {
   const CalibrationOptions& calibration = options.calibration;
   const InputOptions& input = options.input;
   if (!options.against.empty() && (input.parameters.empty() || !has_inputs(input)))
-    throw UsageError("--against needs the other model and the tracks: -p and TRACK", "give these too");
+    throw UsageError("--against needs the other model and the tracks", "add -p FILE and TRACK");
   if (options.truth.empty() && options.against.empty())
     throw UsageError("--truth is required: the true segments");
   if (options.truth.empty() && calibration.wanted())
@@ -116,9 +116,10 @@ void check_arguments(const EvalOptions& options) {
     throw UsageError("-p and TRACK must be given together: scores under the model need both",
                      "give both, or neither");
   if (input.parameters.empty() && (!input.start_scores.empty() || !input.end_scores.empty()))
-    throw UsageError("--start-scores and --end-scores need -p and TRACK", "give these too");
+    throw UsageError("--start-scores and --end-scores need a model and tracks", "add -p FILE and TRACK");
   if (input.parameters.empty() && input.bin_size && !calibration.wanted())
-    throw UsageError("--bin-size needs -p and TRACK, or posteriors", "give these too");
+    throw UsageError("--bin-size needs a model and tracks, or posteriors",
+                     "add -p FILE and TRACK, or --posterior FILE");
   if (!calibration.picture.empty() && calibration.posterior.empty() && calibration.labels.empty())
     throw UsageError("--reliability-out is given, but no posterior to draw",
                      "add --posterior FILE or --labels-posterior NAME");

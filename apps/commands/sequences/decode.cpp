@@ -95,8 +95,8 @@ constexpr const char kOutputsHelp[] =
     "starts\n"
     "                    at its start; ends at its end)\n"
     "  --boundaries FILE a line per boundary of the path: chrom position, the labels from and to, p = P(a\n"
-    "                    segment of the second label starts there), lower and upper: positions between\n"
-    "                    which one does with the probability of --intervals\n"
+    "                    segment of the second label starts there), lower and upper: such a segment\n"
+    "                    starts between these positions with at least the probability --intervals\n"
     "  --review FILE     the uncertain boundaries, of which the interval is wider than one bin or "
     "missing,\n"
     "                    for a look at each, BED9: chrom, start and end of the interval, FROM>TO, 1000 x "
@@ -132,8 +132,7 @@ void add_path_options(CLI::App& command, DecodeArguments& arguments) {
   command
       .add_option(
           "--gamma", arguments.gamma,
-          "with --rule posterior: weight of a boundary's probability, where that of a bin is 1 (default: "
-          "0)")
+          "with --rule posterior: how much a right boundary counts, where a right bin counts 1 (default: 0)")
       ->check(number_check<double>("a number of at least 0",
                                    [](double weight) { return std::isfinite(weight) && weight >= 0; }));
   command

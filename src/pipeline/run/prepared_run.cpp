@@ -109,8 +109,8 @@ EngineOptions PreparedRun::settled_engine() {
     analysis_.posteriors = scores_are_cheap(work);
     if (!analysis_.posteriors)
       log_note(
-          "the score column is 0: posteriors would take more than a third of the time of this run; "
-          "--score posterior computes them");
+          "the score column is 0, because posteriors are expected to take more than a third of the time of "
+          "everything else in this run; --score posterior computes them");
   }
   analysis_.sums = analysis_.sums && (analysis_.posteriors || analysis_.path_gamma);
   work.sweeps = (analysis_.viterbi ? 1 : 0) + (analysis_.path_gamma ? 2 : 0) +

@@ -39,11 +39,12 @@ std::optional<Warning> exact_blocks_warning(std::int64_t fallbacks, std::int64_t
   if (blocks < kFewest || fallbacks * kShare <= blocks) return std::nullopt;
   const std::string share = formatted("%.2g", static_cast<double>(fallbacks) / static_cast<double>(blocks));
   return Warning{"exact-blocks",
-                 std::to_string(fallbacks) + " fallbacks in " + std::to_string(blocks) + " blocks (" + share +
-                     " per block): scores, transitions or durations differ by more than fast arithmetic can "
-                     "hold, and were computed in double logarithms; the results are right, but this is slow. "
-                     "Write -inf where -1e9 or the like means impossible, leave out positions that mean "
-                     "nothing (--exclude), or try --precision double"};
+                 std::to_string(fallbacks) + " fallbacks in " + std::to_string(blocks) + " blocks of " +
+                     std::to_string(kBlockPositions) + " bins (" + share +
+                     " per block): scores, transitions or durations there differ by too much for fast "
+                     "arithmetic, and an exact method was used, which is slow; the results are right. To go "
+                     "faster, write -inf where -1e9 or the like means impossible, leave out positions that "
+                     "mean nothing (--exclude), or try --precision double"};
 }
 
 void SequenceReport::add(const PieceResult& result, const BinLocation& location, std::int64_t positions) {

@@ -37,7 +37,7 @@ TEST_CASE("more than a tenth of the blocks on the exact path is worth a warning"
   const auto warning = exact_blocks_warning(1001, 10'000);
   REQUIRE(warning);
   CHECK(warning->code == "exact-blocks");
-  CHECK(warning->message.starts_with("1001 fallbacks in 10000 blocks (0.1 per block)"));
+  CHECK(warning->message.starts_with("1001 fallbacks in 10000 blocks of 16 bins (0.1 per block)"));
   CHECK(warning->message.find("-inf") != std::string::npos);
   // Small runs are never slow.
   CHECK(!exact_blocks_warning(999, 999));
