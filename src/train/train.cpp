@@ -70,8 +70,7 @@ std::size_t forecast_peak(const TrainingSetup& setup, const TrainOptions& option
 void check_memory(const TrainOptions& options, std::size_t needed) {
   check_memory_limit(options.max_memory, needed, "training", "",
                      "give --max-memory " + memory_option(needed) +
-                         ", train on fewer regions, or use --optimizer adamw with a smaller "
-                         "--window");
+                         ", train on fewer regions, or use --optimizer adamw with a smaller --window");
 }
 
 // AdamW sees windows in the place of pieces.

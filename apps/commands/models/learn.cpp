@@ -88,8 +88,7 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
                      "these), the others are learned; labels beyond those of the file are new ones");
   command.add_option(
       "TRACK", input.inputs,
-      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
-      " sequence");
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
   add_track_options(command, input, true, "Options");
   add_region_options(command, input, "region to learn from");
   add_repeatable(command, "--val-region", options.val_regions,
@@ -154,10 +153,8 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
           "--init", arguments.init,
           "where fits start: kmeans (clusters of bins, and of means over bins), random (bins drawn at "
           "random), or a parameter file to go on from, whose labels and tracks are kept, and durations "
-          "unless "
-          "--duration, --max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, "
-          "with "
-          "durations")
+          "unless --duration, --max-duration or --tail is given; chromhmm:FILE goes on from a model of "
+          "ChromHMM, with durations")
       ->type_name("kmeans|random|FILE|chromhmm:FILE")
       ->capture_default_str();
   command

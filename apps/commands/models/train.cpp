@@ -165,8 +165,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   add_tier_option(command, arguments.unit);
   command.add_option(
       "TRACK", input.inputs,
-      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
-      " sequence");
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
   add_track_options(command, input, true, "Options");
   command.get_option("--track-names")
       ->description(

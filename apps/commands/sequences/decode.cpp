@@ -132,8 +132,7 @@ void add_path_options(CLI::App& command, DecodeArguments& arguments) {
   command
       .add_option(
           "--gamma", arguments.gamma,
-          "with --rule posterior: weight of a boundary's probability, where that of a bin is 1 (default: "
-          "0)")
+          "with --rule posterior: weight of a boundary's probability, where that of a bin is 1 (default: 0)")
       ->check(number_check<double>("a number of at least 0",
                                    [](double weight) { return std::isfinite(weight) && weight >= 0; }));
   command

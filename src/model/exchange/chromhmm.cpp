@@ -73,8 +73,7 @@ std::vector<double> geometric_falls(const Parameters& parameters, const std::str
             "label '" + parameters.labels[static_cast<std::size_t>(c)].name +
                 "' has explicit durations, which ChromHMM does not know",
             "only durations that fall geometrically without end can be exported (max_duration 1, or "
-            "geometric with the tail \"continue\"); semicrf learn --duration geometric makes such a "
-            "model");
+            "geometric with the tail \"continue\"); semicrf learn --duration geometric makes such a model");
     }
     falls.push_back(fall);
   }

@@ -184,8 +184,7 @@ Figure along_figure(const ReportBasis& basis, const Certainty& certainty) {
                     "From 0 to the upper tick", &CertaintyWindow::boundary, 0, nice_ceiling(most), false}));
   figure.reading =
       "Each step is the mean of a stretch. Low probability of the called label, or high entropy of "
-      "boundaries, marks "
-      "regions whose segments should not be taken at face value. All rows share one scale.";
+      "boundaries, marks regions whose segments should not be taken at face value. All rows share one scale.";
   return figure;
 }
 
@@ -236,8 +235,7 @@ std::string boundary_sentence(const Certainty& certainty) {
          " boundaries with a probability; the posterior expects " +
          count_text(std::llround(certainty.expected)) +
          " in the same bins. Many more expected than called means that the best segmentation leaves out "
-         "boundaries "
-         "that are likely one by one, but not at one place.";
+         "boundaries that are likely one by one, but not at one place.";
 }
 
 }  // namespace
@@ -257,8 +255,7 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
   } else {
     section.blocks.push_back(
         Paragraph{"No boundary posterior was given: add --posterior FILE, written by semicrf decode "
-                  "--posterior FILE in the run "
-                  "that makes the segments, to see how sure each boundary is."});
+                  "--posterior FILE in the run that makes the segments, to see how sure each boundary is."});
   }
   if (certainty.has_labels) {
     section.blocks.push_back(probability_figure(
@@ -273,8 +270,7 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
   } else {
     section.blocks.push_back(
         Paragraph{"The segments have no posteriors in column 5: decode them with --score posterior, or give "
-                  "label posteriors "
-                  "with --labels-posterior NAME, to see how sure each label is."});
+                  "label posteriors with --labels-posterior NAME, to see how sure each label is."});
   }
   if (certainty.has_boundaries || certainty.has_labels)
     section.blocks.push_back(along_figure(basis, certainty));
@@ -283,8 +279,7 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
   } else {
     section.blocks.push_back(
         Paragraph{"Whether these probabilities can be believed is shown where there is a truth: add --truth "
-                  "FILE, a BED file of "
-                  "known segments, and --posterior FILE or --labels-posterior NAME."});
+                  "FILE, a BED file of known segments, and --posterior FILE or --labels-posterior NAME."});
   }
   return section;
 }

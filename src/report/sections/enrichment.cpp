@@ -11,8 +11,7 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
   if (annotations.empty()) {
     section.blocks.push_back(
         Paragraph{"No annotation was given: add --annotation NAME=FILE, a BED file such as of TSS or CpG "
-                  "islands, as often as "
-                  "you like, to see which labels lie on it."});
+                  "islands, as often as you like, to see which labels lie on it."});
     return section;
   }
   Figure figure;
@@ -20,8 +19,7 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
   figure.title = "Fold enrichment of annotation in labels";
   figure.reading =
       "How many times more often a base of the label is annotated than any segmented base is: 1 is chance, "
-      "orange is "
-      "more, blue is less. The table has the four counts that each fold is made of.";
+      "orange is more, blue is less. The table has the four counts that each fold is made of.";
   HeatMap map;
   map.title = figure.title;
   map.titled = false;

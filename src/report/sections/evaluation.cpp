@@ -119,8 +119,7 @@ Section evaluation_section(const std::optional<EvalReport>& evaluation) {
   if (!evaluation || !evaluation->evaluation) {
     section.blocks.push_back(
         Paragraph{"No truth was given: add --truth FILE, a BED file of known segments with their labels in "
-                  "column 4, to see how "
-                  "well the segments agree with it."});
+                  "column 4, to see how well the segments agree with it."});
     return section;
   }
   section.blocks.push_back(

@@ -60,8 +60,7 @@ Figure weight_figure(const ReportBasis& basis) {
   figure.title = "Emission weights";
   figure.reading =
       "How much one unit of a track speaks for (orange) or against (blue) a label in a bin; compare within a "
-      "column "
-      "before you compare across tracks.";
+      "column before you compare across tracks.";
   HeatMap map;
   map.title = "Emission weights";
   map.titled = false;
@@ -124,8 +123,7 @@ Figure boundary_figure(const ReportBasis& basis) {
   figure.title = "Boundary weights";
   figure.reading =
       "How much a track speaks for a segment of the label to start or to end at a bin, by the distance in "
-      "bins from "
-      "the segment's first or last bin (0). All labels share one colour scale.";
+      "bins from the segment's first or last bin (0). All labels share one colour scale.";
   figure.table.names = {"label", "side", "offset", "track", "weight"};
   std::vector<HeatMap> maps;
   double most = 0;
@@ -166,8 +164,7 @@ std::string description(const Parameters& model) {
          bases_text(static_cast<double>(model.chain.max_duration) * static_cast<double>(model.bin_size)) +
          ")" + (model.chain.has_tail() ? ", with a geometric tail beyond." : ".") +
          " Scores are added up along a segmentation; the one with the largest sum is the most probable. "
-         "Lengths in "
-         "this table are those of the duration scores alone.";
+         "Lengths in this table are those of the duration scores alone.";
 }
 
 }  // namespace

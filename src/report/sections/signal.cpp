@@ -12,8 +12,7 @@ Section signal_section(const ReportBasis& basis, const std::optional<Signal>& si
   if (!signal) {
     section.blocks.push_back(
         Paragraph{"No tracks were given. Name the bigWig or NPY files that were decoded behind the options, "
-                  "as for semicrf "
-                  "decode, and this section shows what each label looks like in them."});
+                  "as for semicrf decode, and this section shows what each label looks like in them."});
     return section;
   }
   Figure figure;
