@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "apps/console/print.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "model/scores/centering.h"
@@ -39,24 +39,20 @@ struct TrainArguments {
 
 // "A,B", two whole numbers.
 std::pair<int, int> parse_window(const std::string& text) {
-  std::pair<int, int> window;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, window.first);
-  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ',') {
-    const auto last = std::from_chars(first.ptr + 1, end, window.second);
-    if (last.ec == std::errc() && last.ptr == end) return window;
-  }
+  const std::string_view all = text;
+  const std::size_t comma = std::min(all.find(','), all.size());
+  const auto first = number_in<int>(all.substr(0, comma));
+  const auto last = number_in<int>(all.substr(std::min(comma + 1, all.size())));
+  if (first && last) return {*first, *last};
   throw UsageError("--boundary-window: '" + text + "' is not a window",
                    "give two offsets in bins, such as -10,10, or none, or auto");
 }
 
 double parse_margin(const std::string& text) {
-  double margin = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, margin);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(margin >= 0) || !std::isfinite(margin))
+  const auto margin = number_in<double>(text);
+  if (!margin || !(*margin >= 0) || !std::isfinite(*margin))
     throw UsageError("--margin must be auto or a number, 0 or more, not '" + text + "'");
-  return margin;
+  return *margin;
 }
 
 // Names of the kinds of durations, each also with - in place of _.

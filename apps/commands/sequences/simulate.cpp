@@ -1,11 +1,11 @@
 // semicrf simulate: segmentations drawn from the model.
-#include <charconv>
 #include <memory>
 
 #include "apps/commands.h"
 #include "apps/options/common_options.h"
 #include "apps/options/run_or_plan.h"
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/label_name.h"
 #include "pipeline/run/run.h"
 
@@ -40,11 +40,9 @@ std::vector<GeneratedSequence> generated_sequences(const SimulateArguments& argu
 }
 
 std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (problem != std::errc() || end != text.data() + text.size())
-    throw UsageError("--seed must be a whole number from 0 to 2^64-1, not '" + text + "'");
-  return seed;
+  const auto seed = number_in<std::uint64_t>(text);
+  if (!seed) throw UsageError("--seed must be a whole number from 0 to 2^64-1, not '" + text + "'");
+  return *seed;
 }
 
 void simulate(const SimulateArguments& arguments) {

@@ -10,13 +10,7 @@
 namespace semicrf {
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 10;
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kShown; ++i) text += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
-  return text;
-}
+constexpr std::size_t kShown = 10;  // names in a message
 
 std::vector<Chromosome> chromosomes_of(const BigWigFile& file) {
   std::vector<Chromosome> chromosomes;
@@ -89,10 +83,10 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
   for (const InputArgument& argument : arguments) {
     const auto found = std::find(names.begin(), names.end(), argument.name);
     if (found == names.end())
-      throw InputError(
-          {argument.path, "",
-           "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " + joined(names),
-           advice_to_bind(argument)});
+      throw InputError({argument.path, "",
+                        "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " +
+                            few_of(names, kShown),
+                        advice_to_bind(argument)});
     std::unique_ptr<BigWigFile>& column = columns[static_cast<std::size_t>(found - names.begin())];
     if (column)
       throw InputError(
@@ -105,8 +99,8 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
   if (!unbound.empty()) {
     throw InputError(
         {"", "",
-         "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " +
-             joined(names_of(arguments)),
+         "no input for the " + names_are + " " + few_of(unbound, kShown) + "; the inputs are named " +
+             few_of(names_of(arguments), kShown),
          "bind files by name: NAME=PATH, or all at once by --track-pattern '{sample}.{track}.bw'" +
              std::string(names_are == "tracks" ? "; --missing-track NAME does without one" : "")});
   }

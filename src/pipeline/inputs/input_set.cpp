@@ -350,10 +350,9 @@ void InputSet::State::read_regions_given() {
   if (!options.exclude_file.empty()) exclude = read_regions(options.exclude_file, known);
   if (lacking.empty() || include_given) return;
   if (options.chromosomes == ChromosomePolicy::kError) throw lacking.front().second;
-  std::vector<Chromosome> without;
-  without.reserve(lacking.size());
-  for (const auto& [chromosome, error] : lacking) without.push_back(chromosome);
-  binding.push_back("not in all tracks, left out: " + chromosome_names(without));
+  std::vector<std::string> without;
+  for (const auto& [chromosome, error] : lacking) without.push_back(chromosome.name);
+  binding.push_back("not in all tracks, left out: " + few_names(without));
 }
 
 // Regions must lie on chromosomes that all tracks have.

@@ -60,10 +60,7 @@ ScoreWindow ConstrainedSource::read(std::int64_t begin, std::int64_t end, ScoreB
 void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, std::int64_t begin) const {
   const CentredScores scores(model_, plain);
   const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto tasks = static_cast<std::size_t>((plain.end - plain.begin + kTask - 1) / kTask);
-  parallel_for(threads_, tasks, [&](std::size_t task, int) {
-    const std::int64_t from = plain.begin + static_cast<std::int64_t>(task) * kTask;
-    const std::int64_t to = std::min(plain.end, from + kTask);
+  parallel_ranges(threads_, plain.begin, plain.end, kTask, [&](std::int64_t from, std::int64_t to) {
     for (std::size_t c = 0; c < labels; ++c) {
       const int label = static_cast<int>(c);
       const auto each = [&](std::vector<double>& values, auto score) {

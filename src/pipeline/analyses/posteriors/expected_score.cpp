@@ -104,12 +104,9 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
     const std::int64_t end = std::min(block.range.end, begin + kSlab);
     largest_at_.resize(static_cast<std::size_t>(end - begin));
     rest_at_.resize(largest_at_.size());
-    const auto stretches = static_cast<std::size_t>((end - begin + kRows - 1) / kRows);
-    parallel_for(threads_, stretches, [&](std::size_t i, int) {
-      const std::int64_t first = begin + static_cast<std::int64_t>(i) * kRows;
+    parallel_ranges(threads_, begin, end, kRows, [&](std::int64_t from, std::int64_t to) {
       ScoredStretch(counted_, scored_, block, counted, scored)
-          .run(first, std::min(end, first + kRows), largest_at_.data() + (first - begin),
-               rest_at_.data() + (first - begin));
+          .run(from, to, largest_at_.data() + (from - begin), rest_at_.data() + (from - begin));
     });
     for (std::size_t i = 0; i < largest_at_.size(); ++i) {
       largest_.add(largest_at_[i]);

@@ -76,19 +76,11 @@ class NpyScoreRows : public RowReader {
   template <class Value>
   const Value* checked(const Value* values, std::int64_t begin, std::int64_t end) {
     const std::int64_t first = in_place_ ? checked_.unchecked(begin, end) : begin;
-    const auto tasks = static_cast<std::size_t>((end - first + kCheckedRows - 1) / kCheckedRows);
-    const auto check = [&](std::size_t task) {
-      const std::int64_t from = first + static_cast<std::int64_t>(task) * kCheckedRows;
-      const std::int64_t to = std::min(end, from + kCheckedRows);
+    parallel_ranges(threads_, first, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
       const std::span<const Value> span(values + static_cast<std::size_t>(from - begin) * columns(),
                                         static_cast<std::size_t>(to - from) * columns());
       check_values(span, array_.columns(), from, ValueRule::kScores, array_.name());
-    };
-    if (tasks == 1) {
-      check(0);
-    } else {
-      parallel_for(threads_, tasks, [&](std::size_t task, int) { check(task); });
-    }
+    });
     assume_checked(begin, end);
     return values;
   }
@@ -162,11 +154,8 @@ class NpyTrackRows : public RowReader {
   template <class Value>
   bool are_sound(const Value* values, std::int64_t begin, std::int64_t end) {
     const std::int64_t first = sound_.unchecked(begin, end);
-    const auto tasks = static_cast<std::size_t>((end - first + kCheckedRows - 1) / kCheckedRows);
     std::atomic<bool> sound{true};
-    parallel_for(threads_, tasks, [&](std::size_t task, int) {
-      const std::int64_t from = first + static_cast<std::int64_t>(task) * kCheckedRows;
-      const std::int64_t to = std::min(end, from + kCheckedRows);
+    parallel_ranges(threads_, first, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
       if (sound && !are_finite(values + static_cast<std::size_t>(from) * columns(),
                                static_cast<std::size_t>(to - from) * columns()))
         sound = false;
@@ -191,10 +180,8 @@ class NpyTrackRows : public RowReader {
     missing.assign(can_miss_ ? n : 0, 0);
     const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>{};
     std::mutex mutex;  // of the counter
-    const auto tasks = static_cast<std::size_t>((end - begin + kCheckedRows - 1) / kCheckedRows);
-    parallel_for(threads_, tasks, [&](std::size_t task, int) {
-      const BinRange part{begin + static_cast<std::int64_t>(task) * kCheckedRows,
-                          std::min(end, begin + static_cast<std::int64_t>(task + 1) * kCheckedRows)};
+    parallel_ranges(threads_, begin, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
+      const BinRange part{from, to};
       const auto skip = static_cast<std::size_t>(part.begin - begin);
       const std::span<Value> rows(values.data() + skip * columns(),
                                   static_cast<std::size_t>(part.size()) * columns());
