@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <map>
 
+#include "eval/ratio.h"
+
 namespace semicrf {
 namespace {
-
-std::optional<double> share(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 // Whether one stretch has all of these bases.
 bool is_evaluated(std::span<const Stretch> stretches, const BinRange& bases) {
@@ -42,8 +39,8 @@ class Ranges {
 
 }  // namespace
 
-std::optional<double> IntervalCoverage::holding_share() const { return share(holding, intervals); }
-std::optional<double> IntervalCoverage::inside_share() const { return share(inside, truth); }
+std::optional<double> IntervalCoverage::holding_share() const { return ratio(holding, intervals); }
+std::optional<double> IntervalCoverage::inside_share() const { return ratio(inside, truth); }
 
 void IntervalCoverage::add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted) {
   std::map<int, Ranges> intervals_of;

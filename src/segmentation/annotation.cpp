@@ -54,12 +54,6 @@ void sort_intervals(Annotation& annotation) {
 
 }  // namespace
 
-std::int64_t Annotation::intervals() const {
-  std::int64_t sum = 0;
-  for (const auto& [chromosome, intervals] : chromosomes) sum += std::ssize(intervals);
-  return sum;
-}
-
 Annotation read_annotation(const std::string& argument) {
   std::string path = argument;
   const std::string name = take_file_name(path);

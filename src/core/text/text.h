@@ -2,8 +2,10 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <span>
@@ -56,6 +58,13 @@ std::optional<Number> number_in(std::string_view text) {
 inline std::string formatted(const char* format, double value) {
   char text[400];  // any double with some decimals
   std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// "#rrggbb".
+inline std::string hex_color(const std::array<std::uint8_t, 3>& rgb) {
+  char text[8];
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
   return text;
 }
 

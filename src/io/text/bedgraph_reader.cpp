@@ -110,11 +110,6 @@ const std::map<std::string, std::string>& BedGraphReader::options() const {
   return reader_ ? reader_->options() : none;
 }
 
-std::span<const ChromInfo> BedGraphReader::chromosomes() const {
-  if (!bigwig_) return {};
-  return bigwig_->file.chromosomes();
-}
-
 bool BedGraphReader::next(BedGraphRecord& record) {
   return bigwig_ ? bigwig_->next(record) : next_line(record);
 }

@@ -165,12 +165,9 @@ Figure along_figure(const ReportBasis& basis, const Certainty& certainty) {
     if (!(window.bins > 0)) continue;
     least = std::min(least, window.called.value_or(1));
     most = std::max(most, window.boundary.value_or(0));
-    figure.table.rows.push_back({text_cell(basis.parts[window.part].title),
-                                 {std::to_string(window.begin), "", {}, true},
-                                 {std::to_string(window.end), "", {}, true},
-                                 count_cell(std::llround(window.bins)),
-                                 number_cell(window.called),
-                                 number_cell(window.boundary)});
+    figure.table.rows.push_back({text_cell(basis.parts[window.part].title), integer_cell(window.begin),
+                                 integer_cell(window.end), count_cell(std::llround(window.bins)),
+                                 number_cell(window.called), number_cell(window.boundary)});
   }
   if (certainty.has_labels)
     figure.panels.push_back(

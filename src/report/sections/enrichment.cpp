@@ -20,9 +20,7 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
   figure.reading =
       "How many times more often a base of the label is annotated than any segmented base is: 1 is chance, "
       "orange is more, blue is less. The table has the four counts that each fold is made of.";
-  HeatMap map;
-  map.title = figure.title;
-  map.titled = false;
+  HeatMap map = map_of_labels(basis, figure.title);
   map.scale = HeatScale::kLog;
   std::vector<std::vector<Overlap>> columns;
   for (const Annotation& annotation : annotations) {
@@ -31,9 +29,7 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
   }
   figure.table.names = {"label", "annotation", "label_bases", "annotation_bases",
                         "both",  "all_bases",  "fold"};
-  for (std::size_t c = 0; c < basis.num_labels(); ++c) {
-    map.rows.push_back(basis.label(c));
-    map.row_marks.emplace_back(basis.colors[c]);
+  for (std::size_t c = 0; c < basis.num_labels(); ++c)
     for (std::size_t a = 0; a < annotations.size(); ++a) {
       const Overlap& overlap = columns[a][c];
       map.values.push_back(overlap.fold());
@@ -42,7 +38,6 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
                                    bases_cell(overlap.both), bases_cell(overlap.all),
                                    number_cell(overlap.fold())});
     }
-  }
   keep_cells(map, drawn_labels(basis, kMostRows),
              largest(std::vector<double>(annotations.size()), kMostTracks));
   figure.reading += undrawn_labels(basis, kMostRows);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "draw/number_text.h"
 #include "draw/text_width.h"
@@ -162,7 +163,7 @@ class LocusPicture {
       const bool known = static_cast<std::size_t>(segment.label) < basis_.num_labels();
       const Rgb color = known ? basis_.colors[static_cast<std::size_t>(segment.label)] : Rgb{150, 150, 150};
       canvas_.rect(from, y_, std::max(0.3, to - from), kSegments,
-                   (to - from > 3 ? "class=\"mark\" fill=\"" : "fill=\"") + svg_color(color) + "\"",
+                   (to - from > 3 ? "class=\"mark\" fill=\"" : "fill=\"") + hex_color(color) + "\"",
                    label + ", " +
                        place_text(part_.chromosome, part_.base_of(segment.begin, basis_.bin_size()),
                                   part_.base_of(segment.end, basis_.bin_size())));
@@ -226,7 +227,7 @@ class LocusPicture {
       for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] > 0) below[i] += static_cast<double>(values[i]);
       if (!path.empty())
-        canvas_.path(path, "fill=\"" + svg_color(basis_.colors[c]) + "\"", "P(" + basis_.label(c) + ")");
+        canvas_.path(path, "fill=\"" + hex_color(basis_.colors[c]) + "\"", "P(" + basis_.label(c) + ")");
     }
     canvas_.line(x_.from, up.at(0), x_.to, up.at(0), "axis");
     y_ += kPosterior + kGap;

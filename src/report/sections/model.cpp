@@ -13,10 +13,6 @@
 namespace semicrf {
 namespace {
 
-std::vector<std::optional<Rgb>> marks_of(const ReportBasis& basis) {
-  return {basis.colors.begin(), basis.colors.end()};
-}
-
 // A finite score; nothing for one that forbids.
 std::optional<double> finite(double score) {
   return std::isfinite(score) ? std::optional(score) : std::nullopt;
@@ -61,22 +57,17 @@ Figure weight_figure(const ReportBasis& basis) {
   figure.reading =
       "How much one unit of a track speaks for (orange) or against (blue) a label in a bin; compare within a "
       "column before you compare across tracks.";
-  HeatMap map;
-  map.title = "Emission weights";
-  map.titled = false;
+  HeatMap map = map_of_labels(basis, figure.title);
   map.what = "weight";
   map.scale = HeatScale::kSigned;
-  map.row_marks = marks_of(basis);
   figure.table.names = {"label", "track", "weight"};
   for (const Track& track : model.tracks) map.columns.push_back(track.name);
-  for (std::size_t c = 0; c < basis.num_labels(); ++c) {
-    map.rows.push_back(basis.label(c));
+  for (std::size_t c = 0; c < basis.num_labels(); ++c)
     for (std::size_t f = 0; f < model.tracks.size(); ++f) {
       map.values.emplace_back(model.emission->weights[c * model.tracks.size() + f]);
       figure.table.rows.push_back(
           {text_cell(basis.label(c)), text_cell(model.tracks[f].name), number_cell(map.values.back())});
     }
-  }
   keep_cells(map, drawn_labels(basis, kMostRows), drawn_tracks(basis, model.tracks.size()));
   figure.reading += undrawn_labels(basis, kMostRows) + undrawn_tracks(basis, model.tracks.size());
   figure.panels = {draw_heat_map(map)};
@@ -108,11 +99,9 @@ HeatMap boundary_map(const ReportBasis& basis, std::size_t c, Table& table) {
     for (const auto& [side, weights] : sides)
       for (std::size_t o = 0; o < offsets; ++o) {
         map.values.emplace_back((*weights)[(c * offsets + o) * tracks + f]);
-        table.rows.push_back({text_cell(basis.label(c)),
-                              text_cell(side),
-                              {std::to_string(head.first + static_cast<int>(o)), "", {}, true},
-                              text_cell(basis.model().tracks[f].name),
-                              number_cell(map.values.back())});
+        table.rows.push_back({text_cell(basis.label(c)), text_cell(side),
+                              integer_cell(head.first + static_cast<int>(o)),
+                              text_cell(basis.model().tracks[f].name), number_cell(map.values.back())});
       }
   return map;
 }
