@@ -250,7 +250,7 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
   PenaltyOptions& penalty = options.penalty;
   const auto add_weight = [&](const std::string& name, double& value, const std::string& help) {
-    command.add_option(name, value, help)->check(CLI::NonNegativeNumber)->capture_default_str();
+    add_number(command, name, value, help, CLI::NonNegativeNumber);
   };
   add_weight("--l2", penalty.l2, "L2 penalty on the emission weights: 1 / variance of a Gaussian prior");
   add_weight("--l2-boundary", penalty.l2_boundary, "L2 penalty on the boundary weights");
@@ -269,43 +269,28 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   add_choice(command, "--optimizer", arguments.optimizer,
              "lbfgs (passes over all data) or adamw (steps on windows, for very long data)",
              {"lbfgs", "adamw"});
-  command
-      .add_option("--max-iterations", options.stop.max_iterations,
-                  "most iterations; with adamw: passes over the data")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command
-      .add_option("--tolerance", options.stop.tolerance,
-                  "stop when ten iterations lower the objective by less than this fraction")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      .add_option("--patience", options.stop.patience,
-                  "stop after this many iterations without a better validation NLL")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--learning-rate", options.adamw.learning_rate, "adamw: size of a step per parameter")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(command, "--max-iterations", options.stop.max_iterations,
+             "most iterations; with adamw: passes over the data", CLI::Range(1, 1000000));
+  add_number(command, "--tolerance", options.stop.tolerance,
+             "stop when ten iterations lower the objective by less than this fraction",
+             CLI::NonNegativeNumber);
+  add_number(command, "--patience", options.stop.patience,
+             "stop after this many iterations without a better validation NLL", CLI::PositiveNumber);
+  add_number(command, "--learning-rate", options.adamw.learning_rate, "adamw: size of a step per parameter",
+             CLI::PositiveNumber);
   add_choice(command, "--schedule", arguments.schedule,
              "adamw: how the learning rate falls over --max-iterations: linear (default) or cosine, to a "
              "twentieth, or constant",
              {"linear", "cosine", "constant"});
-  command
-      .add_option("--warm-up", options.adamw.warm_up,
-                  "adamw: steps over which the learning rate rises from 0")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_number(command, "--warm-up", options.adamw.warm_up,
+             "adamw: steps over which the learning rate rises from 0", CLI::NonNegativeNumber);
   add_weight("--clip-norm", options.adamw.clip_norm,
              "adamw: longest gradient; longer ones are shortened to this length; 0: no limit");
   add_weight("--weight-decay", options.adamw.weight_decay,
              "adamw: decoupled decay towards the initial values");
-  command.add_option("--window", options.adamw.window, "adamw: bins per window, cut at true boundaries")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--batch", options.adamw.batch, "adamw: windows per step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(command, "--window", options.adamw.window, "adamw: bins per window, cut at true boundaries",
+             CLI::PositiveNumber);
+  add_number(command, "--batch", options.adamw.batch, "adamw: windows per step", CLI::PositiveNumber);
   command.add_option("--seed", options.adamw.seed, "adamw: seed of the order of the windows")
       ->capture_default_str();
   add_checkpoint_options(command, options.checkpoint);

@@ -16,9 +16,8 @@ struct SimulateArguments {
   CommonArguments common;
   std::vector<std::int64_t> lengths;
   std::vector<std::string> names;
+  SimulateOptions options;
   std::string seed = "1";
-  int draws = 1;
-  std::string emissions;
 };
 
 // Without names: "simulated", or simulated1, simulated2, ...
@@ -46,13 +45,11 @@ std::uint64_t parse_seed(const std::string& text) {
 }
 
 void simulate(const SimulateArguments& arguments) {
-  SimulateOptions options;
+  SimulateOptions options = arguments.options;
   options.run = run_options(arguments.common);
   options.run.input.generated = generated_sequences(arguments);
   options.run.input.seed = options.seed = parse_seed(arguments.seed);
   options.output = output_path(arguments.common, "segments.bed");
-  options.draws = arguments.draws;
-  options.emissions = arguments.emissions;
   run_or_plan(arguments.common, options, run_simulate, plan_simulate);
 }
 
@@ -92,10 +89,11 @@ void add_simulate_command(CLI::App& program) {
   command->add_option("--seed", arguments->seed, "seed of the random numbers, 0 or more")
       ->type_name("INT")
       ->capture_default_str();
-  command->add_option("--draws", arguments->draws, "number of segmentations to draw for the same scores")
-      ->check(CLI::Range(1, kMostDraws))
-      ->capture_default_str();
-  command->add_option("--emissions", arguments->emissions, "write the random scores or tracks of --length")
+  add_number(*command, "--draws", arguments->options.draws,
+             "number of segmentations to draw for the same scores", CLI::Range(1, kMostDraws));
+  command
+      ->add_option("--emissions", arguments->options.emissions,
+                   "write the random scores or tracks of --length")
       ->type_name("PREFIX|FILE");
   command->callback([arguments] { simulate(*arguments); });
 }

@@ -213,7 +213,7 @@ void add_calibration(const EvalReport& evaluation, Section& section) {
     }
   }
   figure.panels = {draw_reliability("Calibration", series)};
-  section.blocks.push_back(std::move(figure));
+  section.add(std::move(figure));
   TableBlock table{"calibration-summary", "Calibration in numbers", {}};
   table.table.names = {"of",    "predictions", "happened",         "mean_predicted",
                        "brier", "log_loss",    "calibration_error"};
@@ -224,7 +224,7 @@ void add_calibration(const EvalReport& evaluation, Section& section) {
         {text_cell(one.name), count_cell(one.reliability->count()), number_cell(one.reliability->observed()),
          number_cell(one.reliability->mean_predicted()), number_cell(one.reliability->brier()),
          number_cell(one.reliability->log_loss()), number_cell(one.reliability->calibration_error())});
-  section.blocks.push_back(std::move(table));
+  section.add(std::move(table));
 }
 
 std::string boundary_sentence(const Certainty& certainty) {
@@ -241,8 +241,8 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
                           const std::optional<EvalReport>& evaluation) {
   Section section{"certainty", "How sure", {}};
   if (certainty.has_boundaries) {
-    section.blocks.push_back(Paragraph{boundary_sentence(certainty)});
-    section.blocks.push_back(probability_figure(
+    section.add(Paragraph{boundary_sentence(certainty)});
+    section.add(probability_figure(
         basis, certainty.starts,
         {"boundary-posterior", "Probability of a boundary where segments start",
          "By the label that starts. Bars at the right: the place is certain to the bin. A boundary that is "
@@ -250,12 +250,12 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
          "not to the bin, shares its probability among neighbouring bins and stands further left.",
          "P(a segment starts at this bin)", "starts"}));
   } else {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"No boundary posterior was given: add --posterior FILE, written by semicrf decode "
                   "--posterior FILE in the run that makes the segments, to see how sure each boundary is."});
   }
   if (certainty.has_labels) {
-    section.blocks.push_back(probability_figure(
+    section.add(probability_figure(
         basis, certainty.called_labels,
         {"label-posterior", "Probability of the label that was called",
          certainty.is_of_segments
@@ -265,16 +265,15 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
                "any other label is possible.",
          "P(label of the bin)", "bins"}));
   } else {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"The segments have no posteriors in column 5: decode them with --score posterior, or give "
                   "label posteriors with --labels-posterior NAME, to see how sure each label is."});
   }
-  if (certainty.has_boundaries || certainty.has_labels)
-    section.blocks.push_back(along_figure(basis, certainty));
+  if (certainty.has_boundaries || certainty.has_labels) section.add(along_figure(basis, certainty));
   if (evaluation && evaluation->calibration) {
     add_calibration(*evaluation, section);
   } else {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"Whether these probabilities can be believed is shown where there is a truth: add --truth "
                   "FILE, a BED file of known segments, and --posterior FILE or --labels-posterior NAME."});
   }

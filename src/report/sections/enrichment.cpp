@@ -9,7 +9,7 @@ namespace semicrf {
 Section enrichment_section(const ReportBasis& basis, const std::vector<Annotation>& annotations) {
   Section section{"enrichment", "Enrichment", {}};
   if (annotations.empty()) {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"No annotation was given: add --annotation NAME=FILE, a BED file such as of TSS or CpG "
                   "islands, as often as you like, to see which labels lie on it."});
     return section;
@@ -44,7 +44,7 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
   if (annotations.size() > kMostTracks)
     figure.reading += " Of the annotations the first " + std::to_string(kMostTracks) + " are drawn.";
   figure.panels = {draw_heat_map(map)};
-  section.blocks.push_back(std::move(figure));
+  section.add(std::move(figure));
   return section;
 }
 

@@ -171,13 +171,13 @@ Figure seen_transition_figure(const ReportBasis& basis) {
 
 Section labels_section(const ReportBasis& basis) {
   Section section{"labels", "Labels", {}};
-  section.blocks.push_back(
+  section.add(
       Paragraph{"What the segmentation consists of. A label with few long segments and one with many short "
                 "ones can cover the same share of the genome; the lengths tell them apart."});
-  section.blocks.push_back(label_table(basis));
-  section.blocks.push_back(share_figure(basis));
-  section.blocks.push_back(duration_figure(basis));
-  section.blocks.push_back(seen_transition_figure(basis));
+  section.add(label_table(basis));
+  section.add(share_figure(basis));
+  section.add(duration_figure(basis));
+  section.add(seen_transition_figure(basis));
   return section;
 }
 

@@ -330,10 +330,9 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
       "probabilities are their mean, the boundary probability is the largest.";
   if (!inputs.truth.empty()) intro += " Grey in the row of the truth: labels that the model does not have.";
   if (basis.inputs) intro += undrawn_tracks(basis, basis.tracks.size());
-  section.blocks.push_back(Paragraph{intro});
+  section.add(Paragraph{intro});
   if (!basis.inputs)
-    section.blocks.push_back(
-        Paragraph{"Tracks are shown where they are given behind the options, as for decode."});
+    section.add(Paragraph{"Tracks are shown where they are given behind the options, as for decode."});
   const std::vector<Range> ranges = track_ranges(loci, basis.tracks.size());
   for (std::size_t i = 0; i < loci.size(); ++i) {
     const Locus& locus = loci[i];
@@ -345,7 +344,7 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
     figure.reading = locus_reading(basis, locus, inputs.are_named);
     figure.table = locus_table(basis, locus);
     figure.panels = {LocusPicture(basis, locus, inputs, ranges).drawing(figure.title)};
-    section.blocks.push_back(std::move(figure));
+    section.add(std::move(figure));
   }
   return section;
 }

@@ -161,17 +161,16 @@ std::string description(const Parameters& model) {
 Section model_section(const ReportBasis& basis) {
   const Parameters& model = basis.model();
   Section section{"model", "Model", {}};
-  section.blocks.push_back(Paragraph{description(model)});
-  section.blocks.push_back(parameter_table(basis));
+  section.add(Paragraph{description(model)});
+  section.add(parameter_table(basis));
   if (model.emission) {
-    section.blocks.push_back(weight_figure(basis));
+    section.add(weight_figure(basis));
   } else {
-    section.blocks.push_back(
-        Paragraph{"It has no emission weights: the inputs are scores of the labels themselves."});
+    section.add(Paragraph{"It has no emission weights: the inputs are scores of the labels themselves."});
   }
   if (model.boundary && (!model.boundary->start_weights.empty() || !model.boundary->end_weights.empty()))
-    section.blocks.push_back(boundary_figure(basis));
-  section.blocks.push_back(score_transition_figure(basis));
+    section.add(boundary_figure(basis));
+  section.add(score_transition_figure(basis));
   return section;
 }
 

@@ -10,7 +10,7 @@ namespace semicrf {
 Section signal_section(const ReportBasis& basis, const std::optional<Signal>& signal) {
   Section section{"signal", "Signal", {}};
   if (!signal) {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"No tracks were given. Name the bigWig or NPY files that were decoded behind the options, "
                   "as for semicrf decode, and this section shows what each label looks like in them."});
     return section;
@@ -43,7 +43,7 @@ Section signal_section(const ReportBasis& basis, const std::optional<Signal>& si
   keep_cells(map, drawn_labels(basis, kMostRows), drawn_tracks(basis, signal->tracks));
   figure.reading += undrawn_labels(basis, kMostRows) + undrawn_tracks(basis, signal->tracks);
   figure.panels = {draw_heat_map(map)};
-  section.blocks.push_back(std::move(figure));
+  section.add(std::move(figure));
   return section;
 }
 
