@@ -139,7 +139,7 @@ BigWigFile& BigWigFile::operator=(BigWigFile&&) noexcept = default;
 BigWigFile BigWigFile::open(const std::string& path) { return BigWigFile(std::make_unique<State>(path)); }
 
 const std::string& BigWigFile::path() const { return state_->file.path(); }
-const std::vector<ChromInfo>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
+const std::vector<Chromosome>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
 bool BigWigFile::has_values(std::size_t chrom) const { return !state_->index.runs.at(chrom).empty(); }
 std::uint64_t BigWigFile::block_count() const { return state_->index.block_count; }
 BigWigStep BigWigFile::sampled_step() const { return sample_step(state_->view, state_->index); }

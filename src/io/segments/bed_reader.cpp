@@ -99,7 +99,7 @@ BedReader::BedReader(std::string path) {
 std::map<std::string, std::int64_t> BedReader::lengths() const {
   std::map<std::string, std::int64_t> lengths;
   if (bigbed_)
-    for (const ChromInfo& chromosome : bigbed_->chromosomes())
+    for (const Chromosome& chromosome : bigbed_->chromosomes())
       lengths.emplace(chromosome.name, chromosome.length);
   return lengths;
 }

@@ -179,12 +179,8 @@ Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std:
   Parameters parameters;
   for (std::size_t c = 0; c < states; ++c)
     parameters.labels.push_back({state_name(model.order, c), std::nullopt});
-  for (const std::string& mark : model.marks) {
-    Track track;
-    track.name = mark;
-    track.missing = MissingPolicy::kDefault;
-    parameters.tracks.push_back(track);
-  }
+  for (const std::string& mark : model.marks)
+    parameters.tracks.push_back({.name = mark, .missing = MissingPolicy::kDefault});
   parameters.bin_size = bin_size;
   parameters.bin_size_given = true;
   parameters.centering = Centering::kNone;

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kShown = 10;  // names in a message
 
-std::vector<Chromosome> chromosomes_of(const BigWigFile& file) {
-  std::vector<Chromosome> chromosomes;
-  for (const ChromInfo& info : file.chromosomes()) chromosomes.push_back({info.name, info.length});
-  return chromosomes;
-}
-
 std::string advice_to_bind(const InputArgument& argument) {
   if (!argument.from.empty()) return "correct the name in " + argument.from + ", or take the row out";
   if (argument.named)
@@ -32,7 +26,7 @@ InputError lacks(const BigWigFile& file, const Chromosome& chromosome, const std
   return InputError(
       {file.path(), "",
        "has no chromosome \"" + chromosome.name + "\", which " + other_file + " has; it has " +
-           chromosome_names(chromosomes_of(file)),
+           chromosome_names(file.chromosomes()),
        "give tracks of one genome, or choose the chromosomes: -r REGION, -g FILE with those of all "
        "tracks, --chromosomes common (those in all tracks) or --chromosomes union (a track has no "
        "value on those it lacks)"});
@@ -70,7 +64,7 @@ std::vector<Candidate> candidates(const std::vector<const BigWigFile*>& files,
   }
   std::unordered_set<std::string> names;
   for (const BigWigFile* file : files)
-    for (const Chromosome& chromosome : chromosomes_of(*file))
+    for (const Chromosome& chromosome : file->chromosomes())
       if (names.insert(chromosome.name).second) found.push_back({chromosome, file->path()});
   return found;
 }
@@ -130,7 +124,7 @@ CommonChromosomes common_chromosomes(const std::vector<const BigWigFile*>& files
   if (result.chosen.empty() && result.lacking.empty())
     throw InputError({files.front()->path(), "",
                       "has none of the chromosomes of " + wanted_file + " (" + chromosome_names(wanted) +
-                          "); it has " + chromosome_names(chromosomes_of(*files.front())),
+                          "); it has " + chromosome_names(files.front()->chromosomes()),
                       "use files of one genome; chromosome names must match exactly"});
   if (result.chosen.empty() && policy == ChromosomePolicy::kCommon) throw result.lacking.front().second;
   return result;

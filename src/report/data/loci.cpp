@@ -30,12 +30,7 @@ struct Window {
 };
 
 Locus make_locus(const std::string& why, std::size_t part, const BinRange& bins) {
-  Locus locus;
-  locus.why = why;
-  locus.part = part;
-  locus.bins = bins;
-  locus.group = ceil_div(bins.size(), kLocusColumns);
-  return locus;
+  return {.why = why, .part = part, .bins = bins, .group = ceil_div(bins.size(), kLocusColumns)};
 }
 
 class Choice {

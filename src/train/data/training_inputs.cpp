@@ -396,10 +396,7 @@ std::vector<InputOptions> inputs_of_samples(const InputOptions& options) {
 std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy missing) {
   std::vector<Track> tracks;
   const auto add = [&](const std::string& name, MissingPolicy by_default) {
-    Track track;
-    track.name = name;
-    track.missing = missing == MissingPolicy::kDefault ? by_default : missing;
-    tracks.push_back(track);
+    tracks.push_back({.name = name, .missing = missing == MissingPolicy::kDefault ? by_default : missing});
   };
   for (const InputArgument& argument : input_arguments(inputs_of_samples(options).front())) {
     if (argument.kind == InputKind::kBigWig) {

@@ -59,17 +59,10 @@ class NpyScoreRows : public RowReader {
     buffer.missing.clear();
     array_.require_unchanged();
     const std::size_t skip = wide(begin) * columns();
-    ScoreArray scores;
-    if (array_.data_f32() != nullptr) {
-      scores.f32 = checked(array_.data_f32() + skip, begin, end);
-    } else if (array_.data_f64() != nullptr) {
-      scores.f64 = checked(array_.data_f64() + skip, begin, end);
-    } else if (wide_) {
-      scores.f64 = copied(buffer.f64, begin, end);
-    } else {
-      scores.f32 = copied(buffer.f32, begin, end);
-    }
-    return scores;
+    if (array_.data_f32() != nullptr) return {checked(array_.data_f32() + skip, begin, end), nullptr};
+    if (array_.data_f64() != nullptr) return {nullptr, checked(array_.data_f64() + skip, begin, end)};
+    if (wide_) return {nullptr, copied(buffer.f64, begin, end)};
+    return {copied(buffer.f32, begin, end), nullptr};
   }
 
  private:
@@ -140,13 +133,8 @@ class NpyTrackRows : public RowReader {
         return wide_ ? ScoreArray{nullptr, in_place_.f64 + skip} : ScoreArray{in_place_.f32 + skip, nullptr};
       }
     }
-    ScoreArray features;
-    if (wide_) {
-      features.f64 = transformed(buffer.f64, buffer.missing, begin, end);
-    } else {
-      features.f32 = transformed(buffer.f32, buffer.missing, begin, end);
-    }
-    return features;
+    if (wide_) return {nullptr, transformed(buffer.f64, buffer.missing, begin, end)};
+    return {transformed(buffer.f32, buffer.missing, begin, end), nullptr};
   }
 
  private:
