@@ -10,8 +10,7 @@ namespace {
 
 // Whether one stretch has all of these bases.
 bool is_evaluated(std::span<const Stretch> stretches, const BinRange& bases) {
-  const auto stretch =
-      std::ranges::partition_point(stretches, [&](const Stretch& one) { return one.end <= bases.begin; });
+  const auto stretch = std::ranges::upper_bound(stretches, bases.begin, {}, &Stretch::end);
   return stretch != stretches.end() && stretch->begin <= bases.begin && bases.end <= stretch->end;
 }
 
@@ -28,8 +27,7 @@ class Ranges {
   }
 
   bool hold(std::int64_t base) const {
-    const auto after =
-        std::ranges::partition_point(ranges_, [&](const BinRange& range) { return range.begin <= base; });
+    const auto after = std::ranges::upper_bound(ranges_, base, {}, &BinRange::begin);
     return after != ranges_.begin() && base < std::prev(after)->end;
   }
 

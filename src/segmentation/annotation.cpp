@@ -83,8 +83,7 @@ std::vector<Annotation> read_named_annotations(const std::string& argument) {
     annotation.lengths = lengths;
     annotations.push_back(std::move(annotation));
   }
-  std::ranges::sort(annotations,
-                    [](const Annotation& a, const Annotation& b) { return natural_less(a.name, b.name); });
+  std::ranges::sort(annotations, natural_less, &Annotation::name);
   return annotations;
 }
 

@@ -46,9 +46,8 @@ struct BigWigFile::State {
       blocks = index.blocks_of(view, chrom);
       loaded = chrom;
     }
-    const auto first =
-        std::partition_point(blocks.begin(), blocks.end(), [&](const auto& b) { return b.end <= begin; });
-    const auto last = std::partition_point(first, blocks.end(), [&](const auto& b) { return b.begin < end; });
+    const auto first = std::ranges::upper_bound(blocks, begin, {}, &BigWigBlock::end);
+    const auto last = std::ranges::lower_bound(first, blocks.end(), end, {}, &BigWigBlock::begin);
     return {first, last};
   }
 

@@ -145,9 +145,7 @@ std::vector<std::string> grids_in(const std::string& folder) {
   if (found.empty())
     throw InputError({folder, "", "this folder has no file whose name ends in .TextGrid",
                       "give a file of labels, or a folder of TextGrids"});
-  std::ranges::sort(found, [](const auto& a, const auto& b) {
-    return natural_less(a.filename().string(), b.filename().string());
-  });
+  std::ranges::sort(found, natural_less, [](const auto& path) { return path.filename().string(); });
   std::vector<std::string> files;
   for (const std::filesystem::path& path : found) {
     if (!files.empty() && std::filesystem::path(files.back()).stem() == path.stem())

@@ -49,8 +49,7 @@ std::vector<Chromosome> read_chrom_sizes(const std::string& path) {
 }
 
 const Chromosome* find_chromosome(std::span<const Chromosome> chromosomes, std::string_view name) {
-  const auto found = std::find_if(chromosomes.begin(), chromosomes.end(),
-                                  [name](const Chromosome& chromosome) { return chromosome.name == name; });
+  const auto found = std::ranges::find(chromosomes, name, &Chromosome::name);
   return found == chromosomes.end() ? nullptr : &*found;
 }
 

@@ -166,8 +166,7 @@ class Calibration {
   static std::int64_t covered_bases(std::span<const Stretch> stretches, std::int64_t begin,
                                     std::int64_t end) {
     std::int64_t sum = 0;
-    auto stretch =
-        std::ranges::partition_point(stretches, [&](const Stretch& one) { return one.end <= begin; });
+    auto stretch = std::ranges::upper_bound(stretches, begin, {}, &Stretch::end);
     for (; stretch != stretches.end() && stretch->begin < end; ++stretch)
       sum += std::min(stretch->end, end) - std::max(stretch->begin, begin);
     return sum;

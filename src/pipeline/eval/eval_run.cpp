@@ -297,8 +297,7 @@ EvalReport evaluate(const EvalOptions& options, Progress* progress) {
       compare_models({options.input, options.against, options.engine, options.max_memory}, progress);
   if (!report.bin_size) report.bin_size = report.against->bin_size;
   for (const Warning& warning : report.against->warnings)  // logged where they came up
-    if (std::ranges::none_of(report.warnings,
-                             [&](const Warning& known) { return known.message == warning.message; }))
+    if (std::ranges::find(report.warnings, warning.message, &Warning::message) == report.warnings.end())
       report.warnings.push_back(warning);
   return report;
 }

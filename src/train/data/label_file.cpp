@@ -191,8 +191,7 @@ class LabelReader {
 
   void sort_and_check(const std::string& chromosome, std::vector<LabelRecord>& records) {
     source_ = file_.sources.at(chromosome);
-    std::stable_sort(records.begin(), records.end(),
-                     [](const LabelRecord& a, const LabelRecord& b) { return a.begin < b.begin; });
+    std::ranges::stable_sort(records, {}, &LabelRecord::begin);
     for (std::size_t i = 1; i < records.size(); ++i) {
       const LabelRecord& left = records[i - 1];
       const LabelRecord& right = records[i];
@@ -221,8 +220,7 @@ LabelFile read_label_file(const std::string& path, const std::vector<Label>& kno
 void set_background(const std::string& name, const std::vector<Label>& known, LabelFile& labels) {
   if (const std::string problem = name_problem(name); !problem.empty())
     throw UsageError("--background: " + problem, "give the name of a label");
-  const auto found = std::find_if(labels.labels.begin(), labels.labels.end(),
-                                  [&](const Label& label) { return label.name == name; });
+  const auto found = std::ranges::find(labels.labels, name, &Label::name);
   labels.background = static_cast<int>(found - labels.labels.begin());
   if (found != labels.labels.end()) return;
   if (!known.empty())

@@ -101,8 +101,7 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
 std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRun>& runs, BinRange bins,
                                                     bool trim) {
   std::vector<std::vector<LabelledRun>> pieces;
-  auto run = std::lower_bound(runs.begin(), runs.end(), bins.begin,
-                              [](const LabelledRun& r, std::int64_t bin) { return r.end <= bin; });
+  auto run = std::ranges::upper_bound(runs, bins.begin, {}, &LabelledRun::end);
   for (; run != runs.end() && run->begin < bins.end; ++run) {
     LabelledRun cut = *run;
     cut.begin = std::max(cut.begin, bins.begin);

@@ -10,7 +10,7 @@
 
 namespace semicrf {
 std::vector<PositionRange> merged(std::vector<PositionRange> ranges) {
-  std::ranges::sort(ranges, {}, [](const PositionRange& range) { return range.begin; });
+  std::ranges::sort(ranges, {}, &PositionRange::begin);
   std::vector<PositionRange> joined;
   for (const PositionRange& range : ranges) {
     if (!joined.empty() && range.begin <= joined.back().end) {
@@ -39,8 +39,7 @@ void MessageRows::finish() {
 }
 
 std::vector<double> MessageRows::read(std::int64_t begin, std::int64_t end) const {
-  const auto after =
-      std::ranges::upper_bound(wanted_, begin, {}, [](const PositionRange& r) { return r.begin; });
+  const auto after = std::ranges::upper_bound(wanted_, begin, {}, &PositionRange::begin);
   if (after == wanted_.begin() || end > std::prev(after)->end)
     throw std::logic_error("MessageRows::read: rows that were not kept");
   const auto range = std::prev(after);

@@ -38,8 +38,7 @@ void MissingCounter::want(const std::vector<BinRange>& bins) {
 std::vector<BinRange> MissingCounter::take(std::int64_t begin, std::int64_t end) {
   std::vector<BinRange> taken;
   std::vector<BinRange> rest;
-  const auto first = std::partition_point(untaken_.begin(), untaken_.end(),
-                                          [&](const BinRange& range) { return range.end <= begin; });
+  const auto first = std::ranges::upper_bound(untaken_, begin, {}, &BinRange::end);
   auto last = first;
   for (; last != untaken_.end() && last->begin < end; ++last) {
     taken.push_back({std::max(begin, last->begin), std::min(end, last->end)});
