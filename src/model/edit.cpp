@@ -7,12 +7,11 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/sizes.h"
 #include "core/text/text.h"
 
 namespace semicrf {
 namespace {
-
-std::size_t wide(int index) { return static_cast<std::size_t>(index); }
 
 DurationColumn<double> column_of(ChainModel& chain, int label) {
   return {chain.duration_bias.data() + label, wide(chain.num_labels), wide(chain.max_duration)};
