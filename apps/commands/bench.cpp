@@ -105,20 +105,17 @@ void add_bench_command(CLI::App& program) {
       ->add_option("--log-tail", arguments->shape.log_tail,
                    "with -T: gives every label a tail, the log of the probability to go on by a position")
       ->check(CLI::Range(-100.0, -1e-9));
-  command
-      ->add_option("--score-scale", arguments->shape.score_scale,
-                   "standard deviation of normal scores; log-likelihoods are as large as 10 to 100")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(*command, "--score-scale", arguments->shape.score_scale,
+             "standard deviation of normal scores; log-likelihoods are as large as 10 to 100",
+             CLI::PositiveNumber);
   add_choice(*command, "--workload", arguments->workload,
              "normal: N(0,1) scores of several shapes, or of -T, -K and -C (the default). Drawn with the\n"
              "statistics of real data: chr11 (chromatin states), yeast (genes), speech (32 x 300 frames)",
              {"normal", "chr11", "yeast", "speech"});
   add_choice(*command, "--operation", arguments->operation, "viterbi, posterior, gradient or all",
              {"viterbi", "posterior", "gradient", "all"});
-  command->add_option("--repeats", arguments->repeats, "runs of each operation; the median is reported")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(*command, "--repeats", arguments->repeats, "runs of each operation; the median is reported",
+             CLI::PositiveNumber);
   command->add_option("--seed", arguments->seed, "seed of the random numbers")->capture_default_str();
   command->add_flag("--check", arguments->check,
                     "also compare the results with those of the reference engine (slow)");

@@ -14,8 +14,7 @@ constexpr CommandExample kExamples[] = {
      {"Genes, with strand and reading frame, in six tracks of codon statistics; BED.",
       "semicrf decode -p demo.params.json -o segments.bed codon_*.bw"}},
     {"decode",
-     {"The same as a bgzip file with its index, and from the same run the boundary posterior, a "
-      "table of the "
+     {"The same as a bgzip file with its index, and from the same run the boundary posterior, a table of the "
       "segments with their probabilities, and statistics.",
       "semicrf decode -p demo.params.json -o segments.bed.gz --write-index \\\n"
       "    --posterior boundaries.bg.gz --table segments.tsv --stats decode.json codon_*.bw"}},

@@ -231,9 +231,7 @@ void add_boundary_options(CLI::App& command, InputOptions& input, const std::str
 }
 
 void add_engine_options(CLI::App& command, EngineArguments& arguments) {
-  command.add_option("-t,--threads,-@", arguments.threads, "number of threads")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_number(command, "-t,--threads,-@", arguments.threads, "number of threads", CLI::Range(1, 1024));
   command
       .add_option(
           "-x,--device", arguments.device,
@@ -312,9 +310,7 @@ void add_common_options(CLI::App& command, CommonArguments& arguments) {
   command.add_flag(
       "--write-index", arguments.write_index,
       "write a .tbi index (.csi past 512 Mb) beside every .gz output; bigWig and bigBed need none");
-  command.add_option("--digits", arguments.digits, "decimals of bedGraph values")
-      ->check(CLI::Range(0, 15))
-      ->capture_default_str();
+  add_number(command, "--digits", arguments.digits, "decimals of bedGraph values", CLI::Range(0, 15));
   add_engine_options(command, arguments.engine);
   add_memory_option(command, arguments.max_memory);
   command.add_option("--constraints", arguments.constraints,

@@ -52,6 +52,12 @@ CLI::Option* add_repeatable(CLI::App& command, const std::string& names, std::ve
 // An option whose value must be one of `choices`.
 CLI::Option* add_choice(CLI::App& command, const std::string& names, std::string& value,
                         const std::string& help, const std::vector<std::string>& choices);
+// An option for a number that `check` allows; the help tells its default.
+template <class Number, class Check>
+void add_number(CLI::App& command, const std::string& names, Number& value, const std::string& help,
+                const Check& check) {
+  command.add_option(names, value, help)->check(check)->capture_default_str();
+}
 // -r, -L and --exclude; `use` completes the help: "region to decode".
 void add_region_options(CLI::App& command, InputOptions& input, const std::string& use);
 // --track-pattern, --samples, --sample and --track-names; `several`: --sample may name several.

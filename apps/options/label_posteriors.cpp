@@ -11,8 +11,7 @@ void warn_of_incomplete(const std::string& prefix, const std::vector<LabelTrack>
   if (share >= kComplete) return;
   spdlog::warn(
       "{}: on the segments of {} the label posteriors add up to {:.3g} in place of 1: are they of this run, "
-      "and of "
-      "all its labels and regions? [posteriors-incomplete]",
+      "and of all its labels and regions? [posteriors-incomplete]",
       prefix, segmentation.path, share);
 }
 

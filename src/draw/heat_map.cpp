@@ -113,7 +113,7 @@ class Picture {
       x -= kMark + 6;
       if (map_.row_marks[row])
         canvas_.rect(left_ - kGap - kMark, y_of(row) + (kCellHeight - kMark) / 2, kMark, kMark,
-                     "class=\"mark\" fill=\"" + svg_color(*map_.row_marks[row]) + "\"");
+                     "class=\"mark\" fill=\"" + hex_color(*map_.row_marks[row]) + "\"");
     }
     canvas_.text(x, y_of(row) + kCellHeight / 2 + 4, Anchor::kEnd, "", fitted(map_.rows[row], kMostName));
   }

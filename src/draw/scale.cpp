@@ -52,21 +52,6 @@ double nice_ceiling(double value) {
   return 10 * power;
 }
 
-std::vector<double> spread(std::vector<double> wanted, const std::vector<double>& widths, double gap,
-                           double low, double high) {
-  double edge = low;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    wanted[i] = std::max(wanted[i], edge + widths[i] / 2);
-    edge = wanted[i] + widths[i] / 2 + gap;
-  }
-  edge = high;
-  for (std::size_t i = wanted.size(); i-- > 0;) {
-    wanted[i] = std::min(wanted[i], edge - widths[i] / 2);
-    edge = wanted[i] - widths[i] / 2 - gap;
-  }
-  return wanted;
-}
-
 std::vector<long long> growing_classes(long long last, int most) {
   std::vector<long long> edges{1};
   // The smallest factor with which the classes are few enough.

@@ -25,12 +25,6 @@ std::vector<double> log_ticks(double low, double high, int most);
 // for 0.
 double nice_ceiling(double value);
 
-// Names beside each other: the places (middles) of texts of these widths so that they keep `gap` pixels from
-// each other, stay within [low, high] and move as little as a pass to the right and one back allow. Sorted by
-// what they want. Where they need more room than there is, they overlap at the end.
-std::vector<double> spread(std::vector<double> wanted, const std::vector<double>& widths, double gap,
-                           double low, double high);
-
 // Edges of classes of whole numbers 1..last (>= 1), growing by a constant factor where that is more than 1,
 // at most `most` classes: class i has edges[i] <= k < edges[i+1].
 std::vector<long long> growing_classes(long long last, int most);

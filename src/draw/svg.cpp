@@ -1,7 +1,6 @@
 #include "draw/svg.h"
 
 #include <cmath>
-#include <cstdio>
 
 #include "core/text/text.h"
 #include "draw/theme.h"
@@ -55,12 +54,6 @@ std::string svg_pixels(double value) {
 }
 
 std::string svg_significant(double value) { return formatted("%.4g", value); }
-
-std::string svg_color(const Rgb& color) {
-  char text[16];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", color[0], color[1], color[2]);
-  return text;
-}
 
 const char* ink_on(const Rgb& color) { return luminance(color) > 0.18 ? "#000" : "#fff"; }
 

@@ -19,7 +19,6 @@ using Rgb = std::array<std::uint8_t, 3>;
 std::string svg_pixels(double value);
 // A value, with four significant digits.
 std::string svg_significant(double value);
-std::string svg_color(const Rgb& color);  // "#rrggbb"
 // Black or white: whichever is read better on `color`.
 const char* ink_on(const Rgb& color);
 

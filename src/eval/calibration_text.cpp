@@ -4,6 +4,7 @@
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "eval/calibration_report.h"
+#include "eval/ratio.h"
 #include "eval/text_table.h"
 
 namespace semicrf {
@@ -76,17 +77,15 @@ Reliability LabelsCalibration::pooled() const {
 }
 
 std::optional<double> LabelsCalibration::brier() const {
-  if (bins == 0) return std::nullopt;
   double sum = static_cast<double>(unknown);
   for (const LabelCalibration& label : labels) sum += label.reliability.squared_error();
-  return sum / static_cast<double>(bins);
+  return ratio(sum, bins);
 }
 
 std::optional<double> LabelsCalibration::log_loss() const {
-  if (bins == 0) return std::nullopt;
   double sum = static_cast<double>(unknown) * kUnknownLoss;
   for (const LabelCalibration& label : labels) sum += label.reliability.event_loss();
-  return sum / static_cast<double>(bins);
+  return ratio(sum, bins);
 }
 
 std::string calibration_text(const CalibrationReport& report) {

@@ -90,13 +90,7 @@ std::string tolerance_text(const EvalReport& report) {
 
 // What was compared, and where.
 std::string summary(const EvalReport& report) {
-  std::string names;
-  constexpr std::size_t kShown = 10;
-  const std::size_t shown = std::min(kShown, report.chromosomes.size());
-  for (std::size_t i = 0; i < shown; ++i)
-    names += (i == 0 ? "" : ", ") + escape_control(report.chromosomes[i].name);
-  if (shown < report.chromosomes.size())
-    names += " and " + std::to_string(report.chromosomes.size() - shown) + " more";
+  const std::string names = escape_control(few_of(names_of(report.chromosomes), 10));
   std::vector<Row> rows = {{"truth", escape_control(report.truth->file) + ", " +
                                          std::to_string(report.truth->segments) + " segments"}};
   if (report.predicted)

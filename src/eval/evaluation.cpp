@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "eval/edit_distance.h"
+#include "eval/ratio.h"
 
 namespace semicrf {
 namespace {
@@ -71,10 +72,8 @@ LabelEvaluation Evaluation::over_labels() const {
 }
 
 std::optional<double> Evaluation::label_accuracy(std::size_t label) const {
-  if (bases == 0) return std::nullopt;
   const MatchCounts& counts = labels[label].bases;
-  const std::int64_t wrong = counts.truth + counts.predicted - 2 * counts.matched;
-  return static_cast<double>(bases - wrong) / static_cast<double>(bases);
+  return ratio(bases - (counts.truth + counts.predicted - 2 * counts.matched), bases);
 }
 
 std::optional<double> Evaluation::macro_f1() const {
@@ -85,14 +84,11 @@ std::optional<double> Evaluation::macro_f1() const {
     sum += *label.bases.f1();
     ++present;
   }
-  if (present == 0) return std::nullopt;
-  return sum / present;
+  return ratio(sum, present);
 }
 
 std::optional<double> Evaluation::label_error_rate() const {
-  const std::int64_t segments = over_labels().segment_exact.truth;
-  if (segments == 0) return std::nullopt;
-  return static_cast<double>(edit_distance) / static_cast<double>(segments);
+  return ratio(edit_distance, over_labels().segment_exact.truth);
 }
 
 Evaluator::Evaluator(std::size_t num_labels, std::int64_t tolerance) {

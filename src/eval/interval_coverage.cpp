@@ -3,18 +3,14 @@
 #include <algorithm>
 #include <map>
 
+#include "eval/ratio.h"
+
 namespace semicrf {
 namespace {
 
-std::optional<double> share(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
-
 // Whether one stretch has all of these bases.
 bool is_evaluated(std::span<const Stretch> stretches, const BinRange& bases) {
-  const auto stretch =
-      std::ranges::partition_point(stretches, [&](const Stretch& one) { return one.end <= bases.begin; });
+  const auto stretch = std::ranges::upper_bound(stretches, bases.begin, {}, &Stretch::end);
   return stretch != stretches.end() && stretch->begin <= bases.begin && bases.end <= stretch->end;
 }
 
@@ -31,8 +27,7 @@ class Ranges {
   }
 
   bool hold(std::int64_t base) const {
-    const auto after =
-        std::ranges::partition_point(ranges_, [&](const BinRange& range) { return range.begin <= base; });
+    const auto after = std::ranges::upper_bound(ranges_, base, {}, &BinRange::begin);
     return after != ranges_.begin() && base < std::prev(after)->end;
   }
 
@@ -42,8 +37,8 @@ class Ranges {
 
 }  // namespace
 
-std::optional<double> IntervalCoverage::holding_share() const { return share(holding, intervals); }
-std::optional<double> IntervalCoverage::inside_share() const { return share(inside, truth); }
+std::optional<double> IntervalCoverage::holding_share() const { return ratio(holding, intervals); }
+std::optional<double> IntervalCoverage::inside_share() const { return ratio(inside, truth); }
 
 void IntervalCoverage::add(std::span<const Stretch> stretches, std::span<const PredictedBoundary> predicted) {
   std::map<int, Ranges> intervals_of;

@@ -3,13 +3,10 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "eval/ratio.h"
+
 namespace semicrf {
 namespace {
-
-std::optional<double> ratio(std::int64_t part, std::int64_t whole) {
-  if (whole == 0) return std::nullopt;
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 bool shares_half(const Segment& a, const Segment& b) {
   const std::int64_t shared = std::min(a.end, b.end) - std::max(a.begin, b.begin);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "eval/ratio.h"
+
 namespace semicrf {
 namespace {
 
@@ -18,16 +20,8 @@ double wilson(const ReliabilityBin& bin, double sign) {
 
 }  // namespace
 
-std::optional<double> ReliabilityBin::mean_predicted() const {
-  if (count == 0) return std::nullopt;
-  return predicted_sum / static_cast<double>(count);
-}
-
-std::optional<double> ReliabilityBin::observed() const {
-  if (count == 0) return std::nullopt;
-  return static_cast<double>(events) / static_cast<double>(count);
-}
-
+std::optional<double> ReliabilityBin::mean_predicted() const { return ratio(predicted_sum, count); }
+std::optional<double> ReliabilityBin::observed() const { return ratio(events, count); }
 double ReliabilityBin::observed_lower() const { return wilson(*this, -1); }
 double ReliabilityBin::observed_upper() const { return wilson(*this, 1); }
 
@@ -67,11 +61,7 @@ std::int64_t Reliability::events() const {
   return sum;
 }
 
-std::optional<double> Reliability::mean(double sum) const {
-  const std::int64_t all = count();
-  if (all == 0) return std::nullopt;
-  return sum / static_cast<double>(all);
-}
+std::optional<double> Reliability::mean(double sum) const { return ratio(sum, count()); }
 
 std::optional<double> Reliability::mean_predicted() const {
   double sum = 0;

@@ -13,10 +13,8 @@ Segment cut(const Segment& segment, std::int64_t begin, std::int64_t end) {
 
 std::span<const Segment> segments_meeting(std::span<const Segment> segments, std::int64_t begin,
                                           std::int64_t end) {
-  const auto first = std::partition_point(segments.begin(), segments.end(),
-                                          [begin](const Segment& segment) { return segment.end <= begin; });
-  const auto last = std::partition_point(first, segments.end(),
-                                         [end](const Segment& segment) { return segment.begin < end; });
+  const auto first = std::ranges::upper_bound(segments, begin, {}, &Segment::end);
+  const auto last = std::ranges::lower_bound(first, segments.end(), end, {}, &Segment::begin);
   return {first, last};
 }
 

@@ -20,17 +20,6 @@ constexpr int kWithLaw = 6;        // of these, over all data, with the law of d
 constexpr double kTolerance = -1;  // all iterations, so that precision does not decide how many
 constexpr std::uint64_t kSeedStep = 1'000'000'007;  // far from the seeds of restarts
 
-TrainingPiece stretch_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end) {
-  const std::int64_t columns = std::ssize(piece.features) / piece.length;
-  TrainingPiece part;
-  part.location = piece.location;
-  part.location.first_bin += begin;
-  part.sample = piece.sample;
-  part.length = end - begin;
-  part.features.assign(piece.features.begin() + begin * columns, piece.features.begin() + end * columns);
-  return part;
-}
-
 // Stretches at equal distances, kTrialBins together; all, where there are no more.
 TrainingData stretches_of(const TrainingData& data) {
   const std::int64_t all = data.positions();
@@ -45,7 +34,7 @@ TrainingData stretches_of(const TrainingData& data) {
     for (; stretch < wanted; ++stretch) {
       const std::int64_t begin = stretch * (all / wanted);
       const std::int64_t from = std::max(begin, first), to = std::min(begin + length, first + piece.length);
-      if (from < to) part.pieces.push_back(stretch_of(piece, from - first, to - first));
+      if (from < to) part.pieces.push_back(part_of(piece, from - first, to - first));
       if (begin + length > first + piece.length) break;  // it goes on in the next piece, or begins there
     }
     first += piece.length;

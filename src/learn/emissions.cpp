@@ -135,11 +135,8 @@ void fit_features(EmissionFamily family, const FeatureOptions& options, const Tr
   if (family == EmissionFamily::kGaussian) {
     fit_transforms(raw, options.transform, tracks, warnings);
     for (std::size_t f = 0; f < inputs; ++f) {
-      Track square;
-      square.name = tracks[f].name + "^2";
-      square.square_of = tracks[f].name;
-      square.missing = tracks[f].missing;
-      tracks.push_back(square);
+      const Track track = tracks[f];
+      tracks.push_back({.name = track.name + "^2", .missing = track.missing, .square_of = track.name});
     }
     return;
   }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <sstream>
 
 #include "core/text/text.h"
@@ -13,13 +12,6 @@
 
 namespace semicrf {
 namespace {
-
-std::string color_text(const Label& label) {
-  if (!label.color) return "-";
-  char text[8];
-  std::snprintf(text, sizeof text, "#%02x%02x%02x", (*label.color)[0], (*label.color)[1], (*label.color)[2]);
-  return text;
-}
 
 // Left-aligned columns, two spaces apart; no trailing spaces.
 std::string table_text(const std::vector<std::vector<std::string>>& rows) {
@@ -48,7 +40,8 @@ std::string label_table(const Parameters& parameters) {
     const bool possible = durations.shortest > 0;
     const bool has_tail =
         parameters.chain.has_tail() && parameters.chain.log_tail[index] != kNegativeInfinity;
-    rows.push_back({parameters.labels[index].name, color_text(parameters.labels[index]),
+    rows.push_back({parameters.labels[index].name,
+                    parameters.labels[index].color ? hex_color(*parameters.labels[index].color) : "-",
                     possible ? std::to_string(durations.shortest) + ".." +
                                    (has_tail ? "any" : std::to_string(durations.longest))
                              : "never",

@@ -1,19 +1,17 @@
 #include "model/edit.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <span>
 
 #include "core/error.h"
+#include "core/sizes.h"
 #include "core/text/text.h"
 
 namespace semicrf {
 namespace {
-
-std::size_t wide(int index) { return static_cast<std::size_t>(index); }
 
 DurationColumn<double> column_of(ChainModel& chain, int label) {
   return {chain.duration_bias.data() + label, wide(chain.num_labels), wide(chain.max_duration)};
@@ -26,11 +24,10 @@ void make_table(Parameters& parameters) {
 }
 
 double parse_value(const std::string& law, std::string_view text) {
-  double value = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size() || !std::isfinite(value))
+  const auto value = number_in<double>(text);
+  if (!value || !std::isfinite(*value))
     throw UsageError("--duration: '" + std::string(text) + "' in '" + law + "' is not a number");
-  return value;
+  return *value;
 }
 
 std::string law_help() {

@@ -46,6 +46,8 @@ struct Section {
   std::string id;
   std::string heading;
   std::vector<Block> blocks;
+
+  void add(Block block) { blocks.push_back(std::move(block)); }
 };
 
 // The panels of a figure as one picture.

@@ -84,20 +84,18 @@ class Report {
     certainty_ = measure_certainty(basis_, boundary_, called);
     if (basis_.inputs) signal_ = measure_signal(basis_, loci_, options_.threads);
     facts_ = provenance_facts(options_, basis_);
-    for (const Annotation& annotation : annotations_) loci_inputs_.annotations.push_back(annotation);
+    loci_inputs_.annotations = annotations_;
   }
 
   std::vector<Section> sections() const {
-    std::vector<Section> all;
-    all.push_back(labels_section(basis_));
-    all.push_back(model_section(basis_));
-    all.push_back(signal_section(basis_, signal_));
-    all.push_back(certainty_section(basis_, certainty_, evaluation_));
-    all.push_back(loci_section(basis_, loci_, loci_inputs_));
-    all.push_back(evaluation_section(evaluation_));
-    all.push_back(enrichment_section(basis_, annotations_));
-    all.push_back(provenance_section(facts_));
-    return all;
+    return {labels_section(basis_),
+            model_section(basis_),
+            signal_section(basis_, signal_),
+            certainty_section(basis_, certainty_, evaluation_),
+            loci_section(basis_, loci_, loci_inputs_),
+            evaluation_section(evaluation_),
+            enrichment_section(basis_, annotations_),
+            provenance_section(facts_)};
   }
 
   PageHead head() const {

@@ -13,6 +13,7 @@ Cell text_cell(const std::string& text) { return {escape_control(text), "", {}, 
 
 Cell count_cell(std::int64_t count) { return {std::to_string(count), count_text(count), {}, true}; }
 
+Cell integer_cell(std::int64_t number) { return {std::to_string(number), "", {}, true}; }
 Cell bases_cell(double bases) { return {exact_number(bases), bases_text(bases), {}, true}; }
 
 Cell share_cell(std::optional<double> share) {
@@ -41,7 +42,7 @@ namespace {
 
 std::string mark_of(const Cell& cell) {
   if (!cell.color) return "";
-  return "<i class=\"mark\" style=\"background:" + svg_color(*cell.color) + "\"></i>";
+  return "<i class=\"mark\" style=\"background:" + hex_color(*cell.color) + "\"></i>";
 }
 
 std::string content_of(const Cell& cell) {

@@ -20,6 +20,7 @@ struct Cell {
 
 Cell text_cell(const std::string& text);
 Cell count_cell(std::int64_t count);             // 1234567 as 1,234,567
+Cell integer_cell(std::int64_t number);          // 1234567 as it stands
 Cell bases_cell(double bases);                   // 24000 as 24 kb
 Cell share_cell(std::optional<double> share);    // 0.25 as 25.0 %; nothing: "." in the TSV
 Cell number_cell(std::optional<double> number);  // nine significant digits, shown with three; "-inf" too

@@ -202,8 +202,7 @@ Agreement compare_samples(const std::vector<Sample>& samples) {
       differences.push_back(stretch);
     }
   });
-  std::ranges::stable_sort(differences,
-                           [](const JointStretch& a, const JointStretch& b) { return a.size() > b.size(); });
+  std::ranges::stable_sort(differences, std::greater<>(), &JointStretch::size);
   return agreement;
 }
 

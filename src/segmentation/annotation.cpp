@@ -54,12 +54,6 @@ void sort_intervals(Annotation& annotation) {
 
 }  // namespace
 
-std::int64_t Annotation::intervals() const {
-  std::int64_t sum = 0;
-  for (const auto& [chromosome, intervals] : chromosomes) sum += std::ssize(intervals);
-  return sum;
-}
-
 Annotation read_annotation(const std::string& argument) {
   std::string path = argument;
   const std::string name = take_file_name(path);
@@ -89,8 +83,7 @@ std::vector<Annotation> read_named_annotations(const std::string& argument) {
     annotation.lengths = lengths;
     annotations.push_back(std::move(annotation));
   }
-  std::ranges::sort(annotations,
-                    [](const Annotation& a, const Annotation& b) { return natural_less(a.name, b.name); });
+  std::ranges::sort(annotations, natural_less, &Annotation::name);
   return annotations;
 }
 

@@ -17,8 +17,6 @@ struct Annotation {
   std::string name;
   std::map<std::string, std::vector<AnnotatedInterval>> chromosomes;  // sorted by begin and end
   std::map<std::string, std::int64_t> lengths;                        // bases of chromosomes; of bigBed only
-
-  std::int64_t intervals() const;
 };
 
 // `argument`: [NAME=]PATH of a BED file, in any order; the name is else that of the file without folder and

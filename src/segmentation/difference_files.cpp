@@ -51,7 +51,7 @@ class StepJoiner {
 };
 
 void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const Agreement& agreement,
-                  const std::vector<ChromInfo>& listed) {
+                  const std::vector<Chromosome>& listed) {
   const ListedChromosomes places(listed);
   std::string comment = "Labels that differ between " + joined(names_of(samples), ", ");
   std::ranges::replace(comment, '"', '\'');
@@ -73,9 +73,9 @@ void write_bigbed(OutputFile& output, const std::vector<Sample>& samples, const 
 
 }  // namespace
 
-std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
-                                          const std::vector<Chromosome>& lengths) {
-  std::vector<ChromInfo> chromosomes;
+std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples,
+                                           const std::vector<Chromosome>& lengths) {
+  std::vector<Chromosome> chromosomes;
   std::unordered_map<std::string, std::int64_t> of_name;
   for (const Chromosome& chromosome : lengths) of_name.emplace(chromosome.name, chromosome.length);
   const SegmentationFile& first = samples.front().segmentation;
@@ -95,12 +95,12 @@ std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
     chromosomes.push_back({known->first, known->second});
   }
   for (const Chromosome& chromosome : lengths)
-    if (first.find(chromosome.name) == nullptr) chromosomes.push_back({chromosome.name, chromosome.length});
+    if (first.find(chromosome.name) == nullptr) chromosomes.push_back(chromosome);
   return chromosomes;
 }
 
 void write_differences(const std::string& path, const std::vector<Sample>& samples,
-                       const Agreement& agreement, const std::vector<ChromInfo>& listed) {
+                       const Agreement& agreement, const std::vector<Chromosome>& listed) {
   OutputFile output({path, IndexKind::kNone});
   if (is_bigbed_name(path)) {
     write_bigbed(output, samples, agreement, listed);
@@ -112,7 +112,7 @@ void write_differences(const std::string& path, const std::vector<Sample>& sampl
 
 void write_disagreement(const std::string& path, const std::vector<Sample>& samples,
                         const JointLabels& labels, const std::vector<std::vector<LabelTrack>>& tracks,
-                        const std::vector<ChromInfo>& listed) {
+                        const std::vector<Chromosome>& listed) {
   OutputFile output({path, IndexKind::kNone});
   const auto visit_all = [&](StepJoiner joiner) {
     visit_disagreement(

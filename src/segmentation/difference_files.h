@@ -13,18 +13,18 @@ namespace semicrf {
 // What bigBed and bigWig files list: all chromosomes of `lengths`; those of the first sample come first, in
 // its order, which is that of the data. InputError: `lengths` lacks one of these, or segments are longer than
 // it says.
-std::vector<ChromInfo> listed_chromosomes(const std::vector<Sample>& samples,
-                                          const std::vector<Chromosome>& lengths);
+std::vector<Chromosome> listed_chromosomes(const std::vector<Sample>& samples,
+                                           const std::vector<Chromosome>& lengths);
 
 // The regions that differ as BED, widest first; or, where the name says so, as bigBed, sorted by position.
 // `listed`: for bigBed. WriteError.
 void write_differences(const std::string& path, const std::vector<Sample>& samples,
-                       const Agreement& agreement, const std::vector<ChromInfo>& listed);
+                       const Agreement& agreement, const std::vector<Chromosome>& listed);
 
 // The probability that not all samples have the same label (visit_disagreement) as bedGraph with six
 // decimals, or as bigWig where the name says so.
 void write_disagreement(const std::string& path, const std::vector<Sample>& samples,
                         const JointLabels& labels, const std::vector<std::vector<LabelTrack>>& tracks,
-                        const std::vector<ChromInfo>& listed);
+                        const std::vector<Chromosome>& listed);
 
 }  // namespace semicrf

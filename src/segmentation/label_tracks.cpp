@@ -91,11 +91,10 @@ std::vector<LabelTrack> read_all_label_tracks(const std::string& prefix, Segment
 
 double expected_bases(const LabelTrack& track, const std::string& chromosome,
                       const std::vector<BinRange>& ranges) {
-  const auto steps = track.chromosomes.find(chromosome);
-  if (steps == track.chromosomes.end()) return 0;
+  const Steps& steps = steps_on(track, chromosome);
   double sum = 0;
-  for_each_overlap(steps->second, ranges, [&](std::size_t i, std::int64_t bases) {
-    sum += steps->second[i].value * static_cast<double>(bases);
+  for_each_overlap(steps, ranges, [&](std::size_t i, std::int64_t bases) {
+    sum += steps[i].value * static_cast<double>(bases);
   });
   return sum;
 }

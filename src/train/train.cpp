@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/process_memory.h"
+#include "core/sizes.h"
 #include "core/text/text.h"
 #include "engine/options.h"
 #include "io/checkpoint/checkpoint_file.h"
@@ -47,9 +48,8 @@ void check_files(const TrainOptions& options, const std::vector<std::string>& in
 std::size_t needed_memory(const TrainingSetup& setup, const EngineOptions& engine) {
   std::size_t bytes = kFixedMemory;
   for (const TrainingData* data : {&setup.inputs.training, &setup.inputs.validation})
-    bytes += static_cast<std::size_t>(data->positions()) * sizeof(float) *
-             (static_cast<std::size_t>(data->num_tracks) +
-              data->boundary_arrays() * static_cast<std::size_t>(setup.first.num_labels()));
+    bytes += wide(data->positions()) * sizeof(float) *
+             (wide(data->num_tracks) + data->boundary_arrays() * wide(setup.first.num_labels()));
   return bytes + objective_bytes(setup.inputs.training, setup.first, engine);
 }
 
@@ -61,17 +61,14 @@ std::size_t forecast_peak(const TrainingSetup& setup, const TrainOptions& option
   constexpr std::size_t kThreadMemory = std::size_t{128} << 10;  // stack and heap of a thread
   const std::size_t fit =
       objective_bytes(setup.inputs.training, setup.first, options.engine, NeedOf::kUsual) +
-      vectors * coordinates * sizeof(double) + kRunMemory +
-      static_cast<std::size_t>(options.engine.threads) * kThreadMemory;
-  return std::max(static_cast<std::size_t>(resident_bytes().all()) + fit,
-                  static_cast<std::size_t>(peak_resident_bytes()));
+      vectors * coordinates * sizeof(double) + kRunMemory + wide(options.engine.threads) * kThreadMemory;
+  return std::max(wide(resident_bytes().all()) + fit, wide(peak_resident_bytes()));
 }
 
 void check_memory(const TrainOptions& options, std::size_t needed) {
   check_memory_limit(options.max_memory, needed, "training", "",
                      "give --max-memory " + memory_option(needed) +
-                         ", train on fewer regions, or use --optimizer adamw with a smaller "
-                         "--window");
+                         ", train on fewer regions, or use --optimizer adamw with a smaller --window");
 }
 
 // AdamW sees windows in the place of pieces.
@@ -146,8 +143,7 @@ std::vector<TrainingRecord::Durations> durations_of(const PathCounts& counts, co
                                                     const std::vector<std::vector<Segment>>& decoded) {
   std::vector<std::vector<std::int64_t>> found(parameters.labels.size());
   for (const std::vector<Segment>& path : decoded)
-    for (const Segment& segment : path)
-      found[static_cast<std::size_t>(segment.label)].push_back(segment.end - segment.begin);
+    for (const Segment& segment : path) found[wide(segment.label)].push_back(segment.end - segment.begin);
   std::vector<TrainingRecord::Durations> durations;
   durations.reserve(found.size());
   for (std::size_t c = 0; c < found.size(); ++c)

@@ -47,7 +47,7 @@ struct Timings {
 // The bins of one chromosome from the first one with a value to the last one.
 struct Stretch {
   std::size_t chrom = 0;
-  ChromInfo info;
+  Chromosome info;
   std::int64_t first_bin = 0;
   std::size_t bins = 0;
 };
@@ -56,7 +56,7 @@ std::vector<Stretch> covered_stretches(const std::string& path, std::int64_t bin
   BigWigFile file = BigWigFile::open(path);
   std::vector<Stretch> stretches;
   for (std::size_t chrom = 0; chrom < file.chromosomes().size(); ++chrom) {
-    const ChromInfo& info = file.chromosomes()[chrom];
+    const Chromosome& info = file.chromosomes()[chrom];
     std::int64_t begin = info.length, end = 0;
     file.read(chrom, 0, info.length, [&](std::span<const BigWigInterval> some) {
       begin = std::min(begin, some.front().begin);

@@ -27,7 +27,7 @@ struct Interval {
 
 void measure(const std::string& from, const std::string& to, std::int64_t bin_size) {
   using namespace semicrf;
-  std::vector<ChromInfo> chromosomes;
+  std::vector<Chromosome> chromosomes;
   std::vector<Interval> intervals;
   BedGraphReader reader(from);
   BedGraphRecord record;
@@ -60,7 +60,7 @@ void measure(const std::string& from, const std::string& to, std::int64_t bin_si
 void stream(std::int64_t values, const std::string& to) {
   using namespace semicrf;
   constexpr std::int64_t kBin = 10, kBins = 20'000'000;  // bins of a chromosome
-  std::vector<ChromInfo> chromosomes;
+  std::vector<Chromosome> chromosomes;
   for (std::int64_t left = values; left > 0; left -= kBins)
     chromosomes.push_back({"chr" + std::to_string(chromosomes.size() + 1), kBin * std::min(left, kBins)});
   const auto begin = std::chrono::steady_clock::now();

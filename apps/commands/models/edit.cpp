@@ -2,7 +2,6 @@
 #include "model/edit.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 #include "apps/console/logging.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/params/params_json.h"
 #include "io/params/params_write.h"
@@ -56,11 +56,10 @@ std::pair<int, std::string> parse_assignment(const Parameters& parameters, const
 }
 
 std::int64_t parse_bins(const std::string& text) {
-  std::int64_t bins = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), bins);
-  if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size())
+  const auto bins = number_in<std::int64_t>(text);
+  if (!bins)
     throw UsageError("--min-duration: '" + text + "' is not a number of bins", "write for example E4=3");
-  return bins;
+  return *bins;
 }
 
 void edit(const EditArguments& arguments) {

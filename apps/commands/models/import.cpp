@@ -123,9 +123,8 @@ void add_import_options(CLI::App& command, const std::shared_ptr<ImportArguments
                   "with --segments: the longest duration with a score of its own, in bins; longer ones fall "
                   "geometrically (default: 99.5 % of all segments are no longer)")
       ->check(CLI::PositiveNumber);
-  command.add_option("-b,--bin-size", arguments->bin_size, bin_size)
-      ->check(CLI::Range(std::int64_t{1}, kMaxBinSize))
-      ->capture_default_str();
+  add_number(command, "-b,--bin-size", arguments->bin_size, bin_size,
+             CLI::Range(std::int64_t{1}, kMaxBinSize));
   command.add_option("-o,--output", arguments->output,
                      "parameter file to write; - for standard output (default)");
 }

@@ -88,8 +88,7 @@ void add_learn_data_options(CLI::App& command, LearnArguments& arguments) {
                      "these), the others are learned; labels beyond those of the file are new ones");
   command.add_option(
       "TRACK", input.inputs,
-      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
-      " sequence");
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
   add_track_options(command, input, true, "Options");
   add_region_options(command, input, "region to learn from");
   add_repeatable(command, "--val-region", options.val_regions,
@@ -154,33 +153,22 @@ void add_learn_fit_options(CLI::App& command, LearnArguments& arguments) {
           "--init", arguments.init,
           "where fits start: kmeans (clusters of bins, and of means over bins), random (bins drawn at "
           "random), or a parameter file to go on from, whose labels and tracks are kept, and durations "
-          "unless "
-          "--duration, --max-duration or --tail is given; chromhmm:FILE goes on from a model of ChromHMM, "
-          "with "
-          "durations")
+          "unless --duration, --max-duration or --tail is given; chromhmm:FILE goes on from a model of "
+          "ChromHMM, with durations")
       ->type_name("kmeans|random|FILE|chromhmm:FILE")
       ->capture_default_str();
-  command
-      .add_option("--restarts", options.restarts,
-                  "number of fits, each from a start of its own; the likeliest is kept")
-      ->check(CLI::Range(1, 10000))
-      ->capture_default_str();
-  command.add_option("--max-iterations", options.max_iterations, "most iterations of a fit")
-      ->check(CLI::Range(0, 1000000))
-      ->capture_default_str();
-  command
-      .add_option("--tolerance", options.tolerance,
-                  "stop when an iteration raises the log likelihood by less than this fraction")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_number(command, "--restarts", options.restarts,
+             "number of fits, each from a start of its own; the likeliest is kept", CLI::Range(1, 10000));
+  add_number(command, "--max-iterations", options.max_iterations, "most iterations of a fit",
+             CLI::Range(0, 1000000));
+  add_number(command, "--tolerance", options.tolerance,
+             "stop when an iteration raises the log likelihood by less than this fraction",
+             CLI::NonNegativeNumber);
   command.add_option("--seed", options.seed, "seed of the first start; the others follow")
       ->capture_default_str();
   add_checkpoint_options(command, options.checkpoint);
-  command
-      .add_option("--checkpoint-every", *options.checkpoint.every,
-                  "iterations of each fit from one checkpoint to the next")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(command, "--checkpoint-every", *options.checkpoint.every,
+             "iterations of each fit from one checkpoint to the next", CLI::PositiveNumber);
 }
 
 }  // namespace

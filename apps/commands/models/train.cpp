@@ -4,7 +4,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <memory>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "apps/console/print.h"
 #include "apps/options/common_options.h"
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
 #include "model/scores/centering.h"
@@ -39,24 +39,20 @@ struct TrainArguments {
 
 // "A,B", two whole numbers.
 std::pair<int, int> parse_window(const std::string& text) {
-  std::pair<int, int> window;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, window.first);
-  if (first.ec == std::errc() && first.ptr != end && *first.ptr == ',') {
-    const auto last = std::from_chars(first.ptr + 1, end, window.second);
-    if (last.ec == std::errc() && last.ptr == end) return window;
-  }
+  const std::string_view all = text;
+  const std::size_t comma = std::min(all.find(','), all.size());
+  const auto first = number_in<int>(all.substr(0, comma));
+  const auto last = number_in<int>(all.substr(std::min(comma + 1, all.size())));
+  if (first && last) return {*first, *last};
   throw UsageError("--boundary-window: '" + text + "' is not a window",
                    "give two offsets in bins, such as -10,10, or none, or auto");
 }
 
 double parse_margin(const std::string& text) {
-  double margin = 0;
-  const char* end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, margin);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(margin >= 0) || !std::isfinite(margin))
+  const auto margin = number_in<double>(text);
+  if (!margin || !(*margin >= 0) || !std::isfinite(*margin))
     throw UsageError("--margin must be auto or a number, 0 or more, not '" + text + "'");
-  return margin;
+  return *margin;
 }
 
 // Names of the kinds of durations, each also with - in place of _.
@@ -165,8 +161,7 @@ void add_data_options(CLI::App& command, TrainArguments& arguments) {
   add_tier_option(command, arguments.unit);
   command.add_option(
       "TRACK", input.inputs,
-      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per"
-      " sequence");
+      "one or more [name=]PATH: a bigWig file per track, or NPY/NPZ arrays (bins, tracks), one per sequence");
   add_track_options(command, input, true, "Options");
   command.get_option("--track-names")
       ->description(
@@ -255,7 +250,7 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   TrainOptions& options = arguments.options;
   PenaltyOptions& penalty = options.penalty;
   const auto add_weight = [&](const std::string& name, double& value, const std::string& help) {
-    command.add_option(name, value, help)->check(CLI::NonNegativeNumber)->capture_default_str();
+    add_number(command, name, value, help, CLI::NonNegativeNumber);
   };
   add_weight("--l2", penalty.l2, "L2 penalty on the emission weights: 1 / variance of a Gaussian prior");
   add_weight("--l2-boundary", penalty.l2_boundary, "L2 penalty on the boundary weights");
@@ -274,43 +269,28 @@ void add_fit_options(CLI::App& command, TrainArguments& arguments) {
   add_choice(command, "--optimizer", arguments.optimizer,
              "lbfgs (passes over all data) or adamw (steps on windows, for very long data)",
              {"lbfgs", "adamw"});
-  command
-      .add_option("--max-iterations", options.stop.max_iterations,
-                  "most iterations; with adamw: passes over the data")
-      ->check(CLI::Range(1, 1000000))
-      ->capture_default_str();
-  command
-      .add_option("--tolerance", options.stop.tolerance,
-                  "stop when ten iterations lower the objective by less than this fraction")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
-  command
-      .add_option("--patience", options.stop.patience,
-                  "stop after this many iterations without a better validation NLL")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--learning-rate", options.adamw.learning_rate, "adamw: size of a step per parameter")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(command, "--max-iterations", options.stop.max_iterations,
+             "most iterations; with adamw: passes over the data", CLI::Range(1, 1000000));
+  add_number(command, "--tolerance", options.stop.tolerance,
+             "stop when ten iterations lower the objective by less than this fraction",
+             CLI::NonNegativeNumber);
+  add_number(command, "--patience", options.stop.patience,
+             "stop after this many iterations without a better validation NLL", CLI::PositiveNumber);
+  add_number(command, "--learning-rate", options.adamw.learning_rate, "adamw: size of a step per parameter",
+             CLI::PositiveNumber);
   add_choice(command, "--schedule", arguments.schedule,
              "adamw: how the learning rate falls over --max-iterations: linear (default) or cosine, to a "
              "twentieth, or constant",
              {"linear", "cosine", "constant"});
-  command
-      .add_option("--warm-up", options.adamw.warm_up,
-                  "adamw: steps over which the learning rate rises from 0")
-      ->check(CLI::NonNegativeNumber)
-      ->capture_default_str();
+  add_number(command, "--warm-up", options.adamw.warm_up,
+             "adamw: steps over which the learning rate rises from 0", CLI::NonNegativeNumber);
   add_weight("--clip-norm", options.adamw.clip_norm,
              "adamw: longest gradient; longer ones are shortened to this length; 0: no limit");
   add_weight("--weight-decay", options.adamw.weight_decay,
              "adamw: decoupled decay towards the initial values");
-  command.add_option("--window", options.adamw.window, "adamw: bins per window, cut at true boundaries")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
-  command.add_option("--batch", options.adamw.batch, "adamw: windows per step")
-      ->check(CLI::PositiveNumber)
-      ->capture_default_str();
+  add_number(command, "--window", options.adamw.window, "adamw: bins per window, cut at true boundaries",
+             CLI::PositiveNumber);
+  add_number(command, "--batch", options.adamw.batch, "adamw: windows per step", CLI::PositiveNumber);
   command.add_option("--seed", options.adamw.seed, "adamw: seed of the order of the windows")
       ->capture_default_str();
   add_checkpoint_options(command, options.checkpoint);

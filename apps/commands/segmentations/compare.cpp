@@ -107,7 +107,7 @@ void compare(const CompareArguments& arguments) {
   check_arguments(arguments);
   const std::vector<Sample> samples = read_samples(arguments);
   require_one_genome(samples);
-  std::vector<ChromInfo> listed;
+  std::vector<Chromosome> listed;
   if (is_indexed_name(arguments.regions) || is_indexed_name(arguments.disagreement))
     listed = listed_chromosomes(samples, chromosome_lengths(arguments, samples.front()));
   std::vector<std::vector<LabelTrack>> posteriors;

@@ -222,15 +222,12 @@ void add_enrich_command(CLI::App& program) {
              "the direction of its strand (column 6)",
              {"start", "centre", "end"});
   const auto positive = CLI::Range(std::int64_t{1}, std::int64_t{1} << 40);
-  command->add_option("--step", arguments->surroundings.step, "--around: bases from one distance to the next")
-      ->check(positive)
-      ->capture_default_str();
-  command->add_option("--upstream", arguments->surroundings.upstream, "--around: distances before")
-      ->check(CLI::Range(0, 10000))
-      ->capture_default_str();
-  command->add_option("--downstream", arguments->surroundings.downstream, "--around: distances behind")
-      ->check(CLI::Range(0, 10000))
-      ->capture_default_str();
+  add_number(*command, "--step", arguments->surroundings.step,
+             "--around: bases from one distance to the next", positive);
+  add_number(*command, "--upstream", arguments->surroundings.upstream, "--around: distances before",
+             CLI::Range(0, 10000));
+  add_number(*command, "--downstream", arguments->surroundings.downstream, "--around: distances behind",
+             CLI::Range(0, 10000));
   add_choice(*command, "--rows", arguments->rows,
              "order of labels: natural (E2 before E10) or bases (most first)", {"natural", "bases"});
   command->add_option("--order", arguments->order, "these labels in this order; a list separated by commas")

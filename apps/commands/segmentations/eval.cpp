@@ -71,14 +71,12 @@ void add_calibration_options(CLI::App& command, CalibrationOptions& calibration)
       .add_option(
           "--posterior", calibration.posterior,
           "boundary posterior, bedGraph or bigWig as posterior or decode --posterior wrote it: how often a "
-          "true segment "
-          "starts where it says so")
+          "true segment starts where it says so")
       ->group(group);
   command
       .add_option("--labels-posterior", calibration.labels,
                   "label posteriors: the NAME that posterior --labels-out was given, a prefix of bedGraph or "
-                  "bigWig files or "
-                  "[sequence=]FILE.npy (needs -p for the names of its labels)")
+                  "bigWig files or [sequence=]FILE.npy (needs -p for the names of its labels)")
       ->type_name("PREFIX|FILE")
       ->group(group);
   command
@@ -179,15 +177,13 @@ void add_eval_command(CLI::App& program) {
   command
       ->add_option("--background", options.background,
                    "label of the bases that no line of the truth covers, for lists of peaks (default: such "
-                   "bases are not "
-                   "evaluated)")
+                   "bases are not evaluated)")
       ->type_name("LABEL");
   command
       ->add_option(
           "--tolerance", options.tolerance,
-          "bases by which a boundary may be off and still count as nearly right (default: 30, but "
-          "one bin at least, where -p or the header of a file says the bin size; with --unit frames or "
-          "seconds one bin)")
+          "bases by which a boundary may be off and still count as nearly right (default: 30, but one bin at "
+          "least, where -p or the header of a file says the bin size; with --unit frames or seconds one bin)")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40));
   command->add_flag("--merge-adjacent", options.merge_adjacent,
                     "join touching segments of one label in both files before they are compared");

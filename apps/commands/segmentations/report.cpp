@@ -78,9 +78,8 @@ void add_report_command(CLI::App& program) {
   command->add_option("--figures", arguments->options.figures, "folder for pictures and tables")
       ->type_name("DIR");
   command->add_option("--title", arguments->options.title, "title of the page")->capture_default_str();
-  command->add_option("-t,-@,--threads", arguments->options.threads, "number of threads")
-      ->check(CLI::Range(1, 1024))
-      ->capture_default_str();
+  add_number(*command, "-t,-@,--threads", arguments->options.threads, "number of threads",
+             CLI::Range(1, 1024));
   command->add_flag("-q,--quiet", arguments->log.quiet, "write only errors to standard error");
   add_unit_options(*command, arguments->unit);
   command->callback([arguments] { report(*arguments); });

@@ -17,16 +17,10 @@ namespace {
 
 struct DecodeArguments {
   CommonArguments common;
+  DecodeOptions options;
   MultiqcTarget multiqc;
-  std::string posterior, table, boundaries, review, score = "auto", rule = "viterbi";
-  std::optional<double> gamma;
-  std::optional<double> interval_level;
-  std::optional<std::int64_t> review_top;
-  int best = 1;
-  bool merge_adjacent = false;
-  bool extra_columns = false;
+  std::string score = "auto", rule = "viterbi";
   bool no_entropy = false;
-  HubOptions hub;
 };
 
 // One line, without white space where it is a word.
@@ -36,12 +30,11 @@ void check_hub_text(const char* option, const std::string& text, bool is_word) {
       throw UsageError(std::string(option) + " must be " + (is_word ? "a word" : "one line"));
 }
 
-HubOptions hub_options(const DecodeArguments& arguments) {
-  const HubOptions& hub = arguments.hub;
+void check_hub(const HubOptions& hub) {
   if (hub.folder.empty()) {
     if (!hub.genome.empty() || !hub.email.empty())
       throw UsageError("--hub-genome and --hub-email belong to --hub", "add --hub DIR");
-    return hub;
+    return;
   }
   if (hub.genome.empty())
     throw UsageError("--hub needs the genome's name in the browser", "add --hub-genome, for example hg38");
@@ -49,32 +42,21 @@ HubOptions hub_options(const DecodeArguments& arguments) {
   check_hub_text("--hub-genome", hub.genome, true);
   check_hub_text("--hub-email", hub.email, true);
   check_hub_text("--hub-name", hub.name, false);
-  return hub;
 }
 
 void decode(const DecodeArguments& arguments) {
-  DecodeOptions options;
+  DecodeOptions options = arguments.options;
   require_inputs(arguments.common.input, "INPUT");
   options.run = run_options(arguments.common);
-  options.hub = hub_options(arguments);
+  check_hub(options.hub);
   options.output = output_path(arguments.common, "segments.bed");
   const bool hub_alone = arguments.common.output.empty() && arguments.common.prefix.empty();
   if (!options.hub.folder.empty() && hub_alone) options.output.clear();
   options.run.multiqc = multiqc_target(arguments.multiqc, options.output);
-  options.best = arguments.best;
-  options.posterior_path = arguments.posterior;
-  options.table_path = arguments.table;
-  options.boundaries_path = arguments.boundaries;
-  options.interval_level = arguments.interval_level;
-  options.review_path = arguments.review;
-  options.review_top = arguments.review_top;
   if (arguments.score != "auto")
     options.score = arguments.score == "posterior" ? ScoreColumn::kPosterior : ScoreColumn::kNone;
   options.rule = arguments.rule == "posterior" ? PathRule::kPosterior : PathRule::kViterbi;
-  options.gamma = arguments.gamma;
   options.entropy = !arguments.no_entropy;
-  options.merge_adjacent = arguments.merge_adjacent;
-  options.extra_columns = arguments.extra_columns;
   run_or_plan(arguments.common, options, run_decode, plan_decode);
 }
 
@@ -131,34 +113,33 @@ void add_path_options(CLI::App& command, DecodeArguments& arguments) {
              {"viterbi", "posterior"});
   command
       .add_option(
-          "--gamma", arguments.gamma,
+          "--gamma", arguments.options.gamma,
           "with --rule posterior: how much a right boundary counts, where a right bin counts 1 (default: 0)")
       ->check(number_check<double>("a number of at least 0",
                                    [](double weight) { return std::isfinite(weight) && weight >= 0; }));
-  command
-      .add_option("--best", arguments.best,
-                  "write the N best segmentations, all different, each to a file of its own")
-      ->check(CLI::Range(1, kMostBestPaths))
-      ->capture_default_str();
+  add_number(command, "--best", arguments.options.best,
+             "write the N best segmentations, all different, each to a file of its own",
+             CLI::Range(1, kMostBestPaths));
 }
 
 void add_table_options(CLI::App& command, DecodeArguments& arguments) {
-  command.add_option("--posterior", arguments.posterior,
+  command.add_option("--posterior", arguments.options.posterior_path,
                      "also write the boundary posterior (bedGraph) to this file");
-  command.add_option("--table", arguments.table, "also write a table of the segments (TSV) to this file");
-  command.add_option("--boundaries", arguments.boundaries,
+  command.add_option("--table", arguments.options.table_path,
+                     "also write a table of the segments (TSV) to this file");
+  command.add_option("--boundaries", arguments.options.boundaries_path,
                      "also write a table of the boundaries (TSV) to this file");
-  command.add_option("--review", arguments.review,
+  command.add_option("--review", arguments.options.review_path,
                      "also write the uncertain boundaries (BED), the least certain first, to this file");
   command
-      .add_option("--review-top", arguments.review_top,
+      .add_option("--review-top", arguments.options.review_top,
                   "only the first N lines of --review, those of the least certain boundaries (default: all)")
       ->check(number_check<std::int64_t>("a whole number of at least 1",
                                          [](std::int64_t lines) { return lines >= 1; }))
       ->type_name("INT");
   command
       .add_option(
-          "--intervals", arguments.interval_level,
+          "--intervals", arguments.options.interval_level,
           "probability of the interval around each boundary in --boundaries and --review (default: 0.95); "
           "adds the columns start_lower and start_upper to --table")
       ->check(number_check<double>("a probability above 0 and below 1",
@@ -171,8 +152,9 @@ void add_segment_options(CLI::App& command, DecodeArguments& arguments) {
       "score column: posterior (computes posteriors), none (0, unless another output needs posteriors) "
       "or auto (posterior where it takes less than a third of the time of the rest)",
       {"auto", "posterior", "none"});
-  command.add_flag("--merge-adjacent", arguments.merge_adjacent, "join touching segments of one label");
-  command.add_flag("--extra-columns", arguments.extra_columns,
+  command.add_flag("--merge-adjacent", arguments.options.merge_adjacent,
+                   "join touching segments of one label");
+  command.add_flag("--extra-columns", arguments.options.extra_columns,
                    "add p_segment to bigBed; deprecated for BED, use --table: add p_segment, p_start and "
                    "p_end as columns 10 to 12, which makes a file that is not BED");
 }
@@ -205,7 +187,7 @@ void add_decode_command(CLI::App& program) {
   add_multiqc_options(*command, arguments->multiqc);
   add_table_options(*command, *arguments);
   add_segment_options(*command, *arguments);
-  add_hub_options(*command, arguments->hub);
+  add_hub_options(*command, arguments->options.hub);
   command->callback([arguments] { decode(*arguments); });
 }
 

@@ -11,22 +11,16 @@ namespace {
 
 struct PosteriorArguments {
   CommonArguments common;
-  std::string labels_out, starts_out, ends_out, counts_out;
-  double min_posterior = 0;
+  PosteriorOptions options;
   bool no_entropy = false;
 };
 
 void posterior(const PosteriorArguments& arguments) {
-  PosteriorOptions options;
+  PosteriorOptions options = arguments.options;
   require_inputs(arguments.common.input, "INPUT");
   options.run = run_options(arguments.common);
   options.output = output_path(arguments.common, "boundary.bedgraph");
-  options.labels_out = arguments.labels_out;
-  options.starts_out = arguments.starts_out;
-  options.ends_out = arguments.ends_out;
-  options.counts_out = arguments.counts_out;
   options.entropy = !arguments.no_entropy;
-  options.min_posterior = arguments.min_posterior;
   run_or_plan(arguments.common, options, run_posterior, plan_posterior);
 }
 
@@ -55,25 +49,26 @@ void add_posterior_command(CLI::App& program) {
   const auto arguments = std::make_shared<PosteriorArguments>();
   add_common_options(*command, arguments->common);
   command
-      ->add_option("--labels-out", arguments->labels_out,
+      ->add_option("--labels-out", arguments->options.labels_out,
                    "also write the label posteriors: a prefix for bedGraph files, or an .npy file")
       ->type_name("PREFIX|FILE");
   command
-      ->add_option("--starts-out", arguments->starts_out,
+      ->add_option("--starts-out", arguments->options.starts_out,
                    "also write, per label, the probability that a segment of it starts at the bin: a prefix "
                    "for bedGraph files, or an .npy file")
       ->type_name("PREFIX|FILE");
   command
-      ->add_option("--ends-out", arguments->ends_out,
+      ->add_option("--ends-out", arguments->options.ends_out,
                    "also write, per label, the probability that a segment of it has its last bin there: a "
                    "prefix for bedGraph files, or an .npy file")
       ->type_name("PREFIX|FILE");
-  command->add_option("--counts-out", arguments->counts_out,
+  command->add_option("--counts-out", arguments->options.counts_out,
                       "also write log Z and the expected counts of transitions, durations and tails to this "
                       ".npz file");
   add_entropy_option(*command, arguments->no_entropy);
   command
-      ->add_option("--min-posterior", arguments->min_posterior, "leave out bins with a smaller probability")
+      ->add_option("--min-posterior", arguments->options.min_posterior,
+                   "leave out bins with a smaller probability")
       ->check(CLI::Range(0.0, 1.0));
   command->callback([arguments] { posterior(*arguments); });
 }

@@ -44,10 +44,8 @@ void add_query_command(CLI::App& program) {
   const auto arguments = std::make_shared<QueryArguments>();
   add_common_options(*command, arguments->common);
   command->remove_option(command->get_option("--digits"));
-  command
-      ->add_option("--digits", arguments->common.digits, "significant digits of probabilities and log odds")
-      ->check(CLI::Range(1, 17))
-      ->capture_default_str();
+  add_number(*command, "--digits", arguments->common.digits,
+             "significant digits of probabilities and log odds", CLI::Range(1, 17));
   command->add_option("--claims", arguments->claims, "BED file of claims; - for standard input")->required();
   command->callback([arguments] { query(*arguments); });
 }

@@ -1,11 +1,11 @@
 // semicrf simulate: segmentations drawn from the model.
-#include <charconv>
 #include <memory>
 
 #include "apps/commands.h"
 #include "apps/options/common_options.h"
 #include "apps/options/run_or_plan.h"
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/label_name.h"
 #include "pipeline/run/run.h"
 
@@ -16,9 +16,8 @@ struct SimulateArguments {
   CommonArguments common;
   std::vector<std::int64_t> lengths;
   std::vector<std::string> names;
+  SimulateOptions options;
   std::string seed = "1";
-  int draws = 1;
-  std::string emissions;
 };
 
 // Without names: "simulated", or simulated1, simulated2, ...
@@ -40,21 +39,17 @@ std::vector<GeneratedSequence> generated_sequences(const SimulateArguments& argu
 }
 
 std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (problem != std::errc() || end != text.data() + text.size())
-    throw UsageError("--seed must be a whole number from 0 to 2^64-1, not '" + text + "'");
-  return seed;
+  const auto seed = number_in<std::uint64_t>(text);
+  if (!seed) throw UsageError("--seed must be a whole number from 0 to 2^64-1, not '" + text + "'");
+  return *seed;
 }
 
 void simulate(const SimulateArguments& arguments) {
-  SimulateOptions options;
+  SimulateOptions options = arguments.options;
   options.run = run_options(arguments.common);
   options.run.input.generated = generated_sequences(arguments);
   options.run.input.seed = options.seed = parse_seed(arguments.seed);
   options.output = output_path(arguments.common, "segments.bed");
-  options.draws = arguments.draws;
-  options.emissions = arguments.emissions;
   run_or_plan(arguments.common, options, run_simulate, plan_simulate);
 }
 
@@ -94,10 +89,11 @@ void add_simulate_command(CLI::App& program) {
   command->add_option("--seed", arguments->seed, "seed of the random numbers, 0 or more")
       ->type_name("INT")
       ->capture_default_str();
-  command->add_option("--draws", arguments->draws, "number of segmentations to draw for the same scores")
-      ->check(CLI::Range(1, kMostDraws))
-      ->capture_default_str();
-  command->add_option("--emissions", arguments->emissions, "write the random scores or tracks of --length")
+  add_number(*command, "--draws", arguments->options.draws,
+             "number of segmentations to draw for the same scores", CLI::Range(1, kMostDraws));
+  command
+      ->add_option("--emissions", arguments->options.emissions,
+                   "write the random scores or tracks of --length")
       ->type_name("PREFIX|FILE");
   command->callback([arguments] { simulate(*arguments); });
 }

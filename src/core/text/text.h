@@ -2,8 +2,12 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <concepts>
+#include <cstdint>
 #include <cstdio>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,21 +28,43 @@ inline std::string joined(std::span<const std::string> texts, std::string_view s
   return all;
 }
 
-// The parts of a line between its tabs, at least one.
-inline std::vector<std::string_view> split_at_tabs(std::string_view line) {
-  std::vector<std::string_view> fields;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find('\t', begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
+// "a, b, c and 22 more": the first `most` texts, for messages.
+inline std::string few_of(std::span<const std::string> texts, std::size_t most) {
+  if (texts.size() <= most) return joined(texts, ", ");
+  return joined(texts.first(most), ", ") + " and " + std::to_string(texts.size() - most) + " more";
+}
+
+// The parts of a text between its separators, at least one.
+inline std::vector<std::string_view> split_at(char separator, std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
+    parts.push_back(text.substr(begin, end - begin));
     begin = end + 1;
   }
-  return fields;
+  return parts;
+}
+
+// The number that the whole text is, as std::from_chars reads it; nothing where it is something else.
+template <class Number>
+std::optional<Number> number_in(std::string_view text) {
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  const bool is_number = error == std::errc() && end == text.data() + text.size();
+  return is_number ? std::optional(number) : std::nullopt;
 }
 
 // One number as printf writes it.
 inline std::string formatted(const char* format, double value) {
   char text[400];  // any double with some decimals
   std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+// "#rrggbb".
+inline std::string hex_color(const std::array<std::uint8_t, 3>& rgb) {
+  char text[8];
+  std::snprintf(text, sizeof text, "#%02x%02x%02x", rgb[0], rgb[1], rgb[2]);
   return text;
 }
 
@@ -49,11 +75,11 @@ std::string plural(Count count, const std::string& one) {
 }
 
 // The names of labels, tracks or the like, in their order.
-template <class Named>
-std::vector<std::string> names_of(const std::vector<Named>& items) {
+template <class Items>
+std::vector<std::string> names_of(const Items& items) {
   std::vector<std::string> names;
   names.reserve(items.size());
-  for (const Named& item : items) names.push_back(item.name);
+  for (const auto& item : items) names.push_back(item.name);
   return names;
 }
 

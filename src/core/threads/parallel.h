@@ -1,12 +1,16 @@
 // Loops whose iterations run on several threads.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <mutex>
 #include <thread>
 #include <vector>
+
+#include "core/sizes.h"
 
 namespace semicrf {
 
@@ -45,5 +49,14 @@ class ThreadPool {
 
 // ThreadPool::run on up to `threads` threads that live as long as the loop.
 void parallel_for(int threads, std::size_t count, const LoopBody& body);
+
+// Calls body(from, to) for the parts of [begin, end), each `step` long but for the last one.
+template <class Body>
+void parallel_ranges(int threads, std::int64_t begin, std::int64_t end, std::int64_t step, const Body& body) {
+  parallel_for(threads, wide(ceil_div(end - begin, step)), [&](std::size_t part, int) {
+    const std::int64_t from = begin + static_cast<std::int64_t>(part) * step;
+    body(from, std::min(end, from + step));
+  });
+}
 
 }  // namespace semicrf

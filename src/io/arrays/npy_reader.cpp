@@ -194,19 +194,16 @@ void NpyArray::read_rows(std::int64_t begin, std::int64_t end, double* out) cons
   copy_rows_any_type(data_.data(), header_, begin, end - begin, out);
 }
 
-const float* NpyArray::data_f32() const {
-  const bool same = header_.type == NpyType::kFloat32 && !header_.big_endian &&
+template <class Value>
+const Value* NpyArray::data_of(NpyType type) const {
+  const bool same = header_.type == type && !header_.big_endian &&
                     (!header_.fortran_order || header_.columns == 1 || header_.rows == 1);
-  const bool aligned = reinterpret_cast<std::uintptr_t>(data_.data()) % alignof(float) == 0;
-  return same && aligned ? reinterpret_cast<const float*>(data_.data()) : nullptr;
+  const bool aligned = reinterpret_cast<std::uintptr_t>(data_.data()) % alignof(Value) == 0;
+  return same && aligned ? reinterpret_cast<const Value*>(data_.data()) : nullptr;
 }
 
-const double* NpyArray::data_f64() const {
-  const bool same = header_.type == NpyType::kFloat64 && !header_.big_endian &&
-                    (!header_.fortran_order || header_.columns == 1 || header_.rows == 1);
-  const bool aligned = reinterpret_cast<std::uintptr_t>(data_.data()) % alignof(double) == 0;
-  return same && aligned ? reinterpret_cast<const double*>(data_.data()) : nullptr;
-}
+const float* NpyArray::data_f32() const { return data_of<float>(NpyType::kFloat32); }
+const double* NpyArray::data_f64() const { return data_of<double>(NpyType::kFloat64); }
 
 void NpyArray::require_unchanged() const {
   if (file_) file_->require_unchanged();

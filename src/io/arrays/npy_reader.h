@@ -74,6 +74,8 @@ class NpyArray {
 
  private:
   NpyArray() = default;
+  template <class Value>
+  const Value* data_of(NpyType type) const;
 
   NpyHeader header_;
   std::string name_;

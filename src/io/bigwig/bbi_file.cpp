@@ -14,12 +14,12 @@ constexpr int kCompression = 6;  // of libdeflate: as small as zlib's
 constexpr std::size_t kSpooled = std::size_t{1} << 18, kSmallSpooled = std::size_t{1} << 14;  // in memory
 constexpr std::uint64_t kHeaderBytes = 64, kZoomHeaderBytes = 24, kSummaryBytes = 40;
 
-std::int64_t longest_of(const std::vector<ChromInfo>& chromosomes, const BbiKind& kind) {
+std::int64_t longest_of(const std::vector<Chromosome>& chromosomes, const BbiKind& kind) {
   if (chromosomes.empty())
     throw InputError(
         {"", "", std::string("a ") + kind.name + " file must list a chromosome, and there is none", ""});
   std::int64_t longest = 0;
-  for (const ChromInfo& chrom : chromosomes) {
+  for (const Chromosome& chrom : chromosomes) {
     if (chrom.length < 1 || chrom.length > std::numeric_limits<std::uint32_t>::max())
       throw InputError({"", "",
                         in_quotes(chrom.name) + " has " + std::to_string(chrom.length) +
@@ -32,7 +32,7 @@ std::int64_t longest_of(const std::vector<ChromInfo>& chromosomes, const BbiKind
 
 }  // namespace
 
-BbiFile::BbiFile(std::vector<ChromInfo> chromosomes, BbiKind kind, BbiOptions options)
+BbiFile::BbiFile(std::vector<Chromosome> chromosomes, BbiKind kind, BbiOptions options)
     : chromosomes_(std::move(chromosomes)),
       kind_(std::move(kind)),
       options_(options),

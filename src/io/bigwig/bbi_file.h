@@ -40,11 +40,11 @@ class BbiFile {
  public:
   // `chromosomes`: all that the file lists, in the order in which their data come. InputError: there is none,
   // or its length is one that the format cannot hold.
-  BbiFile(std::vector<ChromInfo> chromosomes, BbiKind kind, BbiOptions options);
+  BbiFile(std::vector<Chromosome> chromosomes, BbiKind kind, BbiOptions options);
   BbiFile(const BbiFile&) = delete;
   BbiFile& operator=(const BbiFile&) = delete;
 
-  const std::vector<ChromInfo>& chromosomes() const { return chromosomes_; }
+  const std::vector<Chromosome>& chromosomes() const { return chromosomes_; }
 
   // A block of data, not compressed, whose bases [begin, end) of the chromosome come after all others.
   void add_block(const std::string& block, std::uint32_t chrom, std::uint32_t begin, std::uint32_t end);
@@ -69,7 +69,7 @@ class BbiFile {
             std::uint32_t end);
   void copy(const Blocks& blocks, OutputFile& output) const;
 
-  std::vector<ChromInfo> chromosomes_;
+  std::vector<Chromosome> chromosomes_;
   BbiKind kind_;
   BbiOptions options_;
   TempSpool spool_;

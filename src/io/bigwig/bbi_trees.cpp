@@ -91,13 +91,13 @@ std::string block_index(std::span<const BbiBlock> blocks, std::uint64_t first, s
                     });
 }
 
-std::string chromosome_tree(const std::vector<ChromInfo>& chromosomes, std::uint64_t at) {
+std::string chromosome_tree(const std::vector<Chromosome>& chromosomes, std::uint64_t at) {
   constexpr std::uint64_t kTreeHeader = 32;
   std::vector<std::size_t> order(chromosomes.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, {}, [&](std::size_t i) { return chromosomes[i].name; });
   std::size_t key_bytes = 1;
-  for (const ChromInfo& chrom : chromosomes) key_bytes = std::max(key_bytes, chrom.name.size());
+  for (const Chromosome& chrom : chromosomes) key_bytes = std::max(key_bytes, chrom.name.size());
   const auto put_key = [&](std::string& node, std::size_t i) {
     node += chromosomes[order[i]].name;
     node.append(key_bytes - chromosomes[order[i]].name.size(), '\0');

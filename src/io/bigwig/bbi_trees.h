@@ -41,6 +41,6 @@ struct BbiBlock {
 std::string block_index(std::span<const BbiBlock> blocks, std::uint64_t first, std::uint64_t at);
 
 // The tree of chromosomes, which begins at `at`. Keys are sorted by name; ids are the places in the list.
-std::string chromosome_tree(const std::vector<ChromInfo>& chromosomes, std::uint64_t at);
+std::string chromosome_tree(const std::vector<Chromosome>& chromosomes, std::uint64_t at);
 
 }  // namespace semicrf

@@ -91,7 +91,7 @@ BigBedFile::BigBedFile(const std::string& path) : state_(std::make_unique<State>
 BigBedFile::~BigBedFile() = default;
 BigBedFile::BigBedFile(BigBedFile&&) noexcept = default;
 
-const std::vector<ChromInfo>& BigBedFile::chromosomes() const { return state_->index.chromosomes; }
+const std::vector<Chromosome>& BigBedFile::chromosomes() const { return state_->index.chromosomes; }
 int BigBedFile::zoom_levels() const { return state_->index.zoom_levels; }
 
 bool BigBedFile::next(BigBedInterval& interval) {
@@ -109,7 +109,7 @@ bool BigBedFile::next(BigBedInterval& interval) {
   interval.chrom = state.chrom;
   interval.begin = numbers.number<std::uint32_t>(4, "");
   interval.end = numbers.number<std::uint32_t>(8, "");
-  const ChromInfo& chrom = state.index.chromosomes[state.chrom];
+  const Chromosome& chrom = state.index.chromosomes[state.chrom];
   if (interval.begin >= interval.end || interval.end > chrom.length)
     throw InputError({state.view.file(), chrom.name + ":" + std::to_string(interval.begin + 1),
                       "an interval ends at " + std::to_string(interval.end) +

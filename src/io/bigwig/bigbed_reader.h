@@ -28,7 +28,7 @@ class BigBedFile {
   ~BigBedFile();
   BigBedFile(BigBedFile&&) noexcept;
 
-  const std::vector<ChromInfo>& chromosomes() const;  // in the order of the file's ids
+  const std::vector<Chromosome>& chromosomes() const;  // in the order of the file's ids
   int zoom_levels() const;
   // The next interval: chromosome by chromosome in the order of chromosomes(), as they are in the file. False
   // at the end.

@@ -16,7 +16,7 @@ std::string auto_sql(const std::string& table, const std::string& comment,
   return text + "    )\n";
 }
 
-BigBedWriter::BigBedWriter(std::vector<ChromInfo> chromosomes, std::size_t columns, std::size_t defined,
+BigBedWriter::BigBedWriter(std::vector<Chromosome> chromosomes, std::size_t columns, std::size_t defined,
                            std::string description, const BbiOptions& options)
     : file_(std::move(chromosomes),
             {"bigBed", kBigBedMagic, static_cast<std::uint16_t>(columns), static_cast<std::uint16_t>(defined),

@@ -174,8 +174,8 @@ void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& i
   walk.run(offset + kChromTreeHeaderBytes, [&](const Node& leaf) {
     for (std::uint32_t i = 0; i < leaf.count; ++i) {
       const std::uint64_t at = leaf.records + i * (key_bytes + 8);
-      ChromInfo chrom{chromosome_name(view, at, key_bytes),
-                      view.number<std::uint32_t>(at + key_bytes + 4, what)};
+      Chromosome chrom{chromosome_name(view, at, key_bytes),
+                       view.number<std::uint32_t>(at + key_bytes + 4, what)};
       if (chrom.length == 0) view.fail(at, "chromosome '" + chrom.name + "' has length 0");
       index.chromosome_ids.push_back(view.number<std::uint32_t>(at + key_bytes, what));
       index.chromosomes.push_back(std::move(chrom));
@@ -243,12 +243,12 @@ void read_index(const ByteView& view, const Header& header, BigWigIndex& index) 
   }
 }
 
-[[noreturn]] void fail_at(const ByteView& view, const ChromInfo& chrom, std::uint64_t base,
+[[noreturn]] void fail_at(const ByteView& view, const Chromosome& chrom, std::uint64_t base,
                           const std::string& what) {
   throw InputError({view.file(), chrom.name + ":" + std::to_string(base + 1), what, "the file is damaged"});
 }
 
-BigWigBlock read_block(const ByteView& view, std::uint64_t at, const ChromInfo& chrom) {
+BigWigBlock read_block(const ByteView& view, std::uint64_t at, const Chromosome& chrom) {
   const char* what = "the index";
   BigWigBlock block;
   block.begin = view.number<std::uint32_t>(at + 4, what);
@@ -287,7 +287,7 @@ BigWigBlock BigWigIndex::block(const ByteView& view, std::size_t chrom, std::uin
 }
 
 std::vector<BigWigBlock> BigWigIndex::blocks_of(const ByteView& view, std::size_t chrom) const {
-  const ChromInfo& info = chromosomes[chrom];
+  const Chromosome& info = chromosomes[chrom];
   std::vector<BigWigBlock> blocks;
   for (const IndexRun& run : runs[chrom]) {
     for (std::uint32_t i = 0; i < run.count; ++i) {

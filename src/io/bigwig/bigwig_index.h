@@ -30,7 +30,7 @@ struct BigWigIndex {
   int zoom_levels = 0;
   bool compressed = false;
   std::optional<BigWigSummary> summary;
-  std::vector<ChromInfo> chromosomes;         // by ascending id
+  std::vector<Chromosome> chromosomes;        // by ascending id
   std::vector<std::uint32_t> chromosome_ids;  // parallel to chromosomes
   std::vector<std::vector<IndexRun>> runs;    // parallel: where the chromosome's index records are
   std::uint64_t block_count = 0;

@@ -46,9 +46,8 @@ struct BigWigFile::State {
       blocks = index.blocks_of(view, chrom);
       loaded = chrom;
     }
-    const auto first =
-        std::partition_point(blocks.begin(), blocks.end(), [&](const auto& b) { return b.end <= begin; });
-    const auto last = std::partition_point(first, blocks.end(), [&](const auto& b) { return b.begin < end; });
+    const auto first = std::ranges::upper_bound(blocks, begin, {}, &BigWigBlock::end);
+    const auto last = std::ranges::lower_bound(first, blocks.end(), end, {}, &BigWigBlock::begin);
     return {first, last};
   }
 
@@ -139,7 +138,7 @@ BigWigFile& BigWigFile::operator=(BigWigFile&&) noexcept = default;
 BigWigFile BigWigFile::open(const std::string& path) { return BigWigFile(std::make_unique<State>(path)); }
 
 const std::string& BigWigFile::path() const { return state_->file.path(); }
-const std::vector<ChromInfo>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
+const std::vector<Chromosome>& BigWigFile::chromosomes() const { return state_->index.chromosomes; }
 bool BigWigFile::has_values(std::size_t chrom) const { return !state_->index.runs.at(chrom).empty(); }
 std::uint64_t BigWigFile::block_count() const { return state_->index.block_count; }
 BigWigStep BigWigFile::sampled_step() const { return sample_step(state_->view, state_->index); }

@@ -18,14 +18,9 @@
 #include <string_view>
 #include <vector>
 
+#include "io/text/chrom_sizes.h"
+
 namespace semicrf {
-
-struct ChromInfo {
-  std::string name;         // not empty, no control characters, unique in the file
-  std::int64_t length = 0;  // bases, 1..2^32-1
-
-  friend bool operator==(const ChromInfo&, const ChromInfo&) = default;
-};
 
 // The writer's own figures over the whole file, as stored (not recomputed).
 struct BigWigSummary {
@@ -70,8 +65,9 @@ class BigWigFile {
   BigWigFile& operator=(BigWigFile&&) noexcept;
 
   const std::string& path() const;
-  // In the order of the file's chromosome ids. `chrom` below is an index into this vector.
-  const std::vector<ChromInfo>& chromosomes() const;
+  // In the order of the file's chromosome ids. `chrom` below is an index into this vector. Names are not
+  // empty, have no control characters and are unique in the file; lengths are 1..2^32-1 bases.
+  const std::vector<Chromosome>& chromosomes() const;
   std::optional<std::size_t> find_chromosome(std::string_view name) const;
   // Whether the index lists any data for the chromosome (they could still all be NaN). Costs nothing.
   bool has_values(std::size_t chrom) const;

@@ -28,7 +28,7 @@ struct BigWigSection {
 // Where a block belongs: what its contents are checked against.
 struct BlockContext {
   const ByteView& view;
-  const ChromInfo& chrom;
+  const Chromosome& chrom;
   std::uint32_t chrom_id;
   const BigWigBlock& block;
 };

@@ -9,7 +9,7 @@ constexpr std::size_t kItems = 1024;  // intervals per block
 constexpr std::uint32_t kIntervalBytes = 12, kValueBytes = 4;
 }  // namespace
 
-BigWigWriter::BigWigWriter(std::vector<ChromInfo> chromosomes, const BbiOptions& options, std::int64_t bin)
+BigWigWriter::BigWigWriter(std::vector<Chromosome> chromosomes, const BbiOptions& options, std::int64_t bin)
     : file_(std::move(chromosomes), {}, options), bin_(static_cast<std::uint32_t>(bin)) {
   items_.reserve(kItems);
 }

@@ -13,7 +13,7 @@ namespace semicrf {
 
 class ListedChromosomes {
  public:
-  explicit ListedChromosomes(const std::vector<ChromInfo>& chromosomes) {
+  explicit ListedChromosomes(const std::vector<Chromosome>& chromosomes) {
     for (std::size_t i = 0; i < chromosomes.size(); ++i) places_.emplace(chromosomes[i].name, i);
   }
   std::size_t place(const std::string& name) const {

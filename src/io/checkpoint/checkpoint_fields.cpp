@@ -1,6 +1,7 @@
 #include "io/checkpoint/checkpoint_fields.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cmath>
 #include <fstream>
 #include <iterator>

@@ -2,12 +2,13 @@
 // none is rounded, and at the end the SHA-256 of all lines before.
 #pragma once
 
-#include <charconv>
 #include <optional>
 #include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "core/text/text.h"
 
 namespace semicrf {
 
@@ -42,12 +43,9 @@ class CheckpointReader {
   // A whole number, 0 or more.
   template <class Number>
   Number integer(const std::string& key) {
-    const std::string value = text(key);
-    Number number = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    if (error != std::errc() || end != value.data() + value.size() || number < 0)
-      fail("the field " + key + " is not a number, or too large");
-    return number;
+    const auto number = number_in<Number>(text(key));
+    if (!number || *number < 0) fail("the field " + key + " is not a number, or too large");
+    return *number;
   }
   bool flag(const std::string& key) { return integer<int>(key) != 0; }
   std::optional<double> optional(const std::string& key);

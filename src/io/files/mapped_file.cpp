@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <thread>
-#include <utility>
 
 #include "core/error.h"
 #include "core/threads/parallel.h"
@@ -59,23 +58,6 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
 }
 
 MappedFile::~MappedFile() { close(); }
-
-MappedFile::MappedFile(MappedFile&& other) noexcept
-    : path_(std::move(other.path_)),
-      data_(std::exchange(other.data_, nullptr)),
-      size_(std::exchange(other.size_, 0)),
-      descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-MappedFile& MappedFile::operator=(MappedFile&& other) noexcept {
-  if (this != &other) {
-    close();
-    path_ = std::move(other.path_);
-    data_ = std::exchange(other.data_, nullptr);
-    size_ = std::exchange(other.size_, 0);
-    descriptor_ = std::exchange(other.descriptor_, -1);
-  }
-  return *this;
-}
 
 void MappedFile::close() noexcept {
   if (data_ != nullptr) unmap(const_cast<std::uint8_t*>(data_), size_);

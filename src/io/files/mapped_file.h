@@ -14,8 +14,6 @@ class MappedFile {
   // ReadError when `path` cannot be opened, is a folder, or is not a regular file (a pipe cannot be mapped).
   explicit MappedFile(const std::string& path);
   ~MappedFile();
-  MappedFile(MappedFile&& other) noexcept;
-  MappedFile& operator=(MappedFile&& other) noexcept;
   MappedFile(const MappedFile&) = delete;
   MappedFile& operator=(const MappedFile&) = delete;
 

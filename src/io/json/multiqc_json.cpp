@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
+#include "eval/ratio.h"
 #include "io/files/output_target.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"
@@ -107,15 +108,6 @@ std::string in_key(const std::string& name) {
   return key;
 }
 
-std::string hexadecimal(const std::string& rgb) {
-  int red = 0, green = 0, blue = 0;
-  std::sscanf(rgb.c_str(), "%d,%d,%d", &red, &green, &blue);
-  std::array<char, 8> text{};
-  std::snprintf(text.data(), text.size(), "#%02x%02x%02x", static_cast<unsigned>(red) & 255U,
-                static_cast<unsigned>(green) & 255U, static_cast<unsigned>(blue) & 255U);
-  return text.data();
-}
-
 // Of all segments, those of exactly K bins, where labels have no tail.
 std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels) {
   double at_cap = 0;
@@ -125,8 +117,7 @@ std::optional<double> share_at_cap(const std::vector<DecodedLabelStats>& labels)
     at_cap += *label.at_cap * static_cast<double>(label.segments);
     segments += label.segments;
   }
-  if (segments == 0) return std::nullopt;
-  return at_cap / static_cast<double>(segments);
+  return ratio(at_cap, segments);
 }
 
 MultiqcDocument general_of(const std::string& sample, const MultiqcSegments& segments) {
@@ -160,12 +151,12 @@ MultiqcDocument labels_of(const std::string& sample, const MultiqcSegments& segm
                         {"title", "semicrf: bases by label"},
                         {"ylab", "Bases"},
                         {"cpswitch_c_active", false}};
-  const std::vector<std::string> colors = color_columns(segments.labels);
+  const std::vector<std::array<std::uint8_t, 3>> colors = label_colors(segments.labels);
   content["categories"] = OrderedJson::object();
   OrderedJson values = OrderedJson::object();
   for (std::size_t c = 0; c < segments.labels.size(); ++c) {
     const std::string& name = segments.labels[c].name;
-    content["categories"][name] = {{"name", name}, {"color", hexadecimal(colors[c])}};
+    content["categories"][name] = {{"name", name}, {"color", hex_color(colors[c])}};
     values[name] = segments.decoded[c].bases;
   }
   content["data"] = {{sample, values}};

@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/training_record.h"
@@ -21,16 +22,6 @@ namespace {
 constexpr std::size_t kMostStates = 1000, kMostMarks = 10000;
 constexpr double kRowTolerance = 1e-3;
 constexpr const char* kProgram = "ChromHMM";  // of records
-
-std::vector<std::string_view> model_columns(std::string_view line) {
-  std::vector<std::string_view> fields;
-  while (true) {
-    const std::size_t end = line.find('\t');
-    fields.push_back(line.substr(0, end));
-    if (end == std::string_view::npos) return fields;
-    line.remove_prefix(end + 1);
-  }
-}
 
 template <class Number>
 std::optional<Number> number_of(std::string_view text) {
@@ -60,7 +51,7 @@ class ModelReader {
     std::string line;
     while (lines_.next(line)) {
       if (line.empty()) continue;
-      const std::vector<std::string_view> fields = model_columns(line);
+      const std::vector<std::string_view> fields = split_at('\t', line);
       if (fields[0] == "probinit") {
         read_first(fields);
       } else if (fields[0] == "transitionprobs") {
@@ -84,7 +75,7 @@ class ModelReader {
   void read_header() {
     std::string line;
     if (!lines_.next(line)) throw InputError({path_, "line 1", "is missing: the file is empty", kAdvice});
-    const std::vector<std::string_view> fields = model_columns(line);
+    const std::vector<std::string_view> fields = split_at('\t', line);
     const auto states = fields.size() == 5 ? number_of<std::int64_t>(fields[0]) : std::nullopt;
     const auto marks = fields.size() == 5 ? number_of<std::int64_t>(fields[1]) : std::nullopt;
     const auto likelihood = fields.size() == 5 ? number_of<double>(fields[3]) : std::nullopt;

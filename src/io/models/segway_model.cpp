@@ -41,12 +41,11 @@ class Words {
 
   std::int64_t whole(const std::string& what, std::int64_t least, std::int64_t most) {
     const std::string word = next(what);
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size() || value < least || value > most)
+    const auto value = number_in<std::int64_t>(word);
+    if (!value || *value < least || *value > most)
       fail("has " + in_quotes(word) + " in place of " + what + ", a whole number from " +
            std::to_string(least) + " to " + std::to_string(most));
-    return value;
+    return *value;
   }
 
   // Finite. Numbers too small for a double are 0.

@@ -53,10 +53,6 @@ int check_format(const JsonNode& root) {
   return text == "1.0" ? 0 : 1;
 }
 
-std::optional<Centering> centering_of(const std::string& name) { return centering_from_name(name); }
-
-std::optional<EdgeRule> edges_of(const std::string& name) { return edge_rule_from_name(name); }
-
 std::optional<InitialTerm> initial_of(const std::string& name) {
   if (name == "uniform") return InitialTerm::kUniform;
   if (name == "none") return InitialTerm::kNone;
@@ -123,12 +119,12 @@ Parameters parse_params_json(std::string_view text, const std::string& file) {
     parameters.bin_size_given = true;
   }
   if (const auto centering = root.find("centering")) {
-    parameters.centering =
-        read_choice(*centering, centering_of, "\"mean\", \"none\", \"position-max\" or \"mean-preserving\"");
+    parameters.centering = read_choice(*centering, centering_from_name,
+                                       "\"mean\", \"none\", \"position-max\" or \"mean-preserving\"");
   }
   if (const auto edges = root.find("edges")) {
     if (minor < 1) fail_newer_key(*edges, "edges");
-    parameters.edges = read_choice(*edges, edges_of, "\"complete\" or \"censored\"");
+    parameters.edges = read_choice(*edges, edge_rule_from_name, "\"complete\" or \"censored\"");
   }
   read_chain(root, parameters);
   read_heads(root, minor, parameters);

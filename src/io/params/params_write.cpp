@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/json/json_document.h"
 #include "io/label_name.h"
 #include "io/params/params_json.h"
@@ -87,15 +88,7 @@ class ObjectText {
 
 std::string label_text(const Label& label) {
   std::string text = "{\"name\": " + json_string(label.name);
-  if (label.color) {
-    constexpr char kHex[] = "0123456789abcdef";
-    text += ", \"color\": \"#";
-    for (const unsigned part : *label.color) {
-      text += kHex[part >> 4];
-      text += kHex[part & 15];
-    }
-    text += "\"";
-  }
+  if (label.color) text += ", \"color\": \"" + hex_color(*label.color) + "\"";
   return text + "}";
 }
 

@@ -1,12 +1,12 @@
 #include "io/segments/bed_reader.h"
 
-#include <charconv>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/files/input_kind.h"
 #include "io/text/bin_location.h"
 #include "io/text/provenance_header.h"
@@ -69,6 +69,19 @@ std::string place_of(const BedRecord& record) {
   return place_of_bases(record.chromosome, record.begin, record.end);
 }
 
+std::optional<std::array<std::uint8_t, 3>> item_color(const BedRecord& record) {
+  if (record.fields.size() < 9) return std::nullopt;
+  const std::vector<std::string_view> parts = split_at(',', record.fields[8]);
+  std::array<std::uint8_t, 3> color{};
+  if (parts.size() != color.size()) return std::nullopt;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const auto part = number_in<std::uint8_t>(parts[i]);
+    if (!part) return std::nullopt;
+    color[i] = *part;
+  }
+  return color;
+}
+
 BedReader::BedReader(std::string path) {
   switch (bed_kind(path)) {
     case InputKind::kBigBed:
@@ -86,7 +99,7 @@ BedReader::BedReader(std::string path) {
 std::map<std::string, std::int64_t> BedReader::lengths() const {
   std::map<std::string, std::int64_t> lengths;
   if (bigbed_)
-    for (const ChromInfo& chromosome : bigbed_->chromosomes())
+    for (const Chromosome& chromosome : bigbed_->chromosomes())
       lengths.emplace(chromosome.name, chromosome.length);
   return lengths;
 }
@@ -122,12 +135,10 @@ bool BedReader::next(BedRecord& record) {
     return InputError(lines_->path(), lines_->line_number(), what, "this is not valid BED");
   };
   const auto position = [&](const std::string& text, const char* column) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) {
+    const auto value = number_in<std::int64_t>(text);
+    if (!value || *value < 0)
       throw refuse(std::string(column) + " is " + shown(text) + ", expected a whole number, 0 or more");
-    }
-    return value;
+    return *value;
   };
 
   split(line_, record.fields);

@@ -1,6 +1,7 @@
 // BED files with at least three columns, plain or compressed, and bigBed files.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,6 +25,8 @@ struct BedRecord {
 
 // For errors: "line 7"; of bigBed "chr1:101-200", first and last base.
 std::string place_of(const BedRecord& record);
+// "r,g,b" in column 9; nothing where it is something else, such as 0.
+std::optional<std::array<std::uint8_t, 3>> item_color(const BedRecord& record);
 
 // Reads record by record. Empty lines and lines starting with "#", "track" or "browser" are skipped; CRLF is
 // accepted; columns are separated by tabs, or by blanks in a line without tabs. InputError with the line

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -21,7 +20,7 @@ using Columns = std::array<std::size_t, kNumColumns>;
 // Where the columns are, by the line of their names; nullopt where one is missing.
 std::optional<Columns> find_columns(std::string_view names) {
   if (names.empty() || names.front() != '#') return std::nullopt;
-  const std::vector<std::string_view> fields = split_at_tabs(names.substr(1));
+  const std::vector<std::string_view> fields = split_at('\t', names.substr(1));
   Columns columns;
   for (std::size_t i = 0; i < kNumColumns; ++i) {
     const auto found = std::ranges::find(fields, kNames[i]);
@@ -46,7 +45,7 @@ class Reader {
       }
       if (!columns_) columns_ = find_columns(names);
       if (!columns_) refuse_table();
-      add(split_at_tabs(line));
+      add(split_at('\t', line));
     }
     if (!columns_ && !find_columns(names)) refuse_table();
     return std::move(table_);
@@ -63,13 +62,11 @@ class Reader {
   }
 
   std::int64_t number(std::string_view text, Column column) const {
-    std::int64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, value);
-    if (parsed.ec != std::errc() || parsed.ptr != end || value < 0)
+    const auto value = number_in<std::int64_t>(text);
+    if (!value || *value < 0)
       refuse(std::string(kNames[column]) + " is '" + std::string(text.substr(0, 40)) +
              "', expected a whole number, 0 or more");
-    return value;
+    return *value;
   }
 
   void add(const std::vector<std::string_view>& fields) {

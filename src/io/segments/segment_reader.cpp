@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -43,10 +42,8 @@ bool is_skipped(const std::string& line) {
 }
 
 std::optional<double> seconds(const std::string& text) {
-  double value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) return std::nullopt;
-  return value;
+  const auto value = number_in<double>(text);
+  return value && std::isfinite(*value) ? value : std::nullopt;
 }
 
 constexpr std::size_t kNoColumn = static_cast<std::size_t>(-1);
@@ -148,9 +145,7 @@ std::vector<std::string> grids_in(const std::string& folder) {
   if (found.empty())
     throw InputError({folder, "", "this folder has no file whose name ends in .TextGrid",
                       "give a file of labels, or a folder of TextGrids"});
-  std::ranges::sort(found, [](const auto& a, const auto& b) {
-    return natural_less(a.filename().string(), b.filename().string());
-  });
+  std::ranges::sort(found, natural_less, [](const auto& path) { return path.filename().string(); });
   std::vector<std::string> files;
   for (const std::filesystem::path& path : found) {
     if (!files.empty() && std::filesystem::path(files.back()).stem() == path.stem())

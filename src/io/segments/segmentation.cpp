@@ -1,8 +1,6 @@
 #include "io/segments/segmentation.h"
 
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <string_view>
 #include <unordered_map>
 
@@ -16,26 +14,9 @@
 namespace semicrf {
 namespace {
 
-// "r,g,b"; nothing where it is something else, such as 0.
-std::optional<std::array<std::uint8_t, 3>> parse_item_color(std::string_view text) {
-  std::array<std::uint8_t, 3> color{};
-  for (std::size_t part = 0; part < color.size(); ++part) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), color[part]);
-    if (error != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (part + 1 == color.size()) break;
-    if (!text.starts_with(',')) return std::nullopt;
-    text.remove_prefix(1);
-  }
-  return text.empty() ? std::optional(color) : std::nullopt;
-}
-
 float parse_score(std::string_view text) {
-  int score = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), score);
-  const bool is_score =
-      error == std::errc() && end == text.data() + text.size() && score > 0 && score <= 1000;
-  return is_score ? static_cast<float>(score) / 1000 : -1;
+  const int score = number_in<int>(text).value_or(0);
+  return score > 0 && score <= 1000 ? static_cast<float>(score) / 1000 : -1;
 }
 
 void sort_labels(SegmentationFile& segmentation) {
@@ -86,7 +67,7 @@ class SegmentationReader {
         index_.emplace(record.name, static_cast<std::uint32_t>(found_.labels.size()));
     if (is_new) found_.labels.push_back({record.name, std::nullopt});
     Label& known = found_.labels[label->second];
-    if (!known.color && record.fields.size() >= 9) known.color = parse_item_color(record.fields[8]);
+    if (!known.color) known.color = item_color(record);
     const float score = record.fields.size() >= 5 ? parse_score(record.fields[4]) : -1;
     segments.push_back({record.begin, record.end, label->second,
                         record.is_text ? static_cast<std::uint32_t>(record.line) : 0, score});

@@ -1,13 +1,13 @@
 #include "io/text/bedgraph_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <utility>
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/files/input_kind.h"
 #include "io/text/bin_location.h"
 
@@ -110,11 +110,6 @@ const std::map<std::string, std::string>& BedGraphReader::options() const {
   return reader_ ? reader_->options() : none;
 }
 
-std::span<const ChromInfo> BedGraphReader::chromosomes() const {
-  if (!bigwig_) return {};
-  return bigwig_->file.chromosomes();
-}
-
 bool BedGraphReader::next(BedGraphRecord& record) {
   return bigwig_ ? bigwig_->next(record) : next_line(record);
 }
@@ -127,15 +122,15 @@ bool BedGraphReader::next_line(BedGraphRecord& record) {
                          " columns, expected 4: chromosome, start, end and a value",
                      "this is not bedGraph");
   const std::string& text = fields_.fields[3];
-  const char* const end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, record.value);
-  if (parsed.ec != std::errc() || parsed.ptr != end || !std::isfinite(record.value))
+  const auto value = number_in<double>(text);
+  if (!value || !std::isfinite(*value))
     throw InputError(path_, fields_.line,
                      "the value is '" + text.substr(0, 40) + "', expected a finite number",
                      "this is not bedGraph");
   record.chromosome = fields_.chromosome;
   record.begin = fields_.begin;
   record.end = fields_.end;
+  record.value = *value;
   record.decimals = decimals_of(text);
   record.line = fields_.line;
   check_order(record);

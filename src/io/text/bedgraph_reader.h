@@ -40,8 +40,6 @@ class BedGraphReader {
   // bigWig has no header lines.
   std::optional<std::int64_t> bin_size() const { return reader_ ? reader_->bin_size() : std::nullopt; }
   const std::map<std::string, std::string>& options() const;
-  // Of bigWig, all that the file lists; else empty.
-  std::span<const ChromInfo> chromosomes() const;
 
  private:
   bool next_line(BedGraphRecord& record);

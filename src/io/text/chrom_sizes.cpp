@@ -1,10 +1,10 @@
 #include "io/text/chrom_sizes.h"
 
 #include <algorithm>
-#include <charconv>
 #include <unordered_set>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/text/text_lines.h"
 
 namespace semicrf {
@@ -18,9 +18,9 @@ bool parse_line(std::string_view line, Chromosome& chromosome) {
   const std::size_t length_begin = line.find_first_not_of("\t ", name_end);
   if (length_begin == std::string_view::npos) return false;
   const std::size_t length_end = std::min(line.find_first_of("\t ", length_begin), line.size());
-  const auto [end, error] =
-      std::from_chars(line.data() + length_begin, line.data() + length_end, chromosome.length);
-  return error == std::errc() && end == line.data() + length_end && chromosome.length >= 1;
+  const std::string_view length = line.substr(length_begin, length_end - length_begin);
+  chromosome.length = number_in<std::int64_t>(length).value_or(0);
+  return chromosome.length >= 1;
 }
 
 }  // namespace
@@ -49,19 +49,16 @@ std::vector<Chromosome> read_chrom_sizes(const std::string& path) {
 }
 
 const Chromosome* find_chromosome(std::span<const Chromosome> chromosomes, std::string_view name) {
-  const auto found = std::find_if(chromosomes.begin(), chromosomes.end(),
-                                  [name](const Chromosome& chromosome) { return chromosome.name == name; });
+  const auto found = std::ranges::find(chromosomes, name, &Chromosome::name);
   return found == chromosomes.end() ? nullptr : &*found;
 }
 
+std::string few_names(std::span<const std::string> names) {
+  return names.empty() ? "none" : few_of(names, 3);
+}
+
 std::string chromosome_names(std::span<const Chromosome> chromosomes) {
-  constexpr std::size_t kMaxShown = 3;
-  if (chromosomes.empty()) return "none";
-  std::string text;
-  const std::size_t shown = std::min(kMaxShown, chromosomes.size());
-  for (std::size_t i = 0; i < shown; ++i) text += (i > 0 ? ", " : "") + chromosomes[i].name;
-  if (shown < chromosomes.size()) text += " and " + std::to_string(chromosomes.size() - shown) + " more";
-  return text;
+  return few_names(names_of(chromosomes));
 }
 
 }  // namespace semicrf

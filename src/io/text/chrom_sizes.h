@@ -25,6 +25,7 @@ std::vector<Chromosome> read_chrom_sizes(const std::string& path);
 const Chromosome* find_chromosome(std::span<const Chromosome> chromosomes, std::string_view name);
 
 // "chr1, chr2, chr3 and 22 more", for messages.
+std::string few_names(std::span<const std::string> names);
 std::string chromosome_names(std::span<const Chromosome> chromosomes);
 
 }  // namespace semicrf

@@ -1,11 +1,11 @@
 #include "io/text/provenance_header.h"
 
-#include <charconv>
 #include <filesystem>
 #include <initializer_list>
 #include <string_view>
 
 #include "core/error.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -47,11 +47,8 @@ std::optional<std::pair<std::string, std::string>> header_option(std::string_vie
 std::optional<std::int64_t> bin_size_option(const std::map<std::string, std::string>& options) {
   const auto found = options.find("bin-size");
   if (found == options.end()) return std::nullopt;
-  const char* const end = found->second.data() + found->second.size();
-  std::int64_t bases = 0;
-  const auto parsed = std::from_chars(found->second.data(), end, bases);
-  if (parsed.ec != std::errc() || parsed.ptr != end || bases <= 0) return std::nullopt;
-  return bases;
+  const auto bases = number_in<std::int64_t>(found->second);
+  return bases && *bases > 0 ? bases : std::nullopt;
 }
 
 }  // namespace semicrf

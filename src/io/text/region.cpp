@@ -127,12 +127,12 @@ std::vector<Region> read_regions(const std::string& bed_path, std::span<const Ch
   BedReader reader(bed_path);
   BedRecord record;
   std::vector<Region> regions;
-  std::vector<Chromosome> strangers;  // chromosomes that only the BED file knows
+  std::vector<std::string> strangers;  // chromosomes that only the BED file knows
   while (reader.next(record)) {
     const Chromosome* const chromosome = find_chromosome(chromosomes, record.chromosome);
     if (chromosome == nullptr) {
-      if (find_chromosome(strangers, record.chromosome) == nullptr)
-        strangers.push_back({record.chromosome, 1});
+      if (std::ranges::find(strangers, record.chromosome) == strangers.end())
+        strangers.push_back(record.chromosome);
       continue;
     }
     if (record.begin >= chromosome->length) {
@@ -145,8 +145,8 @@ std::vector<Region> read_regions(const std::string& bed_path, std::span<const Ch
   }
   if (regions.empty() && !strangers.empty()) {
     throw InputError({bed_path, "",
-                      "no chromosome in common with the inputs: the regions are on " +
-                          chromosome_names(strangers) + ", the inputs have " + chromosome_names(chromosomes),
+                      "no chromosome in common with the inputs: the regions are on " + few_names(strangers) +
+                          ", the inputs have " + chromosome_names(chromosomes),
                       "chromosome names must match exactly, including any \"chr\" prefix"});
   }
   return regions;

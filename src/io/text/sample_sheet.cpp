@@ -40,7 +40,7 @@ class SheetReader {
     std::string line;
     while (lines_.next(line)) {
       if (line.find_first_not_of(" \t") == std::string::npos || line.front() == '#') continue;
-      const std::vector<std::string_view> parts = split_at_tabs(line);
+      const std::vector<std::string_view> parts = split_at('\t', line);
       fields.assign(parts.begin(), parts.end());
       return true;
     }

@@ -73,8 +73,7 @@ std::vector<double> geometric_falls(const Parameters& parameters, const std::str
             "label '" + parameters.labels[static_cast<std::size_t>(c)].name +
                 "' has explicit durations, which ChromHMM does not know",
             "only durations that fall geometrically without end can be exported (max_duration 1, or "
-            "geometric with the tail \"continue\"); semicrf learn --duration geometric makes such a "
-            "model");
+            "geometric with the tail \"continue\"); semicrf learn --duration geometric makes such a model");
     }
     falls.push_back(fall);
   }
@@ -180,12 +179,8 @@ Parameters parameters_of(const ChromHmmModel& model, std::int64_t bin_size, std:
   Parameters parameters;
   for (std::size_t c = 0; c < states; ++c)
     parameters.labels.push_back({state_name(model.order, c), std::nullopt});
-  for (const std::string& mark : model.marks) {
-    Track track;
-    track.name = mark;
-    track.missing = MissingPolicy::kDefault;
-    parameters.tracks.push_back(track);
-  }
+  for (const std::string& mark : model.marks)
+    parameters.tracks.push_back({.name = mark, .missing = MissingPolicy::kDefault});
   parameters.bin_size = bin_size;
   parameters.bin_size_given = true;
   parameters.centering = Centering::kNone;

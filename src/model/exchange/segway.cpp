@@ -29,11 +29,9 @@ bool is_asinh(const SegwayModel& model, const SegwayOptions& options) {
 
 void add_tracks(const SegwayModel& model, bool asinh, Parameters& parameters) {
   for (const std::string& name : model.tracks) {
-    Track track;
-    track.name = name;
-    track.transform = asinh ? Transform::kAsinh : Transform::kNone;
-    track.missing = MissingPolicy::kMarginal;
-    parameters.tracks.push_back(track);
+    parameters.tracks.push_back({.name = name,
+                                 .transform = asinh ? Transform::kAsinh : Transform::kNone,
+                                 .missing = MissingPolicy::kMarginal});
   }
   for (const std::string& name : model.tracks) {
     Track square;

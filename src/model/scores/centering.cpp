@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {
@@ -73,19 +74,17 @@ template <class Value>
 void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t end) {
   if (begin < next_ || end < begin) throw std::logic_error("rows of a sequence mean come out of order");
   const std::size_t columns = sums_.size();
-  const auto rows_from = [&](std::int64_t position) {
-    return rows + static_cast<std::size_t>(position - begin) * columns;
-  };
+  const auto rows_from = [&](std::int64_t position) { return rows + wide(position - begin) * columns; };
   // Blocks that lie in the call as a whole.
   const std::int64_t first = (begin + kBlock - 1) / kBlock;
   const std::int64_t last = end / kBlock;
-  std::vector<Partial> whole(threads_ > 1 && last > first ? static_cast<std::size_t>(last - first) : 0);
+  std::vector<Partial> whole(threads_ > 1 && last > first ? wide(last - first) : 0);
   if (!whole.empty()) {
     parallel_for(threads_, whole.size(), [&](std::size_t i, int) {
       whole[i].sum.assign(columns, 0.0);
       whole[i].forbidden.assign(columns, 0);
       const std::int64_t position = (first + static_cast<std::int64_t>(i)) * kBlock;
-      add_block(rows_from(position), static_cast<std::size_t>(kBlock), whole[i]);
+      add_block(rows_from(position), wide(kBlock), whole[i]);
     });
   }
   for (std::int64_t at = begin; at < end;) {
@@ -96,12 +95,12 @@ void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t 
     }
     const std::int64_t stop = std::min(end, (block + 1) * kBlock);
     if (!whole.empty() && block >= first && block < last) {
-      const Partial& partial = whole[static_cast<std::size_t>(block - first)];
+      const Partial& partial = whole[wide(block - first)];
       open_.sum = partial.sum;
       for (std::size_t c = 0; c < columns; ++c) open_.forbidden[c] += partial.forbidden[c];
       open_.masked += partial.masked;
     } else {
-      add_block(rows_from(at), static_cast<std::size_t>(stop - at), open_);
+      add_block(rows_from(at), wide(stop - at), open_);
     }
     at = stop;
   }
@@ -112,8 +111,7 @@ void SequenceMean::add_rows(const Value* rows, std::int64_t begin, std::int64_t 
 void SequenceMean::add(const BlockSums& blocks, std::int64_t rows) {
   const std::size_t columns = sums_.size();
   const std::int64_t count = (rows + kBlock - 1) / kBlock;
-  if (next_ != 0 || blocks.sums.size() != static_cast<std::size_t>(count) * columns ||
-      blocks.forbidden.size() != columns)
+  if (next_ != 0 || blocks.sums.size() != wide(count) * columns || blocks.forbidden.size() != columns)
     throw std::logic_error("sums of blocks do not fit a sequence mean");
   for (auto block = blocks.sums.begin(); block != blocks.sums.end();
        block += static_cast<std::ptrdiff_t>(columns)) {

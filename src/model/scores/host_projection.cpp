@@ -44,10 +44,7 @@ void project_into(const ScoreWindow& window, int threads, ScoreBuffers& buffers,
     resize_large(part.scores, static_cast<std::size_t>(made.end - made.begin) * labels);
     part.array.*pointer = part.scores.data();
   }
-  const auto tasks = static_cast<std::size_t>((window.end - window.begin + kTask - 1) / kTask);
-  parallel_for(threads, tasks, [&](std::size_t task, int) {
-    const std::int64_t from = window.begin + static_cast<std::int64_t>(task) * kTask;
-    const std::int64_t to = std::min(window.end, from + kTask);
+  parallel_ranges(threads, window.begin, window.end, kTask, [&](std::int64_t from, std::int64_t to) {
     const std::size_t at = static_cast<std::size_t>(from - made.begin) * labels;
     for (const Part& part : parts) {
       if (part.head == nullptr) continue;

@@ -77,6 +77,16 @@ void for_each_pass(const Engine& engine, const ScoreSource& source, const Analys
   for_each_pass_over(engine, ConstrainedShape(source, engine.model()), analysis, visit);
 }
 
+// The most that any of them gives.
+template <class Bytes>
+std::size_t most_of_passes(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
+                           Bytes bytes_of) {
+  std::size_t most = 0;
+  for_each_pass(engine, source, analysis,
+                [&](auto, const WindowNeeds& needs) { most = std::max(most, bytes_of(needs)); });
+  return most;
+}
+
 std::size_t bytes_of_rows(const WindowNeeds& needs, const ScoreSource& source) {
   return (needs.score_bytes + needs.output_bytes) * static_cast<std::size_t>(source.length());
 }
@@ -119,28 +129,20 @@ WindowWish window_wish(const Engine& engine, const ScoreSource& source, const An
 }
 
 std::size_t whole_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
-  std::size_t bytes = 0;
-  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
-    bytes = std::max(bytes, needs.engine_bytes(source.length()) + bytes_of_rows(needs, source));
+  return most_of_passes(engine, source, analysis, [&](const WindowNeeds& needs) {
+    return needs.engine_bytes(source.length()) + bytes_of_rows(needs, source);
   });
-  return bytes;
 }
 
 std::size_t row_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis) {
-  std::size_t bytes = 0;
-  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
-    bytes = std::max(bytes, bytes_of_rows(needs, source));
-  });
-  return bytes;
+  return most_of_passes(engine, source, analysis,
+                        [&](const WindowNeeds& needs) { return bytes_of_rows(needs, source); });
 }
 
 std::size_t engine_bytes(const Engine& engine, const ScoreSource& source, const Analysis& analysis,
                          std::int64_t positions) {
-  std::size_t bytes = 0;
-  for_each_pass(engine, source, analysis, [&](auto, const WindowNeeds& needs) {
-    bytes = std::max(bytes, needs.engine_bytes(positions));
-  });
-  return bytes;
+  return most_of_passes(engine, source, analysis,
+                        [&](const WindowNeeds& needs) { return needs.engine_bytes(positions); });
 }
 
 PiecePlan plan_piece(const Engine& engine, const ScoreSource& source, const Analysis& analysis,

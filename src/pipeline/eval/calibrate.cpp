@@ -37,13 +37,6 @@ double printed_resolution(int decimals) {
   return 0.5 * std::pow(10.0, -(decimals > 0 ? decimals : kDefaultDecimals));
 }
 
-std::vector<Chromosome> listed(const std::vector<std::string>& names) {
-  std::vector<Chromosome> chromosomes;
-  chromosomes.reserve(names.size());
-  for (const std::string& name : names) chromosomes.push_back({name, 1});
-  return chromosomes;
-}
-
 // A run of bins of one printed probability, in bases.
 struct ProbabilityRun {
   BinRun bins;
@@ -94,8 +87,8 @@ class Calibration {
     for (const auto& [chromosome, stretches] : truth_.stretches) wanted.push_back(chromosome);
     throw InputError({path, "",
                       "no chromosome in common with the evaluated truth: it has " +
-                          (found.empty() ? "no line" : chromosome_names(listed(found))) + ", the truth has " +
-                          chromosome_names(listed(wanted)),
+                          (found.empty() ? "no line" : few_names(found)) + ", the truth has " +
+                          few_names(wanted),
                       "chromosome names must match exactly, including any \"chr\" prefix"});
   }
 
@@ -173,8 +166,7 @@ class Calibration {
   static std::int64_t covered_bases(std::span<const Stretch> stretches, std::int64_t begin,
                                     std::int64_t end) {
     std::int64_t sum = 0;
-    auto stretch =
-        std::ranges::partition_point(stretches, [&](const Stretch& one) { return one.end <= begin; });
+    auto stretch = std::ranges::upper_bound(stretches, begin, {}, &Stretch::end);
     for (; stretch != stretches.end() && stretch->begin < end; ++stretch)
       sum += std::min(stretch->end, end) - std::max(stretch->begin, begin);
     return sum;

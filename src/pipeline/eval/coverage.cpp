@@ -47,13 +47,7 @@ std::vector<std::string> Coverage::places(bool are_predicted) const {
   return texts;
 }
 
-std::string Coverage::missing_places() const {
-  std::vector<std::string> texts = places(false);
-  const std::size_t count = texts.size();
-  texts.resize(std::min(count, kShown));
-  const std::string more = count > kShown ? " and " + std::to_string(count - kShown) + " more" : "";
-  return joined(texts, ", ") + more;
-}
+std::string Coverage::missing_places() const { return few_of(places(false), kShown); }
 
 std::string Coverage::options_to_leave_out(const std::string& path) const {
   const std::vector<std::string> texts = places(true);

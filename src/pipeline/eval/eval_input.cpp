@@ -43,8 +43,7 @@ void check_record(const std::string& path, const BedRecord& record,
 
 std::vector<Segment> sorted_segments(const std::string& path, const std::string& chromosome,
                                      std::vector<Line>& lines) {
-  std::stable_sort(lines.begin(), lines.end(),
-                   [](const Line& a, const Line& b) { return a.segment.begin < b.segment.begin; });
+  std::ranges::stable_sort(lines, {}, [](const Line& line) { return line.segment.begin; });
   std::vector<Segment> segments;
   segments.reserve(lines.size());
   for (std::size_t i = 0; i < lines.size(); ++i) {

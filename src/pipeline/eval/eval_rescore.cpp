@@ -117,13 +117,12 @@ class Rescorer {
 
  private:
   [[noreturn]] void refuse_nothing(const std::vector<std::string>& chromosomes) const {
-    std::vector<Chromosome> here, there;
-    for (const std::string& name : chromosomes) here.push_back({name, 1});
+    std::vector<std::string> there;
     for (const Sequence& sequence : inputs_.sequences())
-      if (find_chromosome(there, sequence.chromosome) == nullptr) there.push_back({sequence.chromosome, 1});
+      if (std::ranges::find(there, sequence.chromosome) == there.end()) there.push_back(sequence.chromosome);
     throw InputError({inputs_.paths().at(1), "",
                       "has no bin that is labelled in the truth: the evaluated chromosomes are " +
-                          chromosome_names(here) + ", the inputs have " + chromosome_names(there),
+                          few_names(chromosomes) + ", the inputs have " + few_names(there),
                       "chromosome names must match exactly, including any \"chr\" prefix"});
   }
 

@@ -31,13 +31,6 @@ namespace {
 // Of a chromosome of which only segments are known.
 constexpr std::int64_t kUnknownLength = std::int64_t{1} << 60;
 
-std::vector<Chromosome> named(const std::vector<std::string>& names) {
-  std::vector<Chromosome> chromosomes;
-  chromosomes.reserve(names.size());
-  for (const std::string& name : names) chromosomes.push_back({name, kUnknownLength});
-  return chromosomes;
-}
-
 class Run {
  public:
   explicit Run(const EvalOptions& options) : options_(options) {
@@ -138,7 +131,7 @@ class Run {
   void read_regions_given() {
     std::vector<Chromosome> known = sizes_;
     if (known.empty()) {
-      known = named(truth_.chromosomes);
+      for (const std::string& name : truth_.chromosomes) known.push_back({name, kUnknownLength});
       for (const std::string& name : predicted_.chromosomes)
         if (!truth_.segments.contains(name)) known.push_back({name, kUnknownLength});
     }
@@ -160,15 +153,13 @@ class Run {
     if (predicted_.count > 0 && strangers.size() == predicted_.chromosomes.size())
       throw InputError({options_.predicted, "",
                         "no chromosome in common with " + options_.truth + ": it has " +
-                            chromosome_names(named(strangers)) + ", the truth has " +
-                            chromosome_names(named(truth_.chromosomes)),
+                            few_names(strangers) + ", the truth has " + few_names(truth_.chromosomes),
                         "chromosome names must match exactly, including any \"chr\" prefix"});
     if (has_prediction() && predicted_.count == 0 && !asks_for_all())
       throw InputError({options_.predicted, "", "has no segment",
                         "use --all-chromosomes or --region to count the truth as missing"});
     if (!strangers.empty())
-      warn({"not-in-truth", report_.predicted->file + " has segments on " +
-                                chromosome_names(named(strangers)) +
+      warn({"not-in-truth", report_.predicted->file + " has segments on " + few_names(strangers) +
                                 ", where the truth has none; they are not evaluated"});
   }
 
@@ -306,8 +297,7 @@ EvalReport evaluate(const EvalOptions& options, Progress* progress) {
       compare_models({options.input, options.against, options.engine, options.max_memory}, progress);
   if (!report.bin_size) report.bin_size = report.against->bin_size;
   for (const Warning& warning : report.against->warnings)  // logged where they came up
-    if (std::ranges::none_of(report.warnings,
-                             [&](const Warning& known) { return known.message == warning.message; }))
+    if (std::ranges::find(report.warnings, warning.message, &Warning::message) == report.warnings.end())
       report.warnings.push_back(warning);
   return report;
 }

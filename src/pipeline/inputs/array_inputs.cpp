@@ -1,6 +1,7 @@
 #include "pipeline/inputs/array_inputs.h"
 
 #include "core/error.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -9,12 +10,9 @@ constexpr std::uint64_t kKeptBytes = std::uint64_t{32}
                                      << 20;  // unpacked arrays of archives that are not dropped
 
 std::string quoted_names(const std::vector<ArrayInput>& arrays) {
-  constexpr std::size_t kShown = 5;
-  std::string text;
-  for (std::size_t i = 0; i < arrays.size() && i < kShown; ++i)
-    text += (i > 0 ? ", \"" : "\"") + arrays[i].name + "\"";
-  if (arrays.size() > kShown) text += " and " + std::to_string(arrays.size() - kShown) + " more";
-  return text;
+  std::vector<std::string> names;
+  for (const ArrayInput& array : arrays) names.push_back("\"" + array.name + "\"");
+  return few_of(names, 5);
 }
 
 void add_members(const InputArgument& argument, std::vector<ArrayInput>& arrays) {

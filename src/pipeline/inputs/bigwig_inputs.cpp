@@ -10,19 +10,7 @@
 namespace semicrf {
 namespace {
 
-std::string joined(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 10;
-  std::string text;
-  for (std::size_t i = 0; i < names.size() && i < kShown; ++i) text += (i > 0 ? ", " : "") + names[i];
-  if (names.size() > kShown) text += " and " + std::to_string(names.size() - kShown) + " more";
-  return text;
-}
-
-std::vector<Chromosome> chromosomes_of(const BigWigFile& file) {
-  std::vector<Chromosome> chromosomes;
-  for (const ChromInfo& info : file.chromosomes()) chromosomes.push_back({info.name, info.length});
-  return chromosomes;
-}
+constexpr std::size_t kShown = 10;  // names in a message
 
 std::string advice_to_bind(const InputArgument& argument) {
   if (!argument.from.empty()) return "correct the name in " + argument.from + ", or take the row out";
@@ -38,7 +26,7 @@ InputError lacks(const BigWigFile& file, const Chromosome& chromosome, const std
   return InputError(
       {file.path(), "",
        "has no chromosome \"" + chromosome.name + "\", which " + other_file + " has; it has " +
-           chromosome_names(chromosomes_of(file)),
+           chromosome_names(file.chromosomes()),
        "give tracks of one genome, or choose the chromosomes: -r REGION, -g FILE with those of all "
        "tracks, --chromosomes common (those in all tracks) or --chromosomes union (a track has no "
        "value on those it lacks)"});
@@ -76,7 +64,7 @@ std::vector<Candidate> candidates(const std::vector<const BigWigFile*>& files,
   }
   std::unordered_set<std::string> names;
   for (const BigWigFile* file : files)
-    for (const Chromosome& chromosome : chromosomes_of(*file))
+    for (const Chromosome& chromosome : file->chromosomes())
       if (names.insert(chromosome.name).second) found.push_back({chromosome, file->path()});
   return found;
 }
@@ -89,10 +77,10 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
   for (const InputArgument& argument : arguments) {
     const auto found = std::find(names.begin(), names.end(), argument.name);
     if (found == names.end())
-      throw InputError(
-          {argument.path, "",
-           "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " + joined(names),
-           advice_to_bind(argument)});
+      throw InputError({argument.path, "",
+                        "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " +
+                            few_of(names, kShown),
+                        advice_to_bind(argument)});
     std::unique_ptr<BigWigFile>& column = columns[static_cast<std::size_t>(found - names.begin())];
     if (column)
       throw InputError(
@@ -105,8 +93,8 @@ BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const st
   if (!unbound.empty()) {
     throw InputError(
         {"", "",
-         "no input for the " + names_are + " " + joined(unbound) + "; the inputs are named " +
-             joined(names_of(arguments)),
+         "no input for the " + names_are + " " + few_of(unbound, kShown) + "; the inputs are named " +
+             few_of(names_of(arguments), kShown),
          "bind files by name: NAME=PATH, or all at once by --track-pattern '{sample}.{track}.bw'" +
              std::string(names_are == "tracks" ? "; --missing-track NAME does without one" : "")});
   }
@@ -136,7 +124,7 @@ CommonChromosomes common_chromosomes(const std::vector<const BigWigFile*>& files
   if (result.chosen.empty() && result.lacking.empty())
     throw InputError({files.front()->path(), "",
                       "has none of the chromosomes of " + wanted_file + " (" + chromosome_names(wanted) +
-                          "); it has " + chromosome_names(chromosomes_of(*files.front())),
+                          "); it has " + chromosome_names(files.front()->chromosomes()),
                       "use files of one genome; chromosome names must match exactly"});
   if (result.chosen.empty() && policy == ChromosomePolicy::kCommon) throw result.lacking.front().second;
   return result;

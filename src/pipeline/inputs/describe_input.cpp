@@ -55,7 +55,7 @@ std::string describe_bigwig(const std::string& path) {
   text += describe_step(file);
   text += plural(file.chromosomes().size(), "chromosome") + "\n";
   for (std::size_t i = 0; i < file.chromosomes().size(); ++i) {
-    const ChromInfo& chromosome = file.chromosomes()[i];
+    const Chromosome& chromosome = file.chromosomes()[i];
     text += "  " + escape_control(chromosome.name) + ": " + std::to_string(chromosome.length) + " bases" +
             (file.has_values(i) ? "" : ", no values") + "\n";
   }

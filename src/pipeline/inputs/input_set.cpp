@@ -41,13 +41,14 @@ bool all_bigwig(const std::vector<InputArgument>& arguments) {
 // Scores by label from bigWig files: no transform, bases without a value count as 0.
 std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
   std::vector<Track> tracks;
-  for (const std::string& name : names) {
-    Track track;
-    track.name = name;
-    tracks.push_back(track);
-  }
+  for (const std::string& name : names) tracks.push_back({.name = name});
   return tracks;
 }
+
+// What the command line names: the tracks or scores of labels, and the scores of starts and ends.
+struct GivenInputs {
+  std::vector<InputArgument> main, start, end;
+};
 
 }  // namespace
 
@@ -81,13 +82,10 @@ struct InputSet::State {
   std::vector<std::pair<std::string, std::string>> named_files;  // name (or none) and path
 
   void open_inputs();
-  void record_bindings(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
-                       const std::vector<InputArgument>& end);
-  void open_array_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
-                         const std::vector<InputArgument>& end);
+  void record_bindings(const GivenInputs& given);
+  void open_array_inputs(const GivenInputs& given);
   void open_generated();
-  void open_bigwig_inputs(const std::vector<InputArgument>& main, const std::vector<InputArgument>& start,
-                          const std::vector<InputArgument>& end);
+  void open_bigwig_inputs(const GivenInputs& given);
   Sequence place_array(const ArrayInput& array) const;
   void sort_sequences();
   void read_regions_given();
@@ -127,16 +125,15 @@ void InputSet::State::open_inputs() {
   }
   if (!options.chrom_sizes_file.empty()) wanted = read_chrom_sizes(options.chrom_sizes_file);
 
-  const std::vector<InputArgument> main = input_arguments(options);
-  const std::vector<InputArgument> start = parse_arguments(options.start_scores);
-  const std::vector<InputArgument> end = parse_arguments(options.end_scores);
-  std::vector<InputArgument> all = main;
-  all.insert(all.end(), start.begin(), start.end());
-  all.insert(all.end(), end.begin(), end.end());
+  const GivenInputs given{input_arguments(options), parse_arguments(options.start_scores),
+                          parse_arguments(options.end_scores)};
+  std::vector<InputArgument> all;
+  for (const auto* arguments : {&given.main, &given.start, &given.end})
+    all.insert(all.end(), arguments->begin(), arguments->end());
   bigwig = all_bigwig(all);
   check_track_names(options, parameters.tracks, bigwig);
   for (const LackingTrack& track : lacking_tracks) binding.push_back(describe(track));
-  record_bindings(main, start, end);
+  record_bindings(given);
   for (Track& track : parameters.tracks)
     if (track.missing == MissingPolicy::kDefault)
       track.missing = bigwig ? MissingPolicy::kZero : MissingPolicy::kSkip;
@@ -148,17 +145,15 @@ void InputSet::State::open_inputs() {
     if (!path.empty()) paths.push_back(path);
 
   if (bigwig) {
-    open_bigwig_inputs(main, start, end);
+    open_bigwig_inputs(given);
   } else {
-    open_array_inputs(main, start, end);
+    open_array_inputs(given);
   }
   read_regions_given();
 }
 
 // Which file is which track (or sequence), for the headers of outputs.
-void InputSet::State::record_bindings(const std::vector<InputArgument>& main,
-                                      const std::vector<InputArgument>& start,
-                                      const std::vector<InputArgument>& end) {
+void InputSet::State::record_bindings(const GivenInputs& given) {
   const auto record = [&](const std::vector<InputArgument>& arguments, const std::string& role) {
     for (const InputArgument& argument : arguments) {
       // The arrays of an archive have names of their own.
@@ -166,9 +161,9 @@ void InputSet::State::record_bindings(const std::vector<InputArgument>& main,
       named_files.push_back({named ? role + argument.name : "", argument.path});
     }
   };
-  record(main, "");
-  record(start, "start-scores:");
-  record(end, "end-scores:");
+  record(given.main, "");
+  record(given.start, "start-scores:");
+  record(given.end, "end-scores:");
 }
 
 void InputSet::State::open_generated() {
@@ -201,17 +196,16 @@ RandomRows InputSet::State::random_rows(const Sequence& sequence) const {
   return rows;
 }
 
-void InputSet::State::open_array_inputs(const std::vector<InputArgument>& main,
-                                        const std::vector<InputArgument>& start,
-                                        const std::vector<InputArgument>& end) {
+void InputSet::State::open_array_inputs(const GivenInputs& given) {
   const std::int64_t labels = parameters.num_labels();
-  arrays = heads ? open_arrays(main, parameters.num_tracks(), "tracks") : open_arrays(main, labels, "labels");
-  if (!start.empty()) {
-    starts.arrays = open_arrays(start, labels, "labels");
+  arrays = heads ? open_arrays(given.main, parameters.num_tracks(), "tracks")
+                 : open_arrays(given.main, labels, "labels");
+  if (!given.start.empty()) {
+    starts.arrays = open_arrays(given.start, labels, "labels");
     starts.array_of = pair_arrays(arrays, starts.arrays, "--start-scores");
   }
-  if (!end.empty()) {
-    ends.arrays = open_arrays(end, labels, "labels");
+  if (!given.end.empty()) {
+    ends.arrays = open_arrays(given.end, labels, "labels");
     ends.array_of = pair_arrays(arrays, ends.arrays, "--end-scores");
   }
   for (std::size_t i = 0; i < arrays.size(); ++i) {
@@ -270,22 +264,20 @@ Sequence InputSet::State::place_array(const ArrayInput& array) const {
   return sequence;
 }
 
-void InputSet::State::open_bigwig_inputs(const std::vector<InputArgument>& main,
-                                         const std::vector<InputArgument>& start,
-                                         const std::vector<InputArgument>& end) {
+void InputSet::State::open_bigwig_inputs(const GivenInputs& given) {
   const std::vector<std::string> labels = names_of(parameters.labels);
-  tracks = heads ? bind_bigwigs(main, names_of(parameters.tracks), "tracks", binding)
-                 : bind_bigwigs(main, labels, "labels", binding);
+  tracks = heads ? bind_bigwigs(given.main, names_of(parameters.tracks), "tracks", binding)
+                 : bind_bigwigs(given.main, labels, "labels", binding);
   std::vector<std::string> boundary_binding;
-  if (!start.empty()) starts.tracks = bind_bigwigs(start, labels, "labels", boundary_binding);
-  if (!end.empty()) ends.tracks = bind_bigwigs(end, labels, "labels", boundary_binding);
+  if (!given.start.empty()) starts.tracks = bind_bigwigs(given.start, labels, "labels", boundary_binding);
+  if (!given.end.empty()) ends.tracks = bind_bigwigs(given.end, labels, "labels", boundary_binding);
   std::vector<const BigWigFile*> files;
   for (const BigWigColumns* columns : {&tracks, &starts.tracks, &ends.tracks})
     for (const auto& file : *columns) files.push_back(file.get());
   steps = steps_of(files);
   // The order of the command line decides whose chromosome order counts.
   std::stable_partition(files.begin(), files.end(),
-                        [&](const BigWigFile* file) { return file->path() == main.front().path; });
+                        [&](const BigWigFile* file) { return file->path() == given.main.front().path; });
   CommonChromosomes common = common_chromosomes(files, wanted, options.chrom_sizes_file, options.chromosomes);
   lacking = std::move(common.lacking);
   for (const Chromosome& chromosome : common.chosen) {
@@ -350,10 +342,9 @@ void InputSet::State::read_regions_given() {
   if (!options.exclude_file.empty()) exclude = read_regions(options.exclude_file, known);
   if (lacking.empty() || include_given) return;
   if (options.chromosomes == ChromosomePolicy::kError) throw lacking.front().second;
-  std::vector<Chromosome> without;
-  without.reserve(lacking.size());
-  for (const auto& [chromosome, error] : lacking) without.push_back(chromosome);
-  binding.push_back("not in all tracks, left out: " + chromosome_names(without));
+  std::vector<std::string> without;
+  for (const auto& [chromosome, error] : lacking) without.push_back(chromosome.name);
+  binding.push_back("not in all tracks, left out: " + few_names(without));
 }
 
 // Regions must lie on chromosomes that all tracks have.

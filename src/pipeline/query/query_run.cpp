@@ -131,8 +131,7 @@ RunCommand query_command(const QueryOptions& options, const std::shared_ptr<Clai
 Warning unanswered_warning(std::int64_t count) {
   return {"claims-not-decoded", std::to_string(count) + (count == 1 ? " claim has" : " claims have") +
                                     " no answer (\".\"): the interval is not inside a single decoded stretch "
-                                    "(regions, excluded parts and "
-                                    "missing values end a stretch)"};
+                                    "(regions, excluded parts and missing values end a stretch)"};
 }
 
 }  // namespace

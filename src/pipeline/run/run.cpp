@@ -23,8 +23,7 @@ namespace {
 // What bigWig and bigBed files need to know besides.
 template <class Output>
 Output located(Output output, const PreparedRun& run) {
-  for (const Chromosome& chromosome : run.inputs().chromosomes())
-    output.chromosomes.push_back({chromosome.name, chromosome.length});
+  output.chromosomes = run.inputs().chromosomes();
   output.bin_size = run.inputs().bin_size();
   return output;
 }

@@ -48,8 +48,7 @@ OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& r
     output.header = run.header("simulate", own);
     output.labels = run.parameters().labels;
     output.draw = static_cast<std::size_t>(draw);
-    for (const Chromosome& chromosome : run.inputs().chromosomes())
-      output.chromosomes.push_back({chromosome.name, chromosome.length});
+    output.chromosomes = run.inputs().chromosomes();
     output.bin_size = run.inputs().bin_size();
     plan.push_back(segment_output(output));
   }

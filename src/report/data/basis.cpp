@@ -78,10 +78,10 @@ void list_parts(ReportBasis& basis) {
 // Segments must lie on what the tracks have.
 void check_places(const ReportBasis& basis) {
   const std::string& path = basis.segmentation.path;
-  std::vector<Chromosome> known;
+  std::vector<std::string> known;
   std::map<std::string, std::int64_t> ends;  // bases of the tracks, by chromosome
   for (const Part& part : basis.parts) {
-    if (known.empty() || known.back().name != part.chromosome) known.push_back({part.chromosome, 1});
+    if (known.empty() || known.back() != part.chromosome) known.push_back(part.chromosome);
     std::int64_t& end = ends.emplace(part.chromosome, 0).first->second;
     end = std::max(end, part.origin + part.length);
   }
@@ -92,7 +92,7 @@ void check_places(const ReportBasis& basis) {
     if (end < 0)
       throw InputError({path, basis.segmentation.place_of(chromosome, chromosome.segments.front()),
                         "there are segments on " + in_quotes(chromosome.name) + ", and the tracks have " +
-                            chromosome_names(known),
+                            few_names(known),
                         "give the segments and the tracks of one genome; names must match exactly"});
     if (last.end > end)
       throw InputError({path, basis.segmentation.place_of(chromosome, last),

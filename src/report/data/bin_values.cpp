@@ -26,8 +26,8 @@ class Reading {
     std::vector<std::size_t> parts;  // of the chromosome
     while (reader.next(record)) {
       if (chromosomes_.empty()) check_header(reader);
-      if (chromosomes_.empty() || chromosomes_.back().name != record.chromosome) {
-        chromosomes_.push_back({record.chromosome, 1});
+      if (chromosomes_.empty() || chromosomes_.back() != record.chromosome) {
+        chromosomes_.push_back(record.chromosome);
         parts = parts_of[record.chromosome];
       }
       if (!(record.value >= 0 && record.value <= 1))
@@ -73,19 +73,17 @@ class Reading {
   }
 
   [[noreturn]] void refuse_nothing() const {
-    std::vector<Chromosome> wanted;
-    for (const SegmentedChromosome& one : basis_.segmentation.chromosomes) wanted.push_back({one.name, 1});
     throw InputError({path_, "",
                       "no chromosome in common with the segments: it has " +
-                          (chromosomes_.empty() ? "no line" : chromosome_names(chromosomes_)) +
-                          ", the segments have " + chromosome_names(wanted),
+                          (chromosomes_.empty() ? "no line" : few_names(chromosomes_)) +
+                          ", the segments have " + few_names(names_of(basis_.segmentation.chromosomes)),
                       "give posteriors of the same genome; chromosome names must match exactly"});
   }
 
   const std::string& path_;
   const ReportBasis& basis_;
   BinValues values_;
-  std::vector<Chromosome> chromosomes_;  // of the file
+  std::vector<std::string> chromosomes_;  // of the file
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "core/error.h"
+#include "core/sizes.h"
 #include "draw/number_text.h"
 #include "eval/stretches.h"
 #include "io/text/region.h"
@@ -27,6 +28,10 @@ struct Window {
   double doubt = 0;            // per bin
   double differing = 0;        // share of bins whose label differs from the truth
 };
+
+Locus make_locus(const std::string& why, std::size_t part, const BinRange& bins) {
+  return {.why = why, .part = part, .bins = bins, .group = ceil_div(bins.size(), kLocusColumns)};
+}
 
 class Choice {
  public:
@@ -142,15 +147,6 @@ class Choice {
     });
   }
 
-  void add(const std::string& why, std::size_t part, const BinRange& bins) {
-    Locus locus;
-    locus.why = why;
-    locus.part = part;
-    locus.bins = bins;
-    locus.group = (bins.size() + kLocusColumns - 1) / kLocusColumns;
-    chosen_.push_back(std::move(locus));
-  }
-
   // The `count` windows of the largest values.
   void take(const std::string& why, int count, const std::function<double(const Window&)>& value) {
     for (int n = 0; n < count; ++n) {
@@ -165,7 +161,7 @@ class Choice {
         }
       }
       if (best == nullptr || (largest == 0 && n > 0)) return;
-      add(why, best->part, best->bins);
+      chosen_.push_back(make_locus(why, best->part, best->bins));
     }
   }
 
@@ -187,7 +183,7 @@ class Choice {
         of_part = i;
       }
     }
-    if (longest > 0) add(why, of_part, best);
+    if (longest > 0) chosen_.push_back(make_locus(why, of_part, best));
   }
 
   const ReportBasis& basis_;
@@ -233,12 +229,8 @@ std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& b
       const std::int64_t begin = std::max(region.begin, part.origin) - part.origin;
       const std::int64_t end = std::min(region.end, part.origin + part.length) - part.origin;
       if (part.chromosome != region.chromosome || begin >= end) continue;
-      Locus locus;
-      locus.why = "named";
-      locus.part = i;
-      locus.bins = {begin / basis.bin_size(), count_bins(end, basis.bin_size())};
-      locus.group = (locus.bins.size() + kLocusColumns - 1) / kLocusColumns;
-      loci.push_back(std::move(locus));
+      const BinRange bins{begin / basis.bin_size(), count_bins(end, basis.bin_size())};
+      loci.push_back(make_locus("named", i, bins));
     }
     if (loci.size() == before)
       throw InputError({options.segments, place_text(region.chromosome, region.begin, region.end),

@@ -18,10 +18,10 @@ struct Locus {
   std::string why;  // "typical", or what the user named
   std::size_t part = 0;
   BinRange bins;
-  std::int64_t group = 1;                  // bins of a column
-  std::vector<std::vector<float>> tracks;  // by track: means of columns; NaN where there is no value
-  std::vector<float> boundary;             // largest probability of a column; empty: not given
-  std::vector<std::vector<float>> labels;  // by label: mean probability of columns; empty: not given
+  std::int64_t group = 1;                       // bins of a column
+  std::vector<std::vector<float>> tracks = {};  // by track: means of columns; NaN where there is no value
+  std::vector<float> boundary = {};             // largest probability of a column; empty: not given
+  std::vector<std::vector<float>> labels = {};  // by label: mean probability of columns; empty: not given
 
   std::size_t columns() const { return static_cast<std::size_t>((bins.size() + group - 1) / group); }
 };

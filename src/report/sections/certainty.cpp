@@ -165,12 +165,9 @@ Figure along_figure(const ReportBasis& basis, const Certainty& certainty) {
     if (!(window.bins > 0)) continue;
     least = std::min(least, window.called.value_or(1));
     most = std::max(most, window.boundary.value_or(0));
-    figure.table.rows.push_back({text_cell(basis.parts[window.part].title),
-                                 {std::to_string(window.begin), "", {}, true},
-                                 {std::to_string(window.end), "", {}, true},
-                                 count_cell(std::llround(window.bins)),
-                                 number_cell(window.called),
-                                 number_cell(window.boundary)});
+    figure.table.rows.push_back({text_cell(basis.parts[window.part].title), integer_cell(window.begin),
+                                 integer_cell(window.end), count_cell(std::llround(window.bins)),
+                                 number_cell(window.called), number_cell(window.boundary)});
   }
   if (certainty.has_labels)
     figure.panels.push_back(
@@ -184,8 +181,7 @@ Figure along_figure(const ReportBasis& basis, const Certainty& certainty) {
                     "From 0 to the upper tick", &CertaintyWindow::boundary, 0, nice_ceiling(most), false}));
   figure.reading =
       "Each step is the mean of a stretch. Low probability of the called label, or high entropy of "
-      "boundaries, marks "
-      "regions whose segments should not be taken at face value. All rows share one scale.";
+      "boundaries, marks regions whose segments should not be taken at face value. All rows share one scale.";
   return figure;
 }
 
@@ -217,7 +213,7 @@ void add_calibration(const EvalReport& evaluation, Section& section) {
     }
   }
   figure.panels = {draw_reliability("Calibration", series)};
-  section.blocks.push_back(std::move(figure));
+  section.add(std::move(figure));
   TableBlock table{"calibration-summary", "Calibration in numbers", {}};
   table.table.names = {"of",    "predictions", "happened",         "mean_predicted",
                        "brier", "log_loss",    "calibration_error"};
@@ -228,7 +224,7 @@ void add_calibration(const EvalReport& evaluation, Section& section) {
         {text_cell(one.name), count_cell(one.reliability->count()), number_cell(one.reliability->observed()),
          number_cell(one.reliability->mean_predicted()), number_cell(one.reliability->brier()),
          number_cell(one.reliability->log_loss()), number_cell(one.reliability->calibration_error())});
-  section.blocks.push_back(std::move(table));
+  section.add(std::move(table));
 }
 
 std::string boundary_sentence(const Certainty& certainty) {
@@ -236,8 +232,7 @@ std::string boundary_sentence(const Certainty& certainty) {
          " boundaries with a probability; the posterior expects " +
          count_text(std::llround(certainty.expected)) +
          " in the same bins. Many more expected than called means that the best segmentation leaves out "
-         "boundaries "
-         "that are likely one by one, but not at one place.";
+         "boundaries that are likely one by one, but not at one place.";
 }
 
 }  // namespace
@@ -246,8 +241,8 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
                           const std::optional<EvalReport>& evaluation) {
   Section section{"certainty", "How sure", {}};
   if (certainty.has_boundaries) {
-    section.blocks.push_back(Paragraph{boundary_sentence(certainty)});
-    section.blocks.push_back(probability_figure(
+    section.add(Paragraph{boundary_sentence(certainty)});
+    section.add(probability_figure(
         basis, certainty.starts,
         {"boundary-posterior", "Probability of a boundary where segments start",
          "By the label that starts. Bars at the right: the place is certain to the bin. A boundary that is "
@@ -255,13 +250,12 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
          "not to the bin, shares its probability among neighbouring bins and stands further left.",
          "P(a segment starts at this bin)", "starts"}));
   } else {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"No boundary posterior was given: add --posterior FILE, written by semicrf decode "
-                  "--posterior FILE in the run "
-                  "that makes the segments, to see how sure each boundary is."});
+                  "--posterior FILE in the run that makes the segments, to see how sure each boundary is."});
   }
   if (certainty.has_labels) {
-    section.blocks.push_back(probability_figure(
+    section.add(probability_figure(
         basis, certainty.called_labels,
         {"label-posterior", "Probability of the label that was called",
          certainty.is_of_segments
@@ -271,20 +265,17 @@ Section certainty_section(const ReportBasis& basis, const Certainty& certainty,
                "any other label is possible.",
          "P(label of the bin)", "bins"}));
   } else {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"The segments have no posteriors in column 5: decode them with --score posterior, or give "
-                  "label posteriors "
-                  "with --labels-posterior NAME, to see how sure each label is."});
+                  "label posteriors with --labels-posterior NAME, to see how sure each label is."});
   }
-  if (certainty.has_boundaries || certainty.has_labels)
-    section.blocks.push_back(along_figure(basis, certainty));
+  if (certainty.has_boundaries || certainty.has_labels) section.add(along_figure(basis, certainty));
   if (evaluation && evaluation->calibration) {
     add_calibration(*evaluation, section);
   } else {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"Whether these probabilities can be believed is shown where there is a truth: add --truth "
-                  "FILE, a BED file of "
-                  "known segments, and --posterior FILE or --labels-posterior NAME."});
+                  "FILE, a BED file of known segments, and --posterior FILE or --labels-posterior NAME."});
   }
   return section;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/text.h"
 #include "draw/number_text.h"
 #include "draw/text_width.h"
 
@@ -20,7 +21,7 @@ double names_width(const std::vector<std::string>& names) {
   return std::min(most, kMostName) + 8;
 }
 
-std::string fill(const Rgb& color) { return "class=\"mark\" fill=\"" + svg_color(color) + "\""; }
+std::string fill(const Rgb& color) { return "class=\"mark\" fill=\"" + hex_color(color) + "\""; }
 
 void draw_vertical_axis(Canvas& canvas, const Scale& y, double top) {
   for (const double tick : nice_ticks(0, top, 4)) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "core/text/text.h"
 #include "core/text/units.h"
 
 namespace semicrf {
@@ -26,6 +27,15 @@ std::vector<std::size_t> drawn_labels(const ReportBasis& basis, std::size_t most
 std::vector<std::size_t> drawn_tracks(const ReportBasis& basis, std::size_t tracks) {
   if (basis.tracks_are_scores && tracks == basis.num_labels()) return drawn_labels(basis, kMostTracks);
   return largest(std::vector<double>(tracks), kMostTracks);
+}
+
+HeatMap map_of_labels(const ReportBasis& basis, const std::string& title) {
+  HeatMap map;
+  map.title = title;
+  map.titled = false;
+  map.rows = names_of(basis.model().labels);
+  map.row_marks.assign(basis.colors.begin(), basis.colors.end());
+  return map;
 }
 
 std::string undrawn_labels(const ReportBasis& basis, std::size_t most) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "draw/heat_map.h"
 #include "report/data/basis.h"
 
 namespace semicrf {
@@ -23,6 +24,8 @@ std::vector<std::size_t> drawn_labels(const ReportBasis& basis, std::size_t most
 // bases.
 std::vector<std::size_t> drawn_tracks(const ReportBasis& basis, std::size_t tracks);
 
+// A heat map with a row for each label, for a figure that says its title itself.
+HeatMap map_of_labels(const ReportBasis& basis, const std::string& title);
 // Says so behind the text of a figure; nothing where all are drawn.
 std::string undrawn_labels(const ReportBasis& basis, std::size_t most);
 std::string undrawn_tracks(const ReportBasis& basis, std::size_t tracks);

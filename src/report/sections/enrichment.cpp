@@ -9,10 +9,9 @@ namespace semicrf {
 Section enrichment_section(const ReportBasis& basis, const std::vector<Annotation>& annotations) {
   Section section{"enrichment", "Enrichment", {}};
   if (annotations.empty()) {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"No annotation was given: add --annotation NAME=FILE, a BED file such as of TSS or CpG "
-                  "islands, as often as "
-                  "you like, to see which labels lie on it."});
+                  "islands, as often as you like, to see which labels lie on it."});
     return section;
   }
   Figure figure;
@@ -20,11 +19,8 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
   figure.title = "Fold enrichment of annotation in labels";
   figure.reading =
       "How many times more often a base of the label is annotated than any segmented base is: 1 is chance, "
-      "orange is "
-      "more, blue is less. The table has the four counts that each fold is made of.";
-  HeatMap map;
-  map.title = figure.title;
-  map.titled = false;
+      "orange is more, blue is less. The table has the four counts that each fold is made of.";
+  HeatMap map = map_of_labels(basis, figure.title);
   map.scale = HeatScale::kLog;
   std::vector<std::vector<Overlap>> columns;
   for (const Annotation& annotation : annotations) {
@@ -33,9 +29,7 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
   }
   figure.table.names = {"label", "annotation", "label_bases", "annotation_bases",
                         "both",  "all_bases",  "fold"};
-  for (std::size_t c = 0; c < basis.num_labels(); ++c) {
-    map.rows.push_back(basis.label(c));
-    map.row_marks.emplace_back(basis.colors[c]);
+  for (std::size_t c = 0; c < basis.num_labels(); ++c)
     for (std::size_t a = 0; a < annotations.size(); ++a) {
       const Overlap& overlap = columns[a][c];
       map.values.push_back(overlap.fold());
@@ -44,14 +38,13 @@ Section enrichment_section(const ReportBasis& basis, const std::vector<Annotatio
                                    bases_cell(overlap.both), bases_cell(overlap.all),
                                    number_cell(overlap.fold())});
     }
-  }
   keep_cells(map, drawn_labels(basis, kMostRows),
              largest(std::vector<double>(annotations.size()), kMostTracks));
   figure.reading += undrawn_labels(basis, kMostRows);
   if (annotations.size() > kMostTracks)
     figure.reading += " Of the annotations the first " + std::to_string(kMostTracks) + " are drawn.";
   figure.panels = {draw_heat_map(map)};
-  section.blocks.push_back(std::move(figure));
+  section.add(std::move(figure));
   return section;
 }
 

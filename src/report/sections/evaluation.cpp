@@ -117,23 +117,21 @@ Figure confusion_figure(const EvalReport& report) {
 Section evaluation_section(const std::optional<EvalReport>& evaluation) {
   Section section{"evaluation", "Evaluation", {}};
   if (!evaluation || !evaluation->evaluation) {
-    section.blocks.push_back(
+    section.add(
         Paragraph{"No truth was given: add --truth FILE, a BED file of known segments with their labels in "
-                  "column 4, to see how "
-                  "well the segments agree with it."});
+                  "column 4, to see how well the segments agree with it."});
     return section;
   }
-  section.blocks.push_back(
+  section.add(
       Paragraph{"Against " + evaluation->truth->file + ", on the " + count_text(evaluation->bases) + " " +
                 units().many +
                 " that it labels. Precision is the share of what was called that is true, recall the share "
                 "of what is true that "
                 "was called, F1 their harmonic mean. docs/evaluation.md defines every number."});
-  for (const Warning& warning : evaluation->warnings)
-    section.blocks.push_back(Paragraph{warning.message, true});
-  section.blocks.push_back(overall_table(*evaluation->evaluation));
-  section.blocks.push_back(label_table(*evaluation));
-  section.blocks.push_back(confusion_figure(*evaluation));
+  for (const Warning& warning : evaluation->warnings) section.add(Paragraph{warning.message, true});
+  section.add(overall_table(*evaluation->evaluation));
+  section.add(label_table(*evaluation));
+  section.add(confusion_figure(*evaluation));
   return section;
 }
 

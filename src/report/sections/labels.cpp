@@ -50,8 +50,7 @@ Figure share_figure(const ReportBasis& basis) {
   figure.title = "How much, and how long";
   figure.reading = "Left: the share of all segmented " + units().many +
                    " that each label has. Right: its segments' lengths; the dot is the median, the bar "
-                   "reaches from the 5 % to the "
-                   "95 % quantile.";
+                   "reaches from the 5 % to the 95 % quantile.";
   Bars bars;
   bars.title = "Share of " + units().many;
   Ranges ranges;
@@ -120,10 +119,8 @@ Figure duration_figure(const ReportBasis& basis) {
   figure.title = "How long segments are, and what the model expects";
   figure.reading =
       "Bars: the share of the label's segments with a length in each class. Line: what the model's durations "
-      "alone "
-      "would give, before tracks and transitions have their say; where bars leave the line, the data moved "
-      "them. The "
-      "dashed line K is the longest length with a score of its own.";
+      "alone would give, before tracks and transitions have their say; where bars leave the line, the data "
+      "moved them. The dashed line K is the longest length with a score of its own.";
   if (!counts.note.empty()) figure.reading += " " + counts.note;
   figure.table.names = {"label", "from", "to", "segments", "share", "model"};
   double top = 0;
@@ -153,8 +150,7 @@ Figure seen_transition_figure(const ReportBasis& basis) {
                           .title = "What follows what",
                           .reading =
                               "Of the segments of the label on the left that another one touches, the share "
-                              "that is followed by the "
-                              "label above.",
+                              "that is followed by the label above.",
                           .map_title = "Label that follows",
                           .what = "share",
                           .column_title = "followed by",
@@ -175,14 +171,13 @@ Figure seen_transition_figure(const ReportBasis& basis) {
 
 Section labels_section(const ReportBasis& basis) {
   Section section{"labels", "Labels", {}};
-  section.blocks.push_back(
+  section.add(
       Paragraph{"What the segmentation consists of. A label with few long segments and one with many short "
-                "ones can cover the "
-                "same share of the genome; the lengths tell them apart."});
-  section.blocks.push_back(label_table(basis));
-  section.blocks.push_back(share_figure(basis));
-  section.blocks.push_back(duration_figure(basis));
-  section.blocks.push_back(seen_transition_figure(basis));
+                "ones can cover the same share of the genome; the lengths tell them apart."});
+  section.add(label_table(basis));
+  section.add(share_figure(basis));
+  section.add(duration_figure(basis));
+  section.add(seen_transition_figure(basis));
   return section;
 }
 

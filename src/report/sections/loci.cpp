@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "draw/number_text.h"
 #include "draw/text_width.h"
@@ -162,7 +163,7 @@ class LocusPicture {
       const bool known = static_cast<std::size_t>(segment.label) < basis_.num_labels();
       const Rgb color = known ? basis_.colors[static_cast<std::size_t>(segment.label)] : Rgb{150, 150, 150};
       canvas_.rect(from, y_, std::max(0.3, to - from), kSegments,
-                   (to - from > 3 ? "class=\"mark\" fill=\"" : "fill=\"") + svg_color(color) + "\"",
+                   (to - from > 3 ? "class=\"mark\" fill=\"" : "fill=\"") + hex_color(color) + "\"",
                    label + ", " +
                        place_text(part_.chromosome, part_.base_of(segment.begin, basis_.bin_size()),
                                   part_.base_of(segment.end, basis_.bin_size())));
@@ -226,7 +227,7 @@ class LocusPicture {
       for (std::size_t i = 0; i < values.size(); ++i)
         if (values[i] > 0) below[i] += static_cast<double>(values[i]);
       if (!path.empty())
-        canvas_.path(path, "fill=\"" + svg_color(basis_.colors[c]) + "\"", "P(" + basis_.label(c) + ")");
+        canvas_.path(path, "fill=\"" + hex_color(basis_.colors[c]) + "\"", "P(" + basis_.label(c) + ")");
     }
     canvas_.line(x_.from, up.at(0), x_.to, up.at(0), "axis");
     y_ += kPosterior + kGap;
@@ -322,18 +323,16 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
           : "Chosen by rules that depend on the files alone: two windows whose shares of labels are most "
             "like those of the whole, those with the least certain boundaries, the one with most segments, "
             "with a truth the one with most bases that differ from it, the longest segment, and the longest "
-            "one "
-            "of the rarest label; -r and -L show others.";
+            "one of the rarest label; -r and -L show others.";
   intro +=
       " Each track has one scale in all pictures, which leaves out the most extreme hundredth; where several "
       "bins share a column, tracks and label "
       "probabilities are their mean, the boundary probability is the largest.";
   if (!inputs.truth.empty()) intro += " Grey in the row of the truth: labels that the model does not have.";
   if (basis.inputs) intro += undrawn_tracks(basis, basis.tracks.size());
-  section.blocks.push_back(Paragraph{intro});
+  section.add(Paragraph{intro});
   if (!basis.inputs)
-    section.blocks.push_back(
-        Paragraph{"Tracks are shown where they are given behind the options, as for decode."});
+    section.add(Paragraph{"Tracks are shown where they are given behind the options, as for decode."});
   const std::vector<Range> ranges = track_ranges(loci, basis.tracks.size());
   for (std::size_t i = 0; i < loci.size(); ++i) {
     const Locus& locus = loci[i];
@@ -345,7 +344,7 @@ Section loci_section(const ReportBasis& basis, const std::vector<Locus>& loci, c
     figure.reading = locus_reading(basis, locus, inputs.are_named);
     figure.table = locus_table(basis, locus);
     figure.panels = {LocusPicture(basis, locus, inputs, ranges).drawing(figure.title)};
-    section.blocks.push_back(std::move(figure));
+    section.add(std::move(figure));
   }
   return section;
 }

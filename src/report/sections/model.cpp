@@ -13,10 +13,6 @@
 namespace semicrf {
 namespace {
 
-std::vector<std::optional<Rgb>> marks_of(const ReportBasis& basis) {
-  return {basis.colors.begin(), basis.colors.end()};
-}
-
 // A finite score; nothing for one that forbids.
 std::optional<double> finite(double score) {
   return std::isfinite(score) ? std::optional(score) : std::nullopt;
@@ -60,24 +56,18 @@ Figure weight_figure(const ReportBasis& basis) {
   figure.title = "Emission weights";
   figure.reading =
       "How much one unit of a track speaks for (orange) or against (blue) a label in a bin; compare within a "
-      "column "
-      "before you compare across tracks.";
-  HeatMap map;
-  map.title = "Emission weights";
-  map.titled = false;
+      "column before you compare across tracks.";
+  HeatMap map = map_of_labels(basis, figure.title);
   map.what = "weight";
   map.scale = HeatScale::kSigned;
-  map.row_marks = marks_of(basis);
   figure.table.names = {"label", "track", "weight"};
   for (const Track& track : model.tracks) map.columns.push_back(track.name);
-  for (std::size_t c = 0; c < basis.num_labels(); ++c) {
-    map.rows.push_back(basis.label(c));
+  for (std::size_t c = 0; c < basis.num_labels(); ++c)
     for (std::size_t f = 0; f < model.tracks.size(); ++f) {
       map.values.emplace_back(model.emission->weights[c * model.tracks.size() + f]);
       figure.table.rows.push_back(
           {text_cell(basis.label(c)), text_cell(model.tracks[f].name), number_cell(map.values.back())});
     }
-  }
   keep_cells(map, drawn_labels(basis, kMostRows), drawn_tracks(basis, model.tracks.size()));
   figure.reading += undrawn_labels(basis, kMostRows) + undrawn_tracks(basis, model.tracks.size());
   figure.panels = {draw_heat_map(map)};
@@ -109,11 +99,9 @@ HeatMap boundary_map(const ReportBasis& basis, std::size_t c, Table& table) {
     for (const auto& [side, weights] : sides)
       for (std::size_t o = 0; o < offsets; ++o) {
         map.values.emplace_back((*weights)[(c * offsets + o) * tracks + f]);
-        table.rows.push_back({text_cell(basis.label(c)),
-                              text_cell(side),
-                              {std::to_string(head.first + static_cast<int>(o)), "", {}, true},
-                              text_cell(basis.model().tracks[f].name),
-                              number_cell(map.values.back())});
+        table.rows.push_back({text_cell(basis.label(c)), text_cell(side),
+                              integer_cell(head.first + static_cast<int>(o)),
+                              text_cell(basis.model().tracks[f].name), number_cell(map.values.back())});
       }
   return map;
 }
@@ -124,8 +112,7 @@ Figure boundary_figure(const ReportBasis& basis) {
   figure.title = "Boundary weights";
   figure.reading =
       "How much a track speaks for a segment of the label to start or to end at a bin, by the distance in "
-      "bins from "
-      "the segment's first or last bin (0). All labels share one colour scale.";
+      "bins from the segment's first or last bin (0). All labels share one colour scale.";
   figure.table.names = {"label", "side", "offset", "track", "weight"};
   std::vector<HeatMap> maps;
   double most = 0;
@@ -166,8 +153,7 @@ std::string description(const Parameters& model) {
          bases_text(static_cast<double>(model.chain.max_duration) * static_cast<double>(model.bin_size)) +
          ")" + (model.chain.has_tail() ? ", with a geometric tail beyond." : ".") +
          " Scores are added up along a segmentation; the one with the largest sum is the most probable. "
-         "Lengths in "
-         "this table are those of the duration scores alone.";
+         "Lengths in this table are those of the duration scores alone.";
 }
 
 }  // namespace
@@ -175,17 +161,16 @@ std::string description(const Parameters& model) {
 Section model_section(const ReportBasis& basis) {
   const Parameters& model = basis.model();
   Section section{"model", "Model", {}};
-  section.blocks.push_back(Paragraph{description(model)});
-  section.blocks.push_back(parameter_table(basis));
+  section.add(Paragraph{description(model)});
+  section.add(parameter_table(basis));
   if (model.emission) {
-    section.blocks.push_back(weight_figure(basis));
+    section.add(weight_figure(basis));
   } else {
-    section.blocks.push_back(
-        Paragraph{"It has no emission weights: the inputs are scores of the labels themselves."});
+    section.add(Paragraph{"It has no emission weights: the inputs are scores of the labels themselves."});
   }
   if (model.boundary && (!model.boundary->start_weights.empty() || !model.boundary->end_weights.empty()))
-    section.blocks.push_back(boundary_figure(basis));
-  section.blocks.push_back(score_transition_figure(basis));
+    section.add(boundary_figure(basis));
+  section.add(score_transition_figure(basis));
   return section;
 }
 

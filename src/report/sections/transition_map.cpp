@@ -12,16 +12,12 @@ Figure transition_figure(const ReportBasis& basis, const TransitionMap& map,
   figure.reading = map.reading;
   figure.table.names = {"from", "to"};
   figure.table.names.insert(figure.table.names.end(), map.value_columns.begin(), map.value_columns.end());
-  HeatMap picture;
-  picture.title = map.map_title;
-  picture.titled = false;
+  HeatMap picture = map_of_labels(basis, map.map_title);
+  picture.columns = picture.rows;
   picture.what = map.what;
   picture.column_title = map.column_title;
   picture.scale = map.scale;
-  for (std::size_t from = 0; from < basis.num_labels(); ++from) {
-    picture.rows.push_back(basis.label(from));
-    picture.columns.push_back(basis.label(from));
-    picture.row_marks.emplace_back(basis.colors[from]);
+  for (std::size_t from = 0; from < basis.num_labels(); ++from)
     for (std::size_t to = 0; to < basis.num_labels(); ++to) {
       const TransitionEntry one = entry(from, to);
       picture.values.push_back(one.drawn);
@@ -29,7 +25,6 @@ Figure transition_figure(const ReportBasis& basis, const TransitionMap& map,
       row = {text_cell(basis.label(from)), text_cell(basis.label(to))};
       row.insert(row.end(), one.cells.begin(), one.cells.end());
     }
-  }
   const std::vector<std::size_t> drawn = drawn_labels(basis, kMostRows);
   keep_cells(picture, drawn, drawn);
   figure.reading += undrawn_labels(basis, kMostRows);

@@ -1,7 +1,6 @@
 #include "train/data/label_file.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -22,22 +21,6 @@ namespace {
 using Color = std::array<std::uint8_t, 3>;
 
 std::string line_name(std::int64_t line) { return "line " + std::to_string(line); }
-
-// "r,g,b" of a BED line's ninth column.
-std::optional<Color> item_color(const BedRecord& record) {
-  if (record.fields.size() < 9) return std::nullopt;
-  std::string_view text = record.fields[8];
-  Color color{};
-  for (std::size_t part = 0; part < color.size(); ++part) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), color[part]);
-    if (error != std::errc()) return std::nullopt;
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    if (part + 1 == color.size()) break;
-    if (text.empty() || text.front() != ',') return std::nullopt;
-    text.remove_prefix(1);
-  }
-  return text.empty() ? std::optional(color) : std::nullopt;
-}
 
 class LabelReader {
  public:
@@ -135,12 +118,8 @@ class LabelReader {
     find(text);
     const std::size_t colon = text.rfind(':');
     if (choice.label || colon == std::string_view::npos) return choice;
-    double weight = 0;
-    const char* end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + colon + 1, end, weight);
-    if (parsed.ec != std::errc() || parsed.ptr != end) return choice;
-    find(text.substr(0, colon));
-    choice.weight = weight;
+    choice.weight = number_in<double>(text.substr(colon + 1));
+    if (choice.weight) find(text.substr(0, colon));
     return choice;
   }
 
@@ -149,11 +128,7 @@ class LabelReader {
     source_ = file_.sources.at(line.chromosome);
     int& label = file_.chromosomes.at(line.chromosome)[line.index].label;
     std::vector<Choice> choices;
-    for (std::size_t from = 0; from <= line.name.size();) {
-      const std::size_t bar = std::min(line.name.find('|', from), line.name.size());
-      choices.push_back(choice_of(std::string_view(line.name).substr(from, bar - from)));
-      from = bar + 1;
-    }
+    for (const std::string_view part : split_at('|', line.name)) choices.push_back(choice_of(part));
     if (std::ranges::none_of(choices, [](const Choice& choice) { return choice.label.has_value(); })) {
       label = label_named(line.name, line.line, line.color);
       return;
@@ -216,8 +191,7 @@ class LabelReader {
 
   void sort_and_check(const std::string& chromosome, std::vector<LabelRecord>& records) {
     source_ = file_.sources.at(chromosome);
-    std::stable_sort(records.begin(), records.end(),
-                     [](const LabelRecord& a, const LabelRecord& b) { return a.begin < b.begin; });
+    std::ranges::stable_sort(records, {}, &LabelRecord::begin);
     for (std::size_t i = 1; i < records.size(); ++i) {
       const LabelRecord& left = records[i - 1];
       const LabelRecord& right = records[i];
@@ -246,8 +220,7 @@ LabelFile read_label_file(const std::string& path, const std::vector<Label>& kno
 void set_background(const std::string& name, const std::vector<Label>& known, LabelFile& labels) {
   if (const std::string problem = name_problem(name); !problem.empty())
     throw UsageError("--background: " + problem, "give the name of a label");
-  const auto found = std::find_if(labels.labels.begin(), labels.labels.end(),
-                                  [&](const Label& label) { return label.name == name; });
+  const auto found = std::ranges::find(labels.labels, name, &Label::name);
   labels.background = static_cast<int>(found - labels.labels.begin());
   if (found != labels.labels.end()) return;
   if (!known.empty())

@@ -14,35 +14,6 @@ std::vector<float> part_of(const std::vector<float>& rows, const TrainingPiece& 
   return {rows.begin() + begin * columns, rows.begin() + end * columns};
 }
 
-// Positions [begin, end) of a piece; both are known boundaries.
-TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end) {
-  TrainingPiece part;
-  part.location = piece.location;
-  part.sample = piece.sample;
-  part.location.first_bin += begin;
-  part.length = end - begin;
-  part.cut = {piece.cut.left && begin == 0, piece.cut.right && end == piece.length};
-  part.feature_mean = piece.feature_mean;
-  part.features = part_of(piece.features, piece, begin, end);
-  part.start_scores = part_of(piece.start_scores, piece, begin, end);
-  part.end_scores = part_of(piece.end_scores, piece, begin, end);
-  auto segment = std::ranges::lower_bound(piece.segments, begin, {}, &Segment::begin);
-  for (; segment != piece.segments.end() && segment->begin < end; ++segment) {
-    part.segments.push_back({segment->begin - begin, segment->end - begin, segment->label});
-    part.lines.push_back(piece.lines[static_cast<std::size_t>(segment - piece.segments.begin())]);
-  }
-  auto known = std::ranges::lower_bound(piece.evidence, begin, {}, &LabelEvidence::begin);
-  for (; known != piece.evidence.end() && known->begin < end; ++known) {
-    LabelEvidence& one = part.evidence.emplace_back(*known);
-    one.begin -= begin;
-    one.end -= begin;
-  }
-  const bool settled = std::ranges::all_of(
-      part.evidence, [](const LabelEvidence& one) { return one.one_segment && one.labels.size() == 1; });
-  if (settled) part.evidence.clear();
-  return part;
-}
-
 // Where the known segments end for sure, from left to right; the piece's end is the last.
 std::vector<std::int64_t> known_boundaries(const TrainingPiece& piece) {
   std::vector<std::int64_t> found;
@@ -97,6 +68,34 @@ void split_into_single_bins(TrainingData& data) {
     piece.lines = std::move(lines);
     for (LabelEvidence& one : piece.evidence) one.one_segment = false;
   }
+}
+
+TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end) {
+  TrainingPiece part;
+  part.location = piece.location;
+  part.sample = piece.sample;
+  part.location.first_bin += begin;
+  part.length = end - begin;
+  part.cut = {piece.cut.left && begin == 0, piece.cut.right && end == piece.length};
+  part.feature_mean = piece.feature_mean;
+  part.features = part_of(piece.features, piece, begin, end);
+  part.start_scores = part_of(piece.start_scores, piece, begin, end);
+  part.end_scores = part_of(piece.end_scores, piece, begin, end);
+  auto segment = std::ranges::lower_bound(piece.segments, begin, {}, &Segment::begin);
+  for (; segment != piece.segments.end() && segment->begin < end; ++segment) {
+    part.segments.push_back({segment->begin - begin, segment->end - begin, segment->label});
+    part.lines.push_back(piece.lines[static_cast<std::size_t>(segment - piece.segments.begin())]);
+  }
+  auto known = std::ranges::lower_bound(piece.evidence, begin, {}, &LabelEvidence::begin);
+  for (; known != piece.evidence.end() && known->begin < end; ++known) {
+    LabelEvidence& one = part.evidence.emplace_back(*known);
+    one.begin -= begin;
+    one.end -= begin;
+  }
+  const bool settled = std::ranges::all_of(
+      part.evidence, [](const LabelEvidence& one) { return one.one_segment && one.labels.size() == 1; });
+  if (settled) part.evidence.clear();
+  return part;
 }
 
 TrainingData cut_into_windows(const TrainingData& data, std::int64_t length) {

@@ -87,6 +87,8 @@ PathCounts count_paths(const TrainingData& data);
 // bin may have another of them.
 void split_into_single_bins(TrainingData& data);
 
+// Positions [begin, end) of a piece; both are known boundaries, or nothing is known of its segments.
+TrainingPiece part_of(const TrainingPiece& piece, std::int64_t begin, std::int64_t end);
 // Cuts every piece into windows of at least `length` bins at known boundaries, so that each is a piece of its
 // own with whole segments, but for those at cuts; the last one of a piece may be shorter.
 TrainingData cut_into_windows(const TrainingData& data, std::int64_t length);

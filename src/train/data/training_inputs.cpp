@@ -62,17 +62,17 @@ ReadOptions read_options(const TrainOptions& options) {
 void check_chromosomes(const LabelFile& labels, const InputSet& inputs, TrainingInputs& found) {
   if (labels.chromosomes.empty()) return;
   std::map<std::string, std::int64_t> ends;  // of the tracks' chromosomes, bases
-  std::vector<Chromosome> names;
+  std::vector<std::string> names;
   for (const Sequence& sequence : inputs.sequences()) {
     std::int64_t& end = ends[sequence.chromosome];
-    if (end == 0) names.push_back({sequence.chromosome, 1});
+    if (end == 0) names.push_back(sequence.chromosome);
     end = std::max(end, sequence.origin + sequence.length);
   }
-  std::vector<Chromosome> unknown;
+  std::vector<std::string> unknown;
   for (const std::string& name : labels.order) {
     const auto known = ends.find(name);
     if (known == ends.end()) {
-      unknown.push_back({name, 1});
+      unknown.push_back(name);
       continue;
     }
     const LabelRecord& last = labels.chromosomes.at(name).back();
@@ -85,14 +85,14 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
   }
   if (unknown.size() == labels.order.size())
     throw InputError({labels.path, "",
-                      "no chromosome of the labels (" + chromosome_names(unknown) +
-                          ") is in the tracks, which have " + chromosome_names(names),
+                      "no chromosome of the labels (" + few_names(unknown) +
+                          ") is in the tracks, which have " + few_names(names),
                       inputs.steps().tracks.empty()
                           ? "the sequence of an array is the NAME of NAME=PATH, or its file's name; "
                             "--track-names names its columns"
                           : "chromosome names must match exactly, including any \"chr\" prefix"});
   if (!unknown.empty())
-    found.warnings.push_back({"labels-not-used", "labels on " + chromosome_names(unknown) +
+    found.warnings.push_back({"labels-not-used", "labels on " + few_names(unknown) +
                                                      " are not used: no track has these chromosomes"});
 }
 
@@ -101,8 +101,7 @@ void check_chromosomes(const LabelFile& labels, const InputSet& inputs, Training
 std::vector<std::vector<LabelledRun>> pieces_within(const std::vector<LabelledRun>& runs, BinRange bins,
                                                     bool trim) {
   std::vector<std::vector<LabelledRun>> pieces;
-  auto run = std::lower_bound(runs.begin(), runs.end(), bins.begin,
-                              [](const LabelledRun& r, std::int64_t bin) { return r.end <= bin; });
+  auto run = std::ranges::upper_bound(runs, bins.begin, {}, &LabelledRun::end);
   for (; run != runs.end() && run->begin < bins.end; ++run) {
     LabelledRun cut = *run;
     cut.begin = std::max(cut.begin, bins.begin);
@@ -396,10 +395,7 @@ std::vector<InputOptions> inputs_of_samples(const InputOptions& options) {
 std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy missing) {
   std::vector<Track> tracks;
   const auto add = [&](const std::string& name, MissingPolicy by_default) {
-    Track track;
-    track.name = name;
-    track.missing = missing == MissingPolicy::kDefault ? by_default : missing;
-    tracks.push_back(track);
+    tracks.push_back({.name = name, .missing = missing == MissingPolicy::kDefault ? by_default : missing});
   };
   for (const InputArgument& argument : input_arguments(inputs_of_samples(options).front())) {
     if (argument.kind == InputKind::kBigWig) {

@@ -61,8 +61,7 @@ SEMICRF_INLINE void sum_derivatives(const HeadJob& job, std::size_t inputs) {
 
 SEMICRF_INLINE void sum_truth(const HeadJob& job, std::size_t inputs) {
   const std::vector<Segment>& segments = job.piece->segments;
-  const auto ends_after = [](std::int64_t t, const Segment& segment) { return t < segment.end; };
-  auto segment = std::upper_bound(segments.begin(), segments.end(), job.begin, ends_after);
+  auto segment = std::ranges::upper_bound(segments, job.begin, {}, &Segment::end);
   for (; segment != segments.end() && segment->begin < job.end; ++segment) {
     const auto c = static_cast<std::size_t>(segment->label);
     const std::int64_t first = job.truth == Truth::kEnds ? segment->end - 1 : segment->begin;

@@ -244,9 +244,8 @@ class Evaluator {
         positions += data_.pieces[i].length;
       }
     }
-    std::stable_sort(shards.begin(), shards.end(), [&](const auto& a, const auto& b) {
-      return data_.pieces[a.front()].length > data_.pieces[b.front()].length;
-    });
+    std::ranges::stable_sort(shards, std::greater<>(),
+                             [&](const auto& shard) { return data_.pieces[shard.front()].length; });
     const std::int64_t goal = std::max(kShard, positions / static_cast<std::int64_t>(kMostShards) + 1);
     std::int64_t filled = goal;
     for (const std::size_t i : pieces) {

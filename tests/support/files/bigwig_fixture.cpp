@@ -42,7 +42,7 @@ ByteVector section_bytes(const FixtureSection& section, bool big_endian) {
 
 void write_chrom_tree(const BigWigFixture& fixture, ByteWriter& out, BigWigLayout& layout) {
   std::size_t key_bytes = 1;
-  for (const ChromInfo& chrom : fixture.chromosomes) key_bytes = std::max(key_bytes, chrom.name.size());
+  for (const Chromosome& chrom : fixture.chromosomes) key_bytes = std::max(key_bytes, chrom.name.size());
   const auto count = static_cast<std::uint32_t>(fixture.chromosomes.size());
   layout.chrom_tree = out.size();
   out.u32(0x78CA8C91);
@@ -57,7 +57,7 @@ void write_chrom_tree(const BigWigFixture& fixture, ByteWriter& out, BigWigLayou
   layout.chrom_records = out.size();
   layout.chrom_record_bytes = key_bytes + 8;
   for (std::uint32_t id = 0; id < count; ++id) {
-    const ChromInfo& chrom = fixture.chromosomes[id];
+    const Chromosome& chrom = fixture.chromosomes[id];
     out.text(chrom.name);
     out.zeros(key_bytes - chrom.name.size());
     out.u32(id);

@@ -29,7 +29,7 @@ struct FixtureSection {
 };
 
 struct BigWigFixture {
-  std::vector<ChromInfo> chromosomes;    // ids 0, 1, ...
+  std::vector<Chromosome> chromosomes;   // ids 0, 1, ...
   std::vector<FixtureSection> sections;  // in the order of the file, which need not be sorted
   bool big_endian = false;
   bool compressed = true;

@@ -30,8 +30,8 @@ struct LibBigWigFile::Handle {
 LibBigWigFile::LibBigWigFile(const std::string& path) : handle_(std::make_unique<Handle>(path)) {}
 LibBigWigFile::~LibBigWigFile() = default;
 
-std::vector<ChromInfo> LibBigWigFile::chromosomes() const {
-  std::vector<ChromInfo> all;
+std::vector<Chromosome> LibBigWigFile::chromosomes() const {
+  std::vector<Chromosome> all;
   const chromList_t* list = handle_->file->cl;
   for (std::int64_t i = 0; i < list->nKeys; ++i) all.push_back({list->chrom[i], list->len[i]});
   return all;

@@ -16,7 +16,7 @@ class LibBigWigFile {
   explicit LibBigWigFile(const std::string& path);
   ~LibBigWigFile();
 
-  std::vector<ChromInfo> chromosomes() const;
+  std::vector<Chromosome> chromosomes() const;
   // NaN values included.
   std::vector<BigWigInterval> intervals(const std::string& chrom, std::int64_t begin, std::int64_t end) const;
   // Means over the bases with a value of the bins from `first_bin`, NaN for a bin without one. `chrom` has

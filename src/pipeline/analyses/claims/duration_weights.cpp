@@ -5,6 +5,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/sizes.h"
+
 namespace semicrf {
 namespace {
 
@@ -34,8 +36,7 @@ double inner_product(const double* a, const double* b, std::int64_t count) {
   std::array<double, kLanes> lanes{};
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes)
-    for (std::int64_t lane = 0; lane < kLanes; ++lane)
-      lanes[static_cast<std::size_t>(lane)] += a[i + lane] * b[i + lane];
+    for (std::int64_t lane = 0; lane < kLanes; ++lane) lanes[wide(lane)] += a[i + lane] * b[i + lane];
   double sum = 0;
   for (; i < count; ++i) sum += a[i] * b[i];
   for (const double lane : lanes) sum += lane;
@@ -71,18 +72,18 @@ void ScaledNumbers::rescale(std::int64_t begin, std::int64_t end) {
   for (std::int64_t i = begin; i < end; ++i) largest = std::max(largest, log(i));
   if (largest == kNegativeInfinity) return;
   top_ = largest;
-  fill(static_cast<std::size_t>(begin), static_cast<std::size_t>(end));
+  fill(wide(begin), wide(end));
 }
 
 void ScaledNumbers::set(std::int64_t index, double log) {
-  logs_[static_cast<std::size_t>(index)] = log;
+  logs_[wide(index)] = log;
   largest_ = std::max(largest_, log);
   if (linear_.empty()) {
     top_ = largest_;
     return;
   }
   if (top_ == kNegativeInfinity || log > top_ + kHeadroom) return rescale(0, size());
-  linear_[static_cast<std::size_t>(index)] = std::exp(log - top_);
+  linear_[wide(index)] = std::exp(log - top_);
 }
 
 DurationWeights::DurationWeights(const ChainModel& model, int label)
@@ -90,7 +91,7 @@ DurationWeights::DurationWeights(const ChainModel& model, int label)
   rising_.linear();  // here, as several threads use them
   falling_.linear();
   last_score_ = rising_.log(rising_.size() - 1);
-  if (model.has_tail()) log_tail_ = model.log_tail[static_cast<std::size_t>(label)];
+  if (model.has_tail()) log_tail_ = model.log_tail[wide(label)];
 }
 
 double DurationWeights::sum_into(std::int64_t end, std::int64_t first, ScaledNumbers& from) const {
@@ -132,11 +133,9 @@ double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t fi
                        2 * std::log(count + static_cast<double>(max_duration()));
   if (!(bound >= floor)) return kNegativeInfinity;
   // What is right of `e` adds at most beyond[e - from_end] times the sum of the starts.
-  std::vector<double> beyond(static_cast<std::size_t>(std::max<std::int64_t>(last_end + 1 - from_end, 0)) + 1,
-                             0.0);
+  std::vector<double> beyond(wide(std::max<std::int64_t>(last_end + 1 - from_end, 0)) + 1, 0.0);
   for (std::int64_t e = last_end + 1; e-- > from_end;)
-    beyond[static_cast<std::size_t>(e - from_end)] =
-        beyond[static_cast<std::size_t>(e - from_end) + 1] + ends.linear()[e];
+    beyond[wide(e - from_end)] = beyond[wide(e - from_end) + 1] + ends.linear()[e];
   double all_starts = 0;
   for (std::int64_t s = first; s <= last; ++s) all_starts += starts.linear()[s];
   std::int64_t stop = last_end + 1;
@@ -144,9 +143,7 @@ double DurationWeights::sum_between(const ScaledNumbers& starts, std::int64_t fi
   for (std::int64_t s = last; s >= first; --s) {
     const double start = starts.linear()[s];
     if (start * beyond.front() * count <= kNegligible * total) continue;
-    while (stop > from_end &&
-           beyond[static_cast<std::size_t>(stop - 1 - from_end)] * all_starts <= kNegligible * total)
-      --stop;
+    while (stop > from_end && beyond[wide(stop - 1 - from_end)] * all_starts <= kNegligible * total) --stop;
     const std::int64_t end = std::min(stop, s + max_duration() + 1);
     if (end > from_end)
       total += start *

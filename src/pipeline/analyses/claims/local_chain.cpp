@@ -5,6 +5,8 @@
 #include <functional>
 #include <utility>
 
+#include "core/sizes.h"
+
 namespace semicrf {
 namespace {
 
@@ -42,9 +44,9 @@ class LocalSums {
         end_(end),
         origin_(std::max<std::int64_t>(0, begin - model_.max_duration)),
         limit_(std::min(rows_.n, end + model_.max_duration + 1)),
-        before_(static_cast<std::size_t>(model_.num_labels)),
-        ends_(static_cast<std::size_t>(model_.num_labels)),
-        tail_ends_(static_cast<std::size_t>(model_.num_labels)) {}
+        before_(wide(model_.num_labels)),
+        ends_(wide(model_.num_labels)),
+        tail_ends_(wide(model_.num_labels)) {}
 
   // Exactly the segment [begin, end).
   double segment(int c) const {
@@ -62,10 +64,10 @@ class LocalSums {
       extend(restriction, nullptr, extended);
     }
     std::vector<const ScaledNumbers*> starts;
-    starts.reserve(static_cast<std::size_t>(model_.num_labels));
+    starts.reserve(wide(model_.num_labels));
     for (int c = 0; c < model_.num_labels; ++c)
       starts.push_back(!restriction.meets(stretch_.tables(), c) ? nullptr
-                       : extends                                ? &extended[static_cast<std::size_t>(c)]
+                       : extends                                ? &extended[wide(c)]
                                                                 : &starts_before(c));
     return crossings(starts);
   }
@@ -107,7 +109,7 @@ class LocalSums {
   double crossings(const std::vector<const ScaledNumbers*>& starts) {
     std::vector<LabelStarts> order;
     for (int c = 0; c < model_.num_labels; ++c)
-      if (const ScaledNumbers* own = starts[static_cast<std::size_t>(c)])
+      if (const ScaledNumbers* own = starts[wide(c)])
         order.push_back({c, own, own->largest() + ends(c).largest()});
     std::ranges::sort(order, std::greater<>(), &LabelStarts::bound);
     double sum = kNegativeInfinity;
@@ -138,14 +140,12 @@ class LocalSums {
   }
 
   double start_row(int c, std::int64_t t) const { return stretch_.row(rows_.starts, c, t); }
-  const DurationWeights& durations(int c) const {
-    return stretch_.tables().durations[static_cast<std::size_t>(c)];
-  }
-  std::size_t local(std::int64_t i) const { return static_cast<std::size_t>(i - origin_); }
+  const DurationWeights& durations(int c) const { return stretch_.tables().durations[wide(c)]; }
+  std::size_t local(std::int64_t i) const { return wide(i - origin_); }
 
   // gamma_s - S_s of the starts before the interval; -inf from there on. Made once per label.
   const ScaledNumbers& starts_before(int c) {
-    std::optional<ScaledNumbers>& known = before_[static_cast<std::size_t>(c)];
+    std::optional<ScaledNumbers>& known = before_[wide(c)];
     if (known) return *known;
     std::vector<double> logs(local(end_), kNegativeInfinity);
     for (std::int64_t s = origin_; s < begin_; ++s) logs[local(s)] = start_row(c, s) - stretch_.content(c, s);
@@ -153,7 +153,7 @@ class LocalSums {
   }
   std::vector<ScaledNumbers> starts_before(const Restriction& restriction) {
     std::vector<ScaledNumbers> starts;
-    starts.reserve(static_cast<std::size_t>(model_.num_labels));
+    starts.reserve(wide(model_.num_labels));
     for (int c = 0; c < model_.num_labels; ++c)
       starts.push_back(restriction.meets(stretch_.tables(), c) ? starts_before(c)
                                                                : ScaledNumbers(std::vector<double>()));
@@ -164,27 +164,26 @@ class LocalSums {
   // start of any label at every position would be.
   void extend(const Restriction& restriction, const FirstStart* first, std::vector<ScaledNumbers>& starts) {
     const int labels = model_.num_labels;
-    std::vector<double> tails = left_tails(), alpha(static_cast<std::size_t>(labels), kNegativeInfinity);
+    std::vector<double> tails = left_tails(), alpha(wide(labels), kNegativeInfinity);
     for (std::int64_t t = begin_; t < end_; ++t) {
       for (int c = 0; t > begin_ && c < labels; ++c)
-        if (restriction.meets(stretch_.tables(), c))
-          alpha[static_cast<std::size_t>(c)] = ended(c, t, starts[static_cast<std::size_t>(c)], tails);
+        if (restriction.meets(stretch_.tables(), c)) alpha[wide(c)] = ended(c, t, starts[wide(c)], tails);
       for (int c = 0; c < labels; ++c) {
         const bool allowed = restriction.allows(stretch_.tables(), c);
         if (first == nullptr && !allowed) continue;
         const double start = t == begin_ ? start_row(c, t) : started(c, t, alpha);
         if (first != nullptr) (*first)(t, c, start);
-        if (allowed) starts[static_cast<std::size_t>(c)].set(t - origin_, start - stretch_.content(c, t));
+        if (allowed) starts[wide(c)].set(t - origin_, start - stretch_.content(c, t));
       }
     }
   }
 
   // At boundary `begin`.
   std::vector<double> left_tails() const {
-    std::vector<double> tails(static_cast<std::size_t>(model_.num_labels), kNegativeInfinity);
+    std::vector<double> tails(wide(model_.num_labels), kNegativeInfinity);
     if (rows_.left_tails.empty() || begin_ == 0) return tails;
     for (int c = 0; c < model_.num_labels; ++c)
-      tails[static_cast<std::size_t>(c)] = stretch_.row(rows_.left_tails, c, begin_ - 1);
+      tails[wide(c)] = stretch_.row(rows_.left_tails, c, begin_ - 1);
     return tails;
   }
 
@@ -195,7 +194,7 @@ class LocalSums {
     const std::int64_t first = std::max({origin_, t - weights.max_duration(), clear});
     double sum = weights.sum_into(t - origin_, first - origin_, starts) + stretch_.content(c, t);
     if (weights.has_tail()) {
-      double& tail = tails[static_cast<std::size_t>(c)];
+      double& tail = tails[wide(c)];
       tail += stretch_.row(rows_.emissions, c, t - 1);
       const std::int64_t enters = t - weights.max_duration() - 1;
       if (enters >= std::max(clear, origin_))
@@ -210,7 +209,7 @@ class LocalSums {
   double started(int c, std::int64_t t, const std::vector<double>& alpha) const {
     double sum = kNegativeInfinity;
     for (int from = 0; from < model_.num_labels; ++from) {
-      const double log = alpha[static_cast<std::size_t>(from)] + model_.transition_at(from, c);
+      const double log = alpha[wide(from)] + model_.transition_at(from, c);
       if (log != kNegativeInfinity) sum = log_add(sum, log);
     }
     return rows_.start_scores.empty() ? sum : sum + stretch_.row(rows_.start_scores, c, t);
@@ -218,7 +217,7 @@ class LocalSums {
 
   // X_e + S_e of the boundaries e > begin within reach. Made once per label.
   const ScaledNumbers& ends(int c) {
-    std::optional<ScaledNumbers>& known = ends_[static_cast<std::size_t>(c)];
+    std::optional<ScaledNumbers>& known = ends_[wide(c)];
     if (known) return *known;
     std::vector<double> logs(local(limit_) + 1, kNegativeInfinity);
     for (std::int64_t e = begin_ + 1; e <= limit_; ++e)
@@ -229,7 +228,7 @@ class LocalSums {
   // Q(m) of the boundaries m > begin: LSE over e >= m of X_e + (e - m) ln q with the content of [m, e), plus
   // S_m. Made once per label.
   const ScaledNumbers& tail_ends(int c) {
-    std::optional<ScaledNumbers>& known = tail_ends_[static_cast<std::size_t>(c)];
+    std::optional<ScaledNumbers>& known = tail_ends_[wide(c)];
     if (known) return *known;
     const DurationWeights& weights = durations(c);
     const ScaledNumbers& single = ends(c);
@@ -348,8 +347,8 @@ ClaimTables::ClaimTables(const ChainModel& chain, int count) : model(chain), rol
 
 ClaimStretch::ClaimStretch(StretchRows rows, const ClaimTables& tables)
     : rows_(std::move(rows)), tables_(&tables) {
-  const auto labels = static_cast<std::size_t>(num_labels());
-  content_.assign(labels * static_cast<std::size_t>(rows_.n + 1), 0.0);
+  const auto labels = wide(num_labels());
+  content_.assign(labels * wide(rows_.n + 1), 0.0);
   free_from_.assign(content_.size(), 0);
   free_to_.assign(content_.size(), rows_.n);
   for (int c = 0; c < num_labels(); ++c) {
@@ -380,9 +379,7 @@ ClaimResult LocalClaims::result(const Claim& claim) {
 
 ClaimResult LocalClaims::unbounded_result(const Claim& claim) {
   if (claim.kind == ClaimKind::kEnds) {
-    if (!mirror_)
-      mirror_.emplace(stretch_.rows().mirrored(static_cast<std::size_t>(stretch_.num_labels())),
-                      mirror_tables_);
+    if (!mirror_) mirror_.emplace(stretch_.rows().mirrored(wide(stretch_.num_labels())), mirror_tables_);
     const std::int64_t n = stretch_.rows().n;
     return LocalSums(*mirror_, n - claim.end, n - claim.begin).starts_or_not(claim.label);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/chain_model.h"
+#include "core/sizes.h"
 #include "pipeline/analyses/claims/claim.h"
 #include "pipeline/analyses/claims/duration_weights.h"
 
@@ -58,8 +59,7 @@ class ClaimStretch {
   const ClaimTables& tables() const { return *tables_; }
   int num_labels() const { return tables_->model.num_labels; }
   double row(const std::vector<double>& rows, int c, std::int64_t i) const {
-    return rows[static_cast<std::size_t>(c) * static_cast<std::size_t>(rows_.n) +
-                static_cast<std::size_t>(i)];
+    return rows[wide(c) * wide(rows_.n) + wide(i)];
   }
   // S of boundary i = 0..n, forbidden positions left out.
   double content(int c, std::int64_t i) const { return content_[at(c, i)]; }
@@ -68,9 +68,7 @@ class ClaimStretch {
   std::int64_t free_to(int c, std::int64_t i) const { return free_to_[at(c, i)]; }
 
  private:
-  std::size_t at(int c, std::int64_t i) const {
-    return static_cast<std::size_t>(c) * static_cast<std::size_t>(rows_.n + 1) + static_cast<std::size_t>(i);
-  }
+  std::size_t at(int c, std::int64_t i) const { return wide(c) * wide(rows_.n + 1) + wide(i); }
 
   StretchRows rows_;
   const ClaimTables* tables_;

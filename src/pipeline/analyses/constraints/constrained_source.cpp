@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "model/scores/centred_scores.h"
 
@@ -35,8 +36,7 @@ void ConstrainedSource::look_for_edges() {
 
 ScoreWindow ConstrainedSource::read(std::int64_t begin, std::int64_t end, ScoreBuffers& buffers) {
   look_for_edges();
-  const std::size_t size =
-      static_cast<std::size_t>(end - begin) * static_cast<std::size_t>(model_.num_labels);
+  const std::size_t size = wide(end - begin) * wide(model_.num_labels);
   ScoreWindow window;
   window.begin = begin;
   window.end = end;
@@ -59,16 +59,12 @@ ScoreWindow ConstrainedSource::read(std::int64_t begin, std::int64_t end, ScoreB
 // The positions of `plain` into the buffers, which begin with position `begin`.
 void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, std::int64_t begin) const {
   const CentredScores scores(model_, plain);
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto tasks = static_cast<std::size_t>((plain.end - plain.begin + kTask - 1) / kTask);
-  parallel_for(threads_, tasks, [&](std::size_t task, int) {
-    const std::int64_t from = plain.begin + static_cast<std::int64_t>(task) * kTask;
-    const std::int64_t to = std::min(plain.end, from + kTask);
+  const auto labels = wide(model_.num_labels);
+  parallel_ranges(threads_, plain.begin, plain.end, kTask, [&](std::int64_t from, std::int64_t to) {
     for (std::size_t c = 0; c < labels; ++c) {
       const int label = static_cast<int>(c);
       const auto each = [&](std::vector<double>& values, auto score) {
-        for (std::int64_t t = from; t < to; ++t)
-          values[static_cast<std::size_t>(t - begin) * labels + c] = score(t);
+        for (std::int64_t t = from; t < to; ++t) values[wide(t - begin) * labels + c] = score(t);
       };
       scores.of_label(label, [&](const auto& score) { each(buffers.emissions.f64, score); });
       if (has_starts_) each(buffers.start.f64, [&](std::int64_t t) { return scores.start_score(t, label); });
@@ -80,20 +76,19 @@ void ConstrainedSource::fill(const ScoreWindow& plain, ScoreBuffers& buffers, st
 // Rows [begin, end) of the buffers.
 void ConstrainedSource::apply(const Constraint& constraint, std::int64_t begin, std::int64_t end,
                               ScoreBuffers& buffers) const {
-  const auto labels = static_cast<std::size_t>(model_.num_labels);
-  const auto first = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(begin) * labels);
-  const auto last = static_cast<std::ptrdiff_t>(static_cast<std::size_t>(end) * labels);
+  const auto labels = wide(model_.num_labels);
+  const auto first = static_cast<std::ptrdiff_t>(wide(begin) * labels);
+  const auto last = static_cast<std::ptrdiff_t>(wide(end) * labels);
   std::vector<double>&emissions = buffers.emissions.f64, &starts = buffers.start.f64;
   switch (constraint.kind) {
     case Constraint::Kind::kForbidden:
       for (auto row = first; row < last; row += static_cast<std::ptrdiff_t>(labels))
-        for (const int c : constraint.forbidden)
-          emissions[static_cast<std::size_t>(row + c)] = kNegativeInfinity;
+        for (const int c : constraint.forbidden) emissions[wide(row + c)] = kNegativeInfinity;
       break;
     case Constraint::Kind::kBoundary:
       for (auto entry = first; entry < last; ++entry) {
-        emissions[static_cast<std::size_t>(entry)] -= toll_;
-        starts[static_cast<std::size_t>(entry)] += toll_;
+        emissions[wide(entry)] -= toll_;
+        starts[wide(entry)] += toll_;
       }
       break;
     case Constraint::Kind::kNoBoundary:

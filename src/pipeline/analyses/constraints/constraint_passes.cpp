@@ -17,8 +17,7 @@ constexpr double kMargin = 45;  // e^-45 is nothing beside 1
 }  // namespace
 
 bool require_boundaries(Constraints constraints) {
-  return std::ranges::any_of(constraints,
-                             [](const Constraint& one) { return one.kind == Constraint::Kind::kBoundary; });
+  return std::ranges::find(constraints, Constraint::Kind::kBoundary, &Constraint::kind) != constraints.end();
 }
 
 double ConstraintPasses::log_partition(Constraints constraints, double toll,

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "core/initial_term.h"
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "model/scores/centred_scores.h"
 
@@ -34,18 +35,16 @@ class ScoredStretch {
         block_(block),
         counted_(counted_model, counted),
         scored_(scored_model, scored),
-        scores_(static_cast<std::size_t>(kRows * labels_)) {}
+        scores_(wide(kRows * labels_)) {}
 
   // Positions [begin, end): the largest score of each, and the expectation of the others beside it.
   void run(std::int64_t begin, std::int64_t end, double* largest, double* rest) {
     for (int c = 0; c < labels_; ++c)
       scored_.of_label(c, [&](const auto& score) {
-        for (std::int64_t t = begin; t < end; ++t)
-          scores_[static_cast<std::size_t>((t - begin) * labels_ + c)] = score(t);
+        for (std::int64_t t = begin; t < end; ++t) scores_[wide((t - begin) * labels_ + c)] = score(t);
       });
     for (std::int64_t t = begin; t < end; ++t) {
-      const std::span<const double> row(scores_.data() + (t - begin) * labels_,
-                                        static_cast<std::size_t>(labels_));
+      const std::span<const double> row(scores_.data() + (t - begin) * labels_, wide(labels_));
       const double most = std::ranges::max(row);
       largest[t - begin] = most == kNegativeInfinity ? 0 : most;
       rest[t - begin] = expectation(t, row, largest[t - begin]);
@@ -54,16 +53,16 @@ class ScoredStretch {
 
  private:
   double expectation(std::int64_t t, std::span<const double> row, double largest) const {
-    const std::size_t first = static_cast<std::size_t>((t - block_.range.begin) * labels_);
+    const std::size_t first = wide((t - block_.range.begin) * labels_);
     double sum = 0;
     for (int c = 0; c < labels_; ++c) {
-      const auto label = static_cast<std::size_t>(c);
+      const auto label = wide(c);
       sum +=
           term(block_.labels[first + label], row[label] - largest, [&] { return counted_.emission(t, c); });
     }
     if (!has_edges_ && t > 0 && t + 1 < length_) return sum;
     for (int c = 0; c < labels_; ++c) {
-      const std::size_t entry = first + static_cast<std::size_t>(c);
+      const std::size_t entry = first + wide(c);
       if (const double p = block_.starts[entry]; p > 0)
         sum += term(p, scored_.start(t, c), [&] { return counted_.start(t, c); });
       if (const double p = block_.ends[entry]; p > 0)
@@ -83,10 +82,7 @@ class ScoredStretch {
 }  // namespace
 
 ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored, int threads)
-    : counted_(counted),
-      scored_(scored),
-      threads_(threads),
-      labels_(static_cast<std::size_t>(scored.num_labels)) {
+    : counted_(counted), scored_(scored), threads_(threads), labels_(wide(scored.num_labels)) {
   if (counted.num_labels != scored.num_labels) throw std::logic_error("two models with different labels");
   if (counted.has_tail() && scored.max_duration > counted.max_duration)
     throw std::logic_error("expected counts with tails do not tell so many durations apart");
@@ -102,14 +98,11 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
   find_pairs(block);
   for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += kSlab) {
     const std::int64_t end = std::min(block.range.end, begin + kSlab);
-    largest_at_.resize(static_cast<std::size_t>(end - begin));
+    largest_at_.resize(wide(end - begin));
     rest_at_.resize(largest_at_.size());
-    const auto stretches = static_cast<std::size_t>((end - begin + kRows - 1) / kRows);
-    parallel_for(threads_, stretches, [&](std::size_t i, int) {
-      const std::int64_t first = begin + static_cast<std::int64_t>(i) * kRows;
+    parallel_ranges(threads_, begin, end, kRows, [&](std::int64_t from, std::int64_t to) {
       ScoredStretch(counted_, scored_, block, counted, scored)
-          .run(first, std::min(end, first + kRows), largest_at_.data() + (first - begin),
-               rest_at_.data() + (first - begin));
+          .run(from, to, largest_at_.data() + (from - begin), rest_at_.data() + (from - begin));
     });
     for (std::size_t i = 0; i < largest_at_.size(); ++i) {
       largest_.add(largest_at_[i]);
@@ -125,10 +118,9 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
 void ExpectedScore::find_pairs(const PosteriorBlock& block) {
   if (forbidden_seen_ || forbidden_.empty()) return;
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
-    const std::size_t row = static_cast<std::size_t>(t - block.range.begin) * labels_;
+    const std::size_t row = wide(t - block.range.begin) * labels_;
     for (const Pair& pair : forbidden_) {
-      const bool seen = t > 0 && last_ends_[static_cast<std::size_t>(pair.from)] > 0 &&
-                        block.starts[row + static_cast<std::size_t>(pair.to)] > 0;
+      const bool seen = t > 0 && last_ends_[wide(pair.from)] > 0 && block.starts[row + wide(pair.to)] > 0;
       if (seen && !forbidden_seen_) note({ForbiddenPart::Kind::kTransition, t, pair.to, pair.from, 0});
       forbidden_seen_ = forbidden_seen_ || seen;
     }
@@ -153,9 +145,9 @@ void ExpectedScore::find_forbidden(const PosteriorBlock& block, std::int64_t pos
   const auto is_forbidden = [](double p, double score, double counted_score) {
     return p > 0 && score == kNegativeInfinity && counted_score > kNegativeInfinity;
   };
-  const std::size_t row = static_cast<std::size_t>(position - block.range.begin) * labels_;
+  const std::size_t row = wide(position - block.range.begin) * labels_;
   for (int c = 0; c < scored_.num_labels; ++c) {
-    const std::size_t entry = row + static_cast<std::size_t>(c);
+    const std::size_t entry = row + wide(c);
     const auto found = [&](ForbiddenPart::Kind kind) { note({kind, position, c, 0, 0}); };
     if (is_forbidden(block.starts[entry], of_q.start(position, c), of_p.start(position, c)))
       return found(ForbiddenPart::Kind::kStart);
@@ -170,8 +162,8 @@ std::optional<ForbiddenPart> ExpectedScore::first_forbidden(const ExpectedCounts
   using Kind = ForbiddenPart::Kind;
   if (first_part_ && first_part_->position == 0) return first_part_;
   for (int c = 0; c < scored_.num_labels; ++c)
-    if (term(first_[static_cast<std::size_t>(c)], initial_term(scored_, c),
-             [&] { return initial_term(counted_, c); }) == kNegativeInfinity)
+    if (term(first_[wide(c)], initial_term(scored_, c), [&] { return initial_term(counted_, c); }) ==
+        kNegativeInfinity)
       return ForbiddenPart{Kind::kInitial, 0, c, 0, 0};
   if (first_part_) return first_part_;
   for (int k = 1; k <= counted_.max_duration; ++k)
@@ -195,8 +187,7 @@ double ExpectedScore::minus_expectation(double log_partition, const ExpectedCoun
 
 void ExpectedScore::add_initial(CompensatedSum& sum) const {
   for (int c = 0; c < scored_.num_labels; ++c)
-    sum.add(term(first_[static_cast<std::size_t>(c)], initial_term(scored_, c),
-                 [&] { return initial_term(counted_, c); }));
+    sum.add(term(first_[wide(c)], initial_term(scored_, c), [&] { return initial_term(counted_, c); }));
 }
 
 // Under the uniform initial term the counts of P hold a transition at position 0, which is no part of a
@@ -210,10 +201,9 @@ void ExpectedScore::add_transitions(const ExpectedCounts& counts, CompensatedSum
       const double counted_score = counted_.transition_at(from, to);
       // What Q forbids and P allows is decided by find_pairs().
       if (counted_score == kNegativeInfinity || score == kNegativeInfinity) continue;
-      const std::size_t entry = static_cast<std::size_t>(from) * labels_ + static_cast<std::size_t>(to);
+      const std::size_t entry = wide(from) * labels_ + wide(to);
       sum.add(counts.transition[entry] * score);
-      if (into > kNegativeInfinity)
-        sum.add(-first_[static_cast<std::size_t>(to)] * std::exp(counted_score - into) * score);
+      if (into > kNegativeInfinity) sum.add(-first_[wide(to)] * std::exp(counted_score - into) * score);
     }
   }
 }
@@ -227,14 +217,13 @@ void ExpectedScore::add_durations(const ExpectedCounts& counts, CompensatedSum& 
 }
 
 double ExpectedScore::duration_term(const ExpectedCounts& counts, int duration, int label) const {
-  const std::size_t entry =
-      static_cast<std::size_t>(duration - 1) * labels_ + static_cast<std::size_t>(label);
+  const std::size_t entry = wide(duration - 1) * labels_ + wide(label);
   return term(counts.duration[entry], scored_.duration_score(duration, label),
               [&] { return counted_.duration_score(duration, label); });
 }
 
 double ExpectedScore::tail_term(const ExpectedCounts& counts, int label) const {
-  const auto c = static_cast<std::size_t>(label);
+  const auto c = wide(label);
   return term(counts.tail[c], scored_.has_tail() ? scored_.log_tail[c] : kNegativeInfinity,
               [&] { return counted_.log_tail[c]; });
 }

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/sizes.h"
 #include "pipeline/windows/memory_budget.h"
 
 namespace semicrf {
@@ -12,8 +13,7 @@ namespace {
 constexpr std::int64_t kBlock = 4096;  // positions of a blob
 
 bool may_be_first(const ChainModel& model, int label) {
-  if (!model.start_scores.empty() && model.start_scores[static_cast<std::size_t>(label)] == kNegativeInfinity)
-    return false;
+  if (!model.start_scores.empty() && model.start_scores[wide(label)] == kNegativeInfinity) return false;
   if (model.initial != InitialTerm::kUniform) return true;
   for (int from = 0; from < model.num_labels; ++from)
     if (model.transition_at(from, label) > kNegativeInfinity) return true;
@@ -21,7 +21,7 @@ bool may_be_first(const ChainModel& model, int label) {
 }
 
 bool may_be_last(const ChainModel& model, int label) {
-  return model.end_scores.empty() || model.end_scores[static_cast<std::size_t>(label)] > kNegativeInfinity;
+  return model.end_scores.empty() || model.end_scores[wide(label)] > kNegativeInfinity;
 }
 
 }  // namespace
@@ -31,14 +31,14 @@ PosteriorPathFinder::PosteriorPathFinder(const ChainModel& model, double gamma)
       gamma_(gamma),
       labels_(model.num_labels),
       choice_bytes_(model.num_labels <= 256 ? 1 : 2),
-      best_(static_cast<std::size_t>(labels_)),
+      best_(wide(labels_)),
       next_(best_.size()),
       ranked_(best_.size()),
       spool_(kSpoolMemory, "") {}
 
 void PosteriorPathFinder::add(const PosteriorBlock& block) {
   for (std::int64_t t = block.range.begin; t < block.range.end; ++t) {
-    const auto row = static_cast<std::size_t>((t - block.range.begin) * labels_);
+    const auto row = wide((t - block.range.begin) * labels_);
     if (t == 0) {
       begin(block.labels.data() + row);
     } else {
@@ -51,8 +51,7 @@ void PosteriorPathFinder::add(const PosteriorBlock& block) {
 
 void PosteriorPathFinder::begin(const double* labels) {
   for (int c = 0; c < labels_; ++c) {
-    best_[static_cast<std::size_t>(c)] = {may_be_first(model_, c) ? labels[c] : kNegativeInfinity, labels[c],
-                                          0};
+    best_[wide(c)] = {may_be_first(model_, c) ? labels[c] : kNegativeInfinity, labels[c], 0};
     keep(c);  // never asked for
   }
 }
@@ -62,8 +61,8 @@ void PosteriorPathFinder::step(const double* labels, const double* starts) {
   for (int c = 0; c < labels_; ++c) {
     const double reward = gamma_ * starts[c];
     const int before = best_before(c, reward);
-    const Best& from = best_[static_cast<std::size_t>(before)];
-    Best& to = next_[static_cast<std::size_t>(c)];
+    const Best& from = best_[wide(before)];
+    Best& to = next_[wide(c)];
     to = {from.value + labels[c], from.bins + labels[c], from.starts};
     if (before != c) {
       to.value = (from.value + reward) + labels[c];
@@ -77,8 +76,8 @@ void PosteriorPathFinder::step(const double* labels, const double* starts) {
 void PosteriorPathFinder::rank() {
   std::iota(ranked_.begin(), ranked_.end(), 0);
   std::ranges::sort(ranked_, [&](int a, int b) {
-    const double of_a = best_[static_cast<std::size_t>(a)].value;
-    const double of_b = best_[static_cast<std::size_t>(b)].value;
+    const double of_a = best_[wide(a)].value;
+    const double of_b = best_[wide(b)].value;
     return of_a != of_b ? of_a > of_b : a < b;
   });
 }
@@ -89,8 +88,8 @@ int PosteriorPathFinder::best_before(int label, double reward) const {
     return from != label && model_.transition_at(from, label) > kNegativeInfinity;
   });
   if (other == ranked_.end()) return label;
-  const double stay = best_[static_cast<std::size_t>(label)].value;
-  const double change = best_[static_cast<std::size_t>(*other)].value + reward;
+  const double stay = best_[wide(label)].value;
+  const double change = best_[wide(*other)].value + reward;
   if (stay == change) return std::min(label, *other);
   return stay > change ? label : *other;
 }
@@ -116,10 +115,10 @@ int PosteriorPathFinder::choice(std::int64_t position, int label) {
   const std::int64_t block = position / kBlock;
   if (block != loaded_) {
     loaded_ = block;
-    choices_.resize(spool_.blob_size(static_cast<std::size_t>(block)));
-    spool_.read(static_cast<std::size_t>(block), choices_);
+    choices_.resize(spool_.blob_size(wide(block)));
+    spool_.read(wide(block), choices_);
   }
-  const std::size_t at = static_cast<std::size_t>(position % kBlock * labels_ + label) * choice_bytes_;
+  const std::size_t at = wide(position % kBlock * labels_ + label) * choice_bytes_;
   const int low = std::to_integer<int>(choices_[at]);
   return choice_bytes_ == 1 ? low : low | std::to_integer<int>(choices_[at + 1]) << 8;
 }
@@ -129,12 +128,11 @@ PosteriorPath PosteriorPathFinder::finish() {
   int label = -1;
   for (int c = 0; c < labels_; ++c) {
     if (!may_be_last(model_, c)) continue;
-    if (label < 0 || best_[static_cast<std::size_t>(c)].value > best_[static_cast<std::size_t>(label)].value)
-      label = c;
+    if (label < 0 || best_[wide(c)].value > best_[wide(label)].value) label = c;
   }
   PosteriorPath path;
-  path.expected_correct_bins = best_[static_cast<std::size_t>(label)].bins;
-  path.expected_correct_boundaries = best_[static_cast<std::size_t>(label)].starts;
+  path.expected_correct_bins = best_[wide(label)].bins;
+  path.expected_correct_boundaries = best_[wide(label)].starts;
   std::int64_t end = positions_;
   for (std::int64_t t = positions_ - 1; t >= 0; --t) {
     const int before = t > 0 ? choice(t, label) : -1;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 
 namespace semicrf {
@@ -18,16 +19,13 @@ void add_rows(std::span<const double> rows, std::vector<double>& sums) {
 
 PosteriorSumming::PosteriorSumming(const ChainModel& model, ScoreSource* scored, const EdgeRoles* roles,
                                    int threads)
-    : labels_(static_cast<std::size_t>(model.num_labels)),
-      roles_(roles),
-      threads_(threads),
-      score_(model, model, threads) {
+    : labels_(wide(model.num_labels)), roles_(roles), threads_(threads), score_(model, model, threads) {
   constexpr std::size_t kSlabBytes = std::size_t{1} << 20;
   if (scored != nullptr) cross_.emplace(model, model, *scored, threads, kSlabBytes);
   sums_.counts.shape_for(model);
   sums_.label_bins.resize(labels_);
   sums_.label_segments.resize(labels_);
-  sums_.label_entropies.resize(labels_ / static_cast<std::size_t>(roles ? roles->count() : 1));
+  sums_.label_entropies.resize(labels_ / wide(roles ? roles->count() : 1));
 }
 
 void PosteriorSumming::add(const PosteriorBlock& block, const ScoreWindow& scores) {

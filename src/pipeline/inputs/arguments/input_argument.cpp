@@ -1,9 +1,9 @@
 #include "pipeline/inputs/arguments/input_argument.h"
 
-#include <charconv>
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/text/text.h"
 
 namespace semicrf {
 namespace {
@@ -14,11 +14,8 @@ std::optional<std::int64_t> parse_position(std::string_view text) {
   std::string digits;
   for (const char c : text)
     if (c != ',') digits += c;
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size() || value < 1)
-    return std::nullopt;
-  return value;
+  const auto value = number_in<std::int64_t>(digits);
+  return value && *value >= 1 ? value : std::nullopt;
 }
 
 // "chr1:1-500" and the like.

@@ -32,13 +32,8 @@ class BigWigRowReader : public RowReader {
   void count_into(std::shared_ptr<MissingCounter> counter) override { counter_ = std::move(counter); }
 
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
-    ScoreArray features;
-    if (wide_) {
-      features.f64 = fill(buffer.f64, buffer.missing, begin, end);
-    } else {
-      features.f32 = fill(buffer.f32, buffer.missing, begin, end);
-    }
-    return features;
+    if (wide_) return {nullptr, fill(buffer.f64, buffer.missing, begin, end)};
+    return {fill(buffer.f32, buffer.missing, begin, end), nullptr};
   }
 
  private:

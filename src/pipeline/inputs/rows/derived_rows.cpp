@@ -24,13 +24,8 @@ class DerivedRowReader : public RowReader {
     const ScoreArray tracks = rows_->read(begin, end, inputs_);
     buffer.missing = inputs_.missing;
     const auto n = static_cast<std::size_t>(end - begin);
-    ScoreArray features;
-    if (tracks.f64 != nullptr) {
-      features.f64 = fill(tracks.f64, n, buffer.f64);
-    } else {
-      features.f32 = fill(tracks.f32, n, buffer.f32);
-    }
-    return features;
+    if (tracks.f64 != nullptr) return {nullptr, fill(tracks.f64, n, buffer.f64)};
+    return {fill(tracks.f32, n, buffer.f32), nullptr};
   }
 
  private:

@@ -22,12 +22,7 @@ std::string consequence(MissingPolicy policy, bool of_bases) {
   return std::string(of_bases ? "bases" : "bins") + " without a value count as 0 (missing: zero)";
 }
 
-std::string shortened(const std::vector<std::string>& names) {
-  constexpr std::size_t kShown = 5;
-  if (names.size() <= kShown) return joined(names, ", ");
-  return joined(std::vector<std::string>(names.begin(), names.begin() + kShown), ", ") + " and " +
-         std::to_string(names.size() - kShown) + " more";
-}
+constexpr std::size_t kNamesShown = 5;
 
 }  // namespace
 
@@ -43,8 +38,7 @@ void MissingCounter::want(const std::vector<BinRange>& bins) {
 std::vector<BinRange> MissingCounter::take(std::int64_t begin, std::int64_t end) {
   std::vector<BinRange> taken;
   std::vector<BinRange> rest;
-  const auto first = std::partition_point(untaken_.begin(), untaken_.end(),
-                                          [&](const BinRange& range) { return range.end <= begin; });
+  const auto first = std::ranges::upper_bound(untaken_, begin, {}, &BinRange::end);
   auto last = first;
   for (; last != untaken_.end() && last->begin < end; ++last) {
     taken.push_back({std::max(begin, last->begin), std::min(end, last->end)});
@@ -92,7 +86,7 @@ std::vector<std::string> MissingSummary::lines() const {
     std::string line = lacks.track + ": " + std::to_string(lacks.bins) + " of " + std::to_string(bins_) +
                        " bins have no value";
     if (of_bases_) line += ", " + std::to_string(lacks.bases) + " bases in all have none";
-    if (!total.empty_on.empty()) line += ", no value at all on " + shortened(total.empty_on);
+    if (!total.empty_on.empty()) line += ", no value at all on " + few_of(total.empty_on, kNamesShown);
     lines.push_back(line + "; " + consequence(lacks.policy, of_bases_));
   }
   return lines;
@@ -110,7 +104,7 @@ std::vector<Warning> MissingSummary::warnings() const {
   for (const Total& total : totals_) {
     if (!total.empty_on.empty())
       warnings.push_back({"track-without-values", "track " + total.values.track + " has no value at all on " +
-                                                      shortened(total.empty_on) + "; " +
+                                                      few_of(total.empty_on, kNamesShown) + "; " +
                                                       consequence(total.values.policy, of_bases_)});
     if (!of_bases_ && total.values.bins > 0 && total.empty_on.empty())
       warnings.push_back({"missing-values", "track " + total.values.track + " has no value (NaN) in " +

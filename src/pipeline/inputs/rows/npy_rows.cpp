@@ -7,6 +7,7 @@
 #include <span>
 
 #include "core/error.h"
+#include "core/sizes.h"
 #include "core/threads/parallel.h"
 #include "model/scores/feature_transform.h"
 #include "model/scores/large_arrays.h"
@@ -42,7 +43,7 @@ class NpyScoreRows : public RowReader {
         wide_(precision == Precision::kDouble || array_.header().type == NpyType::kFloat64) {}
 
   std::int64_t rows() const override { return array_.rows(); }
-  std::size_t columns() const override { return static_cast<std::size_t>(array_.columns()); }
+  std::size_t columns() const override { return wide(array_.columns()); }
   std::size_t bytes_per_row() const override {
     return in_place_ ? 0 : columns() * (wide_ ? sizeof(double) : sizeof(float));
   }
@@ -57,18 +58,11 @@ class NpyScoreRows : public RowReader {
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     buffer.missing.clear();
     array_.require_unchanged();
-    const std::size_t skip = static_cast<std::size_t>(begin) * columns();
-    ScoreArray scores;
-    if (array_.data_f32() != nullptr) {
-      scores.f32 = checked(array_.data_f32() + skip, begin, end);
-    } else if (array_.data_f64() != nullptr) {
-      scores.f64 = checked(array_.data_f64() + skip, begin, end);
-    } else if (wide_) {
-      scores.f64 = copied(buffer.f64, begin, end);
-    } else {
-      scores.f32 = copied(buffer.f32, begin, end);
-    }
-    return scores;
+    const std::size_t skip = wide(begin) * columns();
+    if (array_.data_f32() != nullptr) return {checked(array_.data_f32() + skip, begin, end), nullptr};
+    if (array_.data_f64() != nullptr) return {nullptr, checked(array_.data_f64() + skip, begin, end)};
+    if (wide_) return {nullptr, copied(buffer.f64, begin, end)};
+    return {copied(buffer.f32, begin, end), nullptr};
   }
 
  private:
@@ -76,25 +70,16 @@ class NpyScoreRows : public RowReader {
   template <class Value>
   const Value* checked(const Value* values, std::int64_t begin, std::int64_t end) {
     const std::int64_t first = in_place_ ? checked_.unchecked(begin, end) : begin;
-    const auto tasks = static_cast<std::size_t>((end - first + kCheckedRows - 1) / kCheckedRows);
-    const auto check = [&](std::size_t task) {
-      const std::int64_t from = first + static_cast<std::int64_t>(task) * kCheckedRows;
-      const std::int64_t to = std::min(end, from + kCheckedRows);
-      const std::span<const Value> span(values + static_cast<std::size_t>(from - begin) * columns(),
-                                        static_cast<std::size_t>(to - from) * columns());
+    parallel_ranges(threads_, first, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
+      const std::span<const Value> span(values + wide(from - begin) * columns(), wide(to - from) * columns());
       check_values(span, array_.columns(), from, ValueRule::kScores, array_.name());
-    };
-    if (tasks == 1) {
-      check(0);
-    } else {
-      parallel_for(threads_, tasks, [&](std::size_t task, int) { check(task); });
-    }
+    });
     assume_checked(begin, end);
     return values;
   }
   template <class Value>
   const Value* copied(std::vector<Value>& buffer, std::int64_t begin, std::int64_t end) {
-    resize_large(buffer, static_cast<std::size_t>(end - begin) * columns());
+    resize_large(buffer, wide(end - begin) * columns());
     array_.read_rows(begin, end, buffer.data());
     return checked(buffer.data(), begin, end);
   }
@@ -140,21 +125,16 @@ class NpyTrackRows : public RowReader {
   ScoreArray read(std::int64_t begin, std::int64_t end, RowBuffer& buffer) override {
     array_.require_unchanged();
     if (usable_) {
-      const std::size_t skip = static_cast<std::size_t>(begin) * columns();
+      const std::size_t skip = wide(begin) * columns();
       usable_ = wide_ ? are_sound(in_place_.f64, begin, end) : are_sound(in_place_.f32, begin, end);
       if (usable_) {
         if (counter_) counter_->take(begin, end);
-        buffer.missing.assign(can_miss_ ? static_cast<std::size_t>(end - begin) : 0, 0);
+        buffer.missing.assign(can_miss_ ? wide(end - begin) : 0, 0);
         return wide_ ? ScoreArray{nullptr, in_place_.f64 + skip} : ScoreArray{in_place_.f32 + skip, nullptr};
       }
     }
-    ScoreArray features;
-    if (wide_) {
-      features.f64 = transformed(buffer.f64, buffer.missing, begin, end);
-    } else {
-      features.f32 = transformed(buffer.f32, buffer.missing, begin, end);
-    }
-    return features;
+    if (wide_) return {nullptr, transformed(buffer.f64, buffer.missing, begin, end)};
+    return {transformed(buffer.f32, buffer.missing, begin, end), nullptr};
   }
 
  private:
@@ -162,14 +142,9 @@ class NpyTrackRows : public RowReader {
   template <class Value>
   bool are_sound(const Value* values, std::int64_t begin, std::int64_t end) {
     const std::int64_t first = sound_.unchecked(begin, end);
-    const auto tasks = static_cast<std::size_t>((end - first + kCheckedRows - 1) / kCheckedRows);
     std::atomic<bool> sound{true};
-    parallel_for(threads_, tasks, [&](std::size_t task, int) {
-      const std::int64_t from = first + static_cast<std::int64_t>(task) * kCheckedRows;
-      const std::int64_t to = std::min(end, from + kCheckedRows);
-      if (sound && !are_finite(values + static_cast<std::size_t>(from) * columns(),
-                               static_cast<std::size_t>(to - from) * columns()))
-        sound = false;
+    parallel_ranges(threads_, first, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
+      if (sound && !are_finite(values + wide(from) * columns(), wide(to - from) * columns())) sound = false;
     });
     if (sound) sound_.add(begin, end);
     return sound;
@@ -186,18 +161,15 @@ class NpyTrackRows : public RowReader {
   template <class Value>
   const Value* transformed(std::vector<Value>& values, std::vector<std::uint8_t>& missing, std::int64_t begin,
                            std::int64_t end) const {
-    const auto n = static_cast<std::size_t>(end - begin);
+    const auto n = wide(end - begin);
     resize_large(values, n * columns());
     missing.assign(can_miss_ ? n : 0, 0);
     const std::vector<BinRange> counted = counter_ ? counter_->take(begin, end) : std::vector<BinRange>{};
     std::mutex mutex;  // of the counter
-    const auto tasks = static_cast<std::size_t>((end - begin + kCheckedRows - 1) / kCheckedRows);
-    parallel_for(threads_, tasks, [&](std::size_t task, int) {
-      const BinRange part{begin + static_cast<std::int64_t>(task) * kCheckedRows,
-                          std::min(end, begin + static_cast<std::int64_t>(task + 1) * kCheckedRows)};
-      const auto skip = static_cast<std::size_t>(part.begin - begin);
-      const std::span<Value> rows(values.data() + skip * columns(),
-                                  static_cast<std::size_t>(part.size()) * columns());
+    parallel_ranges(threads_, begin, end, kCheckedRows, [&](std::int64_t from, std::int64_t to) {
+      const BinRange part{from, to};
+      const auto skip = wide(part.begin - begin);
+      const std::span<Value> rows(values.data() + skip * columns(), wide(part.size()) * columns());
       array_.read_rows(part.begin, part.end, rows.data());
       check_values(std::span<const Value>(rows), array_.columns(), part.begin, ValueRule::kTrack,
                    array_.name());
@@ -206,7 +178,7 @@ class NpyTrackRows : public RowReader {
         if (counter_) count_missing_of(std::span<const Value>(rows), part, counted, mutex);
         absent = replace_missing(rows, part.begin, missing.empty() ? nullptr : missing.data() + skip);
       }
-      if (const auto bad = transform_rows(tracks_, rows.data(), static_cast<std::size_t>(part.size())))
+      if (const auto bad = transform_rows(tracks_, rows.data(), wide(part.size())))
         refuse(*bad, part.begin, transform_problem(tracks_[*bad % columns()], raw_value(*bad, part.begin)));
       for (const std::size_t entry : absent) rows[entry] = std::numeric_limits<Value>::quiet_NaN();
     });
@@ -228,7 +200,7 @@ class NpyTrackRows : public RowReader {
       const std::int64_t from = std::max(bins.begin, part.begin), to = std::min(bins.end, part.end);
       for (std::int64_t bin = from; bin < to; ++bin)
         for (std::size_t f = 0; f < columns(); ++f)
-          missing[f] += std::isnan(rows[static_cast<std::size_t>(bin - part.begin) * columns() + f]) ? 1 : 0;
+          missing[f] += std::isnan(rows[wide(bin - part.begin) * columns() + f]) ? 1 : 0;
     }
     const std::lock_guard lock(mutex);
     for (std::size_t f = 0; f < columns(); ++f)
@@ -302,7 +274,7 @@ class CachedRows : public RowReader {
       loaded_ = true;
     }
     if (can_miss()) buffer.missing.assign(memory_.missing.begin() + begin, memory_.missing.begin() + end);
-    const std::size_t skip = static_cast<std::size_t>(begin) * columns();
+    const std::size_t skip = wide(begin) * columns();
     ScoreArray part = all_;
     if (part.f32 != nullptr) part.f32 += skip;
     if (part.f64 != nullptr) part.f64 += skip;

@@ -28,7 +28,7 @@ struct Interval {
 };
 
 struct Written {
-  std::vector<ChromInfo> chromosomes;
+  std::vector<Chromosome> chromosomes;
   std::vector<Interval> intervals;
 };
 

@@ -95,13 +95,13 @@ TEST_CASE("real bigWigs: chromosomes, intervals and means are libBigWig's") {
     INFO(path);
     BigWigFile file = BigWigFile::open(path);
     const LibBigWigFile peer(path);
-    const auto by_name = [](const ChromInfo& a, const ChromInfo& b) { return a.name < b.name; };
-    std::vector<ChromInfo> ours = file.chromosomes(), theirs = peer.chromosomes();
+    const auto by_name = [](const Chromosome& a, const Chromosome& b) { return a.name < b.name; };
+    std::vector<Chromosome> ours = file.chromosomes(), theirs = peer.chromosomes();
     std::sort(ours.begin(), ours.end(), by_name);
     std::sort(theirs.begin(), theirs.end(), by_name);
     CHECK((ours == theirs));
     for (std::size_t chrom = 0; chrom < file.chromosomes().size(); ++chrom) {
-      const ChromInfo& info = file.chromosomes()[chrom];
+      const Chromosome& info = file.chromosomes()[chrom];
       if (!file.has_values(chrom)) continue;
       std::vector<BigWigInterval> expected = peer.intervals(info.name, 0, info.length);
       std::erase_if(expected, [](const BigWigInterval& i) { return std::isnan(i.value); });

@@ -19,7 +19,7 @@ namespace semicrf {
 namespace {
 
 struct Written {
-  std::vector<ChromInfo> chromosomes;
+  std::vector<Chromosome> chromosomes;
   std::vector<std::vector<BigWigInterval>> intervals;  // by chromosome
 };
 
@@ -111,7 +111,7 @@ TEST_CASE("intervals of several bins are cut where that is shorter", "[bigwig]")
   INFO("seed " << seed);
   std::mt19937_64 random(seed);
   const test::TempFolder folder;
-  const std::vector<ChromInfo> chromosomes{{"chr1", 300'007}, {"chr2", 19}};
+  const std::vector<Chromosome> chromosomes{{"chr1", 300'007}, {"chr2", 19}};
   for (const std::int64_t longest : {1, 4, 100}) {  // bins of an interval
     std::vector<float> bases(300'007, std::nanf(""));
     BigWigWriter writer(chromosomes, {.zoom = 100}, 10), plain(chromosomes, {.zoom = 100});
