@@ -8,8 +8,9 @@
 namespace semicrf {
 namespace {
 
-// Sources: docs/performance.md, one thread of an AMD EPYC with AVX-512 and one H200. Other machines differ by
-// a factor of two or three; what counts is from which size on seconds of work outweigh the start of a device.
+// Sources: docs/performance.md, one thread of an AMD EPYC with AVX-512 and one H200. On other machines a cpu
+// takes up to several times as long; what counts is from which size on seconds of work outweigh the start of
+// a device. A GPU that is taken too late costs tenths of a second.
 
 // Candidates (durations and sources of a label) per second of one thread, and seconds per position and label
 // besides: 1M x (100, 24) takes 0.20 s per sweep, 1M x (1, 10) 0.03 to 0.07 s.
@@ -18,11 +19,12 @@ constexpr double kCpuLabel = 3.5e-9;
 
 // The driver, a context and the kernels (0.2 to 0.3 s were measured).
 constexpr double kGpuStart = 0.25;
-// Per candidate; 32 more per label stand for what does not depend on K. The table "All shapes" has 0.14 to
-// 0.5e-12 s.
+// Per candidate; 32 more per label stand for what does not depend on K. The table "All shapes" has 0.10 to
+// 0.58e-12 s.
 constexpr double kGpuCandidate = 0.5e-12;
 constexpr double kGpuOtherCandidates = 32;
-// One block of 16 positions after the other within a run and its warm-up of 8 K (8 to 11e-6 s per block).
+// One block of 16 positions after the other within a run and its warm-up of 6 to 8 K (8 to 11e-6 s per
+// block).
 constexpr double kGpuBlock = 10e-6;
 // Through pinned buffers, beside the sweeps: 48e9 were measured; the generation of buses before has half.
 constexpr double kUploadBytes = 25e9;
