@@ -257,8 +257,7 @@ PosteriorWindow PosteriorPass<Real>::window(const PosteriorWork& work, const Bou
   result.left_backward = backward().state_at_end();
   const PlacedSequence& sequence = work.input.layout.sequences.front();
   result.right_warmed.boundary = sequence.range.end;
-  // A run that was repaired has overwritten nothing but its own marks behind the first; the warmed state is
-  // only asked for where the right one was not known.
+  // Where the state on the right is not known, the first run is compared with nothing, and so never repaired.
   if (sequence.range.end != sequence.length && right == nullptr)
     result.right_warmed = backward().state_at_begin();
   download_rows(work);
