@@ -6,6 +6,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "core/text/units.h"
 #include "draw/number_text.h"
 #include "io/text/bedgraph_reader.h"
