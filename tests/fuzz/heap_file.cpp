@@ -30,6 +30,7 @@ void MappedFile::close() noexcept {
   std::free(const_cast<std::uint8_t*>(data_));
   data_ = nullptr;
   size_ = 0;
+  descriptor_ = -1;  // as it was: there is no file behind the bytes
 }
 
 void MappedFile::require_unchanged() const {}
