@@ -97,7 +97,9 @@ void check_arguments(const EvalOptions& options) {
   const CalibrationOptions& calibration = options.calibration;
   const InputOptions& input = options.input;
   if (!options.against.empty() && (input.parameters.empty() || !has_inputs(input)))
-    throw UsageError("--against needs the other model and the tracks", "add -p FILE and TRACK");
+    throw UsageError(
+        "--against compares a model with that of -p on the tracks, so that -p and TRACK are required",
+        "add -p FILE and TRACK");
   if (options.truth.empty() && options.against.empty())
     throw UsageError("--truth is required: the true segments");
   if (options.truth.empty() && calibration.wanted())
