@@ -31,8 +31,8 @@ constexpr std::size_t kSlabMemory = std::size_t{512} << 10;   // of a thread tha
 constexpr std::size_t kPrintMemory = std::size_t{192} << 10;  // of a thread that prints posteriors
 constexpr std::size_t kMargin = 20;  // a forecast is raised by a 20th for what is not counted
 
-// Stack and heap of a thread; what it gives back to the heap grows with its part of the work. Runs of eight
-// threads that share two processors take 59 to 64 MiB where this is 7 x kMost of them.
+// Stack and heap of a thread; what it gives back to the heap grows with its part of the work. Measured with
+// eight threads on two processors.
 std::size_t thread_memory(std::int64_t positions, std::size_t threads) {
   constexpr std::size_t kLeast = std::size_t{64} << 10, kMost = std::size_t{768} << 10;
   return std::min(kMost, kLeast + 8 * static_cast<std::size_t>(positions) / threads);
