@@ -20,11 +20,11 @@ void resize_large(std::vector<T>& values, std::size_t count) {
   constexpr std::uintptr_t kHugePage = std::uintptr_t{1} << 21;
   if (count > values.capacity() && count * sizeof(T) >= 4 * kHugePage) {
     values.reserve(count);
-    const auto begin =
-        (reinterpret_cast<std::uintptr_t>(values.data()) + kHugePage - 1) / kHugePage * kHugePage;
-    const auto end = reinterpret_cast<std::uintptr_t>(values.data() + count) / kHugePage * kHugePage;
+    const std::uintptr_t beyond = reinterpret_cast<std::uintptr_t>(values.data()) % kHugePage;
+    const std::size_t first = (kHugePage - beyond) % kHugePage;
+    const std::size_t bytes = (count * sizeof(T) - first) / kHugePage * kHugePage;
     // A request: without huge pages everything works as well.
-    if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+    madvise(reinterpret_cast<char*>(values.data()) + first, bytes, MADV_HUGEPAGE);
   }
 #endif
   values.resize(count);

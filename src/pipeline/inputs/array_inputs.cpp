@@ -11,6 +11,7 @@ constexpr std::uint64_t kKeptBytes = std::uint64_t{32}
 
 std::string quoted_names(const std::vector<ArrayInput>& arrays) {
   std::vector<std::string> names;
+  names.reserve(arrays.size());
   for (const ArrayInput& array : arrays) names.push_back("\"" + array.name + "\"");
   return few_of(names, 5);
 }

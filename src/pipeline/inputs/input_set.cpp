@@ -41,6 +41,7 @@ bool all_bigwig(const std::vector<InputArgument>& arguments) {
 // Scores by label from bigWig files: no transform, bases without a value count as 0.
 std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
   std::vector<Track> tracks;
+  tracks.reserve(names.size());
   for (const std::string& name : names) tracks.push_back({.name = name});
   return tracks;
 }
