@@ -286,6 +286,8 @@ void ChunkPass<Real, Semiring>::keep_earlier_end() {
 // state where that changed.
 template <class Real, class Semiring>
 void ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
+  const bool changes = given_ != nullptr && &given_after(round_) != &given_after(round_ - 1);
+  if (failed.empty() && !changes) return;
   std::vector<RunTask> tasks;
   std::vector<Junction> junctions;    // at which states are copied, then those that are compared
   std::vector<std::size_t> compared;  // runs that begin there
@@ -299,7 +301,6 @@ void ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
     junctions.push_back({runs_.state_before(i), task.first_state});
     if (!runs_.is_last(i)) compared.push_back(i + 1);
   }
-  const bool changes = given_ != nullptr && &given_after(round_) != &given_after(round_ - 1);
   if (changes) compared.push_back(0);
   for (const std::size_t i : compared)
     junctions.push_back({runs_.state_before(i), outcomes()[i].first_state});

@@ -49,9 +49,10 @@ double negligible_beside(Precision precision) { return precision == Precision::k
 
 std::optional<double> agreement(const BoundaryState& truth, const BoundaryState& warmed, double tolerance,
                                 Precision precision, std::span<const int> edge_twins) {
+  const double of_repairs = kToleranceOfRepairs * tolerance;
   for (const BoundaryState& earlier : truth.earlier) {
     if (!agreement(earlier, warmed, tolerance, precision, edge_twins)) return std::nullopt;
-    if (&earlier == &truth.earlier.front()) tolerance *= kToleranceOfRepairs;
+    tolerance = of_repairs;
   }
   const double infinity = std::numeric_limits<double>::infinity();
   double low = infinity;

@@ -102,6 +102,7 @@ class BlockRun : private BlockParts<Config> {
     const bool marked =
         here && aside_.position < aside_.task->end && (begins || aside_.position == aside_.next_mark);
     if (!lanes_.some_team(marked)) return;
+    // A run that is done again begins with the state that lies there.
     const bool is_there = begins && aside_.task->start == StartKind::kState;
     if (lanes_.leads) export_state(marked && !is_there);
     if (!marked) return;

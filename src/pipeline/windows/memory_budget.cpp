@@ -18,7 +18,7 @@ constexpr std::size_t kMebibyte = std::size_t{1} << 20;
 using Bytes = std::optional<std::size_t>;
 
 // The number behind `name` in a file of lines "name number ...".
-Bytes number_in(const fs::path& file, const std::string& name) {
+Bytes named_number(const fs::path& file, const std::string& name) {
   std::ifstream lines(file);
   std::string word;
   std::size_t number = 0;
@@ -28,7 +28,7 @@ Bytes number_in(const fs::path& file, const std::string& name) {
 }
 
 // The number that a file begins with; nothing where it says "max".
-Bytes number_of(const fs::path& file) {
+Bytes first_number(const fs::path& file) {
   std::ifstream content(file);
   std::size_t number = 0;
   if (content >> number) return number;
@@ -49,12 +49,12 @@ Bytes left_in_groups(const fs::path& root, fs::path group, const GroupFiles& fil
   Bytes left;
   for (group = group.relative_path();; group = group.parent_path()) {
     const fs::path folder = root / files.folder / group;
-    const Bytes limit = number_of(folder / files.limit);
-    const Bytes used = number_of(folder / files.used);
+    const Bytes limit = first_number(folder / files.limit);
+    const Bytes used = first_number(folder / files.used);
     if (limit && used) {
       const fs::path numbers = folder / "memory.stat";
-      const std::size_t cached =
-          number_in(numbers, "inactive_file").value_or(0) + number_in(numbers, "active_file").value_or(0);
+      const std::size_t cached = named_number(numbers, "inactive_file").value_or(0) +
+                                 named_number(numbers, "active_file").value_or(0);
       const std::size_t taken = *used - std::min(cached, *used);
       take_smaller(left, *limit - std::min(taken, *limit));
     }
@@ -106,7 +106,8 @@ void refuse_memory_limit(std::int64_t max_memory, std::size_t fixed, std::size_t
 std::optional<std::size_t> available_memory(const std::string& root) {
   const fs::path top = root.empty() ? "/" : root;
   Bytes available;
-  if (const Bytes kibibytes = number_in(top / "proc/meminfo", "MemAvailable:")) available = *kibibytes * 1024;
+  if (const Bytes kibibytes = named_number(top / "proc/meminfo", "MemAvailable:"))
+    available = *kibibytes * 1024;
   // Lines "number:controllers:group"; version 2 has no controllers.
   std::ifstream groups(top / "proc/self/cgroup");
   for (std::string line; std::getline(groups, line);) {
