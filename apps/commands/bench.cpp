@@ -46,6 +46,8 @@ std::vector<BenchWorkload> workloads_of(const BenchArguments& arguments) {
       throw UsageError("--workload " + arguments.workload +
                        " has its own K, C, tails and scores; of the shape only -T can be given");
     BenchWorkload real = real_workload(arguments.workload);
+    real.min_duration = shape.min_duration;
+    real.forbidden = shape.forbidden;
     if (shape.length > 0) real.length = shape.length;
     return {real};
   }
@@ -54,7 +56,11 @@ std::vector<BenchWorkload> workloads_of(const BenchArguments& arguments) {
   if (given != 0 && given != 3) throw UsageError("-T, -K and -C must be given together");
   if (given == 3) return {shape};
   std::vector<BenchWorkload> workloads = standard_workloads();
-  for (BenchWorkload& workload : workloads) workload.score_scale = shape.score_scale;
+  for (BenchWorkload& workload : workloads) {
+    workload.score_scale = shape.score_scale;
+    workload.min_duration = shape.min_duration;
+    workload.forbidden = shape.forbidden;
+  }
   return workloads;
 }
 
@@ -108,6 +114,10 @@ void add_bench_command(CLI::App& program) {
   add_number(*command, "--score-scale", arguments->shape.score_scale,
              "standard deviation of normal scores; log-likelihoods are as large as 10 to 100",
              CLI::PositiveNumber);
+  add_number(*command, "--min-duration", arguments->shape.min_duration,
+             "forbids shorter segments, as a minimum duration in a parameter file does", CLI::PositiveNumber);
+  add_number(*command, "--forbidden", arguments->shape.forbidden,
+             "makes scores -inf with this probability, as masks do", CLI::Range(0.0, 0.9));
   add_choice(*command, "--workload", arguments->workload,
              "normal: N(0,1) scores of several shapes, or of -T, -K and -C (the default). Drawn with the\n"
              "statistics of real data: chr11 (chromatin states), yeast (genes), speech (32 x 300 frames)",

@@ -1,7 +1,9 @@
 // Speed of the CUDA engine on scores that lie on the device, as JSON lines; the work of uploading them and of
 // bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches",
-// "large" (scores of tens of nats), "one T K C OPERATIONS [normal|long|real|edges]" (long segments; scores of
-// tens of nats; boundary scores), or "training", which measures whole passes of it (note: threads).
+// "large" (scores of tens of nats), "training", which measures whole passes of it (note: threads), or "one T
+// K C OPERATIONS [KIND ...]": normal, long (long segments), real (scores of tens of nats), edges (boundary
+// scores), chr11 or yeast (their K and C), min=N (shorter segments are forbidden), forbidden=P (of the
+// scores).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -61,6 +63,26 @@ BenchWorkload with_real_scores(BenchWorkload shape) {
   return shape;
 }
 
+// Scores of starts and ends, as boundary heads make them.
+enum class Edges { kNone, kScores };
+
+BenchWorkload of_kind(BenchWorkload shape, const std::string& kind, Edges& edges) {
+  const auto value = [&](const std::string& name) -> const char* {
+    return kind.starts_with(name + "=") ? kind.c_str() + name.size() + 1 : nullptr;
+  };
+  if (kind == "edges") edges = Edges::kScores;
+  if (kind == "long" || kind == "edges") return with_long_segments(shape);
+  if (kind == "real") return with_real_scores(shape);
+  if (kind == "chr11" || kind == "yeast") {
+    BenchWorkload real = real_workload(kind);
+    real.length = shape.length;
+    return real;
+  }
+  if (const char* shortest = value("min")) shape.min_duration = std::atoi(shortest);
+  if (const char* probability = value("forbidden")) shape.forbidden = std::atof(probability);
+  return shape;
+}
+
 void print(const std::string& what, const BenchWorkload& shape, double time, std::int64_t extra) {
   const double positions = static_cast<double>(shape.positions());
   JsonLine line;
@@ -100,9 +122,6 @@ void measure_posteriors(testing::DevicePasses<Real>& passes, const BenchWorkload
   print(what, shape, seconds([&] { passes.posteriors(wanted); }), 0);
   print_stages(shape, [&](auto& stages) { passes.time_posteriors(wanted, stages); });
 }
-
-// Scores of starts and ends, as boundary heads make them.
-enum class Edges { kNone, kScores };
 
 template <class Real>
 void measure(const BenchWorkload& shape, const std::string& operations, Edges edges = Edges::kNone) {
@@ -294,10 +313,9 @@ int main(int count, char** arguments) {
   if (which == "one" && count >= 6) {
     BenchWorkload shape =
         shape_of(std::atoll(arguments[2]), std::atoi(arguments[3]), std::atoi(arguments[4]));
-    const std::string kind = count > 6 ? arguments[6] : "normal";
-    if (kind == "long" || kind == "edges") shape = with_long_segments(shape);
-    if (kind == "real") shape = with_real_scores(shape);
-    measure<float>(shape, arguments[5], kind == "edges" ? Edges::kScores : Edges::kNone);
+    Edges edges = Edges::kNone;
+    for (int i = 6; i < count; ++i) shape = of_kind(shape, arguments[i], edges);
+    measure<float>(shape, arguments[5], edges);
   } else if (which == "batches") {
     measure_batches();
   } else if (which == "paths") {

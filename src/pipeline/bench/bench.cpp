@@ -73,6 +73,8 @@ class Bench {
     json.add("T", workload_.length).add("K", std::int64_t{workload_.max_duration});
     json.add("C", std::int64_t{workload_.num_labels}).add("sequences", std::int64_t{workload_.sequences});
     if (workload_.kind == WorkloadKind::kNormal) json.add("score_scale", workload_.score_scale);
+    if (workload_.min_duration > 1) json.add("min_duration", std::int64_t{workload_.min_duration});
+    if (workload_.forbidden > 0) json.add("forbidden", workload_.forbidden);
     if (workload_.log_tail < 0) json.add("log_tail", workload_.log_tail);
     json.add("threads", std::int64_t{engines.threads()});
     json.add("median_seconds", seconds);

@@ -1,6 +1,8 @@
 #include "pipeline/bench/workload.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <random>
 #include <stdexcept>
 
@@ -14,6 +16,41 @@ std::vector<double> normal_values(std::size_t count, std::mt19937_64& random) {
   std::vector<double> values(count);
   for (double& value : values) value = normal(random);
   return values;
+}
+
+BenchSample make_normal_sample(const BenchWorkload& workload, std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  BenchSample sample;
+  const auto labels = static_cast<std::size_t>(workload.num_labels);
+  ChainModel& model = sample.model;
+  model.num_labels = workload.num_labels;
+  model.max_duration = workload.max_duration;
+  model.transition = normal_values(labels * labels, random);
+  for (double& score : model.transition) score += workload.transition_offset;
+  model.duration_bias = normal_values(labels * static_cast<std::size_t>(workload.max_duration), random);
+  if (workload.log_tail < 0) model.log_tail.assign(labels, workload.log_tail);
+  model.start_scores.assign(labels, 0);
+  model.end_scores.assign(labels, 0);
+  std::normal_distribution<float> normal(0, static_cast<float>(workload.score_scale));
+  sample.emissions.resize(static_cast<std::size_t>(workload.positions()) * labels);
+  const auto distinct =
+      workload.distinct > 0 ? static_cast<std::size_t>(workload.distinct) : sample.emissions.size();
+  for (std::size_t i = 0; i < sample.emissions.size(); ++i)
+    sample.emissions[i] = i < distinct ? normal(random) : sample.emissions[i - distinct];
+  return sample;
+}
+
+void forbid(const BenchWorkload& workload, std::uint64_t seed, BenchSample& sample) {
+  const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+  std::vector<double>& bias = sample.model.duration_bias;
+  const auto shorter = static_cast<std::size_t>(std::min(workload.min_duration, workload.max_duration) - 1);
+  std::fill_n(bias.begin(), shorter * labels, kNegativeInfinity);
+  if (!(workload.forbidden > 0)) return;
+  std::mt19937_64 random(seed + 1);
+  std::bernoulli_distribution forbidden(workload.forbidden);
+  for (float& score : sample.emissions) {
+    if (forbidden(random)) score = -std::numeric_limits<float>::infinity();
+  }
 }
 
 }  // namespace
@@ -66,25 +103,9 @@ ScoreWindow BenchSample::window(std::int64_t begin, std::int64_t length) const {
 }
 
 BenchSample make_sample(const BenchWorkload& workload, std::uint64_t seed) {
-  if (workload.kind != WorkloadKind::kNormal) return make_real_sample(workload, seed);
-  std::mt19937_64 random(seed);
-  BenchSample sample;
-  const auto labels = static_cast<std::size_t>(workload.num_labels);
-  ChainModel& model = sample.model;
-  model.num_labels = workload.num_labels;
-  model.max_duration = workload.max_duration;
-  model.transition = normal_values(labels * labels, random);
-  for (double& score : model.transition) score += workload.transition_offset;
-  model.duration_bias = normal_values(labels * static_cast<std::size_t>(workload.max_duration), random);
-  if (workload.log_tail < 0) model.log_tail.assign(labels, workload.log_tail);
-  model.start_scores.assign(labels, 0);
-  model.end_scores.assign(labels, 0);
-  std::normal_distribution<float> normal(0, static_cast<float>(workload.score_scale));
-  sample.emissions.resize(static_cast<std::size_t>(workload.positions()) * labels);
-  const auto distinct =
-      workload.distinct > 0 ? static_cast<std::size_t>(workload.distinct) : sample.emissions.size();
-  for (std::size_t i = 0; i < sample.emissions.size(); ++i)
-    sample.emissions[i] = i < distinct ? normal(random) : sample.emissions[i - distinct];
+  BenchSample sample = workload.kind == WorkloadKind::kNormal ? make_normal_sample(workload, seed)
+                                                              : make_real_sample(workload, seed);
+  forbid(workload, seed, sample);
   return sample;
 }
 

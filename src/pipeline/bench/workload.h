@@ -25,6 +25,8 @@ struct BenchWorkload {
   int sequences = 1;             // of that length
   // The numbers between length and sequences are for kNormal.
   WorkloadKind kind = WorkloadKind::kNormal;
+  int min_duration = 1;  // shorter segments are forbidden
+  double forbidden = 0;  // probability of a score to be -inf
 
   std::int64_t positions() const { return length * sequences; }
   // Duration and transition candidates of one pass over the sequences.

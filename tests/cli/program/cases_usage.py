@@ -61,6 +61,13 @@ def test_bench_says_how_many_blocks_left_the_fast_path(box):
         check(line["repaired_chunks"] >= 0, "%s" % line)
 
 
+def test_bench_forbids_short_segments_and_scores(box):
+    for line in bench_lines(box, "--workload chr11 -T 1000 --min-duration 10 --forbidden 0.01"):
+        check(line["min_duration"] == 10 and line["forbidden"] == 0.01, "%s" % line)
+    for line in bench_lines(box, "-T 1600 -K 30 -C 3 --score-scale 10 --min-duration 10"):
+        check(line["fallbacks_per_block"] < 0.05 and "forbidden" not in line, "%s" % line)
+
+
 def test_bench_draws_workloads_like_real_ones(box):
     for name, length, shape in (("chr11", 1000, (500, 10, 1)), ("yeast", 1000, (2463, 8, 1)), ("speech", 40, (30, 39, 32))):
         lines = bench_lines(box, "--workload %s -T %d" % (name, length))

@@ -105,3 +105,27 @@ TEST_CASE("several sequences are computed side by side as one by one") {
   CHECK(one_counts.duration == other_counts.duration);
   CHECK(one_counts.transition == other_counts.transition);
 }
+
+TEST_CASE("workloads forbid short segments and scores, and change nothing else") {
+  for (BenchWorkload workload : {sized("chr11", 2000), BenchWorkload{2000, 30, 4}}) {
+    const BenchSample plain = make_sample(workload, 5);
+    workload.min_duration = 10;
+    workload.forbidden = 0.05;
+    const BenchSample sample = make_sample(workload, 5);
+    const auto labels = static_cast<std::size_t>(sample.model.num_labels);
+    for (std::size_t i = 0; i < plain.model.duration_bias.size(); ++i)
+      CHECK(sample.model.duration_bias[i] ==
+            (i < 9 * labels ? kNegativeInfinity : plain.model.duration_bias[i]));
+    std::size_t forbidden = 0;
+    for (std::size_t i = 0; i < plain.emissions.size(); ++i) {
+      if (std::isfinite(sample.emissions[i])) {
+        CHECK(sample.emissions[i] == plain.emissions[i]);
+      } else {
+        ++forbidden;
+      }
+    }
+    const double share = static_cast<double>(forbidden) / static_cast<double>(plain.emissions.size());
+    CHECK(share > 0.04);
+    CHECK(share < 0.06);
+  }
+}
