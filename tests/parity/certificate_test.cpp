@@ -13,6 +13,7 @@
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"
+#include "support/models/harder.h"
 #include "support/models/random_models.h"
 
 using namespace semicrf;
@@ -308,6 +309,54 @@ TEST_CASE("states agree only when all their parts do") {
     for (const BoundaryState* other : {&ring, &message, &tail}) {
       CHECK_FALSE(agreement(truth, *other, 1e-6, Precision::kFloat));
       CHECK_FALSE(agreement(*other, truth, 1e-6, Precision::kFloat));
+    }
+  }
+}
+
+// A minimum duration: the newest starts of an unlikely label outweigh by far those that segments may join.
+TEST_CASE("sums far below what is open and may not end yet are not lost") {
+  std::uint64_t seed = 1101;
+  for (const CaseShape& shape : {CaseShape{180, 40, 5}, {130, 24, 18}, {150, 9, 3}}) {
+    for (const int shortest : {5, 9, 20}) {
+      if (shortest > shape.max_duration) continue;
+      for (const double score : {kNever, -200.0, -1e5}) {
+        ModelCase sample = make_case(CaseKind::kPlain, shape, seed);
+        add_runs(sample, seed);
+        forbid_shorter(sample, shortest, score);
+        if (seed % 2 == 0) sample.model.log_tail.assign(static_cast<std::size_t>(shape.num_labels), -0.1);
+        ++seed;
+        check_all_engines(sample);
+      }
+    }
+  }
+}
+
+// Durations of every third position only, and none between 12 and 30.
+TEST_CASE("sums over durations with gaps are not lost") {
+  std::uint64_t seed = 1131;
+  for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kBoundaryScores}) {
+    for (const double gap : {13.0, 40.0}) {
+      ModelCase sample = make_case(kind, {170, 45, 4}, seed);
+      add_runs(sample, seed, gap);
+      ++seed;
+      for (std::size_t k = 1; k <= 45; ++k)
+        for (std::size_t c = 0; c < 4; ++c)
+          if (k % 3 != 0 || (k > 12 && k < 30)) sample.model.duration_bias[(k - 1) * 4 + c] = kNever;
+      check_all_engines(sample);
+    }
+  }
+}
+
+TEST_CASE("forbidden positions beside shortest durations are not joined over") {
+  std::uint64_t seed = 1141;
+  for (const CaseShape& shape : {CaseShape{170, 40, 5}, {130, 12, 18}}) {
+    for (const double probability : {0.01, 0.1}) {
+      ModelCase sample = make_case(CaseKind::kPlain, shape, seed);
+      add_runs(sample, seed);
+      forbid_scores(sample, probability, seed);
+      forbid_shorter(sample, 4);
+      ++seed;
+      check_all_engines(sample);
     }
   }
 }

@@ -148,7 +148,13 @@ struct ChainTables {
   AlignedArray<double>
       offset_bound;  // (offsets + 1, padded): largest bias at that distance; row 0: within a block
   AlignedArray<double> offset_least;  // (offsets + 1, padded): least bias there, -inf: one is impossible
+  AlignedArray<Whole> offset_whole;   // (offsets + 1, padded): whole units that no start with a duration at
+                                      // that distance exceeds, less those of the scale of its block
   AlignedArray<double> bias;          // (K, padded)
+  // The same as numbers times whole units, (panels, K, lanes); kDead: impossible.
+  AlignedArray<Real> duration_numbers;
+  AlignedArray<Whole> duration_whole;
+  bool durations_fit = true;  // whole units reach all of them
   Near near;
   Transitions transitions;
   LabelScores tails, last;          // of the tail, and of the longest duration
@@ -206,8 +212,19 @@ struct ChainTables {
                                         static_cast<std::size_t>(c)]);
       }
     }
+    duration_numbers = AlignedArray<Real>(bias.size(), Semiring::template one<Real>());
+    duration_whole = AlignedArray<Whole>(bias.size(), kDead);
+    for (int k = 1; k <= duration; ++k) {
+      for (int c = 0; c < labels; ++c) {
+        const std::size_t at = panel_index(c / lanes, k - 1, duration) + static_cast<std::size_t>(c % lanes);
+        durations_fit =
+            Vectors::split_value(bias_or_forbidden(k, c), &duration_numbers[at], &duration_whole[at]) &&
+            durations_fit;
+      }
+    }
     offset_bound = AlignedArray<double>((static_cast<std::size_t>(offsets) + 1) * width, kNegativeInfinity);
     offset_least = AlignedArray<double>(offset_bound.size(), kNegativeInfinity);
+    offset_whole = AlignedArray<Whole>(offset_bound.size(), kDead);
     offset_table = AlignedArray<Real>(static_cast<std::size_t>(offsets) * kOffsetEntries * width,
                                       Semiring::template zero<Real>());
     near.table = AlignedArray<Real>(kBlock * width, Semiring::template zero<Real>());
@@ -224,6 +241,9 @@ struct ChainTables {
         }
         if (bound == kNegativeInfinity) continue;
         offset_least[at] = lowest;
+        // A start is up to two units above its scale, and what lies between whole units adds up to two more.
+        if (std::fabs(bound) <= kMostUnits * Semiring::kUnit)
+          offset_whole[at] = static_cast<Whole>(std::ceil(bound / Semiring::kUnit)) + 4;
         bound = Semiring::Quantized(bound);
         Real* table = o == 0 ? near.table.get() + panel_index(c / lanes, 0, kBlock)
                              : offset_table.get() + static_cast<std::size_t>(o - 1) * kOffsetEntries * width +

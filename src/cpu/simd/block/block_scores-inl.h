@@ -74,13 +74,20 @@ class BlockScores {
   }
 
  private:
+  static HWY_INLINE VD as_doubles(const float* from) {
+    const DD dd;
+    const hn::Rebind<float, DD> df;
+    return hn::PromoteTo(dd, hn::LoadU(df, from));
+  }
+  static HWY_INLINE VD as_doubles(const double* from) { return hn::LoadU(DD(), from); }
   template <class In>
   void load_rows(const ScoreView& view, std::int64_t block, int first_slot, int last_slot, const In* scores,
                  double* to) const {
     for (int slot = first_slot; slot < last_slot; ++slot) {
       const In* row = scores + view.row(block * kBlock + slot, t_.labels);
       double* out = to + static_cast<std::size_t>(slot) * width_;
-      for (int c = 0; c < t_.labels; ++c) out[c] = static_cast<double>(row[c]);
+      for_labels([&](std::size_t c) HWY_ATTR { hn::Store(as_doubles(row + c), DD(), out + c); },
+                 [&](std::size_t c) { out[c] = static_cast<double>(row[c]); });
     }
   }
   void load_array(const ScoreView& view, std::int64_t block, int first_slot, int last_slot,
@@ -106,14 +113,32 @@ class BlockScores {
     if (!shifted_) return;
     for (int slot = first_slot; slot < last_slot; ++slot) {
       double* row = content_.get() + static_cast<std::size_t>(slot) * width_;
-      const double most = *std::max_element(row, row + t_.labels);
+      const double most = largest_of(row);
       const bool large = most != kNegativeInfinity && std::fabs(most) > kSmall;
       const double shift = large ? std::floor(most) : 0.0;
       position_shift_[static_cast<std::size_t>(slot)] = shift;
       mass_ += shift;
       if (!large) continue;
-      for (int c = 0; c < t_.labels; ++c) row[c] -= shift;
+      for_labels([&](std::size_t c)
+                     HWY_ATTR { hn::Store(hn::Sub(hn::Load(dd, row + c), hn::Set(dd, shift)), dd, row + c); },
+                 [&](std::size_t c) { row[c] -= shift; });
     }
+  }
+  double largest_of(const double* row) const {
+    const DD dd;
+    Kept<VD> most = hn::Set(dd, kNegativeInfinity);
+    double largest = kNegativeInfinity;
+    for_labels([&](std::size_t c) HWY_ATTR { most = hn::Max(bare(most), hn::Load(dd, row + c)); },
+               [&](std::size_t c) { largest = std::max(largest, row[c]); });
+    return std::max(largest, hn::GetLane(hn::MaxOfLanes(dd, bare(most))));
+  }
+  // Calls vector(c) for whole vectors of labels, one(c) for those that are left.
+  template <class Vector, class One>
+  HWY_INLINE void for_labels(Vector vector, One one) const {
+    const auto labels = static_cast<std::size_t>(t_.labels), lanes = hn::Lanes(DD());
+    std::size_t c = 0;
+    for (; c + lanes <= labels; c += lanes) vector(c);
+    for (; c < labels; ++c) one(c);
   }
   void load_edge(const ScoreView& view, std::int64_t block, int first_slot, int last_slot,
                  const ScoreArray& array, double* to) const {

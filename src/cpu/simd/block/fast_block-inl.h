@@ -61,7 +61,10 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
         alpha_whole_((kBlock + 1) * width_),
         first_alpha_(width_),
         tail_(tables),
-        cut_(width_) {}
+        cut_(width_),
+        far_numbers_((static_cast<std::size_t>(tables.offsets) + 1) * width_),
+        far_whole_(far_numbers_.size()),
+        far_most_(far_numbers_.size()) {}
 
   // Carried alpha (padded) as numbers and their scales, tail logarithms (padded). False where whole units do
   // not reach: the block must be done exactly.
@@ -73,7 +76,8 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
     out_ = &out;
     in_range_ = true;
     restarted_.clear();
-    std::fill(cut_.begin(), cut_.end(), false);
+    far_units_ = FarUnits::kUnknown;
+    std::fill_n(cut_.get(), width_, Whole(0));
     switch (t_.panels) {
       case 1:
         recursion<1>();
@@ -105,7 +109,7 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   const Real* last_alpha() const { return alpha_.get() + kBlock * width_; }
   const Whole* last_alpha_whole() const { return alpha_whole_.get() + kBlock * width_; }
   const TailRun<Real, D, Semiring>& tail() const { return tail_; }
-  bool cut(std::size_t c) const { return cut_[c]; }
+  bool cut(std::size_t c) const { return cut_[c] != 0; }
   // Its messages lose what only logarithms hold.
   bool needs_logs() const { return !restarted_.empty() || in_->factors.has_cuts(); }
 
@@ -153,6 +157,11 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
 
   HWY_NOINLINE void redo_starts(int panel, int slot);
   HWY_NOINLINE void redo_sums(int panel, int slot, V total);
+  bool has_terms(int panel, int slot, V total);
+  bool find_far_units();
+  template <class Visit>
+  HWY_INLINE void for_each_term(int panel, int slot, const Kept<I>& top, Visit visit) const;
+  void redo_panel(int panel, int slot, V total);
   double exact_start(int slot, std::size_t c) const;
   double exact_sum(int slot, std::size_t c) const;
 
@@ -170,8 +179,14 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   AlignedArray<Whole> alpha_whole_;  // times these units, source bounds included
   AlignedArray<Real> first_alpha_;   // (padded) at the first, relative to its largest
   TailRun<Real, D, Semiring> tail_;
-  std::vector<bool> cut_;  // (padded) a forbidden position lies in the block
+  AlignedArray<Whole> cut_;  // (padded) kDead where a forbidden position lies in the block, else 0
   std::vector<Restarted> restarted_;
+  // Scales of the ring's blocks relative to the scale of this one, (offsets + 1, padded), and an upper bound
+  // of what they add to sums; of a block in which a sum was refused.
+  enum class FarUnits { kUnknown, kFound, kOutOfRange };
+  FarUnits far_units_ = FarUnits::kUnknown;
+  AlignedArray<Real> far_numbers_;
+  AlignedArray<Whole> far_whole_, far_most_;
 };
 
 // Alpha and sums at the block's first boundary in units relative to the scale. False where they are out of
@@ -380,7 +395,7 @@ void FastBlock<Real, D, Semiring>::apply_cuts(int panel, int slot) {
   const auto c0 = static_cast<std::size_t>(panel) * lanes_;
   for (std::size_t l = 0; l < lanes_; ++l) {
     if (!in_->factors.cut(slot, c0 + l)) continue;
-    cut_[c0 + l] = true;
+    cut_[c0 + l] = kDead;
     reference_[c0 + l] = kLeastWhole;
     tail_.cut(c0 + l);
     if (t_.tail) out_->tail_whole[static_cast<std::size_t>(slot) * width_ + c0 + l] = kDead;

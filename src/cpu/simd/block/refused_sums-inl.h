@@ -1,5 +1,6 @@
-// Sums of a block that the certificate refused, again in double logarithms: each feeds its own label alone.
-// Included by fast_block-inl.h.
+// Sums of a block that the certificate refused, again: each feeds its own label alone. Sums over sources in
+// double logarithms, label by label; those over durations with whole units for every term, a panel of labels
+// at once, or in double logarithms where whole units do not reach. Included by fast_block-inl.h.
 #if defined(SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
 #undef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
@@ -22,8 +23,9 @@ template <class Semiring>
 class BoundedSum {
  public:
   static constexpr double kSlack = 1.5;
+  static constexpr double kReach = Semiring::kIsLog ? 60 : 2 * kSlack;
   explicit BoundedSum(double bound) : bound_(bound) {}
-  bool counts(double bound) const { return bound > bound_ - (Semiring::kIsLog ? 60 : 2 * kSlack); }
+  bool counts(double bound) const { return bound > bound_ - kReach; }
   void add(double log) {
     if constexpr (Semiring::kIsLog) {
       sum_ += std::exp(log - bound_);
@@ -61,6 +63,13 @@ void FastBlock<Real, D, Semiring>::redo_starts(int panel, int slot) {
 // `total`: the panel's sums at the slot's right boundary.
 template <class Real, class D, class Semiring>
 void FastBlock<Real, D, Semiring>::redo_sums(int panel, int slot, V total) {
+  if (!has_terms(panel, slot, total)) return;
+  if (far_units_ == FarUnits::kUnknown)
+    far_units_ = find_far_units() ? FarUnits::kFound : FarUnits::kOutOfRange;
+  if (far_units_ == FarUnits::kFound) {
+    redo_panel(panel, slot, total);
+    return;
+  }
   HWY_ALIGN Real numbers[hn::MaxLanes(D())];
   hn::Store(total, D(), numbers);
   for (std::size_t l = 0; l < lanes_; ++l) {
@@ -68,7 +77,6 @@ void FastBlock<Real, D, Semiring>::redo_sums(int panel, int slot, V total) {
     if (!(numbers[l] < t_.least.total_numbers[c])) continue;
     const std::size_t to = static_cast<std::size_t>(slot + 1) * width_ + c;
     alpha_whole_[to] = kDead;
-    if (reference_[c] <= kLeastWhole && t_.near.left_out[c] == 0) continue;  // nothing to add up
     const double log = exact_sum(slot, c);
     if (log == kNegativeInfinity) continue;
     const std::size_t at = t_.panel_index(panel, slot, kBlock) + l;
@@ -76,6 +84,117 @@ void FastBlock<Real, D, Semiring>::redo_sums(int panel, int slot, V total) {
     const double source = static_cast<double>(t_.transitions.out_whole[c]) * S::kUnit;
     if (!Vectors::split_value(log + factor + source, &alpha_[to], &alpha_whole_[to])) in_range_ = false;
   }
+}
+
+// Whether one of the panel's refused sums has something to add up. The others' alphas become impossible.
+template <class Real, class D, class Semiring>
+bool FastBlock<Real, D, Semiring>::has_terms(int panel, int slot, V total) {
+  const D d;
+  const DI di;
+  const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
+  const auto refused = hn::RebindMask(di, hn::Lt(total, hn::Load(d, t_.least.total_numbers.get() + c0)));
+  const auto empty = hn::And(hn::Lt(hn::Load(di, reference_.get() + c0), hn::Set(di, Whole(kLeastWhole + 1))),
+                             hn::Eq(hn::Load(di, t_.near.left_out.get() + c0), hn::Zero(di)));
+  Whole* const to = alpha_whole_.get() + static_cast<std::size_t>(slot + 1) * width_ + c0;
+  hn::Store(hn::IfThenElse(hn::And(refused, empty), hn::Set(di, Whole(kDead)), hn::Load(di, to)), di, to);
+  return !hn::AllFalse(di, hn::AndNot(empty, refused));
+}
+
+// False where whole units do not reach.
+template <class Real, class D, class Semiring>
+bool FastBlock<Real, D, Semiring>::find_far_units() {
+  if (!t_.durations_fit) return false;
+  const D d;
+  const DI di;
+  const DD dd;
+  const VD none = hn::Set(dd, kNegativeInfinity);
+  const VD most_units = hn::Set(dd, kMostUnits * S::kUnit);
+  for (int o = 1; o <= t_.offsets; ++o) {
+    if (!in_->ring.has_units(o)) return false;
+    const std::size_t of_block = static_cast<std::size_t>(o) * width_;
+    for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+      const VD scale = hn::Load(dd, in_->ring.scale(o) + c);
+      const VD relative = hn::Sub(scale, hn::Set(dd, in_->scale));
+      if (!hn::AllTrue(dd, hn::Or(hn::Eq(scale, none), hn::Le(hn::Abs(relative), most_units)))) return false;
+      this->split_units(relative, far_numbers_.get() + of_block + c, far_whole_.get() + of_block + c);
+    }
+    for (std::size_t c = of_block; c < of_block + width_; c += lanes_) {
+      hn::Store(Vectors::from_rest(hn::Load(d, far_numbers_.get() + c)), d, far_numbers_.get() + c);
+      const I durations = hn::Load(di, t_.offset_whole.get() + c);
+      hn::Store(hn::Add(hn::Load(di, far_whole_.get() + c), durations), di, far_most_.get() + c);
+    }
+  }
+  return true;
+}
+
+// Calls visit(start, its units, duration, its units) for all segments that may count beside `top` units: they
+// began in this block, or before it where no position of it is forbidden.
+template <class Real, class D, class Semiring>
+template <class Visit>
+HWY_INLINE void FastBlock<Real, D, Semiring>::for_each_term(int panel, int slot, const Kept<I>& top,
+                                                            Visit visit) const {
+  constexpr Whole kReach = !S::kIsLog ? 4 : (sizeof(Real) == sizeof(double) ? 75 : 46);
+  const D d;
+  const DI di;
+  const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
+  const auto see = [&](V start, I whole, int k) HWY_ATTR {
+    const std::size_t at = t_.panel_index(panel, k - 1, t_.duration);
+    visit(start, hn::Add(whole, hn::Load(di, t_.duration_whole.get() + at)),
+          hn::Load(d, t_.duration_numbers.get() + at));
+  };
+  for (int s = std::max(0, slot + 1 - t_.duration); s <= slot; ++s) {
+    const std::size_t at = t_.panel_index(panel, s, kBlock);
+    see(hn::Load(d, starts_.get() + at), hn::Load(di, starts_whole_.get() + at), slot - s + 1);
+  }
+  const I cut = hn::Load(di, cut_.get() + c0);
+  for (int o = 1; o <= t_.offsets; ++o) {
+    const std::size_t of_block = static_cast<std::size_t>(o) * width_ + c0;
+    const I most = hn::Add(hn::Load(di, far_most_.get() + of_block), cut);
+    if (hn::AllTrue(di, hn::Lt(most, hn::Max(hn::Sub(bare(top), hn::Set(di, kReach)),
+                                             hn::Set(di, Whole(kLeastWhole))))))
+      continue;
+    const V by = hn::Load(d, far_numbers_.get() + of_block);
+    const I scale = hn::Add(hn::Load(di, far_whole_.get() + of_block), cut);
+    const Real* starts = in_->ring.starts(o);
+    const Whole* whole = in_->ring.whole(o);
+    const int longest = kBlock * o + slot + 1;  // duration from the block's first slot
+    for (int q = std::max(0, longest - t_.duration); q < kBlock; ++q) {
+      const std::size_t at = t_.panel_index(panel, q, kBlock);
+      see(S::Times(hn::Load(d, starts + at), by), hn::Add(hn::Load(di, whole + at), scale), longest - q);
+    }
+  }
+}
+
+template <class Real, class D, class Semiring>
+void FastBlock<Real, D, Semiring>::redo_panel(int panel, int slot, V total) {
+  const D d;
+  const DI di;
+  const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
+  const std::size_t at = t_.panel_index(panel, slot, kBlock);
+  const auto refused = hn::Lt(total, hn::Load(d, t_.least.total_numbers.get() + c0));
+  const auto wanted = hn::RebindMask(di, refused);
+  // Nothing counts beside the others.
+  Kept<I> top = hn::Set(di, Whole(kDead));
+  if (t_.tail) top = tail_.whole(panel);
+  top = hn::IfThenElse(wanted, bare(top), hn::Set(di, Whole(-kLeastWhole)));
+  for_each_term(panel, slot, top, [&](V, I whole, V) HWY_ATTR { top = hn::Max(bare(top), whole); });
+  Kept<V> sum = hn::Set(d, S::template zero<Real>());
+  if (t_.tail) sum = Vectors::moved(tail_.numbers(panel), hn::Sub(tail_.whole(panel), bare(top)));
+  for_each_term(panel, slot, top, [&](V start, I whole, V duration) HWY_ATTR {
+    const V by = Vectors::factor_of(hn::Sub(whole, bare(top)));
+    sum = S::TimesPlus(S::Times(start, duration), by, bare(sum));
+  });
+  V alpha = S::Times(bare(sum), hn::Load(d, in_->factors.alpha() + at));
+  I units = Vectors::take_units(alpha);
+  units = hn::Add(hn::Add(units, bare(top)), hn::Add(hn::Load(di, t_.transitions.out_whole.get() + c0),
+                                                     hn::Load(di, in_->factors.alpha_whole() + at)));
+  const auto dead = hn::Lt(bare(top), hn::Set(di, Whole(kLeastWhole)));
+  units = hn::IfThenElse(dead, hn::Set(di, Whole(kDead)), units);
+  alpha = hn::IfThenElse(hn::RebindMask(d, dead), hn::Set(d, S::template one<Real>()), alpha);
+  const std::size_t to = static_cast<std::size_t>(slot + 1) * width_ + c0;
+  hn::Store(hn::IfThenElse(refused, alpha, hn::Load(d, alpha_.get() + to)), d, alpha_.get() + to);
+  hn::Store(hn::IfThenElse(wanted, units, hn::Load(di, alpha_whole_.get() + to)), di,
+            alpha_whole_.get() + to);
 }
 
 // G at the slot's left boundary, relative to the scale.
@@ -114,10 +233,15 @@ inline double FastBlock<Real, D, Semiring>::exact_sum(int slot, std::size_t c) c
       visit(at, bias, static_cast<double>(starts_whole_[at] + 1) * S::kUnit + bias);
     }
   };
-  const bool far = !cut_[c] && in_->ring_bound[c] != kNegativeInfinity;
+  const bool far = !cut(c) && in_->ring_bound[c] != kNegativeInfinity;
+  const double tail = t_.tail ? tail_.log(c) : kNegativeInfinity;
+  double bound = tail;
+  // Blocks of which no term can count are passed over: the bound only rises.
   const auto for_each_far = [&](auto visit) {
     for (int o = 1; far && o <= t_.offsets; ++o) {
-      if (in_->ring.scale(o)[c] == kNegativeInfinity) continue;
+      const double durations = t_.offset_bound[static_cast<std::size_t>(o) * width_ + c];
+      const double most = in_->ring.scale(o)[c] + durations - in_->scale + 2 * S::kUnit;
+      if (!(most > bound - BoundedSum<S>::kReach)) continue;
       for (int q = std::max(0, kBlock * o + 1 + slot - t_.duration); q < kBlock; ++q) {
         const double bias =
             t_.bias[static_cast<std::size_t>(kBlock * o + slot - q) * width_ + c] - in_->scale;
@@ -126,8 +250,6 @@ inline double FastBlock<Real, D, Semiring>::exact_sum(int slot, std::size_t c) c
       }
     }
   };
-  const double tail = t_.tail ? tail_.log(c) : kNegativeInfinity;
-  double bound = tail;
   for_each_start([&](std::size_t, double, double term) { bound = std::max(bound, term); });
   for_each_far([&](int, std::size_t, double, double term) { bound = std::max(bound, term); });
   if (bound == kNegativeInfinity) return bound;

@@ -65,6 +65,19 @@ class Ring : public RealVectors<Real, D, Semiring> {
   // The block came as logarithms, which its whole units need not reach.
   bool has_logs(int distance) const { return has_logs_[at(distance)] != 0; }
 
+  // Whether whole units reach all starts of a block.
+  bool has_units(int distance) const {
+    if (!has_logs(distance)) return true;
+    const double* logs = logs_.get() + at(distance) * rows_;
+    for (std::size_t slot = 0; slot < kBlock; ++slot) {
+      for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
+        if (whole(distance)[place(slot, c)] < kLeastWhole && logs[slot * width_ + c] != kNegativeInfinity)
+          return false;
+      }
+    }
+    return true;
+  }
+
   // log of gamma at d positions before the boundary, (padded).
   void load_logs(int d, double* out) const {
     const int distance = (d + kBlock - 1) / kBlock;

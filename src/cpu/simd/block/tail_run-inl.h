@@ -52,7 +52,7 @@ class TailRun : public RealVectors<Real, D, Semiring> {
     for (int i = 0; i < 2; ++i) {
       const int distance = t_.tail_reach - i;
       if (distance < 1) continue;
-      if (ring.has_logs(distance) && !reaches(ring, distance)) return false;
+      if (!ring.has_units(distance)) return false;
       for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
         const double bound = ring.scale(distance)[c] + t_.last.log[c];
         const std::size_t at = static_cast<std::size_t>(i) * width_ + c;
@@ -111,6 +111,13 @@ class TailRun : public RealVectors<Real, D, Semiring> {
     const I below = hn::Sub(hn::Load(DI(), whole_.get() + c0), reference);
     return Vectors::moved(hn::Load(D(), number_.get() + c0), below);
   }
+  // The same as numbers times whole units relative to the scale.
+  HWY_INLINE V numbers(int panel) const {
+    return hn::Load(D(), number_.get() + static_cast<std::size_t>(panel) * lanes_);
+  }
+  HWY_INLINE I whole(int panel) const {
+    return hn::Load(DI(), whole_.get() + static_cast<std::size_t>(panel) * lanes_);
+  }
   // Logarithm relative to the scale, the content of the block left out.
   double log(std::size_t c) const { return Vectors::log_value(number_[c], whole_[c]); }
 
@@ -118,19 +125,6 @@ class TailRun : public RealVectors<Real, D, Semiring> {
   void cut(std::size_t c) { whole_[c] = entering_whole_[c] = entering_whole_[width_ + c] = kDead; }
 
  private:
-  // Whether whole units reach all starts of a block that came as logarithms.
-  bool reaches(const RunRing& ring, int distance) const {
-    for (std::size_t slot = 0; slot < kBlock; ++slot) {
-      for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c) {
-        const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), static_cast<int>(slot), kBlock);
-        if (ring.whole(distance)[at + c % lanes_] < kLeastWhole &&
-            ring.log_value(distance, slot, c) != kNegativeInfinity)
-          return false;
-      }
-    }
-    return true;
-  }
-
   const Tables& t_;
   std::size_t width_, lanes_;
   const RunRing* ring_ = nullptr;
