@@ -117,6 +117,7 @@ ForwardWindow ForwardPass<Real>::window(const PassInput& input, const ScoreWindo
                     out.start_levels != nullptr || out.end_levels != nullptr;
   if (keep) {
     messages_.reserve(input.layout.tokens, {context_.model.num_labels, context_.model.has_tail(), true});
+    messages_.want_all_alphas();
     messages_.clear(context_.stream.get());
   }
   const std::vector<RunOutcome>& outcomes =

@@ -30,12 +30,15 @@ class MessageBuffers {
     bytes_ = message_bytes<Real>(shape, MessagePart::kBlocks, blocks_);
     memory_.reserve(bytes_);
     pool_used_.reserve(1);
+    all_alphas_ = false;
     reserve_pool(std::max(first_pool_slots(blocks_), exact));
   }
   void reserve_pool(std::size_t slots) {
     pool_slots_ = std::max(pool_slots_, slots);
     pool_.reserve(message_bytes<Real>(shape_, MessagePart::kPool, pool_slots_));
   }
+  // From now on, until reserve(): readers want alphas, too, that no other message would notice.
+  void want_all_alphas() { all_alphas_ = true; }
   std::size_t pool_slots() const { return pool_slots_; }
   std::size_t blocks() const { return blocks_; }
   // Zeros where a pass will write nothing: for callers that copy everything to the host.
@@ -53,6 +56,7 @@ class MessageBuffers {
     slice_messages(shape_, MessagePart::kPool, pool_slots_, pool_.get(), v);
     v.pool_used = pool_used_.get();
     v.pool_slots = static_cast<int>(pool_slots_);
+    v.all_alphas = all_alphas_ ? 1 : 0;
     v.first_token = range_.begin;
     return v;
   }
@@ -96,6 +100,7 @@ class MessageBuffers {
   PositionRange range_;
   MessageShape shape_;
   std::size_t blocks_ = 0, bytes_ = 0, pool_slots_ = 0;
+  bool all_alphas_ = false;
   DeviceBuffer<unsigned char> memory_, pool_;
   DeviceBuffer<int> pool_used_;
 };

@@ -71,6 +71,7 @@ struct WarpLanes {
   static constexpr int kWidth = kGroup;
   static constexpr int kGroups = 32 / kGroup;
   static constexpr bool kAlone = kGroups == 1;  // no other team's lanes are in the warp
+  static constexpr bool kOneWarp = true;        // leads a team
   static constexpr bool kLoops = rolls_boundaries(kGroup);
   // NOLINTBEGIN(bugprone-branch-clone): the two are the same for one of the shapes
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
@@ -120,6 +121,8 @@ struct WarpLanes {
   // Of the team's lanes that are in this warp: all of them.
   __device__ __forceinline__ int most_here(int value) const { return most(value); }
   __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  // Of all lanes that wait for each other.
+  __device__ __forceinline__ bool some_here(bool p) const { return any_here(p); }
 };
 
 // One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
@@ -132,6 +135,7 @@ struct BlockLanes {
   static constexpr bool kLoops = true;
   static constexpr MemoryPlace kPlace = kRows > 0 ? MemoryPlace::kRingShared : MemoryPlace::kAnywhere;
   static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
+  static constexpr bool kOneWarp = kPanels == 1;
   static constexpr int kGroup = kRows > 0 && kRows <= 8 ? 8 : (kRows > 0 && kRows <= 16 ? 16 : 32);
   int c, panels_at_run_time;
   int group_at_run_time;  // lanes of a part within a warp
@@ -200,6 +204,8 @@ struct BlockLanes {
   // Of the team's lanes that are in this warp.
   __device__ __forceinline__ int most_here(int value) const { return most_of_warp(value); }
   __device__ __forceinline__ bool any_here(bool p) const { return __any_sync(kAllLanes, p) != 0; }
+  // Of all lanes that wait for each other.
+  __device__ __forceinline__ bool some_here(bool p) const { return any(p); }
 };
 
 }  // namespace semicrf::cuda

@@ -46,13 +46,21 @@ struct RunAside {
   int last_units;
   double baseline;  // taken out of every score
   int fallbacks;
-  int far_above;  // blocks until the ring has none whose scale is beyond what the fast path knows
+  int slow_ahead;     // blocks that go out of line at once, as those before them had to,
+  int careful_ahead;  // and that are not tried as plain ones
+  int far_above;      // blocks until the ring has none whose scale is beyond what the fast path knows
   bool active;
   // A move of the ring that waits for the helpers.
   bool move_wanted, move_forbidden;
   double move_units;
   int fresh;  // a block of the ring that is on the new gauge already
 };
+
+// So many of the next blocks are taken for such as need a longer way, after one that did, or did not.
+__device__ inline int ahead_after(int ahead, bool needed) {
+  constexpr int kMost = 8;
+  return needed ? (ahead + 2 < kMost ? ahead + 2 : kMost) : (ahead > 0 ? ahead - 1 : 0);
+}
 
 // What every block reads and changes.
 template <class Real>

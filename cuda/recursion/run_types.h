@@ -91,6 +91,7 @@ struct MessageStore {
   int* exact;           // (blocks) 0: fast, else slot + 1
   int* pool_used;
   int pool_slots;
+  int all_alphas;            // readers want those, too, that no other message would notice
   std::int64_t first_token;  // a whole block
 };
 

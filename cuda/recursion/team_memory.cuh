@@ -54,17 +54,9 @@ struct Ring {
 };
 
 // What a block's starts have besides the ring's numbers: nothing; logarithms; what is too small for a number
-// beside the block's largest.
+// beside the block's largest (max: so far below that it has few digits).
 inline constexpr int kHasLogs = 1;
 inline constexpr int kHasVanished = 2;
-template <class Semiring, class Real>
-__host__ __device__ constexpr int most_spread() {
-  if constexpr (Semiring::kIsLog) {
-    return Limits<Semiring, Real>::kWidestRange;
-  } else {
-    return 1 << 30;
-  }
-}
 
 // The ring with what only rare paths look at. Pointers are offset to the label, but those of all labels. A
 // ring block's numbers are relative to its scale, `gauge` and `rest`: see BlockRun.
@@ -108,16 +100,26 @@ struct ExactMemory {
   }
   // The same relative to the block's scale.
   __device__ inline double row_log(int j, int slot) const {
-    if (has_log[j] == kHasLogs) return log_at(j, slot);
-    const Real number = ring.at(j, slot);
-    if (has_log[j] == 0 || number >= power_of_two(kLowNumber - 10, Real())) return O::to_log(number);
-    if constexpr (sizeof(Real) == sizeof(double)) {
+    if (has_log[j] == kHasLogs || (sizeof(Real) == sizeof(double) && has_vanished(j, slot)))
       return log_at(j, slot);
+    const Scaled<Real> row = row_scaled(j, slot);
+    return O::to_log(row.number) + static_cast<double>(row.units) * Semiring::kUnit;
+  }
+  // And as a number with units of its own.
+  __device__ inline Scaled<Real> row_scaled(int j, int slot) const {
+    if (has_log[j] == kHasLogs) return O::scaled_from_log(log_at(j, slot));
+    if (!has_vanished(j, slot)) return {ring.at(j, slot), 0};
+    if constexpr (sizeof(Real) == sizeof(double)) {
+      return O::scaled_from_log(log_at(j, slot));
     } else {
       const long long kept = __double_as_longlong(log_at(j, slot));
-      const float low = __int_as_float(static_cast<int>(kept & 0xffffffffll));
-      return O::to_log(low) + static_cast<double>(static_cast<int>(kept >> 32)) * Semiring::kUnit;
+      return {__int_as_float(static_cast<int>(kept & 0xffffffffll)), static_cast<int>(kept >> 32)};
     }
+  }
+  // Whether the ring's number is not all there is.
+  __device__ inline bool has_vanished(int j, int slot) const {
+    constexpr int kMargin = Semiring::kIsLog ? 10 : 4;
+    return has_log[j] == kHasVanished && !(ring.at(j, slot) >= O::of_units(kLowNumber - kMargin));
   }
   // A start with its units relative to the block's scale, where as a number it would lose bits.
   __device__ inline void keep_vanished(int j, int slot, Real number, int units) const {
@@ -131,7 +133,7 @@ struct ExactMemory {
           static_cast<unsigned long long>(static_cast<unsigned>(something ? units : 0)) << 32 | low));
     }
   }
-  static constexpr int kLowNumber = sizeof(Real) == sizeof(double) ? -900 : -90;
+  static constexpr int kLowNumber = !Semiring::kIsLog ? -40 : (sizeof(Real) == sizeof(double) ? -900 : -90);
   // 16 starts, given as logarithms at the boundary reached, into a block of the ring. Returns whether its
   // scale is far above.
   template <class Start>
@@ -233,7 +235,8 @@ __device__ __forceinline__ TeamMemory<Real, Lanes::kPlace> warp_memory(const Run
 
 // What a copy of the recursion is compiled for. kRows: labels that its sums over sources are unrolled for; 0:
 // any number of them.
-template <class RealType, class SemiringType, class LanesType, int kUnrolledRows, bool kRegisters = false>
+template <class RealType, class SemiringType, class LanesType, int kUnrolledRows, bool kRegisters = false,
+          bool kOutOfLine = false>
 struct RunConfig {
   static constexpr bool kManyRegisters = kRegisters;  // 255 a thread
   using Real = RealType;
@@ -246,9 +249,9 @@ struct RunConfig {
   static constexpr int kRows = kUnrolledRows;
   // Whether the boundaries of a block are a loop, and its starts wait in shared memory, where registers would
   // not hold them. What teams of few labels do is short enough as it is.
-  static constexpr bool kLoops = kRows > 0 && Lanes::kLoops;
-  // Of functions out of line: transitions are read from memory, to be quicker to compile.
-  using OutOfLine = RunConfig<Real, Semiring, Lanes, 0>;
+  static constexpr bool kLoops = kRows > 0 && Lanes::kLoops && !kOutOfLine;
+  // Of functions out of line, which have one boundary at a time.
+  using OutOfLine = RunConfig<Real, Semiring, Lanes, kRows, false, true>;
 };
 
 // The starts of the block at hand, each with its units, until it is known whether the block stands: a number
@@ -292,6 +295,11 @@ class BlockStarts<Config, false> {
 #pragma unroll
     for (int k = 0; k < kCount; ++k) numbers_[from + k] = numbers[k], units_[from + k] = units[k];
   }
+  // Those up to a slot begin nothing that goes on.
+  __device__ __forceinline__ void forget(int slot) {
+    for (int s = 0; s <= slot; ++s)
+      numbers_[s] = Ops<Real, typename Config::Semiring>::zero(), units_[s] = kEmpty;
+  }
   __device__ __forceinline__ void get(int from, Real (&numbers)[4], int (&units)[4]) const {
 #pragma unroll
     for (int k = 0; k < 4; ++k) numbers[k] = numbers_[from + k], units[k] = units_[from + k];
@@ -300,6 +308,15 @@ class BlockStarts<Config, false> {
  private:
   Real numbers_[kBlock];
   int units_[kBlock];
+};
+
+// What slow_block keeps of a block, slot by slot: messages as numbers with units of their own, and the
+// content up to the slot's right boundary with the rest.
+template <class Real>
+struct BlockRecord {
+  Scaled<Real> starts[kBlock], sources[kBlock], alphas[kBlock], tails[kBlock];
+  double content[kBlock];
+  int first_cut = -1, cut = -1;  // the first and the last slot whose position is forbidden
 };
 
 template <class Config>

@@ -39,6 +39,8 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
                  .near_vanished = 0,
                  .transition_vanished = 0,
                  .too_large = 0,
+                 .gaps = 0,
+                 .scores_fit = 1,
                  .cut_begin = direction == Direction::kForward ? model.cut.left : model.cut.right,
                  .cut_end = direction == Direction::kForward ? model.cut.right : model.cut.left},
       least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),
@@ -121,6 +123,7 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
     double& largest = largest_bias[i % largest_bias.size()];
     largest = std::max(largest, bias[i]);
   }
+  build_scores();
   int far_vanished = 0;  // harmless: numbers of earlier blocks are at most about 1
   for (int row = 0; row <= offsets; ++row) {
     const bool distance = row > 0 && !by_group;
@@ -138,6 +141,31 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
         if (row == 0) near_table[at(c, kBlock, x)] = entry;
         if (row > 0 || by_group) duration_table[duration_place(layout, row, c, x)] = entry;
       }
+    }
+  }
+}
+
+template <class Real, class Semiring>
+void ChainTables<Real, Semiring>::build_scores() {
+  constexpr double kGap = 32;
+  const int entries = kBlock * (offsets + 1);
+  score_numbers.assign(at(entries, width, 0), zero<Real, Semiring>());
+  score_units.assign(score_numbers.size(), kEmpty);
+  for (int c = 0; c < labels; ++c) {
+    double longer = kNone;
+    for (int k = duration; k >= 1; --k) {
+      const double score = bias_or_forbidden(k, c);
+      if (k <= kBlock && score < longer - kGap) gaps = 1;
+      longer = std::max(longer, score);
+      if (score == kNone) continue;
+      const double units = std::floor(score / Semiring::kUnit);
+      if (std::fabs(units) > kWidestScale) {
+        scores_fit = 0;
+        continue;
+      }
+      const double rest = score - units * Semiring::kUnit;
+      score_numbers[at(k - 1, width, c)] = static_cast<Real>(Semiring::kIsLog ? std::exp(rest) : rest);
+      score_units[at(k - 1, width, c)] = static_cast<int>(units);
     }
   }
 }

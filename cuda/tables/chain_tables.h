@@ -30,7 +30,10 @@ struct ChainTables : ChainShape {
   std::vector<int>
       duration_bound;        // (offsets + 1, width): largest bias at a distance or of a group, in units
   std::vector<double> bias;  // (K, width)
-  std::vector<double> largest_bias;    // (width) over all durations
+  std::vector<double> largest_bias;  // (width) over all durations
+  // Bias as a number in [1, 2) (max: [0, 1)) times whole units, kEmpty: forbidden; (16 (offsets + 1), width).
+  std::vector<Real> score_numbers;
+  std::vector<int> score_units;
   std::vector<Real> transition;        // (rows, width) relative to source_bound[from] + transition_bound[to]
   std::vector<double> transition_log;  // (labels, width)
   std::vector<double> transition_bound, source_bound;  // (width): of the scores into, out of the label
@@ -45,6 +48,7 @@ struct ChainTables : ChainShape {
 
  private:
   void build_durations(const ChainModel& model, DurationLayout layout);
+  void build_scores();
   std::size_t duration_place(DurationLayout layout, int row, int c, int x) const;
   void build_transitions(const ChainModel& model, Direction direction);
   void round_scores(std::vector<double>& scores) const;

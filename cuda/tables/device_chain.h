@@ -34,6 +34,8 @@ class DeviceChain {
     view_.least_start = static_cast<Real>(host_.least_start);
     view_.duration_table = upload(reals_, host_.duration_table);
     view_.near_table = upload(reals_, host_.near_table);
+    view_.score_numbers = upload(reals_, host_.score_numbers);
+    view_.score_units = upload(ints_, host_.score_units);
     view_.transition = upload(reals_, host_.transition);
     view_.tail_factor = upload(reals_, host_.tail_factor);
     view_.bias = upload(doubles_, host_.bias);

@@ -16,7 +16,9 @@ struct ChainShape {
   int tail, initial_transition;
   int near_vanished, transition_vanished;  // a finite score became zero in a table
   int too_large;                           // a bound is beyond what scales can say
-  int cut_begin, cut_end;                  // the edges where the direction begins and ends are cuts
+  int gaps;                // a label has short durations far below longer ones: what is open may not end yet
+  int scores_fit;          // whole units reach all scores of durations
+  int cut_begin, cut_end;  // the edges where the direction begins and ends are cuts
 };
 
 // Scores as logarithms in double.
@@ -29,8 +31,8 @@ struct LogTables : ChainShape {
 template <class Real>
 struct TablesView : LogTables {
   Real least_total, least_start;
-  const Real *duration_table, *near_table, *transition, *tail_factor;
-  const int *duration_bound, *transition_units, *source_units, *level_units;
+  const Real *duration_table, *near_table, *transition, *tail_factor, *score_numbers;
+  const int *duration_bound, *transition_units, *source_units, *level_units, *score_units;
 };
 
 }  // namespace semicrf::cuda

@@ -17,7 +17,7 @@ struct CertificateLimits<true, float> {
   static constexpr float kLargest = 1e30F;
   static constexpr float kExponent = 80;    // |log| of a factor within a block
   static constexpr double kIgnore = -87;    // factors below e^this are zero
-  static constexpr int kWidestRange = 124;  // powers of two between the numbers of a block's starts
+  static constexpr int kWidestRange = 124;  // whole units between the numbers of a block's starts
 };
 template <>
 struct CertificateLimits<true, double> {
@@ -37,6 +37,7 @@ struct CertificateLimits<false, float> {
   static constexpr float kLargest = 64;
   static constexpr float kExponent = 64;
   static constexpr double kTotal = -64;
+  static constexpr int kWidestRange = 48;
 };
 template <>
 struct CertificateLimits<false, double> {
@@ -44,6 +45,7 @@ struct CertificateLimits<false, double> {
   static constexpr double kLargest = 65536;
   static constexpr double kExponent = 65536;
   static constexpr double kTotal = -65536;
+  static constexpr int kWidestRange = 1 << 30;
 };
 
 // Least value of a sum of `terms` products, relative to the bound of each, that a fast path accepts: its

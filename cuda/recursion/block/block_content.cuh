@@ -54,12 +54,13 @@ struct BlockContent {
   }
   // Whether surely no score is so large that all labels' share goes out of it, which is not done here. The
   // scores are near when they are asked for again.
-  __device__ __forceinline__ bool is_moderate() const {
+  __device__ __forceinline__ bool is_moderate(bool* forbidden = nullptr) const {
     if (scores == nullptr) return true;
     const float* from = scores;
     float most = 0;
 #pragma unroll
     for (int slot = 0; slot < kBlock; ++slot, from += step) most = larger(most, magnitude(__ldg(from)));
+    if (forbidden != nullptr) *forbidden = most == static_cast<float>(-kNone);
     return is_moderate(static_cast<Real>(most));
   }
   // The same when all slots were asked for.

@@ -13,8 +13,10 @@ namespace semicrf::cuda {
 template <class Real>
 struct BlockFactors {
   Scaled<Real> alpha[kBlock], start[kBlock];
-  bool good;         // the content is finite and its units are whole numbers that can be added up
-  double sum, mass;  // of the content, with the rest; of the position shifts
+  bool good;               // the content is finite and its units are whole numbers that can be added up
+  double sum, mass;        // of the content, with the rest; of the position shifts
+  double content[kBlock];  // up to the right boundary of each slot, with the rest
+  unsigned cuts;           // a bit per slot: its position is forbidden, which the content leaves out
 };
 
 struct FactorSource {
@@ -83,6 +85,7 @@ __device__ __forceinline__ bool moderate_factors_of(const Value* emissions, cons
     return {O::times(content.number, edge.number), content.units + edge.units};
   };
   const Sum every = Sum::of(less);
+  out->cuts = 0;
   Sum sum = Sum::of(rest);
   Scaled<Real> content = scaled<Real, Semiring>(sum);
   RowScores<Value, Edge> next = load();
@@ -99,10 +102,15 @@ __device__ __forceinline__ bool moderate_factors_of(const Value* emissions, cons
     Summand<Real> score = summand<Real>(here.emission, static_cast<Value>(less));
     const Scaled<Real> start = O::inverse(content);
     out->start[slot] = first != nullptr ? edge_factor(here.first, start) : start;
-    moderate = moderate && score.moderate;
-    score.sum.add(every);
-    sum.add(score.sum);
+    moderate = moderate && (score.moderate || score.forbids);
+    if (score.forbids) {
+      out->cuts |= 1u << slot;
+    } else {
+      score.sum.add(every);
+      sum.add(score.sum);
+    }
     content = scaled<Real, Semiring>(sum);
+    out->content[slot] = sum.value();
     out->alpha[slot] = last != nullptr ? edge_factor(here.last, content) : content;
   }
   out->sum = sum.value();
@@ -143,6 +151,7 @@ __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const Seq
   Scaled<Real> alpha = O::scaled_from_log(source.rest);
   out->good = true;
   out->mass = 0;
+  out->cuts = 0;
   // Forbidden boundaries are zeros, which certificates need not know of.
   const auto within = [](double x) { return x <= kWidest && (x >= -kWidest || x == kNone); };
 #pragma unroll 1
@@ -154,7 +163,9 @@ __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const Seq
     const double most =
         static_cast<double>(lanes.most(lanes.valid ? content.high : static_cast<Real>(kNone)));
     const double shift = inside ? shift_for(most) : 0.0;
-    if (!inside) content = Wide<Real>::of(0);
+    const bool forbidden = inside && content.high == static_cast<Real>(kNone);
+    if (forbidden) out->cuts |= 1u << slot;
+    if (!inside || forbidden) content = Wide<Real>::of(0);
     if (shift != 0) content.add(Wide<Real>::of(-shift));
     out->mass += shift;
     if (source.shift != nullptr && lanes.valid && lanes.c == 0) {
@@ -171,6 +182,7 @@ __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const Seq
     }
     sum.add(content);
     const double here = sum.value();
+    out->content[slot] = here;
     out->good = out->good && fabs(here) <= kWidest;
     alpha = O::scaled_from_log(here);
     out->alpha[slot] = alpha;

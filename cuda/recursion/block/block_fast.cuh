@@ -51,6 +51,7 @@ struct BlockWindow {  // where messages go, by slot; null: nowhere
   Real *alpha, *gamma;
   int *alpha_level, *gamma_level;  // null but for the lane that writes them
   int step, direction;
+  bool all_alphas;
 };
 
 // Positions of a block that are of the sequence, [first, last), whether the sequence's first segments begin
@@ -75,7 +76,16 @@ struct BlockResult {
   Scaled<Real> alpha;           // at the block's end
   BoundaryRow<Real> row;        // there
   bool good;                    // the label's numbers are certified
+  bool cut;                     // a position of the block is forbidden
+  bool restarted;               // sums over sources were done again: only logarithms hold all messages
+  // Sums over durations that were refused and taken for nothing: the most that they may be, in units relative
+  // to the level of their boundary, kEmpty: none was; and the least of the sums over sources.
+  int neglected;
+  Real least_source;
 };
+
+template <class Config>
+class RefusedSums;
 
 template <class Config>
 class FastBlock {
@@ -90,6 +100,8 @@ class FastBlock {
   static constexpr int kRows = Config::kRows;
   // Whole units of starts that are something are above it, as an empty one's are not.
   static constexpr int kLeastKnown = kEmpty + (1 << 27);
+  // Units of a first start beyond which it is no number as a sum over sources.
+  static constexpr int kMostOfOne = 48;
   // Boundaries that are straight code.
   template <bool kCut>
   static constexpr int kAtOnce = kCut ? 1 : (Config::kLoops ? 4 : kBlock);
@@ -98,6 +110,17 @@ class FastBlock {
   static constexpr int kAhead = kAtOnce<kCut> == 4 ? 2 : kAtOnce<kCut>;
   template <bool kCut>
   using Coming = ComingScores<Real, kAhead<kCut>>;
+
+  // A sum that is refused may be taken for nothing where no sum over sources would notice: see neglects().
+  static constexpr bool kNeglects = Lanes::kOneWarp;
+  // The sums over sources stand, and are so much larger than what is taken for nothing, `neglected` units at
+  // most in each label, that it is nothing beside their rounding. Max: that it is not the largest.
+  __device__ __forceinline__ static bool neglects(const TablesView<Real>& t, Real least_source,
+                                                  int neglected) {
+    const Real least = Semiring::kIsLog ? t.least_start : static_cast<Real>(L::kSmallest);
+    constexpr int kMargin = !Semiring::kIsLog ? 2 : (sizeof(Real) == sizeof(double) ? 62 : 32);
+    return least_source >= least && least_source >= O::of_units(neglected + kMargin);
+  }
 
   __device__ __forceinline__ FastBlock(const TablesView<Real>& t, const Memory& m, const Lanes& lanes,
                                        const LabelTables<Config>& label)
@@ -113,20 +136,27 @@ class FastBlock {
   // the next block. `sums`: the far part and the tail, relative to `reference` (kEmpty: they are zero);
   // nothing of use when this is done. Without kCut the block is whole and begins like any other, and only
   // what `cut` says of its end counts; without kFactors factors are those of the scores. kShortTail: there is
-  // a tail that starts of the block enter, whose `logs` are not in the sums yet. All lanes together.
-  template <bool kShortTail, bool kStores, bool kFactors, bool kEdges, bool kCut>
+  // a tail that starts of the block enter, whose `logs` are not in the sums yet. kMayNeglect: sums
+  // that are refused may be taken for nothing. kCut: those that are not are done `again`, positions may be
+  // forbidden, and all is written into the `record`. All lanes together.
+  template <bool kShortTail, bool kStores, bool kFactors, bool kEdges, bool kCut, bool kMayNeglect>
   // NOLINTNEXTLINE(readability-function-size): one loop, all of whose numbers stay in registers
   __device__ __forceinline__ void run(Scaled<Real> alpha, BoundaryRow<Real> row, Content& content,
                                       int reference, BlockCut cut, BlockWindow<Real> window,
                                       BlockTailLogs* logs, Coming<kCut>& coming, Real (&sums)[kBlock],
+                                      RefusedSums<Config>* again, BlockRecord<Real>* record,
                                       BlockResult<Config>* out) const {
     constexpr int kCount = kAtOnce<kCut>;
+    // Whether it is kept account of what is taken for nothing.
+    constexpr bool kCounts = kMayNeglect && kNeglects && !kCut;
     constexpr int kBias = Content::kBias;
     // A duration within the block that its table lacks, since it is too small, must be so beside the sums.
     const int rise = (Semiring::kIsLog && t_.near_vanished ? 4 : 30) + O::kUnitsBias;
     const Real start_limit = is_empty(label_.into) ? O::zero() : start_limit_of_table();
     Real sum_limit = is_empty(reference) && !label_.far_below ? O::zero() : t_.least_total;
     bool good = true;
+    int neglected = kEmpty;
+    Real least_source = static_cast<Real>(-kNone);
     int most_start = kEmpty;
     unsigned least_start = ~0u;
     // What boundaries have in common of the units of starts and of alphas. `floor`: the reference less the
@@ -134,6 +164,8 @@ class FastBlock {
     const int into = label_.into + kBias, near_bound = label_.near_bound;
     const int alpha_level = label_.level - kBias - O::kUnitsBias + near_bound;
     int floor = reference - near_bound;
+    // Of an alpha that is refused, with two to spare for the number of its factor.
+    const int refused_level = alpha_level + O::kUnitsBias + O::units_in(t_.least_total) + 3;
     alpha.units = wrapped(alpha.units, kBias - near_bound);
     // Factors that were made are in memory, far away: asked for before they are wanted.
     const bool made = kFactors && content.factors != nullptr;
@@ -163,14 +195,34 @@ class FastBlock {
         const int level = kCut && is_empty(row.level) ? 0 : row.level;
         const Scaled<Real> made_here = made ? content.factors->alpha[slot] : Scaled<Real>{};
         Real sum = row.sum;
-        if (kCut && cut.bare && slot == cut.first) sum = O::of_units(-(level + label_.into));
+        const bool bare = kCut && cut.bare && slot == cut.first;
+        if (bare) sum = O::of_units(-(level + label_.into));
         if (kCut && !inside) sum = O::zero();
-        const Real gamma = O::times(sum, start);
+        // What the start is made of: the sum and what it is relative to, less `into`.
+        Real source_number = sum;
+        int sum_level = level;
+        if constexpr (kCut) {
+          const bool refused = inside && !bare && lanes_.valid && !(sum >= start_limit);
+          if (lanes_.some_here(refused)) {
+            Scaled<Real> source = again->over_sources(slot, refused);
+            if (refused) source_number = source.number, sum_level = source.units - label_.into;
+            out->restarted = lanes_.any(refused) || out->restarted;
+          }
+          // One, which as a sum may lie beyond what numbers hold.
+          if (bare) source_number = O::one(), sum_level = -label_.into;
+          const int units_of_one = level + label_.into;
+          out->restarted =
+              lanes_.any(bare && lanes_.valid && (units_of_one > kMostOfOne || units_of_one < -kMostOfOne)) ||
+              out->restarted;
+          record->sources[slot] = {source_number, sum_level + label_.into};
+        }
+        const Real gamma = O::times(source_number, start);
         const bool something = gamma > O::zero();
-        const int units = something ? level + into - factor.units : kEmpty;
+        const int units = something ? sum_level + into - factor.units : kEmpty;
         gammas[k] = gamma;
         units_of_gammas[k] = units;
-        good = good && (sum >= start_limit || (kCut && !inside));
+        good = good && sum >= (kCut ? O::zero() : start_limit);
+        if constexpr (kCounts) least_source = smaller(least_source, sum);
         // Sums and what is added to them must have one reference before they are added.
         const int own = Semiring::kIsLog || something ? units + O::biased_units_in(gamma) : kEmpty;
         most_start = larger(most_start, own);
@@ -206,11 +258,64 @@ class FastBlock {
           constexpr int kThen = kAhead<kCut>;
           content.template load<kEdges>(from + (k + kThen) / kCount * kCount, (k + kThen) % kCount, coming);
         }
-        if (!kCut || inside) {
-          alpha = {O::times(sums[k], ending.number), wrapped(ending.units, floor)};
-          good = good && sums[k] >= sum_limit && alpha.number <= static_cast<Real>(L::kLargest);
+        if constexpr (kCut) {
+          record->starts[slot] = {gamma, units};
+          if (made && (content.factors->cuts >> slot & 1) != 0) {
+            // No segment that began up to here goes on, and none that begins here is possible.
+            if (record->first_cut < 0) record->first_cut = slot;
+            record->cut = slot;
+            out->cut = true;
+            if (kShortTail) good = false;
+#pragma unroll
+            for (int i = k; i < kBlock; ++i) sums[i] = O::zero();
+            gammas[k] = nears[k] = O::zero();
+            units_of_gammas[k] = kEmpty;
+            out->starts.forget(slot);
+            most_start = kEmpty;
+            least_start = ~0u;
+            floor = kEmpty - near_bound;
+            if (!label_.far_below) sum_limit = O::zero();
+          }
         }
-        const Scaled<Real> shared = share(alpha.number, wrapped(alpha.units, alpha_level), 1 - parity);
+        bool refused = !(sums[k] >= sum_limit);
+        if (!kCut || inside) {
+          // What is no number is not taken for nothing.
+          good = good && sums[k] >= O::zero();
+          alpha = {refused ? O::zero() : O::times(sums[k], ending.number), wrapped(ending.units, floor)};
+          good = good && alpha.number <= static_cast<Real>(L::kLargest);
+        }
+        refused = refused && (!kCut || inside) && lanes_.valid;
+        if constexpr (!kCounts && !(kCut && kNeglects)) {
+          if (!kCut) good = good && !refused;
+          if constexpr (kCut) good = do_again(again, slot, refused, ending, near_bound, &alpha) && good;
+        }
+        Scaled<Real> shared = share(alpha.number, wrapped(alpha.units, alpha_level), 1 - parity);
+        Real next_sum = O::zero();
+        if constexpr (kCounts) {
+          const int here = wrapped(alpha.units, refused_level) - shared.units;
+          neglected = refused ? larger(neglected, here) : neglected;
+        }
+        if constexpr (kCut) {
+          next_sum = sum_over_sources(1 - parity, is_empty(shared.units) ? 0 : shared.units);
+          if constexpr (kNeglects) {
+            if (lanes_.any_here(refused)) {
+              const int here = wrapped(alpha.units, refused_level) - shared.units;
+              const int most = lanes_.most(refused ? here : kEmpty);
+              const bool counts = lanes_.valid && !is_empty(label_.into);
+              const Real least = -lanes_.most(counts ? -next_sum : static_cast<Real>(kNone));
+              const bool known =
+                  !window.all_alphas && !is_empty(shared.units) && !(cut.ends && slot == cut.last - 1);
+              const bool does_again = refused && !(known && neglects(t_, least, most));
+              good = do_again(again, slot, does_again, ending, near_bound, &alpha) && good;
+              lanes_.sync();
+              shared = share(alpha.number, wrapped(alpha.units, alpha_level), 1 - parity);
+              next_sum = sum_over_sources(1 - parity, is_empty(shared.units) ? 0 : shared.units);
+            }
+          }
+          record->alphas[slot] = {inside ? alpha.number : O::zero(),
+                                  wrapped(alpha.units, near_bound - kBias)};
+          record->content[slot] = made ? content.factors->content[slot] : content.sum.value();
+        }
         start = O::inverse(factor.number);
         if constexpr (kEdges) {
           // Of the next slot; beyond the block nobody wants it.
@@ -236,14 +341,25 @@ class FastBlock {
 #pragma unroll
         for (int i = k + 1; i < kCount; ++i) sums[i] = O::times_plus(nears[k], label_.near[i - k], sums[i]);
         row.level = shared.units;
-        row.sum = sum_over_sources(1 - parity, kCut && is_empty(row.level) ? 0 : row.level);
+        row.sum = kCut ? next_sum : sum_over_sources(1 - parity, row.level);
       }
       out->starts.keep(from, gammas, units_of_gammas);
       if constexpr (kCount < kBlock) add_to_later(from, nears, sums);
     }
     // An alpha that is no number beside the others is nothing where each label's sum over its sources stands
     // without it. At the block's end too: there the alphas that are stored are this block's.
-    if (!cut.ends) good = good && row.sum >= start_limit;
+    if constexpr (kCut) {
+      // The alphas of the last boundary may count although they vanish beside others.
+      const bool counts = lanes_.valid && !cut.ends && !(row.sum >= start_limit);
+      out->restarted = lanes_.any(counts) || out->restarted;
+    } else if (!cut.ends) {
+      good = good && row.sum >= start_limit;
+      if constexpr (kCounts) least_source = smaller(least_source, row.sum);
+    } else if constexpr (kCounts) {
+      good = good && neglected == kEmpty;
+    }
+    out->neglected = lanes_.valid ? neglected : kEmpty;
+    out->least_source = lanes_.valid && !is_empty(label_.into) ? least_source : static_cast<Real>(-kNone);
     out->most_start = is_empty(most_start) ? kEmpty : most_start - O::kUnitsBias;
     const int least = static_cast<int>(least_start);
     out->least_start = least < 0 ? -kEmpty : least + kLeastKnown - O::kUnitsBias;
@@ -253,6 +369,15 @@ class FastBlock {
   }
 
  private:
+  // A refused sum, and alpha made of it. False where only the exact path knows it.
+  __device__ __forceinline__ static bool do_again(RefusedSums<Config>* again, int slot, bool wanted,
+                                                  Scaled<Real> ending, int near_bound, Scaled<Real>* alpha) {
+    if (!wanted) return true;
+    Scaled<Real> total;
+    const bool known = again->at(slot, &total);
+    *alpha = {O::times(total.number, ending.number), wrapped(ending.units, total.units - near_bound)};
+    return known && alpha->number <= static_cast<Real>(L::kLargest);
+  }
   // A sum of units with a bias, which together may leave an int for a while.
   __device__ __forceinline__ static int wrapped(int a, int b) {
     return static_cast<int>(static_cast<unsigned>(a) + static_cast<unsigned>(b));

@@ -47,8 +47,8 @@ class BlockParts {
   using O = typename Config::O;
   using L = typename Config::L;
   static constexpr int kRows = Config::kRows;
-  // Powers of two between the starts of a block, beyond which some of them are no numbers.
-  static constexpr int kMostSpread = most_spread<Semiring, Real>();
+  // Units between the starts of a block, beyond which some of them are no numbers, or (max) have few digits.
+  static constexpr int kMostSpread = L::kWidestRange;
 
   __device__ __forceinline__ BlockParts(const RunParameters<Real>& p, const Lanes& lanes,
                                         const Memory& memory, RunAside& aside)
@@ -245,7 +245,7 @@ class BlockParts {
   template <bool kCut, class Traits>
   __device__ __forceinline__ void add_tail(const RunState<Real>& s, int reference, Real* out,
                                            BlockTail<Real>* tail, BlockTailLogs* logs,
-                                           Real (&sums)[kBlock]) const {
+                                           BlockRecord<Real>* record, Real (&sums)[kBlock]) const {
     const bool is_short = !Traits::kPlain && t_.duration < kBlock;
     tail->out = out;
     tail->out_step = p_.backward ? -t_.labels : t_.labels;
@@ -309,6 +309,7 @@ class BlockParts {
       number = inside ? O::times(O::plus(number, source), decay) : number;
       if (inside) sums[slot] = O::plus(sums[slot], O::times(number, by));
       entering[slot] = inside ? number : O::zero();
+      if constexpr (kCut) record->tails[slot] = {entering[slot], units};
     }
     tail->number = number;
     if (out == nullptr) return;
@@ -391,11 +392,16 @@ class BlockParts {
   __device__ __forceinline__ void recur(const RunState<Real>& s, std::int64_t stored, BoundaryRow<Real> row,
                                         Coming<kCut>& coming, int reference,
                                         BlockContent<Real, Semiring>& content, BlockTail<Real>* tail,
-                                        BlockTailLogs* logs, Real (&sums)[kBlock],
-                                        BlockResult<Config>* result) const {
+                                        BlockTailLogs* logs, Real (&sums)[kBlock], RefusedSums<Config>* again,
+                                        BlockRecord<Real>* record, BlockResult<Config>* result) const {
     Real* tail_out = nullptr;
-    BlockWindow<Real> window{nullptr,    nullptr, nullptr, nullptr, p_.backward ? -t_.labels : t_.labels,
-                             direction()};
+    BlockWindow<Real> window{nullptr,
+                             nullptr,
+                             nullptr,
+                             nullptr,
+                             p_.backward ? -t_.labels : t_.labels,
+                             direction(),
+                             p_.store.all_alphas != 0};
     if (Traits::kStores && p_.store.alpha.numbers != nullptr && s.storing && lanes_.valid) {
       const std::int64_t row = stored + (p_.backward ? kBlock - 1 : 0);
       const std::int64_t first = row * t_.labels + lanes_.c;
@@ -408,13 +414,13 @@ class BlockParts {
       if (Traits::kTail && t_.tail && p_.store.tail.numbers != nullptr)
         tail_out = p_.store.tail.numbers + first;
     }
-    if (Traits::kTail && t_.tail) add_tail<kCut, Traits>(s, reference, tail_out, tail, logs, sums);
+    if (Traits::kTail && t_.tail) add_tail<kCut, Traits>(s, reference, tail_out, tail, logs, record, sums);
     const FastBlock<Config> block(t_, m_, lanes_, label_);
     const BlockCut cut = Traits::kPlain ? BlockCut{} : this->cut();
     const auto recursion = [&](auto has_short_tail, auto stores, auto has_factors) {
       block.template run<decltype(has_short_tail)::value, decltype(stores)::value,
-                         decltype(has_factors)::value, Traits::kEdges, kCut>(
-          first_alpha(s), row, content, reference, cut, window, logs, coming, sums, result);
+                         decltype(has_factors)::value, Traits::kEdges, kCut, !Traits::kPlain>(
+          first_alpha(s), row, content, reference, cut, window, logs, coming, sums, again, record, result);
     };
     // What a model, a pass or a block does without is not in the way of the others.
     constexpr std::true_type yes;
@@ -426,7 +432,7 @@ class BlockParts {
     const bool factors = lanes_.some_team(content.factors != nullptr);
     if (t_.tail && t_.duration < kBlock) [[unlikely]] {
       recursion(yes, yes, yes);
-    } else if (kRows == 0 || p_.store.alpha.numbers != nullptr) {
+    } else if (kCut || kRows == 0 || p_.store.alpha.numbers != nullptr) {
       if (factors || !Config::kLoops) {
         recursion(no, yes, yes);
       } else {
@@ -448,7 +454,15 @@ class BlockParts {
                 (Traits::kPlain || !s.impossible) && !t_.too_large && (!is_far_below(ring) || is_empty(ring));
     if (s.logs_left > 0) [[unlikely]]
       good = good && aside_.far_above == 0;
-    if (Traits::kTail && t_.tail) good = good && tail_certified(s, tail);
+    if constexpr (FastBlock<Config>::kNeglects && !Traits::kPlain) {
+      if (lanes_.any_team(result.neglected != kEmpty)) [[unlikely]] {
+        const int neglected = lanes_.most(result.neglected);
+        const Real least = -lanes_.most(-result.least_source);
+        good = good && (neglected == kEmpty ||
+                        (p_.store.all_alphas == 0 && FastBlock<Config>::neglects(t_, least, neglected)));
+      }
+    }
+    if (Traits::kTail && t_.tail) good = good && (result.cut || tail_certified(s, tail));
     return good;
   }
 
@@ -501,6 +515,32 @@ class BlockParts {
     }
   }
 
+  // Whether starts of the block lie so far below its largest that their numbers do not hold them; all lanes
+  // together. Max: this matters where some durations are forbidden, or nearly so.
+  __device__ __forceinline__ bool has_vanished(bool mine, const BlockMove<Real>& move,
+                                               const BlockResult<Config>& result) const {
+    bool vanished = move.vanished;
+    if constexpr (!Semiring::kIsLog) {
+      if (t_.gaps == 0) return false;
+      vanished = has_few_digits(move, result);
+    }
+    return lanes_.any_team(mine && vanished) && lanes_.any(mine && vanished);
+  }
+  // The same of a lane in the max semiring.
+  __device__ __forceinline__ bool has_few_digits(const BlockMove<Real>& move,
+                                                 const BlockResult<Config>& result) const {
+    bool few = false;
+    for (int i = 0; i < kBlock; i += 4) {
+      Real numbers[4];
+      int units[4];
+      result.starts.get(i, numbers, units);
+#pragma unroll
+      for (int k = 0; k < 4; ++k)
+        few =
+            few || (numbers[k] > O::zero() && move.starts - units[k] - O::units_in(numbers[k]) > kMostSpread);
+    }
+    return lanes_.valid && few;
+  }
   // Where some starts have `vanished` beside the block's largest, what the ring's numbers lack is kept aside;
   // where not, that of an earlier block is not to be taken for it.
   __device__ __forceinline__ void keep_logs_of(RunState<Real>& s, const BlockResult<Config>& result,

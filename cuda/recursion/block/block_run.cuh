@@ -63,6 +63,7 @@ class BlockRun : private BlockParts<Config> {
     state_.left = 0;
     // Helpers are one block ahead.
     bool leading = !helped();
+    [[maybe_unused]] bool slowly = false;
     if (helped()) __syncthreads();
     for (;;) {
       if (leading && lanes_.some_team(state_.left == 0)) {
@@ -71,11 +72,11 @@ class BlockRun : private BlockParts<Config> {
         if (!lanes_.some_team(state_.kind != BlockKind::kIdle)) break;
       }
       if constexpr (Lanes::kTeam) {
-        if (leading && (is_plain(BlockKind::kPlain) || is_plain(BlockKind::kEdges))) {
+        if (leading && !slowly && (is_plain(BlockKind::kPlain) || is_plain(BlockKind::kEdges))) {
           plain_blocks_of_team();
           if (state_.left == 0) continue;
         }
-        help_or_lead(leading);
+        slowly = help_or_lead(leading);
         if (leading) advance();
         leading = true;
       } else {
@@ -112,16 +113,18 @@ class BlockRun : private BlockParts<Config> {
     aside_.fallbacks = 0;
   }
 
-  // `leading`: a block of the run; else helpers alone, for the first block.
-  __device__ __forceinline__ void help_or_lead(bool leading) {
+  // `leading`: a block of the run; else helpers alone, for the first block. Returns whether the next one is
+  // not to be tried as a plain one.
+  __device__ __forceinline__ bool help_or_lead(bool leading) {
     const int next = leading ? ring_after(state_.head) : state_.head;
     for (bool again = false;; again = true) {
       if (!lanes_.leads) {
         this->far().help(lanes_, next, parity_ ^ 1);
       } else if (leading && !again) {
         step();
+        if (threadIdx.x == 0) slowly_next(parity_) = not_plain_next() ? 1 : 0;
       }
-      if (!lanes_.has_helpers()) return;
+      if (!lanes_.has_helpers()) return not_plain_next();
       __syncthreads();
       if (this->regauge(parity_) == 0) break;
       // The scales are to change under the helpers: their sums are made again.
@@ -135,7 +138,9 @@ class BlockRun : private BlockParts<Config> {
       __syncthreads();
     }
     parity_ ^= 1;
+    return leading && slowly_next(parity_ ^ 1) != 0;
   }
+  __device__ __forceinline__ int& slowly_next(int parity) const { return this->regauge(2 + parity); }
   __device__ __forceinline__ void lower_flag() {
     // Not all lanes had something to do before: a barrier of the block wants whole warps.
     __syncwarp();
@@ -164,7 +169,7 @@ class BlockRun : private BlockParts<Config> {
     const bool fits = kMayStore || !stores;
     const bool edges = Lanes::kAlone && is_plain(BlockKind::kEdges);
     const bool plain = edges || (fits && !lanes_.some_team(!is_plain(BlockKind::kPlain)));
-    if (plain) {
+    if (plain && !slowly()) {
       plain_blocks_of_warp<kMayStore>(stores, edges);
       if (lanes_.some_team(state_.left == 0)) return;
     }
@@ -173,7 +178,14 @@ class BlockRun : private BlockParts<Config> {
     do {
       step();
       advance();
-    } while (!plain && !lanes_.some_team(state_.left == 0));
+    } while ((!plain || slowly()) && !lanes_.some_team(state_.left == 0));
+  }
+  // Whether the next block is not to be tried as a plain one.
+  __device__ __forceinline__ bool slowly() const {
+    return lanes_.some_team(state_.kind != BlockKind::kIdle && not_plain_next());
+  }
+  __device__ __forceinline__ bool not_plain_next() const {
+    return aside_.slow_ahead > 0 || aside_.careful_ahead > 0;
   }
   template <bool kMayStore>
   __device__ __forceinline__ void plain_blocks_of_warp(bool stores, bool edges) {
@@ -309,6 +321,7 @@ class BlockRun : private BlockParts<Config> {
     aside_.place.running = false;
     aside_.mass = 0;
     aside_.fallbacks = 0;
+    aside_.slow_ahead = aside_.careful_ahead = 0;
     aside_.far_above = 0;
     aside_.next_mark = -1;
     const double* const baseline = aside_.sequence->baseline;
@@ -406,7 +419,7 @@ class BlockRun : private BlockParts<Config> {
 
   __device__ __forceinline__ void step() {
     const bool mine = state_.kind != BlockKind::kIdle;
-    if (lanes_.some_team(state_.kind == BlockKind::kSlow)) [[unlikely]] {
+    if (lanes_.some_team(state_.kind == BlockKind::kSlow || (mine && aside_.slow_ahead > 0))) [[unlikely]] {
       step_slowly();
       return;
     }
@@ -460,7 +473,10 @@ class BlockRun : private BlockParts<Config> {
     } else {
       content.begin(long_way ? nullptr : scores_, direction_labels(), less_, state_.rest);
     }
-    const bool longer = !kPlain && mine && (long_way || !content.is_moderate());
+    bool forbidden = false;
+    const bool longer = !kPlain && mine && (long_way || !content.is_moderate(&forbidden));
+    if (!kPlain && lanes_.any_team(mine && forbidden)) [[unlikely]]
+      return false;
     const int ring = this->ring_bound(state_, parity_);
     const int reference = this->template reference_of<Traits>(state_, ring);
     Real sums[kBlock];
@@ -473,20 +489,23 @@ class BlockRun : private BlockParts<Config> {
       if (kStores) this->no_shifts(state_, stored);
     } else {
       content.factors = this->long_factors(p_aside_.tables, state_, mine, longer, &factors);
+      if (lanes_.any_team(mine && content.factors != nullptr && content.factors->cuts != 0)) [[unlikely]]
+        return false;
     }
 
     BlockTail<Real> tail;
     BlockTailLogs logs{};
-    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false};
+    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false, false, false, kEmpty, {}};
     if constexpr (kPlain && Config::kLoops) {
       content.after = state_.left > 1 ? kBlock : 0;
       this->template recur<false, Traits>(state_, stored, ahead->row, ahead->coming, reference, content,
-                                          &tail, &logs, sums, &result);
+                                          &tail, &logs, sums, nullptr, nullptr, &result);
     } else {
       typename Parts::template Coming<false> coming;
       this->template ask_for<Traits::kEdges>(content, coming);
       this->template recur<false, Traits>(state_, stored, kPlain ? ahead->row : this->first_row(state_),
-                                          coming, reference, content, &tail, &logs, sums, &result);
+                                          coming, reference, content, &tail, &logs, sums, nullptr, nullptr,
+                                          &result);
     }
     if constexpr (kPlain) renew_memory();
     if (kPlain && lanes_.any_team(!content.was_moderate())) [[unlikely]]
@@ -497,8 +516,13 @@ class BlockRun : private BlockParts<Config> {
     const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
     if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) [[unlikely]]
       return false;
-    const bool vanished =
-        Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
+    const bool vanished = this->has_vanished(mine, move, result);
+    // Their messages are kept as logarithms.
+    if (!Semiring::kIsLog && lanes_.some_team(vanished)) return false;
+    if constexpr (!kPlain) {
+      const bool careful = lanes_.any(mine && result.neglected != kEmpty);
+      if (mine) aside_.careful_ahead = ahead_after(aside_.careful_ahead, careful);
+    }
     if (mine) {
       if (lanes_.valid) this->template keep_starts_of<Traits>(state_, stored, result, move, -state_.gauge);
       if (vanished || state_.logs_left > 0) [[unlikely]]

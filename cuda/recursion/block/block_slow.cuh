@@ -4,6 +4,7 @@
 
 #include "cuda/recursion/block/block_parts.cuh"
 #include "cuda/recursion/block/exact_block.cuh"
+#include "cuda/recursion/block/refused_sums.cuh"
 
 namespace semicrf::cuda {
 
@@ -35,73 +36,135 @@ class SlowBlock : private BlockParts<Config> {
     for (int slot = 0; slot < kBlock; ++slot) sums[slot] = far[slot];
     BlockTail<Real> tail;
     BlockTailLogs logs{};
-    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false};
+    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false, false, false, kEmpty, {}};
     typename Parts::template Coming<true> coming;
     this->template ask_for<false>(content, coming);
+    BlockRecord<Real> record;
+    RefusedSums<Config> again(t_, m_, lanes_, this->exact(), record, label_.label, s_.head, s_.gauge,
+                              this->alpha_log(s_), open_tail());
     this->template recur<true, AnyBlock>(s_, this->store_row(s_), this->first_row(s_), coming, reference,
-                                         content, &tail, &logs, sums, &result);
+                                         content, &tail, &logs, sums, &again, &record, &result);
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
     // Beyond a cut only the exact path looks.
-    const bool good = !lost && !aside_.place.cut_start &&
-                      this->template certified<AnyBlock>(s_, ring, content, tail, result);
+    const bool good = this->template certified<AnyBlock>(s_, ring, content, tail, result) && !lost &&
+                      !aside_.place.cut_start;
     const bool exact = lanes_.any(lanes_.valid && !good) && at.running;
     if (lanes_.any_team(exact)) {
       run_exact(reference, ring, far, exact);
       if (exact) ++aside_.fallbacks;
     }
-    finish(content, tail, logs, result, at.running && !exact);
+    const bool low = finish(content, tail, logs, record, result, at.running && !exact);
+    const bool needed =
+        lanes_.any(lanes_.valid && (exact || low || result.cut || result.restarted || again.used()));
+    aside_.slow_ahead = ahead_after(aside_.slow_ahead, needed);
     lanes_.sync();
   }
 
  private:
   using Parts::aside_, Parts::label_, Parts::lanes_, Parts::m_, Parts::p_, Parts::t_;
 
-  // What of the teams' blocks were fast moves on to the next boundary; all lanes together.
-  __device__ void finish(const BlockContent<Real, Semiring>& content, BlockTail<Real>& tail,
-                         const BlockTailLogs& logs, const BlockResult<Config>& result, bool mine) {
+  // What is open longer than K, without the rest.
+  __device__ Scaled<Real> open_tail() const {
+    if (!t_.tail) return {O::zero(), 0};
+    if (aside_.tail_is_number) return {static_cast<Real>(aside_.tail_number), aside_.tail_units};
+    return O::scaled_from_log(aside_.tail_log - s_.rest);
+  }
+
+  // What of the teams' blocks were fast moves on to the next boundary; all lanes together. Returns whether it
+  // has starts that a fast block has not.
+  __device__ bool finish(const BlockContent<Real, Semiring>& content, BlockTail<Real>& tail,
+                         const BlockTailLogs& logs, const BlockRecord<Real>& record,
+                         const BlockResult<Config>& result, bool mine) {
     const double total = content.total();
     const BlockMove<Real> move = this->move_of(s_, total, result);
-    const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
-    const bool keep =
-        Semiring::kIsLog && lanes_.any_team(mine && move.vanished) && lanes_.any(mine && move.vanished);
-    if (!mine) return;
+    const bool moves = result.cut || move.gauge > kMostGauge || move.gauge < -kMostGauge;
+    const bool keep = this->has_vanished(mine, move, result);
+    // What the ring is to forget and readers are not, and what has few digits as a number.
+    const bool in_logs =
+        lanes_.any(mine && ((lanes_.valid && result.cut) || result.restarted)) || (!Semiring::kIsLog && keep);
+    const bool stores = mine && aside_.place.storing;
+    const int pool = claim_pool(stores && in_logs);
+    if (!mine) return false;
+    if (result.cut) tail.number = O::zero();
     if (lanes_.valid)
       this->template keep_starts_of<AnyBlock>(s_, this->store_row(s_), result, move,
                                               moves ? move.gauge - s_.gauge : -s_.gauge);
     if (keep || s_.logs_left > 0) this->keep_logs_of(s_, result, move, keep);
-    if (aside_.place.storing)
+    if (stores && in_logs) {
+      if (lanes_.valid) store_logs(record, logs, total, result.cut, pool);
+    } else if (stores) {
       this->template store_scales<AnyBlock>(s_, this->store_row(s_), total, tail, logs, move);
+    }
     if (content.factors != nullptr) aside_.mass += content.factors->mass;
     this->template move_on<AnyBlock>(s_, total, tail, logs, result, move);
-    if (lanes_.valid && moves) request_move(move.gauge, false);
+    if (lanes_.valid && moves) request_move(move.gauge, result.cut);
+    return !Semiring::kIsLog && keep;
+  }
+
+  // A slot of the pool for the messages of the block as logarithms; -1: not asked for. The team together.
+  __device__ int claim_pool(bool keeps) {
+    int pool = -1;
+    if (keeps && lanes_.valid && lanes_.c == 0) {
+      // A run that is done again has slots of its own already.
+      const std::int64_t block = this->store_row(s_) / kBlock;
+      int& exact = p_.store.exact[block];
+      const bool again = aside_.task->start == StartKind::kState && exact != 0;
+      pool = again ? exact - 1 : atomicAdd(p_.store.pool_used, 1);
+      exact = pool + 1;
+      double nats_rest;
+      p_.store.base[block] = whole_nats<Semiring>(s_.base, &nats_rest);
+      p_.store.mass[block] = aside_.mass;
+    }
+    if (keeps && lanes_.valid) {
+      // Not used, but copied with those of other blocks.
+      const std::int64_t to = this->store_row(s_) / kBlock * t_.labels + lanes_.c;
+      p_.store.alpha.scale[to] = p_.store.gamma.scale[to] = 0;
+      if (p_.store.tail.numbers != nullptr) p_.store.tail.scale[to] = 0;
+    }
+    return lanes_.most(pool);
+  }
+  // Where a lane's logarithms begin in the pool; -1: there is no room.
+  __device__ std::int64_t pool_row(int pool) const {
+    if (pool < 0 || pool >= p_.store.pool_slots) return -1;
+    return static_cast<std::int64_t>(pool) * kBlock * t_.labels + lanes_.c;
+  }
+
+  // The messages of a block that was not done exactly.
+  __device__ void store_logs(const BlockRecord<Real>& record, const BlockTailLogs& logs, double total,
+                             bool cut, int pool) const {
+    const Place& at = aside_.place;
+    p_.store.content[this->store_row(s_) / kBlock * t_.labels + lanes_.c] = cut ? kNone : total - s_.rest;
+    const std::int64_t row = pool_row(pool);
+    if (row < 0) return;
+    double base_rest;
+    whole_nats<Semiring>(s_.base, &base_rest);
+    const auto log_of = [&](Scaled<Real> x) {
+      const double log = Semiring::kIsLog ? log_of_number(x.number) : static_cast<double>(x.number);
+      return x.number > O::zero() ? log + x.units * Semiring::kUnit + base_rest : kNone;
+    };
+    const bool is_short = t_.duration < kBlock;
+    for (int slot = at.first; slot < at.last; ++slot) {
+      const std::int64_t to = row + (p_.backward ? kBlock - 1 - slot : slot) * t_.labels;
+      const double left = slot > 0 ? record.content[slot - 1] : s_.rest;
+      p_.store.alpha.pool[to] = log_of(record.alphas[slot]);
+      p_.store.gamma.pool[to] =
+          Semiring::kIsLog ? log_of(record.sources[slot]) : log_of(record.starts[slot]) + left;
+      if (!t_.tail || p_.store.tail.pool == nullptr) continue;
+      double tail = is_short ? logs.kept[slot * t_.labels] + base_rest : log_of(record.tails[slot]);
+      if (record.first_cut >= 0 && slot >= record.first_cut) tail = kNone;
+      p_.store.tail.pool[to] = tail + record.content[slot];
+    }
   }
 
   __device__ void run_exact(int reference, int ring, const Real (&far)[kBlock], bool mine) {
     const Place& at = aside_.place;
     const std::int64_t row = this->row(s_), store_row = this->store_row(s_);
-    int pool = -1;
     const bool keeps = mine && at.storing;
     double nats_rest;
-    const double nats = whole_nats<Semiring>(s_.base, &nats_rest);
-    if (keeps && lanes_.valid && lanes_.c == 0) {
-      // A run that is done again has slots of its own already.
-      int& exact = p_.store.exact[store_row / kBlock];
-      const bool again = aside_.task->start == StartKind::kState && exact != 0;
-      pool = again ? exact - 1 : atomicAdd(p_.store.pool_used, 1);
-      exact = pool + 1;
-      p_.store.base[store_row / kBlock] = nats;
-      p_.store.mass[store_row / kBlock] = aside_.mass;
-    }
-    if (keeps && lanes_.valid) {
-      // Not used, but copied with those of other blocks.
-      const std::int64_t to = store_row / kBlock * t_.labels + lanes_.c;
-      p_.store.alpha.scale[to] = p_.store.gamma.scale[to] = 0;
-      if (p_.store.tail.numbers != nullptr) p_.store.tail.scale[to] = 0;
-    }
-    pool = lanes_.most(pool);
-    const bool has_room = keeps && pool >= 0 && pool < p_.store.pool_slots;
-    const std::int64_t pool_at = static_cast<std::int64_t>(pool) * kBlock * t_.labels + lanes_.c;
+    whole_nats<Semiring>(s_.base, &nats_rest);
+    const std::int64_t pool_at = pool_row(claim_pool(keeps));
+    const bool has_room = keeps && pool_at >= 0;
     ExactBlock<Config> x;
     x.sequence = aside_.sequence;
     x.aside = &aside_;

@@ -9,6 +9,7 @@
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
+#include "support/models/harder.h"
 
 using namespace semicrf;
 using namespace semicrf::testing;
@@ -20,16 +21,12 @@ void multiply_emissions(ModelCase& sample, double by) {
   for (double& score : sample.emissions.f64) score *= by;
   sample.description += " times " + std::to_string(by);
 }
-void add_to_emission(ModelCase& sample, std::size_t t, std::size_t c, double more) {
-  const std::size_t at = t * static_cast<std::size_t>(sample.model.num_labels) + c;
-  if (!sample.emissions.f32.empty()) sample.emissions.f32[at] += static_cast<float>(more);
-  if (!sample.emissions.f64.empty()) sample.emissions.f64[at] += more;
-}
 double& duration(ModelCase& sample, std::size_t k, std::size_t c) {
   return sample.model.duration_bias[(k - 1) * static_cast<std::size_t>(sample.model.num_labels) + c];
 }
 
-void check_without_exact_blocks(const ModelCase& sample) {
+// `at_edges`: blocks at either end of the sequence that may be exact.
+void check_without_exact_blocks(const ModelCase& sample, int at_edges = 0) {
   check(sample);
   for (const Precision precision : {Precision::kFloat, Precision::kDouble}) {
     INFO(sample.description);
@@ -39,8 +36,8 @@ void check_without_exact_blocks(const ModelCase& sample) {
       swept += chunk.fallbacks;
     for (const ChunkReport& chunk : decode_case(*engine, sample, {0, sample.length}).chunks)
       decoded += chunk.fallbacks;
-    CHECK(swept == 0);
-    CHECK(decoded == 0);
+    CHECK(swept <= 2 * at_edges);
+    CHECK(decoded <= at_edges);
   }
 }
 
@@ -163,6 +160,84 @@ TEST_CASE("emulated kernels take shortest durations with boundary scores") {
       }
     }
     seed -= 399;
+  }
+}
+
+// What is open may not end yet, so that a sum over durations lies far below what it will be: it is done again
+// alone.
+TEST_CASE("emulated kernels do refused sums again, not their blocks") {
+  std::uint64_t seed = 981;
+  for (const CaseShape& shape : {CaseShape{300, 60, 10}, {260, 70, 3}, {260, 60, 24}, {180, 40, 34}}) {
+    for (const int shortest : {4, 10, 17}) {
+      DYNAMIC_SECTION("K=" << shape.max_duration << " C=" << shape.num_labels << " shortest " << shortest) {
+        ModelCase sample = make_case(CaseKind::kPlain, shape, seed);
+        add_runs(sample, seed);
+        forbid_shorter(sample, shortest);
+        if (shortest % 2 == 0)
+          sample.model.log_tail.assign(static_cast<std::size_t>(shape.num_labels), -0.05);
+        // No segment ends near the edges.
+        check_without_exact_blocks(sample, shortest / 16 + 2);
+      }
+      ++seed;
+    }
+  }
+}
+
+TEST_CASE("emulated kernels take shortest durations with everything else") {
+  std::uint64_t seed = 1001;
+  for (const CaseKind kind : {CaseKind::kBoundaryScores, CaseKind::kEverything}) {
+    for (const CaseShape& shape : {CaseShape{200, 40, 6}, {150, 12, 9}, {120, 300, 4}}) {
+      for (const double score : {kNegativeInfinity, -300.0}) {
+        DYNAMIC_SECTION(name_of(kind) << " K=" << shape.max_duration << " score " << score) {
+          ModelCase sample = make_case(kind, shape, seed);
+          add_runs(sample, seed);
+          forbid_shorter(sample, 10, score);
+          check(sample);
+        }
+        ++seed;
+      }
+    }
+  }
+}
+
+TEST_CASE("emulated kernels multiply by 0 at forbidden positions") {
+  std::uint64_t seed = 1021;
+  for (const CaseShape& shape :
+       {CaseShape{300, 60, 10}, {260, 20, 5}, {260, 60, 24}, {180, 40, 34}, {200, 9, 6}}) {
+    for (const double probability : {0.002, 0.05}) {
+      for (const bool tails : {false, true}) {
+        DYNAMIC_SECTION("K=" << shape.max_duration << " C=" << shape.num_labels << " P=" << probability
+                             << (tails ? " tails" : "")) {
+          ModelCase sample = make_case(CaseKind::kPlain, shape, seed);
+          forbid_scores(sample, probability, seed);
+          if (tails) sample.model.log_tail.assign(static_cast<std::size_t>(shape.num_labels), -0.05);
+          if (tails && shape.max_duration < 16) {
+            check(sample);
+          } else {
+            check_without_exact_blocks(sample);
+          }
+        }
+        ++seed;
+      }
+    }
+  }
+}
+
+TEST_CASE("emulated kernels take forbidden positions with everything else") {
+  std::uint64_t seed = 1051;
+  for (const CaseKind kind : {CaseKind::kBoundaryScores, CaseKind::kEverything}) {
+    for (const CaseShape& shape : {CaseShape{200, 40, 6}, {150, 12, 9}, {129, 300, 4}}) {
+      for (const double probability : {0.01, 0.2}) {
+        DYNAMIC_SECTION(name_of(kind) << " K=" << shape.max_duration << " P=" << probability) {
+          ModelCase sample = make_case(kind, shape, seed);
+          add_runs(sample, seed);
+          forbid_scores(sample, probability, seed);
+          forbid_shorter(sample, seed % 3 == 0 ? 8 : 1);
+          check(sample);
+        }
+        ++seed;
+      }
+    }
   }
 }
 
