@@ -46,8 +46,6 @@ std::vector<BenchWorkload> workloads_of(const BenchArguments& arguments) {
       throw UsageError("--workload " + arguments.workload +
                        " has its own K, C, tails and scores; of the shape only -T can be given");
     BenchWorkload real = real_workload(arguments.workload);
-    real.min_duration = shape.min_duration;
-    real.forbidden = shape.forbidden;
     if (shape.length > 0) real.length = shape.length;
     return {real};
   }
@@ -56,11 +54,7 @@ std::vector<BenchWorkload> workloads_of(const BenchArguments& arguments) {
   if (given != 0 && given != 3) throw UsageError("-T, -K and -C must be given together");
   if (given == 3) return {shape};
   std::vector<BenchWorkload> workloads = standard_workloads();
-  for (BenchWorkload& workload : workloads) {
-    workload.score_scale = shape.score_scale;
-    workload.min_duration = shape.min_duration;
-    workload.forbidden = shape.forbidden;
-  }
+  for (BenchWorkload& workload : workloads) workload.score_scale = shape.score_scale;
   return workloads;
 }
 
@@ -83,6 +77,10 @@ void bench(const BenchArguments& arguments) {
   options.gradient = wanted("gradient");
   options.check = arguments.check;
   options.workloads = workloads_of(arguments);
+  for (BenchWorkload& workload : options.workloads) {
+    workload.min_duration = arguments.shape.min_duration;
+    workload.forbidden = arguments.shape.forbidden;
+  }
   run_bench(options, [](const std::string& line) { print(line + "\n"); });
 }
 

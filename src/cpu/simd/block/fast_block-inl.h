@@ -150,6 +150,14 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   template <int kFixed>
   void recursion();
   HWY_INLINE I advance_panel(const Rows& r, int panel, int slot, I units, V start);
+  // Makes alpha of a sum over durations that is relative to `reference`; returns its units.
+  static HWY_INLINE I end_segments(const Rows& r, std::size_t c0, std::size_t at, I reference, V& sum) {
+    const DI di;
+    sum = S::Times(sum, hn::Load(D(), r.alpha_factor + at));
+    const I units = Vectors::take_units(sum);
+    return hn::Add(hn::Add(units, reference),
+                   hn::Add(hn::Load(di, r.source_whole + c0), hn::Load(di, r.alpha_factor_whole + at)));
+  }
   HWY_INLINE V push_start(const Rows& r, int panel, int slot, V gamma, I whole);
   HWY_NOINLINE void apply_cuts(int panel, int slot);
 
@@ -350,10 +358,8 @@ inline auto FastBlock<Real, D, Semiring>::advance_panel(const Rows& r, int panel
   const I reference = hn::Load(di, r.reference + c0);
   if (r.tail) total = S::Plus(total, tail_.share(panel, reference));
 
-  V alpha = S::Times(total, hn::Load(d, r.alpha_factor + at));
-  I alpha_units = Vectors::take_units(alpha);
-  alpha_units = hn::Add(hn::Add(alpha_units, reference),
-                        hn::Add(hn::Load(di, r.source_whole + c0), hn::Load(di, r.alpha_factor_whole + at)));
+  V alpha = total;
+  I alpha_units = end_segments(r, c0, at, reference, alpha);
   hn::Store(alpha, d, r.alpha + row);
   hn::Store(alpha_units, di, r.alpha_whole + row);
   if (HWY_UNLIKELY(!hn::AllFalse(d, hn::Lt(total, hn::Load(d, r.least_total + c0))))) {

@@ -184,10 +184,8 @@ void FastBlock<Real, D, Semiring>::redo_panel(int panel, int slot, V total) {
     const V by = Vectors::factor_of(hn::Sub(whole, bare(top)));
     sum = S::TimesPlus(S::Times(start, duration), by, bare(sum));
   });
-  V alpha = S::Times(bare(sum), hn::Load(d, in_->factors.alpha() + at));
-  I units = Vectors::take_units(alpha);
-  units = hn::Add(hn::Add(units, bare(top)), hn::Add(hn::Load(di, t_.transitions.out_whole.get() + c0),
-                                                     hn::Load(di, in_->factors.alpha_whole() + at)));
+  V alpha = bare(sum);
+  I units = end_segments(rows(), c0, at, bare(top), alpha);
   const auto dead = hn::Lt(bare(top), hn::Set(di, Whole(kLeastWhole)));
   units = hn::IfThenElse(dead, hn::Set(di, Whole(kDead)), units);
   alpha = hn::IfThenElse(hn::RebindMask(d, dead), hn::Set(d, S::template one<Real>()), alpha);
