@@ -140,7 +140,7 @@ struct IntervalMessages {
   __device__ double score(std::int64_t row, int c) const {
     double x = score_at(sequence.emissions, score_index(row, c)) - p.level[row];
     if (sequence.baseline != nullptr) x -= sequence.baseline[c];
-    return x;
+    return is_mask(p.tables, sequence, x) ? kNone : x;
   }
   __device__ double start_log(std::int64_t row, int c) const {
     double start =

@@ -40,10 +40,11 @@ __global__ void __launch_bounds__(kThreads) compare(const StateStore states, con
   const double* truth = states.entries + at.truth * states.stride;
   const double* warmed = states.entries + at.warmed * states.stride;
   const std::int64_t messages = static_cast<std::int64_t>(rule.duration) * rule.labels;
-  double low = -kNone, high = kNone, largest = 0, weight = 0, weighted = 0;
+  double low = -kNone, high = kNone, most_true = kNone, largest = 0, weight = 0, weighted = 0;
   for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kThreads) {
     const double a = truth[i];
     const double b = warmed[i];
+    most_true = fmax(most_true, a);
     if (a == kNone && b == kNone) continue;
     if (i >= messages && rule.edge_twins != nullptr) {
       const std::int64_t label = (i - messages) % rule.labels;
@@ -67,6 +68,7 @@ __global__ void __launch_bounds__(kThreads) compare(const StateStore states, con
   }
   low = -warp_most(-low);
   high = warp_most(high);
+  most_true = warp_most(most_true);
   largest = warp_most(largest);
   weight = warp_sum(weight);
   weighted = warp_sum(weighted);
@@ -77,6 +79,7 @@ __global__ void __launch_bounds__(kThreads) compare(const StateStore states, con
     mine[2 * kWarps] = largest;
     mine[3 * kWarps] = weight;
     mine[4 * kWarps] = weighted;
+    mine[5 * kWarps] = most_true;
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
@@ -86,8 +89,9 @@ __global__ void __launch_bounds__(kThreads) compare(const StateStore states, con
     largest = fmax(largest, parts[2 * kWarps + i]);
     weight += parts[3 * kWarps + i];
     weighted += parts[4 * kWarps + i];
+    most_true = fmax(most_true, parts[5 * kWarps + i]);
   }
-  JunctionResult result{0, 1};
+  JunctionResult result{0, 1, most_true == kNone ? 1 : 0};
   if (largest == -kNone) {
     result.agree = 0;
   } else if (low <= high) {
@@ -104,6 +108,14 @@ __global__ void __launch_bounds__(kThreads) copy(const StateStore states, const 
   for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kThreads)
     to[i] = from[i];
   if (threadIdx.x == 0) states.whole[at.warmed] = states.offset[at.warmed] = 0;
+}
+
+__global__ void __launch_bounds__(kThreads) forbid(const StateStore states, int first) {
+  const int slot = first + static_cast<int>(blockIdx.x);
+  double* const entries = states.entries + slot * states.stride;
+  for (std::int64_t i = static_cast<std::int64_t>(threadIdx.x); i < states.stride; i += kThreads)
+    entries[i] = kNone;
+  if (threadIdx.x == 0) states.whole[slot] = states.offset[slot] = 0;
 }
 
 __global__ void __launch_bounds__(kThreads)
@@ -123,12 +135,16 @@ void normalize_states(const StateStore& states, int first, int count, cudaStream
 
 void compare_states(const StateStore& states, const Junction* junctions, int count, const AgreementRule& rule,
                     JunctionResult* results, cudaStream_t stream) {
-  const std::size_t shared = 5 * kWarps * sizeof(double);
+  const std::size_t shared = 6 * kWarps * sizeof(double);
   SEMICRF_CUDA_CHECK(launch(compare, {count, kThreads, shared}, stream, states, junctions, results, rule));
 }
 
 void copy_states(const StateStore& states, const Junction* junctions, int count, cudaStream_t stream) {
   SEMICRF_CUDA_CHECK(launch(copy, {count, kThreads, 0}, stream, states, junctions));
+}
+
+void forbid_states(const StateStore& states, int first, int count, cudaStream_t stream) {
+  SEMICRF_CUDA_CHECK(launch(forbid, {count, kThreads, 0}, stream, states, first));
 }
 
 void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,

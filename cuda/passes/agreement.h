@@ -13,6 +13,7 @@ struct Junction {
 struct JunctionResult {
   double mean;  // of the differences, weighted by the true mass; 0 where nothing is finite
   int agree;
+  int impossible;  // the true state has no finite entry: no segmentation leads there
 };
 
 // `count` slots from `first` on: the largest entry goes into the offset. Once or more often. Asynchronous.
@@ -33,6 +34,9 @@ void compare_states(const StateStore& states, const Junction* junctions, int cou
 // The true state of each of the first `count` junctions to where the other one lies. A run that begins there
 // has its values relative to the state. Asynchronous.
 void copy_states(const StateStore& states, const Junction* junctions, int count, cudaStream_t stream);
+
+// `count` slots from `first` on become states to which no segmentation leads. Asynchronous.
+void forbid_states(const StateStore& states, int first, int count, cudaStream_t stream);
 
 // The messages (alpha, C numbers) of `count` slots, one after the other. Asynchronous.
 void gather_messages(const StateStore& states, int duration, int labels, const int* slots, int count,

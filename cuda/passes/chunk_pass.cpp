@@ -213,6 +213,7 @@ bool ChunkPass<Real, Semiring>::repair_all() {
   const int last_change = given_ == nullptr || given_->earlier.empty() ? 0 : given_->earlier.back().replaced;
   for (;;) {
     ++round_;
+    end_impossible_sequences();
     const std::vector<std::size_t> failed = failed_runs();
     if (failed.empty() && round_ > last_change) return true;
     repair(failed);
@@ -263,6 +264,29 @@ std::vector<std::size_t> ChunkPass<Real, Semiring>::failed_runs() const {
   return failed;
 }
 
+// Where the state before the first run that does not agree is impossible, so is all that follows it in its
+// sequence: no run is done again for that, which would be one after the other.
+template <class Real, class Semiring>
+void ChunkPass<Real, Semiring>::end_impossible_sequences() {
+  bool changed = false, found = false;
+  for (std::size_t i = 0; i < runs_.count(); ++i) {
+    if (runs_.is_first(i)) found = false;
+    if (found || !joined(i, given_) || joins_[i].agree != 0) continue;
+    found = true;
+    if (joins_[i].impossible == 0) continue;
+    std::size_t last = i;
+    while (!runs_.is_last(last)) ++last;
+    if (layout_.alone()) keep_earlier_end();
+    const int first_slot = outcomes()[i].first_state;
+    forbid_states(states(), first_slot, outcomes()[last].last_state + 1 - first_slot, stream_);
+    std::fill(joins_.begin() + i, joins_.begin() + last + 1, JunctionResult{0, 1, 1});
+    changed = true;
+  }
+  if (!changed) return;
+  download_results();
+  SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+}
+
 // The given state as it was after a round of repairs to its left (right, backward).
 template <class Real, class Semiring>
 const BoundaryState& ChunkPass<Real, Semiring>::given_after(int round) const {
@@ -297,7 +321,7 @@ void ChunkPass<Real, Semiring>::repair(const std::vector<std::size_t>& failed) {
     task.start = StartKind::kState;
     task.from = task.begin;
     runs_.outcomes()[i].repaired = true;
-    joins_[i] = {0, 1};
+    joins_[i] = {0, 1, 0};
     junctions.push_back({runs_.state_before(i), task.first_state});
     if (!runs_.is_last(i)) compared.push_back(i + 1);
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/masks.h"
+
 namespace semicrf::cuda {
 namespace {
 
@@ -41,6 +43,7 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
                  .too_large = 0,
                  .gaps = 0,
                  .scores_fit = 1,
+                 .masks_forbid = semicrf::masks_forbid(model),
                  .cut_begin = direction == Direction::kForward ? model.cut.left : model.cut.right,
                  .cut_end = direction == Direction::kForward ? model.cut.right : model.cut.left},
       least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
-namespace semicrf {
+#include "engine/masks.h"
 
+namespace semicrf {
 DirectedModel direct(const ChainModel& model, Direction direction) {
   DirectedModel out;
   out.direction = direction;
@@ -11,6 +12,7 @@ DirectedModel direct(const ChainModel& model, Direction direction) {
   out.max_duration = model.max_duration;
   out.duration_bias = model.duration_bias;
   out.log_tail = model.log_tail;
+  out.masks_forbid = masks_forbid(model);
   const auto labels = static_cast<std::size_t>(model.num_labels);
   const std::vector<double> zeros(labels, 0.0);
   const std::vector<double>& start = model.start_scores.empty() ? zeros : model.start_scores;

@@ -25,6 +25,7 @@ struct DirectedModel {
   std::vector<double> last_scores;           // (C) added to the end score of the run's last position
   bool initial_transition = true;  // the first segment gets LSE (or max) over c' of transition[c'][c]
   bool cut_begin = false, cut_end = false;  // the edges where the run begins and ends are cuts
+  bool masks_forbid = false;                // masks count as -inf: engine/masks.h
 };
 
 DirectedModel direct(const ChainModel& model, Direction direction);

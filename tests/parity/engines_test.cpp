@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "engine/batch.h"
 #include "engine/engine.h"
+#include "engine/masks.h"
 #include "engine/options.h"
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
@@ -231,7 +232,8 @@ TEST_CASE("masks on single labels reach the exact path of the fast engines") {
     const std::int64_t length = options.backend == EngineOptions::Backend::kCuda ? 100 : 300;
     std::int64_t fallbacks = 0;
     for (std::uint64_t seed = 1; seed <= 3; ++seed) {
-      const ModelCase sample = make_case(CaseKind::kMasks, {length, 30, 6}, seed);
+      ModelCase sample = make_case(CaseKind::kMasks, {length, 30, 6}, seed);
+      sample.model.duration_bias.front() = kNegativeInfinity;
       const auto engine = make_engine(options, sample.model);
       for (const ChunkReport& chunk : posterior_case(*engine, sample, {0, sample.length}).chunks)
         fallbacks += chunk.fallbacks;
@@ -239,6 +241,52 @@ TEST_CASE("masks on single labels reach the exact path of the fast engines") {
     INFO(options.instruction_set);
     CHECK(fallbacks > 0);
   }
+}
+
+TEST_CASE("masks count as forbidden where every segment can go round them") {
+  std::uint64_t seed = 391;
+  for (const CaseShape& shape : {CaseShape{700, 30, 6}, {400, 5, 2}, {300, 1, 4}, {257, 40, 34}}) {
+    for (const bool repeats : {true, false}) {
+      ModelCase sample = make_case(CaseKind::kMasks, shape, seed++);
+      ChainModel& model = sample.model;
+      const auto labels = static_cast<std::size_t>(shape.num_labels);
+      for (double& bias : model.duration_bias) bias = std::max(bias, -5.0);
+      if (!repeats) {
+        for (std::size_t c = 0; c < labels; ++c) model.transition[c * labels + c] = kNegativeInfinity;
+        CHECK(!masks_forbid(model));
+        model.log_tail.assign(labels, -0.3);
+      }
+      INFO(sample.description);
+      REQUIRE(masks_forbid(model));
+      check_all_engines(sample);
+      for (const EngineOptions& options : cpu_engines()) {
+        std::int64_t fallbacks = 0;
+        for (const ChunkReport& chunk :
+             posterior_case(*make_engine(options, model), sample, {0, sample.length}).chunks)
+          fallbacks += chunk.fallbacks;
+        CHECK(fallbacks == 0);
+      }
+    }
+  }
+}
+
+// Where a mask may be all that is left, it is not forbidden: every way leads over one here.
+TEST_CASE("masks that cannot be gone round are kept") {
+  ModelCase sample = make_case(CaseKind::kPlain, {200, 20, 2}, 395);
+  ChainModel& model = sample.model;
+  SECTION("by short segments") {
+    for (std::size_t i = 0; i < 2 * 2; ++i) model.duration_bias[i] = kNegativeInfinity;
+  }
+  SECTION("by returning") { model.transition[2] = kNegativeInfinity; }
+  SECTION("by a score that is no better") { model.transition[2] = -1e9; }
+  CHECK(!masks_forbid(model));
+  for (std::size_t t = 100; t < 104; ++t) {
+    std::vector<float>& single = sample.emissions.f32;
+    const std::size_t at = t * 2 + t % 2;
+    if (!single.empty()) single[at] = -1e9F;
+    if (!sample.emissions.f64.empty()) sample.emissions.f64[at] = -1e9;
+  }
+  check_all_engines(sample);
 }
 
 // No certificate depends on the size of scores: neither in posteriors nor in the best path is any block

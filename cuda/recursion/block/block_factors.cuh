@@ -163,7 +163,8 @@ __device__ __forceinline__ void any_factors(const TablesView<Real>& t, const Seq
     const double most =
         static_cast<double>(lanes.most(lanes.valid ? content.high : static_cast<Real>(kNone)));
     const double shift = inside ? shift_for(most) : 0.0;
-    const bool forbidden = inside && content.high == static_cast<Real>(kNone);
+    const bool forbidden = inside && (content.high == static_cast<Real>(kNone) ||
+                                      is_mask(t, sequence, static_cast<double>(content.high) - shift));
     if (forbidden) out->cuts |= 1u << slot;
     if (!inside || forbidden) content = Wide<Real>::of(0);
     if (shift != 0) content.add(Wide<Real>::of(-shift));

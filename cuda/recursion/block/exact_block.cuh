@@ -7,6 +7,7 @@
 #include "cuda/recursion/lanes.cuh"
 #include "cuda/recursion/run_state.cuh"
 #include "cuda/recursion/run_types.h"
+#include "engine/masks.h"
 
 namespace semicrf::cuda {
 
@@ -55,6 +56,15 @@ inline constexpr double kModerateScore = 1024;  // position shifts keep clear of
 // A whole number near the largest score of a position, when that is large: taken out of all labels.
 __device__ __forceinline__ double shift_for(double most) {
   return most != kNone && fabs(most) > kModerateScore ? floor(most) : 0.0;
+}
+
+// Whether a score without the position's shift counts as -inf. Those above that are content like any other,
+// of which whole units hold two in a block.
+__device__ __forceinline__ bool is_mask(const LogTables& t, const SequenceView& sequence, double score) {
+  constexpr double kDepth = 5 << 18;
+  static_assert(kDepth - kModerateScore > kMaskDepth);
+  return score < -kDepth && t.masks_forbid != 0 && sequence.starts.f32 == nullptr &&
+         sequence.starts.f64 == nullptr && sequence.ends.f32 == nullptr && sequence.ends.f64 == nullptr;
 }
 
 // What the exact path reads and writes of a run; pointers are this lane's own.
@@ -223,6 +233,7 @@ struct ExactPath {
       const double shift =
           shift_for(static_cast<double>(lanes.most(lanes.valid ? wide.high : static_cast<Real>(kNone))));
       content -= shift;
+      if (is_mask(t, sequence, content)) content = kNone;
       const int c = lanes.c < t.labels ? lanes.c : t.labels - 1;
       if (!mine || !inside) continue;
       const DeviceScores& first = x.backward ? sequence.ends : sequence.starts;

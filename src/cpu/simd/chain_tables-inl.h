@@ -53,6 +53,9 @@ struct ChainTables {
   using Vectors = RealVectors<Real, D, Semiring>;
   using Whole = typename Vectors::Whole;
 
+  // A term of so many units lies below kLeastWhole however far above the block's scale its start is.
+  static constexpr double kDeep = -(1 << 29);
+
   // Durations within a block.
   struct Near {
     AlignedArray<Real> table;  // (panels, 16, lanes): entry k-1 is duration k, relative to offset_bound row 0
@@ -60,8 +63,13 @@ struct ChainTables {
     AlignedArray<Whole> left_out;  // (padded) 1: they are finite, but so low that `table` leaves them out
   };
   struct Transitions {
-    AlignedArray<Real> numbers;   // (labels, padded) relative to out_bound[from] + into_bound[to]
-    AlignedArray<double> logs;    // (labels, padded)
+    AlignedArray<Real> numbers;  // (labels, padded) relative to out_bound[from] + into_bound[to]
+    AlignedArray<double> logs;   // (labels, padded)
+    // The same as numbers times whole units; kDead: impossible, or (`deep`, padded) so low that nothing
+    // notices it that whole units reach. `fit`: they reach all others.
+    AlignedArray<Real> score_numbers;
+    AlignedArray<Whole> score_whole, deep;
+    bool fit = true;
     AlignedArray<double> linear;  // (labels, padded) exp(logs - into_bound), log semiring only
     AlignedArray<double> into_bound,
         out_bound;  // (padded): of the scores into and out of a label, -inf: none
@@ -105,6 +113,7 @@ struct ChainTables {
         initial_transition(model.initial_transition),
         cut_begin(model.cut_begin),
         cut_end(model.cut_end),
+        masks_forbid(model.masks_forbid),
         first_scores(model.first_scores),
         last_scores(model.last_scores),
         tails(static_cast<std::size_t>(padded)),
@@ -141,7 +150,7 @@ struct ChainTables {
 
   int lanes, labels, padded, panels, duration, offsets;
   int tail_reach, ring_blocks;  // blocks back to the starts that enter the tail; and those that are kept
-  bool tail, initial_transition, cut_begin, cut_end;
+  bool tail, initial_transition, cut_begin, cut_end, masks_forbid;
   std::vector<double> first_scores, last_scores;
   AlignedArray<Real> offset_table;  // (offsets, panels, 31, lanes): entry x is duration 16 o - 14 + x,
                                     // relative to offset_bound
@@ -154,7 +163,9 @@ struct ChainTables {
   // The same as numbers times whole units, (panels, K, lanes); kDead: impossible.
   AlignedArray<Real> duration_numbers;
   AlignedArray<Whole> duration_whole;
-  bool durations_fit = true;  // whole units reach all of them
+  bool durations_fit = true;  // whole units reach all of them, but for
+  // (padded) 1: some scores, which nothing notices that whole units reach, and which are impossible above.
+  AlignedArray<Whole> deep_durations;
   Near near;
   Transitions transitions;
   LabelScores tails, last;          // of the tail, and of the longest duration
@@ -203,6 +214,14 @@ struct ChainTables {
     return score;
   }
 
+  // A score as a number times whole units; a deep one is impossible. False where neither is right.
+  static bool fits_or_deep(double score, Real* number, Whole* whole, Whole* deep) {
+    if (Vectors::split_value(score, number, whole)) return true;
+    if (!(score < kDeep * Semiring::kUnit)) return false;
+    *deep = 1;
+    return true;
+  }
+
   void build_durations(const DirectedModel& model, std::size_t width) {
     bias = AlignedArray<double>(static_cast<std::size_t>(duration) * width, kNegativeInfinity);
     for (int k = 0; k < duration; ++k) {
@@ -214,12 +233,13 @@ struct ChainTables {
     }
     duration_numbers = AlignedArray<Real>(bias.size(), Semiring::template one<Real>());
     duration_whole = AlignedArray<Whole>(bias.size(), kDead);
+    deep_durations = AlignedArray<Whole>(width, 0);
     for (int k = 1; k <= duration; ++k) {
       for (int c = 0; c < labels; ++c) {
         const std::size_t at = panel_index(c / lanes, k - 1, duration) + static_cast<std::size_t>(c % lanes);
-        durations_fit =
-            Vectors::split_value(bias_or_forbidden(k, c), &duration_numbers[at], &duration_whole[at]) &&
-            durations_fit;
+        durations_fit = fits_or_deep(bias_or_forbidden(k, c), &duration_numbers[at], &duration_whole[at],
+                                     &deep_durations[static_cast<std::size_t>(c)]) &&
+                        durations_fit;
       }
     }
     offset_bound = AlignedArray<double>((static_cast<std::size_t>(offsets) + 1) * width, kNegativeInfinity);
@@ -267,6 +287,9 @@ struct ChainTables {
     transitions.numbers = AlignedArray<Real>(rows * width, Semiring::template zero<Real>());
     transitions.logs = AlignedArray<double>(rows * width, kNegativeInfinity);
     transitions.linear = AlignedArray<double>(rows * width, 0.0);
+    transitions.score_numbers = AlignedArray<Real>(rows * width, Semiring::template one<Real>());
+    transitions.score_whole = AlignedArray<Whole>(rows * width, kDead);
+    transitions.deep = AlignedArray<Whole>(width, 0);
     transitions.into_bound = AlignedArray<double>(width, kNegativeInfinity);
     transitions.out_bound = AlignedArray<double>(width, kNegativeInfinity);
     for (std::size_t c = 0; c < rows; ++c) {
@@ -283,6 +306,9 @@ struct ChainTables {
                                    : (score - transitions.out_bound[from]) - transitions.into_bound[to];
         transitions.numbers[from * width + to] = Vectors::relative_number(forward);
         transitions.logs[from * width + to] = score;
+        transitions.fit = fits_or_deep(score, &transitions.score_numbers[from * width + to],
+                                       &transitions.score_whole[from * width + to], &transitions.deep[to]) &&
+                          transitions.fit;
         transitions.linear[from * width + to] = std::exp(score - transitions.into_bound[to]);
       }
     }

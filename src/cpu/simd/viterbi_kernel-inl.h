@@ -7,6 +7,8 @@
 #define SEMICRF_CPU_SIMD_VITERBI_KERNEL_INL_H_
 #endif
 
+#include <algorithm>
+#include <cstdint>
 #include <memory>
 
 #include "cpu/simd/chunk_run-inl.h"
@@ -83,19 +85,21 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     const auto labels = static_cast<std::size_t>(tables_->labels);
     const std::size_t index = keep.blocks.size();
     ViterbiChunk::Block block;
-    block.exact = m.exact;
+    // The tail of a segment is followed through logarithms alone.
+    block.exact = m.exact && (!m.cut || tables_->tail);
     block.shifted = m.position_shift != nullptr;
     block.extra = keep.extra.size();
     for (std::size_t c = 0; c < labels; ++c) {
       keep.content[c * keep.capacity + index] = m.content[c];
       // Numbers are at most 1/2 above their units.
       keep.start_bound[c * keep.capacity + index] =
-          m.exact ? std::numeric_limits<double>::infinity() : m.gamma_scale[c] + m.base + 0.5;
+          block.exact ? std::numeric_limits<double>::infinity() : m.gamma_scale[c] + m.base + 0.5;
     }
-    if (m.exact) {
+    if (block.exact) {
       append_logs(m, keep);
     } else {
       append_numbers(m, index, keep);
+      if (m.cut) append_cuts(m, index, keep);
     }
     if (block.shifted) keep.extra.insert(keep.extra.end(), m.position_shift, m.position_shift + kBlock);
     keep.blocks.push_back(block);
@@ -120,6 +124,31 @@ class ViterbiKernelImpl final : public ViterbiKernel {
         const std::size_t i = slot * padded + c;
         store_labels(hn::Add(Run::log_of(m.tail + i, m.tail_whole + i), tail_scale), c, keep.tails + row);
       }
+    }
+  }
+  // What labels with forbidden positions have in place of the numbers: segments between two of these, too.
+  void append_cuts(const Messages& m, std::size_t index, ViterbiChunk& keep) const {
+    const auto labels = static_cast<std::size_t>(tables_->labels);
+    const auto padded = static_cast<std::size_t>(tables_->padded);
+    if (keep.cuts.empty()) keep.cuts.assign(labels * keep.capacity, 0);
+    for (std::size_t c = 0; c < labels; ++c) {
+      if (m.content[c] != kNegativeInfinity) continue;
+      double content = 0, most = kNegativeInfinity;
+      std::uint16_t cuts = 0;
+      for (std::size_t slot = 0; slot < kBlock; ++slot) {
+        const double start = m.started_log[slot * padded + c] + m.base - content;
+        keep.starts[(index * kBlock + slot) * labels + c] = start;
+        most = std::max(most, start);
+        const double score = run_.content()[slot * padded + c];
+        if (score == kNegativeInfinity) {
+          cuts = static_cast<std::uint16_t>(cuts | (1U << slot));
+        } else {
+          content += score;
+        }
+      }
+      keep.cuts[c * keep.capacity + index] = cuts;
+      keep.content[c * keep.capacity + index] = content;
+      keep.start_bound[c * keep.capacity + index] = most;
     }
   }
   // Those of the labels c, c + 1, ... that there are, into their row.

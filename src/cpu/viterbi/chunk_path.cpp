@@ -71,6 +71,7 @@ void ChunkFollower::walk(const ViterbiChunk& all, PositionRange chunk, int label
     messages.start_bound = all.start_bound;
     messages.content = all.content;
     messages.source_offset = all.source_offset.data();
+    messages.cuts = all.cuts.empty() ? nullptr : all.cuts.data();
     messages.capacity = all.capacity;
     messages.reversed_bias = tables_.reversed_bias.data() + kBlock;
     messages.largest_bias = tables_.largest_bias.data();

@@ -186,7 +186,9 @@ void PathTracer::scan_block(const Place& at, std::int64_t end, std::size_t label
   const ViterbiChunk::Block& here = *at;
   const bool ends_here = end <= at.begin + kBlock;
   const int last = static_cast<int>(std::min<std::int64_t>(kBlock, end - at.begin));
-  const int first = static_cast<int>(std::max<std::int64_t>(0, end - t_.longest - at.begin));
+  const int first =
+      static_cast<int>(std::max<std::int64_t>(at.first_open_slot(label, end), end - t_.longest - at.begin));
+  if (first >= last) return;
   // Entry K - k of the reversed scores belongs to start end - k: slot + (at.begin - end) + K.
   const double* bias =
       t_.reversed_bias.data() + kBlock + label * size(t_.longest) + (at.begin - end + t_.longest);
@@ -239,7 +241,8 @@ bool PathTracer::find_start(TraceCursor& cursor, std::vector<Segment>& reversed)
   const bool common = (*at).exact || t_.model->has_tail();
   double content_after = common ? content(at, at.begin, end, label) : 0.0;
   scan_block(at, end, label, content_after, origin, best);
-  while (at.begin > leftmost) {
+  bool open = at.first_open_slot(label, end) == 0;
+  while (open && at.begin > leftmost) {
     at = left_of(at);
     const double content_before = content_after + at.content(label);
     // An exact block is always looked at.
@@ -248,8 +251,9 @@ bool PathTracer::find_start(TraceCursor& cursor, std::vector<Segment>& reversed)
                          t_.largest_bias[label];
     if (!(bound <= best.score)) scan_block(at, end, label, content_after, origin, best);
     content_after = content_before;
+    open = at.first_open_slot(label, end) == 0;
   }
-  if (beyond) scan_left_state(end, label, content_after, origin, best);
+  if (open && beyond) scan_left_state(end, label, content_after, origin, best);
   if (t_.model->has_tail() && tail(end, label, origin) > best.score) {
     cursor.phase = TraceCursor::Phase::kInTail;
     cursor.segment_end = end;

@@ -2,6 +2,7 @@
 // (docs/algorithm.md, "Viterbi without back-pointers").
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -57,6 +58,14 @@ class PathTracer {
 
     const ViterbiChunk::Block& operator*() const { return chunk->blocks[block]; }
     double content(std::size_t label) const { return chunk->content[label * chunk->capacity + block]; }
+    std::uint16_t cuts(std::size_t label) const {
+      return chunk->cuts.empty() ? std::uint16_t{0} : chunk->cuts[label * chunk->capacity + block];
+    }
+    // The first slot from which a segment of the label goes on up to `end`.
+    int first_open_slot(std::size_t label, std::int64_t end) const {
+      return ViterbiChunk::first_open_slot(cuts(label),
+                                           static_cast<int>(std::min<std::int64_t>(kBlock, end - begin)));
+    }
   };
   // What values are relative to: a whole number and the rest.
   struct Origin {

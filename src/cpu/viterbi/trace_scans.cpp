@@ -1,5 +1,6 @@
 #include "cpu/viterbi/trace_scans.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -11,6 +12,7 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "cpu/simd/kept-inl.h"
+#include "cpu/viterbi/viterbi_chunk.h"
 // clang-format on
 
 HWY_BEFORE_NAMESPACE();
@@ -102,9 +104,20 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
     const auto stride = static_cast<std::size_t>(m.labels);
     const double* starts = m.starts + label;
     const std::int64_t leftmost = end > m.longest ? end - m.longest : 0;
+    const std::uint16_t* const cuts = m.cuts != nullptr ? m.cuts + label * m.capacity : nullptr;
     std::int64_t block = (end - 1) / kSlots;
+    bool open = true;  // segments may begin left of the block
     const auto scan = [&](double content, int last, double& score) {
-      const int first = static_cast<int>(leftmost > block * kSlots ? leftmost - block * kSlots : 0);
+      int first = static_cast<int>(leftmost > block * kSlots ? leftmost - block * kSlots : 0);
+      if (cuts != nullptr) {
+        const int after_cut = ViterbiChunk::first_open_slot(cuts[block], last);
+        open = after_cut == 0;
+        first = std::max(first, after_cut);
+        if (first == last) {
+          score = -std::numeric_limits<double>::infinity();
+          return std::int64_t{1};
+        }
+      }
       const int slot = BestSlot(starts + static_cast<std::size_t>(block) * stride * kSlots, stride,
                                 bias + block * kSlots, first, last, &score);
       score += content;
@@ -114,7 +127,7 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
     double best = 0;
     std::int64_t duration = scan(0, static_cast<int>(end - block * kSlots), best);
     double content_after = 0;
-    while (block * kSlots > leftmost) {
+    while (open && block * kSlots > leftmost) {
       --block;
       const double content_before = content_after + contents[block];
       if (!(bounds[block] + content_before + m.largest_bias[label] <= best)) {

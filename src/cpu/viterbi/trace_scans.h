@@ -15,6 +15,7 @@ struct FastMessages {
   const double* start_bound = nullptr;
   const double* content = nullptr;
   const double* source_offset = nullptr;
+  const std::uint16_t* cuts = nullptr;  // null: there are none
   std::size_t capacity = 0;
   const double* reversed_bias = nullptr;  // (C, K)
   const double* largest_bias = nullptr;

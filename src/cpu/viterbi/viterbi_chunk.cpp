@@ -26,6 +26,7 @@ void ViterbiChunk::reset(std::int64_t first_boundary, std::size_t count, const S
   begin = first_boundary;
   blocks.clear();
   extra.clear();
+  cuts.clear();
   capacity = count;
   shape_ = shape;
   source_offset.assign((labels + 7) / 8 * 8, 0.0);
@@ -43,6 +44,7 @@ ViterbiChunk ViterbiChunk::part(std::size_t first, std::size_t count) const {
   copy.whole = whole;
   copy.offset = offset;
   copy.source_offset = source_offset;
+  if (!cuts.empty()) copy.cuts.resize(count * static_cast<std::size_t>(shape_.labels));
   const auto labels = static_cast<std::size_t>(shape_.labels);
   const std::size_t rows = shape_.rows();
   std::memcpy(copy.alpha, static_cast<const std::byte*>(alpha) + first * shape_.alpha_bytes(),
@@ -52,6 +54,7 @@ ViterbiChunk ViterbiChunk::part(std::size_t first, std::size_t count) const {
   for (std::size_t c = 0; c < labels; ++c) {
     std::copy_n(start_bound + c * capacity + first, count, copy.start_bound + c * count);
     std::copy_n(content + c * capacity + first, count, copy.content + c * count);
+    if (!cuts.empty()) std::copy_n(cuts.data() + c * capacity + first, count, copy.cuts.data() + c * count);
   }
   const auto from = blocks.begin() + static_cast<std::ptrdiff_t>(first);
   copy.blocks.assign(from, from + static_cast<std::ptrdiff_t>(count));

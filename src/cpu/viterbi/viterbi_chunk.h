@@ -1,6 +1,7 @@
 // Messages of the max semiring over consecutive blocks of one chunk, as the traceback reads them.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -21,7 +22,8 @@ namespace semicrf::cpu {
 // its boundary and the starts without any content. Of others `starts` and `tails` are logarithms, in the
 // vectors' layout; alpha is a number of the kernel relative to the largest of its boundary and to
 // `source_offset` of its label. Logarithms are relative to whole + offset of the chunk. Position shifts of
-// the chunk are left out everywhere.
+// the chunk are left out everywhere. So are forbidden positions in blocks that are not exact: `cuts` says
+// where they are, and no segment lies over one.
 struct ViterbiChunk {
   struct Block {
     bool exact = false;
@@ -41,6 +43,13 @@ struct ViterbiChunk {
   double* start_bound = nullptr;      // (C, capacity) no start is larger; +inf for an exact block
   double* content = nullptr;          // (C, capacity) of the whole block
   std::vector<double> source_offset;  // (C), and room up to the next multiple of 8
+  std::vector<std::uint16_t> cuts;    // (C, capacity) a bit per forbidden position; empty: there are none
+
+  // The first slot from which a segment goes on up to the left boundary of slot `last`; 0: it may begin left
+  // of the block. `cuts`: of a block and label.
+  static int first_open_slot(std::uint16_t cuts, int last) {
+    return std::bit_width(cuts & ((1U << last) - 1));
+  }
 
   struct Shape {
     int labels = 0;

@@ -20,6 +20,7 @@ namespace HWY_NAMESPACE {
 template <class Real, class Whole>
 struct BlockMessages {
   bool exact = false;  // logarithms
+  bool cut = false;    // the numbers are filled as well, without forbidden positions
   const double* position_shift =
       nullptr;                      // (16) whole numbers taken out of the positions' emissions, or null
   double base = 0;                  // whole number that every logarithm and scale is relative to

@@ -256,6 +256,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
     out.alpha_number = fast_.alpha();
     out.alpha_whole = fast_.alpha_whole();
     out.exact = fast_.needs_logs();
+    out.cut = fast_.has_only_cuts();
     if (out.exact)
       fast_.write_logs(scores_.has_edges() ? scores_.first() : nullptr, scores_.content(),
                        started_log_.get());
@@ -284,6 +285,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
                 first_of_sequence_ && t_.cut_begin},
                tail_log_.get(), started_log_.get(), out);
     out.exact = true;
+    out.cut = false;
     std::copy_n(exact_.content(), width_, content_.get());
     set_carry(exact_.alpha());
     const double shift = move_base();

@@ -14,6 +14,7 @@
 
 #include "cpu/score_view.h"
 #include "cpu/simd/chain_tables-inl.h"
+#include "engine/masks.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
@@ -56,7 +57,9 @@ class BlockScores {
         for (int c = 0; c < t_.labels; ++c) row[c] -= window.baseline[static_cast<std::size_t>(c)];
       }
     }
-    shift_positions(first_slot, last_slot);
+    const double largest = shift_positions(first_slot, last_slot);
+    if (t_.masks_forbid && !view.has_boundary_scores() && !(largest < kMaskDepth / 2)) [[unlikely]]
+      forbid_masks(first_slot, last_slot);
     const bool first_here = block * kBlock + first_slot == view.first();
     const bool last_here = block * kBlock + last_slot == view.last();
     has_edges_ = first_here || last_here || view.has_boundary_scores();
@@ -99,8 +102,9 @@ class BlockScores {
     }
   }
   // Scores that all labels of a position share change no comparison and no probability, but they wear digits
-  // down: a whole number near the largest is taken out and kept in mass().
-  void shift_positions(int first_slot, int last_slot) {
+  // down: a whole number near the largest is taken out and kept in mass(). Returns the largest magnitude
+  // there was.
+  double shift_positions(int first_slot, int last_slot) {
     constexpr double kSmall = 4;
     const DD dd;
     VD largest = hn::Zero(dd);
@@ -110,7 +114,8 @@ class BlockScores {
     }
     shifted_ = !hn::AllTrue(dd, hn::Le(largest, hn::Set(dd, kSmall)));
     mass_ = 0;
-    if (!shifted_) return;
+    const double largest_magnitude = hn::GetLane(hn::MaxOfLanes(dd, largest));
+    if (!shifted_) return largest_magnitude;
     for (int slot = first_slot; slot < last_slot; ++slot) {
       double* row = content_.get() + static_cast<std::size_t>(slot) * width_;
       const double most = largest_of(row);
@@ -122,6 +127,15 @@ class BlockScores {
       for_labels([&](std::size_t c)
                      HWY_ATTR { hn::Store(hn::Sub(hn::Load(dd, row + c), hn::Set(dd, shift)), dd, row + c); },
                  [&](std::size_t c) { row[c] -= shift; });
+    }
+    return largest_magnitude;
+  }
+  HWY_NOINLINE void forbid_masks(int first_slot, int last_slot) {
+    for (int slot = first_slot; slot < last_slot; ++slot) {
+      double* row = content_.get() + static_cast<std::size_t>(slot) * width_;
+      const double least = largest_of(row) - kMaskDepth;
+      for (std::size_t c = 0; c < static_cast<std::size_t>(t_.labels); ++c)
+        if (row[c] < least) row[c] = kNegativeInfinity;
     }
   }
   double largest_of(const double* row) const {

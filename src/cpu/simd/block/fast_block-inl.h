@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "cpu/simd/block/block_messages-inl.h"
 #include "cpu/simd/block/content_factors-inl.h"
@@ -62,9 +61,13 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
         first_alpha_(width_),
         tail_(tables),
         cut_(width_),
+        again_(kBlock * width_),
+        again_whole_(kBlock * width_),
+        again_log_(width_),
         far_numbers_((static_cast<std::size_t>(tables.offsets) + 1) * width_),
         far_whole_(far_numbers_.size()),
-        far_most_(far_numbers_.size()) {}
+        far_most_(far_numbers_.size()),
+        far_tops_(far_numbers_.size()) {}
 
   // Carried alpha (padded) as numbers and their scales, tail logarithms (padded). False where whole units do
   // not reach: the block must be done exactly.
@@ -75,7 +78,7 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
     in_ = &in;
     out_ = &out;
     in_range_ = true;
-    restarted_.clear();
+    restarted_ = false;
     far_units_ = FarUnits::kUnknown;
     std::fill_n(cut_.get(), width_, Whole(0));
     switch (t_.panels) {
@@ -111,19 +114,14 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   const TailRun<Real, D, Semiring>& tail() const { return tail_; }
   bool cut(std::size_t c) const { return cut_[c] != 0; }
   // Its messages lose what only logarithms hold.
-  bool needs_logs() const { return !restarted_.empty() || in_->factors.has_cuts(); }
+  bool needs_logs() const { return restarted_ || in_->factors.has_cuts(); }
+  // Its numbers lose nothing but what lies over forbidden positions.
+  bool has_only_cuts() const { return !restarted_ && in_->factors.has_cuts(); }
 
   // The messages as logarithms. `first`: (16, padded) start scores, null: none. content: (16, padded).
-  void write_logs(const double* first, const double* content, double* started_log) const;
+  void write_logs(const double* first, const double* content, double* started_log);
 
  private:
-  // A start message that was computed in double logarithms, relative to the scale.
-  struct Restarted {
-    int slot;
-    std::size_t c;
-    double log;
-  };
-
   // Where the recursion reads and writes: arrays of this object, its tables and messages.
   struct Rows {
     std::size_t width;
@@ -164,12 +162,18 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   // --- sums that were refused: refused_sums-inl.h ---
 
   HWY_NOINLINE void redo_starts(int panel, int slot);
+  template <class Mask>
+  void redo_starts_alone(int panel, int slot, Mask wanted);
+  template <class Mask, class Visit>
+  void for_lanes(Mask mask, Visit visit) const;
   HWY_NOINLINE void redo_sums(int panel, int slot, V total);
   bool has_terms(int panel, int slot, V total);
   bool find_far_units();
-  template <class Visit>
-  HWY_INLINE void for_each_term(int panel, int slot, const Kept<I>& top, Visit visit) const;
+  template <class Visit, class Visited>
+  HWY_INLINE void for_each_term(int panel, int slot, const Kept<I>& top, const Whole* most, Visit visit,
+                                Visited visited) const;
   void redo_panel(int panel, int slot, V total);
+  void redo_sum(int slot, std::size_t c);
   double exact_start(int slot, std::size_t c) const;
   double exact_sum(int slot, std::size_t c) const;
 
@@ -188,13 +192,16 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   AlignedArray<Real> first_alpha_;   // (padded) at the first, relative to its largest
   TailRun<Real, D, Semiring> tail_;
   AlignedArray<Whole> cut_;  // (padded) kDead where a forbidden position lies in the block, else 0
-  std::vector<Restarted> restarted_;
+  bool restarted_ = false;   // sums over sources were done again: (16, padded), relative to the scale
+  AlignedArray<Real> again_;
+  AlignedArray<Whole> again_whole_;
+  AlignedArray<double> again_log_;  // (padded) of one boundary
   // Scales of the ring's blocks relative to the scale of this one, (offsets + 1, padded), and an upper bound
-  // of what they add to sums; of a block in which a sum was refused.
+  // of what they add to sums; of a block in which a sum was refused. And what one sum shows that they add.
   enum class FarUnits { kUnknown, kFound, kOutOfRange };
   FarUnits far_units_ = FarUnits::kUnknown;
   AlignedArray<Real> far_numbers_;
-  AlignedArray<Whole> far_whole_, far_most_;
+  AlignedArray<Whole> far_whole_, far_most_, far_tops_;
 };
 
 // Alpha and sums at the block's first boundary in units relative to the scale. False where they are out of
@@ -416,32 +423,44 @@ void FastBlock<Real, D, Semiring>::apply_cuts(int panel, int slot) {
 
 template <class Real, class D, class Semiring>
 inline void FastBlock<Real, D, Semiring>::write_logs(const double* first, const double* content,
-                                                     double* started_log) const {
+                                                     double* started_log) {
+  const DD dd;
   const double scale = in_->scale;
-  for (std::size_t c = 0; c < width_; ++c) {
-    double sum = 0;
-    for (int slot = 0; slot < kBlock; ++slot) {
-      const std::size_t at = static_cast<std::size_t>(slot) * width_ + c;
-      const Real start = out_->start[at];
-      const double units =
-          static_cast<double>(out_->units[static_cast<std::size_t>(slot)] + t_.transitions.into_whole[c]) *
-          S::kUnit;
-      const double number = Vectors::number_value(start);
-      const bool refused = start < t_.least.start_numbers[c] || t_.transitions.into_whole[c] < kLeastWhole;
-      out_->start_log[at] =
-          refused ? kNegativeInfinity : (S::kIsLog ? std::log(number) : number) + units + scale;
-      const double source = static_cast<double>(t_.transitions.out_whole[c]) * S::kUnit;
-      out_->alpha_log[at] =
-          Vectors::log_value(alpha_[at + width_], alpha_whole_[at + width_]) - source + scale;
-      if (content[at] != kNegativeInfinity) sum += content[at];
-      if (t_.tail)
-        out_->tail_log[at] = Vectors::log_value(out_->tail[at], out_->tail_whole[at]) + sum + scale;
+  for (std::size_t c = 0; c < width_; c += hn::Lanes(dd)) {
+    const VD source = hn::MulAdd(this->load_whole(t_.transitions.out_whole.get() + c), hn::Set(dd, -S::kUnit),
+                                 hn::Set(dd, scale));
+    VD content_before = hn::Zero(dd);
+    for (std::size_t slot = 0; slot < kBlock; ++slot) {
+      const std::size_t at = slot * width_ + c;
+      hn::Store(
+          hn::Add(Vectors::log_of(alpha_.get() + at + width_, alpha_whole_.get() + at + width_), source), dd,
+          out_->alpha_log + at);
+      if (!t_.tail) continue;
+      content_before = hn::Add(content_before, Vectors::finite_or_zero(hn::Load(dd, content + at)));
+      const VD tail = Vectors::log_of(out_->tail + at, out_->tail_whole + at);
+      hn::Store(hn::Add(hn::Add(tail, content_before), hn::Set(dd, scale)), dd, out_->tail_log + at);
     }
   }
-  for (const Restarted& r : restarted_)
-    out_->start_log[static_cast<std::size_t>(r.slot) * width_ + r.c] = r.log + scale;
-  for (std::size_t i = 0; i < kBlock * width_; ++i)
-    started_log[i] = out_->start_log[i] + (first != nullptr ? first[i] : 0.0);
+  for (std::size_t slot = 0; slot < kBlock; ++slot) {
+    const Real* start = out_->start + slot * width_;
+    double* to = out_->start_log + slot * width_;
+    Vectors::log_row(start, width_, out_->units[slot], t_.transitions.into_whole.get(), 1, scale, to);
+    double* const again = again_log_.get();
+    for (std::size_t c = 0; restarted_ && c < width_; c += hn::Lanes(dd)) {
+      const std::size_t at = slot * width_ + c;
+      const VD log = Vectors::log_of(again_.get() + at, again_whole_.get() + at);
+      hn::Store(hn::Add(log, hn::Set(dd, scale)), dd, again + c);
+    }
+    for (std::size_t c = 0; c < width_; ++c) {
+      const bool refused = start[c] < t_.least.start_numbers[c] || t_.transitions.into_whole[c] < kLeastWhole;
+      if (refused) to[c] = restarted_ ? again[c] : kNegativeInfinity;
+    }
+  }
+  if (first == nullptr) {
+    std::copy_n(out_->start_log, kBlock * width_, started_log);
+    return;
+  }
+  for (std::size_t i = 0; i < kBlock * width_; ++i) started_log[i] = out_->start_log[i] + first[i];
 }
 
 }  // namespace HWY_NAMESPACE

@@ -44,20 +44,85 @@ class BoundedSum {
   double most_ = kNegativeInfinity;
 };
 
+// Sums over sources, with whole units for every term.
 template <class Real, class D, class Semiring>
 void FastBlock<Real, D, Semiring>::redo_starts(int panel, int slot) {
-  const Real* starts = out_->start + static_cast<std::size_t>(slot) * width_;
-  for (std::size_t l = 0; l < lanes_; ++l) {
+  const D d;
+  const DI di;
+  const auto& transitions = t_.transitions;
+  const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
+  const std::size_t row = static_cast<std::size_t>(slot) * width_;
+  const auto refused =
+      hn::Lt(hn::Load(d, out_->start + row + c0), hn::Load(d, t_.least.start_numbers.get() + c0));
+  const auto wanted = hn::RebindMask(di, refused);
+  if (!restarted_) std::fill_n(again_whole_.get(), again_whole_.size(), Whole(kDead));
+  restarted_ = true;
+  if (!transitions.fit) {
+    redo_starts_alone(panel, slot, wanted);
+    return;
+  }
+  const I nothing = hn::Set(di, Whole(kDead));
+  // Calls visit(from, units of its alpha and of the transitions into the panel).
+  const auto for_each_source = [&](auto visit) HWY_ATTR {
+    for (std::size_t from = 0; from < static_cast<std::size_t>(t_.labels); ++from) {
+      const Whole whole = alpha_whole_[row + from];
+      if (whole < kLeastWhole) continue;
+      const I into = hn::Load(di, transitions.score_whole.get() + from * width_ + c0);
+      visit(from, hn::Add(into, hn::Set(di, whole - transitions.out_whole[from])));
+    }
+  };
+  Kept<I> top = nothing;
+  for_each_source([&](std::size_t, I whole) HWY_ATTR { top = hn::Max(bare(top), whole); });
+  Kept<V> sum = hn::Set(d, S::template zero<Real>());
+  for_each_source([&](std::size_t from, I whole) HWY_ATTR {
+    const V term = S::Times(hn::Set(d, alpha_[row + from]),
+                            hn::Load(d, transitions.score_numbers.get() + from * width_ + c0));
+    sum = S::TimesPlus(term, Vectors::factor_of(hn::Sub(whole, bare(top))), bare(sum));
+  });
+  const auto dead = hn::Lt(bare(top), hn::Set(di, Whole(kLeastWhole)));
+  const I found = hn::IfThenElse(dead, nothing, bare(top));
+  hn::Store(bare(sum), d, again_.get() + row + c0);
+  hn::Store(found, di, again_whole_.get() + row + c0);
+  const std::size_t at = t_.panel_index(panel, slot, kBlock);
+  V gamma = S::Times(bare(sum), hn::Load(d, in_->factors.start() + at));
+  I whole =
+      hn::Add(Vectors::take_units(gamma), hn::Add(found, hn::Load(di, in_->factors.start_whole() + at)));
+  whole = hn::IfThenElse(dead, nothing, whole);
+  gamma = hn::IfThenElse(hn::RebindMask(d, dead), hn::Set(d, S::template one<Real>()), gamma);
+  hn::Store(hn::IfThenElse(refused, gamma, hn::Load(d, starts_.get() + at)), d, starts_.get() + at);
+  hn::Store(hn::IfThenElse(wanted, whole, hn::Load(di, starts_whole_.get() + at)), di,
+            starts_whole_.get() + at);
+  const auto deep = hn::Ne(hn::Load(di, transitions.deep.get() + c0), hn::Zero(di));
+  redo_starts_alone(panel, slot, hn::And(hn::And(wanted, dead), deep));
+}
+
+// Those of single labels, in double logarithms.
+template <class Real, class D, class Semiring>
+template <class Mask>
+void FastBlock<Real, D, Semiring>::redo_starts_alone(int panel, int slot, Mask wanted) {
+  for_lanes(wanted, [&](std::size_t l) {
     const std::size_t c = static_cast<std::size_t>(panel) * lanes_ + l;
-    if (!(starts[c] < t_.least.start_numbers[c])) continue;
     const std::size_t at = t_.panel_index(panel, slot, kBlock) + l;
+    const std::size_t row = static_cast<std::size_t>(slot) * width_ + c;
     starts_whole_[at] = kDead;
     const double log = exact_start(slot, c);
-    if (log == kNegativeInfinity) continue;
-    restarted_.push_back({slot, c, log});
     const double factor = Vectors::log_value(in_->factors.start()[at], in_->factors.start_whole()[at]);
-    if (!Vectors::split_value(log + factor, &starts_[at], &starts_whole_[at])) in_range_ = false;
-  }
+    const double gamma = log == kNegativeInfinity ? log : log + factor;
+    in_range_ = Vectors::split_value(log, &again_[row], &again_whole_[row]) &&
+                Vectors::split_value(gamma, &starts_[at], &starts_whole_[at]) && in_range_;
+  });
+}
+
+// Calls visit(lane) for those of the mask.
+template <class Real, class D, class Semiring>
+template <class Mask, class Visit>
+void FastBlock<Real, D, Semiring>::for_lanes(Mask mask, Visit visit) const {
+  const DI di;
+  if (HWY_LIKELY(hn::AllFalse(di, mask))) return;
+  HWY_ALIGN Whole chosen[hn::MaxLanes(D())];
+  hn::Store(hn::VecFromMask(di, mask), di, chosen);
+  for (std::size_t l = 0; l < lanes_; ++l)
+    if (chosen[l] != 0) visit(l);
 }
 
 // `total`: the panel's sums at the slot's right boundary.
@@ -70,20 +135,21 @@ void FastBlock<Real, D, Semiring>::redo_sums(int panel, int slot, V total) {
     redo_panel(panel, slot, total);
     return;
   }
-  HWY_ALIGN Real numbers[hn::MaxLanes(D())];
-  hn::Store(total, D(), numbers);
-  for (std::size_t l = 0; l < lanes_; ++l) {
-    const std::size_t c = static_cast<std::size_t>(panel) * lanes_ + l;
-    if (!(numbers[l] < t_.least.total_numbers[c])) continue;
-    const std::size_t to = static_cast<std::size_t>(slot + 1) * width_ + c;
-    alpha_whole_[to] = kDead;
-    const double log = exact_sum(slot, c);
-    if (log == kNegativeInfinity) continue;
-    const std::size_t at = t_.panel_index(panel, slot, kBlock) + l;
-    const double factor = Vectors::log_value(in_->factors.alpha()[at], in_->factors.alpha_whole()[at]);
-    const double source = static_cast<double>(t_.transitions.out_whole[c]) * S::kUnit;
-    if (!Vectors::split_value(log + factor + source, &alpha_[to], &alpha_whole_[to])) in_range_ = false;
-  }
+  const std::size_t c0 = static_cast<std::size_t>(panel) * lanes_;
+  const auto refused = hn::Lt(total, hn::Load(D(), t_.least.total_numbers.get() + c0));
+  for_lanes(hn::RebindMask(DI(), refused), [&](std::size_t l) { redo_sum(slot, c0 + l); });
+}
+
+template <class Real, class D, class Semiring>
+void FastBlock<Real, D, Semiring>::redo_sum(int slot, std::size_t c) {
+  const std::size_t to = static_cast<std::size_t>(slot + 1) * width_ + c;
+  alpha_whole_[to] = kDead;
+  const double log = exact_sum(slot, c);
+  if (log == kNegativeInfinity) return;
+  const std::size_t at = t_.panel_index(static_cast<int>(c / lanes_), slot, kBlock) + c % lanes_;
+  const double factor = Vectors::log_value(in_->factors.alpha()[at], in_->factors.alpha_whole()[at]);
+  const double source = static_cast<double>(t_.transitions.out_whole[c]) * S::kUnit;
+  if (!Vectors::split_value(log + factor + source, &alpha_[to], &alpha_whole_[to])) in_range_ = false;
 }
 
 // Whether one of the panel's refused sums has something to add up. The others' alphas become impossible.
@@ -128,11 +194,13 @@ bool FastBlock<Real, D, Semiring>::find_far_units() {
 }
 
 // Calls visit(start, its units, duration, its units) for all segments that may count beside `top` units: they
-// began in this block, or before it where no position of it is forbidden.
+// began in this block, or in one before it whose `most` units are not too low. After the segments of a block
+// visited(its index in far_most_), this block's first.
 template <class Real, class D, class Semiring>
-template <class Visit>
+template <class Visit, class Visited>
 HWY_INLINE void FastBlock<Real, D, Semiring>::for_each_term(int panel, int slot, const Kept<I>& top,
-                                                            Visit visit) const {
+                                                            const Whole* most, Visit visit,
+                                                            Visited visited) const {
   constexpr Whole kReach = !S::kIsLog ? 4 : (sizeof(Real) == sizeof(double) ? 75 : 46);
   const D d;
   const DI di;
@@ -146,13 +214,16 @@ HWY_INLINE void FastBlock<Real, D, Semiring>::for_each_term(int panel, int slot,
     const std::size_t at = t_.panel_index(panel, s, kBlock);
     see(hn::Load(d, starts_.get() + at), hn::Load(di, starts_whole_.get() + at), slot - s + 1);
   }
+  visited(c0);
   const I cut = hn::Load(di, cut_.get() + c0);
   for (int o = 1; o <= t_.offsets; ++o) {
     const std::size_t of_block = static_cast<std::size_t>(o) * width_ + c0;
-    const I most = hn::Add(hn::Load(di, far_most_.get() + of_block), cut);
-    if (hn::AllTrue(di, hn::Lt(most, hn::Max(hn::Sub(bare(top), hn::Set(di, kReach)),
-                                             hn::Set(di, Whole(kLeastWhole))))))
+    const I bound = hn::Add(hn::Load(di, most + of_block), cut);
+    const I least = hn::Max(hn::Sub(bare(top), hn::Set(di, kReach)), hn::Set(di, Whole(kLeastWhole)));
+    if (hn::AllTrue(di, hn::Lt(bound, least))) {
+      visited(of_block);
       continue;
+    }
     const V by = hn::Load(d, far_numbers_.get() + of_block);
     const I scale = hn::Add(hn::Load(di, far_whole_.get() + of_block), cut);
     const Real* starts = in_->ring.starts(o);
@@ -162,6 +233,7 @@ HWY_INLINE void FastBlock<Real, D, Semiring>::for_each_term(int panel, int slot,
       const std::size_t at = t_.panel_index(panel, q, kBlock);
       see(S::Times(hn::Load(d, starts + at), by), hn::Add(hn::Load(di, whole + at), scale), longest - q);
     }
+    visited(of_block);
   }
 }
 
@@ -173,26 +245,39 @@ void FastBlock<Real, D, Semiring>::redo_panel(int panel, int slot, V total) {
   const std::size_t at = t_.panel_index(panel, slot, kBlock);
   const auto refused = hn::Lt(total, hn::Load(d, t_.least.total_numbers.get() + c0));
   const auto wanted = hn::RebindMask(di, refused);
+  const I nothing = hn::Set(di, Whole(kDead));
   // Nothing counts beside the others.
-  Kept<I> top = hn::Set(di, Whole(kDead));
+  Kept<I> top = nothing;
   if (t_.tail) top = tail_.whole(panel);
   top = hn::IfThenElse(wanted, bare(top), hn::Set(di, Whole(-kLeastWhole)));
-  for_each_term(panel, slot, top, [&](V, I whole, V) HWY_ATTR { top = hn::Max(bare(top), whole); });
+  Kept<I> most = nothing;  // of the block's segments
+  for_each_term(
+      panel, slot, top, far_most_.get(), [&](V, I whole, V) HWY_ATTR { most = hn::Max(bare(most), whole); },
+      [&](std::size_t of_block) HWY_ATTR {
+        hn::Store(bare(most), di, far_tops_.get() + of_block);
+        top = hn::Max(bare(top), bare(most));
+        most = nothing;
+      });
   Kept<V> sum = hn::Set(d, S::template zero<Real>());
   if (t_.tail) sum = Vectors::moved(tail_.numbers(panel), hn::Sub(tail_.whole(panel), bare(top)));
-  for_each_term(panel, slot, top, [&](V start, I whole, V duration) HWY_ATTR {
-    const V by = Vectors::factor_of(hn::Sub(whole, bare(top)));
-    sum = S::TimesPlus(S::Times(start, duration), by, bare(sum));
-  });
+  for_each_term(
+      panel, slot, top, far_tops_.get(),
+      [&](V start, I whole, V duration) HWY_ATTR {
+        const V by = Vectors::factor_of(hn::Sub(whole, bare(top)));
+        sum = S::TimesPlus(S::Times(start, duration), by, bare(sum));
+      },
+      [](std::size_t) {});
   V alpha = bare(sum);
   I units = end_segments(rows(), c0, at, bare(top), alpha);
   const auto dead = hn::Lt(bare(top), hn::Set(di, Whole(kLeastWhole)));
-  units = hn::IfThenElse(dead, hn::Set(di, Whole(kDead)), units);
+  units = hn::IfThenElse(dead, nothing, units);
   alpha = hn::IfThenElse(hn::RebindMask(d, dead), hn::Set(d, S::template one<Real>()), alpha);
   const std::size_t to = static_cast<std::size_t>(slot + 1) * width_ + c0;
   hn::Store(hn::IfThenElse(refused, alpha, hn::Load(d, alpha_.get() + to)), d, alpha_.get() + to);
   hn::Store(hn::IfThenElse(wanted, units, hn::Load(di, alpha_whole_.get() + to)), di,
             alpha_whole_.get() + to);
+  const auto deep = hn::Ne(hn::Load(di, t_.deep_durations.get() + c0), hn::Zero(di));
+  for_lanes(hn::And(hn::And(wanted, dead), deep), [&](std::size_t l) { redo_sum(slot, c0 + l); });
 }
 
 // G at the slot's left boundary, relative to the scale.
