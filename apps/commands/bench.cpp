@@ -72,6 +72,7 @@ void bench(const BenchArguments& arguments) {
   const auto wanted = [&](const char* operation) {
     return arguments.operation == "all" || arguments.operation == operation;
   };
+  options.forward = wanted("forward");
   options.viterbi = wanted("viterbi");
   options.posterior = wanted("posterior");
   options.gradient = wanted("gradient");
@@ -80,6 +81,7 @@ void bench(const BenchArguments& arguments) {
   for (BenchWorkload& workload : options.workloads) {
     workload.min_duration = arguments.shape.min_duration;
     workload.forbidden = arguments.shape.forbidden;
+    workload.masked = arguments.shape.masked;
   }
   run_bench(options, [](const std::string& line) { print(line + "\n"); });
 }
@@ -114,14 +116,17 @@ void add_bench_command(CLI::App& program) {
              CLI::PositiveNumber);
   add_number(*command, "--min-duration", arguments->shape.min_duration,
              "forbids shorter segments, as a minimum duration in a parameter file does", CLI::PositiveNumber);
-  add_number(*command, "--forbidden", arguments->shape.forbidden,
-             "makes scores -inf with this probability, as masks do", CLI::Range(0.0, 0.9));
+  add_number(*command, "--forbidden", arguments->shape.forbidden, "makes scores -inf with this probability",
+             CLI::Range(0.0, 0.9));
+  add_number(*command, "--masked", arguments->shape.masked,
+             "makes scores -1e9 with this probability, as masks do", CLI::Range(0.0, 0.9));
   add_choice(*command, "--workload", arguments->workload,
              "normal: N(0,1) scores of several shapes, or of -T, -K and -C (the default). Drawn with the\n"
              "statistics of real data: chr11 (chromatin states), yeast (genes), speech (32 x 300 frames)",
              {"normal", "chr11", "yeast", "speech"});
-  add_choice(*command, "--operation", arguments->operation, "viterbi, posterior, gradient or all",
-             {"viterbi", "posterior", "gradient", "all"});
+  add_choice(*command, "--operation", arguments->operation,
+             "forward (log Z alone), viterbi, posterior, gradient or all",
+             {"forward", "viterbi", "posterior", "gradient", "all"});
   add_number(*command, "--repeats", arguments->repeats, "runs of each operation; the median is reported",
              CLI::PositiveNumber);
   command->add_option("--seed", arguments->seed, "seed of the random numbers")->capture_default_str();

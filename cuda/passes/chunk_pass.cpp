@@ -164,7 +164,7 @@ void ChunkPass<Real, Semiring>::start() {
   if (const double* const at_cut = chain_.state_at_cut(); at_cut != nullptr)
     SEMICRF_CUDA_CHECK(cudaMemcpyAsync(entries_.get() + runs_.given_slot() * stride(), at_cut,
                                        wide(stride()) * sizeof(double), cudaMemcpyDeviceToDevice, stream_));
-  if (store_ != nullptr) store_->clear_pool(stream_);
+  if (store_ != nullptr) store_->clear_marks(stream_);
   runs_.list(stream_);
   launch(runs_.queues(), runs_.first_of_queues());
   runs_.make_outcomes();  // beside the kernel

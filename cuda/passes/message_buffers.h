@@ -46,7 +46,12 @@ class MessageBuffers {
     memory_.clear(bytes_, stream);
     pool_.clear(pool_.size(), stream);
   }
-  void clear_pool(cudaStream_t stream) { pool_used_.clear(1, stream); }
+  // Before a pass, which writes no cuts where there are none.
+  void clear_marks(cudaStream_t stream) {
+    pool_used_.clear(1, stream);
+    const std::size_t bytes = blocks_ * wide(shape_.labels) * sizeof(std::uint16_t);
+    if (!shape_.levels) SEMICRF_CUDA_CHECK(cudaMemsetAsync(view().cuts, 0, bytes, stream));
+  }
   // Slots that a pass asked for, more than there are where these did not suffice. Asynchronous.
   void download_pool_used(int* to, cudaStream_t stream) const { pool_used_.download(to, 0, 1, stream); }
 

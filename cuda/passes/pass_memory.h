@@ -57,6 +57,7 @@ void for_each_array(const MessageShape& shape, MessagePart part, Visit visit) {
   };
   of_store(&Store::content, labels);
   of_store(&Store::gamma_bound, labels);
+  if (!shape.levels) of_store(&Store::cuts, labels);
   of_store(&Store::base, 1);
   of_store(&Store::mass, 1);
   of_store(&Store::exact, 1);

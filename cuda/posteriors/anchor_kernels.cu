@@ -21,6 +21,9 @@ constexpr int kManyStarts = 16;
 constexpr int kLongDuration = 512;
 constexpr std::size_t kMostShared = std::size_t(64) << 10;
 
+// Starts, ends, and zeros behind these.
+SEMICRF_BOTH constexpr int numbers_of_label(int duration) { return 2 * duration + kManyStarts; }
+
 // One label at one mark, the lanes of a warp together. States are (K + 2, C): row d - 1 at distance d.
 struct LabelAtMark {
   const AnchorParameters& p;
@@ -40,39 +43,45 @@ struct LabelAtMark {
     const int longest = p.tables.duration;
     double most_before = kNone, most_after = kNone;
     for (int d = 1 + lane; d <= longest; d += 32) {
-      most_before = fmax(most_before, start(d));
-      most_after = fmax(most_after, end(d));
+      const double before_mark = start(d), after_mark = end(d);
+      starts[d - 1] = before_mark;
+      ends[d - 1] = after_mark;
+      most_before = fmax(most_before, before_mark);
+      most_after = fmax(most_after, after_mark);
     }
     most_before = warp_most(most_before);
     most_after = warp_most(most_after);
     const double scale = most_before + most_after + p.tables.largest_bias[c];
     *lost = kNone;
     if (!(scale > kNone)) return kNone;
-    __syncwarp();
+    // A lane's own entries: nobody else has read them.
     for (int d = 1 + lane; d <= longest; d += 32) {
-      starts[d - 1] = exp(start(d) - most_before);
-      ends[d - 1] = exp(end(d) - most_after);
+      starts[d - 1] = exp(starts[d - 1] - most_before);
+      ends[d - 1] = exp(ends[d - 1] - most_after);
     }
+    if (lane < kStarts) ends[longest + lane] = 0;
     __syncwarp();
-    const double* const bias = p.bias_linear + static_cast<std::int64_t>(c) * longest;
+    const std::int64_t rows = p.bias_rows;
+    const double* const bias = p.bias_linear + static_cast<std::int64_t>(c) * kStarts * rows;
     double sum = 0;
     for (int left = 1 + kStarts * lane; left < longest; left += kStarts * 32) {
-      // Starts left, left + 1, ... with the end at distance `right`: entries left + right - 1 and on.
-      const auto bias_at = [&](int entry) { return entry < longest ? bias[entry] : 0.0; };
+      // Starts left, left + 1, ... with the end at distance `right`: entries left + right - 1 and on, of
+      // which the first is 1 more than a multiple of kStarts.
+      const double* at = bias + left / kStarts;
+      const auto bias_at = [&](int more) { return at[(1 + more) % kStarts * rows + (1 + more) / kStarts]; };
       double row[kStarts], window[kStarts];
 #pragma unroll
       for (int i = 0; i < kStarts; ++i) {
         row[i] = 0;
-        window[i] = bias_at(left + i);
+        window[i] = bias_at(i);
       }
-      for (int right = 1; left + right <= longest; right += kStarts) {
+      for (int right = 1; left + right <= longest; right += kStarts, ++at) {
 #pragma unroll
         for (int step = 0; step < kStarts; ++step) {
-          const int at = right + step;
-          const double value = at <= longest ? ends[at - 1] : 0.0;
+          const double value = ends[right + step - 1];
 #pragma unroll
           for (int i = 0; i < kStarts; ++i) row[i] = fma(value, window[(i + step) % kStarts], row[i]);
-          window[step] = bias_at(left + kStarts + at - 1);
+          window[step] = bias_at(kStarts + step);
         }
       }
 #pragma unroll
@@ -189,10 +198,10 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
   double* const lost = verdict + 2;
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int lane = static_cast<int>(threadIdx.x % 32);
-  double* numbers =
-      p.numbers == nullptr
-          ? lost + p.tables.labels + warp * 2 * p.tables.duration
-          : p.numbers + (static_cast<std::int64_t>(blockIdx.x) * kAnchorWarps + warp) * 2 * p.tables.duration;
+  double* numbers = p.numbers == nullptr
+                        ? lost + p.tables.labels + warp * numbers_of_label(p.tables.duration)
+                        : p.numbers + (static_cast<std::int64_t>(blockIdx.x) * kAnchorWarps + warp) *
+                                          numbers_of_label(p.tables.duration);
   for (int index = static_cast<int>(blockIdx.x); index < p.num_tasks; index += static_cast<int>(gridDim.x)) {
     const AnchorTask task = p.tasks[index];
     const double* before = p.forward.entries + task.forward_state * p.forward.stride;
@@ -242,10 +251,15 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
 }
 
 std::size_t bytes_of_numbers(int duration) {
-  return static_cast<std::size_t>(kAnchorWarps) * 2 * static_cast<std::size_t>(duration) * sizeof(double);
+  return static_cast<std::size_t>(kAnchorWarps) * static_cast<std::size_t>(numbers_of_label(duration)) *
+         sizeof(double);
 }
 
 }  // namespace
+
+// The last entry that is read: two windows behind the last duration.
+AnchorBias::AnchorBias(int duration)
+    : columns(duration < kLongDuration ? kFewStarts : kManyStarts), rows(duration / columns + 4) {}
 
 std::size_t anchor_workspace(int duration) {
   return bytes_of_numbers(duration) <= kMostShared ? 0 : bytes_of_numbers(duration) / sizeof(double);

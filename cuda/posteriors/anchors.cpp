@@ -17,13 +17,15 @@ template <class Real>
 void Anchors<Real>::prepare(const ChainTables<Real, LogSemiring>& tables, cudaStream_t stream) {
   if (bias_linear_.size() != 0) return;
   const std::size_t labels = wide(tables.labels);
-  const std::size_t longest = wide(tables.duration);
-  std::vector<double> linear(labels * longest, 0.0);
+  const AnchorBias layout(tables.duration);
+  std::vector<double> linear(layout.size(tables.labels), 0.0);
   for (std::size_t c = 0; c < labels; ++c) {
     const double largest = tables.largest_bias[c];
     if (largest == kNegativeInfinity) continue;
-    for (std::size_t k = 0; k < longest; ++k)
-      linear[c * longest + k] = std::exp(tables.bias[k * wide(tables.width) + c] - largest);
+    for (int k = 0; k < tables.duration; ++k) {
+      const double bias = tables.bias[wide(k) * wide(tables.width) + c];
+      linear[layout.index(static_cast<int>(c), k)] = std::exp(bias - largest);
+    }
   }
   bias_linear_.upload(linear, stream);
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
@@ -100,6 +102,7 @@ void Anchors<Real>::find(const SequenceLayout& layout, const Sweep& forward, con
   p.tasks = device_tasks_.get();
   p.tables = tables;
   p.bias_linear = bias_linear_.get();
+  p.bias_rows = AnchorBias(tables.duration).rows;
   p.num_tasks = static_cast<int>(count);
   parameters_ = p;
   find_anchors(p, blocks, stream);

@@ -28,7 +28,7 @@ class Anchors {
  private:
   void list_tasks(const SequenceLayout& layout, const Sweep& forward, const Sweep& backward);
 
-  DeviceBuffer<double> bias_linear_;  // (C, K) exp(bias - the label's largest)
+  DeviceBuffer<double> bias_linear_;  // see AnchorBias
   std::vector<AnchorTask> tasks_;
   AnchorParameters parameters_{};
   DeviceBuffer<unsigned char> memory_;  // for workspace and results

@@ -29,9 +29,10 @@ struct AnchorParameters {
   StateStore forward, backward;
   const RunReport *forward_reports, *backward_reports;
   const AnchorTask* tasks;
-  const double* bias_linear;  // (C, K) exp(B - the label's largest)
-  double* numbers;            // workspace (blocks, anchor_workspace(K)), or null
-  double* crossing;           // (tasks, C) mass that crosses the right end, of log Z
+  const double* bias_linear;  // see AnchorBias: exp(B - the label's largest)
+  int bias_rows;
+  double* numbers;   // workspace (blocks, anchor_workspace(K)), or null
+  double* crossing;  // (tasks, C) mass that crosses the right end, of log Z
   LocalLogZ z;
   int* fallbacks;  // (tasks)
   int num_tasks;

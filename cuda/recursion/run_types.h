@@ -80,12 +80,14 @@ struct MessageView {
 //             max: gamma_t, with the start score and the content up to the block's first boundary
 //   tail      what of alpha_{t+1} is longer than K       not kept
 //
-// In an exact block gamma has the start score (max) but no content of the block taken out.
+// In an exact block gamma has the start score (max) but no content of the block taken out. The content of a
+// fast block is without forbidden positions (max), over which no segment goes.
 template <class Real>
 struct MessageStore {
   MessageView<Real> alpha, gamma, tail;  // all null: nothing is kept
   double* content;                       // (blocks, C) sum of the block's centred emissions
   double* gamma_bound;                   // (blocks, C) logarithm of the largest gamma of a fast block
+  std::uint16_t* cuts;  // (blocks, C) of a fast block, max semiring: a bit per forbidden position
   double *base, *mass;  // (blocks) whole numbers: what scales and logarithms are relative to; shifts so far
   double* shift;        // (rows) whole numbers taken out of all labels of a position; may be null
   int* exact;           // (blocks) 0: fast, else slot + 1

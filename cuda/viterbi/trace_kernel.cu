@@ -150,8 +150,9 @@ __global__ void __launch_bounds__(kThreads) place_kernel(const __grid_constant__
 
 // far_key: for a segment that ends in this block, a bound of all starts left of the block before, on the
 // scale of this one, as upper_key; the largest of all where an exact block or the window's left edge is in
-// reach, since nothing is known of these. A thread per label of a stretch of blocks: starts out of reach that
-// the stretch has passed stay in the bound.
+// reach, since nothing is known of these, and where the label has a forbidden position in the two newest
+// blocks. A thread per label of a stretch of blocks: starts out of reach that the stretch has passed stay in
+// the bound.
 constexpr int kStretch = 32;
 template <class Real>
 __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__ TraceParameters<Real> p) {
@@ -198,8 +199,10 @@ __global__ void __launch_bounds__(kThreads) bound_kernel(const __grid_constant__
       note(most);
     }
     if (p.links[block].exact != 0) last_exact = block;
-    const bool unknown =
-        (last_exact >= 0 && block - last_exact <= reach + 1) || (p.left_state != nullptr && block <= reach);
+    const unsigned cuts =
+        p.store.cuts[entry(p, block, c)] | (block > 0 ? p.store.cuts[entry(p, block - 1, c)] : 0u);
+    const bool unknown = (last_exact >= 0 && block - last_exact <= reach + 1) ||
+                         (p.left_state != nullptr && block <= reach) || cuts != 0;
     double bound = most + p.tables.largest_bias[c];
     if (bound > kNone) bound += 1e-6 + 1e-12 * (size + fabs(p.tables.largest_bias[c]));
     p.far_key[entry(p, block, c)] = unknown ? 2147483647 : upper_key(reach < 2 ? kNone : bound);

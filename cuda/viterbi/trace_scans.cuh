@@ -39,16 +39,24 @@ __device__ inline void take_best(double score, int shortest, BestStart* best) {
   if (most > best->score) *best = {most, shortest + lane};
 }
 
+// Whether a segment of the label ends at a forbidden position of the block, which is not exact: a bit for
+// each.
 template <class Real>
-__device__ void take_starts(const TraceParameters<Real>& p, const StartBlock& block, int end, int c,
-                            BestStart* best) {
+__device__ __forceinline__ unsigned cuts_of(const TraceParameters<Real>& p, int block, int exact, int c) {
+  return exact == 0 ? p.store.cuts[entry(p, block, c)] : 0u;
+}
+
+// Of starts behind the last of `cuts`.
+template <class Real>
+__device__ void take_starts(const TraceParameters<Real>& p, const StartBlock& block, unsigned cuts, int end,
+                            int c, BestStart* best) {
   const TablesView<Real>& t = p.tables;
   const int first = block.index * kBlock;
   const int lane = lane_of_warp();
   const int start = first + kBlock - 1 - lane;
   const int duration = end - start;
   double score = kNone;
-  if (lane < kBlock && duration >= 1 && duration <= t.duration) {
+  if (lane < kBlock && duration >= 1 && duration <= t.duration && cuts >> (kBlock - 1 - lane) == 0) {
     const double bias = t.bias[static_cast<std::int64_t>(duration - 1) * t.width + c];
     if (block.exact == 0) {
       score = static_cast<double>(p.store.gamma.numbers[entry(p, start, c)]) + bias;
@@ -107,14 +115,21 @@ __device__ SEMICRF_NOINLINE int find_start(const TraceParameters<Real>& p, int e
   // where that block is exact.
   const int last_exact = p.store.exact[last];
   double after = last_exact != 0 ? content(p, last * kBlock, end, c) : 0.0;
-  take_starts(p, {last, last_exact, 0.0, after, 0.0}, end, c, &best);
+  const unsigned last_cuts = cuts_of(p, last, last_exact, c) & ((1u << (end - last * kBlock)) - 1);
+  take_starts(p, {last, last_exact, 0.0, after, 0.0}, last_cuts, end, c, &best);
+  bool barred = last_cuts != 0;
 #pragma unroll 1
-  for (int nearest = last - 1; nearest >= oldest_block; nearest -= 32) {
+  for (int nearest = last - 1; nearest >= oldest_block && !barred; nearest -= 32) {
     // A block per lane: could a start in it still win?
     const int mine = nearest - lane;
-    const bool asked = mine >= oldest_block;
+    bool asked = mine >= oldest_block;
     const std::int64_t at = entry(p, asked ? mine : 0, c);
     const int exact = asked ? p.store.exact[mine] : 0;
+    // Not left of a block with a forbidden position.
+    const unsigned cuts = asked ? cuts_of(p, mine, exact, c) : 0u;
+    const unsigned with_cuts = __ballot_sync(kAllLanes, cuts != 0);
+    barred = with_cuts != 0;
+    asked = asked && (!barred || lane <= first_of(with_cuts));
     const double moved = asked ? shift(p.blocks[mine], origin) : 0.0;
     const double start_bound = asked ? p.store.gamma_bound[at] : kNone;
     double before = asked ? p.store.content[at] : 0.0;
@@ -132,12 +147,13 @@ __device__ SEMICRF_NOINLINE int find_start(const TraceParameters<Real>& p, int e
                        __shfl_sync(kAllLanes, before, who), after};
       const double nearer = __shfl_sync(kAllLanes, before, who > 0 ? who - 1 : 0);
       if (block.exact != 0 && who > 0) block.after = nearer;
-      take_starts(p, block, end, c, &best);
+      take_starts(p, block, __shfl_sync(kAllLanes, cuts, who), end, c, &best);
       open = __ballot_sync(kAllLanes, asked && lane > who && may_win(bound, best.score));
     }
     after = __shfl_sync(kAllLanes, before, 31);
   }
-  if (oldest < 0 && p.left_state != nullptr) best = take_earlier_starts(p, origin, end, c, after, best);
+  if (oldest < 0 && p.left_state != nullptr && !barred)
+    best = take_earlier_starts(p, origin, end, c, after, best);
   if (t.tail && tail_share(p, origin, end, c) > best.score) return kIntoTail;
   return best.duration;
 }

@@ -270,6 +270,24 @@ TEST_CASE("masks count as forbidden where every segment can go round them") {
   }
 }
 
+// Segments that would be long if they could go on: from any block to any later one.
+TEST_CASE("paths do not go over forbidden positions") {
+  std::uint64_t seed = 401;
+  for (const CaseShape& shape : {CaseShape{700, 100, 3}, {257, 200, 2}, {500, 12, 2}, {400, 300, 34}}) {
+    for (const float score : {-std::numeric_limits<float>::infinity(), -1e9F}) {
+      ModelCase sample = make_case(CaseKind::kPlain, shape, seed++);
+      for (double& transition : sample.model.transition) transition -= 8;
+      for (double& bias : sample.model.duration_bias) bias *= 0.1;
+      std::mt19937_64 random(seed);
+      std::bernoulli_distribution forbidden(0.03);
+      for (float& x : sample.emissions.f32) x = forbidden(random) ? score : 0.1F * x;
+      for (double& x : sample.emissions.f64) x = forbidden(random) ? double{score} : 0.1 * x;
+      INFO(sample.description);
+      check_all_engines(sample);
+    }
+  }
+}
+
 // Where a mask may be all that is left, it is not forbidden: every way leads over one here.
 TEST_CASE("masks that cannot be gone round are kept") {
   ModelCase sample = make_case(CaseKind::kPlain, {200, 20, 2}, 395);

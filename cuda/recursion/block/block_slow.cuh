@@ -81,8 +81,9 @@ class SlowBlock : private BlockParts<Config> {
     const bool moves = result.cut || move.gauge > kMostGauge || move.gauge < -kMostGauge;
     const bool keep = this->has_vanished(mine, move, result);
     // What the ring is to forget and readers are not, and what has few digits as a number.
+    const bool lost = result.cut && (Semiring::kIsLog || t_.tail || spreads(record));
     const bool in_logs =
-        lanes_.any(mine && ((lanes_.valid && result.cut) || result.restarted)) || (!Semiring::kIsLog && keep);
+        lanes_.any(mine && ((lanes_.valid && lost) || result.restarted)) || (!Semiring::kIsLog && keep);
     const bool stores = mine && aside_.place.storing;
     const int pool = claim_pool(stores && in_logs);
     if (!mine) return false;
@@ -95,11 +96,54 @@ class SlowBlock : private BlockParts<Config> {
       if (lanes_.valid) store_logs(record, logs, total, result.cut, pool);
     } else if (stores) {
       this->template store_scales<AnyBlock>(s_, this->store_row(s_), total, tail, logs, move);
+      if (lanes_.valid && result.cut) store_cuts(record, content.factors->cuts);
     }
     if (content.factors != nullptr) aside_.mass += content.factors->mass;
     this->template move_on<AnyBlock>(s_, total, tail, logs, result, move);
     if (lanes_.valid && moves) request_move(move.gauge, result.cut);
     return !Semiring::kIsLog && keep;
+  }
+
+  // --- max semiring: starts of a label with forbidden positions, those included that end at one ---
+
+  __device__ static int units_of_start(const Scaled<Real>& start) {
+    return start.number > O::zero() ? start.units + O::units_in(start.number) : kEmpty;
+  }
+  __device__ static int most_units(const BlockRecord<Real>& record) {
+    int most = kEmpty;
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const int units = units_of_start(record.starts[slot]);
+      most = units > most ? units : most;
+    }
+    return most;
+  }
+  // Whether numbers with a common scale have too few digits for them.
+  __device__ static bool spreads(const BlockRecord<Real>& record) {
+    const int most = most_units(record);
+    bool far = false;
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const int units = units_of_start(record.starts[slot]);
+      far = far || (!is_empty(units) && most - units > Parts::kMostSpread);
+    }
+    return far;
+  }
+  // In place of what the ring keeps of them. `cuts`: a bit per forbidden position.
+  __device__ void store_cuts(const BlockRecord<Real>& record, unsigned cuts) const {
+    const int most = most_units(record);
+    const std::int64_t first = this->store_row(s_);
+    for (int slot = 0; slot < kBlock; ++slot) {
+      const Scaled<Real>& start = record.starts[slot];
+      const bool some = start.number > O::zero();
+      p_.store.gamma.numbers[(first + slot) * t_.labels + lanes_.c] =
+          some ? O::times(start.number, O::of_units_in_range(start.units - most)) : O::zero();
+    }
+    double nats_rest;
+    whole_nats<Semiring>(s_.base, &nats_rest);
+    const std::int64_t to = first / kBlock * t_.labels + lanes_.c;
+    const double scale = log_of_units<Semiring>(most) + nats_rest + s_.rest;
+    p_.store.gamma.scale[to] = scale;
+    p_.store.gamma_bound[to] = scale + Semiring::kUnit;
+    p_.store.cuts[to] = static_cast<std::uint16_t>(cuts);
   }
 
   // A slot of the pool for the messages of the block as logarithms; -1: not asked for. The team together.

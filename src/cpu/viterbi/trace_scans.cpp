@@ -106,17 +106,15 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
     const std::int64_t leftmost = end > m.longest ? end - m.longest : 0;
     const std::uint16_t* const cuts = m.cuts != nullptr ? m.cuts + label * m.capacity : nullptr;
     std::int64_t block = (end - 1) / kSlots;
-    bool open = true;  // segments may begin left of the block
+    const auto first_open = [&](int last) {
+      return cuts == nullptr ? 0 : ViterbiChunk::first_open_slot(cuts[block], last);
+    };
     const auto scan = [&](double content, int last, double& score) {
-      int first = static_cast<int>(leftmost > block * kSlots ? leftmost - block * kSlots : 0);
-      if (cuts != nullptr) {
-        const int after_cut = ViterbiChunk::first_open_slot(cuts[block], last);
-        open = after_cut == 0;
-        first = std::max(first, after_cut);
-        if (first == last) {
-          score = -std::numeric_limits<double>::infinity();
-          return std::int64_t{1};
-        }
+      const int first = std::max(first_open(last),
+                                 static_cast<int>(leftmost > block * kSlots ? leftmost - block * kSlots : 0));
+      if (first == last) {
+        score = -std::numeric_limits<double>::infinity();
+        return std::int64_t{1};
       }
       const int slot = BestSlot(starts + static_cast<std::size_t>(block) * stride * kSlots, stride,
                                 bias + block * kSlots, first, last, &score);
@@ -125,7 +123,9 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
     };
     if (bounds[block] == std::numeric_limits<double>::infinity()) return false;
     double best = 0;
-    std::int64_t duration = scan(0, static_cast<int>(end - block * kSlots), best);
+    const int last = static_cast<int>(end - block * kSlots);
+    std::int64_t duration = scan(0, last, best);
+    bool open = first_open(last) == 0;  // segments may begin left of the block
     double content_after = 0;
     while (open && block * kSlots > leftmost) {
       --block;
@@ -140,6 +140,7 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
         }
       }
       content_after = content_before;
+      open = first_open(kSlots) == 0;
     }
     walk.pieces.push_back({static_cast<std::uint32_t>(duration), walk.label});
     walk.boundary = end - duration;

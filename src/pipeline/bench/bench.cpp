@@ -51,6 +51,7 @@ class Bench {
       sequences_.push_back(sample_.window(i * workload.length, workload.length));
     for (const int threads : thread_counts()) {
       const SequencePasses passes(options_.engine, sample_.model, threads, sequences_);
+      if (options_.forward) run_forward(passes);
       if (options_.viterbi && sequences_.size() == 1) run_viterbi_sweep(passes);
       if (options_.viterbi) run_viterbi(passes);
       if (options_.posterior) run_posterior(passes);
@@ -75,6 +76,7 @@ class Bench {
     if (workload_.kind == WorkloadKind::kNormal) json.add("score_scale", workload_.score_scale);
     if (workload_.min_duration > 1) json.add("min_duration", std::int64_t{workload_.min_duration});
     if (workload_.forbidden > 0) json.add("forbidden", workload_.forbidden);
+    if (workload_.masked > 0) json.add("masked", workload_.masked);
     if (workload_.log_tail < 0) json.add("log_tail", workload_.log_tail);
     json.add("threads", std::int64_t{engines.threads()});
     json.add("median_seconds", seconds);
@@ -102,6 +104,18 @@ class Bench {
     EngineOptions engine;
     engine.backend = EngineOptions::Backend::kReference;
     return SequencePasses(engine, sample_.model, 1, sequences_);
+  }
+
+  void run_forward(const SequencePasses& passes) {
+    ForwardRun run;
+    const double seconds = median_seconds(options_.repeats, [&] { run = passes.forward(); });
+    JsonLine json = line(passes, "forward", 1, seconds, peaks_.multiply_add);
+    json.add("log_partition", run.log_partition);
+    add_totals(json, run.totals, 1);
+    if (options_.check) {
+      json.add("log_partition_error", relative_error(run.log_partition, reference().forward().log_partition));
+    }
+    print_(json.text());
   }
 
   // The sweep alone: what the traceback reads is kept, but no path is followed.

@@ -16,6 +16,7 @@ struct BenchOptions {
   EngineOptions engine;  // each workload runs with one thread and with engine.threads
   int repeats = 3;       // the median counts
   std::uint64_t seed = 1;
+  bool forward = true;
   bool viterbi = true;
   bool posterior = true;
   bool gradient = true;

@@ -34,6 +34,26 @@ SequencePasses::SequencePasses(EngineOptions options, const ChainModel& model, i
   for (int i = 0; i < threads; ++i) engines_.push_back(make_engine(options, model));
 }
 
+std::vector<SequenceResult> SequencePasses::log_partitions() const {
+  if (in_one_call()) return engine().batches().log_partitions(sequences_);
+  std::vector<SequenceResult> results(sequences_.size());
+  parallel_for(static_cast<int>(engines_.size()), sequences_.size(), [&](std::size_t i, int worker) {
+    ForwardWindow window = engines_[static_cast<std::size_t>(worker)]->forward(
+        sequences_[i], {0, sequences_[i].length}, nullptr, {});
+    results[i] = {log_sum(window.right), std::move(window.chunks)};
+  });
+  return results;
+}
+
+ForwardRun SequencePasses::forward() const {
+  ForwardRun run;
+  for (const SequenceResult& result : log_partitions()) {
+    run.log_partition += result.log_partition;
+    run.totals.add(result.chunks);
+  }
+  return run;
+}
+
 PathsRun SequencePasses::paths() const {
   std::vector<ViterbiResult> results(sequences_.size());
   if (in_one_call()) {

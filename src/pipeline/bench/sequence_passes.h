@@ -20,6 +20,11 @@ struct PathsRun {
   ChunkTotals totals;
 };
 
+struct ForwardRun {
+  double log_partition = 0;
+  ChunkTotals totals;
+};
+
 struct PosteriorRun {
   double log_partition = 0;  // sum over the sequences
   double max_normalization_error = 0;
@@ -37,6 +42,7 @@ class SequencePasses {
 
   int threads() const { return threads_; }
   Engine& engine() const { return *engines_.front(); }
+  ForwardRun forward() const;  // log Z alone
   PathsRun paths() const;
   // Boundary and label posteriors into the memory of `run`, and the expected counts unless `counts` is null;
   // starts and ends are computed on the way.
@@ -44,6 +50,7 @@ class SequencePasses {
 
  private:
   bool in_one_call() const { return sequences_.size() > 1 && engine().batches().batch_positions() > 0; }
+  std::vector<SequenceResult> log_partitions() const;
   std::vector<SequenceResult> results(std::span<const PosteriorArrays> out, ExpectedCounts* counts) const;
 
   int threads_;

@@ -45,12 +45,15 @@ void forbid(const BenchWorkload& workload, std::uint64_t seed, BenchSample& samp
   std::vector<double>& bias = sample.model.duration_bias;
   const auto shorter = static_cast<std::size_t>(std::min(workload.min_duration, workload.max_duration) - 1);
   std::fill_n(bias.begin(), shorter * labels, kNegativeInfinity);
-  if (!(workload.forbidden > 0)) return;
-  std::mt19937_64 random(seed + 1);
-  std::bernoulli_distribution forbidden(workload.forbidden);
-  for (float& score : sample.emissions) {
-    if (forbidden(random)) score = -std::numeric_limits<float>::infinity();
-  }
+  const auto replace = [&](double probability, float by, std::uint64_t offset) {
+    if (!(probability > 0)) return;
+    std::mt19937_64 random(seed + offset);
+    std::bernoulli_distribution chosen(probability);
+    for (float& score : sample.emissions)
+      if (chosen(random)) score = by;
+  };
+  replace(workload.masked, -1e9F, 2);
+  replace(workload.forbidden, -std::numeric_limits<float>::infinity(), 1);
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ struct BenchWorkload {
   WorkloadKind kind = WorkloadKind::kNormal;
   int min_duration = 1;  // shorter segments are forbidden
   double forbidden = 0;  // probability of a score to be -inf
+  double masked = 0;     // and to be -1e9
 
   std::int64_t positions() const { return length * sequences; }
   // Duration and transition candidates of one pass over the sequences.

@@ -1,6 +1,7 @@
 #include "pipeline/run/device_choice.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "core/text/text.h"
 #include "engine/engine.h"
@@ -26,6 +27,8 @@ constexpr double kGpuOtherCandidates = 32;
 // One block of 16 positions after the other within a run and its warm-up of 6 to 8 K (8 to 11e-6 s per
 // block).
 constexpr double kGpuBlock = 10e-6;
+// The same where sums over durations are refused, as in models with a period.
+constexpr double kGpuSlowBlock = 60e-6;
 // Through pinned buffers, beside the sweeps: 48e9 were measured; the generation of buses before has half.
 constexpr double kUploadBytes = 25e9;
 
@@ -37,6 +40,22 @@ constexpr double kArrayBytes = 2e9;
 std::string seconds_text(double seconds) { return formatted("%.2g s", seconds); }
 
 }  // namespace
+
+int period_of(const ChainModel& model) {
+  constexpr double kImpossible = -1e6;
+  const auto labels = static_cast<std::size_t>(model.num_labels);
+  const auto lasts = [&](int k, std::size_t c) {
+    return model.duration_bias[static_cast<std::size_t>(k - 1) * labels + c] > kImpossible;
+  };
+  int period = 0;
+  for (std::size_t c = 0; c < labels; ++c) {
+    for (int k = 1; k <= model.max_duration && period != 1; ++k)
+      if (lasts(k, c)) period = std::gcd(period, k);
+    const bool goes_on = model.has_tail() && model.log_tail[c] != kNegativeInfinity;
+    if (goes_on && lasts(model.max_duration, c)) period = 1;
+  }
+  return std::max(period, 1);
+}
 
 double expected_cpu_seconds(const WorkSize& work, int threads) {
   const double labels = work.num_labels;
@@ -53,9 +72,11 @@ double expected_gpu_seconds(const WorkSize& work) {
   const double duration = std::min<double>(work.max_duration, static_cast<double>(work.longest));
   const double candidates = labels * (duration + labels + kGpuOtherCandidates);
   // A run is as long as its warm-up and at least 512 positions.
+  const double run = work.period > 1 ? static_cast<double>(work.longest) : 512 + 9 * duration;
   const double in_turn =
-      std::min(static_cast<double>(work.longest), 512 + 9 * duration) / static_cast<double>(kBlockPositions);
-  const double sweep = std::max(positions * candidates * kGpuCandidate, in_turn * kGpuBlock);
+      std::min(static_cast<double>(work.longest), run) / static_cast<double>(kBlockPositions);
+  const double block = work.period > 1 ? kGpuSlowBlock : kGpuBlock;
+  const double sweep = std::max(positions * candidates * kGpuCandidate, in_turn * block);
   const double upload = positions * work.inputs * static_cast<double>(sizeof(float)) / kUploadBytes;
   return kGpuStart + std::max(upload, work.sweeps * sweep);
 }

@@ -8,6 +8,7 @@
 #include <functional>
 #include <string>
 
+#include "core/chain_model.h"
 #include "engine/options.h"
 
 namespace semicrf {
@@ -21,7 +22,13 @@ struct WorkSize {
   int sweeps = 1;              // over all positions: 1 for a path, exact segments or draws, 2 for posteriors
   double input_bytes = 0;      // of compressed files, as far as they are read
   double array_bytes = 0;      // of arrays, which are mostly read in place
+  int period = 1;              // see period_of()
 };
+
+// The largest number that divides all durations a segment may have, of any label. Where it is more than 1,
+// what is known of a position's place within the period is never forgotten, so that a GPU computes one run of
+// a sequence after the other (docs/cuda.md, "Repairs").
+int period_of(const ChainModel& model);
 
 // Seconds, without reading inputs and writing outputs, which are the same for both.
 double expected_cpu_seconds(const WorkSize& work, int threads);

@@ -65,6 +65,7 @@ WorkSize work_size(const InputSet& inputs, const Parameters& parameters, std::ve
   }
   work.max_duration = parameters.chain.max_duration;
   work.num_labels = parameters.num_labels();
+  work.period = period_of(parameters.chain);
   work.inputs = parameters.emission ? parameters.num_tracks() : parameters.num_labels();
   if (bins == 0) return work;
   const double share = static_cast<double>(work.positions) / static_cast<double>(bins);

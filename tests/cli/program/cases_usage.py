@@ -53,17 +53,18 @@ def bench_lines(box, arguments):
 
 def test_bench_says_how_many_blocks_left_the_fast_path(box):
     lines = bench_lines(box, "-T 1600 -K 5 -C 3 --score-scale 30")
-    check([line["operation"] for line in lines] == ["viterbi_sweep", "viterbi", "posterior", "gradient"], "%s" % lines)
+    operations = ["forward", "viterbi_sweep", "viterbi", "posterior", "gradient"]
+    check([line["operation"] for line in lines] == operations, "%s" % lines)
     for line in lines:
-        blocks = 100 * (1 if line["operation"].startswith("viterbi") else 2)
+        blocks = 100 * (2 if line["operation"] in ("posterior", "gradient") else 1)
         check(line["workload"] == "normal" and line["score_scale"] == 30, "%s" % line)
         check(abs(line["fallbacks_per_block"] - line["fallbacks"] / blocks) < 1e-5, "%s" % line)
         check(line["repaired_chunks"] >= 0, "%s" % line)
 
 
 def test_bench_forbids_short_segments_and_scores(box):
-    for line in bench_lines(box, "--workload chr11 -T 1000 --min-duration 10 --forbidden 0.01"):
-        check(line["min_duration"] == 10 and line["forbidden"] == 0.01, "%s" % line)
+    for line in bench_lines(box, "--workload chr11 -T 1000 --min-duration 10 --forbidden 0.01 --masked 0.02"):
+        check(line["min_duration"] == 10 and line["forbidden"] == 0.01 and line["masked"] == 0.02, "%s" % line)
     for line in bench_lines(box, "-T 1600 -K 30 -C 3 --score-scale 10 --min-duration 10"):
         check(line["fallbacks_per_block"] < 0.05 and "forbidden" not in line, "%s" % line)
 

@@ -47,6 +47,33 @@ TEST_CASE("auto takes the GPU for much work and says why") {
   CHECK(gpu.choose({4'000'000, 500'000, 2463, 8, 6, 3}, 1).backend == Backend::kCuda);
 }
 
+TEST_CASE("auto takes the cpu where a GPU would compute one run after the other") {
+  ChainModel codons;
+  codons.num_labels = 2;
+  codons.max_duration = 9;
+  codons.duration_bias.assign(18, kNegativeInfinity);
+  const auto allow = [&](std::size_t k, std::size_t c) { codons.duration_bias[(k - 1) * 2 + c] = 0; };
+  for (const std::size_t k : {3U, 6U, 9U}) allow(k, 0);
+  allow(6, 1);
+  CHECK(period_of(codons) == 3);
+  codons.duration_bias[0] = -1e9;
+  CHECK(period_of(codons) == 3);
+  ChainModel other = codons;
+  other.log_tail = {kNegativeInfinity, -0.1};
+  CHECK(period_of(other) == 3);
+  other.log_tail = {-0.1, kNegativeInfinity};
+  CHECK(period_of(other) == 1);
+  allow(1, 1);
+  CHECK(period_of(codons) == 1);
+
+  FakeGpu gpu("");
+  WorkSize work = genome();
+  work.period = 3;
+  CHECK(gpu.choose(work).backend == Backend::kCpu);
+  work.longest = 100'000;  // many pieces side by side
+  CHECK(gpu.choose(work).backend == Backend::kCuda);
+}
+
 TEST_CASE("auto takes the cpu for little work without asking for a GPU") {
   FakeGpu gpu("");
   for (const WorkSize& work :
