@@ -18,7 +18,6 @@ constexpr int kThreads = kAnchorWarps * 32;
 // Starts of a lane: many are few loads per product, few leave no lane idle.
 constexpr int kFewStarts = 4;
 constexpr int kManyStarts = 16;
-constexpr int kLongDuration = 512;
 constexpr std::size_t kMostShared = std::size_t(64) << 10;
 
 // Starts, ends, and zeros behind these.
@@ -148,25 +147,28 @@ struct LabelAtMark {
   }
 };
 
-// Segments that end here: alpha(c') x sum over c of T[c'][c] delta(c). One warp.
-__device__ inline double ending_at(const AnchorParameters& p, const AnchorTask& task, const double* alpha,
-                                   const double* delta, int lane) {
-  double ending = kNone;
-  for (int from = lane; from < p.tables.labels; from += 32) {
-    double beta = task.at_sequence_end ? 0.0 : kNone;
-    if (!task.at_sequence_end) {
-      double most = kNone;
-      const double* row = p.tables.transition_log + static_cast<std::int64_t>(from) * p.tables.width;
-      for (int to = 0; to < p.tables.labels; ++to) most = fmax(most, row[to] + delta[to]);
-      if (most > kNone) {
-        double sum = 0;
-        for (int to = 0; to < p.tables.labels; ++to) sum += exp(row[to] + delta[to] - most);
-        beta = most + log(sum);
-      }
-    }
-    ending = log_add(ending, alpha[from] + beta);
-  }
-  return warp_log_sum(ending);
+// Segments of `from` that end here: alpha x sum over c of T[from][c] delta(c). The lanes of a warp together.
+__device__ inline double ending_of(const AnchorParameters& p, const AnchorTask& task, const double* alpha,
+                                   const double* delta, int from, int lane) {
+  if (task.at_sequence_end) return alpha[from];
+  const double* row = p.tables.transition_log + static_cast<std::int64_t>(from) * p.tables.width;
+  double most = kNone;
+  for (int to = lane; to < p.tables.labels; to += 32) most = fmax(most, row[to] + delta[to]);
+  most = warp_most(most);
+  if (most == kNone) return kNone;
+  double sum = 0;
+  for (int to = lane; to < p.tables.labels; to += 32) sum += exp(row[to] + delta[to] - most);
+  return alpha[from] + (most + log(warp_sum(sum)));
+}
+// Log of the sum of two rows (C). The lanes of a warp together.
+__device__ inline double log_sum_of_rows(const double* a, const double* b, int labels, int lane) {
+  double most = kNone;
+  for (int c = lane; c < labels; c += 32) most = fmax(most, fmax(a[c], b[c]));
+  most = warp_most(most);
+  if (most == kNone) return kNone;
+  double sum = 0;
+  for (int c = lane; c < labels; c += 32) sum += exp(a[c] - most) + exp(b[c] - most);
+  return most + log(warp_sum(sum));
 }
 
 __device__ inline void write_anchor(const AnchorParameters& p, const AnchorTask& task, int index,
@@ -189,8 +191,8 @@ __device__ inline void write_anchor(const AnchorParameters& p, const AnchorTask&
   p.fallbacks[index] = exact;
 }
 
-// Shared memory: log Z and whether the sums may be trusted, what every label may have lost, and the numbers
-// of every warp where they fit.
+// Shared memory: log Z and whether the sums may be trusted, what every label may have lost, segments that end
+// here, and (kFewStarts) the numbers of every warp.
 template <int kStarts>
 __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
     anchor_kernel(const __grid_constant__ AnchorParameters p) {
@@ -198,15 +200,20 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
   double* const lost = verdict + 2;
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int lane = static_cast<int>(threadIdx.x % 32);
-  double* numbers = p.numbers == nullptr
-                        ? lost + p.tables.labels + warp * numbers_of_label(p.tables.duration)
-                        : p.numbers + (static_cast<std::int64_t>(blockIdx.x) * kAnchorWarps + warp) *
-                                          numbers_of_label(p.tables.duration);
+  double* const endings = lost + p.tables.labels;
+  double* numbers;
+  if constexpr (kStarts == kFewStarts) {
+    numbers = endings + p.tables.labels + warp * numbers_of_label(p.tables.duration);
+  } else {
+    numbers = p.numbers + (static_cast<std::int64_t>(blockIdx.x) * kAnchorWarps + warp) *
+                              numbers_of_label(p.tables.duration);
+  }
   for (int index = static_cast<int>(blockIdx.x); index < p.num_tasks; index += static_cast<int>(gridDim.x)) {
     const AnchorTask task = p.tasks[index];
     const double* before = p.forward.entries + task.forward_state * p.forward.stride;
     const double* after = p.backward.entries + task.backward_state * p.backward.stride;
     double* crossing = p.crossing + static_cast<std::int64_t>(index) * p.tables.labels;
+    const std::int64_t messages = static_cast<std::int64_t>(p.tables.duration) * p.tables.labels;
     for (int attempt = 0; attempt < 2; ++attempt) {
       for (int c = warp; c < p.tables.labels; c += kAnchorWarps) {
         const LabelAtMark label{p, before, after, c, lane};
@@ -221,17 +228,15 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
           crossing[c] = mine;
           lost[c] = lost_here;
         }
+        if (attempt > 0) continue;
+        const double ending = ending_of(p, task, before + messages, after + messages, c, lane);
+        if (lane == 0) endings[c] = ending;
       }
       __syncthreads();
       if (warp == 0) {
-        const std::int64_t row = static_cast<std::int64_t>(p.tables.duration) * p.tables.labels;
-        const double ending = ending_at(p, task, before + row, after + row, lane);
-        double all = kNone, worst = kNone;
-        for (int c = lane; c < p.tables.labels; c += 32) {
-          all = log_add(all, crossing[c]);
-          worst = fmax(worst, lost[c]);
-        }
-        const double log_z = log_add(ending, warp_log_sum(all));
+        const double log_z = log_sum_of_rows(crossing, endings, p.tables.labels, lane);
+        double worst = kNone;
+        for (int c = lane; c < p.tables.labels; c += 32) worst = fmax(worst, lost[c]);
         worst = warp_most(worst);
         if (lane == 0) {
           verdict[0] = log_z;
@@ -250,27 +255,28 @@ __global__ void __launch_bounds__(kThreads, kStarts == kFewStarts ? 3 : 1)
   }
 }
 
-std::size_t bytes_of_numbers(int duration) {
-  return static_cast<std::size_t>(kAnchorWarps) * static_cast<std::size_t>(numbers_of_label(duration)) *
-         sizeof(double);
+std::size_t numbers_of_block(int duration) {
+  return static_cast<std::size_t>(kAnchorWarps) * static_cast<std::size_t>(numbers_of_label(duration));
 }
+bool fits_shared_memory(int duration) { return numbers_of_block(duration) * sizeof(double) <= kMostShared; }
 
 }  // namespace
 
 // The last entry that is read: two windows behind the last duration.
 AnchorBias::AnchorBias(int duration)
-    : columns(duration < kLongDuration ? kFewStarts : kManyStarts), rows(duration / columns + 4) {}
+    : columns(fits_shared_memory(duration) ? kFewStarts : kManyStarts), rows(duration / columns + 4) {}
 
 std::size_t anchor_workspace(int duration) {
-  return bytes_of_numbers(duration) <= kMostShared ? 0 : bytes_of_numbers(duration) / sizeof(double);
+  return fits_shared_memory(duration) ? 0 : numbers_of_block(duration);
 }
 
 void find_anchors(const AnchorParameters& parameters, int blocks, cudaStream_t stream) {
-  const std::size_t shared =
-      (2 + static_cast<std::size_t>(parameters.tables.labels)) * sizeof(double) +
-      (parameters.numbers == nullptr ? bytes_of_numbers(parameters.tables.duration) : 0);
-  const auto kernel =
-      parameters.tables.duration < kLongDuration ? anchor_kernel<kFewStarts> : anchor_kernel<kManyStarts>;
+  const int duration = parameters.tables.duration;
+  const bool shared_numbers = fits_shared_memory(duration);
+  const std::size_t shared = (2 + 2 * static_cast<std::size_t>(parameters.tables.labels) +
+                              (shared_numbers ? numbers_of_block(duration) : 0)) *
+                             sizeof(double);
+  const auto kernel = shared_numbers ? anchor_kernel<kFewStarts> : anchor_kernel<kManyStarts>;
   SEMICRF_CUDA_CHECK(launch(kernel, {blocks, kThreads, shared}, stream, parameters));
 }
 

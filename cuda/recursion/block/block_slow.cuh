@@ -81,7 +81,7 @@ class SlowBlock : private BlockParts<Config> {
     const bool moves = result.cut || move.gauge > kMostGauge || move.gauge < -kMostGauge;
     const bool keep = this->has_vanished(mine, move, result);
     // What the ring is to forget and readers are not, and what has few digits as a number.
-    const bool lost = result.cut && (Semiring::kIsLog || t_.tail || spreads(record));
+    const bool lost = result.cut && (Semiring::kIsLog || t_.tail || (t_.gaps != 0 && spreads(record)));
     const bool in_logs =
         lanes_.any(mine && ((lanes_.valid && lost) || result.restarted)) || (!Semiring::kIsLog && keep);
     const bool stores = mine && aside_.place.storing;
