@@ -54,9 +54,12 @@ class ViterbiKernelImpl final : public ViterbiKernel {
                     const ForwardArrays& out) override {
     const ScoreView view(scores, Direction::kForward);
     ForwardRows<Real, D, MaxSemiring> rows(*tables_, out);
-    return run_chunk(
+    run_.keep_masks(true);
+    RunStates states = run_chunk(
         run_, view, chunk, warmup, start, scratch_, [&](std::int64_t) { rows.before(run_); },
         [&](std::int64_t block, const Messages& m) { rows.write(run_, chunk, block, m); });
+    run_.keep_masks(false);
+    return states;
   }
 
  private:

@@ -251,7 +251,7 @@ class CaseBuilder {
 
   // Where a duration is forbidden masks do not count as -inf.
   void add_masks() {
-    if (durations_ > 1 && coin(0.5)) duration(1, up_to(labels_ - 1)) = kNegativeInfinity;
+    if (durations_ > 1 && out_.seed % 2 == 1) duration(1, labels_ - 1) = kNegativeInfinity;
     for (std::size_t t = 0; t < length_; ++t) {
       const bool whole = coin(0.03);
       for (std::size_t c = 0; c < labels_; ++c) {

@@ -49,6 +49,7 @@ class BlockRun : public RealVectors<Real, D, Semiring> {
         gamma_scale_(width_),
         started_log_(kBlock * width_) {}
 
+  void keep_masks(bool keep) { scores_.keep_masks(keep); }
   std::int64_t fallbacks() const { return fallbacks_; }
   void clear_fallbacks() { fallbacks_ = 0; }
 

@@ -34,6 +34,9 @@ class BlockScores {
         first_(kBlock * width_),
         last_(kBlock * width_) {}
 
+  // For readers to whom segmentations through masks matter, however bad they are: the N best.
+  void keep_masks(bool keep) { keeps_masks_ = keep; }
+
   // (16, padded) in run direction, slots outside the sequence undefined.
   const double* content() const { return content_.get(); }  // centred emissions less the position shifts
   const double* first() const { return first_.get(); }      // scores of a segment's first and last position;
@@ -58,7 +61,8 @@ class BlockScores {
       }
     }
     const double largest = shift_positions(first_slot, last_slot);
-    if (t_.masks_forbid && !view.has_boundary_scores() && !(largest < kMaskDepth / 2)) [[unlikely]]
+    if (t_.masks_forbid && !keeps_masks_ && !view.has_boundary_scores() && !(largest < kMaskDepth / 2))
+        [[unlikely]]
       forbid_masks(first_slot, last_slot);
     const bool first_here = block * kBlock + first_slot == view.first();
     const bool last_here = block * kBlock + last_slot == view.last();
@@ -173,6 +177,7 @@ class BlockScores {
   std::size_t width_;
   AlignedArray<double> content_, first_, last_;
   bool has_edges_ = false;
+  bool keeps_masks_ = false;
   bool shifted_ = false;
   std::array<double, kBlock> position_shift_{};
   double mass_ = 0;
