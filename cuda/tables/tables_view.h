@@ -18,7 +18,7 @@ struct ChainShape {
   int too_large;                           // a bound is beyond what scales can say
   int gaps;                // a label has short durations far below longer ones: what is open may not end yet
   int scores_fit;          // whole units reach all scores of durations
-  int masks_forbid;        // masks count as -inf: see engine/directed_model.h
+  int masks_forbid;        // masks count as -inf: see engine/masks.h
   int cut_begin, cut_end;  // the edges where the direction begins and ends are cuts
 };
 

@@ -39,8 +39,7 @@ __device__ inline void take_best(double score, int shortest, BestStart* best) {
   if (most > best->score) *best = {most, shortest + lane};
 }
 
-// Whether a segment of the label ends at a forbidden position of the block, which is not exact: a bit for
-// each.
+// The forbidden positions of a label in a block, a bit for each; an exact block has them in its logarithms.
 template <class Real>
 __device__ __forceinline__ unsigned cuts_of(const TraceParameters<Real>& p, int block, int exact, int c) {
   return exact == 0 ? p.store.cuts[entry(p, block, c)] : 0u;
