@@ -48,7 +48,7 @@ struct ViterbiChunk {
   // The first slot from which a segment goes on up to the left boundary of slot `last`; 0: it may begin left
   // of the block. `cuts`: of a block and label.
   static int first_open_slot(std::uint16_t cuts, int last) {
-    return std::bit_width(cuts & ((1U << last) - 1));
+    return static_cast<int>(std::bit_width(cuts & ((1U << last) - 1)));
   }
 
   struct Shape {
