@@ -279,7 +279,7 @@ void ChunkPass<Real, Semiring>::end_impossible_sequences() {
     if (layout_.alone()) keep_earlier_end();
     const int first_slot = outcomes()[i].first_state;
     forbid_states(states(), first_slot, outcomes()[last].last_state + 1 - first_slot, stream_);
-    std::fill(joins_.begin() + i, joins_.begin() + last + 1, JunctionResult{0, 1, 1});
+    std::fill_n(&joins_[i], last + 1 - i, JunctionResult{0, 1, 1});
     changed = true;
   }
   if (!changed) return;
