@@ -213,8 +213,8 @@ bool ChunkPass<Real, Semiring>::repair_all() {
   const int last_change = given_ == nullptr || given_->earlier.empty() ? 0 : given_->earlier.back().replaced;
   for (;;) {
     ++round_;
-    end_impossible_sequences();
-    const std::vector<std::size_t> failed = failed_runs();
+    std::vector<std::size_t> failed = failed_runs();
+    if (end_impossible_sequences(failed)) failed = failed_runs();
     if (failed.empty() && round_ > last_change) return true;
     repair(failed);
     if (!pool_sufficed()) return false;
@@ -265,15 +265,15 @@ std::vector<std::size_t> ChunkPass<Real, Semiring>::failed_runs() const {
 }
 
 // Where the state before the first run that does not agree is impossible, so is all that follows it in its
-// sequence: no run is done again for that, which would be one after the other.
+// sequence: no run is done again for that, which would be one after the other. `failed`: failed_runs(). True:
+// some agree now.
 template <class Real, class Semiring>
-void ChunkPass<Real, Semiring>::end_impossible_sequences() {
-  bool changed = false, found = false;
-  for (std::size_t i = 0; i < runs_.count(); ++i) {
-    if (runs_.is_first(i)) found = false;
-    if (found || !joined(i, given_) || joins_[i].agree != 0) continue;
-    found = true;
-    if (joins_[i].impossible == 0) continue;
+bool ChunkPass<Real, Semiring>::end_impossible_sequences(const std::vector<std::size_t>& failed) {
+  bool changed = false;
+  int sequence = -1;
+  for (const std::size_t i : failed) {
+    const bool first = std::exchange(sequence, outcomes()[i].sequence) != outcomes()[i].sequence;
+    if (!first || joins_[i].impossible == 0) continue;
     std::size_t last = i;
     while (!runs_.is_last(last)) ++last;
     if (layout_.alone()) keep_earlier_end();
@@ -282,9 +282,10 @@ void ChunkPass<Real, Semiring>::end_impossible_sequences() {
     std::fill_n(&joins_[i], last + 1 - i, JunctionResult{0, 1, 1});
     changed = true;
   }
-  if (!changed) return;
+  if (!changed) return false;
   download_results();
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream_));
+  return true;
 }
 
 // The given state as it was after a round of repairs to its left (right, backward).

@@ -74,7 +74,7 @@ class ChunkPass {
   bool pool_sufficed() const;
   int rounds_together(std::size_t run) const;
   std::vector<std::size_t> failed_runs() const;
-  void end_impossible_sequences();
+  bool end_impossible_sequences(const std::vector<std::size_t>& failed);
   const BoundaryState& given_after(int round) const;
   void keep_earlier_end();
   void repair(const std::vector<std::size_t>& failed);

@@ -17,6 +17,7 @@
 #include "parity/all_engines.h"
 #include "parity/engine_parity.h"
 #include "support/catch.h"
+#include "support/models/harder.h"
 #include "support/models/shrink.h"
 #include "support/seeds.h"
 #include "support/slow_build.h"
@@ -298,12 +299,7 @@ TEST_CASE("masks that cannot be gone round are kept") {
   SECTION("by returning") { model.transition[2] = kNegativeInfinity; }
   SECTION("by a score that is no better") { model.transition[2] = -1e9; }
   CHECK(!masks_forbid(model));
-  for (std::size_t t = 100; t < 104; ++t) {
-    std::vector<float>& single = sample.emissions.f32;
-    const std::size_t at = t * 2 + t % 2;
-    if (!single.empty()) single[at] = -1e9F;
-    if (!sample.emissions.f64.empty()) sample.emissions.f64[at] = -1e9;
-  }
+  for (std::size_t t = 100; t < 104; ++t) add_to_emission(sample, t, t % 2, -1e9);
   check_all_engines(sample);
 }
 

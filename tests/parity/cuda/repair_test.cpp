@@ -2,7 +2,6 @@
 // runs further to the left, round by round.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <vector>
 
 #include "cuda/engine/cuda_engine_impl.h"
@@ -13,6 +12,7 @@
 #include "parity/engine_parity.h"
 #include "reference/reference_engine.h"
 #include "support/catch.h"
+#include "support/models/harder.h"
 #ifdef SEMICRF_EMULATED_DEVICE
 #include "device_counters.h"
 #endif
@@ -105,14 +105,8 @@ TEST_CASE("where messages are forgotten slowly, rounds of repairs are fewer than
 // No run behind the position is ever right as it was warmed up.
 TEST_CASE("what follows a position that no segmentation covers is not repaired") {
   ModelCase sample = make_case(CaseKind::kPlain, {20'011, 5, 3}, 887);
-  const auto forbid = [&](std::size_t t) {
-    for (std::size_t i = 3 * t; i < 3 * t + 3; ++i) {
-      if (!sample.emissions.f32.empty()) sample.emissions.f32[i] = -std::numeric_limits<float>::infinity();
-      if (!sample.emissions.f64.empty()) sample.emissions.f64[i] = kNegativeInfinity;
-    }
-  };
   for (const std::size_t t : {std::size_t{9000}, std::size_t{0}}) {
-    forbid(t);
+    for (std::size_t c = 0; c < 3; ++c) add_to_emission(sample, t, c, kNegativeInfinity);
     const auto engine = make_cuda(sample.model, Precision::kFloat);
     const std::size_t before = emulation::launches();
     const ForwardWindow forward = engine->forward(sample.whole(), {0, sample.length}, nullptr, {});

@@ -116,9 +116,9 @@ class BlockScores {
          i < static_cast<std::size_t>(last_slot) * width_; i += hn::Lanes(dd)) {
       largest = hn::Max(largest, hn::Abs(hn::Load(dd, content_.get() + i)));
     }
-    shifted_ = !hn::AllTrue(dd, hn::Le(largest, hn::Set(dd, kSmall)));
-    mass_ = 0;
     const double largest_magnitude = hn::GetLane(hn::MaxOfLanes(dd, largest));
+    shifted_ = !(largest_magnitude <= kSmall);
+    mass_ = 0;
     if (!shifted_) return largest_magnitude;
     for (int slot = first_slot; slot < last_slot; ++slot) {
       double* row = content_.get() + static_cast<std::size_t>(slot) * width_;

@@ -1,7 +1,7 @@
 // One block of the recursion in numbers of the semiring times whole units: every boundary has its own units
 // for alpha, every start its own for gamma, every label its own for the sums over durations, so that no size
-// of score throws them out of range. A sum that its certificate refuses is done again in double logarithms,
-// alone. docs/algorithm.md, "Blocks" and "The certificate". Included once per instruction set.
+// of score throws them out of range. A sum that its certificate refuses is done again alone.
+// docs/algorithm.md, "Blocks" and "The certificate". Included once per instruction set.
 #if defined(SEMICRF_CPU_SIMD_BLOCK_FAST_BLOCK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEMICRF_CPU_SIMD_BLOCK_FAST_BLOCK_INL_H_
 #undef SEMICRF_CPU_SIMD_BLOCK_FAST_BLOCK_INL_H_
@@ -162,6 +162,8 @@ class FastBlock : public RealVectors<Real, D, Semiring> {
   // --- sums that were refused: refused_sums-inl.h ---
 
   HWY_NOINLINE void redo_starts(int panel, int slot);
+  template <class Mask>
+  static void replace(Mask wanted, Mask dead, V number, I whole, Real* numbers, Whole* wholes);
   template <class Mask>
   void redo_starts_alone(int panel, int slot, Mask wanted);
   template <class Mask, class Visit>

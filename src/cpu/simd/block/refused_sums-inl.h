@@ -1,6 +1,6 @@
-// Sums of a block that the certificate refused, again: each feeds its own label alone. Sums over sources in
-// double logarithms, label by label; those over durations with whole units for every term, a panel of labels
-// at once, or in double logarithms where whole units do not reach. Included by fast_block-inl.h.
+// Sums of a block that the certificate refused, again, with whole units for every term, a panel of labels at
+// once; each feeds its own label alone. Where whole units do not reach, in double logarithms, label by label.
+// Included by fast_block-inl.h.
 #if defined(SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
 #undef SEMICRF_CPU_SIMD_BLOCK_REFUSED_SUMS_INL_H_
@@ -87,13 +87,22 @@ void FastBlock<Real, D, Semiring>::redo_starts(int panel, int slot) {
   V gamma = S::Times(bare(sum), hn::Load(d, in_->factors.start() + at));
   I whole =
       hn::Add(Vectors::take_units(gamma), hn::Add(found, hn::Load(di, in_->factors.start_whole() + at)));
-  whole = hn::IfThenElse(dead, nothing, whole);
-  gamma = hn::IfThenElse(hn::RebindMask(d, dead), hn::Set(d, S::template one<Real>()), gamma);
-  hn::Store(hn::IfThenElse(refused, gamma, hn::Load(d, starts_.get() + at)), d, starts_.get() + at);
-  hn::Store(hn::IfThenElse(wanted, whole, hn::Load(di, starts_whole_.get() + at)), di,
-            starts_whole_.get() + at);
+  replace(wanted, dead, gamma, whole, starts_.get() + at, starts_whole_.get() + at);
   const auto deep = hn::Ne(hn::Load(di, transitions.deep.get() + c0), hn::Zero(di));
   redo_starts_alone(panel, slot, hn::And(hn::And(wanted, dead), deep));
+}
+
+// Puts numbers times whole units, of which some are impossible, in the place of those that are wanted.
+template <class Real, class D, class Semiring>
+template <class Mask>
+HWY_INLINE void FastBlock<Real, D, Semiring>::replace(Mask wanted, Mask dead, V number, I whole,
+                                                      Real* numbers, Whole* wholes) {
+  const D d;
+  const DI di;
+  whole = hn::IfThenElse(dead, hn::Set(di, Whole(kDead)), whole);
+  number = hn::IfThenElse(hn::RebindMask(d, dead), hn::Set(d, S::template one<Real>()), number);
+  hn::Store(hn::IfThenElse(hn::RebindMask(d, wanted), number, hn::Load(d, numbers)), d, numbers);
+  hn::Store(hn::IfThenElse(wanted, whole, hn::Load(di, wholes)), di, wholes);
 }
 
 // Those of single labels, in double logarithms.
@@ -270,12 +279,8 @@ void FastBlock<Real, D, Semiring>::redo_panel(int panel, int slot, V total) {
   V alpha = bare(sum);
   I units = end_segments(rows(), c0, at, bare(top), alpha);
   const auto dead = hn::Lt(bare(top), hn::Set(di, Whole(kLeastWhole)));
-  units = hn::IfThenElse(dead, nothing, units);
-  alpha = hn::IfThenElse(hn::RebindMask(d, dead), hn::Set(d, S::template one<Real>()), alpha);
   const std::size_t to = static_cast<std::size_t>(slot + 1) * width_ + c0;
-  hn::Store(hn::IfThenElse(refused, alpha, hn::Load(d, alpha_.get() + to)), d, alpha_.get() + to);
-  hn::Store(hn::IfThenElse(wanted, units, hn::Load(di, alpha_whole_.get() + to)), di,
-            alpha_whole_.get() + to);
+  replace(wanted, dead, alpha, units, alpha_.get() + to, alpha_whole_.get() + to);
   const auto deep = hn::Ne(hn::Load(di, t_.deep_durations.get() + c0), hn::Zero(di));
   for_lanes(hn::And(hn::And(wanted, dead), deep), [&](std::size_t l) { redo_sum(slot, c0 + l); });
 }
