@@ -1,7 +1,7 @@
-// The exact path: one block in double logarithms, for blocks the certificate refuses, blocks with -inf or
-// masks inside, and blocks that the sequence's ends cut. Slow and rare; kept out of line so that the fast
-// path keeps its registers. The ring's numbers come from the fast path; what the linear sums over them may
-// have lost is looked up again in logarithms.
+// The exact path: one block in double logarithms, for blocks whose refused sums slow_block cannot do again,
+// blocks with masks that do not count as -inf, and blocks that begin at a cut. Slow and rare; kept out of
+// line so that the fast path keeps its registers. The ring's numbers come from the fast path; what the linear
+// sums over them may have lost is looked up again in logarithms.
 #pragma once
 
 #include "cuda/recursion/lanes.cuh"
