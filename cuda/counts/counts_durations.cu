@@ -8,27 +8,33 @@
 #include "cuda/counts/counts_blocks.cuh"
 #include "cuda/counts/counts_messages.cuh"
 #include "cuda/device/launch.h"
+#include "cuda/recursion/lanes.cuh"
 
 namespace semicrf::cuda {
 namespace {
 
 constexpr int kThreads = 128;
 
-// Sums over p of start[p] times the number p + j ends on, of 32 in a row: 16 with the first factor, then 16
-// with the second.
+// Sums over p of start[p] times `factor` times the number p + j ends on, of those of a first block, and of
+// the one after it.
 template <class Real>
-__device__ __forceinline__ void correlate(const Real (&start)[kBlock], Real first, Real second,
-                                          const Real (&near)[kBlock], const Real (&far)[kBlock],
-                                          Real (&sums)[kBlock]) {
+__device__ __forceinline__ void correlate_near(const Real (&start)[kBlock], Real factor,
+                                               const Real (&ends)[kBlock], Real (&sums)[kBlock]) {
 #pragma unroll
   for (int p = 0; p < kBlock; ++p) {
-    const Real a = start[p] * first;
-    const Real b = start[p] * second;
+    const Real a = start[p] * factor;
 #pragma unroll
-    for (int j = 0; j < kBlock; ++j) {
-      sums[j] = p + j < kBlock ? fused(a, near[(p + j) % kBlock], sums[j])
-                               : fused(b, far[(p + j) % kBlock], sums[j]);
-    }
+    for (int j = 0; p + j < kBlock; ++j) sums[j] = fused(a, ends[p + j], sums[j]);
+  }
+}
+template <class Real>
+__device__ __forceinline__ void correlate_far(const Real (&start)[kBlock], Real factor,
+                                              const Real (&ends)[kBlock], Real (&sums)[kBlock]) {
+#pragma unroll
+  for (int p = 1; p < kBlock; ++p) {
+    const Real a = start[p] * factor;
+#pragma unroll
+    for (int j = kBlock - p; j < kBlock; ++j) sums[j] = fused(a, ends[p + j - kBlock], sums[j]);
   }
 }
 
@@ -118,7 +124,42 @@ __device__ SEMICRF_NOINLINE void count_wide_pairs(const CountsParameters<Real>& 
   }
 }
 
-// A thread per group of durations and label of an interval.
+// Blocks [from, to) of starts, or of ends, of one interval and label; zeros beyond them.
+template <class Real>
+class BlockReader {
+ public:
+  __device__ __forceinline__ BlockReader(const BlockNumbers<Real>& blocks, int index, int from, int to,
+                                         int labels, int c)
+      : blocks_(blocks),
+        first_(block_index(blocks, index, 0)),
+        from_(from),
+        to_(to),
+        labels_(labels),
+        c_(c) {}
+  __device__ __forceinline__ BlockScale scale(int block) const {
+    return has(block) ? blocks_.scale[(first_ + block) * labels_ + c_] : no_scale();
+  }
+  __device__ __forceinline__ void load(int block, Real (&numbers)[kBlock]) const {
+    if (has(block)) {
+      load_numbers(blocks_, first_ + block, labels_, c_, numbers);
+    } else {
+#pragma unroll
+      for (int j = 0; j < kBlock; ++j) numbers[j] = Real(0);
+    }
+  }
+
+  __device__ __forceinline__ void ask_for(int block) const {
+    if (has(block)) ask_for_numbers(blocks_, first_ + block, labels_, c_);
+  }
+
+ private:
+  __device__ __forceinline__ bool has(int block) const { return block >= from_ && block < to_; }
+  const BlockNumbers<Real>& blocks_;
+  const std::int64_t first_;
+  const int from_, to_, labels_, c_;
+};
+
+// A thread per group of durations and label of an interval; all threads of a warp together.
 template <class Real>
 class GroupCounter {
  public:
@@ -137,16 +178,20 @@ class GroupCounter {
     }
   }
 
-  __device__ void run() {
+  // `counts`: whether anything is to be counted, and written.
+  __device__ void run(bool counts) {
     const IntervalMessages<Real> interval(p_, index_);
     Walk inside{index_, group_, c_, 0, interval.blocks - group_, group_, interval.blocks, false};
     // Counts cross the mark in a second walk.
     const int marks = interval.task.at_sequence_end ? 0 : p_.before.blocks;
     const int first = marks - group_ - 1 > 0 ? marks - group_ - 1 : 0;
     Walk across{index_, group_, c_, first, marks, group_ - marks, marks, true};
-    if (bias_power_ == kNoPower || !interval.is_feasible()) inside.to = across.to = 0;
+    // What was not prepared must not be read.
+    if (!counts || bias_power_ == kNoPower || !interval.is_feasible())
+      inside.to = inside.ends = across.to = across.ends = 0;
     const bool wide_inside = walk(p_.starts, p_.ends, inside);
     const bool wide_across = walk(p_.before, p_.after, across);
+    if (!counts) return;
     double* out =
         p_.parts + index_ * p_.entries + static_cast<std::int64_t>(group_) * kBlock * p_.tables.labels + c_;
     const double* weight = p_.weight + static_cast<std::int64_t>(group_) * kBlock * p_.tables.labels + c_;
@@ -154,11 +199,11 @@ class GroupCounter {
     for (int j = 0; j < kBlock; ++j)
       out[j * p_.tables.labels] = sums_[j * kThreads].value() * weight[j * p_.tables.labels];
     if (wide_inside || wide_across) {
-      double counts[kBlock];
-      for (int j = 0; j < kBlock; ++j) counts[j] = 0;
-      if (wide_inside) count_wide_pairs(p_, inside, counts);
-      if (wide_across) count_wide_pairs(p_, across, counts);
-      for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] += counts[j];
+      double logs[kBlock];
+      for (int j = 0; j < kBlock; ++j) logs[j] = 0;
+      if (wide_inside) count_wide_pairs(p_, inside, logs);
+      if (wide_across) count_wide_pairs(p_, across, logs);
+      for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] += logs[j];
     }
     if (group_ != 0) return;
     for (int piece = 0; piece < p_.pieces; ++piece) {
@@ -172,59 +217,80 @@ class GroupCounter {
  private:
   static constexpr int kBatch = 8;  // blocks whose products are added up in Real
 
-  // Ends of one block in registers: numbers are read when a factor asks for them.
-  struct EndBlock {
-    Real numbers[kBlock];
-    BlockScale scale;
-    bool loaded;
+  static constexpr int kLinesAhead = 3;  // steps
+
+  // A start block with the two blocks that its segments end in.
+  struct Factors {
+    Real near, far;
+    __device__ __forceinline__ bool wanted() const {
+      return __any_sync(kAllLanes, near > Real(0) || far > Real(0)) != 0;
+    }
+  };
+  // What is known beforehand of the start blocks at hand: whether a step is wanted is known one step before,
+  // so that its numbers are under way meanwhile, and the scales that say so two steps before.
+  struct Ahead {
+    Factors factors;              // of this step
+    bool wanted;                  // by a lane of the warp: its start and its farther end have been asked for,
+    bool has_near;                // and its nearer end, too
+    BlockScale start, near, far;  // of the next step
   };
 
-  // Whether there are pairs for count_wide_pairs.
-  __device__ __forceinline__ bool walk(const BlockNumbers<Real>& starts, const BlockNumbers<Real>& ends,
-                                       const Walk& w) {
-    if (w.from >= w.to) return false;
-    const std::int64_t first_start = block_index(starts, index_, 0);
-    const std::int64_t first_end = block_index(ends, index_, 0);
+  // Whether there are pairs for count_wide_pairs. The warp goes along together, each lane as far as it has
+  // blocks: start block b meets the end blocks b + shift and b + shift + 1.
+  __device__ __forceinline__ bool walk(const BlockNumbers<Real>& start_blocks,
+                                       const BlockNumbers<Real>& end_blocks, const Walk& w) {
+    const int steps = most_of_warp(w.to > w.from ? w.to - w.from : 0);
+    if (steps == 0) return false;
+    const int labels = p_.tables.labels;
+    const BlockReader<Real> starts(start_blocks, index_, w.from, w.to, labels, c_);
+    const BlockReader<Real> ends(end_blocks, index_, 0, w.ends, labels, c_);
+    // Segments within a block were counted before.
+    const bool same = !w.crossing && w.shift == 0;
     bool wide = false;
-    EndBlock one, other;
-    find_end(ends, first_end, w.from + w.shift, w.ends, one);
-    const auto step = [&](int b, EndBlock& near, EndBlock& far) {
-      find_end(ends, first_end, b + w.shift + 1, w.ends, far);
-      const BlockScale scale = starts.scale[(first_start + b) * p_.tables.labels + c_];
-      // Segments within a block were counted before.
-      const bool same = !w.crossing && w.shift == 0;
-      const Real first = same ? Real(0) : factor_of<Real>(scale, near.scale, bias_power_, &wide);
-      const Real second = factor_of<Real>(scale, far.scale, bias_power_, &wide);
-      if (first > Real(0) || second > Real(0)) {
-        Real start[kBlock];
-        load_numbers(starts, first_start + b, p_.tables.labels, c_, start);
-        load_end(ends, first_end, b + w.shift + 1, w.ends, far);
-        if (!near.loaded) load_end(ends, first_end, b + w.shift, w.ends, near);
-        correlate(start, first, second, near.numbers, far.numbers, parts_);
-      }
-      if ((b - w.from) % kBatch == kBatch - 1) flush();
+    const auto factors_of = [&](const BlockScale& start, const BlockScale& near, const BlockScale& far) {
+      return Factors{same ? Real(0) : factor_of<Real>(start, near, bias_power_, &wide),
+                     factor_of<Real>(start, far, bias_power_, &wide)};
     };
-    for (int b = w.from; b < w.to; b += 2) {
-      step(b, one, other);
-      if (b + 1 < w.to) step(b + 1, other, one);
+    Ahead ahead;
+    const BlockScale first = ends.scale(w.from + w.shift);
+    ahead.near = ends.scale(w.from + w.shift + 1);
+    ahead.factors = factors_of(starts.scale(w.from), first, ahead.near);
+    ahead.wanted = ahead.factors.wanted();
+    ahead.has_near = false;
+    ahead.start = starts.scale(w.from + 1);
+    ahead.far = ends.scale(w.from + w.shift + 2);
+    Real start[kBlock], next_start[kBlock], near[kBlock], far[kBlock];
+    if (ahead.wanted) {
+      starts.load(w.from, start);
+      ends.load(w.from + w.shift + 1, far);
+    }
+    const auto step = [&](int b, Real(&start_here)[kBlock], Real(&near_here)[kBlock], Real(&far_here)[kBlock],
+                          Real(&start_next)[kBlock]) {
+      const Factors next = factors_of(ahead.start, ahead.near, ahead.far);
+      const bool next_wanted = next.wanted();
+      ahead.start = starts.scale(b + 2);
+      ahead.near = ahead.far;
+      ahead.far = ends.scale(b + w.shift + 3);
+      if (next_wanted) starts.load(b + 1, start_next);
+      if (ahead.wanted) {
+        starts.ask_for(b + kLinesAhead);
+        ends.ask_for(b + w.shift + 1 + kLinesAhead);
+        if (!ahead.has_near) ends.load(b + w.shift, near_here);
+        correlate_near(start_here, ahead.factors.near, near_here, parts_);
+      }
+      if (next_wanted) ends.load(b + w.shift + 2, near_here);
+      if (ahead.wanted) correlate_far(start_here, ahead.factors.far, far_here, parts_);
+      if ((b - w.from) % kBatch == kBatch - 1) flush();
+      ahead.factors = next;
+      ahead.has_near = ahead.wanted;
+      ahead.wanted = next_wanted;
+    };
+    for (int i = 0; i < steps; i += 2) {
+      step(w.from + i, start, near, far, next_start);
+      if (i + 1 < steps) step(w.from + i + 1, next_start, far, near, start);
     }
     flush();
     return wide;
-  }
-  __device__ __forceinline__ void find_end(const BlockNumbers<Real>& ends, std::int64_t first, int block,
-                                           int count, EndBlock& to) const {
-    to.loaded = false;
-    to.scale = block >= 0 && block < count ? ends.scale[(first + block) * p_.tables.labels + c_] : no_scale();
-  }
-  __device__ __forceinline__ void load_end(const BlockNumbers<Real>& ends, std::int64_t first, int block,
-                                           int count, EndBlock& to) const {
-    to.loaded = true;
-    if (block >= 0 && block < count) {
-      load_numbers(ends, first + block, p_.tables.labels, c_, to.numbers);
-    } else {
-#pragma unroll
-      for (int j = 0; j < kBlock; ++j) to.numbers[j] = Real(0);
-    }
   }
   __device__ __forceinline__ void flush() {
 #pragma unroll
@@ -251,7 +317,8 @@ __global__ void __launch_bounds__(kThreads, 4)
   const std::int64_t teams = i / p.tables.labels;
   const int group = static_cast<int>(teams % p.groups);
   const int index = static_cast<int>(teams / p.groups);
-  if (index < p.num_tasks) GroupCounter<Real>(p, index, group, c, all_sums + threadIdx.x).run();
+  const bool counts = index < p.num_tasks;
+  GroupCounter<Real>(p, counts ? index : 0, group, c, all_sums + threadIdx.x).run(counts);
 }
 
 template <class Real>

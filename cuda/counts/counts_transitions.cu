@@ -56,29 +56,17 @@ __device__ inline double weight_of(const CountsParameters<Real>& p, int from, in
   return score == kNone ? 0.0 : exp(score - (p.tables.source_bound[from] + p.tables.transition_bound[to]));
 }
 
-// A positive number as a mantissa in [1, 2) times a power of two.
+// exp(x) as a number in [0.7, 1.5) times a power of two.
 template <class Real>
-struct Parts {
-  Real mantissa;
-  int exponent;
-};
-inline constexpr int kZero = -100000;  // exponent of 0
-__device__ __forceinline__ Parts<float> parts_of(float x) {
-  if (!(x > 0)) return {1.0f, kZero};
-  return {__int_as_float((__float_as_int(x) & 0x7fffff) | 0x3f800000), exponent_of(x)};
-}
-__device__ __forceinline__ Parts<double> parts_of(double x) {
-  if (!(x > 0)) return {1.0, kZero};
-  const long long bits = (__double_as_longlong(x) & 0xfffffffffffffll) | 0x3ff0000000000000ll;
-  return {__longlong_as_double(bits), exponent_of(x)};
-}
-// exp(x), the mantissa in [0.7, 1.5).
-template <class Real>
-__device__ __forceinline__ Parts<Real> parts_of_log(double x) {
+__device__ __forceinline__ Scaled<Real> scaled_exponential(double x) {
+  constexpr int kZero = -100000;
   if (!(x > -1e8)) return {Real(1), kZero};
   const int n = near_int(x * (1 / kLog2));
   return {Ops<Real, LogSemiring>::from_log(fma(static_cast<double>(-n), kLog2, x)), n};
 }
+// Powers of two that numbers may be multiplied by: beyond them a block is counted over logarithms.
+template <class Real>
+inline constexpr int kMostFactor = sizeof(Real) == sizeof(float) ? 127 : 1023;
 
 // Of kWidth sources from `first_from` on and as many targets from `first_to` on (kPanels; else from 0 on).
 // The lanes of a warp are kStep rows of kGroup labels when they take positions in, and 4 x 8 tiles when they
@@ -93,9 +81,10 @@ class WarpCounter {
   static constexpr int kTo = kWidth / 8;
   static constexpr int kEntries = kFrom * kTo;
 
-  // rows: (2, 16, kWidth) shared; exact: (kEntries) zeros of the caller, so that the sums stay in registers.
+  // rows: (2, 16, kWidth) shared. sums, exact: (kEntries) zeros, which are rarely added to: memory of the
+  // caller, so that they take no registers.
   __device__ WarpCounter(const CountsParameters<Real>& p, int index, int first_from, int first_to, Real* rows,
-                         double* exact)
+                         double* sums, double* exact)
       : p_(p),
         interval_(p, index),
         index_(index),
@@ -107,15 +96,15 @@ class WarpCounter {
         to_(static_cast<int>(threadIdx.x % 32) % 8 * kTo),
         alpha_(rows),
         delta_(rows + kBlock * kWidth),
+        sums_(sums),
         exact_(exact) {}
 
   __device__ __forceinline__ void run(int first, int last) {
 #pragma unroll
-    for (int i = 0; i < kEntries; ++i) {
-      sums_[i] = Wide<Real>::of(0);
-      parts_[i] = Real(0);
-    }
+    for (int i = 0; i < kEntries; ++i) parts_[i] = Real(0);
+    ask_for_rows(first, last);
     for (int block = first; block < last; ++block) {
+      ask_for_rows(block + 1, last);
       __syncwarp();
       const unsigned wide = load_rows(block);
       __syncwarp();
@@ -141,7 +130,7 @@ class WarpCounter {
       const int from = from_ + i / kTo;
       const int to = to_ + i % kTo;
       totals[from * kWidth + to] +=
-          fma(sums_[i].value(), weight_of(p_, first_from_ + from, first_to_ + to), exact_[i]);
+          fma(sums_[i], weight_of(p_, first_from_ + from, first_to_ + to), exact_[i]);
     }
   }
 
@@ -153,8 +142,20 @@ class WarpCounter {
   __device__ __forceinline__ void count_exactly(RowKind kind, std::int64_t row) {
     count_row<kFrom, kTo>(p_, RowOfTile{kind, index_, first_from_ + from_, first_to_ + to_, row}, exact_);
   }
-  // Row r: alpha at the right boundary of position 16 block + r, delta of the position after it. Returns the
-  // rows that are counted over logarithms: all, with zeros in their place, when one is.
+  // Asks for the numbers of a block that is loaded soon: every lane for those of a label.
+  __device__ __forceinline__ void ask_for_rows(int block, int last) const {
+    const std::int64_t labels = p_.tables.labels;
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    if (block >= last) return;
+    for (int label = lane; label < p_.tables.labels; label += 32) {
+      const std::int64_t at = (interval_.first_row / kBlock + block) * labels + label;
+      ask_for_line(p_.forward.alpha.numbers + at * kBlock);
+      ask_for_line(p_.backward.alpha.numbers + at * kBlock);
+    }
+  }
+  // Row r: alpha at the right boundary of position 16 block + r, delta of the position after it. Alpha is
+  // relative to the level of its row, and to what all labels have in common; all else goes with delta.
+  // Returns the rows that are counted over logarithms: all, with zeros in their place, when one is.
   __device__ __forceinline__ unsigned load_rows(int block) {
     const std::int64_t at = interval_.first_row / kBlock + block;
     const bool next = block + 1 < interval_.blocks;
@@ -164,55 +165,58 @@ class WarpCounter {
     const std::int64_t target = is_target ? first_to_ + label_ : 0;
     const std::int64_t left = interval_.rows - 1 - static_cast<std::int64_t>(block) * kBlock;
     const int count = left < kBlock ? static_cast<int>(left) : kBlock;  // rows inside
-    const bool exact =
+    bool bad =
         p_.forward.exact[at] != 0 || p_.backward.exact[at] != 0 || (next && p_.backward.exact[at + 1] != 0);
-    const unsigned all = (1u << count) - 1;
     Real alpha[kSteps], delta[kSteps];
     const std::int64_t first = (at * kBlock + first_row_) * labels;
     const Real* const alphas = p_.forward.alpha.numbers + (first + source);
     const Real* const deltas = p_.backward.alpha.numbers + (first + labels + target);
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
-      const bool inside = !exact && first_row_ + i * kStep < count;
-      alpha[i] = inside && is_source ? alphas[i * kStep * labels] : Real(0);
-      delta[i] = inside && is_target ? deltas[i * kStep * labels] : Real(0);
+      const bool inside = count == kBlock || first_row_ + i * kStep < count;
+      alpha[i] = inside ? alphas[i * kStep * labels] : Real(0);
+      delta[i] = inside ? deltas[i * kStep * labels] : Real(0);
     }
-    // Alpha is relative to the level of its row, and to what all labels have in common; all else goes with
-    // delta.
-    Parts<Real> by_alpha{Real(1), kZero}, by_delta = by_alpha, by_next = by_alpha;
-    if (!exact) {
-      const double* const own = p_.forward.alpha.scale + at * labels;
-      const double level = own[0] + interval_.forward_level(at) + p_.tables.transition_bound[target];
-      by_alpha = parts_of_log<Real>(own[source] + p_.tables.source_bound[source] - own[0]);
-      const double* const scale = p_.backward.alpha.scale + at * labels + target;
-      by_delta = parts_of_log<Real>(scale[0] + interval_.backward_level(at) + level);
-      if (next) by_next = parts_of_log<Real>(scale[labels] + interval_.backward_level(at + 1) + level);
-    }
-    bool bad = false;
+    // What both numbers of the row whose number is the lane's are relative to.
+    const int lane = static_cast<int>(threadIdx.x % 32);
+    const std::int64_t row = at * kBlock + lane;
+    const int levels = lane < count ? p_.forward.alpha.level[row] + p_.backward.alpha.level[row + 1] : 0;
+    const double* const own = p_.forward.alpha.scale + at * labels;
+    const double* const scale = p_.backward.alpha.scale + at * labels + target;
+    const double level = own[0] + interval_.forward_level(at) + p_.tables.transition_bound[target];
+    const Scaled<Real> by_alpha =
+        scaled_exponential<Real>(own[source] + p_.tables.source_bound[source] - own[0]);
+    const Scaled<Real> by_delta = scaled_exponential<Real>(scale[0] + interval_.backward_level(at) + level);
+    Scaled<Real> by_next = by_delta;
+    if (next) by_next = scaled_exponential<Real>(scale[labels] + interval_.backward_level(at + 1) + level);
+    // Lanes without a label have another's numbers, times zero.
+    const Real alpha_factor = is_source ? by_alpha.number * power_of_two(by_alpha.units, Real()) : Real(0);
+    const Real delta_factor = is_target ? by_delta.number : Real(0);
+    const Real next_factor = is_target ? by_next.number : Real(0);
+    Real most = Real(0);
+    int most_units = kEmpty;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
       const int r = first_row_ + i * kStep;
-      const Parts<Real> from = parts_of(alpha[i]);
-      const Parts<Real> to = parts_of(delta[i]);
-      const Parts<Real>& by = i == kSteps - 1 && r == kBlock - 1 ? by_next : by_delta;
-      int power = to.exponent + by.exponent;
-      if (!exact && r < count && (next || r + 1 < kBlock)) {
-        const std::int64_t row = at * kBlock + r;
-        power += p_.forward.alpha.level[row] + p_.backward.alpha.level[row + 1];
-      }
-      bad = bad || power > kMostPower<Real>;
+      const bool is_next = i == kSteps - 1 && r == kBlock - 1;
+      const int units = (is_next ? by_next.units : by_delta.units) + __shfl_sync(kAllLanes, levels, r);
+      const Real number = delta[i] * (is_next ? next_factor : delta_factor) * power_in_range(units, Real());
+      most = larger(most, number);
+      most_units = larger(most_units, delta[i] > Real(0) ? units : kEmpty);
       if (label_ < kWidth) {
-        alpha_[r * kWidth + label_] =
-            from.mantissa * by_alpha.mantissa * power_of_two(from.exponent + by_alpha.exponent, Real());
-        delta_[r * kWidth + label_] = to.mantissa * by.mantissa * power_of_two(power, Real());
+        alpha_[r * kWidth + label_] = alpha[i] * alpha_factor;
+        delta_[r * kWidth + label_] = number;
       }
     }
-    if (!__any_sync(kAllLanes, bad)) return exact ? all : 0;
+    bad = bad || by_alpha.units > kMostPower<Real> || most > power_of_two(kMostPower<Real>, Real()) ||
+          (is_target && most_units > kMostFactor<Real>);
+    if (!__any_sync(kAllLanes, bad)) return 0;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {
-      if (label_ < kWidth) alpha_[(first_row_ + i * kStep) * kWidth + label_] = Real(0);
+      const int entry = (first_row_ + i * kStep) * kWidth + label_;
+      if (label_ < kWidth) alpha_[entry] = delta_[entry] = Real(0);
     }
-    return all;
+    return (1u << count) - 1;
   }
 
   __device__ __forceinline__ void multiply() {
@@ -230,7 +234,7 @@ class WarpCounter {
   __device__ __forceinline__ void flush() {
 #pragma unroll
     for (int i = 0; i < kEntries; ++i) {
-      sums_[i].add(Wide<Real>::exactly(parts_[i]));
+      sums_[i] += static_cast<double>(parts_[i]);
       parts_[i] = Real(0);
     }
   }
@@ -239,8 +243,7 @@ class WarpCounter {
   const IntervalMessages<Real> interval_;
   const int index_, first_from_, first_to_, label_, first_row_, from_, to_;
   Real *alpha_, *delta_;  // (16, kWidth)
-  double* exact_;
-  Wide<Real> sums_[kEntries];
+  double *sums_, *exact_;
   Real parts_[kEntries];
 };
 
@@ -251,7 +254,7 @@ SEMICRF_BOTH constexpr int warps_along(int blocks) {
 
 // A block of threads per interval and pair of panels, its warps one after the other along the interval.
 template <class Real, int kWidth, bool kPanels>
-__global__ void __launch_bounds__(kMostWarps * 32)
+__global__ void __launch_bounds__(kMostWarps * 32, 2)
     transitions_kernel(const __grid_constant__ CountsParameters<Real> p) {
   using Counter = WarpCounter<Real, kWidth, kPanels>;
   double* const totals = reinterpret_cast<double*>(shared_memory);
@@ -267,9 +270,9 @@ __global__ void __launch_bounds__(kMostWarps * 32)
     first_from = index / panels % panels * kWidth;
     index /= panels * panels;
   }
-  double exact[Counter::kEntries];
-  for (int i = 0; i < Counter::kEntries; ++i) exact[i] = 0;
-  Counter counter(p, index, first_from, first_to, rows, exact);
+  double sums[Counter::kEntries], exact[Counter::kEntries];
+  for (int i = 0; i < Counter::kEntries; ++i) sums[i] = exact[i] = 0;
+  Counter counter(p, index, first_from, first_to, rows, sums, exact);
   const AnchorTask& task = p.tasks[index];
   const int blocks = static_cast<int>((task.end - task.begin + kBlock - 1) / kBlock);
   // Of its own length, so that the intervals beside it change no digit.

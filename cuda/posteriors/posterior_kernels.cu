@@ -126,6 +126,16 @@ __device__ __forceinline__ void load_block(const CombineParameters<Real>& p, con
   }
 }
 
+// Asks for the numbers of a block that is loaded soon: every lane for those of a label.
+template <class Real>
+__device__ __forceinline__ void ask_for_block(const CombineParameters<Real>& p, std::int64_t block, int c) {
+  const std::int64_t at = (block * p.labels + c) * kBlock;
+  ask_for_line(p.forward.gamma.numbers + at);
+  ask_for_line(p.backward.alpha.numbers + at);
+  ask_for_line(p.forward.alpha.numbers + at);
+  ask_for_line(p.backward.gamma.numbers + at);
+}
+
 // Sums over a group's lanes of 16 values each. Lane l of the group returns those of slots
 // kBlock / kHeld * h + slot_of(l), h < kHeld.
 template <int kGroup>
@@ -199,6 +209,7 @@ class PieceCombiner {
 
   __device__ __forceinline__ void combine(std::int64_t block, bool running, int buffer) {
     Real start[kBlock], end[kBlock], label[kBlock];
+    if (block > at_.first_block && at_.has_label) ask_for_block(p_, block - 1, at_.c);
     if (running && at_.has_label) {
       load_block(p_, at_, block, start, end);
     } else {
@@ -232,31 +243,48 @@ class PieceCombiner {
     reduce_slots<kGroup>(values, information);
     if constexpr (kMany) add_warps(total, begun, information, buffer);
 
+    const std::int64_t rows = at_.last_row - block * kBlock + 1;
+    const int count = !running ? 0 : (rows < kBlock ? static_cast<int>(rows) : kBlock);  // inside
     Real by[kHeld<kGroup>];
 #pragma unroll
     for (int h = 0; h < kHeld<kGroup>; ++h) {
-      const std::int64_t row = block * kBlock + h * kLanes + lane() % kLanes;
+      const int slot = h * kLanes + lane() % kLanes;
+      const std::int64_t row = block * kBlock + slot;
       const double norm = static_cast<double>(total[h]);
       by[h] = static_cast<Real>(1.0 / norm);
-      if (!running || row > at_.last_row || lane() >= kLanes || (kMany && threadIdx.x >= kBlock)) continue;
+      if (slot >= count || lane() >= kLanes || (kMany && threadIdx.x >= kBlock)) continue;
       double boundary = static_cast<double>(begun[h]) / norm;
       boundary = boundary < 0 ? 0.0 : (boundary > 1 ? 1.0 : boundary);
       if (p_.boundary != nullptr) p_.boundary[row] = static_cast<Real>(boundary);
-      if (p_.norm_log != nullptr && row % kBlock == 0) p_.norm_log[block] = log(norm);
+      if (p_.norm_log != nullptr && slot == 0) p_.norm_log[block] = log(norm);
       sums_.include_error(fabs(norm - 1.0));
       sums_.entropy += log(norm) - static_cast<double>(information[h]) / norm;
       sums_.mass += boundary;
       if (boundary > 0) sums_.plogp += boundary * log(boundary);
     }
+    Real scale[kBlock];
 #pragma unroll
-    for (int slot = 0; slot < kBlock; ++slot) {
-      const Real scale = __shfl_sync(kAllLanes, by[slot / kLanes], slot % kLanes, kGroup);
-      const std::int64_t row = block * kBlock + slot;
-      if (!running || !at_.has_label || row > at_.last_row) continue;
-      const std::int64_t i = row * p_.labels + at_.c;
-      if (p_.label_rows != nullptr) p_.label_rows[i] = smaller(Real(1), label[slot] * scale);
-      if (p_.starts != nullptr) p_.starts[i] = smaller(Real(1), start[slot] * scale);
-      if (p_.ends != nullptr) p_.ends[i] = smaller(Real(1), end[slot] * scale);
+    for (int slot = 0; slot < kBlock; ++slot)
+      scale[slot] = __shfl_sync(kAllLanes, by[slot / kLanes], slot % kLanes, kGroup);
+    if (!at_.has_label) return;
+    const std::int64_t first = block * kBlock * p_.labels + at_.c;
+    write(p_.label_rows, first, count, label, scale);
+    write(p_.starts, first, count, start, scale);
+    write(p_.ends, first, count, end, scale);
+  }
+  // Posteriors of a label in the `count` positions of a block into rows, unless null.
+  __device__ __forceinline__ void write(Real* rows, std::int64_t first, int count,
+                                        const Real (&posteriors)[kBlock], const Real (&scale)[kBlock]) const {
+    if (rows == nullptr) return;
+    Real* const out = rows + first;
+    if (count == kBlock) {
+#pragma unroll
+      for (int slot = 0; slot < kBlock; ++slot)
+        out[slot * p_.labels] = smaller(Real(1), posteriors[slot] * scale[slot]);
+    } else {
+#pragma unroll
+      for (int slot = 0; slot < kBlock; ++slot)
+        if (slot < count) out[slot * p_.labels] = smaller(Real(1), posteriors[slot] * scale[slot]);
     }
   }
 

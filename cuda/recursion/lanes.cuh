@@ -89,6 +89,9 @@ struct WarpLanes {
     group = lane / kGroup;
     valid = c < labels;
   }
+  // The slots of a block whose levels the lane keeps: every kLevelLanes-th from level_lane() on.
+  static constexpr int kLevelLanes = kGroup;
+  __device__ __forceinline__ int level_lane() const { return c; }
   // Whether the lane has memory of its own: lanes without a label may share the last one's.
   __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
   __device__ __forceinline__ bool has_alpha() const { return true; }
@@ -159,6 +162,9 @@ struct BlockLanes {
     parts = (warps / panels() - 1) * (32 / group());
     part = (warp / panels() - 1) * (32 / group()) + lane / group();
   }
+  // The slots of a block whose levels the lane keeps: every kLevelLanes-th from level_lane() on.
+  static constexpr int kLevelLanes = 32;
+  __device__ __forceinline__ int level_lane() const { return static_cast<int>(threadIdx.x); }
   __device__ __forceinline__ int panels() const {
     if constexpr (kRows > 0) return kPanels;
     return panels_at_run_time;

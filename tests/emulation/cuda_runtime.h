@@ -203,7 +203,7 @@ cudaError_t cudaMalloc(void** p, std::size_t n);
 cudaError_t cudaFree(void* p);
 inline cudaError_t cudaMallocHost(void** p, std::size_t n) {
   *p = std::malloc(n);
-  if (*p != nullptr) std::memset(*p, 0xA5, n);
+  if (*p != nullptr) std::memset(*p, 0xFF, n);
   return *p != nullptr ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 inline cudaError_t cudaFreeHost(void* p) {

@@ -51,7 +51,7 @@ cudaError_t cudaMalloc(void** p, std::size_t n) {
   if (ledger.until_failure > 0) --ledger.until_failure;
   *p = std::malloc(n);
   if (*p == nullptr) return cudaErrorMemoryAllocation;
-  std::memset(*p, 0xA5, n);  // what a kernel does not write must not look right
+  std::memset(*p, 0xFF, n);  // what a kernel does not write must not look right
   ledger.blocks[*p] = n;
   ledger.bytes += n;
   ledger.peak = std::max(ledger.peak, ledger.bytes);

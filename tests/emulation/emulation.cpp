@@ -159,7 +159,7 @@ void need_fibers(std::size_t count) {
 void fill_shared_memory(std::size_t bytes) {
   const std::size_t filled = std::max(bytes, used_shared_bytes);
   allow_shared_memory(filled);
-  std::memset(semicrf::cuda::shared_memory, 0xA5, filled);
+  std::memset(semicrf::cuda::shared_memory, 0xFF, filled);
   allow_shared_memory(bytes);
   used_shared_bytes = bytes;
 }

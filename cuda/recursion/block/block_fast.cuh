@@ -47,10 +47,8 @@ struct BlockTailLogs {
 };
 
 template <class Real>
-struct BlockWindow {  // where messages go, by slot; null: nowhere
+struct BlockWindow {  // where the label's messages of the first slot go; null: nowhere
   Real *alpha, *gamma;
-  int *alpha_level, *gamma_level;  // null but for the lane that writes them
-  int step, direction;
   bool all_alphas;
 };
 
@@ -68,20 +66,25 @@ struct BoundaryRow {
   Real sum;   // over the label's sources, relative to level and `into`
 };
 
+// Levels of a block's 16 slots are spread over the lanes of a team, so that few instructions store them.
+template <class Lanes>
+inline constexpr int kLevelsOfLane = kBlock / (Lanes::kLevelLanes < kBlock ? Lanes::kLevelLanes : kBlock);
+
 template <class Config>
 struct BlockResult {
   using Real = typename Config::Real;
   BlockStarts<Config> starts;
-  int most_start, least_start;  // whole units in the largest, and in the least that is not zero
-  Scaled<Real> alpha;           // at the block's end
-  BoundaryRow<Real> row;        // there
-  bool good;                    // the label's numbers are certified
-  bool cut;                     // a position of the block is forbidden
-  bool restarted;               // sums over sources were done again: only logarithms hold all messages
+  int most_start = 0, least_start = 0;  // whole units in the largest, and in the least that is not zero
+  Scaled<Real> alpha{};                 // at the block's end
+  BoundaryRow<Real> row{};              // there
+  bool good = false;                    // the label's numbers are certified
+  bool cut = false;                     // a position of the block is forbidden
+  bool restarted = false;  // sums over sources were done again: only logarithms hold all messages
   // Sums over durations that were refused and taken for nothing: the most that they may be, in units relative
   // to the level of their boundary, kEmpty: none was; and the least of the sums over sources.
-  int neglected;
-  Real least_source;
+  int neglected = kEmpty;
+  Real least_source{};
+  int levels[kLevelsOfLane<typename Config::Lanes>]{};  // of alphas that are stored: see Lanes::level_lane
 };
 
 template <class Config>
@@ -102,6 +105,7 @@ class FastBlock {
   static constexpr int kLeastKnown = kEmpty + (1 << 27);
   // Units of a first start beyond which it is no number as a sum over sources.
   static constexpr int kMostOfOne = 48;
+  static constexpr int kLevels = kLevelsOfLane<Lanes>;
   // Boundaries that are straight code.
   template <bool kCut>
   static constexpr int kAtOnce = kCut ? 1 : (Config::kLoops ? 4 : kBlock);
@@ -329,13 +333,15 @@ class FastBlock {
           factor.units = kBias - made_start.units;
         }
         if (kStores && window.alpha != nullptr) {
-          window.alpha[slot * window.step] = inside ? shared.number : O::zero();
-          if constexpr (Semiring::kIsLog) {
-            window.gamma[slot * window.step] = sum;
-            if (window.alpha_level != nullptr) {
-              window.alpha_level[slot * window.direction] = is_empty(shared.units) ? 0 : shared.units;
-              window.gamma_level[slot * window.direction] = is_empty(level) ? 0 : level;
-            }
+          const int at = slot * content.step;
+          window.alpha[at] = inside ? shared.number : O::zero();
+          if constexpr (Semiring::kIsLog) window.gamma[at] = sum;
+        }
+        if constexpr (kStores && Semiring::kIsLog) {
+#pragma unroll
+          for (int i = 0; i < kLevels; ++i) {
+            const bool mine = slot == lanes_.level_lane() + i * Lanes::kLevelLanes;
+            out->levels[i] = mine ? shared.units : out->levels[i];
           }
         }
 #pragma unroll

@@ -208,9 +208,12 @@ class BlockParts {
   }
   // Nothing was taken out of the positions of a block that is stored, from row `stored` on.
   __device__ __forceinline__ void no_shifts(const RunState<Real>& s, std::int64_t stored) const {
-    if (p_.store.shift == nullptr || !s.storing || !lanes_.valid || lanes_.c != 0) return;
-    double* shift = p_.store.shift + stored;
-    for (int slot = 0; slot < kBlock; ++slot) shift[slot] = 0;
+    if (p_.store.shift == nullptr || !s.storing) return;
+#pragma unroll
+    for (int i = 0; i < kLevelsOfLane<Lanes>; ++i) {
+      const int slot = lanes_.level_lane() + i * Lanes::kLevelLanes;
+      if (slot < kBlock) p_.store.shift[stored + slot] = 0;
+    }
   }
 
   // --- tails ---
@@ -395,22 +398,13 @@ class BlockParts {
                                         BlockTailLogs* logs, Real (&sums)[kBlock], RefusedSums<Config>* again,
                                         BlockRecord<Real>* record, BlockResult<Config>* result) const {
     Real* tail_out = nullptr;
-    BlockWindow<Real> window{nullptr,
-                             nullptr,
-                             nullptr,
-                             nullptr,
-                             p_.backward ? -t_.labels : t_.labels,
-                             direction(),
-                             p_.store.all_alphas != 0};
+    BlockWindow<Real> window{nullptr, nullptr, p_.store.all_alphas != 0};
     if (Traits::kStores && p_.store.alpha.numbers != nullptr && s.storing && lanes_.valid) {
-      const std::int64_t row = stored + (p_.backward ? kBlock - 1 : 0);
-      const std::int64_t first = row * t_.labels + lanes_.c;
+      const std::int64_t to = stored_slot(stored, 0);
+      const std::int64_t first = to * t_.labels + lanes_.c;
       window.alpha = p_.store.alpha.numbers + first;
       window.gamma = p_.store.gamma.numbers + first;
-      if (Semiring::kIsLog && lanes_.c == 0) {
-        window.alpha_level = p_.store.alpha.level + row;
-        window.gamma_level = p_.store.gamma.level + row;
-      }
+      if (Semiring::kIsLog && lanes_.c == 0) p_.store.gamma.level[to] = is_empty(row.level) ? 0 : row.level;
       if (Traits::kTail && t_.tail && p_.store.tail.numbers != nullptr)
         tail_out = p_.store.tail.numbers + first;
     }
@@ -560,11 +554,28 @@ class BlockParts {
     }
   }
 
+  // Levels of the messages of a fast block, from row `stored` on.
+  __device__ __forceinline__ void store_levels(std::int64_t stored, const BlockResult<Config>& result) const {
+#pragma unroll
+    for (int i = 0; i < kLevelsOfLane<Lanes>; ++i) {
+      const int slot = lanes_.level_lane() + i * Lanes::kLevelLanes;
+      if (slot >= kBlock) continue;
+      const int level = is_empty(result.levels[i]) ? 0 : result.levels[i];
+      p_.store.alpha.level[stored_slot(stored, slot)] = level;
+      // The next position's sum over sources is relative to it.
+      if (slot + 1 < kBlock) p_.store.gamma.level[stored_slot(stored, slot + 1)] = level;
+    }
+  }
+  __device__ __forceinline__ std::int64_t stored_slot(std::int64_t stored, int slot) const {
+    return stored + (p_.backward ? kBlock - 1 - slot : slot);
+  }
   // What the messages of a fast block are relative to.
   template <class Traits>
   __device__ __forceinline__ void store_scales(const RunState<Real>& s, std::int64_t stored, double total,
                                                BlockTail<Real>& tail, const BlockTailLogs& logs,
+                                               const BlockResult<Config>& result,
                                                const BlockMove<Real>& move) const {
+    if constexpr (Semiring::kIsLog) store_levels(stored, result);
     const std::int64_t block = stored / kBlock;
     double nats_rest;
     const double nats = whole_nats<Semiring>(s.base, &nats_rest);

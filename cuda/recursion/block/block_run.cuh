@@ -495,7 +495,7 @@ class BlockRun : private BlockParts<Config> {
 
     BlockTail<Real> tail;
     BlockTailLogs logs{};
-    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false, false, false, kEmpty, {}};
+    BlockResult<Config> result{{m_, lanes_.has_memory()}};
     if constexpr (kPlain && Config::kLoops) {
       content.after = state_.left > 1 ? kBlock : 0;
       this->template recur<false, Traits>(state_, stored, ahead->row, ahead->coming, reference, content,
@@ -527,7 +527,7 @@ class BlockRun : private BlockParts<Config> {
       if (lanes_.valid) this->template keep_starts_of<Traits>(state_, stored, result, move, -state_.gauge);
       if (vanished || state_.logs_left > 0) [[unlikely]]
         this->keep_logs_of(state_, result, move, vanished);
-      if (stores) this->template store_scales<Traits>(state_, stored, total, tail, logs, move);
+      if (stores) this->template store_scales<Traits>(state_, stored, total, tail, logs, result, move);
       if (!kPlain && content.factors != nullptr) aside_.mass += content.factors->mass;
       this->template move_on<Traits>(state_, total, tail, logs, result, move);
     }
@@ -564,16 +564,14 @@ class BlockRun : private BlockParts<Config> {
   }
 
   // Asks for the rows of the next block. `scores`: where this one's begin.
-  __device__ __forceinline__ void prefetch_rows([[maybe_unused]] const float* scores) const {
-#if defined(__CUDA_ARCH__)
+  __device__ __forceinline__ void prefetch_rows(const float* scores) const {
     constexpr int kLine = 128 / sizeof(float);
     const int labels = in_register(t_.labels), c = in_register(lanes_.c);
     const int label = c < labels ? c : labels - 1;
     const int lane = c * kLine;
     if (scores == nullptr || state_.left <= 1 || lane >= kBlock * labels) return;
     const int from = (p_.backward ? 1 - 2 * kBlock : kBlock) * labels - label;
-    asm volatile("prefetch.global.L1 [%0];" ::"l"(scores + (from + lane)));
-#endif
+    ask_for_line(scores + (from + lane));
   }
 
   const RunParameters<Real>& p_aside_;

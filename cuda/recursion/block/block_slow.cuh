@@ -36,7 +36,7 @@ class SlowBlock : private BlockParts<Config> {
     for (int slot = 0; slot < kBlock; ++slot) sums[slot] = far[slot];
     BlockTail<Real> tail;
     BlockTailLogs logs{};
-    BlockResult<Config> result{{m_, lanes_.has_memory()}, 0, 0, {}, {}, false, false, false, kEmpty, {}};
+    BlockResult<Config> result{{m_, lanes_.has_memory()}};
     typename Parts::template Coming<true> coming;
     this->template ask_for<false>(content, coming);
     BlockRecord<Real> record;
@@ -95,7 +95,7 @@ class SlowBlock : private BlockParts<Config> {
     if (stores && in_logs) {
       if (lanes_.valid) store_logs(record, logs, total, result.cut, pool);
     } else if (stores) {
-      this->template store_scales<AnyBlock>(s_, this->store_row(s_), total, tail, logs, move);
+      this->template store_scales<AnyBlock>(s_, this->store_row(s_), total, tail, logs, result, move);
       if (lanes_.valid && result.cut) store_cuts(record, content.factors->cuts);
     }
     if (content.factors != nullptr) aside_.mass += content.factors->mass;

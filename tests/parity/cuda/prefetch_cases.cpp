@@ -135,14 +135,15 @@ void check_features(const MakeEngine& make, std::int64_t missing, std::vector<st
   }
   constexpr std::int64_t kAhead = 3;  // what heads see to the right
   std::optional<BoundaryState> left, expected_left;
-  const std::int64_t chunk = engine->grid(kLength).chunk;
-  for (std::int64_t begin = 0; begin < kLength; begin += 4 * chunk) {
-    const std::int64_t end = std::min(kLength, begin + 4 * chunk);
+  const ChunkGrid grid = engine->grid(kLength);
+  for (std::int64_t begin = 0; begin < kLength; begin += 4 * grid.chunk) {
+    const std::int64_t end = std::min(kLength, begin + 4 * grid.chunk);
     const bool sound = missing < 0 || std::min(kLength, end + kAhead) <= missing;
     if (prefetch && prefetch->sound(end) != sound)
       problems.push_back(what + "soundness of " + std::to_string(end));
     if (!sound) prefetch.reset();
-    ScoreWindow window = sample.projected(0, begin, end), stored = sample.stored(0, begin, end);
+    const std::int64_t read = std::max<std::int64_t>(0, begin - grid.warmup);
+    ScoreWindow window = sample.projected(0, read, end), stored = sample.stored(0, read, end);
     window.sequence = whole.sequence;
     left = engine->viterbi(window, {begin, end}, left ? &*left : nullptr, false).right;
     expected_left =

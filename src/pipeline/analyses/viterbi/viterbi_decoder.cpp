@@ -38,9 +38,8 @@ class Decoder {
 
   ViterbiResult run() {
     sweep_forward();
-    times_.end("first sweep");
     if (result_.feasible) trace_back();
-    times_.end("path");
+    times_.end("paths joined");
     return std::move(result_);
   }
 
@@ -61,10 +60,13 @@ class Decoder {
     known_cells_.resize(static_cast<std::size_t>(plan_.count()));
     loop_.left_to_right(WindowLoop::States::kAll, [&](std::int64_t n, const ScoreWindow& scores) {
       const bool last = n == loop_.last();
+      times_.end("scores");
       ViterbiWindow window = compute(n, scores, last || joins_).window;
+      times_.end("sweeps");
       scores_ = scores;
       result_.add(window.chunks);
       if (joins_ && !last) follow_ahead(n, window);
+      times_.end("paths of windows");
       if (last) {
         messages_ = std::move(window.messages);
         result_.feasible = best_final_score(window.right, &cursor_.label) > kNegativeInfinity;
