@@ -19,12 +19,6 @@ __device__ __forceinline__ void load_numbers(const BlockNumbers<Real>& b, std::i
 #pragma unroll
   for (int i = 0; i < kBlock; i += 4) load4(from + static_cast<std::int64_t>(i) * labels, out + i);
 }
-// Asks for the numbers of all labels, together.
-template <class Real>
-__device__ __forceinline__ void ask_for_numbers(const BlockNumbers<Real>& b, std::int64_t block, int labels,
-                                                int c) {
-  ask_for_line(b.numbers + (block * labels + c) * kBlock);
-}
 template <class Real>
 __device__ __forceinline__ void store_numbers(const BlockNumbers<Real>& b, std::int64_t block, int labels,
                                               int c, const Real (&numbers)[kBlock], BlockScale scale) {

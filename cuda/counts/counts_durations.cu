@@ -147,9 +147,8 @@ class BlockReader {
       for (int j = 0; j < kBlock; ++j) numbers[j] = Real(0);
     }
   }
-
   __device__ __forceinline__ void ask_for(int block) const {
-    if (has(block)) ask_for_numbers(blocks_, first_ + block, labels_, c_);
+    if (has(block)) ask_for_block(blocks_.numbers, first_ + block, labels_, c_);
   }
 
  private:

@@ -142,15 +142,14 @@ class WarpCounter {
   __device__ __forceinline__ void count_exactly(RowKind kind, std::int64_t row) {
     count_row<kFrom, kTo>(p_, RowOfTile{kind, index_, first_from_ + from_, first_to_ + to_, row}, exact_);
   }
-  // Asks for the numbers of a block that is loaded soon: every lane for those of a label.
+  // Asks for a block that is loaded soon.
   __device__ __forceinline__ void ask_for_rows(int block, int last) const {
-    const std::int64_t labels = p_.tables.labels;
-    const int lane = static_cast<int>(threadIdx.x % 32);
+    const std::int64_t at = interval_.first_row / kBlock + block;
+    const int labels = p_.tables.labels;
     if (block >= last) return;
-    for (int label = lane; label < p_.tables.labels; label += 32) {
-      const std::int64_t at = (interval_.first_row / kBlock + block) * labels + label;
-      ask_for_line(p_.forward.alpha.numbers + at * kBlock);
-      ask_for_line(p_.backward.alpha.numbers + at * kBlock);
+    for (int label = static_cast<int>(threadIdx.x % 32); label < labels; label += 32) {
+      ask_for_block(p_.forward.alpha.numbers, at, labels, label);
+      ask_for_block(p_.backward.alpha.numbers, at, labels, label);
     }
   }
   // Row r: alpha at the right boundary of position 16 block + r, delta of the position after it. Alpha is

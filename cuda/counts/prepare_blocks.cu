@@ -219,14 +219,13 @@ __device__ SEMICRF_NOINLINE bool prepare_other_numbers(const CountsParameters<Re
                                         sums);
 }
 
-// Asks for the numbers and scores of a block that is prepared soon: every thread for those of a label.
+// Asks for the numbers and scores of a block that is prepared soon.
 template <class Real>
-__device__ __forceinline__ void ask_for_block(const IntervalMessages<Real>& interval, int block, int c) {
+__device__ __forceinline__ void ask_for_messages(const IntervalMessages<Real>& interval, int block, int c) {
   const CountsParameters<Real>& p = interval.p;
   const std::int64_t row = interval.first_row + static_cast<std::int64_t>(block) * kBlock;
-  const std::int64_t at = row * p.tables.labels + c * kBlock;
-  ask_for_line(p.forward.gamma.numbers + at);
-  ask_for_line(p.backward.gamma.numbers + at);
+  ask_for_block(p.forward.gamma.numbers, row / kBlock, p.tables.labels, c);
+  ask_for_block(p.backward.gamma.numbers, row / kBlock, p.tables.labels, c);
   ask_for_line(p.level + row);
   const DeviceScores& scores = interval.sequence.emissions;
   if (scores.f32 != nullptr) ask_for_line(scores.f32 + (interval.score_index(row, 0) + c * kBlock));
@@ -258,7 +257,7 @@ __global__ void __launch_bounds__(kThreads, 3)
   for (int k = 0; k < kBlock; ++k) sums[k * kThreads] = 0;
   for (int k = 0; k < kBlock; ++k) within[k] = 0;
   for (int block = first; block < last; ++block) {
-    if (block + 1 < last) ask_for_block(interval, block + 1, c);
+    if (block + 1 < last) ask_for_messages(interval, block + 1, c);
     if (interval.is_plain(block) &&
         prepare_numbers<true, false>(interval, index, block, c, known_power, &sum, sums))
       continue;

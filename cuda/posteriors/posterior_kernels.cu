@@ -126,14 +126,14 @@ __device__ __forceinline__ void load_block(const CombineParameters<Real>& p, con
   }
 }
 
-// Asks for the numbers of a block that is loaded soon: every lane for those of a label.
+// Asks for the numbers of a block that is loaded soon.
 template <class Real>
-__device__ __forceinline__ void ask_for_block(const CombineParameters<Real>& p, std::int64_t block, int c) {
-  const std::int64_t at = (block * p.labels + c) * kBlock;
-  ask_for_line(p.forward.gamma.numbers + at);
-  ask_for_line(p.backward.alpha.numbers + at);
-  ask_for_line(p.forward.alpha.numbers + at);
-  ask_for_line(p.backward.gamma.numbers + at);
+__device__ __forceinline__ void ask_for_messages(const CombineParameters<Real>& p, std::int64_t block,
+                                                 int c) {
+  ask_for_block(p.forward.gamma.numbers, block, p.labels, c);
+  ask_for_block(p.backward.alpha.numbers, block, p.labels, c);
+  ask_for_block(p.forward.alpha.numbers, block, p.labels, c);
+  ask_for_block(p.backward.gamma.numbers, block, p.labels, c);
 }
 
 // Sums over a group's lanes of 16 values each. Lane l of the group returns those of slots
@@ -209,7 +209,7 @@ class PieceCombiner {
 
   __device__ __forceinline__ void combine(std::int64_t block, bool running, int buffer) {
     Real start[kBlock], end[kBlock], label[kBlock];
-    if (block > at_.first_block && at_.has_label) ask_for_block(p_, block - 1, at_.c);
+    if (block > at_.first_block && at_.has_label) ask_for_messages(p_, block - 1, at_.c);
     if (running && at_.has_label) {
       load_block(p_, at_, block, start, end);
     } else {

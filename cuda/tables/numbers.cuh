@@ -3,6 +3,8 @@
 
 #include <cuda_runtime.h>
 
+#include <cstdint>
+
 #include "cuda/tables/limits.h"
 
 namespace semicrf::cuda {
@@ -63,6 +65,12 @@ __device__ __forceinline__ void ask_for_line([[maybe_unused]] const void* addres
 #if defined(__CUDA_ARCH__)
   asm volatile("prefetch.global.L1 [%0];" ::"l"(address));
 #endif
+}
+
+// The same for a block of 16 rows of `labels` numbers, all labels' lanes together.
+template <class Real>
+__device__ __forceinline__ void ask_for_block(const Real* rows, std::int64_t block, int labels, int c) {
+  ask_for_line(rows + (block * labels + c) * kBlock);
 }
 
 // Exponent of a positive normal number.
