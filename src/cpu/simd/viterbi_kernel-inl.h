@@ -113,20 +113,27 @@ class ViterbiKernelImpl final : public ViterbiKernel {
                lanes = static_cast<std::size_t>(tables_->lanes);
     const auto padded = static_cast<std::size_t>(tables_->padded);
     const std::size_t first = index * keep.shape().rows();
-    const VD base = hn::Set(dd, m.base), tail_scale = hn::Set(dd, m.scale + m.base);
+    Real* const alpha = static_cast<Real*>(keep.alpha) + first;
+    const std::size_t together = labels == padded ? kBlock : 1;  // slots, as they lie one after the other
+    for (std::size_t slot = 0; slot < kBlock; slot += together)
+      std::copy_n(m.alpha + slot * padded, together * labels, alpha + slot * labels);
+    for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
+      const std::size_t i = c / lanes * lanes * kBlock + c % lanes;
+      const VD scale = hn::Add(hn::LoadU(dd, m.gamma_scale + c), hn::Set(dd, m.base));
+      keep_logs(m.gamma_start + i, m.gamma_whole + i, lanes, scale, c, keep.starts + first);
+    }
+    if (!tables_->tail) return;
+    const VD scale = hn::Set(dd, m.scale + m.base);
+    for (std::size_t c = 0; c < padded; c += hn::Lanes(dd))
+      keep_logs(m.tail + c, m.tail_whole + c, padded, scale, c, keep.tails + first);
+  }
+  // Of the labels from c on, in the 16 slots of a block: numbers, `step` entries from slot to slot.
+  HWY_INLINE void keep_logs(const Real* numbers, const typename Run::Whole* whole, std::size_t step, VD scale,
+                            std::size_t c, double* rows) const {
+    const auto labels = static_cast<std::size_t>(tables_->labels);
     for (std::size_t slot = 0; slot < kBlock; ++slot) {
-      const std::size_t row = first + slot * labels;
-      std::copy_n(m.alpha + slot * padded, labels, static_cast<Real*>(keep.alpha) + row);
-      for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
-        const std::size_t i = c / lanes * lanes * kBlock + slot * lanes + c % lanes;
-        const VD scale = hn::Add(hn::LoadU(dd, m.gamma_scale + c), base);
-        store_labels(hn::Add(Run::log_of(m.gamma_start + i, m.gamma_whole + i), scale), c, keep.starts + row);
-      }
-      if (!tables_->tail) continue;
-      for (std::size_t c = 0; c < padded; c += hn::Lanes(dd)) {
-        const std::size_t i = slot * padded + c;
-        store_labels(hn::Add(Run::log_of(m.tail + i, m.tail_whole + i), tail_scale), c, keep.tails + row);
-      }
+      store_labels(hn::Add(Run::log_of(numbers, whole), scale), c, labels, rows + slot * labels);
+      numbers += step, whole += step;
     }
   }
   // What labels with forbidden positions have in place of the numbers: segments between two of these, too.
@@ -155,9 +162,8 @@ class ViterbiKernelImpl final : public ViterbiKernel {
     }
   }
   // Those of the labels c, c + 1, ... that there are, into their row.
-  HWY_INLINE void store_labels(VD values, std::size_t c, double* row) const {
+  static HWY_INLINE void store_labels(VD values, std::size_t c, std::size_t labels, double* row) {
     const DD dd;
-    const auto labels = static_cast<std::size_t>(tables_->labels);
     if (c + hn::Lanes(dd) <= labels) {
       hn::StoreU(values, dd, row + c);
     } else if (c < labels) {

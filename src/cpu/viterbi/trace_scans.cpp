@@ -91,8 +91,9 @@ HWY_INLINE int BestSource(const Number* alpha, const double* offset, const doubl
   return 0;
 }
 
-// One segment, and the source of the one before it. The same arithmetic as PathTracer's steps.
-template <class Number>
+// One segment, and the source of the one before it. The same arithmetic as PathTracer's steps. kCuts:
+// positions may be forbidden.
+template <bool kCuts, class Number>
 HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
   const std::int64_t end = walk.boundary;
   if (walk.find_start) {
@@ -104,10 +105,11 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
     const auto stride = static_cast<std::size_t>(m.labels);
     const double* starts = m.starts + label;
     const std::int64_t leftmost = end > m.longest ? end - m.longest : 0;
-    const std::uint16_t* const cuts = m.cuts != nullptr ? m.cuts + label * m.capacity : nullptr;
     std::int64_t block = (end - 1) / kSlots;
-    const auto first_open = [&](int last) {
-      return cuts == nullptr ? 0 : ViterbiChunk::first_open_slot(cuts[block], last);
+    const auto first_open = [&]([[maybe_unused]] int last) {
+      if constexpr (!kCuts) return 0;
+      return ViterbiChunk::first_open_slot(m.cuts[label * m.capacity + static_cast<std::size_t>(block)],
+                                           last);
     };
     const auto scan = [&](double content, int last, double& score) {
       const int first = std::max(first_open(last),
@@ -157,17 +159,23 @@ HWY_INLINE bool step(const FastMessages<Number>& m, Walk& walk, double* sums) {
   return true;
 }
 
-template <class Number>
-void Follow(const FastMessages<Number>& messages, Walk* walks, int count, double* sums) {
+template <bool kCuts, class Number>
+void follow_all(const FastMessages<Number>& messages, Walk* walks, int count, double* sums) {
   bool walking = true;
   while (walking) {
     walking = false;
     for (int i = 0; i < count; ++i) {
       if (!walks[i].walking) continue;
-      walks[i].walking = step(messages, walks[i], sums);
+      walks[i].walking = step<kCuts>(messages, walks[i], sums);
       walking = walking || walks[i].walking;
     }
   }
+}
+
+template <class Number>
+void Follow(const FastMessages<Number>& messages, Walk* walks, int count, double* sums) {
+  messages.cuts != nullptr ? follow_all<true>(messages, walks, count, sums)
+                           : follow_all<false>(messages, walks, count, sums);
 }
 
 AllTraceScans Scans() {

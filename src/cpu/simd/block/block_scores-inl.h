@@ -15,6 +15,7 @@
 #include "cpu/score_view.h"
 #include "cpu/simd/chain_tables-inl.h"
 #include "engine/masks.h"
+#include "hwy/cache_control.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace semicrf::cpu {
@@ -96,6 +97,19 @@ class BlockScores {
       for_labels([&](std::size_t c) HWY_ATTR { hn::Store(as_doubles(row + c), DD(), out + c); },
                  [&](std::size_t c) { out[c] = static_cast<double>(row[c]); });
     }
+    ask_for_rows(view, block + 1, scores);
+  }
+  // Asks for the rows of the block that the run comes to next. Inline, or GCC leaves out what has no result.
+  template <class In>
+  HWY_INLINE void ask_for_rows(const ScoreView& view, std::int64_t block, const In* scores) const {
+    constexpr std::size_t kLine = 64 / sizeof(In);
+    const ScoreWindow& window = view.window();
+    const std::int64_t from =
+        std::min(view.token_of(block * kBlock), view.token_of(block * kBlock + kBlock - 1));
+    if (from < window.begin || from + kBlock > window.end) return;
+    const auto labels = static_cast<std::size_t>(t_.labels);
+    const In* const rows = scores + static_cast<std::size_t>(from - window.begin) * labels;
+    for (std::size_t i = 0; i < kBlock * labels; i += kLine) hwy::Prefetch(rows + i);
   }
   void load_array(const ScoreView& view, std::int64_t block, int first_slot, int last_slot,
                   const ScoreArray& array, double* to) const {
