@@ -56,14 +56,6 @@ __device__ inline double weight_of(const CountsParameters<Real>& p, int from, in
   return score == kNone ? 0.0 : exp(score - (p.tables.source_bound[from] + p.tables.transition_bound[to]));
 }
 
-// exp(x) as a number in [0.7, 1.5) times a power of two.
-template <class Real>
-__device__ __forceinline__ Scaled<Real> scaled_exponential(double x) {
-  constexpr int kZero = -100000;
-  if (!(x > -1e8)) return {Real(1), kZero};
-  const int n = near_int(x * (1 / kLog2));
-  return {Ops<Real, LogSemiring>::from_log(fma(static_cast<double>(-n), kLog2, x)), n};
-}
 // Powers of two that numbers may be multiplied by: beyond them a block is counted over logarithms.
 template <class Real>
 inline constexpr int kMostFactor = sizeof(Real) == sizeof(float) ? 127 : 1023;
@@ -183,11 +175,11 @@ class WarpCounter {
     const double* const own = p_.forward.alpha.scale + at * labels;
     const double* const scale = p_.backward.alpha.scale + at * labels + target;
     const double level = own[0] + interval_.forward_level(at) + p_.tables.transition_bound[target];
-    const Scaled<Real> by_alpha =
-        scaled_exponential<Real>(own[source] + p_.tables.source_bound[source] - own[0]);
-    const Scaled<Real> by_delta = scaled_exponential<Real>(scale[0] + interval_.backward_level(at) + level);
+    using O = Ops<Real, LogSemiring>;
+    const Scaled<Real> by_alpha = O::scaled_from_log(own[source] + p_.tables.source_bound[source] - own[0]);
+    const Scaled<Real> by_delta = O::scaled_from_log(scale[0] + interval_.backward_level(at) + level);
     Scaled<Real> by_next = by_delta;
-    if (next) by_next = scaled_exponential<Real>(scale[labels] + interval_.backward_level(at + 1) + level);
+    if (next) by_next = O::scaled_from_log(scale[labels] + interval_.backward_level(at + 1) + level);
     // Lanes without a label have another's numbers, times zero.
     const Real alpha_factor = is_source ? by_alpha.number * power_of_two(by_alpha.units, Real()) : Real(0);
     const Real delta_factor = is_target ? by_delta.number : Real(0);
@@ -199,16 +191,17 @@ class WarpCounter {
       const int r = first_row_ + i * kStep;
       const bool is_next = i == kSteps - 1 && r == kBlock - 1;
       const int units = (is_next ? by_next.units : by_delta.units) + __shfl_sync(kAllLanes, levels, r);
-      const Real number = delta[i] * (is_next ? next_factor : delta_factor) * power_in_range(units, Real());
+      const Real scaled = delta[i] * (is_next ? next_factor : delta_factor);
+      const Real number = scaled * power_in_range(units, Real());
       most = larger(most, number);
-      most_units = larger(most_units, delta[i] > Real(0) ? units : kEmpty);
+      most_units = larger(most_units, scaled > Real(0) ? units : kEmpty);
       if (label_ < kWidth) {
         alpha_[r * kWidth + label_] = alpha[i] * alpha_factor;
         delta_[r * kWidth + label_] = number;
       }
     }
     bad = bad || by_alpha.units > kMostPower<Real> || most > power_of_two(kMostPower<Real>, Real()) ||
-          (is_target && most_units > kMostFactor<Real>);
+          most_units > kMostFactor<Real>;
     if (!__any_sync(kAllLanes, bad)) return 0;
 #pragma unroll
     for (int i = 0; i < kSteps; ++i) {

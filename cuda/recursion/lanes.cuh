@@ -89,9 +89,10 @@ struct WarpLanes {
     group = lane / kGroup;
     valid = c < labels;
   }
-  // The slots of a block whose levels the lane keeps: every kLevelLanes-th from level_lane() on.
-  static constexpr int kLevelLanes = kGroup;
-  __device__ __forceinline__ int level_lane() const { return c; }
+  // Slots of a block that are the lane's, where each slot is one lane's: every kSlotLanes-th from
+  // first_slot() on.
+  static constexpr int kSlotLanes = kGroup;
+  __device__ __forceinline__ int first_slot() const { return c; }
   // Whether the lane has memory of its own: lanes without a label may share the last one's.
   __device__ __forceinline__ bool has_memory() const { return c < kTableWidth; }
   __device__ __forceinline__ bool has_alpha() const { return true; }
@@ -162,9 +163,10 @@ struct BlockLanes {
     parts = (warps / panels() - 1) * (32 / group());
     part = (warp / panels() - 1) * (32 / group()) + lane / group();
   }
-  // The slots of a block whose levels the lane keeps: every kLevelLanes-th from level_lane() on.
-  static constexpr int kLevelLanes = 32;
-  __device__ __forceinline__ int level_lane() const { return static_cast<int>(threadIdx.x); }
+  // Slots of a block that are the lane's, where each slot is one lane's: every kSlotLanes-th from
+  // first_slot() on.
+  static constexpr int kSlotLanes = 32;
+  __device__ __forceinline__ int first_slot() const { return static_cast<int>(threadIdx.x); }
   __device__ __forceinline__ int panels() const {
     if constexpr (kRows > 0) return kPanels;
     return panels_at_run_time;

@@ -78,7 +78,8 @@ __device__ __forceinline__ int exponent_of(float x) { return (__float_as_int(x) 
 __device__ __forceinline__ int exponent_of(double x) {
   return static_cast<int>(__double_as_longlong(x) >> 52) - 1023;
 }
-// a + b, or the nearest number between 0 and `most`; newer GPUs have an instruction for it.
+// a + b, which must be an int, or the nearest number between 0 and `most`; newer GPUs have an instruction for
+// it.
 __device__ __forceinline__ int between_zero_and(int most, int a, int b) {
 #if defined(__CUDA_ARCH__)
   return __viaddmin_s32_relu(a, b, most);

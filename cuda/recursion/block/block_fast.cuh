@@ -66,9 +66,9 @@ struct BoundaryRow {
   Real sum;   // over the label's sources, relative to level and `into`
 };
 
-// Levels of a block's 16 slots are spread over the lanes of a team, so that few instructions store them.
+// What is stored once per slot is spread over the lanes of a team, so that few instructions do it.
 template <class Lanes>
-inline constexpr int kLevelsOfLane = kBlock / (Lanes::kLevelLanes < kBlock ? Lanes::kLevelLanes : kBlock);
+inline constexpr int kSlotsOfLane = kBlock / (Lanes::kSlotLanes < kBlock ? Lanes::kSlotLanes : kBlock);
 
 template <class Config>
 struct BlockResult {
@@ -84,7 +84,8 @@ struct BlockResult {
   // to the level of their boundary, kEmpty: none was; and the least of the sums over sources.
   int neglected = kEmpty;
   Real least_source{};
-  int levels[kLevelsOfLane<typename Config::Lanes>]{};  // of alphas that are stored: see Lanes::level_lane
+  int levels[kSlotsOfLane<typename Config::Lanes>]{};  // of alphas, in the lane's slots, where they are
+                                                       // stored
 };
 
 template <class Config>
@@ -105,7 +106,6 @@ class FastBlock {
   static constexpr int kLeastKnown = kEmpty + (1 << 27);
   // Units of a first start beyond which it is no number as a sum over sources.
   static constexpr int kMostOfOne = 48;
-  static constexpr int kLevels = kLevelsOfLane<Lanes>;
   // Boundaries that are straight code.
   template <bool kCut>
   static constexpr int kAtOnce = kCut ? 1 : (Config::kLoops ? 4 : kBlock);
@@ -339,8 +339,8 @@ class FastBlock {
         }
         if constexpr (kStores && Semiring::kIsLog) {
 #pragma unroll
-          for (int i = 0; i < kLevels; ++i) {
-            const bool mine = slot == lanes_.level_lane() + i * Lanes::kLevelLanes;
+          for (int i = 0; i < kSlotsOfLane<Lanes>; ++i) {
+            const bool mine = slot == lanes_.first_slot() + i * Lanes::kSlotLanes;
             out->levels[i] = mine ? shared.units : out->levels[i];
           }
         }

@@ -209,10 +209,15 @@ class BlockParts {
   // Nothing was taken out of the positions of a block that is stored, from row `stored` on.
   __device__ __forceinline__ void no_shifts(const RunState<Real>& s, std::int64_t stored) const {
     if (p_.store.shift == nullptr || !s.storing) return;
+    for_own_slots([&](int, int slot) { p_.store.shift[stored + slot] = 0; });
+  }
+  // Calls visit(i, slot) for the i-th slot that is the lane's.
+  template <class Visit>
+  __device__ __forceinline__ void for_own_slots(Visit visit) const {
 #pragma unroll
-    for (int i = 0; i < kLevelsOfLane<Lanes>; ++i) {
-      const int slot = lanes_.level_lane() + i * Lanes::kLevelLanes;
-      if (slot < kBlock) p_.store.shift[stored + slot] = 0;
+    for (int i = 0; i < kSlotsOfLane<Lanes>; ++i) {
+      const int slot = lanes_.first_slot() + i * Lanes::kSlotLanes;
+      if (slot < kBlock) visit(i, slot);
     }
   }
 
@@ -556,15 +561,12 @@ class BlockParts {
 
   // Levels of the messages of a fast block, from row `stored` on.
   __device__ __forceinline__ void store_levels(std::int64_t stored, const BlockResult<Config>& result) const {
-#pragma unroll
-    for (int i = 0; i < kLevelsOfLane<Lanes>; ++i) {
-      const int slot = lanes_.level_lane() + i * Lanes::kLevelLanes;
-      if (slot >= kBlock) continue;
+    for_own_slots([&](int i, int slot) {
       const int level = is_empty(result.levels[i]) ? 0 : result.levels[i];
       p_.store.alpha.level[stored_slot(stored, slot)] = level;
       // The next position's sum over sources is relative to it.
       if (slot + 1 < kBlock) p_.store.gamma.level[stored_slot(stored, slot + 1)] = level;
-    }
+    });
   }
   __device__ __forceinline__ std::int64_t stored_slot(std::int64_t stored, int slot) const {
     return stored + (p_.backward ? kBlock - 1 - slot : slot);
