@@ -192,7 +192,8 @@ class WarpCounter {
       const bool is_next = i == kSteps - 1 && r == kBlock - 1;
       const int units = (is_next ? by_next.units : by_delta.units) + __shfl_sync(kAllLanes, levels, r);
       const Real scaled = delta[i] * (is_next ? next_factor : delta_factor);
-      const Real number = scaled * power_in_range(units, Real());
+      // Where there is nothing, the units may be any.
+      const Real number = scaled == Real(0) ? Real(0) : scaled * power_in_range(units, Real());
       most = larger(most, number);
       most_units = larger(most_units, scaled > Real(0) ? units : kEmpty);
       if (label_ < kWidth) {

@@ -37,8 +37,10 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   const TablesView<Real>& t = p.tables;
   const Lanes lanes(t.labels);
   int* const bounds = SharedPointer<int>{0};
+  std::uint16_t* const spreads = SharedPointer<std::uint16_t>{p.layout.spreads};
   Real* const table = SharedPointer<Real>{p.layout.table};
   copy_all(t.duration_bound, bound_entries(t.offsets, Lanes::kTableWidth), bounds);
+  copy_all(t.duration_spread, bound_entries(t.offsets, Lanes::kTableWidth), spreads);
   copy_all(t.duration_table, distance_entries(t.offsets, Lanes::kTableWidth), table);
   const auto m = warp_memory<Real, Lanes>(p, threadIdx.x);
   __syncthreads();
@@ -92,14 +94,21 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
     const SharedPointer<int> bounds = slice<int>(at, bound_count);
     copy_all(t.duration_bound, bound_count, static_cast<int*>(bounds));
     m.duration_bound = {bounds.from(label).offset};
+    const SharedPointer<std::uint16_t> spreads = slice<std::uint16_t>(at, bound_count);
+    copy_all(t.duration_spread, bound_count, static_cast<std::uint16_t*>(spreads));
+    m.duration_spread = {spreads.from(label).offset};
   } else {
     m.duration_bound = t.duration_bound + label;
+    m.duration_spread = t.duration_spread + label;
     if (p.table_in_shared) {
       int* bounds = slice<int>(at, bound_count);
+      std::uint16_t* spreads = slice<std::uint16_t>(at, bound_count);
       Real* table_here = slice<Real>(at, group_entries(t.offsets, t.width));
       copy_all(t.duration_bound, bound_count, bounds);
+      copy_all(t.duration_spread, bound_count, spreads);
       copy_all(table, group_entries(t.offsets, t.width), table_here);
       m.duration_bound = bounds + label;
+      m.duration_spread = spreads + label;
       table = table_here;
     }
   }

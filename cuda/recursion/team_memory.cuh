@@ -183,6 +183,7 @@ struct TeamMemory {
   // table_width.
   MemoryPointer<const Real, kTablesShared> duration_table;
   MemoryPointer<const int, kRingShared> duration_bound;
+  MemoryPointer<const std::uint16_t, kRingShared> duration_spread;
   int table_turn;
   int table_width;
   Ring<Real, kRingShared> ring;
@@ -216,6 +217,7 @@ __device__ __forceinline__ TeamMemory<Real, Lanes::kPlace> warp_memory(const Run
   const unsigned part = layout.warps + static_cast<unsigned>(warp) * layout.each;
   TeamMemory<Real, Lanes::kPlace> m;
   m.duration_bound = SharedPointer<const int>{0}.from(column);
+  m.duration_spread = SharedPointer<const std::uint16_t>{layout.spreads}.from(column);
   m.duration_table = SharedPointer<const Real>{layout.table}.from(column * kDistanceRow);
   m.table_turn = 0;
   m.table_width = Lanes::kTableWidth;

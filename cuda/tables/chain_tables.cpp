@@ -17,6 +17,15 @@ constexpr Real zero() {
   return Semiring::kIsLog ? Real(0) : -std::numeric_limits<Real>::infinity();
 }
 
+// Numbers of starts and of durations are within a unit each of their scale and bound. All that is left out of
+// a sum together is less than a quarter of its last digit; a maximum stays as it is.
+template <class Real, class Semiring>
+int far_margin(int offsets) {
+  if constexpr (!Semiring::kIsLog) return 3;
+  const double terms = kBlock * (1.0 + offsets);
+  return 2 + std::numeric_limits<Real>::digits + 2 + static_cast<int>(std::ceil(std::log2(terms)));
+}
+
 std::vector<double> padded(const std::vector<double>& values, int width, double missing) {
   std::vector<double> row(static_cast<std::size_t>(width), missing);
   std::copy(values.begin(), values.end(), row.begin());
@@ -43,12 +52,14 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
                  .too_large = 0,
                  .gaps = 0,
                  .scores_fit = 1,
+                 .unneeded_below = far_margin<Real, Semiring>((model.max_duration + kBlock - 2) / kBlock),
                  .masks_forbid = semicrf::masks_forbid(model),
                  .cut_begin = direction == Direction::kForward ? model.cut.left : model.cut.right,
                  .cut_end = direction == Direction::kForward ? model.cut.right : model.cut.left},
       least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),
       least_start(least_certified<Semiring::kIsLog, Real>(labels)) {
   build_durations(model, layout);
+  build_spreads(layout);
   build_transitions(model, direction);
   const auto& start = direction == Direction::kForward ? model.start_scores : model.end_scores;
   const auto& end = direction == Direction::kForward ? model.end_scores : model.start_scores;
@@ -144,6 +155,22 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
         if (row == 0) near_table[at(c, kBlock, x)] = entry;
         if (row > 0 || by_group) duration_table[duration_place(layout, row, c, x)] = entry;
       }
+    }
+  }
+}
+
+template <class Real, class Semiring>
+void ChainTables<Real, Semiring>::build_spreads(DurationLayout layout) {
+  duration_spread.assign(duration_bound.size(), kWidestSpread);
+  for (int o = 1; o <= offsets; ++o) {
+    for (int c = 0; c < labels; ++c) {
+      double least = -kNone;
+      for (int x = 0; x < kDistanceEntries; ++x)
+        least = std::min(least, bias_or_forbidden(kBlock * o + 2 - kBlock + x, c));
+      int bound = duration_bound[at(o, width, c)];
+      if (layout == DurationLayout::kByGroup) bound = std::max(bound, duration_bound[at(o - 1, width, c)]);
+      const int spread = bound - units_of<Semiring>(least);
+      duration_spread[at(o, width, c)] = static_cast<std::uint16_t>(std::clamp(spread, 0, kWidestSpread));
     }
   }
 }

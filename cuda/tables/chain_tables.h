@@ -3,6 +3,7 @@
 // "Factorised recursions").
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "core/chain_model.h"
@@ -28,8 +29,11 @@ struct ChainTables : ChainShape {
   std::vector<Real> duration_table;
   std::vector<Real> near_table;  // (width, 16): entry k-1 is duration k, relative to row 0 of the bounds
   std::vector<int>
-      duration_bound;        // (offsets + 1, width): largest bias at a distance or of a group, in units
-  std::vector<double> bias;  // (K, width)
+      duration_bound;  // (offsets + 1, width): largest bias at a distance or of a group, in units
+  // (offsets + 1, width), from distance 1 on: how far the least bias at a distance is below the bound of that
+  // distance, or of the two groups that it wants, in units; at most kWidestSpread.
+  std::vector<std::uint16_t> duration_spread;
+  std::vector<double> bias;          // (K, width)
   std::vector<double> largest_bias;  // (width) over all durations
   // Bias as a number in [1, 2) (max: [0, 1)) times whole units, kEmpty: forbidden; (16 (offsets + 1), width).
   std::vector<Real> score_numbers;
@@ -49,6 +53,7 @@ struct ChainTables : ChainShape {
  private:
   void build_durations(const ChainModel& model, DurationLayout layout);
   void build_scores();
+  void build_spreads(DurationLayout layout);
   std::size_t duration_place(DurationLayout layout, int row, int c, int x) const;
   void build_transitions(const ChainModel& model, Direction direction);
   void round_scores(std::vector<double>& scores) const;

@@ -4,6 +4,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <limits>
 
 #include "cuda/tables/limits.h"
 
@@ -95,12 +96,18 @@ __device__ __forceinline__ float power_of_two(int n, float) {
 __device__ __forceinline__ double power_of_two(int n, double) {
   return __longlong_as_double(static_cast<long long>(between_zero_and(2046, n, 1023)) << 52);
 }
-// The same for n of at most 127, or 1023.
+// The same for n of at most 127, or 1023; beyond that it is no number, where emulated never.
 __device__ __forceinline__ float power_in_range(int n, float) {
+#if defined(SEMICRF_EMULATED_CUDA)
+  if (n > 127) return std::numeric_limits<float>::quiet_NaN();
+#endif
   const int biased = n + 127;
   return __int_as_float((biased > 0 ? biased : 0) << 23);
 }
 __device__ __forceinline__ double power_in_range(int n, double) {
+#if defined(SEMICRF_EMULATED_CUDA)
+  if (n > 1023) return std::numeric_limits<double>::quiet_NaN();
+#endif
   const int biased = n + 1023;
   return __longlong_as_double(static_cast<long long>(biased > 0 ? biased : 0) << 52);
 }

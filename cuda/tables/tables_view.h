@@ -2,6 +2,8 @@
 // behind them, and in which layout: see ChainTables.
 #pragma once
 
+#include <cstdint>
+
 namespace semicrf::cuda {
 
 // Sizes and properties of the tables, the same on the host and on the device.
@@ -18,6 +20,7 @@ struct ChainShape {
   int too_large;                           // a bound is beyond what scales can say
   int gaps;                // a label has short durations far below longer ones: what is open may not end yet
   int scores_fit;          // whole units reach all scores of durations
+  int unneeded_below;      // units below the least that a sum may be, at which a distance changes nothing
   int masks_forbid;        // masks count as -inf: see engine/masks.h
   int cut_begin, cut_end;  // the edges where the direction begins and ends are cuts
 };
@@ -33,6 +36,7 @@ template <class Real>
 struct TablesView : LogTables {
   Real least_total, least_start;
   const Real *duration_table, *near_table, *transition, *tail_factor, *score_numbers;
+  const std::uint16_t* duration_spread;
   const int *duration_bound, *transition_units, *source_units, *level_units, *score_units;
 };
 

@@ -18,6 +18,12 @@ std::size_t parts_bytes(int labels, int alpha, int parts, std::size_t real) {
          alpha_bytes((alpha + 3) / 4 * 4, real);
 }
 
+// Bounds of durations and their spreads.
+std::size_t bounds_bytes(int offsets, int width) {
+  const std::size_t entries = bound_entries(offsets, width);
+  return aligned_bytes(entries * sizeof(int)) + aligned_bytes(entries * sizeof(std::uint16_t));
+}
+
 // 168 registers a thread leave room for twelve warps; fewer than six do not hide the recursion's latency, and
 // then the warps of a block had better share one chunk.
 constexpr int kMostWarps = 12;
@@ -34,6 +40,7 @@ WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_w
   };
   WarpLayout layout;
   slice(bound_entries(offsets, table_width) * sizeof(int));
+  layout.spreads = slice(bound_entries(offsets, table_width) * sizeof(std::uint16_t));
   layout.table = slice(distance_entries(offsets, table_width) * sizeof(float));
   layout.warps = static_cast<unsigned>(at);
   const std::size_t cells = wide(ring_blocks) * wide(ring_width),
@@ -126,7 +133,7 @@ bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t 
   out->group = std::min(out->rows, 32);
   out->transitions_in_shared = out->table_in_shared = false;
   const std::size_t ring = ring_bytes(ring_blocks, labels, sizeof(float));
-  const std::size_t bounds = aligned_bytes(bound_entries(offsets, labels) * sizeof(int));
+  const std::size_t bounds = bounds_bytes(offsets, labels);
   const auto bytes = [&](int helpers) {
     return parts_bytes(labels, out->rows, helpers, sizeof(float)) + starts_bytes(labels) + bounds;
   };
@@ -158,8 +165,8 @@ TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std
   config.transitions_in_shared = labels <= kMostSharedTransitions;
   while (config.panels == 1 && config.group / 2 >= labels) config.group /= 2;
   const std::size_t ring = ring_bytes(ring_blocks, labels, real_bytes);
-  const std::size_t table = aligned_bytes(bound_entries(offsets, labels) * sizeof(int)) +
-                            aligned_bytes(group_entries(offsets, labels) * real_bytes);
+  const std::size_t table =
+      bounds_bytes(offsets, labels) + aligned_bytes(group_entries(offsets, labels) * real_bytes);
   const std::size_t transitions =
       config.transitions_in_shared ? aligned_bytes(wide(labels) * wide(labels) * real_bytes) : 0;
   const auto bytes = [&](int helpers) {

@@ -9,9 +9,10 @@
 
 namespace semicrf::cuda {
 
-// Where things lie in the shared memory of run_warps, in bytes: first the bounds of durations and their
-// table, then a part for every warp, which begins with its ring's scales.
+// Where things lie in the shared memory of run_warps, in bytes: first the bounds of durations, their spreads
+// and their table, then a part for every warp, which begins with its ring's scales.
 struct WarpLayout {
+  unsigned spreads = 0;
   unsigned table = 0;
   unsigned warps = 0;  // the first warp's part
   unsigned each = 0;   // bytes of a part
@@ -42,7 +43,7 @@ inline constexpr std::size_t kSharedAlignment = kBlock * sizeof(float);
 SEMICRF_BOTH inline std::size_t aligned_bytes(std::size_t n) {
   return (n + kSharedAlignment - 1) / kSharedAlignment * kSharedAlignment;
 }
-// Entries of the durations' bounds, and of the durations by distance and by group.
+// Entries of the durations' bounds and spreads, and of the durations by distance and by group.
 SEMICRF_BOTH inline std::size_t bound_entries(int offsets, int width) {
   return static_cast<std::size_t>(offsets + 1) * static_cast<std::size_t>(width);
 }

@@ -8,10 +8,19 @@
 
 namespace semicrf::cuda {
 
+// Of some distances and one label, in units, by the scales as they are stored. Each of the 16 sums holds the
+// largest start of every block with at least the least duration of that distance. So distances whose largest
+// term, two units more at most, is not above `needed` change no sum. first..last are those that were looked
+// at, without those at the far end that are not needed.
+struct FarBound {
+  int largest, needed, first, last;
+};
+
 template <class Config>
 class FarPart {
  public:
   using Real = typename Config::Real;
+  using Semiring = typename Config::Semiring;
   using Lanes = typename Config::Lanes;
   using Memory = typename Config::Memory;
   using O = typename Config::O;
@@ -24,34 +33,45 @@ class FarPart {
     for (int i = 0; i < kBlock; ++i) sums[i] = O::zero();
   }
 
-  // Of distances first..last from the block at ring index `head`: the largest term's bound, by the scales as
-  // they are stored.
-  __device__ __forceinline__ int bound(int head, int first, int last) const {
-    int largest = kEmpty;
+  // Of one distance alone the largest, and of distances first..last, from the block at ring index `head`.
+  __device__ __forceinline__ int largest(int head, int o) const {
+    return scale(ring_index(head, o)) + durations_bound(o);
+  }
+  __device__ __forceinline__ FarBound bound(int head, int first, int last) const {
+    if constexpr (kAhead > 1) return bound_ahead(head, first, last);
+    int largest = kEmpty, least = kEmpty, needed = kByGroup ? first - 1 : last;
     int j = ring_index(head, first);
 #pragma unroll 2
     for (int o = first; o <= last; ++o) {
-      largest = larger(largest, scale(j) + durations_bound(o));
+      const int here = scale(j) + durations_bound(o);
+      largest = larger(largest, here);
+      least = larger(least, here - durations_spread(o));
+      if (kByGroup && here > needed_above(largest, least)) needed = o;
       j = before(j);
     }
-    return largest;
+    return {largest, needed_above(largest, least), first, needed};
   }
-  // Adds the sums over these distances, relative to `bound`.
-  __device__ __forceinline__ void add(Real (&sums)[kBlock], int head, int first, int last, int bound) const {
+  // Adds the sums over the distances that are needed, relative to `bound`.
+  __device__ __forceinline__ void add(Real (&sums)[kBlock], int head, FarBound far, int bound) const {
+    const int first = far.first, last = far.last;
     if (first > last) return;
     if constexpr (kByGroup) {
       add_by_group(sums, head, first, last, bound);
     } else {
       int j = ring_index(head, first);
-      // Of the last distance some durations may be beyond K.
-      const int beyond = kBlock * last + 1 - t_.duration;
-      const int whole = beyond > 0 ? last - 1 : last;
+      // Of the ring's last distance some durations may be beyond K.
+      const int beyond = kBlock * t_.offsets + 1 - t_.duration;
+      const int whole = beyond > 0 && last == t_.offsets ? last - 1 : last;
+      int largest = scale(j) + row_bound(first);
 #pragma unroll 1
       for (int o = first; o <= whole; ++o) {
-        add_distance<false>(sums, j, o, bound, 0);
+        const int source = j, here = largest;
         j = before(j);
+        // Asked for before it is wanted.
+        if (o < last) largest = scale(j) + row_bound(o + 1);
+        if (here > far.needed) add_distance<false>(sums, source, o, here - bound, 0);
       }
-      if (whole < last) add_distance<true>(sums, j, last, bound, beyond);
+      if (whole < last && largest > far.needed) add_distance<true>(sums, j, last, largest - bound, beyond);
     }
   }
 
@@ -72,8 +92,11 @@ class FarPart {
     Real sums[kBlock];
     clear(sums);
     int reference = kEmpty;
-    if (lanes.has_label) reference = bound(head, first, last);
-    if (lanes.has_label && !is_far_below(reference)) add(sums, head, first, last, reference);
+    if (lanes.has_label) {
+      const FarBound far = bound(head, first, last);
+      reference = far.largest;
+      if (!is_far_below(reference)) add(sums, head, far, reference);
+    }
     int common = reference;
     for (int step = 16; step >= lanes.group(); step /= 2)
       common = larger(common, __shfl_xor_sync(kAllLanes, common, step));
@@ -119,16 +142,48 @@ class FarPart {
 
  private:
   static constexpr bool kByGroup = Lanes::kTeam;
+  // Distances whose bounds are asked for at a time.
+  static constexpr int kAhead = Config::kLoops && !kByGroup ? 4 : 1;
+
+  // As bound(), with the bounds of some distances on their way at a time.
+  __device__ __forceinline__ FarBound bound_ahead(int head, int first, int last) const {
+    int largest = kEmpty, least = kEmpty, needed = first - 1;
+    int j = ring_index(head, first);
+#pragma unroll 1
+    for (int from = first; from <= last; from += kAhead) {
+      int here[kAhead], spread[kAhead];
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        const bool exists = from + k <= last;
+        here[k] = exists ? scale(j) + durations_bound(from + k) : kEmpty;
+        spread[k] = exists ? durations_spread(from + k) : 0;
+        j = before(j);
+      }
+#pragma unroll
+      for (int k = 0; k < kAhead; ++k) {
+        largest = larger(largest, here[k]);
+        least = larger(least, here[k] - spread[k]);
+        if (here[k] > needed_above(largest, least)) needed = from + k;
+      }
+    }
+    return {largest, needed_above(largest, least), first, needed};
+  }
+  // Where the least that sums may be lies at `least`, and numbers vanish beside the largest.
+  __device__ __forceinline__ int needed_above(int largest, int least) const {
+    const int needed = least - t_.unneeded_below;
+    return Semiring::kIsLog ? larger(needed, largest - O::kUnitsBias) : needed;
+  }
 
   // Where the block at a ring index begins, in entries.
   __device__ __forceinline__ int starts_of(int j) const { return j * ring_width() * kBlock; }
 
   // Entry i + n of the table joins boundary i to the start n positions before the block's last; four starts
-  // at a time. kCut: only starts from `first` on are within K of a boundary.
+  // at a time. `units`: of the block and the distance, relative to the sums. kCut: only starts from `first`
+  // on are within K of a boundary.
   template <bool kCut>
-  __device__ __forceinline__ void add_distance(Real (&sums)[kBlock], int j, int o, int bound,
+  __device__ __forceinline__ void add_distance(Real (&sums)[kBlock], int j, int o, int units,
                                                int first) const {
-    const Real factor = O::of_units_in_range(scale(j) + row_bound(o) - bound);
+    const Real factor = O::of_units_in_range(units);
     const Real* table = static_cast<const Real*>(m_.duration_table) + (o - 1) * table_width() * kDistanceRow;
     const int source = starts_of(j);
     Real entries[2 * kBlock];
@@ -221,6 +276,9 @@ class FarPart {
   }
   __device__ __forceinline__ int durations_bound(int o) const {
     return kByGroup ? larger(row_bound(o - 1), row_bound(o)) : row_bound(o);
+  }
+  __device__ __forceinline__ int durations_spread(int o) const {
+    return static_cast<const std::uint16_t*>(m_.duration_spread)[o * table_width()];
   }
   __device__ __forceinline__ int ring_index(int head, int distance) const {
     const int j = head - distance;

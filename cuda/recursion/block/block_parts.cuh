@@ -119,18 +119,24 @@ class BlockParts {
     }
     return t_.offsets;
   }
-  // The largest bound over the ring, as its numbers are at the boundary reached.
-  __device__ __forceinline__ int ring_bound(const RunState<Real>& s, int parity) const {
-    int ring = kEmpty;
+  // Over the ring, as its numbers are at the boundary reached; what the leading warps sum up beside helpers
+  // is always needed.
+  __device__ __forceinline__ FarBound ring_bound(const RunState<Real>& s, int parity) const {
+    FarBound ring{kEmpty, kEmpty, 1, far_alone()};
     if constexpr (Lanes::kTeam) {
       if (lanes_.valid) {
-        ring = far().bound(s.head, 1, far_alone());
-        if (lanes_.has_helpers()) ring = larger(ring, far().bound_of_parts(lanes_, parity));
+        if (lanes_.has_helpers()) {
+          ring.largest = far().bound_of_parts(lanes_, parity);
+          if (far_alone() > 0) ring.largest = larger(ring.largest, far().largest(s.head, 1));
+        } else {
+          ring = far().bound(s.head, 1, t_.offsets);
+        }
       }
     } else if (lanes_.c < Lanes::kTableWidth) {
       ring = far().bound(s.head, 1, t_.offsets);
     }
-    return is_empty(ring) ? ring : ring + s.gauge;
+    if (!is_empty(ring.largest)) ring.largest += s.gauge;
+    return ring;
   }
   // The largest tail of the block, sources within it left out.
   __device__ __forceinline__ int tail_bound(const RunState<Real>& s) const {
@@ -160,15 +166,15 @@ class BlockParts {
   }
 
   __device__ __forceinline__ void sum_far(const RunState<Real>& s, int parity, Real (&sums)[kBlock],
-                                          int reference) const {
-    const int bound = is_empty(reference) ? 0 : reference;
+                                          int reference, FarBound ring) const {
+    const int bound = (is_empty(reference) ? 0 : reference) - s.gauge;
     far().clear(sums);
     if constexpr (Lanes::kTeam) {
       if (!lanes_.valid) return;
-      far().add(sums, s.head, 1, far_alone(), bound - s.gauge);
-      if (lanes_.has_helpers()) far().add_parts(sums, lanes_, parity, bound - s.gauge);
+      far().add(sums, s.head, ring, bound);
+      if (lanes_.has_helpers()) far().add_parts(sums, lanes_, parity, bound);
     } else {
-      if (lanes_.c < Lanes::kTableWidth) far().add(sums, s.head, 1, t_.offsets, bound - s.gauge);
+      if (lanes_.c < Lanes::kTableWidth) far().add(sums, s.head, ring, bound);
     }
   }
 

@@ -477,10 +477,10 @@ class BlockRun : private BlockParts<Config> {
     const bool longer = !kPlain && mine && (long_way || !content.is_moderate(&forbidden));
     if (!kPlain && lanes_.any_team(mine && forbidden)) [[unlikely]]
       return false;
-    const int ring = this->ring_bound(state_, parity_);
-    const int reference = this->template reference_of<Traits>(state_, ring);
+    const FarBound ring = this->ring_bound(state_, parity_);
+    const int reference = this->template reference_of<Traits>(state_, ring.largest);
     Real sums[kBlock];
-    this->sum_far(state_, parity_, sums, reference);
+    this->sum_far(state_, parity_, sums, reference, ring);
 
     prefetch_rows(scores_);
     if constexpr (Traits::kEdges) prefetch_rows(ahead->starts), prefetch_rows(ahead->ends);
@@ -510,7 +510,7 @@ class BlockRun : private BlockParts<Config> {
     if constexpr (kPlain) renew_memory();
     if (kPlain && lanes_.any_team(!content.was_moderate())) [[unlikely]]
       return false;
-    const bool good = this->template certified<Traits>(state_, ring, content, tail, result);
+    const bool good = this->template certified<Traits>(state_, ring.largest, content, tail, result);
     const double total = content.total();
     const BlockMove<Real> move = this->move_of(state_, total, result);
     const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;

@@ -20,7 +20,7 @@ class SlowBlock : private BlockParts<Config> {
 
   __device__ void run() {
     const Place& at = aside_.place;
-    const int ring = this->ring_bound(s_, parity_);
+    const FarBound ring = this->ring_bound(s_, parity_);
 
     BlockContent<Real, Semiring> content;
     const bool readable = at.running && at.scores != nullptr;
@@ -30,9 +30,9 @@ class SlowBlock : private BlockParts<Config> {
     BlockFactors<Real> factors;
     content.factors = this->long_factors(t_, s_, at.running, at.running && !moderate, &factors);
 
-    const int reference = this->template reference_of<AnyBlock>(s_, ring);
+    const int reference = this->template reference_of<AnyBlock>(s_, ring.largest);
     Real far[kBlock], sums[kBlock];
-    this->sum_far(s_, parity_, far, reference);
+    this->sum_far(s_, parity_, far, reference, ring);
     for (int slot = 0; slot < kBlock; ++slot) sums[slot] = far[slot];
     BlockTail<Real> tail;
     BlockTailLogs logs{};
@@ -47,11 +47,11 @@ class SlowBlock : private BlockParts<Config> {
     // A first segment needs no transition; where there is none into its label, the scale says nothing of it.
     const bool lost = this->cut().bare && is_far_below(label_.into);
     // Beyond a cut only the exact path looks.
-    const bool good = this->template certified<AnyBlock>(s_, ring, content, tail, result) && !lost &&
+    const bool good = this->template certified<AnyBlock>(s_, ring.largest, content, tail, result) && !lost &&
                       !aside_.place.cut_start;
     const bool exact = lanes_.any(lanes_.valid && !good) && at.running;
     if (lanes_.any_team(exact)) {
-      run_exact(reference, ring, far, exact);
+      run_exact(reference, ring.largest, far, exact);
       if (exact) ++aside_.fallbacks;
     }
     const bool low = finish(content, tail, logs, record, result, at.running && !exact);

@@ -97,7 +97,7 @@ class RefusedSums {
     }
     int least = kEmpty;  // units that the sums have at least
     for (int o = 1; o <= t_.offsets; ++o) {
-      const int bound = far_.bound(head_, o, o);
+      const int bound = far_.largest(head_, o);
       if (is_empty(bound)) continue;
       if (is_far_below(bound)) known_ = false;
       if (bound + gauge_ + 4 < least - kReach) continue;
