@@ -43,8 +43,9 @@ class Tracer {
     if (moved && phase_ == TracePhase::kFindSource) moved = find_far_source();
     if (moved) ring_.move_to(at_, 0);
     while (moved) {
-      int length =
-          phase_ == TracePhase::kFindStart ? ring_.find_start(at_, static_cast<unsigned>(label_)) : kNotHere;
+      int length = kNotHere;
+      if (phase_ == TracePhase::kFindStart)
+        length = take_short_steps(entered ? left : right, p_.records + piece.out, entered, &records);
       if (length == kNotHere) {
         length = find_far_start();
         moved = length != 0;
@@ -53,9 +54,7 @@ class Tracer {
       at_ -= length;
       phase_ = TracePhase::kFindSource;
       if (entered) {
-        if (writes)
-          p_.records[piece.out + records] =
-              static_cast<TraceRecord>(length) << kPackedLabelBits | static_cast<TraceRecord>(label_);
+        if (writes) p_.records[piece.out + records] = record_of(length, label_);
         ++records;
       }
       if (at_ <= (entered ? left : right)) {
@@ -82,6 +81,30 @@ class Tracer {
   }
 
  private:
+  // Steps that stay in the block here, right of `stop`, in straight code: a branch costs as much as some ten
+  // instructions. Returns the length of the segment under the cursor then; kNotHere: it takes more to find.
+  __device__ __forceinline__ int take_short_steps(int stop, TraceRecord* out, bool entered, int* records) {
+    if (!ring_.may_step(at_)) return ring_.find_start(at_, static_cast<unsigned>(label_));
+    const int first = larger(stop + 1, ring_.first_boundary());
+    const bool writes = entered && lane_of_warp() == 0;
+    int at = at_, count = *records, length;
+    auto label = static_cast<unsigned>(label_);
+    for (;;) {
+      length = ring_.find_start_here(at, label);
+      if (at - length < first) break;
+      at -= length;
+      if (writes) out[count] = record_of(length, static_cast<int>(label));
+      count += entered ? 1 : 0;
+      label = static_cast<unsigned>(ring_.find_source_here(at, label));
+    }
+    at_ = at;
+    label_ = static_cast<int>(label);
+    *records = count;
+    return length < ring_.kBeyond ? length : kNotHere;
+  }
+  __device__ static TraceRecord record_of(int length, int label) {
+    return static_cast<TraceRecord>(length) << kPackedLabelBits | static_cast<TraceRecord>(label);
+  }
   __device__ int relative(std::int64_t position) const { return static_cast<int>(position - p_.range_begin); }
   __device__ TraceState state() const {
     return {p_.range_begin + at_, p_.range_begin + segment_end_, phase_, label_};

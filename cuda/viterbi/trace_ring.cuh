@@ -115,10 +115,21 @@ class TraceRing {
     block_ = kNowhere;
   }
 
+  // Whether the path is in the block here with its end, and may look for its sources here; and the first
+  // boundary of which the same holds.
+  __device__ __forceinline__ bool may_step(int end) const { return (end - 1) >> 4 == block_ && before_ >= 0; }
+  __device__ __forceinline__ int first_boundary() const { return block_ * kBlock + 1; }
+
   // The duration of the best segment of c that ends at `end`; kNotHere when that takes more than what is
-  // here. A lane is a duration.
+  // here.
   __device__ __forceinline__ int find_start(int end, unsigned c) const {
     if ((end - 1) >> 4 != block_) return kNotHere;
+    const int duration = find_start_here(end, c);
+    return duration < kBeyond ? duration : kNotHere;
+  }
+  // The same for an `end` in the block here; kBeyond, or more, when that takes more than what is here. A lane
+  // is a duration.
+  __device__ __forceinline__ int find_start_here(int end, unsigned c) const {
     const unsigned row = static_cast<unsigned>(end - 1) & 15;  // of the shortest segment's start
     const unsigned slot = lane_ <= row ? here_ : left_;
     const unsigned scale = lane_ <= row ? here_ + start_scale() : left_ + content();
@@ -137,14 +148,16 @@ class TraceRing {
       const double longer = static_cast<double>(tail) + shared_at<double>(here_ + tail_scale() + c * 8);
       decided = decided && upper_key(longer) < largest.upper;
     }
-    return decided ? first_of(largest.lanes) + 1 : kNotHere;
+    return decided ? first_of(largest.lanes) + 1 : kBeyond;
   }
 
   // The first label with the largest alpha at the boundary plus transition into `to`; kNotHere when
-  // that takes more than what is here. A lane is a
-  // label.
+  // that takes more than what is here.
   __device__ __forceinline__ int find_source(int boundary, unsigned to) const {
-    if ((boundary - 1) >> 4 != block_ || before_ < 0) return kNotHere;
+    return may_step(boundary) ? find_source_here(boundary, to) : kNotHere;
+  }
+  // The same where the path may_step(). A lane is a label.
+  __device__ __forceinline__ int find_source_here(int boundary, unsigned to) const {
     const unsigned row = static_cast<unsigned>(boundary - 1) & 15;
     const unsigned alpha = here_ + (kBlock + row) * labels_ * sizeof(Real);
     const unsigned into = base_ + (static_cast<unsigned>(p_.shape.newest) + to) * labels_ * 8;
@@ -167,6 +180,8 @@ class TraceRing {
       return first_label(most, label, static_cast<int>(labels_));
     }
   }
+
+  static constexpr int kBeyond = 1 << 29;
 
  private:
   static constexpr int kNowhere = -16;
