@@ -1,6 +1,7 @@
 // The tables the kernels read, against their definition.
 #include "cuda/tables/chain_tables.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "support/catch.h"
@@ -55,6 +56,38 @@ TEST_CASE("duration tables hold every duration at its place, relative to its bou
         }
       }
     }
+  }
+}
+
+// What a distance holds at least says which others may be left out: it must not be too much, nor say anything
+// of distances at which some durations are forbidden.
+TEST_CASE("spreads say how far the least duration of a distance is below its bound") {
+  ChainModel model = small_model();
+  model.max_duration = 40;
+  model.duration_bias.clear();
+  for (int k = 1; k <= 40; ++k) {
+    model.duration_bias.push_back(-0.5 * k);
+    model.duration_bias.push_back(k == 3 ? kNegativeInfinity : 0.125 * k);
+  }
+  for (const auto layout : {DurationLayout::kByDistance, DurationLayout::kByGroup}) {
+    const bool by_group = layout == DurationLayout::kByGroup;
+    const auto check = [&](const auto& t, double unit) {
+      CHECK(t.duration_spread.size() == t.duration_bound.size());
+      const auto bound = [&](int o, int c) {
+        const auto i = static_cast<std::size_t>(3 * o + c);
+        return by_group ? std::max(t.duration_bound[i - 3], t.duration_bound[i]) : t.duration_bound[i];
+      };
+      const auto least = [&](int o, int c) {
+        return bound(o, c) - t.duration_spread[static_cast<std::size_t>(3 * o + c)];
+      };
+      // Distance 1 has durations 2 to 32, distance 2 some beyond K.
+      CHECK(least(1, 0) == static_cast<int>(std::floor(-0.5 * 32 / unit)));
+      CHECK(t.duration_spread[3 + 1] == kWidestSpread);
+      CHECK(t.duration_spread[2 * 3] == kWidestSpread);
+      CHECK(t.duration_spread[3 + 2] == kWidestSpread);
+    };
+    check(ChainTables<float, LogSemiring>(model, Direction::kForward, 3, 4, layout), kLog2);
+    check(ChainTables<double, MaxSemiring>(model, Direction::kForward, 3, 4, layout), 1.0);
   }
 }
 
