@@ -49,7 +49,7 @@ class DeviceChain {
     view_.first_scores = upload(doubles_, host_.first_scores);
     view_.last_scores = upload(doubles_, host_.last_scores);
     view_.duration_bound = upload(ints_, host_.duration_bound);
-    view_.duration_spread = upload(bytes_, host_.duration_spread);
+    view_.duration_spread = upload(shorts_, host_.duration_spread);
     view_.transition_units = upload(ints_, host_.transition_units);
     view_.source_units = upload(ints_, host_.source_units);
     view_.level_units = upload(ints_, host_.level_units);
@@ -73,7 +73,7 @@ class DeviceChain {
   std::vector<DeviceBuffer<Real>> reals_;
   std::vector<DeviceBuffer<double>> doubles_;
   std::vector<DeviceBuffer<int>> ints_;
-  std::vector<DeviceBuffer<std::uint16_t>> bytes_;
+  std::vector<DeviceBuffer<std::uint16_t>> shorts_;
   const int* edge_twins_ = nullptr;
   const double* state_at_cut_ = nullptr;
 };

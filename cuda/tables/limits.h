@@ -42,8 +42,8 @@ inline constexpr int kDistanceRow = 36;
 // four banks.
 SEMICRF_BOTH constexpr int turn_of(int lane) { return lane / 2 % 4; }
 SEMICRF_BOTH constexpr int turned(int entry, int turn) { return ((entry / 4) ^ turn) * 4 + entry % 4; }
-// Units between the largest and the least duration of a distance: as many, or more, or some are forbidden. No
-// sum that lies so far below the largest is certified.
+// Units between the largest and the least duration of a distance, as many or more; forbidden ones count, too.
+// No sum that lies so far below the largest is certified.
 inline constexpr int kWidestSpread = 65535;
 inline constexpr int kMostPanels = 32;             // leading warps of a block of threads
 inline constexpr int kExactRows = 2 * kBlock + 3;  // doubles per label that the exact path works on

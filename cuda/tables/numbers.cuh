@@ -96,7 +96,8 @@ __device__ __forceinline__ float power_of_two(int n, float) {
 __device__ __forceinline__ double power_of_two(int n, double) {
   return __longlong_as_double(static_cast<long long>(between_zero_and(2046, n, 1023)) << 52);
 }
-// The same for n of at most 127, or 1023; beyond that it is no number, where emulated never.
+// The same for n of at most 127, or 1023. Beyond that it is any number, and emulated NaN, so that tests
+// notice.
 __device__ __forceinline__ float power_in_range(int n, float) {
 #if defined(SEMICRF_EMULATED_CUDA)
   if (n > 127) return std::numeric_limits<float>::quiet_NaN();

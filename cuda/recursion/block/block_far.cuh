@@ -8,10 +8,10 @@
 
 namespace semicrf::cuda {
 
-// Of some distances and one label, in units, by the scales as they are stored. Each of the 16 sums holds the
-// largest start of every block with at least the least duration of that distance. So distances whose largest
-// term, two units more at most, is not above `needed` change no sum. first..last are those that were looked
-// at, without those at the far end that are not needed.
+// Bounds of the terms of distances first..last for one label, in units, by the scales as they are stored. No
+// term is two units above `largest`, or more. Each of the 16 sums holds the largest start of every block with
+// at least the least duration of that distance, so distances whose bound is not above `needed` change no sum;
+// those at the far end are not among first..last any more.
 struct FarBound {
   int largest, needed, first, last;
 };
@@ -33,10 +33,11 @@ class FarPart {
     for (int i = 0; i < kBlock; ++i) sums[i] = O::zero();
   }
 
-  // Of one distance alone the largest, and of distances first..last, from the block at ring index `head`.
+  // The bound of distance o from the block at ring index `head`.
   __device__ __forceinline__ int largest(int head, int o) const {
     return scale(ring_index(head, o)) + durations_bound(o);
   }
+  // Of distances first..last.
   __device__ __forceinline__ FarBound bound(int head, int first, int last) const {
     if constexpr (kAhead > 1) return bound_ahead(head, first, last);
     int largest = kEmpty, least = kEmpty, needed = kByGroup ? first - 1 : last;
