@@ -15,26 +15,17 @@ namespace {
 
 constexpr int kThreads = 128;
 
-// Sums over p of start[p] times `factor` times the number p + j ends on, of those of a first block, and of
-// the one after it.
-template <class Real>
-__device__ __forceinline__ void correlate_near(const Real (&start)[kBlock], Real factor,
-                                               const Real (&ends)[kBlock], Real (&sums)[kBlock]) {
+// Sums over p of start[p] times `factor` times the number p + j ends on, of those of a first block, or of the
+// one after it (kFar).
+template <bool kFar, class Real>
+__device__ __forceinline__ void correlate(const Real (&start)[kBlock], Real factor,
+                                          const Real (&ends)[kBlock], Real (&sums)[kBlock]) {
 #pragma unroll
   for (int p = 0; p < kBlock; ++p) {
     const Real a = start[p] * factor;
 #pragma unroll
-    for (int j = 0; p + j < kBlock; ++j) sums[j] = fused(a, ends[p + j], sums[j]);
-  }
-}
-template <class Real>
-__device__ __forceinline__ void correlate_far(const Real (&start)[kBlock], Real factor,
-                                              const Real (&ends)[kBlock], Real (&sums)[kBlock]) {
-#pragma unroll
-  for (int p = 1; p < kBlock; ++p) {
-    const Real a = start[p] * factor;
-#pragma unroll
-    for (int j = kBlock - p; j < kBlock; ++j) sums[j] = fused(a, ends[p + j - kBlock], sums[j]);
+    for (int j = kFar ? kBlock - p : 0; j < (kFar ? kBlock : kBlock - p); ++j)
+      sums[j] = fused(a, ends[(p + j) % kBlock], sums[j]);
   }
 }
 
@@ -275,10 +266,10 @@ class GroupCounter {
         starts.ask_for(b + kLinesAhead);
         ends.ask_for(b + w.shift + 1 + kLinesAhead);
         if (!ahead.has_near) ends.load(b + w.shift, near_here);
-        correlate_near(start_here, ahead.factors.near, near_here, parts_);
+        correlate<false>(start_here, ahead.factors.near, near_here, parts_);
       }
       if (next_wanted) ends.load(b + w.shift + 2, near_here);
-      if (ahead.wanted) correlate_far(start_here, ahead.factors.far, far_here, parts_);
+      if (ahead.wanted) correlate<true>(start_here, ahead.factors.far, far_here, parts_);
       if ((b - w.from) % kBatch == kBatch - 1) flush();
       ahead.factors = next;
       ahead.has_near = ahead.wanted;

@@ -193,7 +193,7 @@ class WarpCounter {
       const int units = (is_next ? by_next.units : by_delta.units) + __shfl_sync(kAllLanes, levels, r);
       const Real scaled = delta[i] * (is_next ? next_factor : delta_factor);
       // Where there is nothing, the units may be any.
-      const Real number = scaled == Real(0) ? Real(0) : scaled * power_in_range(units, Real());
+      const Real number = scaled * power_of_two(units, Real());
       most = larger(most, number);
       most_units = larger(most_units, scaled > Real(0) ? units : kEmpty);
       if (label_ < kWidth) {

@@ -40,17 +40,14 @@ class FarPart {
   // Of distances first..last.
   __device__ __forceinline__ FarBound bound(int head, int first, int last) const {
     if constexpr (kAhead > 1) return bound_ahead(head, first, last);
-    int largest = kEmpty, least = kEmpty, needed = kByGroup ? first - 1 : last;
+    Seen seen{kEmpty, kEmpty, first - 1};
     int j = ring_index(head, first);
 #pragma unroll 2
     for (int o = first; o <= last; ++o) {
-      const int here = scale(j) + durations_bound(o);
-      largest = larger(largest, here);
-      least = larger(least, here - durations_spread(o));
-      if (kByGroup && here > needed_above(largest, least)) needed = o;
+      look_at(seen, o, scale(j) + durations_bound(o), durations_spread(o));
       j = before(j);
     }
-    return {largest, needed_above(largest, least), first, needed};
+    return {seen.largest, needed_above(seen), first, kByGroup ? seen.last : last};
   }
   // Adds the sums over the distances that are needed, relative to `bound`.
   __device__ __forceinline__ void add(Real (&sums)[kBlock], int head, FarBound far, int bound) const {
@@ -146,9 +143,20 @@ class FarPart {
   // Distances whose bounds are asked for at a time.
   static constexpr int kAhead = Config::kLoops && !kByGroup ? 4 : 1;
 
-  // As bound(), with the bounds of some distances on their way at a time.
+  // Of the distances looked at so far: their largest bound, the most that all sums hold at least, and the
+  // farthest that was needed when it was looked at.
+  struct Seen {
+    int largest, least, last;
+  };
+  __device__ __forceinline__ void look_at(Seen& seen, int o, int here, int spread) const {
+    seen.largest = larger(seen.largest, here);
+    seen.least = larger(seen.least, here - spread);
+    if (here > needed_above(seen)) seen.last = o;
+  }
+  // As bound(), with the bounds of some distances on their way at a time: faster where each has a warp that
+  // waits for them alone, slower elsewhere.
   __device__ __forceinline__ FarBound bound_ahead(int head, int first, int last) const {
-    int largest = kEmpty, least = kEmpty, needed = first - 1;
+    Seen seen{kEmpty, kEmpty, first - 1};
     int j = ring_index(head, first);
 #pragma unroll 1
     for (int from = first; from <= last; from += kAhead) {
@@ -161,18 +169,14 @@ class FarPart {
         j = before(j);
       }
 #pragma unroll
-      for (int k = 0; k < kAhead; ++k) {
-        largest = larger(largest, here[k]);
-        least = larger(least, here[k] - spread[k]);
-        if (here[k] > needed_above(largest, least)) needed = from + k;
-      }
+      for (int k = 0; k < kAhead; ++k) look_at(seen, from + k, here[k], spread[k]);
     }
-    return {largest, needed_above(largest, least), first, needed};
+    return {seen.largest, needed_above(seen), first, seen.last};
   }
-  // Where the least that sums may be lies at `least`, and numbers vanish beside the largest.
-  __device__ __forceinline__ int needed_above(int largest, int least) const {
-    const int needed = least - t_.unneeded_below;
-    return Semiring::kIsLog ? larger(needed, largest - O::kUnitsBias) : needed;
+  // Bounds up to which a distance is not needed; in the log semiring numbers vanish beside the largest.
+  __device__ __forceinline__ int needed_above(const Seen& seen) const {
+    const int needed = seen.least - t_.unneeded_below;
+    return Semiring::kIsLog ? larger(needed, seen.largest - O::kUnitsBias) : needed;
   }
 
   // Where the block at a ring index begins, in entries.
