@@ -19,7 +19,19 @@ namespace {
 constexpr int kThreads = 128;  // of kernels without staged blocks
 constexpr int kMostWarps = 8;  // per block of threads, see trace_shape
 
-template <class Real, bool kFew>
+// Without a branch, at which lanes would wait for each other.
+__device__ __forceinline__ void store_if(bool wanted, TraceRecord* to, TraceRecord record) {
+#if defined(__CUDA_ARCH__)
+  asm volatile("{ .reg .pred wanted; setp.ne.s32 wanted, %0, 0; @wanted st.global.u64 [%1], %2; }" ::"r"(
+                   static_cast<int>(wanted)),
+               "l"(to), "l"(record)
+               : "memory");
+#else
+  if (wanted) *to = record;
+#endif
+}
+
+template <class Real, bool kFew, bool kTails>
 class Tracer {
  public:
   __device__ Tracer(const TraceParameters<Real>& p, unsigned warp) : p_(p), ring_(p, warp) {}
@@ -36,16 +48,23 @@ class Tracer {
     const bool writes = lane_of_warp() == 0;
     if (writes)
       result->entry = entered ? state() : TraceState{-1, 0, TracePhase::kFindStart, 0};  // never met
-    int records = 0;
+    TraceRecord* const records = p_.records + piece.out;
+    next_ = records;
     // Where the window begins the path stops by itself, when it needs what lies left of it.
     bool moved = phase_ != TracePhase::kDone && !(entered && left != 0 && at_ <= left);
     const bool begun = moved;
-    if (moved && phase_ == TracePhase::kFindSource) moved = find_far_source();
-    if (moved) ring_.move_to(at_, 0);
+    int length = 0;
     while (moved) {
-      int length = kNotHere;
-      if (phase_ == TracePhase::kFindStart)
-        length = take_short_steps(entered ? left : right, p_.records + piece.out, entered, &records);
+      ring_.move_to(at_, length);
+      length = kNotHere;
+      if (phase_ == TracePhase::kFindSource) {
+        moved = find_source();
+        if (!moved) break;
+      }
+      if (phase_ == TracePhase::kFindStart) {
+        length = take_short_steps(entered ? left : right, entered);
+        if (phase_ == TracePhase::kFindSource) continue;
+      }
       if (length == kNotHere) {
         length = find_far_start();
         moved = length != 0;
@@ -54,8 +73,8 @@ class Tracer {
       at_ -= length;
       phase_ = TracePhase::kFindSource;
       if (entered) {
-        if (writes) p_.records[piece.out + records] = record_of(length, label_);
-        ++records;
+        if (writes) *next_ = record_of(length, label_);
+        ++next_;
       }
       if (at_ <= (entered ? left : right)) {
         if (at_ == sequence_begin(p_, at_ / kBlock)) phase_ = TracePhase::kDone;
@@ -63,47 +82,51 @@ class Tracer {
         entered = true;
         if (phase_ == TracePhase::kDone || (left != 0 && at_ <= left)) break;
       }
-      ring_.move_to(at_, length);
-      const int label = ring_.find_source(at_, static_cast<unsigned>(label_));
-      if (label == kNotHere) {
-        moved = find_far_source();
-      } else {
-        label_ = label;
-        phase_ = TracePhase::kFindStart;
-      }
     }
     ring_.drop();
     if (writes) {
       result->exit = state();
-      result->records = records;
+      result->records = static_cast<int>(next_ - records);
       result->blocked = begun && !moved ? 1 : 0;
     }
   }
 
  private:
-  // Steps that stay in the block here, right of `stop`, in straight code: a branch costs as much as some ten
-  // instructions. Returns the length of the segment under the cursor then; kNotHere: it takes more to find.
-  __device__ __forceinline__ int take_short_steps(int stop, TraceRecord* out, bool entered, int* records) {
-    if (!ring_.may_step(at_)) return ring_.find_start(at_, static_cast<unsigned>(label_));
-    const int first = larger(stop + 1, ring_.first_boundary());
-    const bool writes = entered && lane_of_warp() == 0;
-    int at = at_, count = *records, length;
-    auto label = static_cast<unsigned>(label_);
-    for (;;) {
-      length = ring_.find_start_here(at, label);
-      if (at - length < first) break;
-      at -= length;
-      if (writes) out[count] = record_of(length, static_cast<int>(label));
-      count += entered ? 1 : 0;
-      label = static_cast<unsigned>(ring_.find_source_here(at, label));
+  // Steps that stay in the block here, right of `stop`, with one branch each: a branch costs as much as some
+  // ten instructions. Returns the length of the segment under the cursor then, kNotHere where it takes more
+  // to find; or the segment before it is known, and its label takes more: its phase is kFindSource.
+  __device__ __forceinline__ int take_short_steps(int stop, bool entered) {
+    if (ring_.may_step(at_)) {
+      const int first = larger(stop + 1, ring_.first_boundary());
+      const unsigned writes = kept(entered && lane_of_warp() == 0 ? 1 : 0), counts = kept(entered ? 1 : 0);
+      TraceRecord* to = next_;
+      int at = at_, label_after = label_;
+      Found label{label_, true}, length;
+      for (;;) {
+        length = ring_.find_start_quickly(at, static_cast<unsigned>(label.value));
+        const int begin = at - length.value;
+        const auto source = ring_.best_source(begin, static_cast<unsigned>(label.value));
+        if (!(label.sure && length.sure && begin >= first)) break;
+        store_if(writes != 0, to, record_of(length.value, label.value));
+        to += counts;
+        at = begin;
+        label_after = label.value;
+        label = ring_.quick_source(source);
+      }
+      at_ = at;
+      next_ = to;
+      if (!label.sure) {
+        label_ = label_after;
+        phase_ = TracePhase::kFindSource;
+        return 0;
+      }
+      label_ = label.value;
+      if (length.sure) return length.value;
     }
-    at_ = at;
-    label_ = static_cast<int>(label);
-    *records = count;
-    return length < ring_.kBeyond ? length : kNotHere;
+    return ring_.find_start(at_, static_cast<unsigned>(label_));
   }
   __device__ static TraceRecord record_of(int length, int label) {
-    return static_cast<TraceRecord>(length) << kPackedLabelBits | static_cast<TraceRecord>(label);
+    return static_cast<TraceRecord>(length) << kPackedLabelBits | static_cast<unsigned>(label);
   }
   __device__ int relative(std::int64_t position) const { return static_cast<int>(position - p_.range_begin); }
   __device__ TraceState state() const {
@@ -124,23 +147,25 @@ class Tracer {
     at_ = begin == kNotHere ? 0 : segment_end_;
     return begin == kNotHere ? 0 : segment_end_ - begin;
   }
-  // False: what lies left of the window is needed.
-  __device__ __forceinline__ bool find_far_source() {
+  // The label before the segment that begins at the cursor. False: what lies left of the window is needed.
+  __device__ __forceinline__ bool find_source() {
     if (at_ < 0) return false;
-    label_ = semicrf::cuda::find_source(p_, at_, label_);
+    const int label = ring_.find_source(at_, static_cast<unsigned>(label_));
+    label_ = label != kNotHere ? label : semicrf::cuda::find_source(p_, at_, label_);
     phase_ = TracePhase::kFindStart;
     return at_ > 0;
   }
 
   const TraceParameters<Real>& p_;
-  TraceRing<Real, kFew> ring_;
+  TraceRing<Real, kFew, kTails> ring_;
+  TraceRecord* next_ = nullptr;  // record
   TracePhase phase_ = TracePhase::kDone;
   int label_ = 0;
   int at_ = 0;  // boundary
   int segment_end_ = 0;
 };
 
-template <class Real, bool kFew>
+template <class Real, bool kFew, bool kTails>
 __global__ void __launch_bounds__(kMostWarps * 32, 2)
     trace_kernel(const __grid_constant__ TraceParameters<Real> p, int first, int pieces) {
   const unsigned warp = threadIdx.x / 32;
@@ -148,7 +173,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 2)
   const int index = static_cast<int>(blockIdx.x) * p.shape.warps + static_cast<int>(warp);
   if (index >= pieces) return;
   const TracePiece piece = p.pieces[first + index];
-  Tracer<Real, kFew>(p, warp).run(piece, p.results + piece.result);
+  Tracer<Real, kFew, kTails>(p, warp).run(piece, p.results + piece.result);
 }
 
 template <class Real>
@@ -250,7 +275,10 @@ void place_blocks(const TraceParameters<Real>& parameters, cudaStream_t stream) 
 }
 template <class Real>
 void trace_pieces(const TraceParameters<Real>& parameters, int first, int pieces, cudaStream_t stream) {
-  const auto kernel = parameters.tables.labels <= 32 ? trace_kernel<Real, true> : trace_kernel<Real, false>;
+  const bool few = parameters.tables.labels <= 32;
+  const auto kernel = parameters.tables.tail != 0
+                          ? (few ? trace_kernel<Real, true, true> : trace_kernel<Real, false, true>)
+                          : (few ? trace_kernel<Real, true, false> : trace_kernel<Real, false, false>);
   const int warps = parameters.shape.warps;
   const LaunchShape shape{(pieces + warps - 1) / warps, warps * 32, parameters.shape.shared_bytes};
   SEMICRF_CUDA_CHECK(launch(kernel, shape, stream, parameters, first, pieces));

@@ -13,7 +13,7 @@
 
 namespace semicrf::cuda {
 
-// The scores that all warps share.
+// The scores that all warps share; none is -0, and so no sum of a step is.
 template <class Real>
 __device__ void load_tables(const TraceParameters<Real>& p) {
   const TablesView<Real>& t = p.tables;
@@ -26,54 +26,28 @@ __device__ void load_tables(const TraceParameters<Real>& p) {
     const double score =
         j < 0 ? t.bias[static_cast<std::int64_t>(i % p.shape.newest) * t.width + i / p.shape.newest]
               : t.transition_log[static_cast<std::int64_t>(j % t.labels) * t.width + j / t.labels];
-    store_shared(base + 8 * static_cast<unsigned>(i), score);
+    store_shared(base + 8 * static_cast<unsigned>(i), score + 0.0);
   }
   __syncthreads();
 }
 
-// Begins to copy a block into the slot at `to`, as a group of its own, also when there is no such block.
-template <class Real>
-__device__ SEMICRF_NOINLINE void copy_block(const TraceParameters<Real>& p, int block, unsigned to) {
-  const unsigned labels = static_cast<unsigned>(p.tables.labels);
-  const unsigned lane = threadIdx.x % 32;
-  if (block >= 0) {
-    const unsigned row_bytes = kBlock * labels * sizeof(Real);
-    const std::int64_t first = entry(p, block * kBlock, 0);
-#pragma unroll 1
-    for (int kind = 0; kind < (p.tables.tail != 0 ? 3 : 2); ++kind) {
-      const Real* const rows =
-          kind == 0 ? p.store.gamma.numbers : (kind == 1 ? p.store.alpha.numbers : p.store.tail.numbers);
-      const unsigned char* const from = reinterpret_cast<const unsigned char*>(rows + first);
-#pragma unroll 1
-      for (unsigned i = lane * 16; i < row_bytes; i += 32 * 16) copy_async<16>(to + i, from + i);
-      to += row_bytes;
-    }
-    const std::int64_t at = entry(p, block, 0);
-#pragma unroll 1
-    for (unsigned c = lane; c < labels; c += 32) {
-      copy_async<8>(to + c * 8, p.store.alpha.scale + at + c);
-      copy_async<8>(to + (labels + c) * 8, p.store.gamma.scale + at + c);
-      copy_async<8>(to + (2 * labels + c) * 8, p.store.content + at + c);
-      if (p.tables.tail != 0) copy_async<8>(to + (3 * labels + c) * 8, p.store.tail.scale + at + c);
-      copy_async<4>(to + labels * 32 + c * 4, p.far_key + at + c);
-    }
-    if (lane < 2)
-      copy_async<8>(to + slot_link(labels) + lane * 8,
-                    reinterpret_cast<const double*>(p.links + block) + lane);
-  }
-  end_copy_group();
-}
+// What a quick look found; where it is not sure, an exact one may find another.
+struct Found {
+  int value;
+  bool sure;
+};
 
-// kFew: at most 32 labels.
-template <class Real, bool kFew>
+// kFew: at most 32 labels. kTails: there are tails.
+template <class Real, bool kFew, bool kTails>
 class TraceRing {
  public:
   // `warp`: of the block of threads.
   __device__ TraceRing(const TraceParameters<Real>& p, unsigned warp)
       : p_(p),
         lane_(kept(threadIdx.x % 32)),
-        labels_(static_cast<unsigned>(p.tables.labels)),
-        columns_(kept(kBlock * labels_ * static_cast<unsigned>(sizeof(Real)) * (p.tables.tail != 0 ? 3 : 2))),
+        labels_(kept(static_cast<unsigned>(p.tables.labels))),
+        columns_(kept(kRows * kBlock * labels_ * static_cast<unsigned>(sizeof(Real)))),
+        newest_(kept(static_cast<unsigned>(p.shape.newest))),
         base_(kept(shared_base())),
         here_(base_ + static_cast<unsigned>(p.shape.table_bytes) +
               warp * kTraceSlots * static_cast<unsigned>(p.shape.slot_bytes)),
@@ -89,20 +63,17 @@ class TraceRing {
       drop();
       return;
     }
+    int copies = distance, next = block_ - kTraceSlots;
     if (distance < 1 || distance > 2) {
       drop();
+      copies = kTraceSlots;
+      next = block;
+    }
 #pragma unroll 1
-      for (int i = 0; i < kTraceSlots; ++i) {
-        turn();
-        copy_block(p_, block - i, next_);
-      }
-    } else {
-#pragma unroll 1
-      for (int step = 0; step < distance; ++step) {
-        __syncwarp();
-        turn();
-        copy_block(p_, block_ - kTraceSlots - step, next_);
-      }
+    for (; copies > 0; --copies, --next) {
+      __syncwarp();
+      turn();
+      copy_block(next);
     }
     block_ = block;
     arrive();
@@ -121,72 +92,63 @@ class TraceRing {
   __device__ __forceinline__ int first_boundary() const { return block_ * kBlock + 1; }
 
   // The duration of the best segment of c that ends at `end`; kNotHere when that takes more than what is
-  // here.
+  // here. A lane is a duration.
   __device__ __forceinline__ int find_start(int end, unsigned c) const {
     if ((end - 1) >> 4 != block_) return kNotHere;
-    const int duration = find_start_here(end, c);
-    return duration < kBeyond ? duration : kNotHere;
+    const unsigned row = row_before(end);
+    const Largest largest = largest_of_warp(is_start(row) ? start_score(row, c) : kNone);
+    return far_bound(row, c) < largest.upper ? first_of(largest.lanes) + 1 : kNotHere;
   }
-  // The same for an `end` in the block here; kBeyond, or more, when that takes more than what is here. A lane
-  // is a duration.
-  __device__ __forceinline__ int find_start_here(int end, unsigned c) const {
-    const unsigned row = static_cast<unsigned>(end - 1) & 15;  // of the shortest segment's start
-    const unsigned slot = lane_ <= row ? here_ : left_;
-    const unsigned scale = lane_ <= row ? here_ + start_scale() : left_ + content();
-    const Real start = shared_at<Real>(slot + (((row - lane_) & 15) * labels_ + c) * sizeof(Real));
-    double score = static_cast<double>(start) +
-                   shared_at<double>(base_ + (c * static_cast<unsigned>(p_.shape.newest) + lane_) * 8);
-    score += shared_at<double>(scale + c * 8);
-    const int far = shared_at<int>(here_ + far_key() + c * 4);
-    const bool asked = lane_ < static_cast<unsigned>(p_.shape.newest) &&
-                       static_cast<int>(lane_) <= static_cast<int>(row) + before_;
-    const Largest largest = largest_of_warp(asked ? score : kNone);
-    bool decided = far < largest.upper;
-    if (p_.tables.tail != 0) {
-      const Real tail =
-          shared_at<Real>(here_ + (2 * kBlock + row) * labels_ * sizeof(Real) + c * sizeof(Real));
-      const double longer = static_cast<double>(tail) + shared_at<double>(here_ + tail_scale() + c * 8);
-      decided = decided && upper_key(longer) < largest.upper;
-    }
-    return decided ? first_of(largest.lanes) + 1 : kBeyond;
+  // The same where the path may_step().
+  __device__ __forceinline__ Found find_start_quickly(int end, unsigned c) const {
+    const unsigned row = row_before(end);
+    const double score = start_score(row, c);
+    const int far = far_bound(row, c);
+    const Winner winner = winner_of_warp(score, is_start(row));
+    return {static_cast<int>(winner.lane) + 1, winner.sure && far < winner.upper};
   }
 
-  // The first label with the largest alpha at the boundary plus transition into `to`; kNotHere when
-  // that takes more than what is here.
+  // The first label with the largest alpha at the boundary plus transition into `to`; kNotHere when that
+  // takes more than what is here. A lane is a label.
   __device__ __forceinline__ int find_source(int boundary, unsigned to) const {
-    return may_step(boundary) ? find_source_here(boundary, to) : kNotHere;
+    if (!may_step(boundary)) return kNotHere;
+    const BestSource best = best_source(boundary, to);
+    return first_label(best.score, best.label, static_cast<int>(labels_));
   }
-  // The same where the path may_step(). A lane is a label.
-  __device__ __forceinline__ int find_source_here(int boundary, unsigned to) const {
-    const unsigned row = static_cast<unsigned>(boundary - 1) & 15;
-    const unsigned alpha = here_ + (kBlock + row) * labels_ * sizeof(Real);
-    const unsigned into = base_ + (static_cast<unsigned>(p_.shape.newest) + to) * labels_ * 8;
+  // The same in two parts, where the path may_step() or what is found is of no use: the best of the lane's
+  // labels, and the best of all.
+  struct BestSource {
+    double score;
+    int label;
+  };
+  __device__ __forceinline__ BestSource best_source(int boundary, unsigned to) const {
+    const unsigned alpha = here_ + (kBlock + row_before(boundary)) * labels_ * sizeof(Real);
+    const unsigned into = base_ + (newest_ + to) * labels_ * 8;
     if constexpr (kFew) {
-      const unsigned c = lane_ < labels_ ? lane_ : 0;
-      const double value = value_of(alpha, into, c);
-      const Largest largest = largest_of_warp(lane_ < labels_ ? value : kNone);
-      return largest.upper > upper_key(kNone) ? first_of(largest.lanes) : 0;
+      const bool has_label = lane_ < labels_;
+      const double score = source_score(alpha, into, has_label ? lane_ : 0);
+      return {has_label ? score : kNone, static_cast<int>(lane_)};
     } else {
-      double most = kNone;
-      int label = static_cast<int>(labels_);
+      BestSource best{kNone, static_cast<int>(labels_)};
 #pragma unroll 1
       for (unsigned c = lane_; c < labels_; c += 32) {
-        const double value = value_of(alpha, into, c);
-        if (value > most) {
-          most = value;
-          label = static_cast<int>(c);
-        }
+        const double score = source_score(alpha, into, c);
+        if (score > best.score) best = {score, static_cast<int>(c)};
       }
-      return first_label(most, label, static_cast<int>(labels_));
+      return best;
     }
   }
-
-  static constexpr int kBeyond = 1 << 29;
+  __device__ __forceinline__ static Found quick_source(const BestSource& best) {
+    const Winner winner = winner_of_warp(best.score, true);
+    const int lane = static_cast<int>(winner.lane);
+    return {kFew ? lane : __shfl_sync(kAllLanes, best.label, lane), winner.sure};
+  }
 
  private:
   static constexpr int kNowhere = -16;
   static constexpr int kShortLength = 32;  // leaves the path in the blocks at hand, or near
   static constexpr int kExact = -2 * kBlock;
+  static constexpr unsigned kRows = kTails ? 3 : 2;  // per position
 
   // Where in a slot something is.
   __device__ unsigned start_scale() const { return columns_ + labels_ * 8; }
@@ -195,9 +157,63 @@ class TraceRing {
   __device__ unsigned far_key() const { return columns_ + labels_ * 32; }
   __device__ unsigned link() const { return columns_ + slot_link(labels_); }
 
-  __device__ double value_of(unsigned alpha, unsigned into, unsigned c) const {
-    return static_cast<double>(shared_at<Real>(alpha + c * sizeof(Real))) +
-           shared_at<double>(here_ + columns_ + c * 8) + shared_at<double>(into + c * 8);
+  // In its block: of the last position before a boundary, where the shortest segment starts.
+  __device__ static unsigned row_before(int boundary) { return static_cast<unsigned>(boundary - 1) & 15; }
+  // Whether a segment of the lane's duration may end behind `row`.
+  __device__ bool is_start(unsigned row) const {
+    return lane_ < newest_ && static_cast<int>(lane_) <= static_cast<int>(row) + before_;
+  }
+  __device__ double start_score(unsigned row, unsigned c) const {
+    const bool inside = lane_ <= row;
+    const unsigned slot = inside ? here_ : left_;
+    const unsigned scale = inside ? here_ + start_scale() : left_ + content();
+    const Real start = shared_at<Real>(slot + (((row - lane_) & 15) * labels_ + c) * sizeof(Real));
+    const double bias = shared_at<double>(base_ + (c * newest_ + lane_) * 8);
+    return (static_cast<double>(start) + bias) + shared_at<double>(scale + c * 8);
+  }
+  // Key of what no segment exceeds that begins before the blocks here, in a tail or not.
+  __device__ int far_bound(unsigned row, unsigned c) const {
+    const int far = shared_at<int>(here_ + far_key() + c * 4);
+    if constexpr (!kTails) return far;
+    const Real tail = shared_at<Real>(here_ + (2 * kBlock + row) * labels_ * sizeof(Real) + c * sizeof(Real));
+    const int longer = upper_key(static_cast<double>(tail) + shared_at<double>(here_ + tail_scale() + c * 8));
+    return larger(far, longer);
+  }
+  __device__ double source_score(unsigned alpha, unsigned into, unsigned c) const {
+    return (static_cast<double>(shared_at<Real>(alpha + c * sizeof(Real))) +
+            shared_at<double>(here_ + columns_ + c * 8)) +
+           shared_at<double>(into + c * 8);
+  }
+
+  // Begins to copy a block into the next slot, as a group of its own, also when there is no such block.
+  __device__ __forceinline__ void copy_block(int block) const {
+    if (block >= 0) {
+      const unsigned row_bytes = kBlock * labels_ * static_cast<unsigned>(sizeof(Real));
+      const std::int64_t first = entry(p_, block * kBlock, 0);
+#pragma unroll 1
+      for (unsigned i = lane_ * 16; i < row_bytes; i += 32 * 16) {
+        const auto copy = [&](unsigned kind, const Real* rows) {
+          copy_async<16>(next_ + kind * row_bytes + i,
+                         reinterpret_cast<const unsigned char*>(rows + first) + i);
+        };
+        copy(0, p_.store.gamma.numbers);
+        copy(1, p_.store.alpha.numbers);
+        if (kTails) copy(2, p_.store.tail.numbers);
+      }
+      const unsigned columns = next_ + columns_;
+      const std::int64_t at = entry(p_, block, 0);
+#pragma unroll 1
+      for (unsigned c = lane_; c < labels_; c += 32) {
+        copy_async<8>(columns + c * 8, p_.store.alpha.scale + at + c);
+        copy_async<8>(columns + (labels_ + c) * 8, p_.store.gamma.scale + at + c);
+        copy_async<8>(columns + (2 * labels_ + c) * 8, p_.store.content + at + c);
+        if (kTails) copy_async<8>(columns + (3 * labels_ + c) * 8, p_.store.tail.scale + at + c);
+        copy_async<4>(columns + labels_ * 32 + c * 4, p_.far_key + at + c);
+      }
+      if (lane_ < 2)
+        copy_async<8>(next_ + link() + lane_ * 8, reinterpret_cast<const double*>(p_.links + block) + lane_);
+    }
+    end_copy_group();
   }
   // The block on the left becomes the one here.
   __device__ void turn() {
@@ -223,7 +239,7 @@ class TraceRing {
   }
 
   const TraceParameters<Real>& p_;
-  const unsigned lane_, labels_, columns_, base_;
+  const unsigned lane_, labels_, columns_, newest_, base_;
   int block_ = kNowhere;         // the last with boundaries before the path's end
   unsigned here_, left_, next_;  // it, the one left of it, the next
   int before_ = 0;               // of its link; kExact where it is exact

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cuda/recursion/lanes.cuh"
+#include "cuda/tables/limits.h"
 
 namespace semicrf::cuda {
 
@@ -34,6 +35,25 @@ __device__ __forceinline__ Largest largest_of_warp(double score) {
     largest.lanes = __ballot_sync(kAllLanes, tied && rest == most);
   }
   return largest;
+}
+
+// The same by one reduction, for scores that are not -0: the lowest bits of a key make room for the lane, the
+// smallest of equals.
+struct Winner {
+  static constexpr int kLaneBits = 31;
+  int upper;      // key of the largest score, without those bits
+  unsigned lane;  // that has it
+  bool sure;      // no other lane's key differs in those bits alone
+};
+__device__ __forceinline__ Winner winner_of_warp(double score, bool asked) {
+  const int high = static_cast<int>(__double_as_longlong(asked ? score : kNone) >> 32);
+  const int lane = static_cast<int>(threadIdx.x) & Winner::kLaneBits;
+  const int key = ((high ^ (high >> 31 & 0x7fffffff)) | Winner::kLaneBits) - lane;
+  const int most = most_of_warp(key);
+  const unsigned differing = static_cast<unsigned>(key ^ most);
+  const bool near = differing - 1 < Winner::kLaneBits;
+  return {most & ~Winner::kLaneBits, static_cast<unsigned>(~most & Winner::kLaneBits),
+          __any_sync(kAllLanes, near) == 0};
 }
 
 }  // namespace semicrf::cuda
