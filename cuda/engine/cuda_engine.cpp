@@ -287,7 +287,7 @@ std::vector<SequencePath> CudaEngine<Real>::viterbi_of(std::span<const ScoreWind
       SequencePath& path = paths.emplace_back();
       path.feasible = !packed[i].empty();
       path.chunks = std::move(reports[i]);
-      unpack(packed[i], these[i].length, path.reversed);
+      RecordReader(these[i].length).read(packed[i], path.reversed);
     }
   }
   return paths;

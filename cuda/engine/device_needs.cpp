@@ -4,6 +4,7 @@
 
 #include "core/sizes.h"
 #include "cuda/passes/pass_memory.h"
+#include "cuda/viterbi/trace_record.h"
 #include "cuda/viterbi/trace_shape.h"
 
 namespace semicrf::cuda {
@@ -34,7 +35,7 @@ std::size_t trace_bytes(const ModelShape& model, std::int64_t positions) {
          message_blocks(positions) * (kTracePlaceBytes + wide(model.labels) * sizeof(int));
 }
 // Records of the path twice, in pieces and in order; what is known of pieces, 64 positions or more each.
-constexpr std::size_t kPathBytes = 2 * sizeof(std::uint64_t) + 4;  // per position
+constexpr std::size_t kPathBytes = 2 * sizeof(TraceRecord) + 4;  // per position
 constexpr std::size_t kPieceBytes = 256;
 
 // States where runs begin and end, and the workspace of their teams, with a ring that shared memory has no

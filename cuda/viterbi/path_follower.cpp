@@ -14,22 +14,12 @@ bool same_state(const TraceState& a, const TraceState& b) {
 
 }  // namespace
 
-std::int64_t unpack(std::span<const TraceRecord> records, std::int64_t end, std::vector<Segment>& reversed) {
-  reversed.reserve(reversed.size() + records.size());
-  for (const TraceRecord record : records) {
-    const std::int64_t begin = end - packed_length(record);
-    reversed.push_back({begin, end, packed_label(record)});
-    end = begin;
-  }
-  return end;
-}
-
 template <class Real>
 void PathFollower<Real>::begin() {
   pieces_.clear();
   paths_.clear();
   path_of_.clear();
-  records_ = 0;
+  room_ = 0;
 }
 
 // The first piece begins where the path does, the others from a guess.
@@ -42,12 +32,12 @@ void PathFollower<Real>::add(const TraceState& start, std::int64_t end, bool blo
     TracePiece piece{};
     piece.left = end + (count - 1 - i) * cut.piece;
     piece.right = std::min(piece.left + cut.piece, right_end);
-    piece.out = records_;
+    piece.out = room_;
     piece.result = static_cast<int>(pieces_.size());
     piece.guess = i > 0 ? 1 : 0;
     piece.start =
         i > 0 ? TraceState{std::min(piece.right + cut.halo, right_end), 0, TracePhase::kFindStart, 0} : start;
-    records_ += piece.right - piece.left + 2;
+    room_ += most_records(piece.right - piece.left);
     pieces_.push_back(piece);
     path_of_.push_back(paths_.size() - 1);
   }
@@ -58,14 +48,11 @@ template <class Real>
 auto PathFollower<Real>::send_out() -> std::vector<Batch> {
   TraceBuffers& b = *buffers_;
   b.results.reserve(pieces_.size());
-  b.host_results.reserve(2 * pieces_.size());
-  b.records.reserve(wide(records_));
-  b.path.reserve(wide(records_));
+  b.records.reserve(wide(room_));
+  b.path.reserve(wide(room_));
   b.tasks.reserve(pieces_.size());
-  b.host_tasks.reserve(pieces_.size());
-  b.host_pieces.reserve(pieces_.size());
-  std::copy(pieces_.begin(), pieces_.end(), b.host_pieces.get());
-  b.pieces.upload(b.host_pieces.get(), pieces_.size(), stream_);
+  b.pieces.reserve(pieces_.size());
+  std::copy(pieces_.begin(), pieces_.end(), b.pieces.get());
   parameters_.pieces = b.pieces.get();
   parameters_.records = b.records.get();
   parameters_.results = b.results.get();
@@ -78,7 +65,6 @@ auto PathFollower<Real>::send_out() -> std::vector<Batch> {
     b.ready.make_wait(stream);
     trace_pieces(parameters_, static_cast<int>(batch.first), static_cast<int>(batch.last - batch.first),
                  stream);
-    b.results.download(b.host_results.get() + batch.first, batch.first, batch.last - batch.first, stream);
     b.followed[i].record(stream);
     batches.push_back(batch);
   }
@@ -90,7 +76,7 @@ auto PathFollower<Real>::send_out() -> std::vector<Batch> {
 template <class Real>
 void PathFollower<Real>::follow(const TraceParameters<Real>& parameters, TraceRecord* host) {
   total_ = 0;
-  segments_of_.assign(paths_.size(), 0);
+  records_of_.assign(paths_.size(), 0);
   over_ = false;
   if (pieces_.empty()) return;
   parameters_ = parameters;
@@ -108,7 +94,7 @@ void PathFollower<Real>::follow(const TraceParameters<Real>& parameters, TraceRe
 // emptied.
 template <class Real>
 void PathFollower<Real>::settle(const Batch& batch, std::size_t index) {
-  TraceResult* const results = buffers_->host_results.get();
+  TraceResult* const results = buffers_->results.get();
   const std::vector<TraceResult> guessed(results + batch.first, results + batch.last);
   std::vector<char> followed_again(guessed.size(), 0), beyond(guessed.size(), 0);
   const bool over_before = over_;
@@ -155,17 +141,12 @@ template <class Real>
 void PathFollower<Real>::follow_again(const std::vector<TracePiece>& again, std::size_t index) {
   TraceBuffers& b = *buffers_;
   const cudaStream_t stream = b.following[index].get();
-  b.again.upload(again, stream);
+  b.again.reserve(again.size());
+  std::copy(again.begin(), again.end(), b.again.get());
   TraceParameters<Real> p = parameters_;
   p.pieces = b.again.get();
   trace_pieces(p, 0, static_cast<int>(again.size()), stream);
-  // Beside the others, some of which were changed here.
-  const auto first = wide(again.front().result);
-  TraceResult* const host = b.host_results.get();
-  b.results.download(host + pieces_.size(), first, wide(again.back().result) + 1 - first, stream);
   SEMICRF_CUDA_CHECK(cudaStreamSynchronize(stream));
-  for (const TracePiece& piece : again)
-    host[piece.result] = host[pieces_.size() + wide(piece.result) - first];
 }
 
 // The records of a batch after those of the batches before.
@@ -174,17 +155,15 @@ void PathFollower<Real>::gather(const Batch& batch, TraceRecord* host) {
   TraceBuffers& b = *buffers_;
   const std::int64_t before = total_;
   for (std::size_t i = batch.first; i < batch.last; ++i) {
-    const std::int64_t count = b.host_results.get()[i].records;
-    b.host_tasks.get()[i] = {pieces_[i].out, total_, count};
-    segments_of_[path_of_[i]] += count;
+    const std::int64_t count = b.results.get()[i].records;
+    b.tasks.get()[i] = {pieces_[i].out, total_, count};
+    records_of_[path_of_[i]] += count;
     total_ += count;
   }
   if (total_ == before) return;
   const cudaStream_t stream = b.down.get();
   const std::size_t count = batch.last - batch.first;
-  GatherTask* const tasks = b.tasks.get() + batch.first;
-  upload_bytes(tasks, b.host_tasks.get() + batch.first, count * sizeof(GatherTask), stream);
-  gather_records(b.records.get(), tasks, static_cast<int>(count), b.path.get(), stream);
+  gather_records(b.records.get(), b.tasks.get() + batch.first, static_cast<int>(count), b.path.get(), stream);
   if (host != nullptr) b.path.download(host + before, wide(before), wide(total_ - before), stream);
 }
 

@@ -16,13 +16,11 @@ namespace semicrf::cuda {
 
 // Memory and streams of tracebacks, for one at a time.
 struct TraceBuffers {
-  DeviceBuffer<TracePiece> pieces, again;
-  DeviceBuffer<TraceResult> results;
   DeviceBuffer<TraceRecord> records, path;
-  DeviceBuffer<GatherTask> tasks;
-  PinnedBuffer<TracePiece> host_pieces;
-  PinnedBuffer<TraceResult> host_results;
-  PinnedBuffer<GatherTask> host_tasks;
+  // The device reads and writes these where they are: a copy would wait for those of paths.
+  PinnedBuffer<TracePiece> pieces, again;
+  PinnedBuffer<TraceResult> results;
+  PinnedBuffer<GatherTask> tasks;
   std::array<PinnedBuffer<TraceRecord>, 2> parts;
   std::array<Event, 2> copied;
   Event ready;
@@ -31,9 +29,6 @@ struct TraceBuffers {
   std::array<Event, kMostTraceBatches> followed;
   Stream down{Stream::Order::kFirst};
 };
-
-// Segments that end at `end`, right to left, as they were packed. Returns where the last one begins.
-std::int64_t unpack(std::span<const TraceRecord> records, std::int64_t end, std::vector<Segment>& reversed);
 
 template <class Real>
 class PathFollower {
@@ -46,12 +41,12 @@ class PathFollower {
   // One more path, to be followed from `start` to boundary `end`. `blocked`: steps that need what lies left
   // of it are tried there and fail; else a path that has come to it, or over it, is left as it is.
   void add(const TraceState& start, std::int64_t end, bool blocked, const TraceCut& cut);
-  // Follows them all. Afterwards their segments lie in the buffers' `path`, path after path and each right to
+  // Follows them all. Afterwards their records lie in the buffers' `path`, path after path and each right to
   // left, and are on their way to `host` unless that is null; the stream `down` has them.
   void follow(const TraceParameters<Real>& parameters, TraceRecord* host);
 
-  std::int64_t segments() const { return total_; }
-  std::int64_t segments_of(std::size_t path) const { return segments_of_[path]; }
+  std::int64_t records() const { return total_; }
+  std::int64_t records_of(std::size_t path) const { return records_of_[path]; }
   const TraceState& last_state() const { return last_state_; }  // where the last path was left
 
  private:
@@ -75,9 +70,9 @@ class PathFollower {
   std::vector<TracePiece> pieces_;
   std::vector<Path> paths_;
   std::vector<std::size_t> path_of_;  // of every piece
-  std::vector<std::int64_t> segments_of_;
-  bool over_ = false;         // the path of the last piece that was settled
-  std::int64_t records_ = 0;  // room for them
+  std::vector<std::int64_t> records_of_;
+  bool over_ = false;      // the path of the last piece that was settled
+  std::int64_t room_ = 0;  // for records
   std::int64_t total_ = 0;
   TraceState last_state_{};
 };

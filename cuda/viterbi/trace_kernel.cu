@@ -22,9 +22,9 @@ constexpr int kMostWarps = 8;  // per block of threads, see trace_shape
 // Without a branch, at which lanes would wait for each other.
 __device__ __forceinline__ void store_if(bool wanted, TraceRecord* to, TraceRecord record) {
 #if defined(__CUDA_ARCH__)
-  asm volatile("{ .reg .pred wanted; setp.ne.s32 wanted, %0, 0; @wanted st.global.u64 [%1], %2; }" ::"r"(
+  asm volatile("{ .reg .pred wanted; setp.ne.s32 wanted, %0, 0; @wanted st.global.u32 [%1], %2; }" ::"r"(
                    static_cast<int>(wanted)),
-               "l"(to), "l"(record)
+               "l"(to), "r"(record)
                : "memory");
 #else
   if (wanted) *to = record;
@@ -72,10 +72,7 @@ class Tracer {
       }
       at_ -= length;
       phase_ = TracePhase::kFindSource;
-      if (entered) {
-        if (writes) *next_ = record_of(length, label_);
-        ++next_;
-      }
+      if (entered) write(length);
       if (at_ <= (entered ? left : right)) {
         if (at_ == sequence_begin(p_, at_ / kBlock)) phase_ = TracePhase::kDone;
         if (!entered && writes) result->entry = state();
@@ -125,8 +122,13 @@ class Tracer {
     }
     return ring_.find_start(at_, static_cast<unsigned>(label_));
   }
-  __device__ static TraceRecord record_of(int length, int label) {
-    return static_cast<TraceRecord>(length) << kPackedLabelBits | static_cast<unsigned>(label);
+  __device__ __forceinline__ void write(int length) {
+    const bool is_long = length >= kLongLength;
+    if (lane_of_warp() == 0) {
+      next_[0] = record_of(is_long ? kLongLength : length, label_);
+      if (is_long) next_[1] = static_cast<TraceRecord>(length);
+    }
+    next_ += is_long ? 2 : 1;
   }
   __device__ int relative(std::int64_t position) const { return static_cast<int>(position - p_.range_begin); }
   __device__ TraceState state() const {
@@ -158,7 +160,7 @@ class Tracer {
 
   const TraceParameters<Real>& p_;
   TraceRing<Real, kFew, kTails> ring_;
-  TraceRecord* next_ = nullptr;  // record
+  TraceRecord* next_ = nullptr;
   TracePhase phase_ = TracePhase::kDone;
   int label_ = 0;
   int at_ = 0;  // boundary

@@ -3,8 +3,8 @@
 
 #include <cuda_runtime.h>
 
-#include "core/packed_segment.h"
 #include "cuda/recursion/run_types.h"
+#include "cuda/viterbi/trace_record.h"
 #include "cuda/viterbi/trace_shape.h"
 
 namespace semicrf::cuda {
@@ -23,11 +23,10 @@ struct TracePiece {
   int result;        // index of its result
   std::int64_t out;  // index of its first record
 };
-using TraceRecord = PackedSegment;
 struct TraceResult {
   TraceState entry, exit;  // the first states at or left of `right` and of `left`
-  int records;
-  int blocked;  // the path needs what lies left of the window
+  int records;             // that were written
+  int blocked;             // the path needs what lies left of the window
 };
 // What scales and logarithms of a block are relative to.
 struct BlockOrigin {

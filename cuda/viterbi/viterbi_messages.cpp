@@ -11,7 +11,7 @@ TraceState state_of(const TraceCursor& cursor) {
   return {cursor.boundary, cursor.segment_end, static_cast<TracePhase>(cursor.phase), cursor.label};
 }
 
-// Segments that are copied to the host at a time: while one part is unpacked, the next is copied.
+// Records that are copied to the host at a time: while one part is read, the next is copied.
 constexpr std::int64_t kPart = 1 << 20;
 
 }  // namespace
@@ -29,14 +29,14 @@ void CudaViterbiMessages<Real>::follow(const TraceCursor& cursor) {
                 trace_cut(input_.range().size(), input_.tables().duration));
   follower_.follow(input_.parameters(), nullptr);
   written_ = 0;
-  end_ = cursor.phase == TraceCursor::Phase::kInTail ? cursor.segment_end : cursor.boundary;
+  reader_ = RecordReader(cursor.phase == TraceCursor::Phase::kInTail ? cursor.segment_end : cursor.boundary);
   followed_ = true;
 }
 
-// Begins to copy the part of the path from segment `first` on.
+// Begins to copy the part of the path from record `first` on.
 template <class Real>
 void CudaViterbiMessages<Real>::fetch(std::int64_t first) {
-  const std::int64_t total = follower_.segments();
+  const std::int64_t total = follower_.records();
   if (first >= total) return;
   const std::size_t count = wide(std::min(kPart, total - first));
   const std::size_t slot = wide(first / kPart % 2);
@@ -63,14 +63,14 @@ bool CudaViterbiMessages<Real>::trace(TraceCursor& cursor, std::vector<Segment>&
     follow(cursor);
     fetch(0);
   }
-  const std::int64_t total = follower_.segments();
+  const std::int64_t total = follower_.records();
   if (written_ < total) {
     const std::int64_t part = written_;
     written_ = std::min(total, part + kPart);
     fetch(written_);
     input_.buffers().copied[wide(part / kPart % 2)].wait();
     const TraceRecord* const records = input_.buffers().parts[wide(part / kPart % 2)].get();
-    end_ = unpack({records, wide(written_ - part)}, end_, reversed);
+    reader_.read({records, wide(written_ - part)}, reversed);
   }
   if (written_ < total) return true;
   move_to(cursor);

@@ -31,11 +31,10 @@ class CudaViterbiMessages final : public ViterbiMessages {
   TraceInput<Real> input_;
   bool is_edge_ = false;  // what lies left of the input is missing
   PathFollower<Real> follower_;
-  // The path once it was followed: its segments lie on the device, of which the first `written_` were
-  // written.
+  // The path once it was followed: its records lie on the device, of which the first `written_` were read.
   bool followed_ = false;
   std::int64_t written_ = 0;
-  std::int64_t end_ = 0;  // of the next segment
+  RecordReader reader_;
 };
 
 }  // namespace semicrf::cuda

@@ -73,8 +73,8 @@ auto ViterbiPass<Real>::trace(const PassInput& input) -> std::vector<Path> {
   std::vector<Path> paths(layout.sequences.size());
   const TraceRecord* at = host.get();
   for (std::size_t n = 0; n < traced.size(); ++n) {
-    paths[traced[n]] = {at, wide(follower.segments_of(n))};
-    at += follower.segments_of(n);
+    paths[traced[n]] = {at, wide(follower.records_of(n))};
+    at += follower.records_of(n);
   }
   return paths;
 }

@@ -2,8 +2,8 @@
 // bringing posteriors back is not in these figures. Arguments: "table" (none: this), "map", "batches",
 // "large" (scores of tens of nats), "training", which measures whole passes of it (note: threads), or "one T
 // K C OPERATIONS [KIND ...]": normal, long (long segments), real (scores of tens of nats), edges (boundary
-// scores), scale=S (scores of S nats), chr11 or yeast (their K and C), min=N (shorter segments are forbidden),
-// forbidden=P and masked=P (of the scores).
+// scores), scale=S (scores of S nats), chr11 or yeast (their K and C), min=N (shorter segments are
+// forbidden), forbidden=P and masked=P (of the scores).
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

@@ -1,9 +1,12 @@
 // The CUDA engine on a device against the reference engine. Without one every case says so and is skipped.
+#include <array>
+#include <cstdint>
 #include <iostream>
 #include <string>
 
 #include "core/threads/parallel.h"
 #include "cuda/engine/cuda_engine.h"
+#include "cuda/viterbi/trace_record.h"
 #include "engine/batch.h"
 #include "parity/cuda/cuda_checks.h"
 #include "parity/cuda/device_models.h"
@@ -76,6 +79,9 @@ TEST_CASE("edges of windows of the cuda engine have the path of the window") {
   if (!has_gpu()) return;
   expect_none(check_joined_windows(make_cuda));
   expect_none(check_long_segments_path(make_cuda));
+  // Some that a record of the traceback has no room for, and some that it just has.
+  expect_none(check_path_of_lengths(
+      make_cuda, std::array<std::int64_t, 6>{70'000, cuda::kLongLength, 3, 1, cuda::kLongLength - 1, 2}));
 }
 
 // Hundreds of pieces of a path at a time, long and short segments, in batches.

@@ -1,8 +1,10 @@
 // The kernels as fibers on the host against the reference engine: their arithmetic, indexing and
 // synchronisation, on any machine. What only a device can show (races, speed) is left to test_gpu.
 #include <algorithm>
+#include <array>
 #include <string>
 
+#include "cuda/viterbi/trace_record.h"
 #include "parity/cuda/cuda_checks.h"
 #include "parity/cuda/device_models.h"
 #include "parity/cuda/head_cases.h"
@@ -218,6 +220,12 @@ TEST_CASE("emulated tracebacks in batches equal the reference") {
 
 TEST_CASE("emulated tracebacks follow segments over many pieces") {
   expect_none(check_long_segments_path(make_cuda));
+}
+
+TEST_CASE("emulated tracebacks follow segments of any length") {
+  // The first one is longer than a record has room for.
+  expect_none(check_path_of_lengths(make_cuda, std::array<std::int64_t, 4>{cuda::kLongLength, 3, 1, 2},
+                                    {Precision::kFloat}));
 }
 
 TEST_CASE("emulated edges of windows have the path of the window") {

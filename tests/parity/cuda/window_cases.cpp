@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <random>
 
+#include "engine/batch.h"
 #include "parity/engine_parity.h"
 #include "parity/same_results.h"
 #include "reference/reference_engine.h"
@@ -143,6 +145,41 @@ std::vector<std::string> check_long_segments_path(const MakeEngine& make) {
   for (const Precision precision : {Precision::kFloat, Precision::kDouble})
     if (decode_case(*make(model, precision), sample, whole).path != expected)
       problems.push_back("another path");
+  return problems;
+}
+
+std::vector<std::string> check_path_of_lengths(const MakeEngine& make, std::span<const std::int64_t> lengths,
+                                               const Precisions& precisions) {
+  const std::int64_t length = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
+  ModelCase sample = make_case(CaseKind::kTails, {length, 2, 2}, 841);
+  sample.model.log_tail.assign(2, -1e-5);
+  sample.model.transition.assign(4, -1);
+  sample.baseline.clear();
+  sample.subtract_position_max = false;
+  sample.start_scores = sample.end_scores = {};
+  std::vector<Segment> expected;
+  for (const std::int64_t segment : lengths) {
+    const std::int64_t begin = expected.empty() ? 0 : expected.back().end;
+    expected.push_back({begin, begin + segment, static_cast<int>(expected.size() % 2)});
+  }
+  const auto fill = [&](auto& scores) {
+    std::fill(scores.begin(), scores.end(), 0);
+    for (const Segment& segment : expected)
+      for (std::int64_t i = segment.begin; i < segment.end && !scores.empty(); ++i)
+        scores[static_cast<std::size_t>(2 * i + segment.label)] = 20;
+  };
+  fill(sample.emissions.f32);
+  fill(sample.emissions.f64);
+  std::vector<std::string> problems;
+  for (const Precision precision : precisions) {
+    const auto engine = make(sample.model, precision);
+    if (decode_case(*engine, sample, {0, sample.length}).path != expected)
+      problems.push_back("another path alone");
+    const ScoreWindow sequences[] = {sample.window(0, 100), sample.whole(), sample.window(7, 20)};
+    std::vector<Segment> reversed = engine->batches().viterbi_of(sequences)[1].reversed;
+    std::reverse(reversed.begin(), reversed.end());
+    if (reversed != expected) problems.push_back("another path among others");
+  }
   return problems;
 }
 
