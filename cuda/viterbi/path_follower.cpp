@@ -72,7 +72,8 @@ auto PathFollower<Real>::send_out() -> std::vector<Batch> {
 }
 
 // Where paths are known, batch after batch, they are put in order and copied while later pieces are still
-// followed.
+// followed. Where pieces are followed again and again, all the others are settled together: then most of the
+// time is rounds, and there are fewer.
 template <class Real>
 void PathFollower<Real>::follow(const TraceParameters<Real>& parameters, TraceRecord* host) {
   total_ = 0;
@@ -81,24 +82,31 @@ void PathFollower<Real>::follow(const TraceParameters<Real>& parameters, TraceRe
   if (pieces_.empty()) return;
   parameters_ = parameters;
   const std::vector<Batch> batches = send_out();
+  bool together = false;
   for (std::size_t i = 0; i < batches.size(); ++i) {
+    Batch batch = batches[i];
     buffers_->followed[i].wait();
-    settle(batches[i], i);
-    gather(batches[i], host);
+    if (together) {
+      batch.last = batches.back().last;
+      while (i + 1 < batches.size()) buffers_->followed[++i].wait();
+    }
+    together = settle(batch, i) > 0;
+    gather(batch, host);
   }
 }
 
 // Pieces whose right neighbour left the path elsewhere than they took it up: a segment may pass over all of
 // them; they may have been right before a neighbour was changed; else they are followed again, together, but
 // for those whose neighbour is followed again itself. And so on. Where a path ends its other pieces are
-// emptied.
+// emptied. Returns how often pieces were followed again.
 template <class Real>
-void PathFollower<Real>::settle(const Batch& batch, std::size_t index) {
+int PathFollower<Real>::settle(const Batch& batch, std::size_t index) {
   TraceResult* const results = buffers_->results.get();
   const std::vector<TraceResult> guessed(results + batch.first, results + batch.last);
   std::vector<char> followed_again(guessed.size(), 0), beyond(guessed.size(), 0);
   const bool over_before = over_;
-  for (;;) {
+  int rounds = 0;
+  for (;; ++rounds) {
     std::vector<TracePiece> again;
     over_ = over_before;
     bool neighbour_stays = true;
@@ -135,6 +143,7 @@ void PathFollower<Real>::settle(const Batch& batch, std::size_t index) {
   }
   for (std::size_t own = 0; own < beyond.size(); ++own)
     if (beyond[own] != 0) results[batch.first + own].records = 0;
+  return rounds;
 }
 
 template <class Real>

@@ -60,7 +60,7 @@ class PathFollower {
     bool blocked;
   };
   std::vector<Batch> send_out();
-  void settle(const Batch& batch, std::size_t index);
+  int settle(const Batch& batch, std::size_t index);
   void follow_again(const std::vector<TracePiece>& again, std::size_t index);
   void gather(const Batch& batch, TraceRecord* host);
 

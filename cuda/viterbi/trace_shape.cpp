@@ -9,9 +9,9 @@ TraceCut trace_cut(std::int64_t positions, int max_duration) {
   constexpr std::int64_t kShortest = 64;
   TraceCut cut;
   cut.halo = 2 * static_cast<std::int64_t>(max_duration) + 128;
-  // Four pieces for every warp, so that paths come down while others are followed; fewer where most of the
+  // Two pieces for every warp, so that paths come down while others are followed; fewer where most of the
   // work would be halos. Where the card is not full, shorter pieces are sooner done.
-  for (std::int64_t turns = 4; turns >= 1; turns /= 2) {
+  for (std::int64_t turns = 2; turns >= 1; turns /= 2) {
     cut.piece = (positions + turns * kAtOnce - 1) / (turns * kAtOnce);
     if (cut.piece >= 4 * cut.halo) break;
   }

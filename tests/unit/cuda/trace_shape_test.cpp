@@ -37,9 +37,9 @@ TEST_CASE("blocks of a traceback fit into shared memory, aligned, or are not sta
 
 TEST_CASE("pieces of a traceback are short for short sequences and not too many for long ones") {
   CHECK(trace_cut(1000, 10).piece == 64);
-  CHECK(20'000'000 / trace_cut(20'000'000, 100).piece <= 8192);
+  CHECK(20'000'000 / trace_cut(20'000'000, 100).piece <= 4096);
   CHECK(trace_cut(20'000'000, 100).halo < trace_cut(20'000'000, 100).piece);
-  CHECK(20'000'000 / trace_cut(20'000'000, 100).piece > 4096);
+  CHECK(20'000'000 / trace_cut(20'000'000, 100).piece > 2048);
   CHECK(1'000'000 / trace_cut(1'000'000, 200).piece <= 2048);
   CHECK(trace_cut(100'000, 5000).piece > 2000);
   CHECK(trace_batches(1) == 1);
