@@ -14,6 +14,8 @@ namespace semicrf::cuda {
 namespace {
 
 constexpr int kThreads = 128;
+constexpr int kCounters = 64;  // threads per block that count: few, as some warps of a block have more to do
+constexpr int kIntervals = 8;  // whose counters of one group of durations are neighbours
 
 // Sums over p of start[p] times `factor` times the number p + j ends on, of those of a first block, or of the
 // one after it (kFar).
@@ -163,7 +165,7 @@ class GroupCounter {
         sums_(sums) {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
-      sums_[j * kThreads] = Wide<Real>::of(0);
+      sums_[j * kCounters] = Wide<Real>::of(0);
       parts_[j] = Real(0);
     }
   }
@@ -185,23 +187,24 @@ class GroupCounter {
     double* out =
         p_.parts + index_ * p_.entries + static_cast<std::int64_t>(group_) * kBlock * p_.tables.labels + c_;
     const double* weight = p_.weight + static_cast<std::int64_t>(group_) * kBlock * p_.tables.labels + c_;
+    double counted[kBlock];
 #pragma unroll
-    for (int j = 0; j < kBlock; ++j)
-      out[j * p_.tables.labels] = sums_[j * kThreads].value() * weight[j * p_.tables.labels];
-    if (wide_inside || wide_across) {
-      double logs[kBlock];
-      for (int j = 0; j < kBlock; ++j) logs[j] = 0;
-      if (wide_inside) count_wide_pairs(p_, inside, logs);
-      if (wide_across) count_wide_pairs(p_, across, logs);
-      for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] += logs[j];
-    }
-    if (group_ != 0) return;
-    for (int piece = 0; piece < p_.pieces; ++piece) {
+    for (int j = 0; j < kBlock; ++j) counted[j] = sums_[j * kCounters].value() * weight[j * p_.tables.labels];
+    for (int piece = 0; group_ == 0 && piece < p_.pieces; ++piece) {
       const double* within =
           p_.within + (static_cast<std::int64_t>(index_) * p_.pieces + piece) * kBlock * p_.tables.labels +
           c_;
-      for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] += within[j * p_.tables.labels];
+#pragma unroll
+      for (int j = 0; j < kBlock; ++j) counted[j] += within[j * p_.tables.labels];
     }
+#pragma unroll
+    for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] = counted[j];
+    if (!wide_inside && !wide_across) return;
+    double logs[kBlock];
+    for (int j = 0; j < kBlock; ++j) logs[j] = 0;
+    if (wide_inside) count_wide_pairs(p_, inside, logs);
+    if (wide_across) count_wide_pairs(p_, across, logs);
+    for (int j = 0; j < kBlock; ++j) out[j * p_.tables.labels] += logs[j];
   }
 
  private:
@@ -285,9 +288,9 @@ class GroupCounter {
   __device__ __forceinline__ void flush() {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
-      Wide<Real> sum = sums_[j * kThreads];
+      Wide<Real> sum = sums_[j * kCounters];
       sum.add(Wide<Real>::exactly(parts_[j]));
-      sums_[j * kThreads] = sum;
+      sums_[j * kCounters] = sum;
       parts_[j] = Real(0);
     }
   }
@@ -299,14 +302,16 @@ class GroupCounter {
 };
 
 template <class Real>
-__global__ void __launch_bounds__(kThreads, 4)
+__global__ void __launch_bounds__(kCounters, 8)
     count_kernel(const __grid_constant__ CountsParameters<Real> p) {
-  __shared__ Wide<Real> all_sums[kBlock * kThreads];
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
+  __shared__ Wide<Real> all_sums[kBlock * kCounters];
+  // Groups of several intervals at a time, so that few warps have more than one group: often only the first
+  // ones have anything to count.
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kCounters + threadIdx.x;
   const int c = static_cast<int>(i % p.tables.labels);
   const std::int64_t teams = i / p.tables.labels;
-  const int group = static_cast<int>(teams % p.groups);
-  const int index = static_cast<int>(teams / p.groups);
+  const int group = static_cast<int>(teams / kIntervals % p.groups);
+  const int index = static_cast<int>(teams / (kIntervals * p.groups) * kIntervals + teams % kIntervals);
   const bool counts = index < p.num_tasks;
   GroupCounter<Real>(p, counts ? index : 0, group, c, all_sums + threadIdx.x).run(counts);
 }
@@ -353,9 +358,9 @@ void find_levels(const CountsParameters<Real>& parameters, std::int64_t mark, do
 
 template <class Real>
 void count_durations(const CountsParameters<Real>& parameters, cudaStream_t stream) {
-  const std::int64_t lanes = static_cast<std::int64_t>(parameters.num_tasks) * parameters.tables.labels;
-  SEMICRF_CUDA_CHECK(
-      launch(count_kernel<Real>, shape_for(lanes * parameters.groups, kThreads), stream, parameters));
+  const std::int64_t intervals = ceil_div(parameters.num_tasks, kIntervals) * kIntervals;
+  const std::int64_t counters = intervals * parameters.groups * parameters.tables.labels;
+  SEMICRF_CUDA_CHECK(launch(count_kernel<Real>, shape_for(counters, kCounters), stream, parameters));
 }
 
 void add_rows(const RowGroups& groups, const double* rows, std::int64_t entries, double* sums,

@@ -188,14 +188,18 @@ struct IntervalMessages {
   // Whether both directions did a block fast, so that its messages are numbers.
   __device__ bool has_numbers(int block) const {
     const std::int64_t at = first_row / kBlock + block;
-    return p.forward.exact[at] == 0 && p.backward.exact[at] == 0;
+    return (p.forward.exact[at] | p.backward.exact[at]) == 0;
   }
-  // Whether all of such a block lies inside, with nothing but emissions on it.
-  __device__ bool is_plain(int block) const {
-    const std::int64_t token = task.begin + static_cast<std::int64_t>(block) * kBlock;
-    return has_numbers(block) && token > 0 && token + kBlock <= task.end &&
-           token + kBlock < sequence.length && sequence.starts.f32 == nullptr &&
-           sequence.starts.f64 == nullptr && sequence.ends.f32 == nullptr && sequence.ends.f64 == nullptr;
+  // Such blocks lie inside with all their positions, with nothing but emissions on them: [first, last).
+  struct PlainBlocks {
+    int first, last;
+  };
+  __device__ PlainBlocks plain_blocks() const {
+    if (sequence.starts.f32 != nullptr || sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr ||
+        sequence.ends.f64 != nullptr)
+      return {0, 0};
+    const std::int64_t ends = task.end < sequence.length ? rows : rows - 1;
+    return {at_sequence_begin() ? 1 : 0, static_cast<int>(ends / kBlock)};
   }
 };
 

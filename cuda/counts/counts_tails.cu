@@ -18,13 +18,22 @@ template <class Real>
 class TailBlocks {
  public:
   __device__ TailBlocks(const CountsParameters<Real>& p, int index, int c)
-      : p_(p), interval_(p, index), index_(index), c_(c), log_q_(p.tables.log_tail[c]), q_(exp(log_q_)) {}
+      : p_(p),
+        interval_(p, index),
+        plain_(interval_.plain_blocks()),
+        index_(index),
+        c_(c),
+        log_q_(p.tables.log_tail[c]),
+        q_(exp(log_q_)) {}
 
   __device__ int blocks() const { return interval_.blocks; }
   __device__ __forceinline__ TailPiece piece_of(int block) const {
     TailPiece piece;
-    if (interval_.is_plain(block) && from_numbers<true, false>(block, &piece)) return piece;
-    if (!interval_.has_numbers(block) ||
+    const bool has_numbers = interval_.has_numbers(block);
+    if (has_numbers && block >= plain_.first && block < plain_.last &&
+        from_numbers<true, false>(block, &piece))
+      return piece;
+    if (!has_numbers ||
         (!from_other_numbers<false>(block, &piece) && !from_other_numbers<true>(block, &piece)))
       from_logs(block, &piece);
     return piece;
@@ -32,7 +41,7 @@ class TailBlocks {
 
  private:
   // Relative to the block's left edge contents cancel: the stored tails lack them from there on. kPlain: of
-  // IntervalMessages' is_plain; kLarge: scores of any size. False when numbers leave their range.
+  // IntervalMessages' plain_blocks; kLarge: scores of any size. False when numbers leave their range.
   template <bool kPlain, bool kLarge>
   __device__ __forceinline__ bool from_numbers(int block, TailPiece* piece) const {
     constexpr double kMost = 1e80;
@@ -118,6 +127,7 @@ class TailBlocks {
 
   const CountsParameters<Real>& p_;
   const IntervalMessages<Real> interval_;
+  const typename IntervalMessages<Real>::PlainBlocks plain_;
   const int index_, c_;
   const double log_q_, q_;
 };

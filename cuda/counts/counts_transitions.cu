@@ -5,6 +5,8 @@
 // and adds up their products in registers, a tile of the matrix per lane. More than 32 labels come in panels
 // of at most 32: a block of threads per pair of panels. Positions whose numbers leave their range are counted
 // over logarithms.
+#include <algorithm>
+
 #include "cuda/counts/counts_messages.cuh"
 #include "cuda/device/launch.h"
 
@@ -116,12 +118,12 @@ class WarpCounter {
       count_exactly(RowKind::kFirst, interval_.first_row);
     if (!interval_.task.at_sequence_end) count_exactly(RowKind::kMark, 0);
   }
-  __device__ __forceinline__ void add_to(double* totals) const {
+  __device__ __forceinline__ void write_to(double* counts) const {  // (kWidth, kWidth)
 #pragma unroll
     for (int i = 0; i < kEntries; ++i) {
       const int from = from_ + i / kTo;
       const int to = to_ + i % kTo;
-      totals[from * kWidth + to] +=
+      counts[from * kWidth + to] =
           fma(sums_[i], weight_of(p_, first_from_ + from, first_to_ + to), exact_[i]);
     }
   }
@@ -245,17 +247,20 @@ SEMICRF_BOTH constexpr int warps_along(int blocks) {
   return blocks < 16 ? 1 : (blocks < 128 ? 4 : kMostWarps);
 }
 
+// Shared memory of a warp: the rows that it multiplies, then what it has counted.
+template <class Real, int kWidth>
+inline constexpr int kWarpDoubles =
+    std::max(kWidth, 2 * kBlock * static_cast<int>(sizeof(Real)) / static_cast<int>(sizeof(double))) * kWidth;
+
 // A block of threads per interval and pair of panels, its warps one after the other along the interval.
 template <class Real, int kWidth, bool kPanels>
 __global__ void __launch_bounds__(kMostWarps * 32, 2)
     transitions_kernel(const __grid_constant__ CountsParameters<Real> p) {
   using Counter = WarpCounter<Real, kWidth, kPanels>;
-  double* const totals = reinterpret_cast<double*>(shared_memory);
   const int warp = static_cast<int>(threadIdx.x / 32);
   const int warps = static_cast<int>(blockDim.x / 32);
-  Real* rows = reinterpret_cast<Real*>(totals + kWidth * kWidth) + warp * 2 * kBlock * kWidth;
-  for (int i = static_cast<int>(threadIdx.x); i < kWidth * kWidth; i += static_cast<int>(blockDim.x))
-    totals[i] = 0;
+  double* const of_warps = reinterpret_cast<double*>(shared_memory);
+  double* const own = of_warps + warp * kWarpDoubles<Real, kWidth>;
   int index = static_cast<int>(blockIdx.x), first_from = 0, first_to = 0;
   if constexpr (kPanels) {
     const int panels = (p.tables.labels + kWidth - 1) / kWidth;
@@ -265,7 +270,7 @@ __global__ void __launch_bounds__(kMostWarps * 32, 2)
   }
   double sums[Counter::kEntries], exact[Counter::kEntries];
   for (int i = 0; i < Counter::kEntries; ++i) sums[i] = exact[i] = 0;
-  Counter counter(p, index, first_from, first_to, rows, sums, exact);
+  Counter counter(p, index, first_from, first_to, reinterpret_cast<Real*>(own), sums, exact);
   const AnchorTask& task = p.tasks[index];
   const int blocks = static_cast<int>((task.end - task.begin + kBlock - 1) / kBlock);
   // Of its own length, so that the intervals beside it change no digit.
@@ -275,10 +280,8 @@ __global__ void __launch_bounds__(kMostWarps * 32, 2)
   const bool feasible = p.z.log[index] > kNone;
   counter.run(begin, !feasible ? begin : (begin + each < blocks ? begin + each : blocks));
   if (warp == 0 && feasible) counter.count_edges();
-  for (int turn = 0; turn < warps; ++turn) {
-    __syncthreads();
-    if (turn == warp) counter.add_to(totals);
-  }
+  __syncwarp();
+  counter.write_to(own);
   __syncthreads();
   double* counts =
       p.parts + index * p.entries + static_cast<std::int64_t>(p.groups) * kBlock * p.tables.labels;
@@ -286,8 +289,9 @@ __global__ void __launch_bounds__(kMostWarps * 32, 2)
   const int targets = smaller(p.tables.labels - first_to, kWidth);
   for (int i = static_cast<int>(threadIdx.x); i < sources * targets; i += static_cast<int>(blockDim.x)) {
     const int from = i / targets, to = i % targets;
-    counts[static_cast<std::int64_t>(first_from + from) * p.tables.labels + first_to + to] =
-        totals[from * kWidth + to];
+    double total = 0;
+    for (int w = 0; w < warps; ++w) total += of_warps[w * kWarpDoubles<Real, kWidth> + from * kWidth + to];
+    counts[static_cast<std::int64_t>(first_from + from) * p.tables.labels + first_to + to] = total;
   }
 }
 
@@ -296,8 +300,7 @@ void launch_warps(const CountsParameters<Real>& parameters, cudaStream_t stream)
   // A warp should have a dozen blocks to itself.
   const int warps = warps_along(parameters.starts.blocks);
   const std::int64_t panels = (parameters.tables.labels + kWidth - 1) / kWidth;
-  const std::size_t shared =
-      kWidth * kWidth * sizeof(double) + static_cast<std::size_t>(warps) * 2 * kBlock * kWidth * sizeof(Real);
+  const std::size_t shared = static_cast<std::size_t>(warps * kWarpDoubles<Real, kWidth>) * sizeof(double);
   const LaunchShape shape{parameters.num_tasks * panels * panels, warps * 32, shared};
   SEMICRF_CUDA_CHECK(launch(transitions_kernel<Real, kWidth, kPanels>, shape, stream, parameters));
 }

@@ -153,7 +153,7 @@ __device__ __forceinline__ bool count_in_order(const EdgeNumbers<Real>& edges, d
 }
 
 // Starts and ends of a block as numbers, relative to its left edge throughout. kPlain: of IntervalMessages'
-// is_plain; kLarge: scores of any size, and products in double. False when numbers leave the range where
+// plain_blocks; kLarge: scores of any size, and products in double. False when numbers leave the range where
 // nothing can be lost.
 template <bool kPlain, bool kLarge, class Real>
 __device__ __forceinline__ bool prepare_numbers(const IntervalMessages<Real>& interval, int index, int block,
@@ -227,6 +227,10 @@ __device__ __forceinline__ void ask_for_messages(const IntervalMessages<Real>& i
   ask_for_block(p.forward.gamma.numbers, row / kBlock, p.tables.labels, c);
   ask_for_block(p.backward.gamma.numbers, row / kBlock, p.tables.labels, c);
   ask_for_line(p.level + row);
+  const std::int64_t entry = row / kBlock * p.tables.labels + c;
+  ask_for_line(p.forward.gamma.scale + entry);
+  ask_for_line(p.backward.gamma.scale + entry);
+  ask_for_line(p.forward.content + entry);
   const DeviceScores& scores = interval.sequence.emissions;
   if (scores.f32 != nullptr) ask_for_line(scores.f32 + (interval.score_index(row, 0) + c * kBlock));
 }
@@ -248,8 +252,10 @@ __global__ void __launch_bounds__(kThreads, 3)
   const int last = first + kPieceBlocks < blocks ? first + kPieceBlocks : blocks;
   CarriedContent sum;
   if (first < last) {
+#pragma unroll 8
     for (int block = 0; block < first; ++block) sum.add(interval.content_of(block, c));
   }
+  const auto plain = interval.plain_blocks();
   const int bias_power = p.bias_power[c];
   const int known_power = bias_power == kNoPower ? 0 : bias_power;
   double within[kBlock];
@@ -258,12 +264,12 @@ __global__ void __launch_bounds__(kThreads, 3)
   for (int k = 0; k < kBlock; ++k) within[k] = 0;
   for (int block = first; block < last; ++block) {
     if (block + 1 < last) ask_for_messages(interval, block + 1, c);
-    if (interval.is_plain(block) &&
+    const bool has_numbers = interval.has_numbers(block);
+    if (has_numbers && block >= plain.first && block < plain.last &&
         prepare_numbers<true, false>(interval, index, block, c, known_power, &sum, sums))
       continue;
-    if (!interval.has_numbers(block) ||
-        (!prepare_other_numbers<false>(p, index, block, c, known_power, &sum, sums) &&
-         !prepare_other_numbers<true>(p, index, block, c, known_power, &sum, sums)))
+    if (!has_numbers || (!prepare_other_numbers<false>(p, index, block, c, known_power, &sum, sums) &&
+                         !prepare_other_numbers<true>(p, index, block, c, known_power, &sum, sums)))
       prepare_logs(p, index, block, c, &sum, within);
   }
   double* out = p.within + teams * kBlock * p.tables.labels + c;
