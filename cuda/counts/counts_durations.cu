@@ -14,8 +14,6 @@ namespace semicrf::cuda {
 namespace {
 
 constexpr int kThreads = 128;
-constexpr int kCounters = 64;  // threads per block that count: few, as some warps of a block have more to do
-constexpr int kIntervals = 8;  // whose counters of one group of durations are neighbours
 
 // Sums over p of start[p] times `factor` times the number p + j ends on, of those of a first block, or of the
 // one after it (kFar).
@@ -151,6 +149,11 @@ class BlockReader {
   const int from_, to_, labels_, c_;
 };
 
+// Intervals whose threads of one group of durations are neighbours. Often only the first groups have anything
+// to count, and few warps have more than one group then; but threads of all groups read the same blocks, and
+// must not be too far from each other.
+SEMICRF_BOTH constexpr int intervals_together(int groups) { return groups <= 64 ? 8 : 1; }
+
 // A thread per group of durations and label of an interval; all threads of a warp together.
 template <class Real>
 class GroupCounter {
@@ -165,7 +168,7 @@ class GroupCounter {
         sums_(sums) {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
-      sums_[j * kCounters] = Wide<Real>::of(0);
+      sums_[j * kThreads] = Wide<Real>::of(0);
       parts_[j] = Real(0);
     }
   }
@@ -189,7 +192,7 @@ class GroupCounter {
     const double* weight = p_.weight + static_cast<std::int64_t>(group_) * kBlock * p_.tables.labels + c_;
     double counted[kBlock];
 #pragma unroll
-    for (int j = 0; j < kBlock; ++j) counted[j] = sums_[j * kCounters].value() * weight[j * p_.tables.labels];
+    for (int j = 0; j < kBlock; ++j) counted[j] = sums_[j * kThreads].value() * weight[j * p_.tables.labels];
     for (int piece = 0; group_ == 0 && piece < p_.pieces; ++piece) {
       const double* within =
           p_.within + (static_cast<std::int64_t>(index_) * p_.pieces + piece) * kBlock * p_.tables.labels +
@@ -288,9 +291,9 @@ class GroupCounter {
   __device__ __forceinline__ void flush() {
 #pragma unroll
     for (int j = 0; j < kBlock; ++j) {
-      Wide<Real> sum = sums_[j * kCounters];
+      Wide<Real> sum = sums_[j * kThreads];
       sum.add(Wide<Real>::exactly(parts_[j]));
-      sums_[j * kCounters] = sum;
+      sums_[j * kThreads] = sum;
       parts_[j] = Real(0);
     }
   }
@@ -302,16 +305,15 @@ class GroupCounter {
 };
 
 template <class Real>
-__global__ void __launch_bounds__(kCounters, 8)
+__global__ void __launch_bounds__(kThreads, 4)
     count_kernel(const __grid_constant__ CountsParameters<Real> p) {
-  __shared__ Wide<Real> all_sums[kBlock * kCounters];
-  // Groups of several intervals at a time, so that few warps have more than one group: often only the first
-  // ones have anything to count.
-  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kCounters + threadIdx.x;
+  __shared__ Wide<Real> all_sums[kBlock * kThreads];
+  const int intervals = intervals_together(p.groups);
+  const std::int64_t i = static_cast<std::int64_t>(blockIdx.x) * kThreads + threadIdx.x;
   const int c = static_cast<int>(i % p.tables.labels);
   const std::int64_t teams = i / p.tables.labels;
-  const int group = static_cast<int>(teams / kIntervals % p.groups);
-  const int index = static_cast<int>(teams / (kIntervals * p.groups) * kIntervals + teams % kIntervals);
+  const int group = static_cast<int>(teams / intervals % p.groups);
+  const int index = static_cast<int>(teams / (intervals * p.groups) * intervals + teams % intervals);
   const bool counts = index < p.num_tasks;
   GroupCounter<Real>(p, counts ? index : 0, group, c, all_sums + threadIdx.x).run(counts);
 }
@@ -358,9 +360,10 @@ void find_levels(const CountsParameters<Real>& parameters, std::int64_t mark, do
 
 template <class Real>
 void count_durations(const CountsParameters<Real>& parameters, cudaStream_t stream) {
-  const std::int64_t intervals = ceil_div(parameters.num_tasks, kIntervals) * kIntervals;
+  const int together = intervals_together(parameters.groups);
+  const std::int64_t intervals = ceil_div(parameters.num_tasks, together) * together;
   const std::int64_t counters = intervals * parameters.groups * parameters.tables.labels;
-  SEMICRF_CUDA_CHECK(launch(count_kernel<Real>, shape_for(counters, kCounters), stream, parameters));
+  SEMICRF_CUDA_CHECK(launch(count_kernel<Real>, shape_for(counters, kThreads), stream, parameters));
 }
 
 void add_rows(const RowGroups& groups, const double* rows, std::int64_t entries, double* sums,
