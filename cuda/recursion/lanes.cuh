@@ -73,6 +73,7 @@ struct WarpLanes {
   static constexpr bool kAlone = kGroups == 1;  // no other team's lanes are in the warp
   static constexpr bool kOneWarp = true;        // leads a team
   static constexpr bool kLoops = rolls_boundaries(kGroup);
+  static constexpr bool kParks = parks_numbers(kGroup);
   // NOLINTBEGIN(bugprone-branch-clone): the two are the same for one of the shapes
   static constexpr int kTableWidth = kGroup < 32 ? kGroup : kRows;  // entries of a row of a table
   static constexpr int kRingWidth = kGroup < 32 ? 32 : kRows;       // of a row of the rings of a warp
@@ -137,6 +138,7 @@ struct BlockLanes {
   static constexpr bool kTeam = true;
   static constexpr bool kAlone = true;
   static constexpr bool kLoops = true;
+  static constexpr bool kParks = false;
   static constexpr MemoryPlace kPlace = kRows > 0 ? MemoryPlace::kRingShared : MemoryPlace::kAnywhere;
   static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
   static constexpr bool kOneWarp = kPanels == 1;

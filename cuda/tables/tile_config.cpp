@@ -31,7 +31,7 @@ constexpr int kFewestWarps = 6;
 constexpr int kMostSharedTransitions = 64;
 // Nominal: how many teams run at a time decides how long runs are, which must not depend on the card.
 
-WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_width, bool loops) {
+WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_width, int group) {
   std::size_t at = 0;
   const auto slice = [&](std::size_t bytes) {
     const std::size_t begin = at;
@@ -44,13 +44,14 @@ WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_w
   layout.table = slice(distance_entries(offsets, table_width) * sizeof(float));
   layout.warps = static_cast<unsigned>(at);
   const std::size_t cells = wide(ring_blocks) * wide(ring_width),
-                    starts = loops ? kBlock * wide(ring_width) : 0;
+                    starts = rolls_boundaries(group) ? kBlock * wide(ring_width) : 0;
   at = 0;
   slice(cells * sizeof(int));
   layout.numbers = slice(cells * kBlock * sizeof(float));
   layout.start_numbers = slice(starts * sizeof(float));
   layout.start_units = slice(starts * sizeof(int));
   layout.alpha = slice(2 * kAlphaWidth * sizeof(float));
+  slice(parks_numbers(group) ? 32 * sizeof(int) : 0);
   layout.each = static_cast<unsigned>(at);
   return layout;
 }
@@ -62,7 +63,7 @@ bool warp_teams(int labels, int offsets, int ring_blocks, std::size_t limit, Til
   out->table_width = out->group < 32 ? out->group : out->rows;
   const int ring_width = out->group < 32 ? 32 : out->rows;
   const int groups = 32 / out->group;
-  out->layout = warp_layout(offsets, ring_blocks, out->table_width, ring_width, rolls_boundaries(out->group));
+  out->layout = warp_layout(offsets, ring_blocks, out->table_width, ring_width, out->group);
   const std::size_t tables = out->layout.warps, warp = out->layout.each;
   if (tables + kFewestWarps * warp > limit) return false;
   out->warps = static_cast<int>(std::min<std::size_t>(kMostWarps, (limit - tables) / warp));

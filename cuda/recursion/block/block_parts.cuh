@@ -583,6 +583,8 @@ class BlockParts {
                                                BlockTail<Real>& tail, const BlockTailLogs& logs,
                                                const BlockResult<Config>& result,
                                                const BlockMove<Real>& move) const {
+    double mass = 0;
+    if constexpr (Lanes::kParks) mass = aside_.mass;
     if constexpr (Semiring::kIsLog) store_levels(stored, result);
     const std::int64_t block = stored / kBlock;
     double nats_rest;
@@ -602,7 +604,7 @@ class BlockParts {
     p_.store.gamma_bound[to] = starts + Semiring::kUnit;
     if (lanes_.c == 0) {
       p_.store.base[block] = nats;
-      p_.store.mass[block] = aside_.mass;
+      p_.store.mass[block] = Lanes::kParks ? mass : aside_.mass;
       p_.store.exact[block] = 0;
     }
   }

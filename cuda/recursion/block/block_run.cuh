@@ -496,6 +496,8 @@ class BlockRun : private BlockParts<Config> {
     BlockTail<Real> tail;
     BlockTailLogs logs{};
     BlockResult<Config> result{{m_, lanes_.has_memory()}};
+    constexpr bool kParks = kPlain && Config::kLoops && Lanes::kParks;
+    if constexpr (kParks) parked() = state_.gauge;
     if constexpr (kPlain && Config::kLoops) {
       content.after = state_.left > 1 ? kBlock : 0;
       this->template recur<false, Traits>(state_, stored, ahead->row, ahead->coming, reference, content,
@@ -508,6 +510,7 @@ class BlockRun : private BlockParts<Config> {
                                           &result);
     }
     if constexpr (kPlain) renew_memory();
+    if constexpr (kParks) state_.gauge = parked();
     if (kPlain && lanes_.any_team(!content.was_moderate())) [[unlikely]]
       return false;
     const bool good = this->template certified<Traits>(state_, ring.largest, content, tail, result);
@@ -546,6 +549,11 @@ class BlockRun : private BlockParts<Config> {
   // Addresses are computed again rather than kept.
   __device__ __forceinline__ void renew_memory() {
     if constexpr (!Lanes::kTeam) this->m_ = warp_memory<Real, Lanes>(p_, thread_here());
+  }
+  // A number of the lane's own behind the warp's alphas, see parks_numbers.
+  __device__ __forceinline__ int& parked() const {
+    const SharedPointer<int> numbers{m_.alpha.offset};
+    return static_cast<int*>(numbers)[2 * kAlphaWidth + lanes_.c];
   }
   __device__ __forceinline__ void advance() {
     if (state_.kind != BlockKind::kIdle) {
