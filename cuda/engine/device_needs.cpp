@@ -34,8 +34,8 @@ std::size_t trace_bytes(const ModelShape& model, std::int64_t positions) {
   return store_bytes(model, positions, model.tail, true, false) +
          message_blocks(positions) * (kTracePlaceBytes + wide(model.labels) * sizeof(int));
 }
-// Records of the path twice, in pieces and in order. Pieces, of 64 positions or more but for the last one of a
-// sequence, have room for more records than positions.
+// Records of the path twice, in pieces and in order. Pieces, of 64 positions or more but for the last one of
+// a sequence, have room for more records than positions.
 constexpr std::size_t kPathBytes = 2 * sizeof(TraceRecord) + 1;  // per position
 constexpr std::size_t kPieceBytes = 2 * wide(most_records(0)) * sizeof(TraceRecord);
 
