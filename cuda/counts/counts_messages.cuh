@@ -193,6 +193,7 @@ struct IntervalMessages {
   // Such blocks lie inside with all their positions, with nothing but emissions on them: [first, last).
   struct PlainBlocks {
     int first, last;
+    __device__ bool has(int block) const { return block >= first && block < last; }
   };
   __device__ PlainBlocks plain_blocks() const {
     if (sequence.starts.f32 != nullptr || sequence.starts.f64 != nullptr || sequence.ends.f32 != nullptr ||

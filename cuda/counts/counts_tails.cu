@@ -30,9 +30,7 @@ class TailBlocks {
   __device__ __forceinline__ TailPiece piece_of(int block) const {
     TailPiece piece;
     const bool has_numbers = interval_.has_numbers(block);
-    if (has_numbers && block >= plain_.first && block < plain_.last &&
-        from_numbers<true, false>(block, &piece))
-      return piece;
+    if (has_numbers && plain_.has(block) && from_numbers<true, false>(block, &piece)) return piece;
     if (!has_numbers ||
         (!from_other_numbers<false>(block, &piece) && !from_other_numbers<true>(block, &piece)))
       from_logs(block, &piece);

@@ -265,7 +265,7 @@ __global__ void __launch_bounds__(kThreads, 3)
   for (int block = first; block < last; ++block) {
     if (block + 1 < last) ask_for_messages(interval, block + 1, c);
     const bool has_numbers = interval.has_numbers(block);
-    if (has_numbers && block >= plain.first && block < plain.last &&
+    if (has_numbers && plain.has(block) &&
         prepare_numbers<true, false>(interval, index, block, c, known_power, &sum, sums))
       continue;
     if (!has_numbers || (!prepare_other_numbers<false>(p, index, block, c, known_power, &sum, sums) &&

@@ -60,8 +60,9 @@ __device__ __forceinline__ int most_of_warp(int value) { return most_of_group(va
 __device__ __forceinline__ int least_of_warp(int value) { return -most_of_group(-value, 32); }
 #endif
 
-// Where the ring and the tables of durations lie: known when the kernel is compiled, or only when it runs.
-enum class MemoryPlace { kAllShared, kRingShared, kAnywhere };
+// What lies in shared memory: the tables of durations with their bounds, and the ring; the bounds and the
+// ring; the bounds and the ring's scales, but not its numbers; or what is known only when the kernel runs.
+enum class MemoryPlace { kAllShared, kRingShared, kScalesShared, kAnywhere };
 
 // Several teams in a warp, or one: kGroup lanes each, for at most kRows labels.
 template <int kGroup, int kRows>
@@ -132,14 +133,16 @@ struct WarpLanes {
 
 // One team in a block. The first `panels` warps lead: lane = label, 32 labels per warp. The others add up
 // parts of the sums over durations for the block after the one that is led; with few labels the lanes of such
-// a warp are several parts. kRows > 0: for at most so many labels.
-template <int kRows>
+// a warp are several parts. kRows > 0: for at most so many labels; kFarRing: whose ring is in device memory.
+template <int kRows, bool kFarRing = false>
 struct BlockLanes {
   static constexpr bool kTeam = true;
   static constexpr bool kAlone = true;
   static constexpr bool kLoops = true;
   static constexpr bool kParks = false;
-  static constexpr MemoryPlace kPlace = kRows > 0 ? MemoryPlace::kRingShared : MemoryPlace::kAnywhere;
+  static constexpr MemoryPlace kPlace =
+      kRows == 0 ? MemoryPlace::kAnywhere
+                 : (kFarRing ? MemoryPlace::kScalesShared : MemoryPlace::kRingShared);
   static constexpr int kPanels = (kRows + 31) / 32;  // 0: known at run time
   static constexpr bool kOneWarp = kPanels == 1;
   static constexpr int kGroup = kRows > 0 && kRows <= 8 ? 8 : (kRows > 0 && kRows <= 16 ? 16 : 32);

@@ -42,6 +42,12 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   copy_all(t.duration_bound, bound_entries(t.offsets, Lanes::kTableWidth), bounds);
   copy_all(t.duration_spread, bound_entries(t.offsets, Lanes::kTableWidth), spreads);
   copy_all(t.duration_table, distance_entries(t.offsets, Lanes::kTableWidth), table);
+  if constexpr (Lanes::kLoops) {
+    Real* const near = SharedPointer<Real>{p.layout.near};
+    for (int i = static_cast<int>(threadIdx.x); i < kBlock * Lanes::kTableWidth;
+         i += static_cast<int>(blockDim.x))
+      near[(i % kBlock / 4 * Lanes::kTableWidth + i / kBlock) * 4 + i % 4] = t.near_table[i];
+  }
   const auto m = warp_memory<Real, Lanes>(p, threadIdx.x);
   __syncthreads();
   RunAside aside;
@@ -54,8 +60,8 @@ __global__ void __launch_bounds__(kMaxThreads, 1)
   }
 }
 
-// One chunk per block: many labels, or a ring too large for a warp. kRows: see BlockLanes.
-template <class Real, class Semiring, int kRows>
+// One chunk per block: many labels, or a ring too large for a warp. kRows, kFarRing: see BlockLanes.
+template <class Real, class Semiring, int kRows, bool kFarRing = false>
 __global__ void __launch_bounds__(block_threads(kRows), 1)
     run_block(const __grid_constant__ RunParameters<Real> p,
               const __grid_constant__ RunParameters<Real> p_aside) {
@@ -65,7 +71,7 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   const auto blocks = static_cast<std::size_t>(t.ring_blocks);
   unsigned at = 0;
   const SharedPointer<double> exchange = slice<double>(at, 32);
-  using Lanes = BlockLanes<kRows>;
+  using Lanes = BlockLanes<kRows, kFarRing>;
   const Lanes lanes(t.labels, p.panels, exchange);
   TeamMemory<Real, Lanes::kPlace> m;
   m.regauge = slice<int>(at, 4);
@@ -116,16 +122,21 @@ __global__ void __launch_bounds__(block_threads(kRows), 1)
   m.table_turn = turn_of(label);
   m.ring.width = t.labels;
   m.ring.turn = turn_of(label);
+  // Of the ring in device memory.
+  const std::int64_t rows = static_cast<std::int64_t>(team) * t.ring_blocks * t.labels + label;
   if constexpr (kRows > 0) {
     m.ring.scales = slice<int>(at, blocks * labels).from(label);
-    m.ring.numbers = slice<Real>(at, blocks * labels * kBlock).from(label * kBlock);
+    if constexpr (kFarRing) {
+      m.ring.numbers = p.ring + rows * kBlock;
+    } else {
+      m.ring.numbers = slice<Real>(at, blocks * labels * kBlock).from(label * kBlock);
+    }
   } else if (p.ring_in_shared) {
     m.ring.scales = static_cast<int*>(slice<int>(at, blocks * labels)) + label;
     m.ring.numbers = static_cast<Real*>(slice<Real>(at, blocks * labels * kBlock)) + label * kBlock;
   } else {
-    const std::int64_t rows = static_cast<std::int64_t>(team) * t.ring_blocks * t.labels;
-    m.ring.scales = p.ring_scale + rows + label;
-    m.ring.numbers = p.ring + (rows + label) * kBlock;
+    m.ring.scales = p.ring_scale + rows;
+    m.ring.numbers = p.ring + rows * kBlock;
   }
   m.team = team;
   __syncthreads();
@@ -146,6 +157,9 @@ RunKernel<Real> warp_kernel(const TileConfig& tile) {
 template <class Real, class Semiring>
 RunKernel<Real> block_kernel(const TileConfig& tile) {
   if constexpr (sizeof(Real) == sizeof(float)) {
+    if (!tile.ring_in_shared && tile.rows == 16) return run_block<Real, Semiring, 16, true>;
+    if (!tile.ring_in_shared && tile.rows == 32) return run_block<Real, Semiring, 32, true>;
+    if (!tile.ring_in_shared && tile.rows == 64) return run_block<Real, Semiring, 64, true>;
     if (tile.rows == 8) return run_block<Real, Semiring, 8>;
     if (tile.rows == 16) return run_block<Real, Semiring, 16>;
     if (tile.rows == 32) return run_block<Real, Semiring, 32>;

@@ -79,16 +79,6 @@ struct RunState {
   double base;  // units taken out of all scales
 };
 
-// The logarithm of a ring's number to the accuracy of the number. Without branches: 16 of them are found at a
-// time.
-__device__ inline double log_of_number(float x) {
-  const int exponent = exponent_of(x);
-  const double value = fma(static_cast<double>(exponent), kLog2,
-                           static_cast<double>(logf(x * power_of_two(-exponent, float()))));
-  return x > 0.0f ? value : kNone;
-}
-__device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
-
 // The message and the tail of a state; its ring goes into the team's.
 struct Messages {
   double alpha, tail;
@@ -122,7 +112,6 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
                                   const Boundary& at, double* out, int first, int step) {
   const int blocks = t.ring_blocks, duration = t.duration;
   const std::int64_t labels = t.labels;
-  const Ring<Real, false> ring = e.ring;
   bool possible = false;
   for (int distance = first; distance < blocks; distance += step) {
     const int index = at.head - 1 - distance;
@@ -134,27 +123,13 @@ __device__ inline bool write_ring(const TablesView<Real>& t, const ExactMemory<R
       for (int i = 0; i < rows; ++i) to[i * labels] = kNone;
       continue;
     }
-    const bool logs = e.has_log[block] != 0;
-    const Real* const numbers = ring.block(block);
-#pragma unroll(sizeof(Real) == sizeof(float) ? 4 : 1)
-    for (int n = 0; n < kBlock; n += 4) {
-      double values[4];
-      if (logs) {
+    double values[kBlock];  // oldest first
+    e.rows_log(block, values);
 #pragma unroll
-        for (int k = 0; k < 4; ++k) values[k] = e.row_log(block, kBlock - 1 - n - k);
-      } else {
-        Real four[4];
-        load4(numbers + ring.part(3 - n / 4), four);
-#pragma unroll
-        for (int k = 0; k < 4; ++k)
-          values[k] = Semiring::kIsLog ? log_of_number(four[3 - k]) : static_cast<double>(four[3 - k]);
-      }
-#pragma unroll
-      for (int k = 0; k < 4; ++k) {
-        if (n + k >= rows) break;
-        possible = possible || values[k] > kNone;
-        to[(n + k) * labels] = values[k] + scale;
-      }
+    for (int i = 0; i < kBlock; ++i) {
+      if (i >= rows) break;
+      possible = possible || values[kBlock - 1 - i] > kNone;
+      to[i * labels] = values[kBlock - 1 - i] + scale;
     }
   }
   return possible;

@@ -27,10 +27,10 @@ using MemoryPointer = std::conditional_t<kShared, SharedPointer<T>, T*>;
 
 // The ring of earlier starts, as seen by the lane of one label. A block's scale counts units from `gauge`;
 // what exactly its numbers are relative to: see BlockRun.
-template <class Real, bool kShared>
+template <class Real, bool kShared, bool kScalesShared = kShared>
 struct Ring {
-  MemoryPointer<Real, kShared> numbers;  // (blocks, width, 16), offset to the lane
-  MemoryPointer<int, kShared> scales;    // (blocks, width), offset to the lane
+  MemoryPointer<Real, kShared> numbers;      // (blocks, width, 16), offset to the lane
+  MemoryPointer<int, kScalesShared> scales;  // (blocks, width), offset to the lane
   int width;
   int turn;  // of the order of the parts
 
@@ -57,6 +57,16 @@ struct Ring {
 // beside the block's largest (max: so far below that it has few digits).
 inline constexpr int kHasLogs = 1;
 inline constexpr int kHasVanished = 2;
+
+// The logarithm of a number times 2^units, to the accuracy of the number. Without branches: 16 of them are
+// found at a time.
+__device__ inline double log_of_number(float x, int units = 0) {
+  const int exponent = exponent_of(x);
+  const double value = fma(static_cast<double>(exponent + units), kLog2,
+                           static_cast<double>(logf(x * power_of_two(-exponent, float()))));
+  return x > 0.0f ? value : kNone;
+}
+__device__ inline double log_of_number(double x) { return x > 0 ? log(x) : kNone; }
 
 // The ring with what only rare paths look at. Pointers are offset to the label, but those of all labels. A
 // ring block's numbers are relative to its scale, `gauge` and `rest`: see BlockRun.
@@ -112,26 +122,70 @@ struct ExactMemory {
     if constexpr (sizeof(Real) == sizeof(double)) {
       return O::scaled_from_log(log_at(j, slot));
     } else {
-      const long long kept = __double_as_longlong(log_at(j, slot));
-      return {__int_as_float(static_cast<int>(kept & 0xffffffffll)), static_cast<int>(kept >> 32)};
+      return kept_start(log_at(j, slot));
+    }
+  }
+  // All rows of a block relative to its scale. What they need of memory is asked for together.
+  __device__ inline void rows_log(int j, double (&values)[kBlock]) const {
+    const int has = has_log[j];
+    if (has == kHasLogs || (has == kHasVanished && sizeof(Real) == sizeof(double))) {
+#pragma unroll(sizeof(Real) == sizeof(float) ? 16 : 1)
+      for (int slot = 0; slot < kBlock; ++slot)
+        values[slot] = sizeof(Real) == sizeof(float) ? log_at(j, slot) : row_log(j, slot);
+      return;
+    }
+    Real numbers[kBlock];
+    int units[kBlock] = {};
+#pragma unroll
+    for (int n = 0; n < kBlock; n += 4) load4(ring.block(j) + ring.part(n / 4), numbers + n);
+    if constexpr (sizeof(Real) == sizeof(float)) {
+      if (has == kHasVanished) {
+        double kept[kBlock];
+#pragma unroll
+        for (int slot = 0; slot < kBlock; ++slot) kept[slot] = log_at(j, slot);
+#pragma unroll
+        for (int slot = 0; slot < kBlock; ++slot) {
+          const Scaled<Real> start = kept_start(kept[slot]);
+          const bool lost = is_low(numbers[slot]);
+          numbers[slot] = lost ? start.number : numbers[slot];
+          units[slot] = lost ? start.units : 0;
+        }
+      }
+    }
+#pragma unroll(sizeof(Real) == sizeof(float) ? 16 : 1)
+    for (int slot = 0; slot < kBlock; ++slot) {
+      if constexpr (!Semiring::kIsLog) {
+        values[slot] = static_cast<double>(numbers[slot]) + units[slot];
+      } else if constexpr (sizeof(Real) == sizeof(float)) {
+        values[slot] = log_of_number(numbers[slot], units[slot]);
+      } else {
+        values[slot] = log_of_number(numbers[slot]);
+      }
     }
   }
   // Whether the ring's number is not all there is.
   __device__ inline bool has_vanished(int j, int slot) const {
-    constexpr int kMargin = Semiring::kIsLog ? 10 : 4;
-    return has_log[j] == kHasVanished && !(ring.at(j, slot) >= O::of_units(kLowNumber - kMargin));
+    return has_log[j] == kHasVanished && is_low(ring.at(j, slot));
   }
-  // A start with its units relative to the block's scale, where as a number it would lose bits.
+  __device__ static bool is_low(Real number) {
+    constexpr int kMargin = Semiring::kIsLog ? 10 : 4;
+    return !(number >= O::of_units(kLowNumber - kMargin));
+  }
+  // A start with its units relative to the block's scale. It is read where the ring's number has lost bits.
   __device__ inline void keep_vanished(int j, int slot, Real number, int units) const {
     const bool something = number > O::zero();
-    if (something && units + O::units_in(number) >= kLowNumber) return;
     if constexpr (sizeof(Real) == sizeof(double)) {
+      if (something && units + O::units_in(number) >= kLowNumber) return;
       log_at(j, slot) = O::to_log(number) + units * Semiring::kUnit;
     } else {
       const auto low = static_cast<unsigned>(__float_as_int(number));
       log_at(j, slot) = __longlong_as_double(static_cast<long long>(
           static_cast<unsigned long long>(static_cast<unsigned>(something ? units : 0)) << 32 | low));
     }
+  }
+  __device__ static Scaled<Real> kept_start(double both) {
+    const long long kept = __double_as_longlong(both);
+    return {__int_as_float(static_cast<int>(kept & 0xffffffffll)), static_cast<int>(kept >> 32)};
   }
   static constexpr int kLowNumber = !Semiring::kIsLog ? -40 : (sizeof(Real) == sizeof(double) ? -900 : -90);
   // 16 starts, given as logarithms at the boundary reached, into a block of the ring. Returns whether its
@@ -166,7 +220,7 @@ struct ExactMemory {
 // Four entries of a table.
 template <MemoryPlace kPlace, class Real>
 __device__ __forceinline__ void load_entries(const Real* from, Real* to) {
-  if constexpr (kPlace == MemoryPlace::kRingShared) {
+  if constexpr (kPlace == MemoryPlace::kRingShared || kPlace == MemoryPlace::kScalesShared) {
     load4_constant(from, to);
   } else {
     load4(from, to);
@@ -178,15 +232,18 @@ __device__ __forceinline__ void load_entries(const Real* from, Real* to) {
 template <class Real, MemoryPlace kPlace>
 struct TeamMemory {
   static constexpr bool kTablesShared = kPlace == MemoryPlace::kAllShared;
-  static constexpr bool kRingShared = kPlace != MemoryPlace::kAnywhere;
+  static constexpr bool kRingShared = kTablesShared || kPlace == MemoryPlace::kRingShared;
+  static constexpr bool kScalesShared = kPlace != MemoryPlace::kAnywhere;
   // By distance (a warp's teams) or by group (block teams), see ChainTables. Strides: table_width rows, and
   // table_width.
   MemoryPointer<const Real, kTablesShared> duration_table;
-  MemoryPointer<const int, kRingShared> duration_bound;
-  MemoryPointer<const std::uint16_t, kRingShared> duration_spread;
+  MemoryPointer<const int, kScalesShared> duration_bound;
+  MemoryPointer<const std::uint16_t, kScalesShared> duration_spread;
+  // Durations within a block, four of every label side by side; warps whose boundaries are a loop.
+  SharedPointer<const Real> near_table;
   int table_turn;
   int table_width;
-  Ring<Real, kRingShared> ring;
+  Ring<Real, kRingShared, kScalesShared> ring;
   SharedPointer<Real> alpha;  // (2, alpha_width) of all labels, rows aligned to 16 bytes
   int alpha_width;
   SharedPointer<int> levels;  // (2, warps): of the alphas that each of several leading warps wrote there
@@ -219,6 +276,7 @@ __device__ __forceinline__ TeamMemory<Real, Lanes::kPlace> warp_memory(const Run
   m.duration_bound = SharedPointer<const int>{0}.from(column);
   m.duration_spread = SharedPointer<const std::uint16_t>{layout.spreads}.from(column);
   m.duration_table = SharedPointer<const Real>{layout.table}.from(column * kDistanceRow);
+  m.near_table = SharedPointer<const Real>{layout.near}.from(column * 4);
   m.table_turn = 0;
   m.table_width = Lanes::kTableWidth;
   m.ring.width = Lanes::kRingWidth;
@@ -252,6 +310,8 @@ struct RunConfig {
   // Whether the boundaries of a block are a loop, and its starts wait in shared memory, where registers would
   // not hold them. What teams of few labels do is short enough as it is.
   static constexpr bool kLoops = kRows > 0 && Lanes::kLoops && !kOutOfLine;
+  // Whether durations within a block but the first four are read where they are wanted.
+  static constexpr bool kNearShared = kLoops && !Lanes::kTeam;
   // Of functions out of line, which have one boundary at a time.
   using OutOfLine = RunConfig<Real, Semiring, Lanes, kRows, false, true>;
 };
@@ -273,6 +333,14 @@ class BlockStarts {
     store4(numbers_ + at, numbers[0], numbers[1], numbers[2], numbers[3]);
     store4(reinterpret_cast<Real*>(static_cast<int*>(units_)) + at, __int_as_float(units[0]),
            __int_as_float(units[1]), __int_as_float(units[2]), __int_as_float(units[3]));
+  }
+  // Four other numbers, where those of starts will be.
+  __device__ __forceinline__ void park(int from, const Real* numbers) const {
+    if (!has_memory_) return;
+    store4(numbers_ + (from / 4 ^ turn_) * 4, numbers[0], numbers[1], numbers[2], numbers[3]);
+  }
+  __device__ __forceinline__ void take(int from, Real (&numbers)[4]) const {
+    load4(numbers_ + (from / 4 ^ turn_) * 4, numbers);
   }
   __device__ __forceinline__ void get(int from, Real (&numbers)[4], int (&units)[4]) const {
     const int at = (from / 4 ^ in_register(turn_)) * 4;

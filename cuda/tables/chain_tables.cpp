@@ -8,6 +8,14 @@
 namespace semicrf::cuda {
 namespace {
 
+// Units that a start may be above what the sums over durations of its block are relative to, which else rises
+// above the start by a room that the next starts may fill. What the sums were before must then lie above the
+// least that is certified still.
+constexpr int kMostAbove = 30, kRoom = 48;
+
+template <class Real>
+constexpr int kExponentBias = std::numeric_limits<Real>::max_exponent - 1;
+
 std::size_t at(int row, int width, int column) {
   return static_cast<std::size_t>(row) * static_cast<std::size_t>(width) + static_cast<std::size_t>(column);
 }
@@ -47,15 +55,16 @@ ChainTables<Real, Semiring>::ChainTables(const ChainModel& model, Direction dire
                  .tail = model.has_tail(),
                  .initial_transition = direction == Direction::kForward &&
                                        model.initial == InitialTerm::kUniform && !model.cut.left,
-                 .near_vanished = 0,
                  .transition_vanished = 0,
                  .too_large = 0,
                  .gaps = 0,
                  .scores_fit = 1,
-                 .unneeded_below = far_margin<Real, Semiring>((model.max_duration + kBlock - 2) / kBlock),
                  .masks_forbid = semicrf::masks_forbid(model),
                  .cut_begin = direction == Direction::kForward ? model.cut.left : model.cut.right,
-                 .cut_end = direction == Direction::kForward ? model.cut.right : model.cut.left},
+                 .cut_end = direction == Direction::kForward ? model.cut.right : model.cut.left,
+                 .unneeded_below = far_margin<Real, Semiring>((model.max_duration + kBlock - 2) / kBlock),
+                 .most_above = kMostAbove + kExponentBias<Real>,
+                 .room_above = -kExponentBias<Real>},
       least_total(least_certified<Semiring::kIsLog, Real>(duration + kBlock)),
       least_start(least_certified<Semiring::kIsLog, Real>(labels)) {
   build_durations(model, layout);
@@ -138,6 +147,7 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
     largest = std::max(largest, bias[i]);
   }
   build_scores();
+  int near_vanished = 0;
   int far_vanished = 0;  // harmless: numbers of earlier blocks are at most about 1
   for (int row = 0; row <= offsets; ++row) {
     const bool distance = row > 0 && !by_group;
@@ -157,6 +167,25 @@ void ChainTables<Real, Semiring>::build_durations(const ChainModel& model, Durat
       }
     }
   }
+  if constexpr (Semiring::kIsLog) {
+    // A duration that the table lacks, since it is too small, must be so beside the sums.
+    if (near_vanished != 0) most_above += 4 - kMostAbove;
+    if (near_are_alike()) room_above += kRoom;
+  }
+}
+
+// Whether a start is much of every sum over durations in its block from its own boundary on, so that these
+// can do with less room below what they are relative to.
+template <class Real, class Semiring>
+bool ChainTables<Real, Semiring>::near_are_alike() const {
+  constexpr int kWidest = 20;
+  for (int c = 0; c < labels; ++c) {
+    double least = -kNone;
+    for (int k = 1; k <= kBlock; ++k) least = std::min(least, bias_or_forbidden(k, c));
+    const int bound = duration_bound[static_cast<std::size_t>(c)];
+    if (!is_empty(bound) && bound - units_of<Semiring>(least) > kWidest) return false;
+  }
+  return true;
 }
 
 template <class Real, class Semiring>
@@ -175,18 +204,30 @@ void ChainTables<Real, Semiring>::build_spreads(DurationLayout layout) {
   }
 }
 
+// Log semiring: a start that is much larger than an older one of its block outweighs it, whatever segments
+// they become, unless a duration is far below one that is less than a block longer. Max: what is much less
+// than a number has few digits, so that it matters where a short duration is far below any longer one.
+template <class Real, class Semiring>
+bool ChainTables<Real, Semiring>::has_gap(int c) const {
+  constexpr double kGap = 32;
+  const int last = Semiring::kIsLog ? duration : std::min(duration, kBlock);
+  for (int k = 1; k <= last; ++k) {
+    const int longest = Semiring::kIsLog ? std::min(duration, k + kBlock - 1) : duration;
+    for (int longer = k + 1; longer <= longest; ++longer)
+      if (bias_or_forbidden(k, c) < bias_or_forbidden(longer, c) - kGap) return true;
+  }
+  return false;
+}
+
 template <class Real, class Semiring>
 void ChainTables<Real, Semiring>::build_scores() {
-  constexpr double kGap = 32;
   const int entries = kBlock * (offsets + 1);
   score_numbers.assign(at(entries, width, 0), zero<Real, Semiring>());
   score_units.assign(score_numbers.size(), kEmpty);
   for (int c = 0; c < labels; ++c) {
-    double longer = kNone;
-    for (int k = duration; k >= 1; --k) {
+    if (has_gap(c)) gaps = 1;
+    for (int k = 1; k <= duration; ++k) {
       const double score = bias_or_forbidden(k, c);
-      if (k <= kBlock && score < longer - kGap) gaps = 1;
-      longer = std::max(longer, score);
       if (score == kNone) continue;
       const double units = std::floor(score / Semiring::kUnit);
       if (std::fabs(units) > kWidestScale) {

@@ -52,6 +52,8 @@ struct ChainTables : ChainShape {
 
  private:
   void build_durations(const ChainModel& model, DurationLayout layout);
+  bool near_are_alike() const;
+  bool has_gap(int c) const;
   void build_scores();
   void build_spreads(DurationLayout layout);
   std::size_t duration_place(DurationLayout layout, int row, int c, int x) const;

@@ -16,13 +16,17 @@ struct ChainShape {
   int rows;
   // Yes or no.
   int tail, initial_transition;
-  int near_vanished, transition_vanished;  // a finite score became zero in a table
-  int too_large;                           // a bound is beyond what scales can say
-  int gaps;                // a label has short durations far below longer ones: what is open may not end yet
-  int scores_fit;          // whole units reach all scores of durations
-  int unneeded_below;      // units below the least that a sum may be, at which a distance changes nothing
-  int masks_forbid;        // masks count as -inf: see engine/masks.h
-  int cut_begin, cut_end;  // the edges where the direction begins and ends are cuts
+  int transition_vanished;  // a finite score became zero in the table
+  int too_large;            // a bound is beyond what scales can say
+  int gaps;                 // a label has durations far below longer ones: what is open may not end yet
+  int scores_fit;           // whole units reach all scores of durations
+  int masks_forbid;         // masks count as -inf: see engine/masks.h
+  int cut_begin, cut_end;   // the edges where the direction begins and ends are cuts
+  int unneeded_below;       // units below the least that a sum may be, at which a distance changes nothing
+  // Log semiring: how many units a start may be above what the sums over durations are relative to, and how
+  // far above the start that rises where it is more. To be added to units that have the bias of a Real's
+  // exponent.
+  int most_above, room_above;
 };
 
 // Scores as logarithms in double.

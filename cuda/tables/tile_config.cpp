@@ -42,6 +42,7 @@ WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_w
   slice(bound_entries(offsets, table_width) * sizeof(int));
   layout.spreads = slice(bound_entries(offsets, table_width) * sizeof(std::uint16_t));
   layout.table = slice(distance_entries(offsets, table_width) * sizeof(float));
+  layout.near = slice(rolls_boundaries(group) ? kBlock * wide(table_width) * sizeof(float) : 0);
   layout.warps = static_cast<unsigned>(at);
   const std::size_t cells = wide(ring_blocks) * wide(ring_width),
                     starts = rolls_boundaries(group) ? kBlock * wide(ring_width) : 0;
@@ -51,7 +52,7 @@ WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_w
   layout.start_numbers = slice(starts * sizeof(float));
   layout.start_units = slice(starts * sizeof(int));
   layout.alpha = slice(2 * kAlphaWidth * sizeof(float));
-  slice(parks_numbers(group) ? 32 * sizeof(int) : 0);
+  slice(parks_numbers(group) ? 6 * 32 * sizeof(int) : 0);
   layout.each = static_cast<unsigned>(at);
   return layout;
 }
@@ -124,16 +125,21 @@ bool share_out(int offsets, int most_warps, const std::function<bool(int teams, 
   return false;
 }
 
-// Teams of whole warps in blocks of their own; float, up to 64 labels, the ring in shared memory.
-bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t limit, TileConfig* out) {
+// Teams of whole warps in blocks of their own; float, up to 64 labels, the ring in shared memory, or its
+// scales alone, for which there are kernels of fewer shapes.
+bool unrolled_block_teams(int labels, int offsets, int ring_blocks, std::size_t limit, bool ring_in_shared,
+                          TileConfig* out) {
   if (labels > 64) return false;
   for (const int rows : {8, 16, 32, 48, 64}) {
+    if (!ring_in_shared && (rows == 8 || rows == 48)) continue;
     out->rows = rows;
     if (labels <= rows) break;
   }
   out->group = std::min(out->rows, 32);
   out->transitions_in_shared = out->table_in_shared = false;
-  const std::size_t ring = ring_bytes(ring_blocks, labels, sizeof(float));
+  out->ring_in_shared = ring_in_shared;
+  const std::size_t ring = ring_in_shared ? ring_bytes(ring_blocks, labels, sizeof(float))
+                                          : aligned_bytes(wide(ring_blocks) * wide(labels) * sizeof(int));
   const std::size_t bounds = bounds_bytes(offsets, labels);
   const auto bytes = [&](int helpers) {
     return parts_bytes(labels, out->rows, helpers, sizeof(float)) + starts_bytes(labels) + bounds;
@@ -157,8 +163,9 @@ TileConfig choose_tile(int labels, int max_duration, std::size_t real_bytes, std
   config.block_team = true;
   config.table_width = labels;
   config.panels = (labels + 31) / 32;
-  if (real_bytes == sizeof(float) &&
-      unrolled_block_teams(labels, offsets, ring_blocks, shared_limit, &config)) {
+  for (const bool ring_in_shared : {true, false}) {
+    if (real_bytes != sizeof(float)) break;
+    if (!unrolled_block_teams(labels, offsets, ring_blocks, shared_limit, ring_in_shared, &config)) continue;
     config.warps = config.panels * (1 + config.parts);
     return config;
   }

@@ -10,10 +10,12 @@
 namespace semicrf::cuda {
 
 // Where things lie in the shared memory of run_warps, in bytes: first the bounds of durations, their spreads
-// and their table, then a part for every warp, which begins with its ring's scales.
+// and their table, and durations within a block where boundaries are a loop, then a part for every warp,
+// which begins with its ring's scales.
 struct WarpLayout {
   unsigned spreads = 0;
   unsigned table = 0;
+  unsigned near = 0;
   unsigned warps = 0;  // the first warp's part
   unsigned each = 0;   // bytes of a part
   // From where a part begins: the ring's numbers; starts of the block at hand and their units, where

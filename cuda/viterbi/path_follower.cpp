@@ -72,8 +72,8 @@ auto PathFollower<Real>::send_out() -> std::vector<Batch> {
 }
 
 // Where paths are known, batch after batch, they are put in order and copied while later pieces are still
-// followed. Where pieces are followed again and again, all the others are settled together: then most of the
-// time is rounds, and there are fewer.
+// followed. Where pieces must be followed again, all the others are settled together: then most of the time
+// is rounds, and there are fewer.
 template <class Real>
 void PathFollower<Real>::follow(const TraceParameters<Real>& parameters, TraceRecord* host) {
   total_ = 0;
@@ -90,7 +90,7 @@ void PathFollower<Real>::follow(const TraceParameters<Real>& parameters, TraceRe
       batch.last = batches.back().last;
       while (i + 1 < batches.size()) buffers_->followed[++i].wait();
     }
-    together = settle(batch, i) > 0;
+    together = settle(batch, i);
     gather(batch, host);
   }
 }
@@ -98,15 +98,15 @@ void PathFollower<Real>::follow(const TraceParameters<Real>& parameters, TraceRe
 // Pieces whose right neighbour left the path elsewhere than they took it up: a segment may pass over all of
 // them; they may have been right before a neighbour was changed; else they are followed again, together, but
 // for those whose neighbour is followed again itself. And so on. Where a path ends its other pieces are
-// emptied. Returns how often pieces were followed again.
+// emptied. Returns whether any was followed again.
 template <class Real>
-int PathFollower<Real>::settle(const Batch& batch, std::size_t index) {
+bool PathFollower<Real>::settle(const Batch& batch, std::size_t index) {
   TraceResult* const results = buffers_->results.get();
   const std::vector<TraceResult> guessed(results + batch.first, results + batch.last);
   std::vector<char> followed_again(guessed.size(), 0), beyond(guessed.size(), 0);
   const bool over_before = over_;
-  int rounds = 0;
-  for (;; ++rounds) {
+  bool any_again = false;
+  for (;;) {
     std::vector<TracePiece> again;
     over_ = over_before;
     bool neighbour_stays = true;
@@ -139,11 +139,12 @@ int PathFollower<Real>::settle(const Batch& batch, std::size_t index) {
       over_ = results[i].blocked != 0 || results[i].exit.phase == TracePhase::kDone;
     }
     if (again.empty()) break;
+    any_again = true;
     follow_again(again, index);
   }
   for (std::size_t own = 0; own < beyond.size(); ++own)
     if (beyond[own] != 0) results[batch.first + own].records = 0;
-  return rounds;
+  return any_again;
 }
 
 template <class Real>

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <vector>
 
 #include "cuda/device/device_buffer.h"
@@ -60,7 +59,7 @@ class PathFollower {
     bool blocked;
   };
   std::vector<Batch> send_out();
-  int settle(const Batch& batch, std::size_t index);
+  bool settle(const Batch& batch, std::size_t index);
   void follow_again(const std::vector<TracePiece>& again, std::size_t index);
   void gather(const Batch& batch, TraceRecord* host);
 

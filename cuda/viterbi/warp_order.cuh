@@ -6,11 +6,14 @@
 
 namespace semicrf::cuda {
 
-// Doubles in the order of whole numbers, -0 as 0: the upper half and, where that is equal, the lower one.
-__device__ __forceinline__ int upper_key(double x) {
-  const int high = static_cast<int>(__double_as_longlong(x + 0.0) >> 32);
+// Doubles in the order of whole numbers: the upper half and, where that is equal, the lower one. -0 is less
+// than 0 where it is not said to be 0.
+__device__ __forceinline__ int upper_key_but_zero(double x) {
+  const int high = static_cast<int>(__double_as_longlong(x) >> 32);
   return high ^ (high >> 31 & 0x7fffffff);
 }
+// -0 as 0.
+__device__ __forceinline__ int upper_key(double x) { return upper_key_but_zero(x + 0.0); }
 __device__ __forceinline__ int lower_key(double x) {
   const long long bits = __double_as_longlong(x + 0.0);
   const unsigned low = static_cast<unsigned>(bits) ^ static_cast<unsigned>(bits >> 63);
@@ -46,9 +49,8 @@ struct Winner {
   bool sure;      // no other lane's key differs in those bits alone
 };
 __device__ __forceinline__ Winner winner_of_warp(double score, bool asked) {
-  const int high = static_cast<int>(__double_as_longlong(asked ? score : kNone) >> 32);
   const int lane = static_cast<int>(threadIdx.x) & Winner::kLaneBits;
-  const int key = ((high ^ (high >> 31 & 0x7fffffff)) | Winner::kLaneBits) - lane;
+  const int key = (upper_key_but_zero(asked ? score : kNone) | Winner::kLaneBits) - lane;
   const int most = most_of_warp(key);
   const unsigned differing = static_cast<unsigned>(key ^ most);
   const bool near = differing - 1 < Winner::kLaneBits;

@@ -140,6 +140,13 @@ inline double __longlong_as_double(long long x) {
   std::memcpy(&y, &x, 8);
   return y;
 }
+inline int __double2loint(double x) { return static_cast<int>(__double_as_longlong(x)); }
+inline int __double2hiint(double x) { return static_cast<int>(__double_as_longlong(x) >> 32); }
+inline double __hiloint2double(int high, int low) {
+  const auto low_bits = static_cast<unsigned long long>(static_cast<unsigned>(low));
+  return __longlong_as_double(
+      static_cast<long long>(static_cast<unsigned long long>(static_cast<unsigned>(high)) << 32 | low_bits));
+}
 inline float __fadd_rn(float a, float b) { return a + b; }
 inline float __fsub_rn(float a, float b) { return a - b; }
 inline double __dadd_rn(double a, double b) { return a + b; }

@@ -101,7 +101,9 @@ TEST_CASE("the cuda engine takes many labels and long durations") {
   if (!has_gpu()) return;
   for (const CaseShape& shape :
        {CaseShape{100, 10, 64}, CaseShape{70, 5, 256}, CaseShape{700, 1000, 6}, CaseShape{500, 400, 24},
-        CaseShape{300, 30000, 3}, CaseShape{600, 390, 8}, CaseShape{150, 40, 60}}) {
+        CaseShape{300, 30000, 3}, CaseShape{600, 390, 8}, CaseShape{150, 40, 60},
+        // Whose ring has no room in shared memory.
+        CaseShape{400, 1024, 64}, CaseShape{300, 3000, 20}, CaseShape{300, 9000, 10}}) {
     check(make_case(CaseKind::kPlain, shape, 501));
     check(make_case(CaseKind::kEverything, shape, 502));
   }

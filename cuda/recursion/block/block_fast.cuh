@@ -23,7 +23,8 @@ struct LabelTables {
   bool has_near;    // of which there are some
   bool far_below;   // one of these bounds is so low that only the exact path knows it
   Real to_source;   // what takes an alpha relative to the level to where the transitions expect it
-  Real near[kBlock];
+  static constexpr int kNear = Config::kNearShared ? 4 : kBlock;
+  Real near[kNear];
   Real transition[Config::kRows > 0 ? Config::kRows : 1];
 };
 
@@ -74,12 +75,13 @@ template <class Config>
 struct BlockResult {
   using Real = typename Config::Real;
   BlockStarts<Config> starts;
-  int most_start = 0, least_start = 0;  // whole units in the largest, and in the least that is not zero
-  Scaled<Real> alpha{};                 // at the block's end
-  BoundaryRow<Real> row{};              // there
-  bool good = false;                    // the label's numbers are certified
-  bool cut = false;                     // a position of the block is forbidden
-  bool restarted = false;  // sums over sources were done again: only logarithms hold all messages
+  int most_start = 0;    // whole units in the largest
+  bool falls = false;    // log: a start is so far below an older one that it is no number beside it, or zero
+  Scaled<Real> alpha{};  // at the block's end
+  BoundaryRow<Real> row{};  // there
+  bool good = false;        // the label's numbers are certified
+  bool cut = false;         // a position of the block is forbidden
+  bool restarted = false;   // sums over sources were done again: only logarithms hold all messages
   // Sums over durations that were refused and taken for nothing: the most that they may be, in units relative
   // to the level of their boundary, kEmpty: none was; and the least of the sums over sources.
   int neglected = kEmpty;
@@ -102,8 +104,8 @@ class FastBlock {
   using L = typename Config::L;
   using Content = BlockContent<Real, Semiring>;
   static constexpr int kRows = Config::kRows;
-  // Whole units of starts that are something are above it, as an empty one's are not.
-  static constexpr int kLeastKnown = kEmpty + (1 << 27);
+  // Units between two starts of a block, beyond which the lesser is no number beside the other.
+  static constexpr int kMostSpread = Semiring::kIsLog ? L::kWidestRange : 0;
   // Units of a first start beyond which it is no number as a sum over sources.
   static constexpr int kMostOfOne = 48;
   // Boundaries that are straight code.
@@ -151,18 +153,19 @@ class FastBlock {
                                       RefusedSums<Config>* again, BlockRecord<Real>* record,
                                       BlockResult<Config>* out) const {
     constexpr int kCount = kAtOnce<kCut>;
+    // Whether the sums of boundaries beyond the straight code wait where the starts of these will lie.
+    constexpr bool kParks = !kCut && kCount < kBlock;
     // Whether it is kept account of what is taken for nothing.
     constexpr bool kCounts = kMayNeglect && kNeglects && !kCut;
     constexpr int kBias = Content::kBias;
-    // A duration within the block that its table lacks, since it is too small, must be so beside the sums.
-    const int rise = (Semiring::kIsLog && t_.near_vanished ? 4 : 30) + O::kUnitsBias;
+    const int most_above = Semiring::kIsLog ? in_register(t_.most_above) : 30;
     const Real start_limit = is_empty(label_.into) ? O::zero() : start_limit_of_table();
     Real sum_limit = is_empty(reference) && !label_.far_below ? O::zero() : t_.least_total;
     bool good = true;
     int neglected = kEmpty;
     Real least_source = static_cast<Real>(-kNone);
-    int most_start = kEmpty;
-    unsigned least_start = ~0u;
+    int lowest = kEmpty;  // what starts should not be below: the largest so far, less kMostSpread
+    int beyond = 0;       // how far one of them is below that, negative; or nothing is beside something
     // What boundaries have in common of the units of starts and of alphas. `floor`: the reference less the
     // bound of durations within the block, for who compares starts with it.
     const int into = label_.into + kBias, near_bound = label_.near_bound;
@@ -185,6 +188,11 @@ class FastBlock {
     if (made) {
       start = content.factors->start[0].number;
       factor.units = kBias - content.factors->start[0].units;
+    }
+    Real down_later = O::one();  // what the sums that wait are to be lowered by
+    if constexpr (kParks) {
+#pragma unroll
+      for (int i = kCount; i < kBlock; i += kCount) out->starts.park(i, sums + i);
     }
     // Straight code for some boundaries at a time: all sixteen would not stay in the instruction cache.
 #pragma unroll 1
@@ -229,19 +237,18 @@ class FastBlock {
         if constexpr (kCounts) least_source = smaller(least_source, sum);
         // Sums and what is added to them must have one reference before they are added.
         const int own = Semiring::kIsLog || something ? units + O::biased_units_in(gamma) : kEmpty;
-        most_start = larger(most_start, own);
-        if constexpr (Semiring::kIsLog) {
-          const auto known = static_cast<unsigned>(own - kLeastKnown);
-          least_start = known < least_start ? known : least_start;
-        }
+        lowest = larger(lowest, own - kMostSpread);
+        if constexpr (Semiring::kIsLog) beyond = smaller(beyond, own - lowest);
         // Where one label must rise all do, so that they do so together the next time; but what one team
         // needs must not change a digit of another's.
-        if (lanes_.any_here(own > floor + rise)) {
-          const int top = own - O::kUnitsBias;
-          const bool rises = something && (Lanes::kAlone ? top > floor : own > floor + rise);
+        const bool above = own > floor + most_above;
+        if (lanes_.any_here(above)) {
+          const int top = own + (Semiring::kIsLog ? t_.room_above : 0);
+          const bool rises = something && (Lanes::kAlone ? top > floor : above);
           const Real down = rises ? O::of_units_in_range(floor - top) : O::one();
 #pragma unroll
-          for (int i = k; i < kBlock; ++i) sums[i] = O::times(sums[i], down);
+          for (int i = k; i < (kParks ? kCount : kBlock); ++i) sums[i] = O::times(sums[i], down);
+          if constexpr (kParks) down_later = O::times(down_later, down);
 #pragma unroll
           for (int j = 0; j < k; ++j) nears[j] = O::times(nears[j], down);
           floor = rises ? top : floor;
@@ -275,8 +282,8 @@ class FastBlock {
             gammas[k] = nears[k] = O::zero();
             units_of_gammas[k] = kEmpty;
             out->starts.forget(slot);
-            most_start = kEmpty;
-            least_start = ~0u;
+            lowest = kEmpty;
+            beyond = 0;
             floor = kEmpty - near_bound;
             if (!label_.far_below) sum_limit = O::zero();
           }
@@ -350,7 +357,14 @@ class FastBlock {
         row.sum = kCut ? next_sum : sum_over_sources(1 - parity, row.level);
       }
       out->starts.keep(from, gammas, units_of_gammas);
-      if constexpr (kCount < kBlock) add_to_later(from, nears, sums);
+      if constexpr (kParks) {
+        Real shorter[kCount];
+        near_durations<0>(shorter);
+        add_to_parked(from, nears, down_later, out->starts, shorter, sums);
+        down_later = O::one();
+      } else if constexpr (kCount < kBlock) {
+        add_to_later(from, nears, sums);
+      }
     }
     // An alpha that is no number beside the others is nothing where each label's sum over its sources stands
     // without it. At the block's end too: there the alphas that are stored are this block's.
@@ -366,9 +380,8 @@ class FastBlock {
     }
     out->neglected = lanes_.valid ? neglected : kEmpty;
     out->least_source = lanes_.valid && !is_empty(label_.into) ? least_source : static_cast<Real>(-kNone);
-    out->most_start = is_empty(most_start) ? kEmpty : most_start - O::kUnitsBias;
-    const int least = static_cast<int>(least_start);
-    out->least_start = least < 0 ? -kEmpty : least + kLeastKnown - O::kUnitsBias;
+    out->most_start = is_empty(lowest) ? kEmpty : lowest + kMostSpread - O::kUnitsBias;
+    out->falls = beyond < 0;
     out->alpha = {alpha.number, wrapped(alpha.units, near_bound - kBias)};
     out->row = row;
     out->good = good && !(label_.far_below && !is_empty(label_.into) && is_far_below(label_.into));
@@ -407,6 +420,40 @@ class FastBlock {
         for (int k = 0; k < kCount; ++k)
           sums[i] = O::times_plus(nears[k], label_.near[i + kCount - k], sums[i]);
       }
+    }
+  }
+
+  // Four durations within a block, from duration kFirst + 1 on.
+  template <int kFirst>
+  __device__ __forceinline__ void near_durations(Real (&four)[4]) const {
+    if constexpr (Config::kNearShared && kFirst > 0) {
+      load4(static_cast<const Real*>(m_.near_table.from(kFirst * Lanes::kTableWidth)), four);
+    } else {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) four[i] = label_.near[kFirst + i];
+    }
+  }
+  // The same where sums wait, lowered by `down` first. Those of the next boundaries wait no more. `shorter`:
+  // durations up to kFirst.
+  template <int kFirst = 4>
+  __device__ __forceinline__ void add_to_parked(int from, const Real (&nears)[4], Real down,
+                                                const BlockStarts<Config>& parked, const Real (&shorter)[4],
+                                                Real (&sums)[kBlock]) const {
+    if constexpr (kFirst < kBlock) {
+      if (from + kFirst >= kBlock) return;
+      Real later[4], longer[4];
+      parked.take(from + kFirst, later);
+      near_durations<kFirst>(longer);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        later[i] = O::times(later[i], down);
+#pragma unroll
+        for (int k = 0; k < 4; ++k)
+          later[i] = O::times_plus(nears[k], i < k ? shorter[4 + i - k] : longer[i - k], later[i]);
+        if (kFirst == 4) sums[i] = later[i];
+      }
+      if (kFirst > 4) parked.park(from + kFirst, later);
+      add_to_parked<kFirst + 4>(from, nears, down, parked, longer, sums);
     }
   }
 

@@ -22,7 +22,7 @@ struct BlockMove {
   double rest;
   // Starts in the ring: the largest becomes a number in [1, 2), or in [0, 1) (max).
   int starts;     // units of the largest; kEmpty: all are zero
-  bool vanished;  // beside it some become zero
+  bool vanished;  // beside it some that are newer become zero
 };
 
 // What is known of a block when the code for it is compiled. Plain ones have scores that are read as they
@@ -47,6 +47,7 @@ class BlockParts {
   using O = typename Config::O;
   using L = typename Config::L;
   static constexpr int kRows = Config::kRows;
+  static constexpr int kNear = LabelTables<Config>::kNear;
   // Units between the starts of a block, beyond which some of them are no numbers, or (max) have few digits.
   static constexpr int kMostSpread = L::kWidestRange;
 
@@ -70,9 +71,9 @@ class BlockParts {
     const auto lost = [](int bound) { return is_far_below(bound) && !is_empty(bound); };
     label_.far_below = lost(label_.into) || lost(label_.near_bound);
 #pragma unroll
-    for (int i = 0; i < kBlock; i += 4) load4(t_.near_table + label * kBlock + i, label_.near + i);
+    for (int i = 0; i < kNear; i += 4) load4(t_.near_table + label * kBlock + i, label_.near + i);
 #pragma unroll
-    for (int i = 0; i < kBlock; ++i) label_.near[i] = label_.has_near ? label_.near[i] : O::zero();
+    for (int i = 0; i < kNear; ++i) label_.near[i] = label_.has_near ? label_.near[i] : O::zero();
     if (!label_.has_near) label_.near_bound = kEmpty;
     if constexpr (kRows > 0) {
 #pragma unroll
@@ -487,7 +488,7 @@ class BlockParts {
     move.gauge = s.gauge + static_cast<int>(units) - move.shift;
     const bool starts = lanes_.valid && !is_empty(result.most_start);
     move.starts = starts ? result.most_start : kEmpty;
-    move.vanished = starts && result.most_start - result.least_start > kMostSpread;
+    move.vanished = starts && result.falls;
     return move;
   }
 
@@ -520,31 +521,33 @@ class BlockParts {
     }
   }
 
-  // Whether starts of the block lie so far below its largest that their numbers do not hold them; all lanes
-  // together. Max: this matters where some durations are forbidden, or nearly so.
-  __device__ __forceinline__ bool has_vanished(bool mine, const BlockMove<Real>& move,
+  // Whether starts of the block that count lie so far below its largest that their numbers do not hold them;
+  // all lanes together. An older start than the largest counts where some durations are forbidden, or nearly
+  // so: else whatever segment it may become is far less likely than the one that the largest would. And in
+  // states, of which two are compared entry by entry.
+  __device__ __forceinline__ bool has_vanished(const RunState<Real>& s, bool mine,
+                                               const BlockMove<Real>& move,
                                                const BlockResult<Config>& result) const {
+    if (!Semiring::kIsLog && t_.gaps == 0) return false;
     bool vanished = move.vanished;
-    if constexpr (!Semiring::kIsLog) {
-      if (t_.gaps == 0) return false;
+    if (t_.gaps != 0 || (Semiring::kIsLog && s.left <= t_.ring_blocks)) [[unlikely]]
       vanished = has_few_digits(move, result);
-    }
     return lanes_.any_team(mine && vanished) && lanes_.any(mine && vanished);
   }
-  // The same of a lane in the max semiring.
+  // The same of a lane, whichever start it is.
   __device__ __forceinline__ bool has_few_digits(const BlockMove<Real>& move,
                                                  const BlockResult<Config>& result) const {
-    bool few = false;
+    int least = -kEmpty;
+#pragma unroll
     for (int i = 0; i < kBlock; i += 4) {
       Real numbers[4];
       int units[4];
       result.starts.get(i, numbers, units);
 #pragma unroll
       for (int k = 0; k < 4; ++k)
-        few =
-            few || (numbers[k] > O::zero() && move.starts - units[k] - O::units_in(numbers[k]) > kMostSpread);
+        least = smaller(least, numbers[k] > O::zero() ? units[k] + O::units_in(numbers[k]) : -kEmpty);
     }
-    return lanes_.valid && few;
+    return lanes_.valid && move.starts - least > kMostSpread;
   }
   // Where some starts have `vanished` beside the block's largest, what the ring's numbers lack is kept aside;
   // where not, that of an earlier block is not to be taken for it.
@@ -583,7 +586,7 @@ class BlockParts {
                                                BlockTail<Real>& tail, const BlockTailLogs& logs,
                                                const BlockResult<Config>& result,
                                                const BlockMove<Real>& move) const {
-    double mass = 0;
+    double mass = 0;  // asked for before it is wanted, see parks_numbers
     if constexpr (Lanes::kParks) mass = aside_.mass;
     if constexpr (Semiring::kIsLog) store_levels(stored, result);
     const std::int64_t block = stored / kBlock;

@@ -165,7 +165,7 @@ class BlockRun : private BlockParts<Config> {
     // Where several teams share a warp, the loop that stores wants more registers than there may be; and
     // which loop does a block with boundary scores, whose last digits may differ on a GPU, would depend on
     // the others.
-    constexpr bool kMayStore = Lanes::kAlone || Config::kManyRegisters;
+    constexpr bool kMayStore = Lanes::kAlone || Config::kManyRegisters || Config::kNearShared;
     const bool fits = kMayStore || !stores;
     const bool edges = Lanes::kAlone && is_plain(BlockKind::kEdges);
     const bool plain = edges || (fits && !lanes_.some_team(!is_plain(BlockKind::kPlain)));
@@ -497,7 +497,7 @@ class BlockRun : private BlockParts<Config> {
     BlockTailLogs logs{};
     BlockResult<Config> result{{m_, lanes_.has_memory()}};
     constexpr bool kParks = kPlain && Config::kLoops && Lanes::kParks;
-    if constexpr (kParks) parked() = state_.gauge;
+    if constexpr (kParks) park();
     if constexpr (kPlain && Config::kLoops) {
       content.after = state_.left > 1 ? kBlock : 0;
       this->template recur<false, Traits>(state_, stored, ahead->row, ahead->coming, reference, content,
@@ -510,7 +510,7 @@ class BlockRun : private BlockParts<Config> {
                                           &result);
     }
     if constexpr (kPlain) renew_memory();
-    if constexpr (kParks) state_.gauge = parked();
+    if constexpr (kParks) unpark();
     if (kPlain && lanes_.any_team(!content.was_moderate())) [[unlikely]]
       return false;
     const bool good = this->template certified<Traits>(state_, ring.largest, content, tail, result);
@@ -519,7 +519,7 @@ class BlockRun : private BlockParts<Config> {
     const bool moves = move.gauge > kMostGauge || move.gauge < -kMostGauge;
     if (lanes_.any_team(mine && lanes_.valid && (!good || moves))) [[unlikely]]
       return false;
-    const bool vanished = this->has_vanished(mine, move, result);
+    const bool vanished = this->has_vanished(state_, mine, move, result);
     // Their messages are kept as logarithms.
     if (!Semiring::kIsLog && lanes_.some_team(vanished)) return false;
     if constexpr (!kPlain) {
@@ -550,10 +550,25 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void renew_memory() {
     if constexpr (!Lanes::kTeam) this->m_ = warp_memory<Real, Lanes>(p_, thread_here());
   }
-  // A number of the lane's own behind the warp's alphas, see parks_numbers.
-  __device__ __forceinline__ int& parked() const {
+  // What the recursion does not want of the state waits behind the warp's alphas, see parks_numbers.
+  __device__ __forceinline__ int& parked(int number) const {
     const SharedPointer<int> numbers{m_.alpha.offset};
-    return static_cast<int*>(numbers)[2 * kAlphaWidth + lanes_.c];
+    return static_cast<int*>(numbers)[2 * kAlphaWidth + 32 * number + lanes_.c];
+  }
+  __device__ __forceinline__ void park() const {
+    parked(0) = state_.gauge;
+    parked(1) = state_.head;
+    parked(2) = state_.left;
+    parked(3) = state_.logs_left;
+    parked(4) = __double2loint(state_.base);
+    parked(5) = __double2hiint(state_.base);
+  }
+  __device__ __forceinline__ void unpark() {
+    state_.gauge = parked(0);
+    state_.head = parked(1);
+    state_.left = parked(2);
+    state_.logs_left = parked(3);
+    state_.base = __hiloint2double(parked(5), parked(4));
   }
   __device__ __forceinline__ void advance() {
     if (state_.kind != BlockKind::kIdle) {

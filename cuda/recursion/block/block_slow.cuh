@@ -79,7 +79,7 @@ class SlowBlock : private BlockParts<Config> {
     const double total = content.total();
     const BlockMove<Real> move = this->move_of(s_, total, result);
     const bool moves = result.cut || move.gauge > kMostGauge || move.gauge < -kMostGauge;
-    const bool keep = this->has_vanished(mine, move, result);
+    const bool keep = this->has_vanished(s_, mine, move, result);
     // What the ring is to forget and readers are not, and what has few digits as a number.
     const bool lost = result.cut && (Semiring::kIsLog || t_.tail || (t_.gaps != 0 && spreads(record)));
     const bool in_logs =

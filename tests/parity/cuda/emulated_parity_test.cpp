@@ -129,7 +129,6 @@ TEST_CASE("emulated kernels count segments over many blocks and across marks") {
   }
 }
 
-// Many blocks of this one are exact in one direction only.
 // More than eight, whose threads are neighbours, and some of the next eight.
 TEST_CASE("emulated kernels count segments of many intervals") {
   check_counts(make_case(CaseKind::kPlain, {12000, 20, 3}, 354));
@@ -142,6 +141,7 @@ TEST_CASE("emulated kernels count segments up to an end between two blocks") {
   check_counts(sample);
 }
 
+// Many blocks of this one are exact in one direction only.
 TEST_CASE("emulated posteriors do not drift along an interval of 1200 positions") {
   const ModelCase sample = make_case(CaseKind::kTails, {2400, 600, 3}, 6);
   const auto engine = make_cuda_engine(sample.model, Precision::kFloat, {});

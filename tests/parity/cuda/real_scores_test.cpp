@@ -57,6 +57,39 @@ TEST_CASE("emulated kernels keep scores of any size on the fast path") {
   }
 }
 
+// Starts that are nothing beside a newer one of their block are not kept, but where a state is: the states of
+// two runs are compared entry by entry, and one that does not agree would be done again.
+TEST_CASE("emulated runs of large scores agree where they meet") {
+  for (const double size : {10.0, 100.0}) {
+    for (const CaseKind kind : {CaseKind::kPlain, CaseKind::kTails}) {
+      ModelCase sample = make_case(kind, {12'000, 20, 3}, 927);
+      multiply_emissions(sample, size);
+      const auto engine = make_cuda(sample.model, Precision::kFloat);
+      const PosteriorCase run = posterior_case(*engine, sample, {0, sample.length});
+      CHECK(run.chunks.size() > 1);
+      for (const ChunkReport& chunk : run.chunks) CHECK_FALSE(chunk.repaired);
+    }
+  }
+}
+
+// The first label gains 15 per position for 12 of 37 positions, which others get little of, as it is costly
+// to leave: its starts there fall behind older ones of their block, and count alone when these are longer ago
+// than K.
+TEST_CASE("emulated kernels keep starts that fall behind older ones of their block") {
+  for (const int longest : {17, 30, 70}) {
+    for (const bool tail : {false, true}) {
+      ModelCase sample = make_case(CaseKind::kPlain, {260, longest, 2}, 929);
+      sample.subtract_position_max = false;
+      sample.model.transition = {kNegativeInfinity, -300, 0, 0};
+      for (std::size_t t = 20; t < 250; ++t) {
+        if (t % 37 < 12) add_to_emission(sample, t, 0, 15);
+      }
+      if (tail) sample.model.log_tail = {-0.5, -0.05};
+      check(sample);
+    }
+  }
+}
+
 TEST_CASE("emulated kernels keep tails of large scores on the fast path") {
   std::uint64_t seed = 931;
   for (const double size : {3.0, 30.0}) {

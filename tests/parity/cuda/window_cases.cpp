@@ -125,7 +125,7 @@ std::vector<std::string> check_spread(const MakeEngine& make, const MakeEngine& 
 }
 
 std::vector<std::string> check_long_segments_path(const MakeEngine& make) {
-  ModelCase sample = make_case(CaseKind::kDyadic, {64000, 100, 5}, 831);  // four batches of pieces
+  ModelCase sample = make_case(CaseKind::kDyadic, {64000, 100, 5}, 831);  // three batches of pieces
   std::mt19937_64 random(832);
   std::normal_distribution<double> normal;
   const auto eighths = [&](double size) { return std::round(8 * size * normal(random)) / 8; };

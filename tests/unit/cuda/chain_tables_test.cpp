@@ -109,3 +109,32 @@ TEST_CASE("the backward tables are those of the mirrored chain") {
     }
   }
 }
+
+// What an older start may add when a newer one of its block is far larger, and how much room sums need below.
+TEST_CASE("tables say whether a longer duration may count more than one that is less than a block shorter") {
+  ChainModel model;
+  model.num_labels = 1;
+  model.max_duration = 60;
+  model.transition = {0};
+  model.duration_bias.assign(60, -1.0);
+  const auto tables = [&] {
+    return ChainTables<float, LogSemiring>(model, Direction::kForward, 1, 1, DurationLayout::kByDistance);
+  };
+  CHECK(tables().gaps == 0);
+  CHECK(tables().most_above == 30 + 127);
+  CHECK(tables().room_above == 48 - 127);
+  model.duration_bias[40] = -40;  // beyond the first block
+  CHECK(tables().gaps == 1);
+  CHECK(tables().room_above == 48 - 127);
+  CHECK(ChainTables<float, MaxSemiring>(model, Direction::kForward, 1, 1, DurationLayout::kByDistance).gaps ==
+        0);
+  for (std::size_t k = 40; k < 60; ++k) model.duration_bias[k] = -40;  // longer ones are no better
+  CHECK(tables().gaps == 0);
+  model.duration_bias[3] = -20;
+  CHECK(tables().gaps == 0);
+  CHECK(tables().room_above == -127);
+  model.duration_bias[3] = -100;
+  CHECK(tables().gaps == 1);
+  CHECK(tables().most_above == 4 + 127);
+  CHECK(tables().room_above == -127);
+}

@@ -1,6 +1,8 @@
 // Shapes of the CUDA kernels: what fits, and what must never change.
 #include "cuda/tables/tile_config.h"
 
+#include <tuple>
+
 #include "support/catch.h"
 
 using namespace semicrf::cuda;
@@ -20,7 +22,6 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
             CHECK(tile.panels * 32 >= labels);
             CHECK((tile.rows == 0 || tile.rows >= labels));
             CHECK((tile.rows == 0 || real == sizeof(float)));
-            CHECK((tile.rows == 0 || tile.ring_in_shared));
             CHECK(tile.warps * 32 <= block_threads(tile.rows));
             CHECK(tile.resident >= 1);
             CHECK(static_cast<std::size_t>(tile.resident) * tile.shared_bytes <= limit);
@@ -40,6 +41,20 @@ TEST_CASE("every model gets a shape that fits into shared memory") {
       }
     }
   }
+}
+
+TEST_CASE("a ring that shared memory has no room for leaves a kernel unrolled") {
+  const std::size_t limit = std::size_t{227} << 10;
+  for (const auto& [labels, duration, rows] : {std::tuple{24, 4096, 32}, {9, 8000, 16}, {64, 1024, 64}}) {
+    const TileConfig tile = choose_tile(labels, duration, sizeof(float), limit);
+    CHECK(tile.block_team);
+    CHECK(tile.rows == rows);
+    CHECK_FALSE(tile.ring_in_shared);
+    CHECK(tile.parts > 0);
+  }
+  CHECK(choose_tile(64, 256, sizeof(float), limit).ring_in_shared);
+  CHECK(choose_tile(64, 30000, sizeof(float), limit).rows == 0);  // not even its scales
+  CHECK(choose_tile(64, 1024, sizeof(double), limit).rows == 0);
 }
 
 TEST_CASE("short sequences are cut little, so that many of them fill a card") {
