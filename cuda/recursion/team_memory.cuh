@@ -334,7 +334,7 @@ class BlockStarts {
     store4(reinterpret_cast<Real*>(static_cast<int*>(units_)) + at, __int_as_float(units[0]),
            __int_as_float(units[1]), __int_as_float(units[2]), __int_as_float(units[3]));
   }
-  // Four other numbers, where those of starts will be.
+  // Four other numbers, where those of starts will be. A lane without memory takes another's, for nobody.
   __device__ __forceinline__ void park(int from, const Real* numbers) const {
     if (!has_memory_) return;
     store4(numbers_ + (from / 4 ^ turn_) * 4, numbers[0], numbers[1], numbers[2], numbers[3]);

@@ -52,7 +52,7 @@ WarpLayout warp_layout(int offsets, int ring_blocks, int table_width, int ring_w
   layout.start_numbers = slice(starts * sizeof(float));
   layout.start_units = slice(starts * sizeof(int));
   layout.alpha = slice(2 * kAlphaWidth * sizeof(float));
-  slice(parks_numbers(group) ? 6 * 32 * sizeof(int) : 0);
+  slice(parks_numbers(group) ? kParkedNumbers * 32 * sizeof(int) : 0);
   layout.each = static_cast<unsigned>(at);
   return layout;
 }

@@ -19,7 +19,7 @@ struct WarpLayout {
   unsigned warps = 0;  // the first warp's part
   unsigned each = 0;   // bytes of a part
   // From where a part begins: the ring's numbers; starts of the block at hand and their units, where
-  // boundaries are a loop; alpha, and behind it a number of every lane, see parks_numbers.
+  // boundaries are a loop; alpha, and behind it numbers of every lane, see parks_numbers.
   unsigned numbers = 0, start_numbers = 0, start_units = 0, alpha = 0;
 };
 
@@ -66,6 +66,7 @@ SEMICRF_BOTH constexpr bool rolls_boundaries(int group) { return group >= 16; }
 // Whether numbers that the recursion of a block does not want wait in shared memory, as local memory is far
 // away. Several teams in a warp were slower with it.
 SEMICRF_BOTH constexpr bool parks_numbers(int group) { return group == 32; }
+inline constexpr int kParkedNumbers = 6;  // of a lane
 SEMICRF_BOTH inline std::size_t starts_bytes(int width) {
   return static_cast<std::size_t>(width) * kBlock * (sizeof(float) + sizeof(int));
 }

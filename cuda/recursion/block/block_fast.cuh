@@ -75,9 +75,10 @@ template <class Config>
 struct BlockResult {
   using Real = typename Config::Real;
   BlockStarts<Config> starts;
-  int most_start = 0;    // whole units in the largest
-  bool falls = false;    // log: a start is so far below an older one that it is no number beside it, or zero
-  Scaled<Real> alpha{};  // at the block's end
+  int most_start = 0;  // whole units in the largest
+  // Log: a start is so far below an older one that it is no number beside it, or nothing beside something.
+  bool falls = false;
+  Scaled<Real> alpha{};     // at the block's end
   BoundaryRow<Real> row{};  // there
   bool good = false;        // the label's numbers are certified
   bool cut = false;         // a position of the block is forbidden
@@ -154,7 +155,7 @@ class FastBlock {
                                       BlockResult<Config>* out) const {
     constexpr int kCount = kAtOnce<kCut>;
     // Whether the sums of boundaries beyond the straight code wait where the starts of these will lie.
-    constexpr bool kParks = !kCut && kCount < kBlock;
+    constexpr bool kSumsWait = !kCut && kCount < kBlock;
     // Whether it is kept account of what is taken for nothing.
     constexpr bool kCounts = kMayNeglect && kNeglects && !kCut;
     constexpr int kBias = Content::kBias;
@@ -190,7 +191,7 @@ class FastBlock {
       factor.units = kBias - content.factors->start[0].units;
     }
     Real down_later = O::one();  // what the sums that wait are to be lowered by
-    if constexpr (kParks) {
+    if constexpr (kSumsWait) {
 #pragma unroll
       for (int i = kCount; i < kBlock; i += kCount) out->starts.park(i, sums + i);
     }
@@ -247,8 +248,8 @@ class FastBlock {
           const bool rises = something && (Lanes::kAlone ? top > floor : above);
           const Real down = rises ? O::of_units_in_range(floor - top) : O::one();
 #pragma unroll
-          for (int i = k; i < (kParks ? kCount : kBlock); ++i) sums[i] = O::times(sums[i], down);
-          if constexpr (kParks) down_later = O::times(down_later, down);
+          for (int i = k; i < (kSumsWait ? kCount : kBlock); ++i) sums[i] = O::times(sums[i], down);
+          if constexpr (kSumsWait) down_later = O::times(down_later, down);
 #pragma unroll
           for (int j = 0; j < k; ++j) nears[j] = O::times(nears[j], down);
           floor = rises ? top : floor;
@@ -357,7 +358,7 @@ class FastBlock {
         row.sum = kCut ? next_sum : sum_over_sources(1 - parity, row.level);
       }
       out->starts.keep(from, gammas, units_of_gammas);
-      if constexpr (kParks) {
+      if constexpr (kSumsWait) {
         Real shorter[kCount];
         near_durations<0>(shorter);
         add_to_parked(from, nears, down_later, out->starts, shorter, sums);

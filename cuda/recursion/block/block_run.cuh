@@ -550,7 +550,8 @@ class BlockRun : private BlockParts<Config> {
   __device__ __forceinline__ void renew_memory() {
     if constexpr (!Lanes::kTeam) this->m_ = warp_memory<Real, Lanes>(p_, thread_here());
   }
-  // What the recursion does not want of the state waits behind the warp's alphas, see parks_numbers.
+  // What the recursion does not want of the state waits behind the warp's alphas: kParkedNumbers of every
+  // lane.
   __device__ __forceinline__ int& parked(int number) const {
     const SharedPointer<int> numbers{m_.alpha.offset};
     return static_cast<int*>(numbers)[2 * kAlphaWidth + 32 * number + lanes_.c];
