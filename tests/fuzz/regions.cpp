@@ -16,8 +16,8 @@ std::string_view next_line(std::string_view& text) {
   return line;
 }
 
-void check(const Region& region, std::span<const Chromosome> chromosomes) {
-  const Chromosome* const chromosome = find_chromosome(chromosomes, region.chromosome);
+void check(const Region& region, const ChromosomeIndex& chromosomes) {
+  const Chromosome* const chromosome = chromosomes.find(region.chromosome);
   require(chromosome != nullptr, "regions lie on known chromosomes");
   require(0 <= region.begin && region.begin < region.end && region.end <= chromosome->length,
           "regions lie inside their chromosome");
@@ -28,15 +28,17 @@ void check(const Region& region, std::span<const Chromosome> chromosomes) {
 void run(std::span<const std::uint8_t> bytes) {
   std::string_view text = text_of(bytes);
   const std::string_view region_text = next_line(text);
-  std::vector<Chromosome> chromosomes;
-  while (chromosomes.size() < 20) {
+  std::vector<Chromosome> list;
+  NameIndex names;
+  while (list.size() < 20) {
     const std::string_view line = next_line(text);
     const std::size_t tab = line.find('\t');
     if (tab == 0 || tab == std::string_view::npos || tab + 1 == line.size()) break;
     const std::string name(line.substr(0, tab));
-    if (find_chromosome(chromosomes, name) != nullptr) continue;
-    chromosomes.push_back({name, 1 + 3 * static_cast<unsigned char>(line[tab + 1])});
+    if (!names.add(name).second) continue;
+    list.push_back({name, 1 + 3 * static_cast<unsigned char>(line[tab + 1])});
   }
+  const ChromosomeIndex chromosomes(list);
   allow_refusal([&] {
     const Region region = parse_region(region_text, chromosomes);
     check(region, chromosomes);

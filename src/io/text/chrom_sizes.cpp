@@ -48,11 +48,6 @@ std::vector<Chromosome> read_chrom_sizes(const std::string& path) {
   return chromosomes;
 }
 
-const Chromosome* find_chromosome(std::span<const Chromosome> chromosomes, std::string_view name) {
-  const auto found = std::ranges::find(chromosomes, name, &Chromosome::name);
-  return found == chromosomes.end() ? nullptr : &*found;
-}
-
 std::string few_names(std::span<const std::string> names) {
   return names.empty() ? "none" : few_of(names, 3);
 }

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text/name_index.h"
+
 namespace semicrf {
 
 struct Chromosome {
@@ -21,8 +23,22 @@ struct Chromosome {
 // chromosome at all.
 std::vector<Chromosome> read_chrom_sizes(const std::string& path);
 
-// The chromosome of that name, or null. Linear in the list.
-const Chromosome* find_chromosome(std::span<const Chromosome> chromosomes, std::string_view name);
+// A list of chromosomes in which names are found in constant time. The list must outlive it.
+class ChromosomeIndex {
+ public:
+  explicit ChromosomeIndex(const std::vector<Chromosome>& chromosomes)
+      : list_(chromosomes), places_(NameIndex::of(chromosomes)) {}
+  // The chromosome of that name, or null.
+  const Chromosome* find(std::string_view name) const {
+    const auto place = places_.find(name);
+    return place ? &list_[*place] : nullptr;
+  }
+  std::span<const Chromosome> list() const { return list_; }
+
+ private:
+  std::span<const Chromosome> list_;
+  NameIndex places_;
+};
 
 // "chr1, chr2, chr3 and 22 more", for messages.
 std::string few_names(std::span<const std::string> names);

@@ -56,28 +56,27 @@ InputError mismatch(std::string_view text, const std::string& what, const std::s
   return InputError({"", "region '" + std::string(text) + "'", what, advice});
 }
 
-InputError unknown_chromosome(std::string_view text, std::string_view name,
-                              std::span<const Chromosome> known) {
+InputError unknown_chromosome(std::string_view text, std::string_view name, const ChromosomeIndex& known) {
   return mismatch(text,
                   "there is no chromosome '" + std::string(name) + "' in the inputs, which have " +
-                      chromosome_names(known),
+                      chromosome_names(known.list()),
                   "chromosome names must match exactly, including any \"chr\" prefix");
 }
 
-Reading read_braces(std::string_view text, std::span<const Chromosome> known) {
+Reading read_braces(std::string_view text, const ChromosomeIndex& known) {
   const std::size_t close = text.find('}');
   if (close == std::string_view::npos || (close + 1 < text.size() && text[close + 1] != ':')) {
     throw refuse(text, "the braces do not enclose a name", "write {name}:begin-end");
   }
   const std::string_view name = text.substr(1, close - 1);
-  Reading reading{find_chromosome(known, name), std::nullopt};
+  Reading reading{known.find(name), std::nullopt};
   if (reading.chromosome == nullptr) throw unknown_chromosome(text, name, known);
   if (close + 1 < text.size()) reading.interval = text.substr(close + 2);
   return reading;
 }
 
-Reading read_plain(std::string_view text, std::span<const Chromosome> known) {
-  const Chromosome* const whole = find_chromosome(known, text);
+Reading read_plain(std::string_view text, const ChromosomeIndex& known) {
+  const Chromosome* const whole = known.find(text);
   const std::size_t colon = text.rfind(':');
   if (colon == std::string_view::npos) {
     if (whole == nullptr) throw unknown_chromosome(text, text, known);
@@ -85,7 +84,7 @@ Reading read_plain(std::string_view text, std::span<const Chromosome> known) {
   }
   const std::string_view name = text.substr(0, colon);
   const std::string_view interval = text.substr(colon + 1);
-  const Chromosome* const part = find_chromosome(known, name);
+  const Chromosome* const part = known.find(name);
   const bool is_interval = parse_interval(interval).has_value();
   if (whole != nullptr && part != nullptr && is_interval) {
     throw refuse(text, "is both the name of a chromosome and a part of another chromosome",
@@ -118,21 +117,21 @@ Region resolve(std::string_view text, const Reading& reading) {
 
 }  // namespace
 
-Region parse_region(std::string_view text, std::span<const Chromosome> chromosomes) {
+Region parse_region(std::string_view text, const ChromosomeIndex& chromosomes) {
   if (text.empty()) throw UsageError("a region is empty", "write chromosome:begin-end");
   return resolve(text, text.front() == '{' ? read_braces(text, chromosomes) : read_plain(text, chromosomes));
 }
 
-std::vector<Region> read_regions(const std::string& bed_path, std::span<const Chromosome> chromosomes) {
+std::vector<Region> read_regions(const std::string& bed_path, const ChromosomeIndex& chromosomes) {
   BedReader reader(bed_path);
   BedRecord record;
   std::vector<Region> regions;
   std::vector<std::string> strangers;  // chromosomes that only the BED file knows
+  NameIndex is_stranger;
   while (reader.next(record)) {
-    const Chromosome* const chromosome = find_chromosome(chromosomes, record.chromosome);
+    const Chromosome* const chromosome = chromosomes.find(record.chromosome);
     if (chromosome == nullptr) {
-      if (std::ranges::find(strangers, record.chromosome) == strangers.end())
-        strangers.push_back(record.chromosome);
+      if (is_stranger.add(record.chromosome).second) strangers.push_back(record.chromosome);
       continue;
     }
     if (record.begin >= chromosome->length) {
@@ -146,7 +145,7 @@ std::vector<Region> read_regions(const std::string& bed_path, std::span<const Ch
   if (regions.empty() && !strangers.empty()) {
     throw InputError({bed_path, "",
                       "no chromosome in common with the inputs: the regions are on " + few_names(strangers) +
-                          ", the inputs have " + chromosome_names(chromosomes),
+                          ", the inputs have " + chromosome_names(chromosomes.list()),
                       "chromosome names must match exactly, including any \"chr\" prefix"});
   }
   return regions;

@@ -24,11 +24,11 @@ struct Region {
 // is cut. Names may contain colons: they are told by the list of known chromosomes; "{name}:beg-end" settles
 // a text that can be read in two ways. UsageError: bad numbers, begin beyond the end, ambiguous text.
 // InputError: unknown chromosome, begin beyond the chromosome.
-Region parse_region(std::string_view text, std::span<const Chromosome> chromosomes);
+Region parse_region(std::string_view text, const ChromosomeIndex& chromosomes);
 
 // The records of a BED file that lie on known chromosomes, in the file's order; ends beyond the chromosome
 // are cut. InputError: a record begins beyond its chromosome's end, or no record lies on a known chromosome
 // (names both sides).
-std::vector<Region> read_regions(const std::string& bed_path, std::span<const Chromosome> chromosomes);
+std::vector<Region> read_regions(const std::string& bed_path, const ChromosomeIndex& chromosomes);
 
 }  // namespace semicrf

@@ -89,9 +89,8 @@ class Rescorer {
   }
 
   RescoreResult run(const std::vector<std::string>& chromosomes) {
-    const auto is_wanted = [&](const Sequence& sequence) {
-      return std::ranges::find(chromosomes, sequence.chromosome) != chromosomes.end();
-    };
+    const NameIndex wanted = NameIndex::of(chromosomes);
+    const auto is_wanted = [&](const Sequence& sequence) { return wanted.contains(sequence.chromosome); };
     std::int64_t positions = 0;
     for (std::size_t i = 0; i < inputs_.sequences().size(); ++i)
       if (is_wanted(inputs_.sequences()[i])) positions += total_bins(make_pieces(inputs_.piece_request(i)));
@@ -119,7 +118,7 @@ class Rescorer {
   [[noreturn]] void refuse_nothing(const std::vector<std::string>& chromosomes) const {
     std::vector<std::string> there;
     for (const Sequence& sequence : inputs_.sequences())
-      if (std::ranges::find(there, sequence.chromosome) == there.end()) there.push_back(sequence.chromosome);
+      if (there.empty() || there.back() != sequence.chromosome) there.push_back(sequence.chromosome);
     throw InputError({inputs_.paths().at(1), "",
                       "has no bin that is labelled in the truth: the evaluated chromosomes are " +
                           few_names(chromosomes) + ", the inputs have " + few_names(there),

@@ -23,6 +23,7 @@
 #include "pipeline/eval/eval_input.h"
 #include "pipeline/eval/eval_rescore.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/inputs/region_ranges.h"
 #include "pipeline/run/log.h"
 
 namespace semicrf {
@@ -102,12 +103,12 @@ class Run {
   // What the truth leaves open on its chromosomes, to the end of both files, becomes background.
   void fill_truth() {
     const int background = labels_.number(options_.background);
+    const ChromosomeIndex of_genome(sizes_);
     for (auto& [chromosome, segments] : truth_.segments) {
       std::int64_t end = segments.back().end;
       if (const std::vector<Segment>& predicted = predicted_.on(chromosome); !predicted.empty())
         end = std::max(end, predicted.back().end);
-      for (const Chromosome& known : sizes_)
-        if (known.name == chromosome) end = known.length;
+      if (const Chromosome* const known = of_genome.find(chromosome)) end = known->length;
       segments = with_gaps_filled(segments, end, [&](std::int64_t begin, std::int64_t to, const Segment*) {
         return Segment{begin, to, background};
       });
@@ -135,14 +136,17 @@ class Run {
       for (const std::string& name : predicted_.chromosomes)
         if (!truth_.segments.contains(name)) known.push_back({name, kUnknownLength});
     }
+    const ChromosomeIndex by_name(known);
     const InputOptions& input = options_.input;
     include_given_ = !input.regions.empty() || !input.regions_file.empty();
-    for (const std::string& text : input.regions) include_.push_back(parse_region(text, known));
+    std::vector<Region> included;
+    for (const std::string& text : input.regions) included.push_back(parse_region(text, by_name));
     if (!input.regions_file.empty()) {
-      const std::vector<Region> more = read_regions(input.regions_file, known);
-      include_.insert(include_.end(), more.begin(), more.end());
+      const std::vector<Region> more = read_regions(input.regions_file, by_name);
+      included.insert(included.end(), more.begin(), more.end());
     }
-    if (!input.exclude_file.empty()) exclude_ = read_regions(input.exclude_file, known);
+    include_ = RegionRanges(included);
+    if (!input.exclude_file.empty()) exclude_ = RegionRanges(read_regions(input.exclude_file, by_name));
   }
 
   void check_chromosomes() {
@@ -171,19 +175,12 @@ class Run {
 
   bool asks_for_all() const { return include_given_ || options_.input.all_chromosomes; }
 
-  static std::vector<BaseRange> ranges_on(const std::vector<Region>& regions, const std::string& chromosome) {
-    std::vector<BaseRange> ranges;
-    for (const Region& region : regions)
-      if (region.chromosome == chromosome) ranges.push_back({region.begin, region.end});
-    return ranges;
-  }
-
   // The bases that are asked for, cut to where the truth's last segment ends.
   std::vector<BinRange> wanted_on(const std::string& chromosome) const {
     PieceRequest request;
     request.length = truth_.on(chromosome).back().end;
-    if (include_given_) request.include = ranges_on(include_, chromosome);
-    request.exclude = ranges_on(exclude_, chromosome);
+    if (include_given_) request.include = include_.within(chromosome, 0, request.length);
+    request.exclude = exclude_.within(chromosome, 0, request.length);
     return make_pieces(request);
   }
 
@@ -251,7 +248,7 @@ class Run {
   LabelNumbers labels_;
   Segmentation truth_, predicted_;
   bool include_given_ = false;
-  std::vector<Region> include_, exclude_;
+  RegionRanges include_, exclude_;
   std::int64_t tolerance_ = kTolerance;  // bases
   Coverage coverage_;
   std::map<std::string, std::vector<Stretch>> stretches_;  // evaluated ones of each chromosome

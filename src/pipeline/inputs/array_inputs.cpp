@@ -1,6 +1,9 @@
 #include "pipeline/inputs/array_inputs.h"
 
+#include <optional>
+
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/text.h"
 
 namespace semicrf {
@@ -56,13 +59,13 @@ std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments,
     }
   }
   std::uint64_t room = kKeptBytes;
+  NameIndex names;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
     ArrayInput& input = arrays[i];
-    for (std::size_t j = 0; j < i; ++j)
-      if (arrays[j].name == input.name)
-        throw InputError({input.file, "",
-                          "a sequence named \"" + input.name + "\" is in " + arrays[j].file + " too",
-                          "give each its own name: NAME=PATH"});
+    if (const auto [first, is_new] = names.add(input.name); !is_new)
+      throw InputError({input.file, "",
+                        "a sequence named \"" + input.name + "\" is in " + arrays[first].file + " too",
+                        "give each its own name: NAME=PATH"});
     const NpyArray array = input.load();
     const NpyHeader& header = array.header();
     input.rows = header.rows;
@@ -86,15 +89,15 @@ std::vector<std::size_t> pair_arrays(const std::vector<ArrayInput>& sequences,
                                      const std::vector<ArrayInput>& candidates, const std::string& option) {
   const bool only_pair = sequences.size() == 1 && candidates.size() == 1 && !candidates[0].named;
   std::vector<std::size_t> pairs(sequences.size(), candidates.size());
+  const NameIndex names = NameIndex::of(sequences);
   for (std::size_t j = 0; j < candidates.size(); ++j) {
-    std::size_t found = sequences.size();
-    for (std::size_t i = 0; i < sequences.size(); ++i)
-      if (only_pair || sequences[i].name == candidates[j].name) found = i;
-    if (found == sequences.size())
+    const std::optional<std::size_t> place = only_pair ? 0 : names.find(candidates[j].name);
+    if (!place)
       throw InputError(
           {candidates[j].file, "",
            option + " for \"" + candidates[j].name + "\", but the sequences are " + quoted_names(sequences),
            "name the sequence: NAME=PATH"});
+    const std::size_t found = *place;
     if (candidates[j].rows != sequences[found].rows)
       throw InputError({candidates[j].file, "",
                         "has " + std::to_string(candidates[j].rows) + " rows, " + sequences[found].file +

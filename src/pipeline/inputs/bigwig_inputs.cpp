@@ -74,14 +74,15 @@ std::vector<Candidate> candidates(const std::vector<const BigWigFile*>& files,
 BigWigColumns bind_bigwigs(const std::vector<InputArgument>& arguments, const std::vector<std::string>& names,
                            const std::string& names_are, std::vector<std::string>& binding) {
   BigWigColumns columns(names.size());
+  const NameIndex places = NameIndex::of(names);
   for (const InputArgument& argument : arguments) {
-    const auto found = std::find(names.begin(), names.end(), argument.name);
-    if (found == names.end())
+    const std::optional<std::size_t> found = places.find(argument.name);
+    if (!found)
       throw InputError({argument.path, "",
                         "\"" + argument.name + "\" is not one of the parameters' " + names_are + ": " +
                             few_of(names, kShown),
                         advice_to_bind(argument)});
-    std::unique_ptr<BigWigFile>& column = columns[static_cast<std::size_t>(found - names.begin())];
+    std::unique_ptr<BigWigFile>& column = columns[*found];
     if (column)
       throw InputError(
           {argument.path, "", "\"" + argument.name + "\" is given by " + column->path() + " already", ""});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "core/error.h"
 #include "core/text/text.h"
@@ -14,6 +16,7 @@
 #include "pipeline/inputs/arguments/lacking_tracks.h"
 #include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/bigwig_inputs.h"
+#include "pipeline/inputs/region_ranges.h"
 #include "pipeline/inputs/sequence_scan.h"
 
 namespace semicrf {
@@ -77,7 +80,9 @@ struct InputSet::State {
   BoundaryInputs starts, ends;  // of --start-scores and --end-scores
   TrackSteps steps;
   bool include_given = false;
-  std::vector<Region> include, exclude;
+  RegionRanges include, exclude;
+  std::unordered_map<std::string, std::int64_t>
+      chromosome_ends;  // of the last sequence on each chromosome, bases
   std::vector<std::string> binding;
   std::vector<std::string> paths;
   std::vector<std::pair<std::string, std::string>> named_files;  // name (or none) and path
@@ -87,11 +92,10 @@ struct InputSet::State {
   void open_array_inputs(const GivenInputs& given);
   void open_generated();
   void open_bigwig_inputs(const GivenInputs& given);
-  Sequence place_array(const ArrayInput& array) const;
+  Sequence place_array(const ArrayInput& array, const ChromosomeIndex& of_genome) const;
   void sort_sequences();
+  void find_ends();
   void read_regions_given();
-  void refuse_lacking(const Region& region) const;
-  std::vector<BaseRange> ranges_on(const std::vector<Region>& regions, const Sequence& sequence) const;
   PieceRequest regions_of(const Sequence& sequence) const;
   std::unique_ptr<RowReader> bigwig_rows(const BigWigColumns& files, const std::vector<Track>& of,
                                          const Sequence& sequence, const ReadOptions& read) const;
@@ -121,6 +125,7 @@ void InputSet::State::open_inputs() {
                      "leave --start-scores and --end-scores out");
   if (!options.generated.empty()) {
     open_generated();
+    find_ends();
     read_regions_given();
     return;
   }
@@ -139,8 +144,10 @@ void InputSet::State::open_inputs() {
     if (track.missing == MissingPolicy::kDefault)
       track.missing = bigwig ? MissingPolicy::kZero : MissingPolicy::kSkip;
   paths.push_back(options.parameters);
+  NameIndex known_paths;
+  known_paths.add(options.parameters);
   for (const InputArgument& argument : all)
-    if (std::find(paths.begin(), paths.end(), argument.path) == paths.end()) paths.push_back(argument.path);
+    if (known_paths.add(argument.path).second) paths.push_back(argument.path);
   for (const std::string& path :
        {options.samples_file, options.chrom_sizes_file, options.regions_file, options.exclude_file})
     if (!path.empty()) paths.push_back(path);
@@ -150,6 +157,7 @@ void InputSet::State::open_inputs() {
   } else {
     open_array_inputs(given);
   }
+  find_ends();
   read_regions_given();
 }
 
@@ -172,10 +180,11 @@ void InputSet::State::open_generated() {
   for (const std::string& path : {options.regions_file, options.exclude_file})
     if (!path.empty()) paths.push_back(path);
   const std::int64_t bin = parameters.bin_size;
+  NameIndex names;
   for (const GeneratedSequence& generated : options.generated) {
     if (generated.bins < 1 || generated.bins > (std::int64_t{1} << 62) / bin)
       throw UsageError("a sequence of " + std::to_string(generated.bins) + " bins cannot be generated");
-    if (find_chromosome(chromosomes, generated.name) != nullptr)
+    if (!names.add(generated.name).second)
       throw UsageError("two sequences are named \"" + generated.name + "\"");
     Sequence sequence;
     sequence.title = sequence.chromosome = generated.name;
@@ -209,8 +218,9 @@ void InputSet::State::open_array_inputs(const GivenInputs& given) {
     ends.arrays = open_arrays(given.end, labels, "labels");
     ends.array_of = pair_arrays(arrays, ends.arrays, "--end-scores");
   }
+  const ChromosomeIndex of_genome(wanted);
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    Sequence sequence = place_array(arrays[i]);
+    Sequence sequence = place_array(arrays[i], of_genome);
     sequence.source = i;
     binding.push_back(sequence.title + " <- " + std::filesystem::path(arrays[i].file).filename().string());
     sequences.push_back(std::move(sequence));
@@ -219,15 +229,15 @@ void InputSet::State::open_array_inputs(const GivenInputs& given) {
 }
 
 // Which bases an array covers.
-Sequence InputSet::State::place_array(const ArrayInput& array) const {
+Sequence InputSet::State::place_array(const ArrayInput& array, const ChromosomeIndex& of_genome) const {
   const std::int64_t bin = parameters.bin_size;
-  const Chromosome* known = find_chromosome(wanted, array.name);
+  const Chromosome* known = of_genome.find(array.name);
   const auto part = known == nullptr ? parse_chromosome_part(array.name) : std::nullopt;
   Sequence sequence;
   sequence.title = array.name;
   sequence.chromosome = part ? part->chromosome : array.name;
   sequence.bins = array.rows;
-  if (part) known = find_chromosome(wanted, part->chromosome);
+  if (part) known = of_genome.find(part->chromosome);
   if (!wanted.empty() && known == nullptr)
     throw InputError({array.file, "",
                       "the sequence \"" + sequence.chromosome + "\" is not in " + options.chrom_sizes_file +
@@ -317,54 +327,59 @@ void InputSet::State::sort_sequences() {
       chromosomes.back().length = end;
     }
   }
+  const ChromosomeIndex of_genome(wanted);
   for (Chromosome& chromosome : chromosomes)
-    if (const Chromosome* known = find_chromosome(wanted, chromosome.name)) chromosome.length = known->length;
+    if (const Chromosome* known = of_genome.find(chromosome.name)) chromosome.length = known->length;
+}
+
+void InputSet::State::find_ends() {
+  for (const Sequence& sequence : sequences) {
+    std::int64_t& end = chromosome_ends[sequence.chromosome];
+    end = std::max(end, sequence.origin + sequence.length);
+  }
 }
 
 void InputSet::State::read_regions_given() {
   include_given = !options.regions.empty() || !options.regions_file.empty();
   std::vector<Chromosome> known = chromosomes;
-  for (const auto& [chromosome, error] : lacking) known.push_back(chromosome);
+  std::unordered_map<std::string, const InputError*> lacking_by_name;
+  for (const auto& [chromosome, error] : lacking) {
+    known.push_back(chromosome);
+    lacking_by_name.emplace(chromosome.name, &error);
+  }
+  const ChromosomeIndex by_name(known);
+  // Regions must lie on chromosomes that all tracks have.
+  const auto refuse_lacking = [&](const Region& region) {
+    const auto found = lacking_by_name.find(region.chromosome);
+    if (found != lacking_by_name.end()) throw InputError(*found->second);
+  };
+  std::vector<Region> included, places;
+  if (!options.regions.empty())
+    for (const Sequence& sequence : sequences)
+      places.push_back({sequence.chromosome, sequence.origin, sequence.origin + sequence.length});
+  const RegionRanges covered(places);
   for (const std::string& text : options.regions) {
-    include.push_back(parse_region(text, known));
-    refuse_lacking(include.back());
-    const bool covered = std::any_of(sequences.begin(), sequences.end(), [&](const Sequence& sequence) {
-      return !ranges_on({include.back()}, sequence).empty();
-    });
-    if (!covered) throw InputError({"", text, "no input covers this region", ""});
+    included.push_back(parse_region(text, by_name));
+    const Region& region = included.back();
+    refuse_lacking(region);
+    if (covered.within(region.chromosome, region.begin, region.end).empty())
+      throw InputError({"", text, "no input covers this region", ""});
   }
   if (!options.regions_file.empty()) {
     // Records on chromosomes that were to be left out are passed over like those on unknown ones.
     const bool common = options.chromosomes == ChromosomePolicy::kCommon;
-    const std::vector<Region> more = read_regions(options.regions_file, common ? chromosomes : known);
+    const std::vector<Region> more = common ? read_regions(options.regions_file, ChromosomeIndex(chromosomes))
+                                            : read_regions(options.regions_file, by_name);
     for (const Region& region : more) refuse_lacking(region);
-    include.insert(include.end(), more.begin(), more.end());
+    included.insert(included.end(), more.begin(), more.end());
   }
-  if (!options.exclude_file.empty()) exclude = read_regions(options.exclude_file, known);
+  include = RegionRanges(included);
+  if (!options.exclude_file.empty()) exclude = RegionRanges(read_regions(options.exclude_file, by_name));
   if (lacking.empty() || include_given) return;
   if (options.chromosomes == ChromosomePolicy::kError) throw lacking.front().second;
   std::vector<std::string> without;
   for (const auto& [chromosome, error] : lacking) without.push_back(chromosome.name);
   binding.push_back("not in all tracks, left out: " + few_names(without));
-}
-
-// Regions must lie on chromosomes that all tracks have.
-void InputSet::State::refuse_lacking(const Region& region) const {
-  for (const auto& [chromosome, error] : lacking)
-    if (chromosome.name == region.chromosome) throw InputError(error);
-}
-
-// Bases counted from the sequence's first one.
-std::vector<BaseRange> InputSet::State::ranges_on(const std::vector<Region>& regions,
-                                                  const Sequence& sequence) const {
-  std::vector<BaseRange> ranges;
-  for (const Region& region : regions) {
-    if (region.chromosome != sequence.chromosome) continue;
-    const std::int64_t begin = std::max<std::int64_t>(0, region.begin - sequence.origin);
-    const std::int64_t end = std::min(sequence.length, region.end - sequence.origin);
-    if (begin < end) ranges.push_back({begin, end});
-  }
-  return ranges;
 }
 
 std::unique_ptr<RowReader> InputSet::State::bigwig_rows(const BigWigColumns& files,
@@ -473,8 +488,9 @@ PieceRequest InputSet::State::regions_of(const Sequence& sequence) const {
   PieceRequest request;
   request.length = sequence.length;
   request.bin_size = parameters.bin_size;
-  if (include_given) request.include = ranges_on(include, sequence);
-  request.exclude = ranges_on(exclude, sequence);
+  const std::int64_t begin = sequence.origin, end = sequence.origin + sequence.length;
+  if (include_given) request.include = include.within(sequence.chromosome, begin, end);
+  request.exclude = exclude.within(sequence.chromosome, begin, end);
   return request;
 }
 
@@ -541,13 +557,19 @@ std::vector<ProvenanceInput> InputSet::provenance() const {
     const auto bytes = std::filesystem::file_size(path, error);
     inputs.push_back({path, error ? -1 : static_cast<std::int64_t>(bytes), name});
   };
-  const auto& named = state_->named_files;
-  for (const auto& [name, path] : named) add(name, path);
-  for (std::size_t i = 1; i < state_->paths.size(); ++i) {  // the first one is the parameter file
-    const std::string& path = state_->paths[i];
-    if (std::ranges::none_of(named, [&](const auto& file) { return file.second == path; })) add("", path);
+  std::unordered_set<std::string_view> named;
+  for (const auto& [name, path] : state_->named_files) {
+    add(name, path);
+    named.insert(path);
   }
+  for (std::size_t i = 1; i < state_->paths.size(); ++i)  // the first one is the parameter file
+    if (!named.contains(state_->paths[i])) add("", state_->paths[i]);
   return inputs;
+}
+
+std::optional<std::int64_t> InputSet::end_of(const std::string& chromosome) const {
+  const auto found = state_->chromosome_ends.find(chromosome);
+  return found == state_->chromosome_ends.end() ? std::nullopt : std::optional(found->second);
 }
 
 const std::vector<Chromosome>& InputSet::chromosomes() const { return state_->chromosomes; }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -94,6 +95,8 @@ class InputSet {
   std::size_t num_labels() const;
   // Of the sequences, in the order of the output.
   const std::vector<Chromosome>& chromosomes() const;
+  // Where the last sequence on a chromosome ends, in bases; nothing where no input has the chromosome.
+  std::optional<std::int64_t> end_of(const std::string& chromosome) const;
   // Longest chromosome in bases, for index_kind_for.
   std::int64_t longest_chromosome() const;
 

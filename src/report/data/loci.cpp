@@ -206,29 +206,33 @@ std::vector<Locus> choose_loci(const ReportBasis& basis, const BinValues& bounda
 
 std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& basis) {
   std::vector<Chromosome> known;
-  for (const Part& part : basis.parts) {
-    const auto found = std::ranges::find(known, part.chromosome, &Chromosome::name);
-    const std::int64_t end = part.origin + part.length;
-    if (found == known.end()) {
-      known.push_back({part.chromosome, end});
-    } else {
-      found->length = std::max(found->length, end);
+  std::vector<std::vector<std::size_t>> parts_of;  // of each of these
+  NameIndex places;
+  for (std::size_t i = 0; i < basis.parts.size(); ++i) {
+    const Part& part = basis.parts[i];
+    const auto [place, is_new] = places.add(part.chromosome);
+    if (is_new) {
+      known.push_back({part.chromosome, 0});
+      parts_of.emplace_back();
     }
+    known[place].length = std::max(known[place].length, part.origin + part.length);
+    parts_of[place].push_back(i);
   }
+  const ChromosomeIndex by_name(known);
   std::vector<Region> regions;
-  for (const std::string& text : options.regions) regions.push_back(parse_region(text, known));
+  for (const std::string& text : options.regions) regions.push_back(parse_region(text, by_name));
   if (!options.regions_file.empty()) {
-    const std::vector<Region> more = read_regions(options.regions_file, known);
+    const std::vector<Region> more = read_regions(options.regions_file, by_name);
     regions.insert(regions.end(), more.begin(), more.end());
   }
   std::vector<Locus> loci;
   for (const Region& region : regions) {
     const std::size_t before = loci.size();
-    for (std::size_t i = 0; i < basis.parts.size(); ++i) {
+    for (const std::size_t i : parts_of[*places.find(region.chromosome)]) {
       const Part& part = basis.parts[i];
       const std::int64_t begin = std::max(region.begin, part.origin) - part.origin;
       const std::int64_t end = std::min(region.end, part.origin + part.length) - part.origin;
-      if (part.chromosome != region.chromosome || begin >= end) continue;
+      if (begin >= end) continue;
       const BinRange bins{begin / basis.bin_size(), count_bins(end, basis.bin_size())};
       loci.push_back(make_locus("named", i, bins));
     }

@@ -64,9 +64,7 @@ def _chromosome_tree(names, chromosomes):
     key_size = max((len(name) for name in names), default=1)
     out = struct.pack("<IIIIQQ", CHROMOSOME_TREE_MAGIC, max(1, len(names)), key_size, 8, len(names), 0)
     out += struct.pack("<BBH", 1, 0, len(names))
-    for number, name in enumerate(names):
-        out += name.encode().ljust(key_size, b"\0") + struct.pack("<II", number, chromosomes[name])
-    return out
+    return out + b"".join(name.encode().ljust(key_size, b"\0") + struct.pack("<II", number, chromosomes[name]) for number, name in enumerate(names))
 
 
 def _index(leaves, offset, end_of_data):
@@ -127,7 +125,7 @@ def write(path, chromosomes, sections, compress=True):
     summary_offset = 64
     tree_offset = summary_offset + 40
     data_offset = tree_offset + len(tree)
-    data = struct.pack("<Q", len(sections))
+    blocks, end_of_data = [struct.pack("<Q", len(sections))], data_offset + 8
     leaves, largest = [], 0
     for chromosome, begin, end, step, span, kind, count, body in sections:
         number = numbers[chromosome]
@@ -135,13 +133,14 @@ def write(path, chromosomes, sections, compress=True):
         largest = max(largest, len(block))
         if compress:
             block = zlib.compress(block, 9)
-        leaves.append((number, begin, end, data_offset + len(data), len(block)))
-        data += block
-    index_offset = data_offset + len(data)
+        leaves.append((number, begin, end, end_of_data, len(block)))
+        blocks.append(block)
+        end_of_data += len(block)
+    index_offset = end_of_data
     header = struct.pack("<IHHQQQHHQQIQ", MAGIC, 4, 0, tree_offset, data_offset, index_offset, 0, 0, 0, summary_offset,
                          largest if compress else 0, 0)
     with open(path, "wb") as out:
-        out.write(header + _summary(sections) + tree + data)
+        out.write(header + _summary(sections) + tree + b"".join(blocks))
         out.write(_index(leaves, index_offset, index_offset))
         out.write(struct.pack("<I", MAGIC))
 

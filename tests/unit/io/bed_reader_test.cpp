@@ -92,8 +92,8 @@ TEST_CASE("chromosome sizes, plain and .fai") {
   const std::vector<Chromosome> expected = {{"chr2", 20}, {"chr1", 10}};
   CHECK(read_chrom_sizes(folder.add("a.sizes", "#name length\nchr2\t20\r\n\nchr1 10\n")) == expected);
   CHECK(read_chrom_sizes(folder.add("a.fai", "chr2\t20\t6\t60\t61\nchr1\t10\t33\t60\t61\n")) == expected);
-  CHECK(find_chromosome(expected, "chr1")->length == 10);
-  CHECK(find_chromosome(expected, "1") == nullptr);
+  CHECK(ChromosomeIndex(expected).find("chr1")->length == 10);
+  CHECK(ChromosomeIndex(expected).find("1") == nullptr);
   CHECK(chromosome_names(expected) == "chr2, chr1");
   CHECK(chromosome_names({}) == "none");
 }

@@ -9,8 +9,9 @@ namespace {
 
 using test::TempFolder;
 
-const std::vector<Chromosome> kKnown = {{"chr1", 2000000}, {"chr2", 500},   {"HLA:A*01", 300},
-                                        {"HLA", 1000},     {"HLA:1-5", 77}, {"a{b", 10}};
+const std::vector<Chromosome> kChromosomes = {{"chr1", 2000000}, {"chr2", 500},   {"HLA:A*01", 300},
+                                              {"HLA", 1000},     {"HLA:1-5", 77}, {"a{b", 10}};
+const ChromosomeIndex kKnown(kChromosomes);
 
 TEST_CASE("regions as samtools users write them") {
   CHECK(parse_region("chr1:1-1", kKnown) == Region{"chr1", 0, 1});

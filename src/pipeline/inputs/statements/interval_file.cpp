@@ -62,16 +62,14 @@ int IntervalFile::find_label(const IntervalLine& line, const std::string& name,
 }
 
 void IntervalFile::check_place(const IntervalLine& line, const InputSet& inputs) const {
-  std::int64_t length = -1;
-  for (const Sequence& sequence : inputs.sequences())
-    if (sequence.chromosome == line.chromosome) length = std::max(length, sequence.origin + sequence.length);
-  if (length < 0)
+  const std::optional<std::int64_t> length = inputs.end_of(line.chromosome);
+  if (!length)
     throw refusal(line, "no input has the chromosome " + line.chromosome,
                   "chromosome names must match exactly, including any \"chr\" prefix");
-  if (line.end > length)
+  if (line.end > *length)
     throw refusal(line,
                   "the " + words_.one + " ends at " + units().one + " " + std::to_string(line.end) +
-                      ", but " + line.chromosome + " has " + amount(length),
+                      ", but " + line.chromosome + " has " + amount(*length),
                   words_.one + "s must lie on their chromosome");
 }
 
