@@ -9,6 +9,7 @@
 #include "engine/batch.h"
 #include "pipeline/analyses/claims/reversed_chain.h"
 #include "pipeline/analyses/constraints/constraint_passes.h"
+#include "pipeline/analyses/posteriors/certain_entropy.h"
 #include "pipeline/inputs/rows/random_stream.h"
 
 namespace semicrf {
@@ -163,6 +164,16 @@ PosteriorSelection with_entropy_of(PosteriorSelection selection, ScoreSource* pl
   return selection;
 }
 
+// sweep_posteriors(), with an entropy that stands.
+PosteriorResult sweep_certainly(Engine& engine, ScoreSource& source, const Analysis& analysis,
+                                const WindowPlan& plan, const PosteriorSelection& selection,
+                                const PosteriorSink& sink, const ProgressCallback& progress) {
+  PosteriorResult result = sweep_posteriors(engine, source, plan, selection, sink, progress);
+  if (result.sums && analysis.sums_engine)
+    make_entropy_certain(*analysis.sums_engine, engine.model(), source, selection, plan.budget, result);
+  return result;
+}
+
 // Of scores that constraints have changed, where there is a `plain` source.
 PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* plain, const Analysis& analysis,
                            const PiecePlan& plan, const PieceIdentity& identity, const BlockSink& sink,
@@ -176,8 +187,8 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
   }
   if (analysis.path_gamma) {
     PosteriorPathFinder finder(model_of(engine, analysis), *analysis.path_gamma);
-    result.path_posteriors = sweep_posteriors(
-        engine, source, *plan.path, with_entropy_of(path_selection(analysis, plan.threads), plain),
+    result.path_posteriors = sweep_certainly(
+        engine, source, analysis, *plan.path, with_entropy_of(path_selection(analysis, plan.threads), plain),
         [&](const PosteriorBlock& block) { finder.add(block); }, progress);
     if (!result.path_posteriors->feasible) return result;
     result.posterior_path = finder.finish();
@@ -194,8 +205,8 @@ PieceResult analyse_scores(Engine& engine, ScoreSource& source, ScoreSource* pla
   if (analysis.interval_level)
     finder.emplace(result.path(), model_of(engine, analysis), *analysis.interval_level);
   if (analysis.posteriors)
-    result.posteriors = sweep_posteriors(
-        engine, source, *plan.posteriors,
+    result.posteriors = sweep_certainly(
+        engine, source, analysis, *plan.posteriors,
         with_entropy_of(selection_of(analysis, result.path_if_any(), plan.threads), plain),
         [&](const PosteriorBlock& block) {
           if (finder) finder->add(block);

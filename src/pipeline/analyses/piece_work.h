@@ -54,6 +54,8 @@ struct Analysis {
   bool counts = false;          // with the expected counts
   bool path_edges = false;      // with a path and posteriors: those of its starts and ends too
   bool exact_segments = false;  // with path_edges: the posteriors of exactly the segments of the path
+  // Options of the run's engine, for sums that must be computed again in double precision; null: sums stay.
+  std::optional<EngineOptions> sums_engine;
   std::optional<double> interval_level;         // with path_edges: of the boundaries of the path
   std::optional<BestPathsRequest> best_paths;   // with the best path: more of them
   int draws = 0;                                // segmentations drawn from P(y|x)
@@ -122,6 +124,10 @@ struct PieceResult {
   // Null: there is none.
   const SegmentList* path_if_any() const {
     return viterbi ? &viterbi->segments : posterior_path ? &posterior_path->segments : nullptr;
+  }
+  const PosteriorSums* sums_if_any() const {
+    const std::optional<PosteriorResult>& last = posteriors ? posteriors : path_posteriors;
+    return last && last->sums ? &*last->sums : nullptr;
   }
   const SegmentList& path() const {
     if (const SegmentList* const found = path_if_any()) return *found;

@@ -10,6 +10,7 @@
 #include "io/params/params_json.h"
 #include "model/align.h"
 #include "model/scores/edge_source.h"
+#include "pipeline/analyses/posteriors/certain_entropy.h"
 #include "pipeline/analyses/posteriors/cross_score.h"
 #include "pipeline/analyses/posteriors/log_partition.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
@@ -65,6 +66,9 @@ class Comparer {
     while (const std::optional<Piece> piece = pieces.next(nullptr)) add(*piece, compare(*piece));
     if (progress_ != nullptr) progress_->end();
     report.tell_missing_values();
+    if (uncertain_pieces_ > 0)
+      report.warn(uncertain_entropy_warning("segmentation_entropy or cross_entropy", uncertain_pieces_,
+                                            uncertainty_, request_.engine.precision));
     result_.warnings = report.finish("", "").warnings;
     std::erase_if(result_.sequences, [](const ModelDifference& one) { return one.pieces == 0; });
     for (const ModelDifference& sequence : result_.sequences) result_.total += sequence;
@@ -149,10 +153,8 @@ class Comparer {
         with_edge_roles(make_piece_source(piece.scores, piece.bins), engines_.roles());
     const std::unique_ptr<ScoreSource> other =
         with_edge_roles(make_piece_source(other_scores_, piece.bins), other_engines_.roles());
-    CrossScore cross(engine.model(), other_engine.model(), *other, request_.engine.threads, kSlabBytes);
     PosteriorSelection selection;
     selection.counts = true;
-    selection.observer = &cross;
     selection.threads = request_.engine.threads;
     const Plans plans = plan(engine, other_engine, *source, *other, selection,
                              piece.scores->cached_bytes + other_scores_->cached_bytes);
@@ -163,23 +165,60 @@ class Comparer {
     result.pieces = 1;
     result.positions = piece.bins.size();
     result.other_log_partition = log_partition(other_engine, *other, plans.second, progress);
-    const PosteriorResult posteriors = sweep_posteriors(
-        engine, *source, plans.first, selection, [](const PosteriorBlock&) {}, progress);
-    if (!posteriors.feasible) refuse_piece(piece);
+    double uncertainty = 0;
+    const auto expect = [&](Engine& of_p, const WindowPlan& plan, const ProgressCallback& advance) {
+      CrossScore cross(of_p.model(), other_engine.model(), *other, of_p.precision(), request_.engine.threads,
+                       kSlabBytes);
+      selection.observer = &cross;
+      const PosteriorResult posteriors = sweep_posteriors(
+          of_p, *source, plan, selection, [](const PosteriorBlock&) {}, advance);
+      if (!posteriors.feasible) refuse_piece(piece);
+      uncertainty = add_expectations(posteriors, cross.score(), piece, result);
+    };
+    expect(engine, plans.first, progress);
+    if (uncertainty > 0 && engine.precision() == Precision::kFloat) {
+      try {
+        const std::unique_ptr<Engine> precise = make_engine(
+            options_in_double(half_of(request_.engine), request_.engine.threads, source->length()),
+            engine.model());
+        const WindowNeeds needs = posterior_needs(*precise, *source, selection);
+        expect(*precise,
+               plan_windows(source->length(), precise->grid(source->length()), needs, plans.first.budget),
+               {});
+      } catch (const MemoryError&) {
+        // A warning says how uncertain it is.
+      }
+    }
+    if (uncertainty > 0) ++uncertain_pieces_;
+    uncertainty_ += uncertainty;
+    return result;
+  }
+
+  // What posteriors of P, and the score of Q under them, say of a piece. Returns how uncertain that is, in
+  // nats; 0 where it stands.
+  double add_expectations(const PosteriorResult& posteriors, const ExpectedScore& score, const Piece& piece,
+                          ModelDifference& result) const {
     result.log_partition = posteriors.log_partition;
     result.entropy = posteriors.sums->entropy;
     const ExpectedCounts& counts = posteriors.sums->counts;
-    const bool possible = result.other_log_partition > kNegativeInfinity;
-    const auto forbidden = cross.score().first_forbidden(counts);
-    if (forbidden) {
+    result.forbidden.clear();
+    if (const auto forbidden = score.first_forbidden(counts)) {
       result.forbidden = reason(*forbidden, piece);
-    } else if (!possible) {
+    } else if (result.other_log_partition == kNegativeInfinity) {
       result.forbidden = "no segmentation of " + piece.place() + " has a finite score under " + result_.other;
     }
-    result.cross_entropy = result.forbidden.empty()
-                               ? cross.score().minus_expectation(result.other_log_partition, counts)
-                               : -kNegativeInfinity;
-    return result;
+    double uncertainty = 0;
+    const auto judge = [&](double entropy, double by) {
+      if (!is_certain(entropy, by)) uncertainty = std::max(uncertainty, by);
+    };
+    judge(result.entropy, posteriors.sums->entropy_uncertainty);
+    if (!result.forbidden.empty()) {
+      result.cross_entropy = -kNegativeInfinity;
+    } else {
+      result.cross_entropy = score.minus_expectation(result.other_log_partition, counts);
+      judge(result.cross_entropy, score.uncertainty(counts));
+    }
+    return uncertainty;
   }
 
   [[noreturn]] void refuse_piece(const Piece& piece) const {
@@ -239,6 +278,8 @@ class Comparer {
   std::string other_title_;                         // the sequence of Q that is open
   std::vector<BinRange> other_ranges_;              // its pieces
   std::shared_ptr<SequenceScores> other_scores_;    // of it
+  std::int64_t uncertain_pieces_ = 0;               // whose entropies do not stand
+  double uncertainty_ = 0;                          // of these, nats
   ModelComparison result_;
 };
 

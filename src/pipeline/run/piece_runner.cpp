@@ -13,6 +13,7 @@
 #include "engine/device_memory.h"
 #include "engine/options.h"
 #include "model/scores/edge_source.h"
+#include "pipeline/analyses/posteriors/certain_entropy.h"
 #include "pipeline/run/check_posteriors.h"
 #include "pipeline/run/stage_times.h"
 
@@ -100,6 +101,9 @@ void PieceRunner::run() {
         {"durations-at-cap",
          std::to_string(segments_at_cap_) + " of " + std::to_string(segments_) +
              " segments are as long as max_duration allows; raise max_duration or give the model a tail"});
+  if (uncertain_pieces_ > 0)
+    report_.warn(uncertain_entropy_warning("segmentation_entropy", uncertain_pieces_, uncertainty_,
+                                           engines_.first().precision()));
 }
 
 // Errors, too, come in the order of the pieces.
@@ -244,6 +248,11 @@ void PieceRunner::record(const Piece& piece, const PieceResult& result) {
   }
   const std::lock_guard lock(shared_);
   report_.sequences()[piece.sequence].add(result, piece.location, piece.bins.size());
+  if (const PosteriorSums* const sums = result.sums_if_any();
+      sums != nullptr && !is_certain(sums->entropy, sums->entropy_uncertainty)) {
+    ++uncertain_pieces_;
+    uncertainty_ += sums->entropy_uncertainty;
+  }
   if (result.viterbi) segments_ += result.viterbi->segments.size();
   segments_at_cap_ += at_cap;
 }

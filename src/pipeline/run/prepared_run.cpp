@@ -122,6 +122,7 @@ EngineOptions PreparedRun::settled_engine() {
   const DeviceChoice choice = choose_device(options, work, gpu_obstacle);
   if (!choice.reason.empty()) log_detail(choice.reason);
   options.backend = choice.backend;
+  analysis_.sums_engine = options;
   if (analysis_.claims) analysis_.claims->engine = options;
   if (analysis_.best_paths) analysis_.best_paths->engine = options;
   return options;

@@ -154,6 +154,64 @@ def test_counts_and_entropies_are_those_of_all_segmentations(box):
             check(len(entry["each_piece"]) == 1 and entry["each_piece"][0]["end"] == 10 * len(scores), "%s" % entry)
 
 
+def chain_rule_entropy(scores, model):
+    """Entropy of the segmentation by the chain rule: nothing is subtracted from anything of its size."""
+    alpha, entropy = [None], [None]  # log weights, and entropies of what lies left of (boundary, label)
+
+    def mixture(ways):
+        total = oracle.log_sum([w for w, _ in ways])
+        return total, sum(math.exp(w - total) * (h - (w - total)) for w, h in ways if w > -INFINITY)
+
+    for t in range(1, len(scores) + 1):
+        alpha.append([]), entropy.append([])
+        for c in range(len(model.labels)):
+            ways, content = [], 0.0
+            for k in range(1, min(t, len(model.bias)) + 1):
+                content += scores[t - k][c]
+                own = model.duration(k, c) + content
+                if k == t:
+                    ways.append((own + model.first(c, oracle.log_sum), 0.0))
+                else:
+                    ways += [(own + alpha[t - k][b] + model.transition[b][c], entropy[t - k][b])
+                             for b in range(len(model.labels))]
+            total, own_entropy = mixture(ways) if any(w > -INFINITY for w, _ in ways) else (-INFINITY, 0.0)
+            alpha[t].append(total), entropy[t].append(own_entropy)
+    return mixture([(a + e, h) for a, e, h in zip(alpha[-1], model.end, entropy[-1])])[1]
+
+
+def test_entropy_of_masks_and_large_scores(box):
+    draw = random.Random(44)
+    labels, longest, bins = 3, 12, 400
+    document = {"format": "semicrf-params", "format_version": "1.0", "labels": list("abc"), "max_duration": longest,
+                "centering": "none", "initial": "none",
+                "transition": [["-inf" if a == b else 0.0 for b in range(labels)] for a in range(labels)],
+                "duration": {"kind": "table", "bias": [[draw.gauss(0, 1) for _ in range(labels)] for _ in range(longest)]}}
+    box.write("m.json", json.dumps(document))
+    document["duration"]["bias"][0][0] += 0.5
+    box.write("q.json", json.dumps(document))
+    model = oracle.Model(box.path("m.json"))
+    plain = [[draw.gauss(0, 1) for _ in range(labels)] for _ in range(bins)]
+    forbidden = {(t, draw.randrange(labels)) for t in range(0, bins, 4)}
+    mask = lambda value: [[value if (t, c) in forbidden else x for c, x in enumerate(row)] for t, row in enumerate(plain)]
+    cases = [("masks of %g" % -m, mask(-m)) for m in (1e2, 1e3, 1e4, 1e5, 1e7, 1e9, INFINITY)]
+    cases += [("scores of %g" % s, [[s * x for x in row] for row in plain]) for s in (1, 10, 30, 100, 300, 1000, 3000)]
+    for what, scores in cases:
+        box.write("x.npy", npy(scores, "<f4"))
+        wanted = chain_rule_entropy(oracle.read_npy(box.path("x.npy")), model)
+        compared = []
+        for engine in ("-x reference --precision double", "-x cpu --precision double", "-x cpu", "-x cpu -t 3",
+                       "-x cpu --max-memory 40M"):
+            result = box.ok("posterior -p m.json --stats s.json -o b.bedgraph x.npy " + engine)
+            found = json.loads(box.text("s.json"))["sequences"][0]["segmentation_entropy"]
+            check(abs(found - wanted) < 6e-4 * wanted + 1e-5, "%s, %s: %r, not %r" % (what, engine, found, wanted))
+            check("uncertain-entropy" not in result.stderr, "%s, %s: %s" % (what, engine, result.stderr))
+            compared.append(json.loads(box.ok("eval -q -p m.json --against q.json --json - x.npy "
+                                              + engine.split(" --max")[0]).stdout)["against"])
+        for member in ("segmentation_entropy", "cross_entropy"):
+            exact = compared[0][member]
+            check(all(abs(one[member] - exact) < 1e-3 * exact + 2e-5 for one in compared), "%s: %s" % (what, compared))
+
+
 def test_starts_and_ends_are_those_of_all_segmentations(box):
     for seed, model, scores, expected in small_models(box, 10):
         for device, precision, tolerance in ENGINES:

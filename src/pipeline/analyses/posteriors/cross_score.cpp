@@ -9,12 +9,12 @@ constexpr std::int64_t kLeastSlab = 256, kMostSlab = 1 << 16;  // positions
 
 }  // namespace
 
-CrossScore::CrossScore(const ChainModel& counted, const ChainModel& scored, ScoreSource& source, int threads,
-                       std::size_t slab_bytes)
-    : counted_(counted), scored_(scored), reader_(source), threads_(threads) {
+CrossScore::CrossScore(const ChainModel& counted, const ChainModel& scored, ScoreSource& source,
+                       Precision precision, int threads, std::size_t slab_bytes)
+    : counted_(counted), scored_(scored), reader_(source), precision_(precision), threads_(threads) {
   const std::size_t row = std::max<std::size_t>(1, source.bytes_per_position());
   slab_ = std::clamp(static_cast<std::int64_t>(slab_bytes / row), kLeastSlab, kMostSlab);
-  score_.emplace(counted_, scored_, threads_);
+  score_.emplace(counted_, scored_, precision_, threads_);
 }
 
 std::size_t CrossScore::bytes(const ScoreSource& source, std::size_t slab_bytes) {

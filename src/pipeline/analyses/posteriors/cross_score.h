@@ -14,14 +14,15 @@ namespace semicrf {
 // Adds up the score of Q from the posteriors of P. The scores of Q are read a slab at a time.
 class CrossScore : public PosteriorObserver {
  public:
-  // All must outlive it. `slab_bytes`: about so much memory for scores of Q.
-  CrossScore(const ChainModel& counted, const ChainModel& scored, ScoreSource& source, int threads,
-             std::size_t slab_bytes);
+  // All must outlive it. `precision`: of the engine that computes the posteriors; `slab_bytes`: about so much
+  // memory for scores of Q.
+  CrossScore(const ChainModel& counted, const ChainModel& scored, ScoreSource& source, Precision precision,
+             int threads, std::size_t slab_bytes);
 
   // The memory that it takes.
   static std::size_t bytes(const ScoreSource& source, std::size_t slab_bytes);
 
-  void restart() override { score_.emplace(counted_, scored_, threads_); }
+  void restart() override { score_.emplace(counted_, scored_, precision_, threads_); }
   void add(const PosteriorBlock& block, const ScoreWindow& scores) override;
 
   const ExpectedScore& score() const { return *score_; }
@@ -31,6 +32,7 @@ class CrossScore : public PosteriorObserver {
   const ChainModel& scored_;
   HostProjection reader_;
   ScoreBuffers buffers_;
+  Precision precision_;
   int threads_;
   std::int64_t slab_;  // positions
   std::optional<ExpectedScore> score_;

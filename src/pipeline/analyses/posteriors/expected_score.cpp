@@ -1,6 +1,7 @@
 #include "pipeline/analyses/posteriors/expected_score.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <stdexcept>
 
@@ -14,6 +15,7 @@ namespace {
 
 constexpr std::int64_t kSlab = 1 << 16;  // positions whose sums are kept until they are added in their order
 constexpr std::int64_t kRows = 256;      // positions that a thread does at a time
+constexpr double kResidueBand = 16;
 
 // p times score; nothing where P forbids it, whatever rounding has left of p.
 template <class CountedScore>
@@ -23,66 +25,118 @@ double term(double p, double score, CountedScore counted_score) {
   return p * score;
 }
 
+// The size of a product whose first factor has an error of its own size.
+double size_of(double p, double score) {
+  return p > 0 && score > kNegativeInfinity ? p * std::fabs(score) : 0;
+}
+
+}  // namespace
+
+PosteriorRounding PosteriorRounding::of(Precision precision) {
+  // As measured: docs/algorithm.md, "Entropies".
+  if (precision == Precision::kFloat) return {.absolute = 3e-8, .relative = 2e-6, .residue = 0x1p-20};
+  return {.absolute = 1e-14, .relative = 4e-9, .residue = 0x1p-42};
+}
+
 // The expectations of up to kRows positions.
 class ScoredStretch {
  public:
-  ScoredStretch(const ChainModel& counted_model, const ChainModel& scored_model, const PosteriorBlock& block,
-                const ScoreWindow& counted, const ScoreWindow& scored)
-      : labels_(scored_model.num_labels),
+  ScoredStretch(const ExpectedScore& whole, const PosteriorBlock& block, const ScoreWindow& counted,
+                const ScoreWindow& scored)
+      : labels_(whole.scored_.num_labels),
         length_(scored.length),
         has_edges_(!scored.start_scores.empty() || !scored.end_scores.empty() ||
                    scored.features.start != nullptr || scored.features.finish != nullptr),
+        same_(&counted == &scored && &whole.counted_ == &whole.scored_),
+        rounding_(whole.rounding_),
         block_(block),
-        counted_(counted_model, counted),
-        scored_(scored_model, scored),
+        counted_(whole.counted_, counted),
+        scored_(whole.scored_, scored),
         scores_(wide(kRows * labels_)) {}
 
-  // Positions [begin, end): the largest score of each, and the expectation of the others beside it.
-  void run(std::int64_t begin, std::int64_t end, double* largest, double* rest) {
+  // Positions [begin, end).
+  void run(std::int64_t begin, std::int64_t end, ExpectedScore::PositionScore* positions) {
+    for (std::int64_t t = begin; t < end; ++t) {
+      const double* const row = posteriors(t);
+      likeliest_[wide(t - begin)] = static_cast<int>(std::max_element(row, row + labels_) - row);
+    }
     for (int c = 0; c < labels_; ++c)
       scored_.of_label(c, [&](const auto& score) {
-        for (std::int64_t t = begin; t < end; ++t) scores_[wide((t - begin) * labels_ + c)] = score(t);
+        for (std::int64_t t = begin; t < end; ++t)
+          if (counts(posteriors(t)[c])) scores_[wide((t - begin) * labels_ + c)] = score(t);
       });
-    for (std::int64_t t = begin; t < end; ++t) {
-      const std::span<const double> row(scores_.data() + (t - begin) * labels_, wide(labels_));
-      const double most = std::ranges::max(row);
-      largest[t - begin] = most == kNegativeInfinity ? 0 : most;
-      rest[t - begin] = expectation(t, row, largest[t - begin]);
-    }
+    for (std::int64_t t = begin; t < end; ++t)
+      positions[t - begin] = position(t, scores_.data() + (t - begin) * labels_, likeliest_[wide(t - begin)]);
   }
 
  private:
-  double expectation(std::int64_t t, std::span<const double> row, double largest) const {
-    const std::size_t first = wide((t - block_.range.begin) * labels_);
-    double sum = 0;
+  const double* posteriors(std::int64_t t) const {
+    return block_.labels.data() + (t - block_.range.begin) * labels_;
+  }
+  // Whether a label with this posterior is looked at: any that Q may forbid, else those that add something.
+  bool counts(double p) const { return same_ ? p >= rounding_.residue : p > 0; }
+
+  ExpectedScore::PositionScore position(std::int64_t t, const double* scores, int likeliest) const {
+    ExpectedScore::PositionScore result;
+    const double most = scores[likeliest];
+    result.subtracted = most == kNegativeInfinity ? 0 : most;
+    const double* const row = posteriors(t);
     for (int c = 0; c < labels_; ++c) {
-      const auto label = wide(c);
-      sum +=
-          term(block_.labels[first + label], row[label] - largest, [&] { return counted_.emission(t, c); });
+      if (!counts(row[c])) continue;
+      const double score = scores[c] - result.subtracted;
+      const auto counted_score = [&] { return counted_.emission(t, c); };
+      if (row[c] >= rounding_.residue) {
+        result.rest += term(row[c], score, counted_score);
+        add_uncertainty(row[c], score, result.uncertain);
+      } else if (score == kNegativeInfinity) {
+        result.rest += term(row[c], score, counted_score);
+      }
     }
-    if (!has_edges_ && t > 0 && t + 1 < length_) return sum;
+    if (has_edges_ || t == 0 || t + 1 == length_) add_edges(t, result);
+    return result;
+  }
+
+  void add_uncertainty(double p, double score, double& sum) const {
+    if (score == kNegativeInfinity) return;
+    const bool band = p < kResidueBand * rounding_.residue;
+    sum += ((band ? p : 0) + rounding_.absolute) * std::fabs(score);
+  }
+
+  void add_edges(std::int64_t t, ExpectedScore::PositionScore& result) const {
+    const std::size_t first = wide((t - block_.range.begin) * labels_);
     for (int c = 0; c < labels_; ++c) {
       const std::size_t entry = first + wide(c);
-      if (const double p = block_.starts[entry]; p > 0)
-        sum += term(p, scored_.start(t, c), [&] { return counted_.start(t, c); });
-      if (const double p = block_.ends[entry]; p > 0)
-        sum += term(p, scored_.end(t, c), [&] { return counted_.end(t, c); });
+      if (const double p = block_.starts[entry]; p > 0) {
+        const double score = scored_.start(t, c);
+        result.rest += term(p, score, [&] { return counted_.start(t, c); });
+        result.uncertain += rounding_.relative * size_of(p, score);
+      }
+      if (const double p = block_.ends[entry]; p > 0) {
+        const double score = scored_.end(t, c);
+        result.rest += term(p, score, [&] { return counted_.end(t, c); });
+        result.uncertain += rounding_.relative * size_of(p, score);
+      }
     }
-    return sum;
   }
 
   int labels_;
   std::int64_t length_;
   bool has_edges_;  // start or end scores besides those of the sequence's ends
+  bool same_;       // P is Q
+  PosteriorRounding rounding_;
   const PosteriorBlock& block_;
   CentredScores counted_, scored_;
-  std::vector<double> scores_;  // (kRows, C)
+  std::vector<double> scores_;             // (kRows, C), where counts() says so
+  std::array<int, kRows> likeliest_ = {};  // label of each position
 };
 
-}  // namespace
-
-ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored, int threads)
-    : counted_(counted), scored_(scored), threads_(threads), labels_(wide(scored.num_labels)) {
+ExpectedScore::ExpectedScore(const ChainModel& counted, const ChainModel& scored, Precision precision,
+                             int threads)
+    : counted_(counted),
+      scored_(scored),
+      rounding_(PosteriorRounding::of(precision)),
+      threads_(threads),
+      labels_(wide(scored.num_labels)) {
   if (counted.num_labels != scored.num_labels) throw std::logic_error("two models with different labels");
   if (counted.has_tail() && scored.max_duration > counted.max_duration)
     throw std::logic_error("expected counts with tails do not tell so many durations apart");
@@ -98,18 +152,17 @@ void ExpectedScore::add(const PosteriorBlock& block, const ScoreWindow& counted,
   find_pairs(block);
   for (std::int64_t begin = block.range.begin; begin < block.range.end; begin += kSlab) {
     const std::int64_t end = std::min(block.range.end, begin + kSlab);
-    largest_at_.resize(wide(end - begin));
-    rest_at_.resize(largest_at_.size());
+    slab_.resize(wide(end - begin));
     parallel_ranges(threads_, begin, end, kRows, [&](std::int64_t from, std::int64_t to) {
-      ScoredStretch(counted_, scored_, block, counted, scored)
-          .run(from, to, largest_at_.data() + (from - begin), rest_at_.data() + (from - begin));
+      ScoredStretch(*this, block, counted, scored).run(from, to, slab_.data() + (from - begin));
     });
-    for (std::size_t i = 0; i < largest_at_.size(); ++i) {
-      largest_.add(largest_at_[i]);
-      rest_.add(rest_at_[i]);
+    for (const PositionScore& position : slab_) {
+      subtracted_.add(position.subtracted);
+      rest_.add(position.rest);
+      uncertain_ += position.uncertain;
     }
-    if (const auto none = std::ranges::find(rest_at_, kNegativeInfinity); none != rest_at_.end())
-      find_forbidden(block, begin + (none - rest_at_.begin()), counted, scored);
+    const auto none = std::ranges::find(slab_, kNegativeInfinity, &PositionScore::rest);
+    if (none != slab_.end()) find_forbidden(block, begin + (none - slab_.begin()), counted, scored);
   }
 }
 
@@ -176,13 +229,27 @@ std::optional<ForbiddenPart> ExpectedScore::first_forbidden(const ExpectedCounts
 }
 
 double ExpectedScore::minus_expectation(double log_partition, const ExpectedCounts& counts) const {
-  CompensatedSum sum = largest_;
+  CompensatedSum sum = subtracted_;
   sum.add(-log_partition);
   sum.add(rest_);
   add_initial(sum);
   add_transitions(counts, sum);
   add_durations(counts, sum);
   return forbidden_seen_ ? -kNegativeInfinity : -sum.value();
+}
+
+double ExpectedScore::uncertainty(const ExpectedCounts& counts) const {
+  double sizes = 0;
+  for (int from = 0; from < scored_.num_labels; ++from)
+    for (int to = 0; to < scored_.num_labels; ++to)
+      sizes += size_of(counts.transition[wide(from) * labels_ + wide(to)], scored_.transition_at(from, to));
+  for (int k = 1; k <= counted_.max_duration; ++k)
+    for (int c = 0; c < scored_.num_labels; ++c)
+      sizes += size_of(counts.duration[wide(k - 1) * labels_ + wide(c)], scored_.duration_score(k, c));
+  if (scored_.has_tail())
+    for (std::size_t c = 0; c < counts.tail.size(); ++c)
+      sizes += size_of(counts.tail[c], scored_.log_tail[c]);
+  return uncertain_ + rounding_.relative * sizes;
 }
 
 void ExpectedScore::add_initial(CompensatedSum& sum) const {

@@ -17,11 +17,14 @@ void add_rows(std::span<const double> rows, std::vector<double>& sums) {
 
 }  // namespace
 
-PosteriorSumming::PosteriorSumming(const ChainModel& model, ScoreSource* scored, const EdgeRoles* roles,
-                                   int threads)
-    : labels_(wide(model.num_labels)), roles_(roles), threads_(threads), score_(model, model, threads) {
+PosteriorSumming::PosteriorSumming(const ChainModel& model, Precision precision, ScoreSource* scored,
+                                   const EdgeRoles* roles, int threads)
+    : labels_(wide(model.num_labels)),
+      roles_(roles),
+      threads_(threads),
+      score_(model, model, precision, threads) {
   constexpr std::size_t kSlabBytes = std::size_t{1} << 20;
-  if (scored != nullptr) cross_.emplace(model, model, *scored, threads, kSlabBytes);
+  if (scored != nullptr) cross_.emplace(model, model, *scored, precision, threads, kSlabBytes);
   sums_.counts.shape_for(model);
   sums_.label_bins.resize(labels_);
   sums_.label_segments.resize(labels_);
@@ -60,6 +63,7 @@ PosteriorSums PosteriorSumming::finish(double log_partition) {
   // One segmentation alone has no entropy; rounding may leave less than nothing.
   const ExpectedScore& score = cross_ ? cross_->score() : score_;
   sums_.entropy = std::max(0.0, score.minus_expectation(log_partition, sums_.counts));
+  sums_.entropy_uncertainty = score.uncertainty(sums_.counts);
   return std::move(sums_);
 }
 

@@ -14,9 +14,10 @@ namespace semicrf {
 // Everything is added position by position from the left, so that neither windows nor threads change a digit.
 class PosteriorSumming {
  public:
-  // `scored`: where the scores of the entropy are, or null; `roles`: of a piece that was cut, or null, see
-  // PosteriorSelection. All must outlive this object.
-  PosteriorSumming(const ChainModel& model, ScoreSource* scored, const EdgeRoles* roles, int threads);
+  // `precision`: of the engine; `scored`: where the scores of the entropy are, or null; `roles`: of a piece
+  // that was cut, or null, see PosteriorSelection. All must outlive this object.
+  PosteriorSumming(const ChainModel& model, Precision precision, ScoreSource* scored, const EdgeRoles* roles,
+                   int threads);
 
   // For the engine to add to, window by window from the left.
   ExpectedCounts& counts() { return sums_.counts; }

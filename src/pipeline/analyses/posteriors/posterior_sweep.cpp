@@ -48,7 +48,7 @@ class Sweep {
         rows_(selection, engine.model().num_labels, engine.precision()),
         spool_(kSpoolMemory, "") {
     if (selection.needs_sums())
-      sums_.emplace(engine.model(), selection.scored, selection.roles, selection.threads);
+      sums_.emplace(engine.model(), engine.precision(), selection.scored, selection.roles, selection.threads);
   }
 
   PosteriorResult run(const PosteriorSink& sink) {
@@ -156,7 +156,8 @@ class Sweep {
   // window that did not stand are of no use, and counts have the same digits only where windows are added to
   // each other from left to right.
   void add_up_again() {
-    sums_.emplace(engine_.model(), selection_.scored, selection_.roles, selection_.threads);
+    sums_.emplace(engine_.model(), engine_.precision(), selection_.scored, selection_.roles,
+                  selection_.threads);
     if (selection_.observer != nullptr) selection_.observer->restart();
     for (std::int64_t n = 0; n <= loop_.last(); ++n) {
       const BoundaryState* const right = n < loop_.last() ? &window(n + 1).left_backward : nullptr;

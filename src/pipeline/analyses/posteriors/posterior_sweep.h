@@ -76,6 +76,7 @@ using PosteriorSink = std::function<void(const PosteriorBlock&)>;  // called lef
 struct PosteriorSums {
   ExpectedCounts counts;               // the gradients of log Z by transitions, durations and tails; or empty
   double entropy = 0;                  // of the segmentation, nats
+  double entropy_uncertainty = 0;      // nats, see ExpectedScore::uncertainty
   std::vector<double> label_bins;      // (C): sum over t of P(c|t)
   std::vector<double> label_segments;  // (C): sum over t of P(a segment of label c starts at t)
   std::vector<double> label_entropies;  // (C): sum over t of -P(c|t) ln P(c|t), nats

@@ -8,6 +8,7 @@
 
 #include "core/compensated_sum.h"
 #include "model/align.h"
+#include "pipeline/analyses/posteriors/certain_entropy.h"
 #include "pipeline/analyses/posteriors/posterior_sweep.h"
 #include "support/catch.h"
 #include "support/models/random_models.h"
@@ -147,7 +148,7 @@ CrossEntropy cross_entropy_of(const ModelCase& p, const ModelCase& q) {
 
 double cross_entropy(Engine& engine_of_p, const ModelCase& p, const ModelCase& q, double log_partition_q) {
   MemoryScoreSource source(p.whole(), p.model.num_labels);
-  ExpectedScore score(p.model, q.model, 2);
+  ExpectedScore score(p.model, q.model, engine_of_p.precision(), 2);
   PosteriorSelection selection = with_counts();
   selection.labels = selection.starts = selection.ends = true;
   const PosteriorResult result =
@@ -186,6 +187,32 @@ TEST_CASE("entropies and expected counts equal the enumeration of all segmentati
       check_against_enumeration(make_case(kind, shape, ++seed));
 }
 
+TEST_CASE("entropies of any scores are as exact as their uncertainty says") {
+  std::uint64_t seed = 1700;
+  int uncertain = 0;
+  for (const CaseKind kind : all_case_kinds())
+    for (const CaseShape shape : {CaseShape{300, 5, 3}, {1000, 20, 2}}) {
+      const ModelCase sample = make_case(kind, shape, ++seed);
+      INFO(sample.description);
+      const PosteriorResult expected =
+          swept(*make_engine(engines_to_test().front(), sample.model), sample, 0);
+      if (!expected.feasible) continue;
+      const double entropy = expected.sums->entropy, own = expected.sums->entropy_uncertainty;
+      for (const EngineOptions& options : engines_to_test()) {
+        const auto engine = make_engine(options, sample.model);
+        INFO(engine->description());
+        PosteriorResult result = swept(*engine, sample, 0);
+        CHECK(std::fabs(result.sums->entropy - entropy) <= result.sums->entropy_uncertainty + own + 1e-6);
+        if (engine->precision() == Precision::kDouble) continue;
+        uncertain += is_certain(result.sums->entropy, result.sums->entropy_uncertainty) ? 0 : 1;
+        MemoryScoreSource source(sample.whole(), sample.model.num_labels);
+        make_entropy_certain(options, sample.model, source, with_counts(), std::size_t{1} << 30, result);
+        CHECK(std::fabs(result.sums->entropy - entropy) <= kCertainShare * entropy + own + 1e-5);
+      }
+    }
+  CHECK(uncertain > 5);  // else nothing was computed again
+}
+
 TEST_CASE("the score of another model is expected as the enumeration has it") {
   std::uint64_t seed = 900;
   for (const CaseKind of_p : {CaseKind::kPlain, CaseKind::kEverything, CaseKind::kTails,
@@ -214,7 +241,7 @@ TEST_CASE("what makes a cross-entropy infinite is named with its leftmost place"
   const auto found = [](const ModelCase& p, const ModelCase& q) {
     const auto engine = make_engine(engines_to_test().front(), p.model);
     MemoryScoreSource source(p.whole(), p.model.num_labels);
-    ExpectedScore score(p.model, q.model);
+    ExpectedScore score(p.model, q.model, engine->precision());
     PosteriorSelection selection = with_counts();
     selection.labels = selection.starts = selection.ends = true;
     const PosteriorResult result =
@@ -258,8 +285,8 @@ TEST_CASE("what makes a cross-entropy infinite is named with its leftmost place"
 TEST_CASE("more durations than the counts of tails tell apart are refused") {
   const ModelCase p = make_case(CaseKind::kTails, {5, 3, 2}, 3);
   const ModelCase q = make_case(CaseKind::kPlain, {5, 4, 2}, 3);
-  CHECK_THROWS_AS(ExpectedScore(p.model, q.model), std::logic_error);
-  CHECK_NOTHROW(ExpectedScore(q.model, p.model));
+  CHECK_THROWS_AS(ExpectedScore(p.model, q.model, Precision::kDouble), std::logic_error);
+  CHECK_NOTHROW(ExpectedScore(q.model, p.model, Precision::kDouble));
 }
 
 TEST_CASE("sums do not depend on windows or threads and are the reference's") {
