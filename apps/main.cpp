@@ -144,7 +144,7 @@ int guarded_run(int argc, char** argv) {
                 "out of memory; lower --max-memory or --threads, or use a machine with more memory");
   } catch (const std::exception& error) {
     return fail(ExitCode::kInternal,
-                escape_control(error.what()) + "; this is a bug in semicrf, please report it");
+                message_text(error.what()) + "; this is a bug in semicrf, please report it");
   }
 }
 

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+
+#include "core/text/utf8.h"
 
 namespace semicrf {
 
@@ -28,7 +29,8 @@ struct ErrorText {
   std::string advice;  // what to do about it, or empty
 };
 
-// An error the user can fix. what() is "FILE[:where]: what; advice", control characters escaped.
+// An error the user can fix. what() is "FILE[:where]: what; advice" on one line of less than 2000 bytes,
+// whatever names and values of the data it quotes: each part is a message_text().
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const ErrorText& text);
@@ -59,8 +61,5 @@ struct MemoryError : Error {
 struct DeviceError : Error {
   explicit DeviceError(const ErrorText& text) : Error(ExitCode::kNoDevice, text) {}
 };
-
-// Control characters of `text` as \n, \t or \xHH, so that a message stays on one line of a terminal.
-std::string escape_control(std::string_view text);
 
 }  // namespace semicrf

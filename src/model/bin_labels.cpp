@@ -39,30 +39,36 @@ class RunMaker {
     shares_.push_back({&record, bases});
   }
 
+  // In the file; several items may share a line, where the format does not care for lines.
+  static bool is_before(const LabelRecord& a, const LabelRecord& b) {
+    return a.line != b.line ? a.line < b.line : a.begin < b.begin;
+  }
+
   // The line that wins the open bin.
   void settle() {
     if (shares_.empty()) return;
     std::int64_t covered = 0;
     const Share* winner = nullptr;
     std::int64_t winning_bases = 0;
-    std::int64_t winning_line = 0;
+    const LabelRecord* winning_record = nullptr;
     for (const Share& share : shares_) {
       covered += share.bases;
       std::int64_t bases = 0;  // of this share's label
-      std::int64_t line = share.record->line;
+      const LabelRecord* first = share.record;
       const Share* most = &share;
       for (const Share& other : shares_) {
         if (other.record->label != share.record->label) continue;
         bases += other.bases;
-        line = std::min(line, other.record->line);
+        if (is_before(*other.record, *first)) first = other.record;
         if (other.bases > most->bases ||
-            (other.bases == most->bases && other.record->line < most->record->line))
+            (other.bases == most->bases && is_before(*other.record, *most->record)))
           most = &other;
       }
-      if (winner == nullptr || bases > winning_bases || (bases == winning_bases && line < winning_line)) {
+      if (winner == nullptr || bases > winning_bases ||
+          (bases == winning_bases && is_before(*first, *winning_record))) {
         winner = most;
         winning_bases = bases;
-        winning_line = line;
+        winning_record = first;
       }
     }
     const std::int64_t bases_of_bin = std::min(grid_.bin_size, grid_.length - bin_ * grid_.bin_size);
@@ -71,17 +77,19 @@ class RunMaker {
   }
 
   void append(std::int64_t begin, std::int64_t end, const LabelRecord& record) {
-    if (!runs_.empty() && runs_.back().line == record.line && runs_.back().end == begin) {
+    if (last_ == &record && runs_.back().end == begin) {
       runs_.back().end = end;
     } else {
       runs_.push_back({begin, end, record.label, record.line});
     }
+    last_ = &record;
   }
 
   BinGrid grid_;
   std::int64_t bin_ = -1;
   std::vector<Share> shares_;  // of the open bin
   std::vector<LabelledRun> runs_;
+  const LabelRecord* last_ = nullptr;  // of the last run
 };
 
 }  // namespace

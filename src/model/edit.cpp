@@ -8,6 +8,7 @@
 
 #include "core/error.h"
 #include "core/sizes.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 
 namespace semicrf {
@@ -126,7 +127,8 @@ void set_minimum_duration(Parameters& parameters, int label, std::int64_t bins) 
 
 void rename_track(Parameters& parameters, const std::string& from, const std::string& to) {
   const std::vector<std::string> names = names_of(parameters.tracks);
-  if (to.empty()) throw UsageError("the new name of track '" + from + "' is empty");
+  if (const std::string problem = name_problem(to); !problem.empty())
+    throw UsageError("the new name of track '" + from + "', '" + to + "': " + problem);
   if (std::find(names.begin(), names.end(), to) != names.end())
     throw UsageError("the model already has a track '" + to + "'", "its tracks are " + joined(names, ", "));
   const auto found = std::find(names.begin(), names.end(), from);

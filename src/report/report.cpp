@@ -68,7 +68,7 @@ class Report {
         throw UsageError("two annotations are named '" + name + "'",
                          "name the files: --annotation NAME=PATH");
       if (const std::string text = outside_text(annotations_.back(), basis_.segmentation); !text.empty())
-        doubts_.push_back(text);
+        doubts_.push_back(name + ": " + text);
     }
     if (!options_.posterior.empty()) boundary_ = read_bin_values(options_.posterior, basis_);
     if (!options_.truth.empty()) compare();

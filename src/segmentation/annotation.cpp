@@ -5,7 +5,6 @@
 
 #include "core/error.h"
 #include "core/text/natural_order.h"
-#include "io/segments/bed_reader.h"
 #include "io/segments/segment_reader.h"
 
 namespace semicrf {
@@ -35,8 +34,9 @@ std::int64_t middle_of(const AnnotatedInterval& interval) { return (interval.beg
 
 // Returns the lengths of chromosomes, where the file has them.
 template <class Visit>
-std::map<std::string, std::int64_t> for_each_interval(const std::string& path, Visit visit) {
-  BedReader reader(path);
+std::map<std::string, std::int64_t> for_each_interval(const std::string& path, BedPoints points,
+                                                      Visit visit) {
+  BedReader reader(path, points);
   BedRecord record;
   while (reader.next(record)) visit(record);
   return reader.lengths();
@@ -54,29 +54,30 @@ void sort_intervals(Annotation& annotation) {
 
 }  // namespace
 
-Annotation read_annotation(const std::string& argument) {
+Annotation read_annotation(const std::string& argument, BedPoints points) {
   std::string path = argument;
   const std::string name = take_file_name(path);
   Annotation annotation{name == "-" ? "annotation" : name, {}, {}};
   annotation.lengths =
-      for_each_interval(path, [&](const BedRecord& record) { add_interval(record, annotation); });
+      for_each_interval(path, points, [&](const BedRecord& record) { add_interval(record, annotation); });
   sort_intervals(annotation);
   return annotation;
 }
 
-std::vector<Annotation> read_named_annotations(const std::string& argument) {
+std::vector<Annotation> read_named_annotations(const std::string& argument, BedPoints points) {
   std::string path = argument;
   const std::string name = take_sequence_name(path);
   const std::string before = name.empty() ? "" : name + ":";
   std::map<std::string, Annotation> by_name;
-  const std::map<std::string, std::int64_t> lengths = for_each_interval(path, [&](const BedRecord& record) {
-    if (record.name.empty())
-      throw InputError({path, place_of(record), "the interval has no name",
-                        "give a BED file with names in column 4, or leave --by-name out"});
-    Annotation& annotation = by_name[record.name];
-    if (annotation.name.empty()) annotation.name = before + record.name;
-    add_interval(record, annotation);
-  });
+  const std::map<std::string, std::int64_t> lengths =
+      for_each_interval(path, points, [&](const BedRecord& record) {
+        if (record.name.empty())
+          throw InputError({path, place_of(record), "the interval has no name",
+                            "give a BED file with names in column 4, or leave --by-name out"});
+        Annotation& annotation = by_name[record.name];
+        if (annotation.name.empty()) annotation.name = before + record.name;
+        add_interval(record, annotation);
+      });
   std::vector<Annotation> annotations;
   for (auto& [key, annotation] : by_name) {
     sort_intervals(annotation);
@@ -111,7 +112,7 @@ void take_anchors(Annotation& annotation, Anchor anchor) {
   take_bases(annotation, [anchor](const AnnotatedInterval& interval) {
     if (anchor == Anchor::kCentre) return middle_of(interval);
     const bool first = (anchor == Anchor::kStart) != interval.reverse;
-    return first ? interval.begin : interval.end - 1;
+    return first ? interval.begin : std::max(interval.begin, interval.end - 1);
   });
 }
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "io/segments/bed_reader.h"
+
 namespace semicrf {
 
 struct AnnotatedInterval {
@@ -20,19 +22,22 @@ struct Annotation {
 };
 
 // `argument`: [NAME=]PATH of a BED file, in any order; the name is else that of the file without folder and
-// extensions. InputError with the line for what is no BED file; ReadError.
-Annotation read_annotation(const std::string& argument);
+// extensions. Points, which have no base, are for take_centres() and take_anchors(). InputError with the line
+// for what is no BED file; ReadError.
+Annotation read_annotation(const std::string& argument, BedPoints points = BedPoints::kRefused);
 // An annotation for every name in column 4, named so behind `NAME:` where the argument has a name; in natural
 // order of the names. InputError also where a line has none.
-std::vector<Annotation> read_named_annotations(const std::string& argument);
+std::vector<Annotation> read_named_annotations(const std::string& argument,
+                                               BedPoints points = BedPoints::kRefused);
 
 // Overlapping and touching intervals as one.
 void merge_overlaps(Annotation& annotation);
-// One base of each interval, each base once: the middle one, the later of two.
+// One base of each interval, each base once: the middle one, the later of two. Of a point: the base behind
+// it.
 void take_centres(Annotation& annotation);
 enum class Anchor { kStart, kCentre, kEnd };
 // One base of each interval, each base and strand once: the first, middle or last one in the direction of its
-// strand.
+// strand. Of a point: the base behind it.
 void take_anchors(Annotation& annotation, Anchor anchor);
 
 }  // namespace semicrf

@@ -151,8 +151,8 @@ std::string outside_text(const Annotation& annotation, const SegmentationFile& s
   constexpr double kShare = 0.5;
   const Inside inside = inside_segments(segmentation, annotation);
   if (inside.within >= kShare * inside.bases) return {};
-  return escape_control(annotation.name) + ": " + std::to_string(std::llround(inside.bases - inside.within)) +
-         " of its " + std::to_string(std::llround(inside.bases)) +
+  return std::to_string(std::llround(inside.bases - inside.within)) + " of its " +
+         std::to_string(std::llround(inside.bases)) +
          " bases on chromosomes with segments are outside all segments and do not count: is it of the same "
          "genome?";
 }

@@ -53,8 +53,8 @@ struct Inside {
   double bases = 0, within = 0;
 };
 Inside inside_segments(const SegmentationFile& segmentation, const Annotation& annotation);
-// Annotation of another genome may have the same chromosome names: a sentence where less than half of these
-// bases are within; else empty.
+// Annotation of another genome may have the same chromosome names: a sentence, to be put behind the name of
+// the annotation, where less than half of these bases are within; else empty.
 std::string outside_text(const Annotation& annotation, const SegmentationFile& segmentation);
 
 }  // namespace semicrf

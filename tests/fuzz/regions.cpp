@@ -48,8 +48,10 @@ void run(std::span<const std::uint8_t> bytes) {
     require(parse_region(full, chromosomes) == region, "the region in full is the same one");
   });
   allow_refusal([&] {
-    for (const Region& region : read_regions(
-             as_file({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}), chromosomes))
+    std::vector<Warning> warnings;
+    for (const Region& region :
+         read_regions(as_file({reinterpret_cast<const std::uint8_t*>(text.data()), text.size()}),
+                      RegionRole::kIncluded, chromosomes, warnings))
       check(region, chromosomes);
   });
 }

@@ -1,5 +1,4 @@
 // semicrf export: models of other programs from parameter files.
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <string>
@@ -12,6 +11,7 @@
 #include "io/models/chromhmm_model.h"
 #include "io/params/params_json.h"
 #include "model/exchange/chromhmm.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {
@@ -28,7 +28,7 @@ void export_chromhmm(const ExportArguments& arguments) {
   std::vector<Warning> warnings;
   ChromHmmModel model = chromhmm_model_of(parameters, arguments.parameters, warnings);
   take_chromhmm_record(parameters.training, model);
-  for (const Warning& warning : warnings) spdlog::warn("{} [{}]", warning.message, warning.code);
+  for (const Warning& warning : warnings) log_warning(warning);
   write_whole_output(arguments.output, chromhmm_model_text(model));
 }
 

@@ -1,5 +1,4 @@
 // semicrf import: parameter files from the models of other programs.
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <memory>
@@ -22,6 +21,7 @@
 #include "model/durations/fit_durations.h"
 #include "model/exchange/chromhmm.h"
 #include "model/exchange/segway.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {
@@ -78,7 +78,7 @@ void check_arguments(const ImportArguments& arguments) {
 
 void write_imported(const ImportArguments& arguments, const Parameters& parameters,
                     const std::vector<Warning>& warnings) {
-  for (const Warning& warning : warnings) spdlog::warn("{} [{}]", warning.message, warning.code);
+  for (const Warning& warning : warnings) log_warning(warning);
   write_whole_output(arguments.output, write_params_json(parameters));
 }
 

@@ -1,8 +1,6 @@
 // semicrf learn: parameters from tracks alone.
 #include "learn/learn.h"
 
-#include <spdlog/spdlog.h>
-
 #include <memory>
 #include <string>
 #include <string_view>
@@ -17,6 +15,7 @@
 #include "io/memory_size.h"
 #include "model/scores/feature_transform.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
+#include "pipeline/run/log.h"
 
 namespace semicrf {
 namespace {
@@ -68,8 +67,8 @@ void learn(const LearnArguments& arguments) {
     return;
   }
   LearnLog log;
-  log.info = [](const std::string& line) { spdlog::info("{}", line); };
-  log.warn = [](const Warning& warning) { spdlog::warn("{} [{}]", warning.message, warning.code); };
+  log.info = [](const std::string& line) { log_note(line); };
+  log.warn = [](const Warning& warning) { log_warning(warning); };
   if (arguments.log.progress != "off") log.iteration = log.info;
   run_learn(options, log);
 }

@@ -21,6 +21,7 @@
 #include "io/memory_size.h"
 #include "model/scores/centering.h"
 #include "model/scores/feature_transform.h"
+#include "pipeline/run/log.h"
 #include "train/ranks/ranks.h"
 
 namespace semicrf {
@@ -132,8 +133,8 @@ void train_on(Ranks& ranks, const TrainArguments& arguments) {
   }
   TrainLog log;
   if (ranks.is_first()) {
-    log.info = [](const std::string& line) { spdlog::info("{}", line); };
-    log.warn = [](const Warning& warning) { spdlog::warn("{} [{}]", warning.message, warning.code); };
+    log.info = [](const std::string& line) { log_note(line); };
+    log.warn = [](const Warning& warning) { log_warning(warning); };
     if (arguments.log.progress != "off") log.iteration = show_iteration;
   }
   run_train(options, log, ranks);

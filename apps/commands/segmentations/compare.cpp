@@ -1,5 +1,4 @@
 // semicrf compare: segmentations of several samples against each other.
-#include <spdlog/spdlog.h>
 
 #include <memory>
 #include <set>
@@ -17,6 +16,7 @@
 #include "io/segments/segment_reader.h"
 #include "io/text/chrom_sizes.h"
 #include "io/text/label_track_files.h"
+#include "pipeline/run/log.h"
 #include "segmentation/agreement.h"
 #include "segmentation/difference_files.h"
 
@@ -114,7 +114,7 @@ void compare(const CompareArguments& arguments) {
   if (!arguments.disagreement.empty()) posteriors = read_posteriors(arguments, samples);
   const Agreement agreement = compare_samples(samples);
   if (const std::vector<std::string> partial = partial_labels(samples, agreement.labels); !partial.empty())
-    spdlog::warn("labels that not all samples have: {} [labels-differ]", joined(partial, "; "));
+    log_warning({"labels-differ", "labels that not all samples have: " + joined(partial, "; ")});
   write_whole_output(arguments.output, pairs_text(samples, agreement));
   if (!arguments.jaccard.empty()) write_whole_output(arguments.jaccard, jaccard_text(samples, agreement));
   if (!arguments.switches.empty()) write_whole_output(arguments.switches, switches_text(samples, agreement));

@@ -1,5 +1,4 @@
 // semicrf enrich: labels against annotation.
-#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -19,6 +18,7 @@
 #include "io/files/output_file.h"
 #include "io/segments/segmentation.h"
 #include "io/text/label_track_files.h"
+#include "pipeline/run/repeated_warnings.h"
 #include "segmentation/annotation.h"
 #include "segmentation/enrichment.h"
 
@@ -72,17 +72,19 @@ HeatScale scale_of(const std::string& name) {
 }
 
 std::vector<Annotation> annotations_of(const EnrichArguments& arguments, const std::string& argument) {
+  const BedPoints points = arguments.centres ? BedPoints::kAllowed : BedPoints::kRefused;
   if (arguments.by_name) {
-    std::vector<Annotation> annotations = read_named_annotations(argument);
+    std::vector<Annotation> annotations = read_named_annotations(argument, points);
     if (annotations.empty()) throw InputError({argument, "", "has no intervals", "give a BED file"});
     return annotations;
   }
-  return {read_annotation(argument)};
+  return {read_annotation(argument, points)};
 }
 
-void warn_of_outside(const Annotation& annotation, const SegmentationFile& segmentation) {
+void warn_of_outside(const Annotation& annotation, const SegmentationFile& segmentation,
+                     RepeatedWarnings& warnings) {
   if (const std::string text = outside_text(annotation, segmentation); !text.empty())
-    spdlog::warn("{} [annotation-outside]", text);
+    warnings.add({"annotation-outside", text, annotation.name});
 }
 
 struct Results {
@@ -97,6 +99,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
   results.map.column_title = arguments.centres ? "centres of" : "bases of";
   std::vector<std::vector<Overlap>> columns;
   std::set<std::string> names;
+  RepeatedWarnings warnings;
   for (const std::string& argument : arguments.annotations)
     for (Annotation& annotation : annotations_of(arguments, argument)) {
       require_common_chromosome(annotation, argument, segmentation);
@@ -105,7 +108,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
       } else {
         merge_overlaps(annotation);
       }
-      warn_of_outside(annotation, segmentation);
+      warn_of_outside(annotation, segmentation, warnings);
       if (!names.insert(annotation.name).second)
         throw UsageError("two annotations are named '" + annotation.name + "'", "name the files: NAME=PATH");
       results.map.columns.push_back(annotation.name);
@@ -113,6 +116,7 @@ void enrich_overlaps(const EnrichArguments& arguments, const SegmentationFile& s
       for (const std::size_t label : order)
         add_line(results.table, {segmentation.labels[label].name, annotation.name}, columns.back()[label]);
     }
+  warnings.tell();
   for (const std::size_t label : order)
     for (const std::vector<Overlap>& column : columns) results.map.values.push_back(column[label].fold());
 }
@@ -121,13 +125,15 @@ void enrich_surroundings(const EnrichArguments& arguments, const SegmentationFil
                          const std::vector<LabelTrack>& tracks, const std::vector<std::size_t>& order,
                          Results& results) {
   const Surroundings& surroundings = arguments.surroundings;
-  Annotation anchors = read_annotation(arguments.annotations.front());
+  Annotation anchors = read_annotation(arguments.annotations.front(), BedPoints::kAllowed);
   require_common_chromosome(anchors, arguments.annotations.front(), segmentation);
   const Anchor anchor = arguments.around == "start"    ? Anchor::kStart
                         : arguments.around == "centre" ? Anchor::kCentre
                                                        : Anchor::kEnd;
   take_anchors(anchors, anchor);
-  warn_of_outside(anchors, segmentation);
+  RepeatedWarnings warnings;
+  warn_of_outside(anchors, segmentation, warnings);
+  warnings.tell();
   const std::vector<Overlap> found = neighbourhood(segmentation, anchors, surroundings, tracks);
   const auto positions = static_cast<std::size_t>(surroundings.positions());
   results.table = "label\tdistance\tlabel_bases\tanchors\tboth\tall_bases\tfold\n";

@@ -5,8 +5,8 @@
 #include "apps/options/common_options.h"
 #include "apps/options/run_or_plan.h"
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
-#include "io/label_name.h"
 #include "pipeline/run/run.h"
 
 namespace semicrf {
@@ -31,7 +31,7 @@ std::vector<GeneratedSequence> generated_sequences(const SimulateArguments& argu
   for (std::size_t i = 0; i < count; ++i) {
     std::string name = count == 1 ? "simulated" : "simulated" + std::to_string(i + 1);
     if (!arguments.names.empty()) name = arguments.names[i];
-    if (const std::string problem = name_problem(name); !problem.empty())
+    if (const std::string problem = sequence_name_problem(name); !problem.empty())
       throw UsageError("--name: " + problem, "");
     sequences.push_back({name, arguments.lengths[i]});
   }

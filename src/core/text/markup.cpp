@@ -1,25 +1,17 @@
 #include "core/text/markup.h"
 
-#include <cstdint>
+#include <cstddef>
+
+#include "core/text/utf8.h"
 
 namespace semicrf {
 namespace {
 
-// Length of the UTF-8 character at the beginning of `text`, 0: none that XML allows.
+// Length of the UTF-8 character at the beginning of `text`, 0: none that XML allows (U+FFFE and U+FFFF are
+// none).
 std::size_t character_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const std::size_t length = byte(0) < 0x80 ? 1 : byte(0) >= 0xf0 ? 4 : byte(0) >= 0xe0 ? 3 : 2;
-  if (length == 1) return 1;
-  if (byte(0) < 0xc2 || byte(0) > 0xf4 || length > text.size()) return 0;
-  std::uint32_t code = byte(0) & (0xffU >> (length + 1));
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xc0) != 0x80) return 0;
-    code = code << 6 | (byte(i) & 0x3f);
-  }
-  const std::uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
-  const bool surrogate = code >= 0xd800 && code <= 0xdfff;
-  if (code < least || code > 0x10ffff || surrogate || (code & 0xfffe) == 0xfffe) return 0;
-  return length;
+  const std::size_t length = utf8_length(text);
+  return length == 3 && (text.starts_with("\xef\xbf\xbe") || text.starts_with("\xef\xbf\xbf")) ? 0 : length;
 }
 
 }  // namespace

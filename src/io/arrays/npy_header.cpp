@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/text/utf8.h"
 #include "io/arrays/npy_reader.h"
 #include "io/files/byte_view.h"
 #include "io/files/input_kind.h"
@@ -193,19 +194,37 @@ const char* kind_name(char kind) {
   }
 }
 
-std::string shortened(const std::string& text) {
-  return text.size() <= 60 ? text : text.substr(0, 57) + "...";
+ErrorText type_error(const std::string& name, const std::string& descr, const std::string& meaning,
+                     const std::string& advice) {
+  return {name, "",
+          "dtype '" + shortened(descr, 60) + "' (" + meaning +
+              ") is not supported; expected float16, float32 or float64",
+          advice};
 }
 
-[[noreturn]] void refuse_type(const std::string& name, const std::string& descr, const std::string& meaning) {
-  throw InputError({name, "",
-                    "dtype '" + shortened(descr) + "' (" + meaning +
-                        ") is not supported; expected float16, float32 or float64",
-                    "convert it with a.astype('float32')"});
+[[noreturn]] void refuse_type(const std::string& name, const std::string& descr, char kind) {
+  const std::string meaning = kind_name(kind);
+  switch (kind) {
+    case 'i':
+    case 'u':
+    case 'b':
+    case 'f':
+      throw InputError(type_error(name, descr, meaning, "convert it with a.astype('float32')"));
+    case 'c':
+      throw InputError(type_error(name, descr, meaning, "give real numbers, such as abs(a) or a.real"));
+    case 'O':
+      throw NotNumbers(
+          type_error(name, descr, meaning, "save an array of numbers, one array for each sequence"));
+    default:
+      throw NotNumbers(type_error(name, descr, meaning, "give an array of numbers"));
+  }
 }
 
 void set_type(const RawHeader& raw, const std::string& name, NpyHeader& header) {
-  if (raw.structured) refuse_type(name, raw.descr, "a structured type");
+  if (raw.structured)
+    throw NotNumbers(type_error(name, raw.descr, "a structured type",
+                                "make one array of its numbers: "
+                                "numpy.lib.recfunctions.structured_to_unstructured(a)"));
   std::string_view descr = raw.descr;
   const char order = descr.empty() ? '\0' : descr.front();
   const bool has_order = order == '<' || order == '>' || order == '=' || order == '|';
@@ -217,12 +236,11 @@ void set_type(const RawHeader& raw, const std::string& name, NpyHeader& header) 
   } else if (descr == "f8") {
     header.type = NpyType::kFloat64;
   } else {
-    refuse_type(name, raw.descr,
-                kind_name(descr.empty()          ? '\0'
-                          : descr.front() == '?' ? 'b'
-                                                 : descr.front()));
+    refuse_type(name, raw.descr, descr.empty() ? '\0' : descr.front() == '?' ? 'b' : descr.front());
   }
-  if (order == '|') refuse_type(name, raw.descr, "a number without byte order");
+  if (order == '|')
+    throw InputError(
+        type_error(name, raw.descr, "a number without byte order", "convert it with a.astype('float32')"));
   header.big_endian = order == '>';
 }
 

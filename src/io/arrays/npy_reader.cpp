@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/text.h"
 #include "io/files/byte_view.h"
 #include "io/files/mapped_file.h"
 
@@ -184,7 +185,7 @@ void NpyArray::read_rows(std::int64_t begin, std::int64_t end, float* out) const
     for (std::size_t c = 0; c < row.size(); ++c) {
       if (!overflowed(static_cast<float>(row[c]), row[c])) continue;
       fail_value(name_, r, static_cast<std::int64_t>(c),
-                 std::to_string(row[c]) + " is too large for single precision", "use double precision");
+                 formatted("%.6g", row[c]) + " is too large for single precision", "use double precision");
     }
   }
 }

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include "core/error.h"
+
 namespace semicrf {
 
 enum class NpyType { kFloat16, kFloat32, kFloat64 };
@@ -24,9 +26,14 @@ struct NpyHeader {
   std::size_t item_bytes() const;  // 2, 4 or 8
 };
 
+// The array holds something else than numbers: strings, objects, records, dates.
+struct NotNumbers : InputError {
+  using InputError::InputError;
+};
+
 // Parses and checks the header of the array whose whole file is `bytes`: the size must be exactly header +
-// data. `name` is what errors call the file. InputError: not NPY, a malformed header, another dtype (named),
-// a shape that is not (T, C) or (T) with T, C >= 1, a size that does not fit.
+// data. `name` is what errors call the file. InputError: not NPY, a malformed header, another dtype (named;
+// NotNumbers where it is that), a shape that is not (T, C) or (T) with T, C >= 1, a size that does not fit.
 NpyHeader parse_npy_header(std::span<const std::uint8_t> bytes, const std::string& name);
 
 // Which special values an array may hold.

@@ -10,6 +10,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include "core/text/names.h"
+#include "core/text/utf8.h"
 #include "io/files/byte_view.h"
 #include "io/files/input_kind.h"
 #include "io/files/mapped_file.h"
@@ -120,7 +122,10 @@ struct Entry {
 std::string member_name(const ByteView& view, std::uint64_t at, std::string_view full) {
   constexpr std::string_view kSuffix = ".npy";
   std::string name(full);
-  if (escape_control(name) != name) view.fail(at, "member name '" + name + "' has control characters");
+  if (text_fault(name) != TextFault::kNone)
+    throw InputError({view.file(), std::to_string(at),
+                      "the name of the member '" + shortened(name, 60) + "': " + name_problem(name),
+                      "save the archive with other names"});
   if (!full.ends_with(kSuffix)) {
     throw InputError({view.file(), std::to_string(at), "member '" + name + "' is not a .npy array",
                       "write the archive with numpy.savez"});
@@ -297,6 +302,14 @@ NpyArray NpzFile::load(std::size_t index, std::uint64_t memory_limit) const {
   if (libdeflate_crc32(0, bytes.data(), bytes.size()) != member.crc32)
     damaged("the checksum of the array is wrong");
   return NpyArray::from_bytes(bytes, std::move(owner), name);
+}
+
+std::optional<NpyArray> NpzFile::load_numbers(std::size_t index) const {
+  try {
+    return load(index);
+  } catch (const NotNumbers&) {
+    return std::nullopt;
+  }
 }
 
 }  // namespace semicrf

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ class NpzFile {
   // The array of members()[index]. A stored member is used in place; a deflated one is unpacked to memory
   // that lives as long as the array (MemoryError when it would take more than `memory_limit` bytes).
   NpyArray load(std::size_t index, std::uint64_t memory_limit = kDefaultMemoryLimit) const;
+  // The same; nothing where the member holds no numbers (NotNumbers).
+  std::optional<NpyArray> load_numbers(std::size_t index) const;
 
  private:
   NpzFile() = default;

@@ -92,6 +92,7 @@ BigBedFile::~BigBedFile() = default;
 BigBedFile::BigBedFile(BigBedFile&&) noexcept = default;
 
 const std::vector<Chromosome>& BigBedFile::chromosomes() const { return state_->index.chromosomes; }
+const std::string& BigBedFile::path() const { return state_->view.file(); }
 int BigBedFile::zoom_levels() const { return state_->index.zoom_levels; }
 
 bool BigBedFile::next(BigBedInterval& interval) {
@@ -110,12 +111,13 @@ bool BigBedFile::next(BigBedInterval& interval) {
   interval.begin = numbers.number<std::uint32_t>(4, "");
   interval.end = numbers.number<std::uint32_t>(8, "");
   const Chromosome& chrom = state.index.chromosomes[state.chrom];
-  if (interval.begin >= interval.end || interval.end > chrom.length)
-    throw InputError({state.view.file(), chrom.name + ":" + std::to_string(interval.begin + 1),
-                      "an interval ends at " + std::to_string(interval.end) +
-                          ", but must end after its beginning and within the chromosome, which has " +
-                          std::to_string(chrom.length) + " bases",
-                      "the file is damaged"});
+  if (interval.begin > interval.end || interval.end > chrom.length)
+    throw InputError(
+        {state.view.file(), chrom.name + ":" + std::to_string(interval.begin + 1),
+         "an interval ends at " + std::to_string(interval.end) +
+             ", but must not end before its beginning and lie within the chromosome, which has " +
+             std::to_string(chrom.length) + " bases",
+         "the file is damaged"});
   const auto length = static_cast<std::size_t>(end_of_text - text.begin());
   interval.rest = {reinterpret_cast<const char*>(text.data()), length};
   state.at += kItemBytes + length + 1;

@@ -6,9 +6,13 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "core/text/names.h"
+#include "core/text/utf8.h"
+
 namespace semicrf {
 namespace {
 
+constexpr std::uint32_t kBigBedSignature = 0x8789F2EB;
 constexpr std::uint32_t kChromTreeMagic = 0x78CA8C91;
 constexpr std::uint32_t kIndexMagic = 0x2468ACE0;
 constexpr std::uint64_t kHeaderBytes = 64;
@@ -25,6 +29,7 @@ constexpr int kMaxDepth = 64;
 constexpr std::uint64_t kMaxBlockBytes = 1 << 20;
 
 struct Header {
+  bool bigbed = false;  // else bigWig
   std::uint64_t chrom_tree = 0;
   std::uint64_t data = 0;
   std::uint64_t index = 0;
@@ -40,7 +45,8 @@ Header read_header(const ByteView& view, BigWigIndex& index) {
   index.zoom_levels = view.number<std::uint16_t>(6, "zoom levels");
   // Only whether the buffer size is 0 matters: a block's true bound is the 65535 intervals it can count.
   index.compressed = view.number<std::uint32_t>(52, "buffer size") != 0;
-  return {view.number<std::uint64_t>(8, "chromosome list offset"),
+  return {view.number<std::uint32_t>(0, "the signature") == kBigBedSignature,
+          view.number<std::uint64_t>(8, "chromosome list offset"),
           view.number<std::uint64_t>(16, "data offset"), view.number<std::uint64_t>(24, "index offset"),
           view.number<std::uint64_t>(44, "summary offset")};
 }
@@ -129,8 +135,10 @@ std::string chromosome_name(const ByteView& view, std::uint64_t offset, std::uin
   const auto end = std::find(key.begin(), key.end(), std::uint8_t{0});
   std::string name(key.begin(), end);
   if (name.empty()) view.fail(offset, "a chromosome has an empty name");
-  if (escape_control(name) != name)
-    view.fail(offset, "chromosome name '" + name + "' has control characters");
+  if (const std::string problem = name_problem(name); !problem.empty())
+    throw InputError({view.file(), std::to_string(offset),
+                      "the chromosome name '" + shortened(name, 60) + "': " + problem,
+                      "make the file again with other names"});
   return name;
 }
 
@@ -165,6 +173,7 @@ void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& i
   const std::uint64_t key_bytes = view.number<std::uint32_t>(offset + 8, what);
   const auto value_bytes = view.number<std::uint32_t>(offset + 12, what);
   const auto stated = view.number<std::uint64_t>(offset + 16, what);
+  if (stated == 0) return;  // of a file without data
   if (key_bytes == 0 || key_bytes > view.size())
     view.fail(offset + 8, "chromosome names of " + std::to_string(key_bytes) + " bytes");
   if (value_bytes != 8)
@@ -186,6 +195,14 @@ void read_chromosomes(const ByteView& view, std::uint64_t offset, BigWigIndex& i
                                " chromosomes and holds " + std::to_string(index.chromosomes.size()));
   }
   order_chromosomes(view, offset, index);
+}
+
+// Whether the file counts no data: then some programs write no index.
+bool holds_no_data(const ByteView& view, const Header& header) {
+  if (header.data == 0 || view.number<std::uint32_t>(header.data, "the block count") != 0) return false;
+  const bool has_index = header.index != 0 && header.index + kIndexHeaderBytes <= view.size() &&
+                         view.number<std::uint32_t>(header.index, "the index") == kIndexMagic;
+  return !has_index;
 }
 
 // Groups the records of a leaf into runs of one chromosome and adds them to the chromosome's list.
@@ -226,8 +243,17 @@ class RunCollector {
   std::unordered_map<std::uint32_t, std::size_t> by_id_;
 };
 
+// Whether blocks * per_block items, of which the last block of a chromosome may have fewer, can be `items`.
+bool fit_in_blocks(std::uint64_t items, std::uint64_t blocks, std::uint64_t per_block) {
+  return per_block > 1 && blocks <= items && blocks >= items / per_block + (items % per_block != 0);
+}
+
 void read_index(const ByteView& view, const Header& header, BigWigIndex& index) {
   const std::uint64_t offset = header.index;
+  if (holds_no_data(view, header)) {
+    index.runs.resize(index.chromosomes.size());
+    return;
+  }
   view.slice(offset, kIndexHeaderBytes, "the index");
   if (view.number<std::uint32_t>(offset, "the index") != kIndexMagic)
     view.fail(offset, "expected the data index here");
@@ -237,7 +263,10 @@ void read_index(const ByteView& view, const Header& header, BigWigIndex& index) 
   // The count stands in two places; data is missing when neither agrees with what the index lists.
   const auto in_index = view.number<std::uint64_t>(offset + 8, "the index");
   const auto in_data = view.number<std::uint32_t>(header.data, "the block count");
-  if (in_index != index.block_count && in_data != index.block_count) {
+  // The first versions of bigBed count items, several of which are in a block.
+  const auto per_block = view.number<std::uint32_t>(offset + 40, "the index");
+  const bool fits = header.bigbed && fit_in_blocks(in_index, index.block_count, per_block);
+  if (in_index != index.block_count && in_data != index.block_count && !fits) {
     view.fail(offset + 8, "the index states " + std::to_string(in_index) + " blocks and lists " +
                               std::to_string(index.block_count));
   }
@@ -248,15 +277,17 @@ void read_index(const ByteView& view, const Header& header, BigWigIndex& index) 
   throw InputError({view.file(), chrom.name + ":" + std::to_string(base + 1), what, "the file is damaged"});
 }
 
-BigWigBlock read_block(const ByteView& view, std::uint64_t at, const Chromosome& chrom) {
+BigWigBlock read_block(const ByteView& view, std::uint64_t at, const Chromosome& chrom, bool bigbed) {
   const char* what = "the index";
   BigWigBlock block;
   block.begin = view.number<std::uint32_t>(at + 4, what);
   block.end = view.number<std::uint32_t>(at + 12, what);
   block.offset = view.number<std::uint64_t>(at + 16, what);
   const auto bytes = view.number<std::uint64_t>(at + 24, what);
-  if (block.begin >= block.end) fail_at(view, chrom, block.begin, "a data block is empty or inverted");
-  if (block.begin >= chrom.length) {
+  // A block of bigBed may hold points alone.
+  if (block.begin > block.end || (block.begin == block.end && !bigbed))
+    fail_at(view, chrom, block.begin, "a data block is empty or inverted");
+  if (block.begin > chrom.length || (block.begin == chrom.length && !bigbed)) {
     fail_at(view, chrom, block.begin,
             "a data block begins past the chromosome's end at " + std::to_string(chrom.length));
   }
@@ -274,6 +305,7 @@ BigWigBlock read_block(const ByteView& view, std::uint64_t at, const Chromosome&
 BigWigIndex BigWigIndex::read(const ByteView& view) {
   BigWigIndex index;
   const Header header = read_header(view, index);
+  index.bigbed = header.bigbed;
   if (index.version >= 2) index.summary = read_summary(view, header.summary);
   read_chromosomes(view, header.chrom_tree, index);
   read_index(view, header, index);
@@ -283,7 +315,7 @@ BigWigIndex BigWigIndex::read(const ByteView& view) {
 BigWigBlock BigWigIndex::block(const ByteView& view, std::size_t chrom, std::uint64_t place) const {
   auto run = runs[chrom].begin();
   for (; place >= run->count; ++run) place -= run->count;
-  return read_block(view, run->offset + place * kLeafRecordBytes, chromosomes[chrom]);
+  return read_block(view, run->offset + place * kLeafRecordBytes, chromosomes[chrom], bigbed);
 }
 
 std::vector<BigWigBlock> BigWigIndex::blocks_of(const ByteView& view, std::size_t chrom) const {
@@ -291,7 +323,7 @@ std::vector<BigWigBlock> BigWigIndex::blocks_of(const ByteView& view, std::size_
   std::vector<BigWigBlock> blocks;
   for (const IndexRun& run : runs[chrom]) {
     for (std::uint32_t i = 0; i < run.count; ++i) {
-      blocks.push_back(read_block(view, run.offset + i * kLeafRecordBytes, info));
+      blocks.push_back(read_block(view, run.offset + i * kLeafRecordBytes, info, bigbed));
     }
   }
   std::sort(blocks.begin(), blocks.end(),

@@ -26,6 +26,7 @@ struct IndexRun {
 };
 
 struct BigWigIndex {
+  bool bigbed = false;  // else bigWig
   int version = 0;
   int zoom_levels = 0;
   bool compressed = false;

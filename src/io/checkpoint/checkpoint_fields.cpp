@@ -1,14 +1,11 @@
 #include "io/checkpoint/checkpoint_fields.h"
 
-#include <cerrno>
 #include <charconv>
 #include <cmath>
-#include <fstream>
-#include <iterator>
 #include <limits>
 
 #include "core/error.h"
-#include "io/files/file_errors.h"
+#include "io/files/mapped_file.h"
 #include "io/text/sha256.h"
 
 namespace semicrf {
@@ -29,11 +26,8 @@ std::string last_line(const std::string& text) {
 }
 
 std::string read_whole(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw read_error(path, "cannot be opened", errno);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) throw read_error(path, "cannot be read", errno);
-  return text;
+  const MappedFile file(path);
+  return {reinterpret_cast<const char*>(file.bytes().data()), file.size()};
 }
 
 }  // namespace

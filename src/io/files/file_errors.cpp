@@ -1,6 +1,7 @@
 #include "io/files/file_errors.h"
 
 #include <cerrno>
+#include <cstddef>
 #include <system_error>
 
 namespace semicrf {
@@ -35,6 +36,15 @@ std::string read_advice(int error_number) {
   }
 }
 
+// Whether the path has, or ends in, a URL: "https://..." and "sheet/https://...".
+bool is_remote(const std::string& path) {
+  const std::size_t colon = path.find("://");
+  if (colon == std::string::npos || colon == 0) return false;
+  const char before = path[colon - 1];
+  return (before >= 'a' && before <= 'z') || (before >= 'A' && before <= 'Z') ||
+         (before >= '0' && before <= '9');
+}
+
 }  // namespace
 
 std::string errno_text(int error_number) { return std::generic_category().message(error_number); }
@@ -44,6 +54,8 @@ WriteError write_error(const std::string& path, const std::string& action, int e
 }
 
 ReadError read_error(const std::string& path, const std::string& action, int error_number) {
+  if (error_number == ENOENT && is_remote(path))
+    return ReadError({path, "", "remote files are not read", "download it first"});
   return ReadError({path, "", action + " (" + errno_text(error_number) + ")", read_advice(error_number)});
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "io/text/encoding.h"
 
 namespace semicrf {
 namespace {
@@ -180,6 +181,7 @@ Json parse_json(std::string_view text, const std::string& file, const JsonLimits
   if (text.size() > limits.bytes) {
     throw InputError({file, "", "the file is larger than " + std::to_string(limits.bytes) + " bytes", ""});
   }
+  require_utf8(encoding_of(text), file);
   if (text.find_first_not_of(" \t\r\n") == std::string_view::npos) {
     throw InputError({file, "", "the file is empty", "expected a JSON object"});
   }

@@ -10,9 +10,9 @@
 #include <type_traits>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
-#include "io/label_name.h"
 #include "io/params/training_record.h"
 #include "io/text/text_lines.h"
 
@@ -150,7 +150,7 @@ class ModelReader {
     const std::size_t value = index(fields[4], 0, 2, "value (0 or 1)");
     std::string& name = model_.marks[mark];
     const std::string given(fields[3]);
-    if (const std::string problem = stored_name_problem(given); !problem.empty())
+    if (const std::string problem = name_problem(given); !problem.empty())
       fail("the name of the mark: " + problem);
     if (name.empty()) {
       if (std::ranges::find(model_.marks, given) != model_.marks.end())
@@ -170,7 +170,7 @@ class ModelReader {
     };
     const auto check_sum = [&](double sum, std::int64_t line, const std::string& what) {
       if (std::fabs(sum - 1) > kRowTolerance)
-        throw InputError(path_, line, what + " sum to " + std::to_string(sum) + ", not to 1", kAdvice);
+        throw InputError(path_, line, what + " sum to " + formatted("%.6g", sum) + ", not to 1", kAdvice);
     };
     double sum = 0;
     for (std::size_t c = 0; c < states_; ++c) {

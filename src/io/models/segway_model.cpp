@@ -11,9 +11,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
-#include "io/label_name.h"
 #include "io/params/training_record.h"
 #include "io/text/text_lines.h"
 
@@ -185,12 +185,12 @@ class SegwayReader {
       for (std::size_t j = 0; j < row; ++j) {
         table.values.push_back(words_.number("a probability"));
         if (table.values.back() < 0 || table.values.back() > 1 + kSumToOne)
-          words_.fail("has a probability of " + std::to_string(table.values.back()) + " in the table " +
+          words_.fail("has a probability of " + formatted("%.6g", table.values.back()) + " in the table " +
                       in_quotes(name));
         sum += table.values.back();
       }
       if (!(std::fabs(sum - 1) <= kSumToOne))
-        words_.fail("has probabilities that sum to " + std::to_string(sum) + " in the table " +
+        words_.fail("has probabilities that sum to " + formatted("%.6g", sum) + " in the table " +
                     in_quotes(name));
     }
     if (!tables_.emplace(name, std::move(table)).second) words_.fail("has " + in_quotes(name) + " twice");
@@ -267,7 +267,7 @@ class SegwayReader {
     words_.whole("the number of values of " + in_quotes(name), 1, 1);
     const double value = words_.number("a value");
     if (&scalars == &variances_ && !(value > 0))
-      words_.fail("has a variance of " + std::to_string(value) + ", " + in_quotes(name));
+      words_.fail("has a variance of " + formatted("%.6g", value) + ", " + in_quotes(name));
     if (!scalars.emplace(name, value).second) words_.fail("has " + in_quotes(name) + " twice");
   }
 
@@ -344,7 +344,7 @@ class SegwayReader {
     if (!state) words_.fail("has " + in_quotes(name) + " in place of " + prefix + "segN_subsegM_TRACK");
     if (state->seg >= model_.segs || state->subseg >= model_.subsegs)
       words_.fail("has " + in_quotes(name) + " of a label beyond the tables");
-    if (const std::string problem = stored_name_problem(state->track); !problem.empty())
+    if (const std::string problem = name_problem(state->track); !problem.empty())
       words_.fail("has the track " + in_quotes(state->track) + ": " + problem);
     return std::move(*state);
   }

@@ -30,6 +30,8 @@ std::string read_bytes(const std::string& path) {
     const std::size_t count =
         std::fread(buffer.data(), 1, std::min(buffer.size(), kMost - bytes.size()), file.get());
     bytes.append(buffer.data(), count);
+    // JSON has no zero bytes, but devices and binary files do: the parser says so.
+    if (std::find(buffer.begin(), buffer.begin() + count, '\0') != buffer.begin() + count) break;
     if (count > 0) continue;
     if (std::ferror(file.get()) != 0) throw read_error(path, "cannot be read", errno);
     break;

@@ -2,7 +2,7 @@
 #include <array>
 #include <unordered_map>
 
-#include "io/label_name.h"
+#include "core/text/names.h"
 #include "io/params/params_sections.h"
 #include "model/scores/feature_transform.h"
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
-#include "io/label_name.h"
 #include "io/params/params_json.h"
 #include "model/durations/duration.h"
 #include "model/scores/centering.h"
@@ -207,7 +207,7 @@ std::string document_text(const Parameters& parameters, std::span<const Remark> 
 void check_names(std::span<const std::string> names, const char* option) {
   std::vector<std::string> sorted(names.begin(), names.end());
   for (const std::string& name : sorted) {
-    if (const std::string problem = stored_name_problem(name); !problem.empty())
+    if (const std::string problem = name_problem(name); !problem.empty())
       throw UsageError(std::string(option) + ": " + problem);
   }
   std::sort(sorted.begin(), sorted.end());

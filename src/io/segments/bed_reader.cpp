@@ -7,49 +7,21 @@
 
 #include "core/error.h"
 #include "core/text/text.h"
+#include "core/text/utf8.h"
 #include "io/files/input_kind.h"
+#include "io/segments/bed_lines.h"
 #include "io/text/bin_location.h"
 #include "io/text/provenance_header.h"
 
 namespace semicrf {
 namespace {
 
-bool is_skipped(std::string_view line) {
-  const auto starts_with_word = [line](std::string_view word) {
-    return line.starts_with(word) &&
-           (line.size() == word.size() || line[word.size()] == ' ' || line[word.size()] == '\t');
-  };
-  return line.find_first_not_of(" \t") == std::string_view::npos || line.front() == '#' ||
-         starts_with_word("track") || starts_with_word("browser");
-}
-
-// Splits into `fields`, reusing its strings.
-void split(std::string_view line, std::vector<std::string>& fields) {
-  const bool tabs = line.find('\t') != std::string_view::npos;
-  std::size_t count = 0;
-  const auto put = [&](std::string_view field) {
-    if (count < fields.size()) {
-      fields[count].assign(field);
-    } else {
-      fields.emplace_back(field);
-    }
-    ++count;
-  };
-  std::size_t begin = 0;
-  while (begin <= line.size()) {
-    const std::size_t end = std::min(line.find(tabs ? '\t' : ' ', begin), line.size());
-    if (tabs || end > begin) put(line.substr(begin, end - begin));  // a row of blanks separates once
-    begin = end + 1;
-  }
-  fields.resize(count);
-}
+constexpr const char* kNoBase = "this is a point, an interval without a base";
+constexpr const char* kNoBaseAdvice =
+    "enrich reads points with --centres and --around; give intervals of a base or more";
 
 // Text of the file in a message, cut to a readable length.
-std::string shown(std::string_view text) {
-  constexpr std::size_t kMaxShown = 40;
-  if (text.size() <= kMaxShown) return "'" + std::string(text) + "'";
-  return "'" + std::string(text.substr(0, kMaxShown)) + "...'";
-}
+std::string shown(std::string_view text) { return "'" + shortened(text, 60) + "'"; }
 
 // Text may be compressed; what has no known signature, an empty file and what can be read only once, such as
 // a pipe, count as text, which is told where it is not BED.
@@ -82,7 +54,7 @@ std::optional<std::array<std::uint8_t, 3>> item_color(const BedRecord& record) {
   return color;
 }
 
-BedReader::BedReader(std::string path) {
+BedReader::BedReader(std::string path, BedPoints points) : points_(points) {
   switch (bed_kind(path)) {
     case InputKind::kBigBed:
       bigbed_.emplace(path);
@@ -111,8 +83,17 @@ void BedReader::next_of_bigbed(const BigBedInterval& interval, BedRecord& record
   record.line = ++intervals_;
   record.is_text = false;
   line_ = record.chromosome + "\t" + std::to_string(interval.begin) + "\t" + std::to_string(interval.end);
+  const auto refuse = [&](const std::string& what, const std::string& advice) {
+    return InputError(
+        {bigbed_->path(), place_of_bases(record.chromosome, record.begin, record.end), what, advice});
+  };
+  if (record.begin == record.end && points_ == BedPoints::kRefused) throw refuse(kNoBase, kNoBaseAdvice);
+  for (const std::string_view column : split_at('\t', interval.rest))
+    if (text_fault(column) != TextFault::kNone)
+      throw refuse("'" + shortened(escape_control(column), 60) + "' is not UTF-8 without control characters",
+                   "make the file again with other texts");
   if (!interval.rest.empty()) line_.append("\t").append(interval.rest);
-  split(line_, record.fields);
+  split_bed(line_, record.fields);
   record.name = record.fields.size() > 3 ? record.fields[3] : "";
 }
 
@@ -127,34 +108,40 @@ bool BedReader::next(BedRecord& record) {
   }
   while (true) {
     if (!lines_->next(line_)) return false;
-    if (!is_skipped(line_)) break;
+    if (!is_bed_header(line_)) break;
+    if (line_.starts_with('#') && !other_format(line_).empty()) throw refuse("");
     if (auto option = header_option(line_)) options_.insert_or_assign(option->first, option->second);
   }
-
-  const auto refuse = [&](const std::string& what) {
-    return InputError(lines_->path(), lines_->line_number(), what, "this is not valid BED");
-  };
-  const auto position = [&](const std::string& text, const char* column) {
-    const auto value = number_in<std::int64_t>(text);
-    if (!value || *value < 0)
-      throw refuse(std::string(column) + " is " + shown(text) + ", expected a whole number, 0 or more");
-    return *value;
-  };
-
-  split(line_, record.fields);
+  split_bed(line_, record.fields);
   if (record.fields.size() < 3) {
-    throw refuse("found " + std::to_string(record.fields.size()) + " column(s), expected at least 3");
+    throw refuse("found " + plural(record.fields.size(), "column") + ", expected at least 3");
   }
   if (record.fields[0].empty()) throw refuse("the chromosome's name is empty");
   record.chromosome = record.fields[0];
   record.begin = position(record.fields[1], "start");
   record.end = position(record.fields[2], "end");
-  if (record.begin >= record.end) {
+  if (record.begin > record.end)
     throw refuse("start " + record.fields[1] + " must be less than end " + record.fields[2]);
-  }
+  if (record.begin == record.end && points_ == BedPoints::kRefused)
+    throw InputError(lines_->path(), lines_->line_number(),
+                     "start and end are both " + record.fields[1] + ": " + kNoBase, kNoBaseAdvice);
   record.name = record.fields.size() > 3 ? record.fields[3] : "";
   record.line = lines_->line_number();
   return true;
+}
+
+InputError BedReader::refuse(const std::string& what) const {
+  const std::string_view format = other_format(line_);
+  if (format.empty()) return InputError(lines_->path(), lines_->line_number(), what, "this is not valid BED");
+  return InputError(lines_->path(), lines_->line_number(), "this is " + std::string(format) + ", not BED",
+                    "convert it to BED: chromosome, start (from 0), end");
+}
+
+std::int64_t BedReader::position(const std::string& text, const char* column) const {
+  const auto value = number_in<std::int64_t>(text);
+  if (!value || *value < 0)
+    throw refuse(std::string(column) + " is " + shown(text) + ", expected a whole number, 0 or more");
+  return *value;
 }
 
 std::vector<BedRecord> read_bed(const std::string& path) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/error.h"
 #include "io/bigwig/bigbed_reader.h"
 #include "io/text/text_lines.h"
 
@@ -16,7 +17,7 @@ namespace semicrf {
 struct BedRecord {
   std::string chromosome;
   std::int64_t begin = 0;           // base, 0-based
-  std::int64_t end = 0;             // one past the last base, > begin
+  std::int64_t end = 0;             // one past the last base, > begin unless points are allowed
   std::string name;                 // column 4, empty when absent
   std::vector<std::string> fields;  // every column as it stands
   std::int64_t line = 0;            // line number in the file; of bigBed the number of the interval
@@ -28,14 +29,19 @@ std::string place_of(const BedRecord& record);
 // "r,g,b" in column 9; nothing where it is something else, such as 0.
 std::optional<std::array<std::uint8_t, 3>> item_color(const BedRecord& record);
 
-// Reads record by record. Empty lines and lines starting with "#", "track" or "browser" are skipped; CRLF is
-// accepted; columns are separated by tabs, or by blanks in a line without tabs. InputError with the line
-// number: fewer than three columns, positions that are not integers, begin >= end. ReadError: cannot be
-// opened or read. A regular file with the signature of bigBed is read as that: the same columns, chromosome
-// by chromosome, without header lines. InputError for files with the signature of something else.
+// Whether intervals with begin == end, which have no base, are read.
+enum class BedPoints { kRefused, kAllowed };
+
+// Reads record by record. Empty lines, comments and headers of genome browsers are skipped (bed_lines.h);
+// columns are separated by tabs, or by blanks in a line without tabs. InputError with the line
+// number: another format (GFF, VCF), fewer than three columns, positions that are not integers, begin > end,
+// points where they are refused. ReadError: cannot be opened or read. A regular file with the signature of
+// bigBed is read as that: the same columns, chromosome by chromosome, without header lines. InputError for
+// files with the signature of something else.
 class BedReader {
  public:
-  explicit BedReader(std::string path);  // "-": standard input
+  // `path` "-": standard input.
+  explicit BedReader(std::string path, BedPoints points = BedPoints::kRefused);
   // Fills `record` (reusing its memory); false at the end of the file.
   bool next(BedRecord& record);
   // Bases per bin, as the header lines that were passed say it (provenance_header.h).
@@ -46,8 +52,11 @@ class BedReader {
   std::map<std::string, std::int64_t> lengths() const;
 
  private:
+  InputError refuse(const std::string& what) const;
+  std::int64_t position(const std::string& text, const char* column) const;
   void next_of_bigbed(const BigBedInterval& interval, BedRecord& record);
 
+  BedPoints points_;
   std::optional<BigBedFile> bigbed_;
   std::int64_t intervals_ = 0;      // of bigBed, that were returned
   std::optional<TextLines> lines_;  // else

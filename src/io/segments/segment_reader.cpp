@@ -11,8 +11,10 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
+#include "io/files/input_kind.h"
 #include "io/segments/textgrid.h"
 
 namespace semicrf {
@@ -63,6 +65,12 @@ TableColumns header_columns(const std::vector<std::string>& fields) {
   TableColumns columns{find("begin"), find("end"), find("label"), fields.size(), find("sequence")};
   if (columns.begin == kNoColumn || columns.end == kNoColumn || columns.label == kNoColumn) columns.width = 0;
   return columns;
+}
+
+// Whether the file may be a table: BedReader says of another kind what it is.
+bool may_be_text(const std::string& path) {
+  const InputKind kind = detect_input_kind(path);
+  return kind == InputKind::kText || kind == InputKind::kGzip || kind == InputKind::kBgzip;
 }
 
 // Whether the first line of the file is that of a table of times: a header line, or two numbers and a label.
@@ -197,6 +205,8 @@ std::string take_sequence_name(std::string& argument) {
   std::error_code ignored;
   if (equals == std::string::npos || std::filesystem::exists(argument, ignored)) return "";
   std::string name = argument.substr(0, equals);
+  if (const std::string problem = name_problem(name); !name.empty() && !problem.empty())
+    throw UsageError("'" + name + "=': " + problem);
   argument.erase(0, equals + 1);
   return name;
 }
@@ -206,7 +216,10 @@ std::string take_file_name(std::string& argument) {
   if (!name.empty()) return name;
   std::filesystem::path file = std::filesystem::path(argument).filename();
   if (file.extension() == ".gz") file = file.stem();
-  return file.stem().string();
+  name = file.stem().string();
+  if (const std::string problem = name_problem(name); !problem.empty())
+    throw InputError({argument, "", "the name '" + name + "': " + problem, "name it: NAME=PATH"});
+  return name;
 }
 
 std::string path_of_argument(std::string argument) {
@@ -224,7 +237,7 @@ SegmentReader::SegmentReader(const std::string& path, const LabelTimes& times) {
   // What can be read only once, a pipe or standard input, is BED.
   const bool twice = std::filesystem::is_regular_file(files_.front(), ignored);
   const bool grid = folder || (twice && is_textgrid(path));
-  if (!grid && !(twice && is_table(path))) {
+  if (!grid && !(twice && may_be_text(path) && is_table(path))) {
     if (!times.sequence.empty())
       throw UsageError(
           "'" + times.sequence + "=' names the sequence of " + path + ", but BED files name theirs",
@@ -242,6 +255,8 @@ void SegmentReader::read_times(std::size_t file, bool grid, const LabelTimes& ti
   const std::string& path = files_[file];
   const std::string name =
       times.sequence.empty() ? std::filesystem::path(path).stem().string() : times.sequence;
+  if (const std::string problem = sequence_name_problem(name); !problem.empty())
+    throw InputError({path, "", "the sequence '" + name + "': " + problem, "name it: NAME=PATH"});
   const std::vector<TimedLabel> labels = grid ? read_grid(path, name, times.tier) : read_table(path, name);
   check_order(path, labels);
   for (const TimedLabel& label : labels) {

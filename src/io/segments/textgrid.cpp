@@ -8,64 +8,27 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/text/text.h"
 #include "io/text/text_lines.h"
 
 namespace semicrf {
 namespace {
 
-void append_utf8(std::uint32_t code, std::string& text) {
-  const auto byte = [&](std::uint32_t value) {
-    text += static_cast<char>(static_cast<unsigned char>(value));
-  };
-  if (code < 0x80) {
-    byte(code);
-  } else if (code < 0x800) {
-    byte(0xC0 | (code >> 6));
-    byte(0x80 | (code & 0x3F));
-  } else if (code < 0x10000) {
-    byte(0xE0 | (code >> 12));
-    byte(0x80 | ((code >> 6) & 0x3F));
-    byte(0x80 | (code & 0x3F));
-  } else {
-    byte(0xF0 | (code >> 18));
-    byte(0x80 | ((code >> 12) & 0x3F));
-    byte(0x80 | ((code >> 6) & 0x3F));
-    byte(0x80 | (code & 0x3F));
-  }
-}
+constexpr TextForm kForm = {.utf16 = true, .longest_line = std::size_t{64} << 20};
 
-std::string utf8_of_utf16(std::string_view bytes, bool big_endian) {
-  const auto unit = [&](std::size_t i) {
-    const auto first = static_cast<unsigned char>(bytes[i]);
-    const auto second = static_cast<unsigned char>(bytes[i + 1]);
-    return static_cast<std::uint32_t>(big_endian ? first << 8 | second : second << 8 | first);
-  };
-  std::string text;
-  for (std::size_t i = 0; i + 1 < bytes.size(); i += 2) {
-    std::uint32_t code = unit(i);
-    const bool high = code >= 0xD800 && code < 0xDC00;
-    if (high && i + 3 < bytes.size() && unit(i + 2) >= 0xDC00 && unit(i + 2) < 0xE000) {
-      code = 0x10000 + ((code - 0xD800) << 10) + (unit(i + 2) - 0xDC00);
-      i += 2;
-    }
-    append_utf8(code, text);
-  }
-  return text;
-}
-
-std::string as_utf8(std::string content) {
-  const std::string_view view = content;
-  if (view.starts_with("\xFE\xFF")) return utf8_of_utf16(view.substr(2), true);
-  if (view.starts_with("\xFF\xFE")) return utf8_of_utf16(view.substr(2), false);
-  if (view.starts_with("\xEF\xBB\xBF")) content.erase(0, 3);
-  return content;
-}
-
-std::string content_of(const std::string& path, std::size_t most_lines) {
-  TextLines lines(path);
+// The whole text, which may be a single line.
+std::string content_of(const std::string& path) {
+  TextLines lines(path, kForm);
   std::string content, line;
-  for (std::size_t i = 0; i < most_lines && lines.next(line); ++i) content += line + '\n';
-  return as_utf8(std::move(content));
+  while (lines.next(line)) {
+    content.append(line).append("\n");
+    if (content.size() > kForm.longest_line)
+      throw InputError({path, "",
+                        "has more than " + std::to_string(kForm.longest_line >> 20) +
+                            " MiB, more than a TextGrid may have",
+                        "check the path"});
+  }
+  return content;
 }
 
 class ValueReader {
@@ -93,7 +56,7 @@ class ValueReader {
     const double value = number(what);
     // An entry takes at least two bytes, so there cannot be more than bytes.
     if (value < 0 || value != std::floor(value) || value > static_cast<double>(content_.size()))
-      throw refuse(std::string("the ") + what + " cannot be " + std::to_string(value));
+      throw refuse(std::string("the ") + what + " cannot be " + formatted("%.6g", value));
     return static_cast<std::int64_t>(value);
   }
 
@@ -186,14 +149,15 @@ TextGridTier read_tier(ValueReader& values) {
 }  // namespace
 
 bool is_textgrid(const std::string& path) {
-  constexpr std::size_t kLines = 4;
-  const std::string content = content_of(path, kLines);
-  return content.find("\"ooTextFile") != std::string::npos &&
-         content.find("\"TextGrid\"") != std::string::npos;
+  constexpr std::size_t kBytes = 1000;  // hold the first two values, which say it
+  TextLines lines(path, kForm);
+  const std::string_view head = lines.head().substr(0, kBytes);
+  return head.find("\"ooTextFile") != std::string_view::npos &&
+         head.find("\"TextGrid\"") != std::string_view::npos;
 }
 
 std::vector<TextGridTier> read_textgrid(const std::string& path) {
-  ValueReader values(path, content_of(path, static_cast<std::size_t>(-1)));
+  ValueReader values(path, content_of(path));
   values.text("\"ooTextFile\"");
   if (values.text("\"TextGrid\"") != "TextGrid") throw values.refuse("the object class is not \"TextGrid\"");
   values.number("xmin");

@@ -10,8 +10,8 @@ namespace semicrf {
 struct TextGridInterval {
   double begin = 0;  // seconds
   double end = 0;
-  std::string text;  // UTF-8
-  std::int64_t line = 0;
+  std::string text;       // UTF-8
+  std::int64_t line = 0;  // several intervals may share one: what separates them is white space of any kind
 };
 
 struct TextGridTier {
@@ -20,10 +20,11 @@ struct TextGridTier {
   std::vector<TextGridInterval> intervals;
 };
 
-// Whether the first lines are those of a TextGrid.
+// Whether the first bytes are those of a TextGrid.
 bool is_textgrid(const std::string& path);
 
-// UTF-8, or UTF-16 with a byte order mark. InputError with the line where it is no TextGrid, or cut.
+// UTF-8, or UTF-16 with a byte order mark. InputError with the line where it is no TextGrid, cut, or longer
+// than 64 MiB.
 std::vector<TextGridTier> read_textgrid(const std::string& path);
 
 }  // namespace semicrf

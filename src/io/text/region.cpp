@@ -122,15 +122,18 @@ Region parse_region(std::string_view text, const ChromosomeIndex& chromosomes) {
   return resolve(text, text.front() == '{' ? read_braces(text, chromosomes) : read_plain(text, chromosomes));
 }
 
-std::vector<Region> read_regions(const std::string& bed_path, const ChromosomeIndex& chromosomes) {
+std::vector<Region> read_regions(const std::string& bed_path, RegionRole role,
+                                 const ChromosomeIndex& chromosomes, std::vector<Warning>& warnings) {
   BedReader reader(bed_path);
   BedRecord record;
   std::vector<Region> regions;
   std::vector<std::string> strangers;  // chromosomes that only the BED file knows
   NameIndex is_stranger;
+  std::size_t unused = 0;
   while (reader.next(record)) {
     const Chromosome* const chromosome = chromosomes.find(record.chromosome);
     if (chromosome == nullptr) {
+      ++unused;
       if (is_stranger.add(record.chromosome).second) strangers.push_back(record.chromosome);
       continue;
     }
@@ -148,6 +151,17 @@ std::vector<Region> read_regions(const std::string& bed_path, const ChromosomeIn
                           ", the inputs have " + chromosome_names(chromosomes.list()),
                       "chromosome names must match exactly, including any \"chr\" prefix"});
   }
+  const bool included = role == RegionRole::kIncluded;
+  if (regions.empty() && included)
+    throw InputError(
+        {bed_path, "", "has no region, so that nothing is left", "give regions, or leave the option out"});
+  if (regions.empty())
+    warnings.push_back({"nothing-excluded", bed_path + " has no interval: nothing is excluded"});
+  if (unused > 0)
+    warnings.push_back(
+        {"regions-not-used", std::to_string(unused) + " of " + std::to_string(unused + regions.size()) +
+                                 (included ? " regions" : " excluded intervals") + " of " + bed_path +
+                                 " are on chromosomes that the inputs do not have: " + few_names(strangers)});
   return regions;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/warning.h"
 #include "io/text/chrom_sizes.h"
 
 namespace semicrf {
@@ -26,9 +27,14 @@ struct Region {
 // InputError: unknown chromosome, begin beyond the chromosome.
 Region parse_region(std::string_view text, const ChromosomeIndex& chromosomes);
 
+// What regions are for: to be the only ones that count, or not to count.
+enum class RegionRole { kIncluded, kExcluded };
+
 // The records of a BED file that lie on known chromosomes, in the file's order; ends beyond the chromosome
-// are cut. InputError: a record begins beyond its chromosome's end, or no record lies on a known chromosome
-// (names both sides).
-std::vector<Region> read_regions(const std::string& bed_path, const ChromosomeIndex& chromosomes);
+// are cut. Adds a warning where other chromosomes have some of them ("regions-not-used"), and where there is
+// nothing to exclude ("nothing-excluded"). InputError: a record begins beyond its chromosome's end, no record
+// lies on a known chromosome (names both sides), or there is no region to include.
+std::vector<Region> read_regions(const std::string& bed_path, RegionRole role,
+                                 const ChromosomeIndex& chromosomes, std::vector<Warning>& warnings);
 
 }  // namespace semicrf

@@ -1,26 +1,45 @@
-// Lines of a text file, plain or compressed by gzip or bgzip (told from the content).
+// Lines of a text file, plain or compressed by gzip or bgzip (told from the content): the one reader of all
+// text formats. What it returns is UTF-8 without control characters but tabs, so that names in it can be
+// kept.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace semicrf {
 
-// ReadError: cannot be opened or read. InputError: damaged or truncated compressed data.
+// What a format may be besides UTF-8 in lines of a few megabytes.
+struct TextForm {
+  bool utf16 = false;                               // with a byte order mark, which is then decoded
+  std::size_t longest_line = std::size_t{4} << 20;  // bytes
+};
+
+// Lines end with LF, CRLF or CR, also mixed. Byte order marks of UTF-8 at the beginning of lines are passed
+// over. ReadError: cannot be opened or read. MemoryError: no memory is left to read with. InputError with the
+// line: damaged or truncated compressed data, a line that is too long, zero bytes (also those of UTF-16
+// and UTF-32), control characters, text that is not UTF-8; in lines that begin with #, the last two are
+// replaced by \xHH. Takes memory for a line and some hundred KiB.
 class TextLines {
  public:
-  explicit TextLines(std::string path);  // "-": standard input
+  explicit TextLines(std::string path, TextForm form = {});  // "-": standard input
   TextLines(TextLines&&) noexcept;
   ~TextLines();
 
-  // The next line without its end (\n or \r\n); false at the end of the file.
+  // The next line without its end; false at the end of the file.
   bool next(std::string& line);
   std::int64_t line_number() const { return line_number_; }  // of the line returned last, from 1
   const std::string& path() const { return path_; }
+  // The first bytes of the file, some thousands where it has them, to be asked before next().
+  std::string_view head();
 
  private:
   struct File;
+  bool fill();
+  void check(std::string& line) const;
+
   std::string path_;
   std::unique_ptr<File> file_;
   std::int64_t line_number_ = 0;

@@ -69,6 +69,7 @@ class Comparer {
     if (uncertain_pieces_ > 0)
       report.warn(uncertain_entropy_warning("segmentation_entropy or cross_entropy", uncertain_pieces_,
                                             uncertainty_, request_.engine.precision));
+    for (const Warning& warning : inputs_.warnings()) report.warn(warning);
     result_.warnings = report.finish("", "").warnings;
     std::erase_if(result_.sequences, [](const ModelDifference& one) { return one.pieces == 0; });
     for (const ModelDifference& sequence : result_.sequences) result_.total += sequence;

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/units.h"
 #include "io/files/output_target.h"
-#include "io/label_name.h"
 
 namespace semicrf {
 namespace {

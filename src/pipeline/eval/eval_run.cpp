@@ -140,13 +140,17 @@ class Run {
     const InputOptions& input = options_.input;
     include_given_ = !input.regions.empty() || !input.regions_file.empty();
     std::vector<Region> included;
+    std::vector<Warning> warnings;
     for (const std::string& text : input.regions) included.push_back(parse_region(text, by_name));
     if (!input.regions_file.empty()) {
-      const std::vector<Region> more = read_regions(input.regions_file, by_name);
+      const std::vector<Region> more =
+          read_regions(input.regions_file, RegionRole::kIncluded, by_name, warnings);
       included.insert(included.end(), more.begin(), more.end());
     }
     include_ = RegionRanges(included);
-    if (!input.exclude_file.empty()) exclude_ = RegionRanges(read_regions(input.exclude_file, by_name));
+    if (!input.exclude_file.empty())
+      exclude_ = RegionRanges(read_regions(input.exclude_file, RegionRole::kExcluded, by_name, warnings));
+    for (const Warning& warning : warnings) warn(warning);
   }
 
   void check_chromosomes() {

@@ -19,70 +19,103 @@ std::string quoted_names(const std::vector<ArrayInput>& arrays) {
   return few_of(names, 5);
 }
 
-void add_members(const InputArgument& argument, std::vector<ArrayInput>& arrays) {
+// Keeps a small array of an archive unpacked, while `room` bytes are left for such.
+void add(ArrayInput input, const NpyArray& array, std::uint64_t& room, std::vector<ArrayInput>& arrays) {
+  const NpyHeader& header = array.header();
+  input.rows = header.rows;
+  input.columns = header.columns;
+  const std::uint64_t bytes = static_cast<std::uint64_t>(header.rows * header.columns) * header.item_bytes();
+  if (!input.array && bytes <= room) {
+    room -= bytes;
+    input.array = array;
+  }
+  arrays.push_back(std::move(input));
+}
+
+InputError wrong_columns(const ArrayInput& input, std::int64_t columns, const std::string& columns_are) {
+  const std::string expected = std::to_string(columns) + " " + columns_are;
+  if (input.rows == columns)
+    return InputError({input.file, "",
+                       "has " + std::to_string(input.rows) + " rows and " + std::to_string(input.columns) +
+                           " columns, and the parameters have " + expected + ": the array looks transposed",
+                       "save a.T, whose rows are positions"});
+  return InputError({input.file, "",
+                     "has " + std::to_string(input.columns) + " columns, the parameters have " + expected,
+                     columns_are == "tracks" ? "--missing-track NAME does without a track" : ""});
+}
+
+void add_members(const InputArgument& argument, std::uint64_t& room, std::vector<ArrayInput>& arrays,
+                 std::vector<Warning>& warnings) {
   const auto archive = std::make_shared<const NpzFile>(NpzFile::open(argument.path));
   const std::vector<NpzMember>& members = archive->members();
-  if (argument.named && members.size() != 1)
-    throw UsageError("\"" + argument.name + "=\" gives one name to " + argument.path + ", which holds " +
-                         std::to_string(members.size()) + " arrays",
-                     "leave the name out: each array in the archive has its own name");
+  std::vector<std::string> passed;
+  const std::size_t before = arrays.size();
   for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::optional<NpyArray> array = archive->load_numbers(i);
+    if (!array) {
+      passed.push_back(members[i].name);
+      continue;
+    }
     ArrayInput input;
     input.name = argument.named ? argument.name : members[i].name;
     input.named = true;
     input.file = argument.path + "[" + members[i].name + "]";
     input.archive = archive;
     input.member = i;
-    arrays.push_back(std::move(input));
+    add(std::move(input), *array, room, arrays);
   }
+  const std::size_t found = arrays.size() - before;
+  if (found == 0) archive->load(0);  // says what is wrong with it
+  if (argument.named && found != 1)
+    throw UsageError("\"" + argument.name + "=\" gives one name to " + argument.path + ", which holds " +
+                         std::to_string(found) + " arrays",
+                     "leave the name out: each array in the archive has its own name");
+  if (!passed.empty())
+    warnings.push_back(
+        {"not-numbers",
+         argument.path + " has members that hold no numbers and are passed over: " + few_of(passed, 5)});
 }
 
-void add_array(const InputArgument& argument, std::vector<ArrayInput>& arrays) {
+void add_array(const InputArgument& argument, std::uint64_t& room, std::vector<ArrayInput>& arrays) {
   ArrayInput input;
   input.name = argument.name;
   input.named = argument.named;
   input.file = argument.path;
   input.array = NpyArray::open(argument.path);
-  arrays.push_back(std::move(input));
+  const NpyArray array = *input.array;
+  add(std::move(input), array, room, arrays);
 }
 
 }  // namespace
 
 std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments, std::int64_t columns,
-                                    const std::string& columns_are) {
+                                    const std::string& columns_are, std::vector<Warning>& warnings) {
   std::vector<ArrayInput> arrays;
+  std::uint64_t room = kKeptBytes;
   for (const InputArgument& argument : arguments) {
     if (argument.kind == InputKind::kNpz) {
-      add_members(argument, arrays);
+      add_members(argument, room, arrays, warnings);
     } else {
-      add_array(argument, arrays);
+      add_array(argument, room, arrays);
     }
   }
-  std::uint64_t room = kKeptBytes;
   NameIndex names;
-  for (std::size_t i = 0; i < arrays.size(); ++i) {
-    ArrayInput& input = arrays[i];
+  for (const ArrayInput& input : arrays) {
     if (const auto [first, is_new] = names.add(input.name); !is_new)
       throw InputError({input.file, "",
                         "a sequence named \"" + input.name + "\" is in " + arrays[first].file + " too",
                         "give each its own name: NAME=PATH"});
-    const NpyArray array = input.load();
-    const NpyHeader& header = array.header();
-    input.rows = header.rows;
-    input.columns = header.columns;
-    const std::uint64_t bytes =
-        static_cast<std::uint64_t>(header.rows * header.columns) * header.item_bytes();
-    if (!input.array && bytes <= room) {
-      room -= bytes;
-      input.array = array;
-    }
-    if (input.columns != columns)
-      throw InputError({input.file, "",
-                        "has " + std::to_string(input.columns) + " columns, the parameters have " +
-                            std::to_string(columns) + " " + columns_are,
-                        columns_are == "tracks" ? "--missing-track NAME does without a track" : ""});
+    if (input.columns != columns) throw wrong_columns(input, columns, columns_are);
   }
   return arrays;
+}
+
+std::int64_t columns_of(const InputArgument& argument) {
+  if (argument.kind != InputKind::kNpz) return NpyArray::open(argument.path).columns();
+  const NpzFile archive = NpzFile::open(argument.path);
+  for (std::size_t i = 0; i < archive.members().size(); ++i)
+    if (const std::optional<NpyArray> array = archive.load_numbers(i)) return array->columns();
+  return archive.load(0).columns();  // says what is wrong with it
 }
 
 std::vector<std::size_t> pair_arrays(const std::vector<ArrayInput>& sequences,

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/warning.h"
 #include "io/arrays/npy_reader.h"
 #include "io/arrays/npz_reader.h"
 #include "pipeline/inputs/arguments/input_argument.h"
@@ -28,10 +29,14 @@ struct ArrayInput {
   NpyArray load() const { return array ? *array : archive->load(member); }
 };
 
-// Arrays in the order of the arguments and of the members. InputError: one name twice, or not `columns`
-// columns; `columns_are` says what they are, for example "labels".
+// Arrays in the order of the arguments and of the members; members that hold no numbers are passed over where
+// others of their archive do, with a warning. InputError: one name twice, or not `columns` columns;
+// `columns_are` says what they are, for example "labels".
 std::vector<ArrayInput> open_arrays(const std::vector<InputArgument>& arguments, std::int64_t columns,
-                                    const std::string& columns_are);
+                                    const std::string& columns_are, std::vector<Warning>& warnings);
+
+// Columns of the array, or of the first member that holds numbers.
+std::int64_t columns_of(const InputArgument& argument);
 
 // The arrays of `candidates` (boundary scores) for each of `sequences`, by name; an unnamed array goes with
 // the only sequence. InputError naming both sides when some do not pair up or differ in rows.

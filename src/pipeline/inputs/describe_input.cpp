@@ -25,8 +25,11 @@ std::string describe_array(const NpyArray& array) {
 std::string describe_archive(const std::string& path) {
   const NpzFile archive = NpzFile::open(path);
   std::string text = "NPZ archive, " + std::to_string(archive.members().size()) + " arrays\n";
-  for (std::size_t i = 0; i < archive.members().size(); ++i)
-    text += "  " + escape_control(archive.members()[i].name) + ": " + describe_array(archive.load(i));
+  for (std::size_t i = 0; i < archive.members().size(); ++i) {
+    const std::optional<NpyArray> array = archive.load_numbers(i);
+    text += "  " + escape_control(archive.members()[i].name) + ": " +
+            (array ? describe_array(*array) : "not numbers, passed over where other members are\n");
+  }
   return text;
 }
 

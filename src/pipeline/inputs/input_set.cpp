@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "io/params/training_record.h"
@@ -49,6 +50,12 @@ std::vector<Track> plain_tracks(const std::vector<std::string>& names) {
   return tracks;
 }
 
+// Names of sequences become names of chromosomes in files that are written.
+void check_sequence_name(const std::string& file, const std::string& name, const std::string& advice) {
+  if (const std::string problem = sequence_name_problem(name); !problem.empty())
+    throw InputError({file, "", "the sequence '" + name + "': " + problem, advice});
+}
+
 // What the command line names: the tracks or scores of labels, and the scores of starts and ends.
 struct GivenInputs {
   std::vector<InputArgument> main, start, end;
@@ -85,6 +92,7 @@ struct InputSet::State {
       chromosome_ends;  // of the last sequence on each chromosome, bases
   std::vector<std::string> binding;
   std::vector<std::string> paths;
+  std::vector<Warning> warnings;
   std::vector<std::pair<std::string, std::string>> named_files;  // name (or none) and path
 
   void open_inputs();
@@ -96,6 +104,7 @@ struct InputSet::State {
   void sort_sequences();
   void find_ends();
   void read_regions_given();
+  void require_something_left() const;
   PieceRequest regions_of(const Sequence& sequence) const;
   std::unique_ptr<RowReader> bigwig_rows(const BigWigColumns& files, const std::vector<Track>& of,
                                          const Sequence& sequence, const ReadOptions& read) const;
@@ -208,14 +217,14 @@ RandomRows InputSet::State::random_rows(const Sequence& sequence) const {
 
 void InputSet::State::open_array_inputs(const GivenInputs& given) {
   const std::int64_t labels = parameters.num_labels();
-  arrays = heads ? open_arrays(given.main, parameters.num_tracks(), "tracks")
-                 : open_arrays(given.main, labels, "labels");
+  arrays = heads ? open_arrays(given.main, parameters.num_tracks(), "tracks", warnings)
+                 : open_arrays(given.main, labels, "labels", warnings);
   if (!given.start.empty()) {
-    starts.arrays = open_arrays(given.start, labels, "labels");
+    starts.arrays = open_arrays(given.start, labels, "labels", warnings);
     starts.array_of = pair_arrays(arrays, starts.arrays, "--start-scores");
   }
   if (!given.end.empty()) {
-    ends.arrays = open_arrays(given.end, labels, "labels");
+    ends.arrays = open_arrays(given.end, labels, "labels", warnings);
     ends.array_of = pair_arrays(arrays, ends.arrays, "--end-scores");
   }
   const ChromosomeIndex of_genome(wanted);
@@ -230,9 +239,16 @@ void InputSet::State::open_array_inputs(const GivenInputs& given) {
 
 // Which bases an array covers.
 Sequence InputSet::State::place_array(const ArrayInput& array, const ChromosomeIndex& of_genome) const {
+  check_sequence_name(array.file, array.name, "give it another name: NAME=PATH");
   const std::int64_t bin = parameters.bin_size;
   const Chromosome* known = of_genome.find(array.name);
   const auto part = known == nullptr ? parse_chromosome_part(array.name) : std::nullopt;
+  if (known == nullptr && !part && looks_like_part(array.name))
+    throw InputError({array.file, "",
+                      "the sequence '" + array.name +
+                          "' is called like a part of a chromosome, but its positions are none: they count "
+                          "from 1, both ends included",
+                      "write NAME:BEGIN-END=PATH, or give it another name"});
   Sequence sequence;
   sequence.title = array.name;
   sequence.chromosome = part ? part->chromosome : array.name;
@@ -292,6 +308,8 @@ void InputSet::State::open_bigwig_inputs(const GivenInputs& given) {
   CommonChromosomes common = common_chromosomes(files, wanted, options.chrom_sizes_file, options.chromosomes);
   lacking = std::move(common.lacking);
   for (const Chromosome& chromosome : common.chosen) {
+    check_sequence_name(files.front()->path(), chromosome.name,
+                        "choose the other chromosomes with -g FILE, or make the tracks with another name");
     Sequence sequence;
     sequence.chromosome = sequence.title = chromosome.name;
     sequence.length = chromosome.length;
@@ -368,18 +386,33 @@ void InputSet::State::read_regions_given() {
   if (!options.regions_file.empty()) {
     // Records on chromosomes that were to be left out are passed over like those on unknown ones.
     const bool common = options.chromosomes == ChromosomePolicy::kCommon;
-    const std::vector<Region> more = common ? read_regions(options.regions_file, ChromosomeIndex(chromosomes))
-                                            : read_regions(options.regions_file, by_name);
+    const ChromosomeIndex chosen(chromosomes);
+    const std::vector<Region> more =
+        read_regions(options.regions_file, RegionRole::kIncluded, common ? chosen : by_name, warnings);
     for (const Region& region : more) refuse_lacking(region);
     included.insert(included.end(), more.begin(), more.end());
   }
   include = RegionRanges(included);
-  if (!options.exclude_file.empty()) exclude = RegionRanges(read_regions(options.exclude_file, by_name));
+  if (!options.exclude_file.empty())
+    exclude = RegionRanges(read_regions(options.exclude_file, RegionRole::kExcluded, by_name, warnings));
+  require_something_left();
   if (lacking.empty() || include_given) return;
   if (options.chromosomes == ChromosomePolicy::kError) throw lacking.front().second;
   std::vector<std::string> without;
   for (const auto& [chromosome, error] : lacking) without.push_back(chromosome.name);
   binding.push_back("not in all tracks, left out: " + few_names(without));
+}
+
+// InputError where --exclude takes all that the regions, or the inputs, have.
+void InputSet::State::require_something_left() const {
+  if (options.exclude_file.empty()) return;
+  const bool left = std::ranges::any_of(
+      sequences, [&](const Sequence& sequence) { return !make_pieces(regions_of(sequence)).empty(); });
+  if (!left)
+    throw InputError({options.exclude_file, "",
+                      std::string("excludes all of ") + (include_given ? "the regions" : "the inputs") +
+                          ", so that nothing is left",
+                      "check what is to be left out"});
 }
 
 std::unique_ptr<RowReader> InputSet::State::bigwig_rows(const BigWigColumns& files,
@@ -446,6 +479,7 @@ InputSet InputSet::open(const InputOptions& options, const Parameters& parameter
 
 const std::vector<Sequence>& InputSet::sequences() const { return state_->sequences; }
 const std::vector<std::string>& InputSet::binding() const { return state_->binding; }
+const std::vector<Warning>& InputSet::warnings() const { return state_->warnings; }
 const std::vector<LackingTrack>& InputSet::lacking_tracks() const { return state_->lacking_tracks; }
 const TrackSteps& InputSet::steps() const { return state_->steps; }
 const std::vector<std::string>& InputSet::paths() const { return state_->paths; }
@@ -545,8 +579,9 @@ InputSet::Scan InputSet::scan(std::size_t index, SequenceScores& scores, Engine*
   scan.missing = std::move(found.missing);
   if (found.masked > 0 && !scores.heads)
     scan.warnings.push_back(
-        {"masked-mean", state_->sequences[index].title + ": " + std::to_string(found.masked) +
-                            " scores are -1e6 or less; they distort the mean used for centring"});
+        {"masked-mean",
+         std::to_string(found.masked) + " scores are -1e6 or less; they distort the mean used for centring",
+         state_->sequences[index].title});
   return scan;
 }
 

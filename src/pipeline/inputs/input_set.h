@@ -80,6 +80,8 @@ class InputSet {
 
   // Lines such as "H3K4me3 <- GM12878.H3K4me3.bw", for logs and --dry-run.
   const std::vector<std::string>& binding() const;
+  // About what was given and is not used, for the caller to tell.
+  const std::vector<Warning>& warnings() const;
   // Those of the parameters that the run has no file of.
   const std::vector<LackingTrack>& lacking_tracks() const;
   // Of the bigWig inputs, in the order of their columns; none for arrays.

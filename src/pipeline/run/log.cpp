@@ -2,14 +2,14 @@
 
 #include <spdlog/spdlog.h>
 
-#include "core/error.h"
+#include "core/text/utf8.h"
 
 namespace semicrf {
 
-void log_note(const std::string& line) { spdlog::info("{}", escape_control(line)); }
-void log_detail(const std::string& line) { spdlog::debug("{}", escape_control(line)); }
+void log_note(const std::string& line) { spdlog::info("{}", message_text(line)); }
+void log_detail(const std::string& line) { spdlog::debug("{}", message_text(line)); }
 void log_warning(const Warning& warning) {
-  spdlog::warn("{} [{}]", escape_control(warning.message), warning.code);
+  spdlog::warn("{} [{}]", message_text(warning.message), warning.code);
 }
 
 }  // namespace semicrf

@@ -8,7 +8,7 @@
 
 namespace semicrf {
 
-// Control characters of the lines are escaped.
+// What is said is a message_text() (core/text/utf8.h): on one line, and not long.
 void log_note(const std::string& line);
 void log_detail(const std::string& line);  // shown with -v
 void log_warning(const Warning& warning);  // "MESSAGE [CODE]"

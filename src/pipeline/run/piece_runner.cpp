@@ -269,7 +269,7 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
   const std::lock_guard lock(shared_);
   if (options_.infeasible == InfeasiblePolicy::kError)
     throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
-  report_.warn({"infeasible", piece.place() + ": " + what});
+  report_.warn({"infeasible", what, piece.place()});
   report_.sequences()[piece.sequence].add_infeasible(
       options_.analysis.viterbi, options_.analysis.posteriors || options_.analysis.path_gamma ||
                                      options_.analysis.draws > 0 || options_.analysis.claims != nullptr);

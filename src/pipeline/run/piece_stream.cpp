@@ -67,10 +67,9 @@ void PieceStream::open_sequence(Engine* engine) {
     stats.baseline = scores_->baseline;
     if (stats.baseline->empty()) stats.baseline->assign(inputs_.num_labels(), 0);
   } else if (inputs_.left_out(sequence_) && !cut_) {
-    report_.warn(
-        {"no-values",
-         sequence.title +
-             ": no track has a value on this sequence; it is left out (--all-chromosomes includes it)"});
+    report_.warn({"no-values",
+                  "no track has a value on this sequence; it is left out (--all-chromosomes includes it)",
+                  sequence.title});
   }
   stats.pieces = static_cast<std::int64_t>(pieces_.size());
   stats.covered = total_bins(pieces_);

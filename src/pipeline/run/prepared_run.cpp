@@ -90,6 +90,7 @@ PreparedRun::PreparedRun(const RunOptions& options, const Analysis& analysis)
       parameters_(read_params_json(options.input.parameters)),
       inputs_(InputSet::open(options.input, parameters_.parameters)),
       engines_(settled_engine(), parameters_.parameters.chain) {
+  for (const Warning& warning : inputs_.warnings()) warn(warning);
   times_.end("inputs opened and engines made");
   log_note("engine: " + engines_.first().description());
   log_binding(inputs_.binding());
@@ -387,6 +388,7 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
     for (const Warning& warning : analysis_.constraints->warnings()) report_.warn(warning);
   if (after)
     for (const Warning& warning : after()) report_.warn(warning);
+  report_.tell_repeated_warnings();
   if (progress != nullptr) progress->end();
   outputs.finish(report_.write);
   times_.end("outputs synchronised");

@@ -180,8 +180,13 @@ void RunReport::name_labels(const std::vector<Label>& labels) {
 }
 
 void RunReport::warn(const Warning& warning) {
-  log_warning(warning);
-  warnings_.push_back(warning);
+  if (warning.place.empty()) {
+    log_warning(warning);
+    warnings_.push_back(warning);
+  } else {
+    repeated_.add(warning);
+    warnings_.push_back({warning.code, warning.place + ": " + warning.message});
+  }
 }
 
 void RunReport::warn_of_exact_blocks() {
@@ -217,6 +222,7 @@ void RunReport::tell_missing_values() {
 const Stats& RunReport::finish(const std::string& version, const std::string& device) {
   if (!finished_) {
     total.stop();
+    tell_repeated_warnings();
     finished_ = collected();
     finished_->version = version;
     finished_->device = device;

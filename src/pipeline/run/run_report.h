@@ -13,6 +13,7 @@
 #include "model/parameters.h"
 #include "pipeline/analyses/piece_work.h"
 #include "pipeline/inputs/rows/missing_values.h"
+#include "pipeline/run/repeated_warnings.h"
 #include "pipeline/run/stage_times.h"
 #include "segmentation/segment_counts.h"
 
@@ -54,8 +55,9 @@ class RunReport {
  public:
   StopWatch read, write, total;  // the caller starts the total, of which the rest is computing
 
-  // Logs the warning and keeps it.
+  // Keeps the warning, and logs it: at once, or where it has a place when repeated ones are told.
   void warn(const Warning& warning);
+  void tell_repeated_warnings() { repeated_.tell(); }
   // Warns when so many blocks of all sequences took the exact path that it made the run slow.
   void warn_of_exact_blocks();
   // Says, when all pieces are done, what the tracks lack.
@@ -90,6 +92,7 @@ class RunReport {
   std::vector<PosteriorSum> posteriors_;  // by label
   std::vector<SequenceReport> sequences_;
   std::vector<Warning> warnings_;
+  RepeatedWarnings repeated_;
 };
 
 }  // namespace semicrf

@@ -10,6 +10,7 @@
 #include "draw/number_text.h"
 #include "eval/stretches.h"
 #include "io/text/region.h"
+#include "pipeline/run/log.h"
 #include "report/data/certainty.h"
 
 namespace semicrf {
@@ -222,7 +223,10 @@ std::vector<Locus> named_loci(const ReportOptions& options, const ReportBasis& b
   std::vector<Region> regions;
   for (const std::string& text : options.regions) regions.push_back(parse_region(text, by_name));
   if (!options.regions_file.empty()) {
-    const std::vector<Region> more = read_regions(options.regions_file, by_name);
+    std::vector<Warning> warnings;
+    const std::vector<Region> more =
+        read_regions(options.regions_file, RegionRole::kIncluded, by_name, warnings);
+    for (const Warning& warning : warnings) log_warning(warning);
     regions.insert(regions.end(), more.begin(), more.end());
   }
   std::vector<Locus> loci;

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/threads/parallel.h"
+#include "io/files/input_kind.h"
 #include "io/files/mapped_file.h"
 #include "io/text/label_track_files.h"
 #include "io/text/sha256.h"
@@ -41,6 +42,7 @@ void add_word(std::string& words, const std::string& word) {
 
 std::vector<std::string> header_lines(const std::string& path) {
   std::vector<std::string> found;
+  if (detect_input_kind(path) == InputKind::kBigBed) return found;
   TextLines lines(path);
   std::string line;
   while (lines.next(line) && line.starts_with('#')) found.push_back(line);

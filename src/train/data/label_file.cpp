@@ -8,11 +8,11 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "io/json/json_document.h"
-#include "io/label_name.h"
 #include "io/params/params_json.h"
 
 namespace semicrf {

@@ -5,15 +5,16 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
 #include "io/arrays/npz_reader.h"
 #include "io/json/json_document.h"
-#include "io/label_name.h"
 #include "io/text/chrom_sizes.h"
 #include "model/bin_labels.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/inputs/arguments/lacking_tracks.h"
+#include "pipeline/inputs/array_inputs.h"
 #include "pipeline/inputs/input_set.h"
 #include "pipeline/run/piece_stream.h"
 #include "train/data/step_check.h"
@@ -352,6 +353,9 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
       found.binding.push_back(name + describe(LackingTrack{track.name, true}));
   for (const std::string& path : inputs.paths())
     if (std::ranges::find(found.paths, path) == found.paths.end()) found.paths.push_back(path);
+  for (const Warning& warning : inputs.warnings())
+    if (std::ranges::find(found.warnings, warning.message, &Warning::message) == found.warnings.end())
+      found.warnings.push_back(warning);
   check_chromosomes(labels, inputs, found);
   if (!bin_size_given) require_bin_size(inputs, labels);
   std::map<std::string, std::vector<BaseRange>> held_out;  // by the title of the sequence
@@ -402,9 +406,7 @@ std::vector<Track> tracks_of_inputs(const InputOptions& options, MissingPolicy m
       add(argument.name, MissingPolicy::kZero);
       continue;
     }
-    const std::int64_t columns = argument.kind == InputKind::kNpy
-                                     ? NpyArray::open(argument.path).columns()
-                                     : NpzFile::open(argument.path).load(0).columns();
+    const std::int64_t columns = columns_of(argument);
     for (const std::string& name : column_names(options.track_names, argument.path, columns))
       add(name, MissingPolicy::kSkip);
     break;  // every array has the same tracks

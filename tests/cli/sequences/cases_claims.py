@@ -110,7 +110,7 @@ def test_bad_claims(box):
     for line, texts in (("x\t0\t10\tboundry\n", ["line 1", "boundry", "segment:LABEL, boundary"]), ("x\t0\t10\n", ["line 1", "no claim in column 4"]),
                         ("x\t0\t10\tlabel\n", ["label:LABEL"]), ("x\t0\t10\tboundary:l0\n", ["has a label"]),
                         ("x\t0\t10\tlabel:l7\n", ["l7", "l0, l1"]), ("x\t0\t40000\tboundary\n", ["line 1", "40000", "30000 bases"]),
-                        ("z\t0\t10\tboundary\n", ["no input has the chromosome z"]), ("x\t10\t10\tboundary\n", ["line 1"]),
+                        ("z\t0\t10\tboundary\n", ["no input has the chromosome z"]), ("x\t10\t10\tlabel:l0\n", ["line 1", "point"]),
                         ("# nothing\n", ["no claim in this file"])):
         box.write("claims.bed", line)
         box.fails("query -p m.json --claims claims.bed -o out.tsv x.npy", 3, "claims.bed", *texts)

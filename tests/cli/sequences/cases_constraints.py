@@ -263,7 +263,7 @@ def test_bad_constraints(box):
                          ("x\t0\t10\tboundary:a\n", ["has a label"]), ("x\t0\t10\tlabel:a,z\n", ["\"z\"", "a, b, c"]),
                          ("x\t0\t10\tnot:a,b,c\n", ["line 1", "leaves no label"]),
                          ("x\t0\t4000\tboundary\n", ["line 1", "4000", "3000 bases"]), ("z\t0\t10\tboundary\n", ["no input has the chromosome z"]),
-                         ("x\t10\t10\tboundary\n", ["line 1"]), ("# nothing\n", ["no constraint in this file"]),
+                         ("x\t10\t10\tlabel:a\n", ["line 1", "point"]), ("# nothing\n", ["no constraint in this file"]),
                          ("x\t0\t900\tnot:c\nx\t50\t60\tlabel:b\nx\t40\t52\tlabel:a,c\n", ["lines 2 and 3", "x:51-60", "leave no label"]),
                          ("x\t0\t900\tnot:c\nx\t50\t60\tnot:b\nx\t40\t58\tlabel:b,c\n", ["lines 1, 2 and 3", "x:51-60", "leave no label"]),
                          ("x\t95\t100\tboundary\nx\t20\t92\tno-boundary\n", ["lines 1 and 2", "x:91-100", "boundary"]),

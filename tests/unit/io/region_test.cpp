@@ -55,17 +55,38 @@ TEST_CASE("regions that do not fit the inputs are refused") {
 TEST_CASE("regions of a BED file: known chromosomes only, cut at their ends") {
   const TempFolder folder;
   const std::string path = folder.add("r.bed", "chr2\t400\t600\nchrUn\t5\t6\nchr1\t0\t10\nchrUn\t7\t8\n");
-  CHECK(read_regions(path, kKnown) == std::vector<Region>{{"chr2", 400, 500}, {"chr1", 0, 10}});
-  CHECK(read_regions(folder.add("none.bed", "#nothing\n"), kKnown).empty());
+  std::vector<Warning> warnings;
+  CHECK(read_regions(path, RegionRole::kIncluded, kKnown, warnings) ==
+        std::vector<Region>{{"chr2", 400, 500}, {"chr1", 0, 10}});
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].code == "regions-not-used");
+  CHECK(warnings[0].message ==
+        "2 of 4 regions of " + path + " are on chromosomes that the inputs do not have: chrUn");
+}
+
+TEST_CASE("a BED file without regions leaves nothing, or excludes nothing") {
+  const TempFolder folder;
+  const std::string path = folder.add("none.bed", "#nothing\n");
+  std::vector<Warning> warnings;
+  CHECK_THROWS_WITH(read_regions(path, RegionRole::kIncluded, kKnown, warnings),
+                    Catch::Matchers::Contains("none.bed: has no region"));
+  CHECK(warnings.empty());
+  CHECK(read_regions(path, RegionRole::kExcluded, kKnown, warnings).empty());
+  REQUIRE(warnings.size() == 1);
+  CHECK(warnings[0].code == "nothing-excluded");
 }
 
 TEST_CASE("a BED file of another genome is refused") {
   const TempFolder folder;
-  CHECK_THROWS_WITH(read_regions(folder.add("names.bed", "1\t0\t5\n2\t0\t5\n1\t7\t9\n"), kKnown),
+  std::vector<Warning> warnings;
+  const auto read = [&](const std::string& path) {
+    return read_regions(path, RegionRole::kIncluded, kKnown, warnings);
+  };
+  CHECK_THROWS_WITH(read(folder.add("names.bed", "1\t0\t5\n2\t0\t5\n1\t7\t9\n")),
                     Catch::Matchers::Contains("the regions are on 1, 2, the inputs have chr1, chr2"));
-  CHECK_THROWS_WITH(read_regions(folder.add("long.bed", "chr2\t0\t5\nchr2\t500\t501\n"), kKnown),
+  CHECK_THROWS_WITH(read(folder.add("long.bed", "chr2\t0\t5\nchr2\t500\t501\n")),
                     Catch::Matchers::Contains("long.bed:line 2: begins at chr2:500"));
-  CHECK_THROWS_AS(read_regions(folder / "names.bed", kKnown), InputError);
+  CHECK_THROWS_AS(read(folder / "names.bed"), InputError);
 }
 
 }  // namespace

@@ -55,6 +55,15 @@ InputArgument parse_input_argument(const std::string& text) {
   return argument;
 }
 
+bool looks_like_part(const std::string& name) {
+  const std::size_t colon = name.rfind(':');
+  if (colon == std::string::npos || colon == 0) return false;
+  const std::string_view range = std::string_view(name).substr(colon + 1);
+  const std::size_t dash = range.find('-');
+  return dash != std::string_view::npos && dash > 0 && dash + 1 < range.size() &&
+         range.find_first_not_of("0123456789,-") == std::string_view::npos;
+}
+
 std::optional<ChromosomePart> parse_chromosome_part(const std::string& name) {
   const std::size_t colon = name.rfind(':');
   if (colon == std::string::npos || colon == 0) return std::nullopt;

@@ -28,5 +28,7 @@ struct ChromosomePart {
   std::int64_t end = 0;    // one past the last base, > begin
 };
 std::optional<ChromosomePart> parse_chromosome_part(const std::string& name);
+// Whether the text ends like a part, be its positions such or not: "chr1:0-599".
+bool looks_like_part(const std::string& name);
 
 }  // namespace semicrf

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "pipeline/inputs/arguments/sample_arguments.h"
 #include "pipeline/inputs/arguments/track_pattern.h"
@@ -40,6 +41,18 @@ std::vector<InputArgument> arguments_of_sheet(const InputOptions& options) {
     arguments.push_back(std::move(argument));
   }
   return arguments;
+}
+
+// Names become tracks or sequences of files that are written. Arrays of archives have names of their own.
+void check_names(const std::vector<InputArgument>& arguments) {
+  for (const InputArgument& argument : arguments) {
+    if (!argument.named && argument.kind == InputKind::kNpz) continue;
+    const std::string problem = name_problem(argument.name);
+    if (problem.empty()) continue;
+    if (argument.named && argument.from.empty()) throw UsageError("'" + argument.name + "=': " + problem);
+    throw InputError({argument.path, "", "the name '" + argument.name + "': " + problem,
+                      argument.from.empty() ? "name it: NAME=PATH" : "correct " + argument.from});
+  }
 }
 
 // Names of the files that were not named on the command line.
@@ -101,13 +114,18 @@ std::vector<std::string> chosen_samples(const InputOptions& options) {
 }
 
 std::vector<InputArgument> input_arguments(const InputOptions& options) {
-  if (has_samples(options)) return arguments_of_sheet(options);
+  if (has_samples(options)) {
+    std::vector<InputArgument> arguments = arguments_of_sheet(options);
+    check_names(arguments);
+    return arguments;
+  }
   if (!options.samples.empty())
     throw UsageError("--sample chooses a sample of --samples SHEET",
                      "give the sheet, too, or the files of the sample: --sample NAME=FILE,FILE");
   std::vector<InputArgument> arguments;
   for (const std::string& text : options.inputs) arguments.push_back(parse_input_argument(text));
   if (!options.track_pattern.empty()) apply_pattern(TrackPattern(options.track_pattern), arguments);
+  check_names(arguments);
   return arguments;
 }
 

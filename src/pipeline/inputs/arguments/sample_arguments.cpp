@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "pipeline/inputs/arguments/track_pattern.h"
 
 namespace semicrf {
@@ -57,6 +58,8 @@ class SampleFiles {
       throw UsageError(
           "--sample \"" + text + "\" has an empty " + (sample_.empty() ? "name" : "list of files"),
           "write --sample NAME=FILE,FILE");
+    if (const std::string problem = name_problem(sample_); !problem.empty())
+      throw UsageError("--sample '" + sample_ + "': " + problem);
     while (!files.empty()) {
       const std::size_t comma = std::min(files.find(','), files.size());
       add(files.substr(0, comma));

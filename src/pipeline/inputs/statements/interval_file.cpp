@@ -23,16 +23,25 @@ InputError IntervalFile::refusal(const IntervalLine& line, const std::string& wh
 }
 
 std::vector<IntervalLine> IntervalFile::read() const {
-  BedReader reader(path_);
+  BedReader reader(path_, BedPoints::kAllowed);
   std::vector<IntervalLine> lines;
   for (BedRecord record; reader.next(record);) {
     lines.push_back({record.chromosome, record.begin, record.end, record.name, record.line});
     if (record.name.empty())
       throw refusal(lines.back(), "there is no " + words_.one + " in column 4", words_.forms);
+    if (record.begin == record.end) take_point(lines.back());
   }
   if (lines.empty())
     throw InputError({path_, "", "there is no " + words_.one + " in this file", words_.forms});
   return lines;
+}
+
+void IntervalFile::take_point(IntervalLine& line) const {
+  const std::string_view kind = std::string_view(line.text).substr(0, line.text.find(':'));
+  if (kind != "boundary" && kind != "no-boundary" && kind != "starts")
+    throw refusal(line, "start and end are both " + std::to_string(line.begin) + ": this is a point",
+                  "only boundary, no-boundary and starts can be said of a point; give an interval");
+  line.end = line.begin + 1;
 }
 
 Statement IntervalFile::take_apart(const IntervalLine& line, std::span<const StatementKind> kinds) const {

@@ -59,6 +59,9 @@ class IntervalFile {
   InputError refusal(const IntervalLine& line, const std::string& what, const std::string& advice) const;
 
  private:
+  // A point, which has no base, is the place where a segment starts with the base behind it.
+  void take_point(IntervalLine& line) const;
+
   std::string path_;
   StatementWords words_;
 };
