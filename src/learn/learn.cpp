@@ -96,9 +96,8 @@ class Learner {
   }
 
   void run() {
-    for (const std::string& line : data_.inputs.binding) tell(log_, "input: " + escape_control(line));
-    for (const std::string& line : data_.inputs.missing.lines())
-      tell(log_, "missing: " + escape_control(line));
+    for (const std::string& line : first_lines(data_.inputs.binding)) tell(log_, "input: " + line);
+    for (const std::string& line : first_lines(data_.inputs.missing.lines())) tell(log_, "missing: " + line);
     if (log_.warn)
       for (const Warning& warning : data_.inputs.warnings) log_.warn(warning);
     tell(log_, "engine: " + engine_text());

@@ -22,7 +22,7 @@ void check_common_label(const std::vector<Sample>& samples, const JointLabels& l
                         std::size_t b) {
   for (const std::uint32_t label : labels.of_sample[a])
     if (std::ranges::find(labels.of_sample[b], label) != labels.of_sample[b].end()) return;
-  const auto names = [&](std::size_t s) { return joined(names_of(samples[s].segmentation.labels), ", "); };
+  const auto names = [&](std::size_t s) { return few_of(names_of(samples[s].segmentation.labels), 10); };
   throw InputError({samples[b].segmentation.path, "",
                     "has no label in common with " + samples[a].segmentation.path + ": it has " + names(b) +
                         ", the other " + names(a),

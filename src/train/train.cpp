@@ -14,6 +14,7 @@
 #include "io/json/stats_json.h"
 #include "io/memory_size.h"
 #include "io/params/params_write.h"
+#include "pipeline/run/log.h"
 #include "pipeline/windows/memory_budget.h"
 #include "train/fit/adamw_fit.h"
 #include "train/fit/calibration.h"
@@ -183,8 +184,8 @@ Parameters finish(const TrainOptions& options, const ParameterSpace& space, cons
 // What a run says before it trains.
 void say_setup(const TrainOptions& options, const TrainingSetup& setup, const std::string& device,
                const TrainLog& log) {
-  for (const std::string& line : setup.inputs.binding) say(log, "input: " + escape_control(line));
-  if (!setup.inputs.proposal.empty()) say(log, "input: " + escape_control(setup.inputs.proposal));
+  for (const std::string& line : first_lines(setup.inputs.binding)) say(log, "input: " + line);
+  if (!setup.inputs.proposal.empty()) say(log, "input: " + setup.inputs.proposal);
   if (const std::string step = describe(setup.inputs.steps); !step.empty())
     say(log, "step of the tracks: " + step);
   if (const auto note = bin_size_note(setup.inputs.steps, setup.first.bin_size)) say(log, *note);
@@ -193,7 +194,7 @@ void say_setup(const TrainOptions& options, const TrainingSetup& setup, const st
     say(log,
         "edges: censored, as pieces end within their sequences: a segment at a cut may go on beyond it; "
         "--edges complete takes it for a whole one");
-  for (const std::string& line : setup.inputs.missing.lines()) say(log, "missing: " + escape_control(line));
+  for (const std::string& line : first_lines(setup.inputs.missing.lines())) say(log, "missing: " + line);
   if (const std::string total = setup.inputs.missing.summary(); !total.empty()) say(log, "missing: " + total);
   if (log.warn)
     for (const Warning& warning : setup.inputs.warnings) log.warn(warning);

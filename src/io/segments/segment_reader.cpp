@@ -112,6 +112,8 @@ std::vector<TimedLabel> read_table(const std::string& path, const std::string& n
     labels.push_back({columns.sequence != kNoColumn ? fields[columns.sequence] : name, *begin, *end,
                       fields[columns.label], lines.line_number()});
     if (labels.back().sequence.empty()) throw refuse("the column \"sequence\" is empty");
+    if (const std::string problem = sequence_name_problem(labels.back().sequence); !problem.empty())
+      throw refuse("the sequence '" + labels.back().sequence + "': " + problem);
   }
   return labels;
 }

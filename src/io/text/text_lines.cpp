@@ -208,8 +208,8 @@ void TextLines::check(std::string& line) const {
       line = escaped_columns(columns);
       return;
     }
-    const std::string place = "column " + std::to_string(i + 1) + ", '" +
-                              shortened(escape_control(shortened(columns[i], 160)), 60) + "', ";
+    const std::string place =
+        "column " + std::to_string(i + 1) + ", '" + shortened(escape_control(columns[i]), 60) + "', ";
     if (fault == TextFault::kNotUtf8)
       throw InputError(path_, line_number_, place + "is not UTF-8",
                        "convert the file, for example with iconv -f LATIN1 -t UTF-8");

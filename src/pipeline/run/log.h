@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/warning.h"
 
@@ -12,5 +13,8 @@ namespace semicrf {
 void log_note(const std::string& line);
 void log_detail(const std::string& line);  // shown with -v
 void log_warning(const Warning& warning);  // "MESSAGE [CODE]"
+
+// The first of lines of which there may be thousands, and how many there are more.
+std::vector<std::string> first_lines(std::vector<std::string> lines);
 
 }  // namespace semicrf

@@ -39,9 +39,7 @@ std::size_t thread_memory(std::int64_t positions, std::size_t threads) {
 }
 
 void log_binding(const std::vector<std::string>& binding) {
-  constexpr std::size_t kShown = 50;
-  for (std::size_t i = 0; i < std::min(binding.size(), kShown); ++i) log_note("input: " + binding[i]);
-  if (binding.size() > kShown) log_note("input: and " + std::to_string(binding.size() - kShown) + " more");
+  for (const std::string& line : first_lines(binding)) log_note("input: " + line);
 }
 
 // A device that was asked for is started on a thread of its own. A device of `auto` waits until the inputs

@@ -229,6 +229,18 @@ void set_background(const std::string& name, const std::vector<Label>& known, La
   labels.labels.push_back({name, std::nullopt});
 }
 
+std::optional<Warning> numbers_as_labels(const LabelFile& labels) {
+  constexpr std::size_t kMany = 100;  // more than models of numbered states have
+  const auto is_number = [](const Label& label) { return number_in<double>(label.name).has_value(); };
+  const auto has_decimals = [](const Label& label) { return label.name.find('.') != std::string::npos; };
+  if (labels.path.empty() || !std::ranges::all_of(labels.labels, is_number)) return std::nullopt;
+  if (labels.labels.size() <= kMany && std::ranges::none_of(labels.labels, has_decimals)) return std::nullopt;
+  return Warning{"labels-are-numbers", "all " + std::to_string(labels.labels.size()) + " labels of " +
+                                           labels.path + " are numbers, such as " +
+                                           few_of(names_of(labels.labels), 3) +
+                                           ": is it a bedGraph? Column 4 must hold labels"};
+}
+
 void require_two_labels(const LabelFile& labels) {
   if (labels.labels.size() > 1) return;
   const std::string only = in_quotes(labels.labels.front().name);

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "core/warning.h"
 #include "io/segments/segment_reader.h"
 #include "model/bin_labels.h"
 #include "model/parameters.h"
@@ -44,6 +45,9 @@ LabelFile read_label_file(const std::string& path, const std::vector<Label>& kno
 // Makes `name` the label of what no line covers: a new label, or one that the file has. Of `known` labels it
 // must be one (UsageError).
 void set_background(const std::string& name, const std::vector<Label>& known, LabelFile& labels);
+
+// A warning where the labels are numbers with decimals, or many numbers, as the values of a bedGraph are.
+std::optional<Warning> numbers_as_labels(const LabelFile& labels);
 
 // InputError where the labels are one alone, which a model would predict everywhere.
 void require_two_labels(const LabelFile& labels);

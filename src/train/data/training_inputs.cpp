@@ -440,6 +440,7 @@ TrainingInputs read_training_inputs(const TrainOptions& options, const LabelFile
     found.warnings.push_back(
         {"labels-too-short", std::to_string(labels.vanished) +
                                  " intervals of the labels are shorter than a bin and were rounded away"});
+  if (const std::optional<Warning> warning = numbers_as_labels(labels)) found.warnings.push_back(*warning);
   found.proposal = pattern_proposal(options.input);
   if (!options.val_regions.empty() && found.validation.pieces.empty())
     throw InputError({labels.path, "",

@@ -2,10 +2,11 @@
 
 import gzip
 import json
+import struct
 import zlib
 
 from harness import bed_rows, check
-from make_inputs import bigwig, bigwig_track, npy, npy_header, npz, signal, track_parameters
+from make_inputs import bigwig, bigwig_track, npy, npy_header, npz, patched, signal, track_parameters
 
 CHROMOSOMES = {"chrA": 400, "chrB": 400}
 LATIN = b"Pr\xe9"
@@ -210,8 +211,34 @@ def test_remote_files(box):
     box.fails("describe s3://bucket/x.bed", 4, "remote files are not read")
 
 
+def test_a_bedgraph_as_labels(box):
+    two_chromosomes(box)
+    train = "train -b 10 --max-iterations 1 -o m.json signal.bw --labels "
+    box.write("x.bedgraph", "".join("chrA\t%d\t%d\t0.%d\n" % (i * 100, i * 100 + 100, i) for i in range(4)))
+    check("all 4 labels of x.bedgraph are numbers, such as 0.0, 0.1, 0.2 and 1 more: is it a bedGraph?" in box.ok(train + "x.bedgraph").stderr, "no hint")
+    box.write("states.bed", "".join("chrA\t%d\t%d\t%d\n" % (i * 100, i * 100 + 100, i) for i in range(4)))
+    check("bedGraph" not in box.ok(train + "states.bed").stderr, "a hint for numbered states")
+
+
+def test_bigbed_that_counts_items(box):
+    """The first version of bigBed counts items where later ones count blocks; both counts must be possible."""
+    box.ok("decode -q -p scores.params.json -o s.bb scores.npy")
+    whole = box.path("s.bb").read_bytes()
+    expected = box.ok("describe s.bb").stdout
+    data, index = struct.unpack_from("<QQ", whole, 16)
+    items, = struct.unpack_from("<I", whole, data)
+    for per_slot, stated, code in ((items, items, 0), (7, 7, 0), (items, items + 1, 3), (1, items, 3)):
+        first = patched(patched(whole, 4, struct.pack("<H", 1)), data, struct.pack("<I", stated))
+        box.write("v1.bb", patched(patched(first, index + 8, struct.pack("<Q", stated)), index + 40, struct.pack("<I", per_slot)))
+        result = box.run("describe v1.bb")
+        check(result.code == code and (code or result.stdout == expected), "%d items, %d per block: %s" % (stated, per_slot, result))
+    for offset in (0, len(whole)):
+        box.write("empty.bb", patched(patched(whole, data, bytes(4)), 24, struct.pack("<Q", offset)))
+        box.fails("describe empty.bb", 3, "empty.bb: has no segments")
+
+
 def test_files_without_data(box):
-    """Empty bigWig and bigBed files are empty, not damaged."""
+    """Empty bigWig files are empty, not damaged."""
     track_parameters(box)
     bigwig_track(box, "signal.bw", {"chrA": 400}, [])
     result = box.ok("decode -p track.json -o out.bed signal.bw")
