@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <utility>
+
+#include "core/threads/start_thread.h"
 
 namespace semicrf {
 
@@ -38,7 +41,11 @@ struct ThreadPool::Loop {
 };
 
 ThreadPool::ThreadPool(int threads) : ThreadPool() {
-  for (int worker = 1; worker < threads; ++worker) helpers_.emplace_back([this, worker] { help(worker); });
+  for (int worker = 1; worker < threads; ++worker) {
+    std::jthread helper = start_thread([this, worker] { help(worker); });
+    if (!helper.joinable()) break;  // the system allows no more
+    helpers_.push_back(std::move(helper));
+  }
 }
 
 ThreadPool::~ThreadPool() {

@@ -20,7 +20,8 @@ using LoopBody = std::function<void(std::size_t i, int worker)>;
 // Threads that stay for many loops. For one caller at a time.
 class ThreadPool {
  public:
-  // The caller's thread is worker 0 of `threads`; less than one counts as one.
+  // The caller's thread is worker 0 of `threads`; less than one counts as one. There are fewer where the
+  // system refuses them.
   explicit ThreadPool(int threads);
   ~ThreadPool();
   ThreadPool(const ThreadPool&) = delete;

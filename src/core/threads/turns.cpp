@@ -2,10 +2,12 @@
 
 #include <utility>
 
+#include "core/threads/start_thread.h"
+
 namespace semicrf {
 
 Turns::Turns(std::size_t most_pending, Thread thread) : most_pending_(most_pending) {
-  if (thread == Thread::kOwn) thread_ = std::jthread([this] { work_off(); });
+  if (thread == Thread::kOwn) thread_ = start_thread([this] { work_off(); });
 }
 
 Turns::~Turns() { close(true); }

@@ -17,7 +17,8 @@ class Turns {
  public:
   // What threads that hand in get once some work has thrown.
   struct Cancelled {};
-  // Which thread does the work: that which hands it in, when it is the work's turn, or another one.
+  // Which thread does the work: that which hands it in, when it is the work's turn, or another one. Where the
+  // system refuses that other one, those that hand in.
   enum class Thread { kCaller, kOwn };
 
   // At most `most_pending` works that were handed in to the own thread are not done.

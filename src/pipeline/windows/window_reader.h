@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 
+#include "core/threads/start_thread.h"
 #include "engine/device_memory.h"
 #include "engine/engine.h"
 #include "model/scores/host_projection.h"
@@ -58,7 +59,7 @@ class WindowReader {
   void read_ahead(std::int64_t n) {
     if (!reads_ahead_ || prefetch_) return;  // what is prefetched lies there, and is asked for by one thread
     ahead_of_ = n;
-    ahead_ = std::async(std::launch::async, [this, n] { return read_now(n); });
+    ahead_ = do_beside([this, n] { return read_now(n); });
   }
 
  private:

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/error.h"
+#include "core/threads/start_thread.h"
 #include "train/ranks/ranks.h"
 
 namespace semicrf {
@@ -73,7 +74,7 @@ void TrainingProblem::validate_beside(std::span<const double> x) const {
   if (!side_by_side_) return;
   if (beside_.valid()) beside_.wait();
   beside_at_.assign(x.begin(), x.end());
-  beside_ = std::async(std::launch::async, [this] { return validation_nll(beside_at_); });
+  beside_ = do_beside([this] { return validation_nll(beside_at_); });
 }
 
 double TrainingProblem::validation_nll(std::span<const double> x) const {

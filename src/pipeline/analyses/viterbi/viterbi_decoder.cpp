@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/shortest_duration.h"
+#include "core/threads/start_thread.h"
 #include "engine/batch.h"
 #include "engine/device_memory.h"
 #include "pipeline/analyses/viterbi/known_paths.h"
@@ -113,13 +114,12 @@ class Decoder {
     if (!rescores_ || !works_beside()) return;
     finish_scoring();
     const PositionRange range = plan_.range(n);
-    scoring_ =
-        std::async(std::launch::async, [this, n, range, segments = std::move(reversed), scores = scores_] {
-          const std::vector<PathScore::Cell> cells =
-              score_.whole_cells(scores, segments, range.begin, range.end - edge_, threads_);
-          std::vector<PathScore::Cell>& all = known_cells_[static_cast<std::size_t>(n)];
-          all.insert(all.end(), cells.begin(), cells.end());
-        });
+    scoring_ = do_beside([this, n, range, segments = std::move(reversed), scores = scores_] {
+      const std::vector<PathScore::Cell> cells =
+          score_.whole_cells(scores, segments, range.begin, range.end - edge_, threads_);
+      std::vector<PathScore::Cell>& all = known_cells_[static_cast<std::size_t>(n)];
+      all.insert(all.end(), cells.begin(), cells.end());
+    });
   }
   void finish_scoring() {
     if (scoring_.valid()) scoring_.get();
@@ -161,8 +161,8 @@ class Decoder {
     if (n == 0) return;
     known_next_ = joins_known_path(n - 1);
     if (known_next_) return;
-    next_ = std::async(works_beside() ? std::launch::async : std::launch::deferred,
-                       [this, n] { return compute(n - 1, loop_.read(n - 1), true); });
+    const auto left = [this, n] { return compute(n - 1, loop_.read(n - 1), true); };
+    next_ = works_beside() ? do_beside(left) : std::async(std::launch::deferred, left);
   }
   void take_next() {
     Computed next = next_.get();
