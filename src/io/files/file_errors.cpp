@@ -19,6 +19,11 @@ std::string write_advice(int error_number) {
     case ENOENT:
     case ENOTDIR:
       return "make the folder first";
+    case ENAMETOOLONG:
+      return "choose a shorter name";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n), or write fewer outputs";
     default:
       return "";
   }
@@ -31,6 +36,11 @@ std::string read_advice(int error_number) {
     case EACCES:
     case EPERM:
       return "check the permissions";
+    case EMFILE:
+    case ENFILE:
+      return "raise the limit on open files (ulimit -n), or give fewer files at once";
+    case EISDIR:
+      return "give the name of a file";
     default:
       return "";
   }

@@ -51,6 +51,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
     void* data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, descriptor_, 0);
     if (data == MAP_FAILED) throw read_error(path, "cannot be mapped into memory", errno);
     data_ = static_cast<const std::uint8_t*>(data);
+    region_ = MappedRegion(data, size_, path);
   } catch (...) {
     close();
     throw;
@@ -60,6 +61,7 @@ MappedFile::MappedFile(const std::string& path) : path_(path) {
 MappedFile::~MappedFile() { close(); }
 
 void MappedFile::close() noexcept {
+  region_.release();
   if (data_ != nullptr) unmap(const_cast<std::uint8_t*>(data_), size_);
   if (descriptor_ >= 0) ::close(descriptor_);
   data_ = nullptr;

@@ -7,6 +7,8 @@
 #include <span>
 #include <string>
 
+#include "io/files/mapped_regions.h"
+
 namespace semicrf {
 
 class MappedFile {
@@ -24,7 +26,7 @@ class MappedFile {
   }  // page-aligned; empty for an empty file
 
   // ReadError when the file on disk has become shorter or longer than it was when it was mapped. Touching a
-  // page that was cut off kills the process, so long readers ask this between windows.
+  // page that was cut off ends the process with an error, so long readers ask this between windows.
   void require_unchanged() const;
 
  private:
@@ -34,6 +36,7 @@ class MappedFile {
   const std::uint8_t* data_ = nullptr;
   std::size_t size_ = 0;
   int descriptor_ = -1;
+  MappedRegion region_;
 };
 
 }  // namespace semicrf

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "core/threads/parallel.h"
+#include "io/files/descriptors.h"
 #include "io/files/file_errors.h"
 #include "io/files/output_target.h"
 
@@ -55,22 +56,28 @@ OutputFile::OutputFile(OutputSpec spec) : spec_(std::move(spec)), target_(resolv
     throw std::logic_error("OutputFile: an index needs a regular file ending in .gz; see check_outputs");
   }
   buffer_.resize(is_compressed_ ? kBlocksPerBuffer * BGZF_BLOCK_SIZE : kPlainBuffer);
-  if (spec_.path == kStandardOutput) {
-    descriptor_ = STDOUT_FILENO;
-  } else if (target_.empty()) {
-    descriptor_ = open(spec_.path.c_str(), O_WRONLY | O_CLOEXEC);
-    if (descriptor_ < 0) throw_write_error(spec_.path, "cannot be opened for writing", errno);
+  if (target_.empty()) {
+    open_directly();
   } else {
     create_temporary();
   }
 }
 
 OutputFile::~OutputFile() {
-  if (descriptor_ >= 0 && spec_.path != kStandardOutput) close(descriptor_);
+  if (descriptor_ >= 0) close(descriptor_);
   if (!committed_) {
     if (!temporary_.empty()) unlink(temporary_.c_str());
     if (!temporary_index_.empty()) unlink(temporary_index_.c_str());
   }
+}
+
+// A descriptor of this process is copied, so that its place in the file, and whether it appends, are shared
+// with whoever else writes to it. One of another process is opened anew, and appended to.
+void OutputFile::open_directly() {
+  const auto given = descriptor_of(spec_.path);
+  descriptor_ = given && given->own ? fcntl(given->number, F_DUPFD_CLOEXEC, 0)
+                                    : open(spec_.path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
+  if (descriptor_ < 0) throw_write_error(spec_.path, "cannot be opened for writing", errno);
 }
 
 void OutputFile::create_temporary() {
@@ -194,6 +201,8 @@ void OutputFile::finish() {
   finish_data();
   if (spec_.index != IndexKind::kNone) build_index();
   finished_ = true;
+  buffer_ = {};  // there may be many such files
+  compressed_ = {};
 }
 
 void OutputFile::commit() {
@@ -206,7 +215,6 @@ void OutputFile::commit() {
 
 void OutputFile::finish_data() {
   if (!synchronize(descriptor_)) throw_write_error(spec_.path, "cannot be written", errno);
-  if (spec_.path == kStandardOutput) return;
   if (close(std::exchange(descriptor_, -1)) != 0) throw_write_error(spec_.path, "cannot be closed", errno);
 }
 

@@ -1,10 +1,11 @@
 // An output file that appears under its name only when it is complete.
 //
 // Bytes go to a temporary name in the folder of the target and are renamed by commit(); without commit() the
-// temporary is removed and an older file of that name stays as it was. Names ending in ".gz" are written as
-// BGZF (bgzip), whose bytes depend on the content only. "-" is standard output; it and other targets that are
-// not regular files (/dev/null, a FIFO) are written to directly. A symbolic link is followed: the file that
-// it points to is replaced.
+// temporary is removed and an older file of that name stays as it was. Names ending in ".gz" or ".bgz" are
+// written as BGZF (bgzip), whose bytes depend on the content only. "-" is standard output; it, other open
+// descriptors
+// (/dev/stdout, /dev/fd/3) and targets that are not regular files (/dev/null, a FIFO) are written to
+// directly. A symbolic link is followed: the file that it points to is replaced.
 #pragma once
 
 #include <cstddef>
@@ -44,10 +45,20 @@ std::string index_path(const OutputSpec& spec);
 // that are not regular files.
 std::string output_folder(const std::string& path);
 
-// To be called before anything is computed. UsageError: two outputs (indexes included) are the same file,
-// standard output is asked for twice, an output is one of `inputs` (same file through whatever links), an
-// index on something that is not a ".gz" file. WriteError: the folder does not exist or cannot be written to,
-// the target is a folder or read-only.
+// The files that the options of a command name: `inputs`, which check_outputs() adds to those it is given,
+// and `logs`, outputs that are written along the way. Replaces what was remembered before; for the program,
+// which runs one command.
+void remember_files(std::vector<std::string> inputs, const std::vector<std::string>& logs);
+
+// UsageError: an output has no name, two outputs are the same file or descriptor (a device such as /dev/null
+// may be several), an output is one of `inputs` (the same file through whatever links; "-" is standard input)
+// or would replace the file that standard error goes to.
+void check_distinct(std::span<const std::string> outputs, std::span<const std::string> inputs);
+
+// To be called before anything is computed. UsageError: as check_distinct says, with indexes and what
+// remember_files() was given; an index on something that is not a ".gz" or ".bgz" file. WriteError: the
+// folder does not exist or cannot be written to, the name is too long for it, the target is a folder or
+// read-only, the descriptor is closed.
 void check_outputs(std::span<const OutputSpec> outputs, std::span<const std::string> inputs);
 
 // Not thread-safe. Every failure to write is a WriteError that names the target (ClosedPipe for a closed
@@ -92,6 +103,7 @@ class OutputFile {
   const std::string& path() const { return spec_.path; }
 
  private:
+  void open_directly();
   void create_temporary();
   void flush();
   void write_plain(const char* bytes, std::size_t size);

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "io/files/descriptors.h"
+
 namespace semicrf {
 namespace fs = std::filesystem;
 
@@ -13,12 +15,11 @@ std::string output_display_name(const std::string& path) {
 }
 
 std::string resolve_output(const std::string& path) {
-  if (path == kStandardOutput) return "";
+  if (descriptor_of(path)) return "";
   std::error_code error;
   struct stat status = {};
   if (stat(path.c_str(), &status) == 0) {
     if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return "";
-    // A deleted file behind /dev/fd has no path any more: write to it directly.
     const fs::path real = fs::canonical(path, error);
     return error ? "" : real.string();
   }
@@ -32,8 +33,6 @@ std::string resolve_output(const std::string& path) {
   const fs::path folder = fs::canonical(target.parent_path(), error);
   return error ? target.string() : (folder / target.filename()).string();
 }
-
-bool is_compressed_name(std::string_view path) { return path.ends_with(".gz"); }
 
 std::string folder_of(const std::string& target) { return fs::path(target).parent_path().string(); }
 

@@ -6,7 +6,7 @@
 
 namespace semicrf {
 
-// While the object lives, SIGINT, SIGTERM and SIGHUP run `before_end` on a thread of its own, beside whatever
+// While the object lives, the ending_signals() run `before_end` on a thread of its own, beside whatever
 // the program is doing, and then end the program as they would have without it. A second signal ends it at
 // once. A signal that was ignored stays ignored. One object at a time.
 class SignalWatch {
@@ -21,7 +21,7 @@ class SignalWatch {
 
   std::function<void()> before_end_;
   int read_end_ = -1;
-  std::thread thread_;
+  std::jthread thread_;
 };
 
 }  // namespace semicrf

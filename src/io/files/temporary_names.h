@@ -4,6 +4,7 @@
 // handler, which may do next to nothing, can unlink them all.
 #pragma once
 
+#include <span>
 #include <string>
 
 namespace semicrf {
@@ -27,10 +28,19 @@ class TemporaryName {
   Entry* entry_ = nullptr;
 };
 
-// SIGINT, SIGTERM, SIGHUP: remove what is registered (folders only where they are empty), restore the default
+// The signals by which people, shells and schedulers end a program: SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGXCPU
+// and so on.
+std::span<const int> ending_signals();
+
+// Removes what is registered, folders only where they are empty. Async-signal-safe.
+void remove_temporaries() noexcept;
+
+// ending_signals(), and those of a crash (SIGSEGV, SIGABRT): remove what is registered, restore the default
 // action and raise the signal again, so that the exit status tells the signal (130, 143, 129 in shells). A
-// signal that was ignored on entry (nohup, background jobs) stays ignored. SIGPIPE is ignored from now on, so
-// that a closed pipe shows as ClosedPipe. Call once, at the start.
+// signal that was ignored on entry (nohup, background jobs) stays ignored. SIGBUS in a file that has become
+// shorter while it was mapped (io/files/mapped_regions) is an error of that file: exit code 4. SIGPIPE is
+// ignored from now on, so that a closed pipe shows as ClosedPipe, and SIGXFSZ, so that a limit on the size of
+// files shows as WriteError. Call once, at the start.
 void install_signal_cleanup();
 
 }  // namespace semicrf

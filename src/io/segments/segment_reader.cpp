@@ -15,6 +15,7 @@
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
 #include "io/files/input_kind.h"
+#include "io/files/output_endings.h"
 #include "io/segments/textgrid.h"
 
 namespace semicrf {
@@ -217,7 +218,7 @@ std::string take_file_name(std::string& argument) {
   std::string name = take_sequence_name(argument);
   if (!name.empty()) return name;
   std::filesystem::path file = std::filesystem::path(argument).filename();
-  if (file.extension() == ".gz") file = file.stem();
+  if (is_compressed_name(file.string())) file = file.stem();
   name = file.stem().string();
   if (const std::string problem = name_problem(name); !problem.empty())
     throw InputError({argument, "", "the name '" + name + "': " + problem, "name it: NAME=PATH"});

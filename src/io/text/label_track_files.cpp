@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "core/error.h"
+#include "io/files/output_endings.h"
 
 namespace semicrf {
 
@@ -16,10 +17,10 @@ std::string in_file_name(std::string name) {
 }
 
 std::map<std::string, std::string> label_track_files(const std::string& prefix) {
-  constexpr std::array kBigWig = {std::string_view(".bw"), std::string_view(".bigwig"),
-                                  std::string_view(".bigWig")};
+  constexpr std::array kBigWig = {std::string_view(".bw"), std::string_view(".bigwig")};
   // What posterior --labels-out NAME.bw was given.
-  const auto given = std::ranges::find_if(kBigWig, [&](std::string_view e) { return prefix.ends_with(e); });
+  const auto given =
+      std::ranges::find_if(kBigWig, [&](std::string_view e) { return has_ending(prefix, {e}); });
   const std::size_t cut = given == kBigWig.end() ? 0 : given->size();
   const std::filesystem::path path(prefix.substr(0, prefix.size() - cut));
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -29,8 +30,8 @@ std::map<std::string, std::string> label_track_files(const std::string& prefix) 
   for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    for (const std::string_view ending : {".bedgraph", ".bedgraph.gz", ".bw", ".bigwig", ".bigWig"}) {
-      if (!name.starts_with(beginning) || !name.ends_with(ending) ||
+    for (const std::string_view ending : {".bedgraph", ".bedgraph.gz", ".bedgraph.bgz", ".bw", ".bigwig"}) {
+      if (!name.starts_with(beginning) || !has_ending(name, {ending}) ||
           name.size() <= beginning.size() + ending.size())
         continue;
       const std::string label = name.substr(beginning.size(), name.size() - beginning.size() - ending.size());

@@ -12,6 +12,19 @@ std::string line_text(std::string text) {
   return text;
 }
 
+// Of a label, which browsers put into pages: no tags.
+std::string label_text(const std::string& text) {
+  std::string result;
+  for (const char c : text) {
+    if (c == '<' || c == '>') {
+      result += c == '<' ? "&lt;" : "&gt;";
+    } else {
+      result += c;
+    }
+  }
+  return result;
+}
+
 std::string setting(const std::string& key, const std::string& value, bool is_child = false) {
   return (is_child ? "    " : "") + key + " " + line_text(value) + "\n";
 }
@@ -63,8 +76,9 @@ std::string igv_track(const HubTrack& track) {
 }  // namespace
 
 std::string hub_text(const TrackHub& hub) {
-  return setting("hub", "semicrf") + setting("shortLabel", hub.name) + setting("longLabel", hub.description) +
-         setting("genomesFile", "genomes.txt") + (hub.email.empty() ? "" : setting("email", hub.email));
+  return setting("hub", "semicrf") + setting("shortLabel", label_text(hub.name)) +
+         setting("longLabel", label_text(hub.description)) + setting("genomesFile", "genomes.txt") +
+         (hub.email.empty() ? "" : setting("email", hub.email));
 }
 
 std::string genomes_text(const TrackHub& hub) {
@@ -84,7 +98,8 @@ std::string track_db_text(const TrackHub& hub) {
     has_group = has_group || is_child;
     text += setting("track", track_name(track, i), is_child);
     if (is_child) text += setting("parent", kGroup, true);
-    text += setting("shortLabel", track.title, is_child) + setting("longLabel", track.description, is_child) +
+    text += setting("shortLabel", label_text(track.title), is_child) +
+            setting("longLabel", label_text(track.description), is_child) +
             setting("bigDataUrl", track.file, is_child) +
             setting("visibility", view_of(track.kind), is_child) +
             setting("priority", std::to_string(i + 1), is_child);

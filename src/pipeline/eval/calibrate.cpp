@@ -16,6 +16,7 @@
 #include "core/text/units.h"
 #include "eval/bin_truth.h"
 #include "io/arrays/npy_reader.h"
+#include "io/files/output_endings.h"
 #include "io/segments/boundary_reader.h"
 #include "io/text/bedgraph_reader.h"
 #include "io/text/chrom_sizes.h"
@@ -215,8 +216,8 @@ class Calibration {
 
   LabelsCalibration all_labels() {
     std::string path = options_.labels;
-    const std::string name = path.ends_with(".npy") ? take_sequence_name(path) : "";
-    LabelsCalibration result = path.ends_with(".npy") ? label_array(path, name) : label_tracks(path);
+    const std::string name = has_ending(path, {".npy"}) ? take_sequence_name(path) : "";
+    LabelsCalibration result = has_ending(path, {".npy"}) ? label_array(path, name) : label_tracks(path);
     warn_of_missing(result.file, result.missing);
     for (const auto& [label, bins] : unknown_)
       warnings_.push_back({"label-without-posterior", std::to_string(bins) + " bins have the true label '" +

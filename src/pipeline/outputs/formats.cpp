@@ -19,17 +19,17 @@ struct Format {
   std::unique_ptr<OutputSink> (*open)(OutputFile&, const Output&);
 };
 
-constexpr std::array kSegmentFormats = {
-    Format<SegmentOutput>{".bb", make_bigbed_sink}, Format<SegmentOutput>{".bigbed", make_bigbed_sink},
-    Format<SegmentOutput>{".bigBed", make_bigbed_sink}, Format<SegmentOutput>{"", make_bed_sink}};
-constexpr std::array kTrackFormats = {
-    Format<TrackOutput>{".bw", make_bigwig_sink}, Format<TrackOutput>{".bigwig", make_bigwig_sink},
-    Format<TrackOutput>{".bigWig", make_bigwig_sink}, Format<TrackOutput>{"", make_bedgraph_sink}};
+constexpr std::array kSegmentFormats = {Format<SegmentOutput>{".bb", make_bigbed_sink},
+                                        Format<SegmentOutput>{".bigbed", make_bigbed_sink},
+                                        Format<SegmentOutput>{"", make_bed_sink}};
+constexpr std::array kTrackFormats = {Format<TrackOutput>{".bw", make_bigwig_sink},
+                                      Format<TrackOutput>{".bigwig", make_bigwig_sink},
+                                      Format<TrackOutput>{"", make_bedgraph_sink}};
 
 template <class Output, std::size_t kFormats>
 PlannedOutput planned(const Output& output, const std::array<Format<Output>, kFormats>& formats) {
   const auto format = std::ranges::find_if(
-      formats, [&](const Format<Output>& one) { return output.file.path.ends_with(one.ending); });
+      formats, [&](const Format<Output>& one) { return has_ending(output.file.path, {one.ending}); });
   // A binary format has no place for a header.
   return {output.file, is_indexed_name(output.file.path) ? "" : output.header, output.threads,
           [open = format->open, output](OutputFile& file) { return open(file, output); }};
@@ -75,24 +75,6 @@ PlannedOutput track_output(const TrackOutput& output) {
   PlannedOutput result = planned(output, kTrackFormats);
   result.one_of_many = output.one_of_many();
   return result;
-}
-
-void check_segment_name(const std::string& path) {
-  if (is_bigwig_name(path))
-    throw UsageError(path + ": segments are written as BED or bigBed, not as bigWig",
-                     "give a name ending in .bed or .bb");
-}
-
-void check_track_name(const std::string& path) {
-  if (is_bigbed_name(path))
-    throw UsageError(path + ": posteriors are written as bedGraph or bigWig, not as bigBed",
-                     "give a name ending in .bedgraph or .bw");
-}
-
-void check_text_name(const std::string& path, const std::string& ending) {
-  if (is_indexed_name(path))
-    throw UsageError(path + ": this output is text, and can be neither bigWig nor bigBed",
-                     "give a name ending in " + ending);
 }
 
 std::vector<std::string> leave_out_indexes(OutputPlan& plan) {

@@ -79,11 +79,6 @@ struct TrackOutput {
 };
 // bedGraph, or bigWig where is_bigwig_name() says so.
 PlannedOutput track_output(const TrackOutput& output);
-// UsageError for a name whose ending is of another format: of segments, of values along the chromosome, and
-// of what is text only (`ending`: that it should have).
-void check_segment_name(const std::string& path);
-void check_track_name(const std::string& path);
-void check_text_name(const std::string& path, const std::string& ending);
 
 // Takes back the index of outputs that can have none by their names, and returns how these are called in
 // messages. Where no output has an index, be it of --write-index or of its own (bigWig, bigBed), the request

@@ -7,6 +7,7 @@
 #include "core/process_memory.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
+#include "core/threads/start_thread.h"
 #include "io/files/open_files.h"
 #include "io/files/output_file.h"
 #include "io/memory_size.h"
@@ -46,7 +47,7 @@ void log_binding(const std::vector<std::string>& binding) {
 // have told whether one pays.
 std::future<void> started(const EngineOptions& options) {
   if (options.backend != EngineOptions::Backend::kCuda) return {};
-  return std::async(std::launch::async, [options] { warm_up(options); });
+  return do_beside([options] { warm_up(options); });
 }
 
 // What is to be computed of the inputs, without the sweeps over it, and the lengths of its pieces.
@@ -252,8 +253,15 @@ std::size_t PreparedRun::forecast_peak() const {
 OutputSpec PreparedRun::output(const std::string& path) const {
   OutputSpec spec;
   spec.path = path;
-  if (options_.write_index && !path.empty() && !is_indexed_name(path))
-    spec.index = index_kind_for(inputs_.longest_chromosome());
+  if (!options_.write_index || path.empty() || is_indexed_name(path)) return spec;
+  const std::int64_t longest = inputs_.longest_chromosome();
+  constexpr std::int64_t kCsiLimit = std::int64_t{1} << 32;
+  if (is_compressed_name(path) && longest > kCsiLimit)
+    throw UsageError("--write-index: " + path + " gets no index, because a chromosome has " +
+                         std::to_string(longest) + " bases, and an index reaches to " +
+                         std::to_string(kCsiLimit),
+                     "leave --write-index out");
+  spec.index = index_kind_for(longest);
   return spec;
 }
 

@@ -11,6 +11,7 @@
 #include "core/text/text.h"
 #include "io/files/new_folder.h"
 #include "io/files/open_files.h"
+#include "io/files/output_endings.h"
 #include "io/text/label_track_files.h"
 #include "pipeline/outputs/formats.h"
 #include "pipeline/outputs/hub_outputs.h"
@@ -41,9 +42,9 @@ Analysis decode_analysis(const DecodeOptions& options) {
   }
   if (options.best > 1) {
     analysis.best_paths.emplace().most = options.best;
-    analysis.best_paths->memory = options.output.ends_with(".gz")  ? kCompressedRankMemory
-                                  : is_bigbed_name(options.output) ? kBigBedRankMemory
-                                                                   : kRankMemory;
+    analysis.best_paths->memory = is_compressed_name(options.output) ? kCompressedRankMemory
+                                  : is_bigbed_name(options.output)   ? kBigBedRankMemory
+                                                                     : kRankMemory;
   }
   if (!options.boundaries_path.empty() || !options.review_path.empty() ||
       (!options.table_path.empty() && options.interval_level))
@@ -63,7 +64,7 @@ Analysis decode_analysis(const DecodeOptions& options) {
 
 // The review is not sorted by position, so that it cannot have an index.
 void tell_of_index(const DecodeOptions& options) {
-  if (options.run.write_index && options.review_path.ends_with(".gz"))
+  if (options.run.write_index && is_compressed_name(options.review_path))
     log_note("--write-index: " + options.review_path +
              " gets no index, because its lines are not sorted by position");
 }
@@ -203,10 +204,6 @@ void check_best(const DecodeOptions& options) {
 
 void check_options(const DecodeOptions& options) {
   check_best(options);
-  check_segment_name(options.output);
-  check_track_name(options.posterior_path);
-  for (const std::string& path : {options.table_path, options.boundaries_path}) check_text_name(path, ".tsv");
-  check_text_name(options.review_path, ".bed");
   if (options.interval_level && options.table_path.empty() && options.boundaries_path.empty() &&
       options.review_path.empty())
     throw UsageError("--intervals is given, but no output to write them to",
@@ -284,7 +281,7 @@ std::string label_track_path(const PosteriorOptions& options, const std::string&
     return prefix.substr(0, ending) + "." + in_file_name(label) + prefix.substr(ending);
   }
   return prefix + "." + in_file_name(label) +
-         (options.output.ends_with(".gz") ? ".bedgraph.gz" : ".bedgraph");
+         (is_compressed_name(options.output) ? ".bedgraph.gz" : ".bedgraph");
 }
 
 // Of the only sequence that is decoded. `option`: which wants it.
@@ -322,7 +319,7 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
   for (const LabelOutput& output : kLabelOutputs) {
     const std::string& name = options.*output.name;
     track.values = output.values;
-    if (name.ends_with(".npy")) {
+    if (has_ending(name, {".npy"})) {
       plan.push_back(
           label_array_output({name}, label_array_shape(options, run, output.option), output.values));
     } else if (!name.empty()) {
@@ -339,9 +336,7 @@ OutputPlan posterior_outputs(const PosteriorOptions& options, const PreparedRun&
 }
 
 RunCommand posterior_command(const PosteriorOptions& options) {
-  for (const std::string& path : {options.output, options.labels_out, options.starts_out, options.ends_out})
-    check_track_name(path);
-  if (!options.counts_out.empty() && !options.counts_out.ends_with(".npz"))
+  if (!options.counts_out.empty() && !has_ending(options.counts_out, {".npz"}))
     throw UsageError("--counts-out " + options.counts_out + ": the counts are written as .npz only",
                      "give a name that ends in .npz");
   return {options.run, posterior_analysis(options),

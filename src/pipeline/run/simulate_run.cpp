@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "io/files/output_endings.h"
 #include "io/text/label_track_files.h"
 #include "pipeline/inputs/arguments/input_arguments.h"
 #include "pipeline/outputs/formats.h"
@@ -22,7 +23,7 @@ Analysis simulate_analysis(const SimulateOptions& options) {
 void plan_generated(const SimulateOptions& options, const PreparedRun& run, OutputPlan& plan) {
   if (options.emissions.empty()) return;
   const auto& sequences = run.inputs().sequences();
-  const bool one_file = options.emissions.ends_with(".npy");
+  const bool one_file = has_ending(options.emissions, {".npy"});
   if (one_file && sequences.size() != 1)
     throw UsageError(
         "--emissions with an .npy file needs exactly one sequence, not " + std::to_string(sequences.size()),
@@ -57,7 +58,6 @@ OutputPlan simulate_outputs(const SimulateOptions& options, const PreparedRun& r
 }
 
 void check_options(const SimulateOptions& options) {
-  check_segment_name(options.output);
   const InputOptions& input = options.run.input;
   if (input.generated.empty() == !has_inputs(input))
     throw UsageError("give either inputs or --length", "see semicrf simulate --help");
@@ -83,9 +83,11 @@ RunCommand simulate_command(const SimulateOptions& options) {
 }  // namespace
 
 std::string numbered_path(const std::string& path, int number) {
-  for (const std::string_view ending : {".bed.gz", ".bed", ".gz", ".bb", ".bigbed", ".bigBed"})
-    if (path.ends_with(ending))
-      return path.substr(0, path.size() - ending.size()) + "." + std::to_string(number) + std::string(ending);
+  for (const std::string_view ending : {".bed.gz", ".bed.bgz", ".bed", ".gz", ".bgz", ".bb", ".bigbed"}) {
+    if (!has_ending(path, {ending})) continue;
+    const std::size_t stem = path.size() - ending.size();
+    return path.substr(0, stem) + "." + std::to_string(number) + path.substr(stem);
+  }
   return path + "." + std::to_string(number);
 }
 
