@@ -233,6 +233,7 @@ class Learner {
       free_parameters[i] =
           fit(all[i], at_once, states[i], [&](const EmState& state) { checkpoint.reached(i, state); });
     });
+    no_checkpoint_ = checkpoint.failure();
     for (std::size_t i = 0; i < all.size(); ++i) keep(std::move(states[i]), all[i], free_parameters[i]);
   }
 
@@ -319,7 +320,11 @@ class Learner {
                    ", AIC " + formatted("%.1f", chosen.aic) + ", BIC " + formatted("%.1f", chosen.bic) +
                    (chosen.converged ? "" : "; not converged, see --max-iterations"));
     write_whole_output(options_.output, write_params_json(best_));
-    if (options_.stats_path.empty()) return;
+    if (!options_.stats_path.empty()) write_statistics(chosen);
+    if (no_checkpoint_) throw *no_checkpoint_;
+  }
+
+  void write_statistics(const LearnedFit& chosen) const {
     Stats stats;
     stats.version = options_.version;
     stats.device = engine_text();
@@ -338,6 +343,7 @@ class Learner {
   LearnRecord record_;
   Parameters best_;
   std::vector<double> best_bins_;
+  std::optional<WriteError> no_checkpoint_;  // why the last one is not there
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ class LearnCheckpoint {
 
   // Fit `index` has got to `state`. Called by its thread.
   void reached(std::size_t index, const EmState& state);
+  std::optional<WriteError> failure() { return file_.failure(); }
 
  private:
   CheckpointState kept();

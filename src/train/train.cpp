@@ -239,9 +239,10 @@ TrainingSetup set_up_ranks(const TrainOptions& options, Ranks& ranks, std::strin
   return std::move(*setup);
 }
 
-// Goes on from `state` until it is finished.
-void fit(const TrainOptions& options, const TrainingSetup& setup, const ParameterSpace& space,
-         const TrainingProblem& problem, const TrainLog& log, FitState& state) {
+// Goes on from `state` until it is finished. Returns why the last checkpoint is not there, if it is not.
+std::optional<WriteError> fit(const TrainOptions& options, const TrainingSetup& setup,
+                              const ParameterSpace& space, const TrainingProblem& problem,
+                              const TrainLog& log, FitState& state) {
   const int every = options.checkpoint.every.value_or(options.optimizer == Optimizer::kAdamW ? 1 : kRound);
   const auto kept = [&](const FitState& reached) {
     return CheckpointState{[&setup, reached] { return checkpoint_text(setup.fingerprint, reached); },
@@ -258,6 +259,7 @@ void fit(const TrainOptions& options, const TrainingSetup& setup, const Paramete
   } else {
     fit_lbfgs(problem, options.stop, log.iteration, save, state);
   }
+  return checkpoint.failure();
 }
 
 }  // namespace
@@ -279,7 +281,7 @@ void run_train(const TrainOptions& options, const TrainLog& log, Ranks& ranks) {
 
   FitState state = start_state(options, setup, space, log);
   const auto fit_begin = Clock::now();
-  fit(options, setup, space, problem, log, state);
+  const std::optional<WriteError> no_checkpoint = fit(options, setup, space, problem, log, state);
   const double fit_seconds = seconds_since(fit_begin);
 
   Parameters trained = finish(options, space, state, sums, log, setup);
@@ -293,6 +295,7 @@ void run_train(const TrainOptions& options, const TrainLog& log, Ranks& ranks) {
   if (options.multiqc.wanted())
     for (const MultiqcDocument& document : multiqc_training(options.multiqc.sample, setup.record))
       write_whole_output(multiqc_path(options.multiqc, document.kind), document.text);
+  if (no_checkpoint) throw *no_checkpoint;
 }
 
 std::string plan_train(const TrainOptions& options) {

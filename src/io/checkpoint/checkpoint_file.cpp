@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "core/error.h"
@@ -17,7 +18,10 @@ void check_resume(const CheckpointOptions& options) {
 bool is_resumed(const CheckpointOptions& options, const std::string& work,
                 const std::function<void(const std::string&)>& say) {
   if (options.resume.empty()) return false;
-  if (options.resume_must_exist || std::filesystem::exists(options.resume)) return true;
+  std::error_code ignored;  // of what cannot be looked at, reading tells why
+  const bool missing =
+      std::filesystem::status(options.resume, ignored).type() == std::filesystem::file_type::not_found;
+  if (options.resume_must_exist || !missing) return true;
   say("no checkpoint " + options.resume + " yet: " + work + " starts anew");
   return false;
 }
@@ -32,7 +36,25 @@ void CheckpointFile::reached(CheckpointState state, bool write) {
   if (path_.empty()) return;
   const std::lock_guard lock(mutex_);
   latest_ = std::move(state);
-  if (write) write_whole_output(path_, latest_.text());
+  if (!write) return;
+  try {
+    write_whole_output(path_, latest_.text());
+    failure_.reset();
+  } catch (const Error& error) {
+    fail(WriteError({"", "", std::string("no checkpoint: ") + error.what(), ""}));
+  } catch (const ClosedPipe&) {
+    fail(WriteError({path_, "", "no checkpoint: who read it has gone away", "give the name of a file"}));
+  }
+}
+
+void CheckpointFile::fail(const WriteError& error) {
+  if (!failure_) say_(std::string(error.what()) + "; the fit goes on");
+  failure_ = error;
+}
+
+std::optional<WriteError> CheckpointFile::failure() {
+  const std::lock_guard lock(mutex_);
+  return failure_;
 }
 
 void CheckpointFile::write_before_end() {

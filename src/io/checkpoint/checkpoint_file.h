@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/error.h"
 #include "io/files/signal_watch.h"
 
 namespace semicrf {
@@ -36,20 +37,26 @@ bool is_resumed(const CheckpointOptions& options, const std::string& work,
 class CheckpointFile {
  public:
   // Of `path`, empty: nothing is written. `first`: where the fit begins. `say` gets a line when a signal has
-  // made a checkpoint, or why it could not; it is called by another thread.
+  // made a checkpoint, or why one could not be made; it is called by any thread.
   CheckpointFile(std::string path, CheckpointState first, std::function<void(const std::string&)> say);
 
-  // Takes the state; with `write`, the file has it afterwards: whole, under its own name, or as before. May
-  // be called by several threads. WriteError.
+  // Takes the state; with `write`, the file has it afterwards: whole, under its own name. A file that cannot
+  // be written stays as it was and does not end the fit: `say` gets a line. May be called by several threads.
   void reached(CheckpointState state, bool write);
 
+  // Why the last state that was to be written is not in the file; nothing where it is. For the end, when the
+  // results of the fit are written.
+  std::optional<WriteError> failure();
+
  private:
+  void fail(const WriteError& error);
   void write_before_end();
 
   std::string path_;
   std::function<void(const std::string&)> say_;
   std::mutex mutex_;  // of what follows, and of the file
   CheckpointState latest_;
+  std::optional<WriteError> failure_;
   std::unique_ptr<SignalWatch> watch_;  // last: its thread uses the others
 };
 
