@@ -3,11 +3,13 @@
 #include <deque>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "core/error.h"
 #include "core/text/units.h"
 #include "draw/number_text.h"
 #include "eval/bin_segments.h"
+#include "io/files/new_folder.h"
 #include "io/files/output_file.h"
 #include "io/text/label_track_files.h"
 #include "pipeline/eval/eval_input.h"
@@ -190,20 +192,19 @@ void run_report(const ReportOptions& options) {
   const std::vector<Section> sections = report.sections();
   std::vector<OutputSpec> specs{{options.output, IndexKind::kNone}};
   std::vector<std::pair<std::string, std::string>> figures;
+  std::optional<NewFolder> folder;
   if (!options.figures.empty()) {
-    std::error_code error;
-    std::filesystem::create_directory(options.figures, error);
-    if (error)
-      throw WriteError({options.figures, "", "cannot be made: " + error.message(), "name another folder"});
+    folder.emplace(options.figures);
     figures = figure_files(sections);
     for (const auto& [name, text] : figures)
       specs.push_back({(std::filesystem::path(options.figures) / name).string(), IndexKind::kNone});
     check_outputs(specs, input_paths(options));
   }
-  std::deque<OutputFile> files;
-  for (std::size_t i = 0; i < specs.size(); ++i)
+  std::deque<OutputFile> files;  // one is open at a time
+  for (std::size_t i = 0; i < specs.size(); ++i) {
     files.emplace_back(specs[i]).write(i == 0 ? page_text(report.head(), sections) : figures[i - 1].second);
-  for (OutputFile& file : files) file.finish();
+    files.back().finish();
+  }
   for (OutputFile& file : files) file.commit();
 }
 

@@ -86,6 +86,11 @@ bool all_equal(const std::vector<std::uint32_t>& labels) {
   return std::ranges::all_of(labels, [&](std::uint32_t label) { return label == labels.front(); });
 }
 
+// The two columns that name the samples of a pair.
+std::string pair_names(const std::vector<Sample>& samples, const PairAgreement& pair) {
+  return escape_control(samples[pair.a].name) + "\t" + escape_control(samples[pair.b].name);
+}
+
 }  // namespace
 
 JointLabels join_labels(const std::vector<Sample>& samples) {
@@ -209,7 +214,7 @@ Agreement compare_samples(const std::vector<Sample>& samples) {
 std::string pairs_text(const std::vector<Sample>& samples, const Agreement& agreement) {
   std::string text = "a\tb\tcommon_bases\tagreeing_bases\tagreement\n";
   for (const PairAgreement& pair : agreement.pairs)
-    text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + bases_text(pair.common()) + "\t" +
+    text += pair_names(samples, pair) + "\t" + bases_text(pair.common()) + "\t" +
             bases_text(pair.agreeing()) + "\t" + share_text(pair.agreeing(), pair.common()) + "\n";
   return text;
 }
@@ -225,9 +230,9 @@ std::string jaccard_text(const std::vector<Sample>& samples, const Agreement& ag
         in_b += pair.bases[other * labels + c];
       }
       const double both = pair.bases[c * labels + c], either = in_a + in_b - both;
-      text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" +
-              escape_control(agreement.labels.names[c]) + "\t" + bases_text(in_a) + "\t" + bases_text(in_b) +
-              "\t" + bases_text(both) + "\t" + bases_text(either) + "\t" + share_text(both, either) + "\n";
+      text += pair_names(samples, pair) + "\t" + escape_control(agreement.labels.names[c]) + "\t" +
+              bases_text(in_a) + "\t" + bases_text(in_b) + "\t" + bases_text(both) + "\t" +
+              bases_text(either) + "\t" + share_text(both, either) + "\n";
     }
   return text;
 }
@@ -240,8 +245,8 @@ std::string switches_text(const std::vector<Sample>& samples, const Agreement& a
       for (std::size_t to = 0; to < names.size(); ++to) {
         const double bases = pair.bases[from * names.size() + to];
         if (from == to || bases == 0) continue;
-        text += samples[pair.a].name + "\t" + samples[pair.b].name + "\t" + escape_control(names[from]) +
-                "\t" + escape_control(names[to]) + "\t" + bases_text(bases) + "\t" +
+        text += pair_names(samples, pair) + "\t" + escape_control(names[from]) + "\t" +
+                escape_control(names[to]) + "\t" + bases_text(bases) + "\t" +
                 share_text(bases, pair.common()) + "\n";
       }
   return text;

@@ -7,9 +7,11 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/markup.h"
 #include "core/text/text.h"
 #include "eval/ratio.h"
 #include "io/files/output_target.h"
+#include "io/label_name.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"
 
@@ -30,10 +32,19 @@ OrderedJson section(const std::string& kind, const char* name, const char* descr
           {"plot_type", plot_type}};
 }
 
+// MultiQC puts keys and texts into a page as they are.
+OrderedJson escaped(const OrderedJson& node) {
+  if (node.is_string()) return markup_escaped(node.get<std::string>());
+  if (!node.is_structured()) return node;
+  OrderedJson result = node.is_array() ? OrderedJson::array() : OrderedJson::object();
+  for (const auto& [key, value] : node.items())
+    node.is_array() ? result.push_back(escaped(value)) : void(result[markup_escaped(key)] = escaped(value));
+  return result;
+}
+
 MultiqcDocument document(const std::string& kind, const OrderedJson& content) {
   constexpr int kIndent = 2;
-  // Names that are not UTF-8 must not make it fail.
-  return {kind, content.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace) + "\n"};
+  return {kind, escaped(content).dump(kIndent) + "\n"};
 }
 
 // Columns of a table and the values of one sample in them; what has no value is left out of its row.
@@ -217,18 +228,22 @@ MultiqcDocument label_durations_of(const std::string& sample, const MultiqcSegme
 
 std::string sample_of_output(const std::string& path) {
   std::string name = path.substr(path.rfind('/') + 1);
-  constexpr std::array<std::string_view, 5> kEndings = {".gz", ".bed", ".json", ".segments", ".params"};
+  constexpr std::array<std::string_view, 7> kEndings = {".gz",   ".bgz",      ".bb",    ".bed",
+                                                        ".json", ".segments", ".params"};
   for (const std::string_view ending : kEndings)
-    if (name.size() > ending.size() && name.ends_with(ending)) name.resize(name.size() - ending.size());
+    if (name.size() > ending.size() && has_ending(name, {ending})) name.resize(name.size() - ending.size());
   return name;
 }
 
 MultiqcTarget settled(MultiqcTarget target, const std::string& output) {
-  if (!target.wanted() || !target.sample.empty()) return target;
-  if (output.empty() || output == kStandardOutput)
+  if (!target.wanted()) return target;
+  if (target.sample.empty() && (output.empty() || output == kStandardOutput))
     throw UsageError("--multiqc needs a name for the sample, which no output file has",
                      "give it with --multiqc-name NAME");
-  target.sample = sample_of_output(output);
+  if (target.sample.empty()) target.sample = sample_of_output(output);
+  if (const std::string problem = name_problem(target.sample); !problem.empty())
+    throw UsageError("--multiqc: the sample '" + target.sample + "': " + problem,
+                     "give another name with --multiqc-name NAME");
   return target;
 }
 
