@@ -1,20 +1,30 @@
 // The program: command line in, exit code out.
+#include <unistd.h>
+
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "apps/commands.h"
 #include "apps/console/help_format.h"
 #include "apps/console/logging.h"
+#include "apps/console/print.h"
 #include "apps/manual/command_tree.h"
 #include "apps/options/common_options.h"
+#include "apps/options/given_values.h"
 #include "core/error.h"
 #include "core/text/text.h"
+#include "io/files/descriptors.h"
+#include "io/files/open_files.h"
 #include "io/files/output_file.h"
 #include "io/files/temporary_names.h"
 #include "io/nearest_name.h"
@@ -24,6 +34,8 @@ namespace semicrf {
 namespace {
 
 constexpr int kClosedPipe = 141;
+constexpr const char kOutOfMemory[] =
+    "out of memory; lower --max-memory or --threads, or use a machine with more memory";
 
 // Of several processes that train together, one tells what all of them find wrong with the command line.
 bool is_told_by_another(ExitCode code, int argc, char** argv) {
@@ -35,6 +47,28 @@ int fail(ExitCode code, const std::string& message) {
   std::fprintf(stderr, "%s\n", line.c_str());
   log_fatal(message);
   return static_cast<int>(code);
+}
+
+int fail_by_bug(const std::exception& error) {
+  return fail(ExitCode::kInternal,
+              escape_control(error.what()) + "; this is a bug in semicrf, please report it");
+}
+
+std::string did_you_mean(const std::string& name, const std::vector<std::string>& known,
+                         const std::string& help) {
+  const std::vector<std::string_view> names(known.begin(), known.end());
+  return "did you mean " + std::string(nearest_name(name, names)) + "? " + help + " lists all";
+}
+
+// The command that was given, down to those of `import`, and its words from "semicrf" on.
+std::pair<const CLI::App*, std::string> given_command(const CLI::App& program) {
+  const CLI::App* command = &program;
+  std::string words = program.get_name();
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    words += " " + command->get_name();
+  }
+  return {command, words};
 }
 
 void set_up(CLI::App& program) {
@@ -62,23 +96,8 @@ void set_up(CLI::App& program) {
   add_bench_command(program);
   add_manual_commands(program);
   name_file_values(program);
-}
-
-std::string did_you_mean(const std::string& name, const std::vector<std::string>& known,
-                         const std::string& help) {
-  const std::vector<std::string_view> names(known.begin(), known.end());
-  return "did you mean " + std::string(nearest_name(name, names)) + "? " + help + " lists all";
-}
-
-// The command that was given, down to those of `import`, and its words from "semicrf" on.
-std::pair<const CLI::App*, std::string> given_command(const CLI::App& program) {
-  const CLI::App* command = &program;
-  std::string words = program.get_name();
-  while (!command->get_subcommands().empty()) {
-    command = command->get_subcommands().front();
-    words += " " + command->get_name();
-  }
-  return {command, words};
+  require_known_files(program);
+  program.parse_complete_callback([&program] { check_given_values(*given_command(program).first); });
 }
 
 std::vector<std::string> commands_of(const CLI::App& command) {
@@ -121,9 +140,15 @@ int run(int argc, char** argv) {
   }
   try {
     program.parse(argc, argv);
+    check_log();
     return static_cast<int>(ExitCode::kOk);
   } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return program.exit(error);  // --help, --version
+    if (error.get_exit_code() == 0) {  // --help, --version
+      std::ostringstream text;
+      program.exit(error, text, text);
+      print(text.str());
+      return static_cast<int>(ExitCode::kOk);
+    }
     refuse_unknown_names(program);
     throw UsageError(error.what());
   }
@@ -133,6 +158,8 @@ int run(int argc, char** argv) {
 int guarded_run(int argc, char** argv) {
   try {
     install_signal_cleanup();
+    constexpr std::int64_t kManyFiles = std::int64_t{1} << 20;
+    allow_open_files(kManyFiles);
     return run(argc, argv);
   } catch (const ClosedPipe&) {
     return kClosedPipe;
@@ -140,18 +167,45 @@ int guarded_run(int argc, char** argv) {
     if (is_told_by_another(error.code(), argc, argv)) return static_cast<int>(error.code());
     return fail(error.code(), error.what());
   } catch (const std::bad_alloc&) {
+    return fail(ExitCode::kOutOfMemory, kOutOfMemory);
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) return fail_by_bug(error);
     return fail(ExitCode::kOutOfMemory,
-                "out of memory; lower --max-memory or --threads, or use a machine with more memory");
+                "the system allows no more threads; give fewer (-t), or raise the limit "
+                "on processes or memory (ulimit -u, ulimit -v)");
   } catch (const std::exception& error) {
-    return fail(ExitCode::kInternal,
-                message_text(error.what()) + "; this is a bug in semicrf, please report it");
+    return fail_by_bug(error);
   }
 }
+
+// What ends the program where no catch above sees it: memory that ends before main() begins, or in a thread
+// that is being started. Nothing here asks for memory.
+[[noreturn]] void end_without_catch() {
+  remove_temporaries();
+  const auto tell = [](ExitCode code, std::string_view message) {
+    for (const std::string_view part :
+         {std::string_view("semicrf: error: "), message, std::string_view("\n")})
+      if (write(STDERR_FILENO, part.data(), part.size()) < 0) break;
+    _exit(static_cast<int>(code));
+  };
+  try {
+    if (const std::exception_ptr error = std::current_exception()) std::rethrow_exception(error);
+  } catch (const std::bad_alloc&) {
+    tell(ExitCode::kOutOfMemory, kOutOfMemory);
+  } catch (...) {
+  }
+  tell(ExitCode::kInternal, "an error was not caught; this is a bug in semicrf, please report it");
+  std::abort();
+}
+
+// Before the constructors of global objects, which ask for memory.
+[[gnu::constructor(101)]] void set_end_without_catch() { std::set_terminate(end_without_catch); }
 
 }  // namespace
 }  // namespace semicrf
 
 int main(int argc, char** argv) {
+  semicrf::reserve_standard_descriptors();
   const int exit_code = semicrf::guarded_run(argc, argv);
   semicrf::finish_ranks(exit_code);
   return exit_code;

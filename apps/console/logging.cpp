@@ -1,20 +1,69 @@
 #include "apps/console/logging.h"
 
-#include <spdlog/sinks/basic_file_sink.h>
+#include <fcntl.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
 
-#include <fstream>
+#include <atomic>
+#include <cerrno>
 #include <memory>
+#include <mutex>
 
 #include "core/error.h"
+#include "core/threads/start_thread.h"
+#include "io/files/descriptors.h"
+#include "io/files/file_errors.h"
 
 namespace semicrf {
 namespace {
 
-// The logger's file sink; null without a log file.
-std::shared_ptr<spdlog::sinks::sink>& file_sink() {
-  static std::shared_ptr<spdlog::sinks::sink> sink;
+// A log file. Lines are written at once, behind what others have written; the first failure is kept, and what
+// comes after it is dropped.
+class LogFile final : public spdlog::sinks::base_sink<std::mutex> {
+ public:
+  // WriteError where the file cannot be opened.
+  explicit LogFile(const std::string& path) : path_(path) {
+    constexpr mode_t kReadWriteAll = 0666;
+    const auto given = descriptor_of(path);
+    descriptor_ = given && given->own
+                      ? fcntl(given->number, F_DUPFD_CLOEXEC, 0)
+                      : open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, kReadWriteAll);
+    if (descriptor_ < 0) throw write_error(path, "cannot be opened as a log file", errno);
+  }
+  ~LogFile() override { close(descriptor_); }
+  LogFile(const LogFile&) = delete;
+  LogFile& operator=(const LogFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  int error_number() const { return error_number_; }  // 0: all lines are there
+
+ protected:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    const char* at = line.data();
+    std::size_t left = line.size();
+    while (error_number_ == 0 && left > 0) {
+      const ssize_t written = write(descriptor_, at, left);
+      if (written < 0 && errno != EINTR) error_number_ = errno;
+      if (written < 0) continue;
+      at += written;
+      left -= static_cast<std::size_t>(written);
+    }
+  }
+  void flush_() override {}
+
+ private:
+  std::string path_;
+  int descriptor_ = -1;
+  std::atomic<int> error_number_ = 0;
+};
+
+// The logger's file; null without one.
+std::shared_ptr<LogFile>& file_sink() {
+  static std::shared_ptr<LogFile> sink;
   return sink;
 }
 
@@ -37,10 +86,7 @@ void set_up_logging(Verbosity verbosity, const std::string& log_file) {
   terminal->set_pattern("semicrf: %l: %v");
   std::vector<spdlog::sink_ptr> sinks = {terminal};
   if (!log_file.empty()) {
-    if (!std::ofstream(log_file, std::ios::app))
-      throw WriteError(
-          {log_file, "", "cannot be opened as a log file", "check the folder and its permissions"});
-    file_sink() = std::make_shared<spdlog::sinks::basic_file_sink_mt>(log_file);
+    file_sink() = std::make_shared<LogFile>(log_file);
     file_sink()->set_level(verbosity == Verbosity::kVerbose ? spdlog::level::debug : spdlog::level::info);
     file_sink()->set_pattern("%Y-%m-%d %H:%M:%S %l: %v");
     sinks.push_back(file_sink());
@@ -49,6 +95,17 @@ void set_up_logging(Verbosity verbosity, const std::string& log_file) {
   logger->set_level(spdlog::level::debug);
   logger->flush_on(spdlog::level::info);
   spdlog::set_default_logger(logger);
+  tell_of_refused_threads([] {
+    spdlog::warn(
+        "the system allows no more threads: the work goes on with those there are, and takes longer; give "
+        "fewer "
+        "(-t), or raise the limit on processes or memory (ulimit -u, ulimit -v) [threads-refused]");
+  });
+}
+
+void check_log() {
+  if (file_sink() && file_sink()->error_number() != 0)
+    throw write_error(file_sink()->path(), "the log cannot be written", file_sink()->error_number());
 }
 
 void log_fatal(const std::string& line) {

@@ -11,6 +11,9 @@ enum class Verbosity { kQuiet, kNormal, kVerbose };  // errors only; notes and w
 // when it cannot be opened.
 void set_up_logging(Verbosity verbosity, const std::string& log_file);
 
+// WriteError where a line of the log file could not be written. To be called when the results are there.
+void check_log();
+
 // Puts the line of an error that ends the program into the log file, if there is one.
 void log_fatal(const std::string& line);
 

@@ -360,28 +360,14 @@ std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOp
   return limit;
 }
 
-void start_logging(const LogArguments& arguments, const InputOptions& input, std::vector<std::string> files) {
-  if (!arguments.log_file.empty()) {
-    for (const std::string& path : {input.parameters, input.regions_file, input.exclude_file,
-                                    input.chrom_sizes_file, input.samples_file})
-      files.push_back(path);
-    if (has_samples(input))
-      for (const SampleRow& row : sample_rows(input)) files.push_back(row.path);
-    for (const auto* inputs : {&input.inputs, &input.start_scores, &input.end_scores})
-      for (const std::string& typed : *inputs) {
-        files.push_back(typed);
-        files.push_back(typed.substr(typed.find('=') + 1));
-      }
-    std::erase(files, std::string());
-    check_outputs(std::vector<OutputSpec>{{arguments.log_file, IndexKind::kNone}}, files);
-  }
+void start_logging(const LogArguments& arguments) {
   const Verbosity loud = arguments.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
   set_up_logging(arguments.quiet ? Verbosity::kQuiet : loud, arguments.log_file);
 }
 
 RunOptions run_options(const CommonArguments& arguments) {
   apply_units(arguments.unit);
-  start_logging(arguments.log, arguments.input, {});
+  start_logging(arguments.log);
   RunOptions options;
   options.input = arguments.input;
   options.engine = engine_options(arguments.engine);

@@ -96,8 +96,8 @@ void add_common_options(CLI::App& command, CommonArguments& arguments);
 EngineOptions engine_options(const EngineArguments& arguments);
 // Bytes of --max-memory, nothing where it was not given; the engine gets the limit for its device.
 std::optional<std::int64_t> memory_limit(const std::string& max_memory, EngineOptions& engine);
-// Sets up the logging. UsageError when the log file is one of the inputs or of `files`.
-void start_logging(const LogArguments& arguments, const InputOptions& input, std::vector<std::string> files);
+// Sets up the logging. WriteError where the log file cannot be written.
+void start_logging(const LogArguments& arguments);
 // Also starts the logging.
 RunOptions run_options(const CommonArguments& arguments);
 // The main output: -o, else PREFIX.`ending`, else standard output.

@@ -41,7 +41,7 @@ LearnOptions learn_options(const LearnArguments& arguments) {
   LearnOptions options = arguments.options;
   if (has_samples(options.input) && options.input.samples.empty())
     options.input.samples = samples_of(sample_rows(options.input));
-  start_logging(arguments.log, options.input, {options.known_labels});
+  start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
   options.emission = emission_from_name(arguments.emission);
   if (arguments.transform != "auto") options.transform = transform_from_name(arguments.transform);

@@ -78,7 +78,7 @@ TrainOptions train_options(const TrainArguments& arguments) {
   TrainOptions options = arguments.options;
   apply_units(arguments.unit);
   options.labels.times = label_times(arguments.unit, options.labels.file);
-  start_logging(arguments.log, options.input, {options.labels.file, options.checkpoint.resume});
+  start_logging(arguments.log);
   options.engine = engine_options(arguments.engine);
   ShapeOptions& shape = options.shape;
   shape.no_boundary = arguments.boundary_window == "none";

@@ -51,21 +51,6 @@ std::vector<std::vector<LabelTrack>> read_posteriors(const CompareArguments& arg
   return tracks;
 }
 
-// What the names of outputs say of their formats.
-void check_formats(const CompareArguments& arguments) {
-  for (const std::string& path : {arguments.output, arguments.jaccard, arguments.switches})
-    if (is_indexed_name(path))
-      throw UsageError(path + ": this table is text, and can be neither bigWig nor bigBed",
-                       "give a name ending in .tsv");
-  if (is_bigwig_name(arguments.regions))
-    throw UsageError(arguments.regions + ": regions are written as BED or bigBed, not as bigWig",
-                     "give a name ending in .bed or .bb");
-  if (is_bigbed_name(arguments.disagreement))
-    throw UsageError(
-        arguments.disagreement + ": the probability is written as bedGraph or bigWig, not as bigBed",
-        "give a name ending in .bedgraph or .bw");
-}
-
 // The lengths of chromosomes that bigWig and bigBed outputs hold: of --chrom-sizes, or of the first sample.
 std::vector<Chromosome> chromosome_lengths(const CompareArguments& arguments, const Sample& first) {
   if (!arguments.chrom_sizes.empty()) return read_chrom_sizes(arguments.chrom_sizes);
@@ -89,7 +74,6 @@ void check_arguments(const CompareArguments& arguments) {
     throw UsageError("--labels is given " + std::to_string(arguments.posteriors.size()) + " times for " +
                          std::to_string(arguments.samples.size()) + " samples",
                      "give it once for every sample, in their order");
-  check_formats(arguments);
   std::vector<OutputSpec> outputs{{arguments.output, IndexKind::kNone}};
   for (const std::string& path :
        {arguments.jaccard, arguments.switches, arguments.regions, arguments.disagreement})

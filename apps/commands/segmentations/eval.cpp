@@ -126,7 +126,7 @@ void check_arguments(const EvalOptions& options) {
 }
 
 void eval(EvalArguments& arguments) {
-  start_logging(arguments.log, {}, {});
+  start_logging(arguments.log);
   apply_units(arguments.unit);
   EvalOptions& options = arguments.options;
   // Without a truth there is no prediction either.

@@ -54,7 +54,7 @@ void add_inputs(CLI::App& command, ReportArguments& arguments) {
 
 void report(ReportArguments& arguments) {
   ReportOptions& options = arguments.options;
-  start_logging(arguments.log, options.input, {});
+  start_logging(arguments.log);
   apply_units(arguments.unit);
   options.version = SEMICRF_VERSION;
   run_report(options);
@@ -77,7 +77,9 @@ void add_report_command(CLI::App& program) {
                       "page to write; - for standard output (default)");
   command->add_option("--figures", arguments->options.figures, "folder for pictures and tables")
       ->type_name("DIR");
-  command->add_option("--title", arguments->options.title, "title of the page")->capture_default_str();
+  command->add_option("--title", arguments->options.title, "title of the page")
+      ->type_name("TITLE")
+      ->capture_default_str();
   add_number(*command, "-t,-@,--threads", arguments->options.threads, "number of threads",
              CLI::Range(1, 1024));
   command->add_flag("-q,--quiet", arguments->log.quiet, "write only errors to standard error");

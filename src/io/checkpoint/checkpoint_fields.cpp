@@ -3,7 +3,6 @@
 #include <charconv>
 #include <cmath>
 #include <limits>
-#include <system_error>
 
 #include "core/error.h"
 #include "io/files/mapped_file.h"

@@ -145,7 +145,7 @@ def test_index_needs_a_bgzip_file(box):
 def test_segments_are_no_bigwig(box):
     for option in ("-o", "--table", "--boundaries", "--review"):
         out = "" if option == "-o" else "-o out.bed "
-        box.fails("decode -p scores.params.json %s%s out.bw scores.npy" % (out, option), 2, "out.bw", "not as bigWig" if option == "-o" else "neither bigWig nor bigBed")
+        box.fails("decode -p scores.params.json %s%s out.bw scores.npy" % (out, option), 2, "out.bw", "not as bigWig")
 
 
 def test_bin_size_must_equal_the_parameters(box):
