@@ -51,7 +51,7 @@ int fail(ExitCode code, const std::string& message) {
 
 int fail_by_bug(const std::exception& error) {
   return fail(ExitCode::kInternal,
-              escape_control(error.what()) + "; this is a bug in semicrf, please report it");
+              message_text(error.what()) + "; this is a bug in semicrf, please report it");
 }
 
 std::string did_you_mean(const std::string& name, const std::vector<std::string>& known,

@@ -8,10 +8,10 @@
 
 #include "core/error.h"
 #include "core/text/markup.h"
+#include "core/text/names.h"
 #include "core/text/text.h"
 #include "eval/ratio.h"
 #include "io/files/output_target.h"
-#include "io/label_name.h"
 #include "io/text/label_track_files.h"
 #include "io/text/palette.h"
 
