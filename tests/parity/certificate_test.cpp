@@ -184,6 +184,24 @@ TEST_CASE("K = 1: halves of a chunk that cannot be joined are run again") {
   }
 }
 
+// Of sequences that one engine computes one after the other each has a mean of its own, though the second may
+// lie where the first one did.
+TEST_CASE("K = 1: another sequence in the same memory is centred by its own mean") {
+  constexpr std::size_t kLength = 300;
+  ModelCase sample = make_case(CaseKind::kPlain, {kLength, 1, 3}, 731);
+  for (const EngineOptions& options : cpu_engines()) {
+    const auto engine = make_engine(options, sample.model);
+    INFO(engine->description());
+    for (const double shift : {0.0, 1.5, -2.0}) {
+      sample.baseline.assign(3, 0.25);
+      sample.baseline[1] += shift;
+      const DecodedCase expected = decode_case(*make_reference_engine(sample.model), sample, {0, kLength});
+      const DecodedCase decoded = decode_case(*engine, sample, {0, kLength});
+      CHECK(decoded.path == expected.path);
+    }
+  }
+}
+
 // Leaving the table costs 1 per position and a segment below K costs 6, so paths follow tails, and where they
 // begin is often a tie.
 TEST_CASE("ties with tails go to the shortest") {

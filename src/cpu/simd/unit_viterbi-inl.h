@@ -271,7 +271,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
   // and end score. Lanes beyond C are 0. Huge scores that all labels of a position share are taken out of it.
   void load(const ScoreWindow& scores, Run& run, std::int64_t end) {
     const D d;
-    if (scores.baseline.data() != baseline_ || constant_.size() == 0) set_constant(scores);
+    if (constant_.size() == 0 || !std::ranges::equal(scores.baseline, baseline_)) set_constant(scores);
     V largest = hn::Zero(d);
     const bool plain = scores.emissions.f32 != nullptr && !scores.subtract_position_max &&
                        scores.start_scores.empty() && scores.end_scores.empty() && run.position > 0 &&
@@ -328,7 +328,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
     constant_ = AlignedArray<double>(t_->width);
     for (std::size_t c = 0; c < t_->labels; ++c)
       constant_[c] = t_->bias[c] - (scores.baseline.empty() ? 0.0 : scores.baseline[c]);
-    baseline_ = scores.baseline.data();
+    baseline_.assign(scores.baseline.begin(), scores.baseline.end());
   }
 
   void load_row(const ScoreWindow& scores, std::int64_t t, double* to) const {
@@ -470,7 +470,7 @@ class UnitViterbiKernel final : public ViterbiKernel {
   Run left_, right_;
   AlignedArray<double> rows_;      // (positions of the chunk + 1, width)
   AlignedArray<double> constant_;  // (width) duration score less baseline
-  const double* baseline_ = nullptr;
+  std::vector<double> baseline_;   // of the sequence that `constant_` is for
   std::vector<std::int32_t> path_;
 };
 
