@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "io/models/chromhmm_model.h"
 #include "io/params/params_json.h"
 #include "io/params/training_record.h"
@@ -103,22 +104,21 @@ class LearnDataReader {
   // Of all samples, in the order in which they come first.
   std::vector<Track> tracks_of_samples() const {
     std::vector<Track> tracks;
+    NameIndex names;
     for (const InputOptions& sample : inputs_of_samples(options_.input))
       for (const Track& track : tracks_of_inputs(sample, options_.input.missing))
-        if (std::ranges::find(tracks, track.name, &Track::name) == tracks.end()) tracks.push_back(track);
+        if (names.add(track.name).second) tracks.push_back(track);
     return tracks;
   }
 
   // A track that some sample lacks says nothing there, whatever it does where there are files.
   void open_lacking(std::vector<Track>& tracks) {
     if (!has_samples(options_.input)) return;
+    const NameIndex missing = NameIndex::of(options_.input.missing_tracks);
     for (const InputOptions& sample : inputs_of_samples(options_.input)) {
-      const std::vector<InputArgument> arguments = input_arguments(sample);
+      const NameIndex given = NameIndex::of(input_arguments(sample));
       for (Track& track : tracks) {
-        if (!track.is_input() || std::ranges::find(options_.input.missing_tracks, track.name) !=
-                                     options_.input.missing_tracks.end())
-          continue;
-        if (std::ranges::find(arguments, track.name, &InputArgument::name) != arguments.end()) continue;
+        if (!track.is_input() || missing.contains(track.name) || given.contains(track.name)) continue;
         data_.policies.emplace(track.name, track.missing);
         track.missing = MissingPolicy::kMarginal;
       }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/sizes.h"
+#include "core/text/name_index.h"
 
 namespace semicrf {
 namespace {
@@ -13,23 +14,22 @@ namespace {
 using Places = std::vector<int>;
 
 template <class Named>
-int place_of(const std::vector<Named>& list, const std::string& name) {
-  const auto found = std::ranges::find(list, name, &Named::name);
-  return found == list.end() ? -1 : static_cast<int>(found - list.begin());
-}
-
-template <class Named>
 std::vector<Named> united(const std::vector<Named>& first, const std::vector<Named>& second) {
   std::vector<Named> all = first;
+  const NameIndex known = NameIndex::of(first);
   for (const Named& one : second)
-    if (place_of(first, one.name) < 0) all.push_back(one);
+    if (!known.contains(one.name)) all.push_back(one);
   return all;
 }
 
 template <class Named>
 Places places(const std::vector<Named>& wanted, const std::vector<Named>& have) {
   Places result;
-  for (const Named& one : wanted) result.push_back(place_of(have, one.name));
+  const NameIndex known = NameIndex::of(have);
+  for (const Named& one : wanted) {
+    const std::optional<std::size_t> place = known.find(one.name);
+    result.push_back(place ? static_cast<int>(*place) : -1);
+  }
   return result;
 }
 

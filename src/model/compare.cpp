@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/name_index.h"
 #include "core/text/text.h"
 #include "model/describe.h"
 #include "model/scores/centering.h"
@@ -20,10 +21,9 @@ using Matches = std::vector<std::pair<std::size_t, std::size_t>>;
 
 Matches matches(const std::vector<std::string>& first, const std::vector<std::string>& second) {
   Matches found;
-  for (std::size_t i = 0; i < first.size(); ++i) {
-    const auto at = std::find(second.begin(), second.end(), first[i]);
-    if (at != second.end()) found.emplace_back(i, static_cast<std::size_t>(at - second.begin()));
-  }
+  const NameIndex places = NameIndex::of(second);
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (const auto at = places.find(first[i])) found.emplace_back(i, *at);
   return found;
 }
 
@@ -70,10 +70,11 @@ class Comparison {
   void names(const std::string& what, const std::vector<std::string>& a, const std::vector<std::string>& b) {
     if (a == b) return;
     std::vector<std::string> only_a, only_b;
+    const NameIndex in_a = NameIndex::of(a), in_b = NameIndex::of(b);
     for (const std::string& name : a)
-      if (std::find(b.begin(), b.end(), name) == b.end()) only_a.push_back(name);
+      if (!in_b.contains(name)) only_a.push_back(name);
     for (const std::string& name : b)
-      if (std::find(a.begin(), a.end(), name) == a.end()) only_b.push_back(name);
+      if (!in_a.contains(name)) only_b.push_back(name);
     if (!only_a.empty()) text_ += what + " only in the first: " + joined(only_a, ", ") + "\n";
     if (!only_b.empty()) text_ += what + " only in the second: " + joined(only_b, ", ") + "\n";
     if (only_a.empty() && only_b.empty()) text_ += what + ": in another order\n";

@@ -6,6 +6,7 @@
 
 #include "core/error.h"
 #include "core/sizes.h"
+#include "core/text/name_index.h"
 #include "core/text/text.h"
 
 namespace semicrf {
@@ -19,11 +20,15 @@ std::size_t count_inputs(const Parameters& parameters) {
 
 // Of each input track the column of its square; nothing unless all have one.
 std::optional<std::vector<std::size_t>> squares_of(const std::vector<Track>& tracks, std::size_t inputs) {
+  std::vector<std::string> squared;
+  squared.reserve(tracks.size());
+  for (const Track& track : tracks) squared.push_back(track.square_of);
+  const NameIndex squares = NameIndex::of(squared);
   std::vector<std::size_t> columns;
   for (std::size_t f = 0; f < inputs; ++f) {
-    const auto square = std::ranges::find(tracks, tracks[f].name, &Track::square_of);
-    if (square == tracks.end()) return std::nullopt;
-    columns.push_back(static_cast<std::size_t>(square - tracks.begin()));
+    const std::optional<std::size_t> square = squares.find(tracks[f].name);
+    if (!square) return std::nullopt;
+    columns.push_back(*square);
   }
   return columns;
 }
@@ -102,12 +107,13 @@ void check_names(const Parameters& parameters, std::span<const std::string> name
   std::vector<std::string> known;
   for (const Track& track : parameters.tracks)
     if (track.is_input()) known.push_back(track.name);
+  const NameIndex known_index = NameIndex::of(known), missing = NameIndex::of(names);
   for (const std::string& name : names)
-    if (std::ranges::find(known, name) == known.end())
+    if (!known_index.contains(name))
       throw UsageError("--missing-track: the parameters have no track '" + name + "'",
                        "their tracks are " + joined(known, ", "));
-  const auto left = std::ranges::count_if(
-      known, [&](const std::string& name) { return std::ranges::find(names, name) == names.end(); });
+  const auto left =
+      std::ranges::count_if(known, [&](const std::string& name) { return !missing.contains(name); });
   if (left == 0)
     throw UsageError("--missing-track names every track of the parameters", "one at least must have values");
 }
@@ -129,9 +135,8 @@ std::optional<std::vector<double>> track_biases(const Parameters& parameters,
 bool leave_out_tracks(Parameters& parameters, RecordedEmissions& recorded,
                       std::span<const std::string> names) {
   check_names(parameters, names);
-  const auto is_named = [&](const std::string& name) {
-    return std::ranges::find(names, name) != names.end();
-  };
+  const NameIndex missing = NameIndex::of(names);
+  const auto is_named = [&](const std::string& name) { return missing.contains(name); };
   const std::size_t inputs = count_inputs(parameters);
   const auto parts = track_biases(parameters, recorded);
   std::vector<bool> kept;

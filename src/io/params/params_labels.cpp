@@ -2,6 +2,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "core/text/name_index.h"
 #include "core/text/names.h"
 #include "io/params/params_sections.h"
 #include "model/scores/feature_transform.h"
@@ -80,13 +81,14 @@ std::vector<Label> read_labels(const JsonNode& node) {
 
 namespace {
 
-// The square of a track that was listed before.
-void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Track>& before, Track& track) {
+// The square of a track that was listed before, whose places `names` has.
+void read_square(const JsonNode& entry, const JsonNode& of, const std::vector<Track>& before,
+                 const NameIndex& names, Track& track) {
   constexpr std::array<std::string_view, 2> kKeys{"name", "square_of"};
   entry.expect_object(kKeys);
   track.square_of = of.text("the name of a track");
-  const auto found = std::ranges::find(before, track.square_of, &Track::name);
-  if (found == before.end() || found->is_square())
+  const std::optional<std::size_t> found = names.find(track.square_of);
+  if (!found || before[*found].is_square())
     of.fail_expected("the name of an input track that is listed before");
 }
 
@@ -103,15 +105,17 @@ std::vector<Track> read_tracks(const JsonNode& node, int minor) {
   const std::size_t count = checked_count(node, "tracks", kMaxTracks);
   UniqueNames names;
   std::vector<Track> tracks;
+  NameIndex places;
   for (std::size_t f = 0; f < count; ++f) {
     const JsonNode entry = node.element(f);
     entry.expect_object(kKeys);
     Track track;
     track.name = names.read(entry.at("name"));
+    places.add(track.name);
     track.missing = MissingPolicy::kDefault;
     if (const auto square_of = entry.find("square_of")) {
       if (minor < 1) fail_newer_key(*square_of, "square_of");
-      read_square(entry, *square_of, tracks, track);
+      read_square(entry, *square_of, tracks, places, track);
       tracks.push_back(track);
       continue;
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/text.h"
 #include "io/text/text_lines.h"
 
@@ -95,8 +96,9 @@ std::vector<SampleRow> read_sample_sheet(const std::string& path) { return Sheet
 
 std::vector<std::string> samples_of(const std::vector<SampleRow>& rows) {
   std::vector<std::string> samples;
+  NameIndex seen;
   for (const SampleRow& row : rows)
-    if (std::ranges::find(samples, row.sample) == samples.end()) samples.push_back(row.sample);
+    if (seen.add(row.sample).second) samples.push_back(row.sample);
   return samples;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "eval/stretches.h"
 #include "io/params/params_json.h"
 #include "model/align.h"
@@ -49,6 +50,7 @@ class Comparer {
     result_.other_sha256 = second.sha256;
     result_.device = engines_.whole().description();
     result_.bin_size = inputs_.bin_size();
+    for (const Sequence& sequence : other_inputs_.sequences()) other_places_.add(sequence.title);
   }
 
   ModelComparison run() {
@@ -117,14 +119,12 @@ class Comparer {
     other_title_ = sequence.title;
     other_ranges_.clear();
     other_scores_.reset();
-    const std::vector<Sequence>& all = other_inputs_.sequences();
-    const auto found = std::ranges::find(all, sequence.title, &Sequence::title);
-    if (found == all.end()) return other_ranges_;
-    const auto index = static_cast<std::size_t>(found - all.begin());
-    PieceRequest request = other_inputs_.piece_request(index);
+    const std::optional<std::size_t> index = other_places_.find(sequence.title);
+    if (!index) return other_ranges_;
+    PieceRequest request = other_inputs_.piece_request(*index);
     if (make_pieces(request).empty()) return other_ranges_;
-    other_scores_ = other_inputs_.open_scores(index, read);
-    request.missing = other_inputs_.scan(index, *other_scores_).missing;
+    other_scores_ = other_inputs_.open_scores(*index, read);
+    request.missing = other_inputs_.scan(*index, *other_scores_).missing;
     other_ranges_ = make_pieces(request);
     return other_ranges_;
   }
@@ -273,6 +273,7 @@ class Comparer {
   AlignedModels models_;
   Progress* progress_;
   InputSet inputs_, other_inputs_;
+  NameIndex other_places_;  // of the titles of sequences
   PieceEngine engines_, other_engines_;
   std::vector<std::vector<BinRange>> region_bins_;  // of each sequence
   std::vector<std::size_t> first_region_;           // of each sequence, in the result

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/options.h"
 #include "io/json/multiqc_json.h"
+#include "io/text/sample_sheet.h"
 #include "model/parameters.h"
 #include "model/scores/edge_rule.h"
 
@@ -28,13 +30,14 @@ enum class ChromosomePolicy {
 };
 
 struct InputOptions {
-  std::string parameters;                           // the parameter file
-  std::vector<std::string> inputs;                  // [name=]PATH
-  std::string track_pattern;                        // names files without a name, track_pattern.h; or empty
-  std::string samples_file;                         // sample sheet, in place of `inputs`; or empty
-  std::vector<std::string> samples;                 // to take from it; only training takes several
-  std::vector<std::string> track_names;             // of the columns of arrays; empty: not said
-  std::vector<std::string> missing_tracks;          // of the parameters, that have no file
+  std::string parameters;            // the parameter file
+  std::vector<std::string> inputs;   // [name=]PATH
+  std::string track_pattern;         // names files without a name, track_pattern.h; or empty
+  std::string samples_file;          // sample sheet, in place of `inputs`; or empty
+  std::vector<std::string> samples;  // to take from it; only training takes several
+  std::shared_ptr<const std::vector<SampleRow>> only_sample;  // the rows of `samples`, read before; or null
+  std::vector<std::string> track_names;                       // of the columns of arrays; empty: not said
+  std::vector<std::string> missing_tracks;                    // of the parameters, that have no file
   MissingPolicy missing = MissingPolicy::kDefault;  // in place of the parameters' ones, unless kDefault
   std::vector<std::string> start_scores;            // [name=]PATH
   std::vector<std::string> end_scores;              // [name=]PATH

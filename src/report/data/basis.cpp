@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/text.h"
 #include "eval/bin_segments.h"
 #include "io/json/json_document.h"
@@ -38,20 +39,20 @@ void open_tracks(const ReportOptions& options, ReportBasis& basis) {
     for (const Label& label : model.labels) basis.tracks.push_back(label.name);
     return;
   }
-  const std::vector<LackingTrack>& lacking = basis.inputs->lacking_tracks();
+  NameIndex lacking;
+  for (const LackingTrack& track : basis.inputs->lacking_tracks()) lacking.add(track.track);
   for (const Track& track : model.tracks)
-    if (track.is_input() && std::ranges::find(lacking, track.name, &LackingTrack::track) == lacking.end())
-      basis.tracks.push_back(track.name);
+    if (track.is_input() && !lacking.contains(track.name)) basis.tracks.push_back(track.name);
 }
 
 // The labels of the model in the place of those of the file.
 void align_labels(ReportBasis& basis) {
   const std::vector<Label>& known = basis.model().labels;
+  const NameIndex index = NameIndex::of(known);
   std::vector<std::uint32_t> places;
   std::vector<Label> labels = known;
   for (const Label& label : basis.segmentation.labels) {
-    const auto found = std::ranges::find(known, label.name, &Label::name);
-    const auto place = static_cast<std::uint32_t>(found - known.begin());  // summarize() has refused others
+    const auto place = static_cast<std::uint32_t>(*index.find(label.name));  // summarize() has refused others
     places.push_back(place);
     if (!labels[place].color) labels[place].color = label.color;
   }

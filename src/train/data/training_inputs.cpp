@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <tuple>
+#include <unordered_map>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "core/text/units.h"
@@ -309,11 +312,10 @@ void append(TrainingData more, TrainingData& data) {
 
 // Those that the sample has, each of which must be one of `tracks`.
 std::vector<Track> own_tracks(const InputOptions& sample, const std::vector<Track>& tracks) {
-  const std::vector<InputArgument> arguments = input_arguments(sample);
+  const NameIndex given = NameIndex::of(input_arguments(sample));
   std::vector<Track> own;
   for (const Track& track : tracks)
-    if (std::ranges::find(arguments, track.name, &InputArgument::name) != arguments.end())
-      own.push_back(track);
+    if (given.contains(track.name)) own.push_back(track);
   return own.empty() ? tracks : own;  // none: it has other names, which is told where they are bound
 }
 
@@ -323,9 +325,8 @@ TrainingData widened(TrainingData data, const std::vector<Track>& own, const std
   if (own.size() == columns) return data;
   std::vector<std::size_t> column;
   column.reserve(own.size());
-  for (const Track& track : own)
-    column.push_back(
-        static_cast<std::size_t>(std::ranges::find(tracks, track.name, &Track::name) - tracks.begin()));
+  const NameIndex places = NameIndex::of(tracks);
+  for (const Track& track : own) column.push_back(*places.find(track.name));
   for (TrainingPiece& piece : data.pieces) {
     const auto length = static_cast<std::size_t>(piece.length);
     std::vector<float> rows(length * columns, std::numeric_limits<float>::quiet_NaN());
@@ -348,11 +349,11 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
   found.steps.tracks.insert(found.steps.tracks.end(), steps.begin(), steps.end());
   const std::string name = !has_samples(input) ? "" : chosen_samples(input).front() + ": ";
   for (const std::string& line : inputs.binding()) found.binding.push_back(name + line);
+  const NameIndex own = NameIndex::of(parameters.tracks);
   for (const Track& track : tracks)
-    if (std::ranges::find(parameters.tracks, track.name, &Track::name) == parameters.tracks.end())
-      found.binding.push_back(name + describe(LackingTrack{track.name, true}));
+    if (!own.contains(track.name)) found.binding.push_back(name + describe(LackingTrack{track.name, true}));
   for (const std::string& path : inputs.paths())
-    if (std::ranges::find(found.paths, path) == found.paths.end()) found.paths.push_back(path);
+    if (found.known_paths.add(path).second) found.paths.push_back(path);
   for (const Warning& warning : inputs.warnings())
     if (std::ranges::find(found.warnings, warning.message, &Warning::message) == found.warnings.end())
       found.warnings.push_back(warning);
@@ -377,21 +378,22 @@ void read_sample(const TrainOptions& options, const InputOptions& input, std::si
          found.training);
 }
 
-// What --sample says of the sample: its name, or its name and files.
-std::string text_of_sample(const InputOptions& options, const std::string& sample) {
-  for (const std::string& text : options.samples)
-    if (text.starts_with(sample + "=")) return text;
-  return sample;
-}
-
 }  // namespace
 
 std::vector<InputOptions> inputs_of_samples(const InputOptions& options) {
   if (!has_samples(options)) return {options};
+  std::unordered_map<std::string, std::vector<SampleRow>> rows;
+  for (SampleRow& row : sample_rows(options)) rows[row.sample].push_back(std::move(row));
+  // What --sample says of a sample: its name, or its name and files.
+  std::unordered_map<std::string, std::string> typed;
+  for (const std::string& text : options.samples) typed.emplace(text.substr(0, text.find('=')), text);
+  InputOptions one = options;
   std::vector<InputOptions> samples;
   for (const std::string& sample : chosen_samples(options)) {
-    samples.push_back(options);
-    samples.back().samples = {text_of_sample(options, sample)};
+    const auto text = typed.find(sample);
+    one.samples = {text == typed.end() ? sample : text->second};
+    one.only_sample = std::make_shared<const std::vector<SampleRow>>(rows[sample]);
+    samples.push_back(one);
   }
   return samples;
 }
@@ -463,22 +465,22 @@ void read_feature_means(const TrainOptions& options, const std::vector<Track>& t
                         TrainingInputs& found) {
   const Parameters parameters = reading_parameters(tracks, bin_size, Centering::kMean);
   std::vector<InputOptions> samples = inputs_of_samples(options.input);
+  using Place = std::tuple<std::size_t, std::string, std::int64_t>;  // sample, chromosome, origin
+  std::map<Place, std::vector<TrainingPiece*>> pieces_at;
+  for (TrainingData* data : {&found.training, &found.validation})
+    for (TrainingPiece& piece : data->pieces)
+      pieces_at[{piece.sample, piece.location.chromosome, piece.location.origin}].push_back(&piece);
   for (std::size_t s = 0; s < samples.size(); ++s) {
     samples[s].start_scores.clear();
     samples[s].end_scores.clear();
     const InputSet inputs = InputSet::open(samples[s], parameters);
     for (std::size_t i = 0; i < inputs.sequences().size(); ++i) {
       const Sequence& sequence = inputs.sequences()[i];
-      std::vector<TrainingPiece*> pieces;
-      for (TrainingData* data : {&found.training, &found.validation})
-        for (TrainingPiece& piece : data->pieces)
-          if (piece.sample == s && piece.location.chromosome == sequence.chromosome &&
-              piece.location.origin == sequence.origin)
-            pieces.push_back(&piece);
-      if (pieces.empty()) continue;
+      const auto pieces = pieces_at.find({s, sequence.chromosome, sequence.origin});
+      if (pieces == pieces_at.end()) continue;
       const std::shared_ptr<SequenceScores> scores = inputs.open_scores(i, read_options(options));
       inputs.scan(i, *scores);
-      for (TrainingPiece* piece : pieces) piece->feature_mean = scores->baseline;
+      for (TrainingPiece* piece : pieces->second) piece->feature_mean = scores->baseline;
     }
   }
 }

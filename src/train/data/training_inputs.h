@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/text/name_index.h"
 #include "core/warning.h"
 #include "io/json/stats_json.h"
 #include "model/parameters.h"
@@ -32,6 +33,7 @@ struct TrainingInputs {
   std::vector<std::string> binding;  // lines for the log
   std::string proposal;              // what the log proposes about the names of the tracks, or empty
   std::vector<std::string> paths;    // every file that is read, for check_outputs
+  NameIndex known_paths;             // the same
   std::vector<std::string> labels;   // of these: the files of labels
   TrackSteps steps;                  // of bigWig files
   std::vector<Warning> warnings;

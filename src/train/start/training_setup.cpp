@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/text.h"
 #include "io/files/output_file.h"
 #include "io/json/json_document.h"
@@ -99,19 +100,22 @@ std::string fingerprint_of(const TrainOptions& options, const TrainingRecord& re
   return sha256_hex(text);
 }
 
-bool is_one_of(const std::string& path, const std::vector<std::string>& arguments) {
-  return std::ranges::any_of(
-      arguments, [&](const std::string& text) { return parse_input_argument(text).path == path; });
+NameIndex paths_of(const std::vector<std::string>& arguments) {
+  NameIndex paths;
+  for (const std::string& text : arguments) paths.add(parse_input_argument(text).path);
+  return paths;
 }
 
 std::vector<TrainingRecord::File> files_of(const TrainOptions& options, const TrainingInputs& inputs) {
   std::vector<TrainingRecord::File> files;
+  const NameIndex labels = NameIndex::of(inputs.labels);
+  const NameIndex starts = paths_of(options.input.start_scores), ends = paths_of(options.input.end_scores);
   for (const std::string& path : inputs.paths) {
     if (path.empty()) continue;
     std::string role = "track";
-    if (std::ranges::find(inputs.labels, path) != inputs.labels.end()) role = "labels";
-    if (is_one_of(path, options.input.start_scores)) role = "start-scores";
-    if (is_one_of(path, options.input.end_scores)) role = "end-scores";
+    if (labels.contains(path)) role = "labels";
+    if (starts.contains(path)) role = "start-scores";
+    if (ends.contains(path)) role = "end-scores";
     if (path == options.input.parameters) role = "init";
     if (path == options.input.regions_file) role = "regions";
     if (path == options.input.exclude_file) role = "exclude";

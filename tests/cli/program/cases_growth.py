@@ -59,3 +59,25 @@ def test_regions(box):
     grows_in_proportion(box, lambda n: run(n, "-L"))
     grows_in_proportion(box, lambda n: run(n, "--exclude"))
     grows_in_proportion(box, lambda n: run(n, "-L", first="q"), codes=(3,))
+
+
+def sheet(box, n, track="signal"):
+    return box.write("sheet.tsv", "sample\ttrack\tpath\n" + "".join("s%06d\t%s\tx.bw\n" % (i, track) for i in range(n)))
+
+
+def test_samples(box):
+    """Sample sheets: one of many samples is decoded; a model is trained on all of them."""
+    def one(n):
+        scaffolds(box, 2)
+        sheet(box, n)
+        return "decode -q -p track.json --samples sheet.tsv --sample s%06d -o o.bed" % (n - 1)
+
+    def all_of_them(n):
+        scaffolds(box, 1, bins=40)
+        sheet(box, n)
+        box.write("l.bed", "s000000\t0\t200\toff\ns000000\t200\t400\ton\n")
+        options = "".join(" --sample s%06d" % i for i in range(n))
+        return "train -q --labels l.bed --bin-size 10 --max-iterations 1 --samples sheet.tsv -o m.json" + options
+
+    grows_in_proportion(box, one, 500, small=20000)
+    grows_in_proportion(box, all_of_them, 30000, small=1000)

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/names.h"
 #include "core/text/text.h"
 #include "pipeline/inputs/arguments/sample_arguments.h"
@@ -90,6 +91,7 @@ bool has_samples(const InputOptions& options) {
 bool has_inputs(const InputOptions& options) { return !options.inputs.empty() || has_samples(options); }
 
 std::vector<SampleRow> sample_rows(const InputOptions& options) {
+  if (options.only_sample) return *options.only_sample;
   if (!has_sample_files(options.samples)) return read_sample_sheet(options.samples_file);
   if (!options.samples_file.empty())
     throw UsageError("samples are given by --samples and by --sample NAME=FILES",
@@ -106,8 +108,9 @@ std::vector<std::string> chosen_samples(const InputOptions& options) {
         options.samples_file + " has " + std::to_string(all.size()) + " samples: " + joined(all, ", "),
         "choose one with --sample NAME");
   }
+  const NameIndex known = NameIndex::of(all);
   for (const std::string& name : options.samples)
-    if (std::ranges::find(all, name) == all.end())
+    if (!known.contains(name))
       throw UsageError("--sample: " + options.samples_file + " has no sample \"" + name + "\"",
                        "it has " + joined(all, ", "));
   return options.samples;

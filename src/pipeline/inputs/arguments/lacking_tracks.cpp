@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/text/name_index.h"
 #include "model/missing_tracks.h"
 #include "model/scores/feature_transform.h"
 
@@ -37,13 +38,11 @@ std::vector<MissingTrackStats> lacking_stats(const std::vector<LackingTrack>& tr
 }
 
 DerivedColumns take_derived(std::vector<Track>& tracks) {
-  const auto column_of = [&](const std::string& name) {
-    return static_cast<std::size_t>(std::ranges::find(tracks, name, &Track::name) - tracks.begin());
-  };
+  const NameIndex columns = NameIndex::of(tracks);
   DerivedColumns derived;
   for (const Track& track : tracks) {
-    if (track.is_square()) derived.squared.push_back(column_of(track.square_of));
-    if (track.is_absence()) derived.absent.push_back(column_of(track.absence_of));
+    if (track.is_square()) derived.squared.push_back(*columns.find(track.square_of));
+    if (track.is_absence()) derived.absent.push_back(*columns.find(track.absence_of));
     derived.can_lack = derived.can_lack || (track.is_input() && keeps_absence(track));
   }
   std::erase_if(tracks, [](const Track& track) { return !track.is_input(); });

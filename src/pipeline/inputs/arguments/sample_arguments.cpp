@@ -8,7 +8,9 @@
 #include <string_view>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/names.h"
+#include "core/text/text.h"
 #include "pipeline/inputs/arguments/track_pattern.h"
 
 namespace semicrf {
@@ -53,18 +55,14 @@ class SampleFiles {
     if (!track_pattern.empty()) pattern_.emplace(track_pattern);
     const std::size_t equals = text.find('=');
     sample_ = text.substr(0, equals);
-    std::string files = equals == std::string::npos ? "" : text.substr(equals + 1);
+    const std::string files = equals == std::string::npos ? "" : text.substr(equals + 1);
     if (sample_.empty() || files.empty())
       throw UsageError(
           "--sample \"" + text + "\" has an empty " + (sample_.empty() ? "name" : "list of files"),
           "write --sample NAME=FILE,FILE");
     if (const std::string problem = name_problem(sample_); !problem.empty())
       throw UsageError("--sample '" + sample_ + "': " + problem);
-    while (!files.empty()) {
-      const std::size_t comma = std::min(files.find(','), files.size());
-      add(files.substr(0, comma));
-      files.erase(0, comma + 1);
-    }
+    for (const std::string_view file : split_at(',', files)) add(std::string(file));
   }
 
   std::vector<SampleRow> take() { return std::move(rows_); }
@@ -94,7 +92,7 @@ class SampleFiles {
     if (track.empty() || path.empty())
       throw UsageError("--sample " + sample_ + " has a track without a name or a path",
                        "write --sample NAME=TRACK=FILE,TRACK=FILE");
-    if (std::ranges::find(rows_, track, &SampleRow::track) != rows_.end())
+    if (!tracks_.add(track).second)
       throw UsageError("--sample " + sample_ + " has the track \"" + track + "\" twice",
                        "name the tracks: --sample NAME=TRACK=FILE,TRACK=FILE");
     rows_.push_back({sample_, track, path, 0});
@@ -103,6 +101,7 @@ class SampleFiles {
   std::optional<TrackPattern> pattern_;
   std::string sample_;
   std::vector<SampleRow> rows_;
+  NameIndex tracks_;
 };
 
 }  // namespace
@@ -115,11 +114,12 @@ bool has_sample_files(const std::vector<std::string>& samples) {
 std::vector<SampleRow> rows_of_samples(const std::vector<std::string>& samples,
                                        const std::string& track_pattern) {
   std::vector<SampleRow> all;
+  NameIndex names;
   for (const std::string& text : samples) {
     std::vector<SampleRow> rows = SampleFiles(text, track_pattern).take();
     if (rows.empty())
       throw UsageError("--sample \"" + text + "\" has no files", "write --sample NAME=FILE,FILE");
-    if (std::ranges::find(all, rows.front().sample, &SampleRow::sample) != all.end())
+    if (!names.add(rows.front().sample).second)
       throw UsageError("--sample names \"" + rows.front().sample + "\" twice",
                        "give all files of a sample at once: NAME=FILE,FILE");
     all.insert(all.end(), rows.begin(), rows.end());
