@@ -34,8 +34,7 @@ namespace semicrf {
 namespace {
 
 constexpr int kClosedPipe = 141;
-constexpr const char kOutOfMemory[] =
-    "out of memory; lower --max-memory or --threads, or use a machine with more memory";
+constexpr const char kOutOfMemory[] = "out of memory; use a machine with more memory";
 
 // Of several processes that train together, one tells what all of them find wrong with the command line.
 bool is_told_by_another(ExitCode code, int argc, char** argv) {
@@ -131,6 +130,16 @@ void refuse_unknown_names(const CLI::App& program) {
     throw UsageError("a command is missing after " + words, "give one of " + joined(commands, ", "));
 }
 
+// Advice that the command can follow.
+MemoryError out_of_memory(const CLI::App& command) {
+  std::vector<std::string> options;
+  for (const char* option : {"--max-memory", "--threads"})
+    if (command.get_option_no_throw(option) != nullptr) options.emplace_back(option);
+  return MemoryError({"", "", "out of memory",
+                      (options.empty() ? "" : "lower " + joined(options, " or ") + ", or ") +
+                          std::string("use a machine with more memory")});
+}
+
 int run(int argc, char** argv) {
   CLI::App program("Exact inference of semi-Markov conditional random fields on genome tracks.");
   set_up(program);
@@ -142,6 +151,8 @@ int run(int argc, char** argv) {
     program.parse(argc, argv);
     check_log();
     return static_cast<int>(ExitCode::kOk);
+  } catch (const std::bad_alloc&) {
+    throw out_of_memory(*given_command(program).first);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {  // --help, --version
       std::ostringstream text;

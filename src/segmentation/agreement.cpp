@@ -6,6 +6,7 @@
 #include <set>
 
 #include "core/error.h"
+#include "core/text/name_index.h"
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
 
@@ -99,11 +100,11 @@ JointLabels join_labels(const std::vector<Sample>& samples) {
     for (const Label& label : sample.segmentation.labels) all.insert(label.name);
   JointLabels labels{{all.begin(), all.end()}, {}};
   std::ranges::sort(labels.names, natural_less);
+  const NameIndex index = NameIndex::of(labels.names);
   for (const Sample& sample : samples) {
     std::vector<std::uint32_t>& places = labels.of_sample.emplace_back();
     for (const Label& label : sample.segmentation.labels)
-      places.push_back(
-          static_cast<std::uint32_t>(std::ranges::find(labels.names, label.name) - labels.names.begin()));
+      places.push_back(static_cast<std::uint32_t>(*index.find(label.name)));
   }
   for (std::size_t b = 1; b < samples.size(); ++b) check_common_label(samples, labels, 0, b);
   return labels;
@@ -169,23 +170,22 @@ void visit_stretches(const std::vector<const SegmentationFile*>& samples, const 
 
 double PairAgreement::common() const {
   double sum = 0;
-  for (const double one : bases) sum += one;
+  for (const auto& [labels, one] : bases) sum += one;
   return sum;
 }
 
 double PairAgreement::agreeing() const {
   double sum = 0;
-  for (std::size_t c = 0; c < labels; ++c) sum += bases[c * labels + c];
+  for (const auto& [labels, one] : bases)
+    if (labels.first == labels.second) sum += one;
   return sum;
 }
 
 Agreement compare_samples(const std::vector<Sample>& samples) {
   Agreement agreement;
   agreement.labels = join_labels(samples);
-  const std::size_t labels = agreement.labels.names.size();
   for (std::size_t a = 0; a < samples.size(); ++a)
-    for (std::size_t b = a + 1; b < samples.size(); ++b)
-      agreement.pairs.push_back({a, b, labels, std::vector<double>(labels * labels)});
+    for (std::size_t b = a + 1; b < samples.size(); ++b) agreement.pairs.push_back({a, b, {}});
   // Pairs by themselves: what a third sample lacks does not matter to them.
   for (PairAgreement& pair : agreement.pairs) {
     const std::vector<const SegmentationFile*> two{&samples[pair.a].segmentation,
@@ -193,7 +193,7 @@ Agreement compare_samples(const std::vector<Sample>& samples) {
     const JointLabels of_two{agreement.labels.names,
                              {agreement.labels.of_sample[pair.a], agreement.labels.of_sample[pair.b]}};
     visit_stretches(two, of_two, [&](const JointStretch& stretch) {
-      pair.bases[stretch.labels[0] * labels + stretch.labels[1]] += static_cast<double>(stretch.size());
+      pair.bases[{stretch.labels[0], stretch.labels[1]}] += static_cast<double>(stretch.size());
     });
   }
   std::vector<JointStretch>& differences = agreement.differences;
@@ -222,33 +222,39 @@ std::string pairs_text(const std::vector<Sample>& samples, const Agreement& agre
 std::string jaccard_text(const std::vector<Sample>& samples, const Agreement& agreement) {
   std::string text = "a\tb\tlabel\ta_bases\tb_bases\tboth\teither\tjaccard\n";
   const std::size_t labels = agreement.labels.names.size();
-  for (const PairAgreement& pair : agreement.pairs)
-    for (std::size_t c = 0; c < labels; ++c) {
-      double in_a = 0, in_b = 0;
-      for (std::size_t other = 0; other < labels; ++other) {
-        in_a += pair.bases[c * labels + other];
-        in_b += pair.bases[other * labels + c];
-      }
-      const double both = pair.bases[c * labels + c], either = in_a + in_b - both;
-      text += pair_names(samples, pair) + "\t" + escape_control(agreement.labels.names[c]) + "\t" +
-              bases_text(in_a) + "\t" + bases_text(in_b) + "\t" + bases_text(both) + "\t" +
-              bases_text(either) + "\t" + share_text(both, either) + "\n";
+  struct Bases {
+    double in_a = 0, in_b = 0, in_both = 0;
+  };
+  for (const PairAgreement& pair : agreement.pairs) {
+    std::vector<Bases> of_label(labels);
+    for (const auto& [both, bases] : pair.bases) {
+      of_label[both.first].in_a += bases;
+      of_label[both.second].in_b += bases;
+      if (both.first == both.second) of_label[both.first].in_both += bases;
     }
+    for (std::size_t c = 0; c < labels; ++c) {
+      const auto& [in_a, in_b, in_both] = of_label[c];
+      const double either = in_a + in_b - in_both;
+      text += pair_names(samples, pair) + "\t" + escape_control(agreement.labels.names[c]) + "\t" +
+              bases_text(in_a) + "\t" + bases_text(in_b) + "\t" + bases_text(in_both) + "\t" +
+              bases_text(either) + "\t" + share_text(in_both, either) + "\n";
+    }
+  }
   return text;
 }
 
 std::string switches_text(const std::vector<Sample>& samples, const Agreement& agreement) {
   std::string text = "a\tb\tlabel_a\tlabel_b\tbases\tshare\n";
   const std::vector<std::string>& names = agreement.labels.names;
-  for (const PairAgreement& pair : agreement.pairs)
-    for (std::size_t from = 0; from < names.size(); ++from)
-      for (std::size_t to = 0; to < names.size(); ++to) {
-        const double bases = pair.bases[from * names.size() + to];
-        if (from == to || bases == 0) continue;
-        text += pair_names(samples, pair) + "\t" + escape_control(names[from]) + "\t" +
-                escape_control(names[to]) + "\t" + bases_text(bases) + "\t" +
-                share_text(bases, pair.common()) + "\n";
-      }
+  for (const PairAgreement& pair : agreement.pairs) {
+    const double common = pair.common();
+    for (const auto& [labels, bases] : pair.bases) {
+      const auto [from, to] = labels;
+      if (from == to) continue;
+      text += pair_names(samples, pair) + "\t" + escape_control(names[from]) + "\t" +
+              escape_control(names[to]) + "\t" + bases_text(bases) + "\t" + share_text(bases, common) + "\n";
+    }
+  }
   return text;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,10 @@ std::vector<std::string> partial_labels(const std::vector<Sample>& samples, cons
 void visit_stretches(const std::vector<const SegmentationFile*>& samples, const JointLabels& labels,
                      const std::function<void(const JointStretch&)>& visit);
 
-// Of two samples a and b: bases of each pair of labels, (C, C) row-major, [label in a][label in b].
+// Of two samples a and b: bases of each pair of labels that occurs, by (label in a, label in b).
 struct PairAgreement {
   std::size_t a = 0, b = 0;
-  std::size_t labels = 0;  // C
-  std::vector<double> bases;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, double> bases;
 
   double common() const;    // bases
   double agreeing() const;  // bases with the same label in both

@@ -1,6 +1,8 @@
 // What the names of labels, tracks and sequences may be.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,5 +14,11 @@ std::string name_problem(std::string_view name);
 
 // The same of a sequence, whose name is the first column of BED files: it does not begin with #.
 std::string sequence_name_problem(std::string_view name);
+
+// The most labels that a model or a segmentation may have.
+inline constexpr std::int64_t kMaxLabels = 2000;
+
+// InputError at this place of a file, where so many different names in column 4 cannot be labels.
+void check_label_count(std::size_t labels, const std::string& path, const std::string& where);
 
 }  // namespace semicrf

@@ -125,9 +125,27 @@ OrderedJson sequence_json(const SequenceStats& sequence) {
   return object;
 }
 
+// Names that are not UTF-8 must not make the statistics fail.
+std::string indented(const OrderedJson& json) {
+  constexpr int kIndent = 2;
+  return json.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace);
+}
+
 }  // namespace
 
-std::string stats_text(const Stats& stats) {
+std::string stats_entry(const SequenceStats& sequence, bool is_first) {
+  const std::string line = "\n    ";  // two levels below the document
+  std::string text = is_first ? line : "," + line;
+  for (const char c : indented(sequence_json(sequence)))
+    if (c == '\n') {
+      text += line;
+    } else {
+      text += c;
+    }
+  return text;
+}
+
+StatsFrame stats_frame(const Stats& stats, bool has_entries) {
   OrderedJson document;
   document["format"] = "semicrf-stats";
   document["format_version"] = "1.0";
@@ -155,13 +173,34 @@ std::string stats_text(const Stats& stats) {
   if (stats.decoded_labels) document["decoded_labels"] = decoded_json(*stats.decoded_labels);
   if (stats.decoded_lengths) document["decoded_lengths"] = length_json(*stats.decoded_lengths);
   document["sequences"] = OrderedJson::array();
-  for (const SequenceStats& sequence : stats.sequences)
-    document["sequences"].push_back(sequence_json(sequence));
-  constexpr int kIndent = 2;
-  // Names that are not UTF-8 must not make the statistics fail.
-  return document.dump(kIndent, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  const std::string text = indented(document) + "\n";  // it ends with this empty list
+  const std::size_t end_of_list = text.rfind(']');
+  return {text.substr(0, end_of_list), (has_entries ? "\n  " : "") + text.substr(end_of_list)};
 }
 
-void write_stats(const std::string& path, const Stats& stats) { write_whole_output(path, stats_text(stats)); }
+namespace {
+
+template <class Write>
+void write_parts(const Stats& stats, Write write) {
+  const StatsFrame frame = stats_frame(stats, !stats.sequences.empty());
+  write(frame.before);
+  for (const SequenceStats& sequence : stats.sequences)
+    write(stats_entry(sequence, &sequence == stats.sequences.data()));
+  write(frame.behind);
+}
+
+}  // namespace
+
+std::string stats_text(const Stats& stats) {
+  std::string text;
+  write_parts(stats, [&](const std::string& part) { text += part; });
+  return text;
+}
+
+void write_stats(const std::string& path, const Stats& stats) {
+  OutputFile file({path, IndexKind::kNone});
+  write_parts(stats, [&](const std::string& part) { file.write(part); });
+  file.commit();
+}
 
 }  // namespace semicrf

@@ -128,6 +128,14 @@ struct Stats {
 // digits); NaN and infinities become null.
 std::string stats_text(const Stats& stats);
 
+// The same in parts, for sequences that are not in memory at the same time: what stands before the first
+// entry, the entries, and what stands behind the last one. `stats.sequences` does not count.
+struct StatsFrame {
+  std::string before, behind;
+};
+StatsFrame stats_frame(const Stats& stats, bool has_entries);
+std::string stats_entry(const SequenceStats& sequence, bool is_first);
+
 // Writes it like any output: complete or not at all; "-" is standard output. WriteError.
 void write_stats(const std::string& path, const Stats& stats);
 

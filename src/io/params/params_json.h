@@ -10,7 +10,6 @@
 namespace semicrf {
 
 // Limits that keep a damaged or hostile file from taking the machine down.
-inline constexpr std::int64_t kMaxLabels = 2000;
 inline constexpr std::int64_t kMaxTracks = 10'000;
 inline constexpr std::int64_t kMaxDuration = 10'000'000;
 inline constexpr std::int64_t kMaxDurationEntries = std::int64_t{1} << 25;  // K * C, 256 MiB as double

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/error.h"
+#include "core/text/names.h"
 #include "core/text/natural_order.h"
 #include "core/text/text.h"
 #include "io/json/json_document.h"
@@ -65,7 +66,10 @@ class SegmentationReader {
            "sort the file; segments must not overlap");
     const auto [label, is_new] =
         index_.emplace(record.name, static_cast<std::uint32_t>(found_.labels.size()));
-    if (is_new) found_.labels.push_back({record.name, std::nullopt});
+    if (is_new) {
+      check_label_count(index_.size(), found_.path, place_of(record));
+      found_.labels.push_back({record.name, std::nullopt});
+    }
     Label& known = found_.labels[label->second];
     if (!known.color) known.color = item_color(record);
     const float score = record.fields.size() >= 5 ? parse_score(record.fields[4]) : -1;

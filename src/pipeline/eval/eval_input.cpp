@@ -96,6 +96,7 @@ Segmentation read_segmentation(const std::string& path, const std::vector<Chromo
       sources.push_back(reader.file());
     }
     chromosome->second.push_back({{record.begin, record.end, labels.number(record.name)}, record.line});
+    check_label_count(labels.names().size(), reader.file(), "line " + std::to_string(record.line));
   }
   segmentation.bin_size = reader.bin_size();
   for (std::size_t i = 0; i < sources.size(); ++i) {

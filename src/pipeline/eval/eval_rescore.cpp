@@ -102,7 +102,7 @@ class Rescorer {
         });
     std::map<std::size_t, Rescoring> sequences;  // by their index
     while (const std::optional<Piece> piece = pieces.next(nullptr))
-      run_piece(*piece, sequences[piece->sequence], report.sequences()[piece->sequence]);
+      run_piece(*piece, sequences[piece->sequence], report.sequence(piece->sequence));
     if (progress_ != nullptr) progress_->end();
     report.tell_missing_values();
     Stats stats = report.finish("", "");

@@ -52,7 +52,10 @@ class StatsSink : public OutputSink {
                             known.mean_label_posterior);
     });
   }
-  void finish() override { file_.write(stats_text(report_.finish(version_, device_))); }
+  void finish() override {
+    report_.finish(version_, device_);
+    report_.write_document(file_);
+  }
 
  private:
   OutputFile& file_;

@@ -12,29 +12,11 @@
 namespace semicrf {
 namespace {
 
-// Means over positions of sequences become one over all of them.
-void add_expectations(const Stats& stats, MultiqcSegments& segments) {
-  double entropy = 0, bins = 0;
-  for (const SequenceStats& sequence : stats.sequences) {
-    if (sequence.expected_segments)
-      segments.expected_segments = segments.expected_segments.value_or(0) + *sequence.expected_segments;
-    if (!sequence.position_entropy) continue;
-    entropy += *sequence.position_entropy * static_cast<double>(sequence.covered);
-    bins += static_cast<double>(sequence.covered);
-  }
-  if (bins > 0) segments.position_entropy = entropy / bins;
-}
-
 // Of the values that all tracks together should have, those that bins lack.
-std::optional<double> missing_share(const Stats& stats, std::size_t num_tracks) {
-  std::int64_t lacking = 0, bins = 0;
-  for (const SequenceStats& sequence : stats.sequences) {
-    if (!sequence.missing_values) continue;
-    bins += sequence.covered + sequence.missing;
-    for (const MissingStats& track : *sequence.missing_values) lacking += track.bins;
-  }
-  if (bins == 0 || num_tracks == 0) return std::nullopt;
-  return static_cast<double>(lacking) / (static_cast<double>(bins) * static_cast<double>(num_tracks));
+std::optional<double> missing_share(const RunTotals& totals, std::size_t num_tracks) {
+  if (totals.bins_of_track == 0 || num_tracks == 0) return std::nullopt;
+  return static_cast<double>(totals.lacking_values) /
+         (static_cast<double>(totals.bins_of_track) * static_cast<double>(num_tracks));
 }
 
 std::vector<DecodedLabelStats> no_segments(const std::vector<Label>& labels) {
@@ -66,8 +48,10 @@ OutputPlan multiqc_outputs(const MultiqcTarget& target, const std::vector<Label>
       segments.labels = labels;
       segments.decoded = stats.decoded_labels.value_or(no_segments(labels));
       segments.lengths = stats.decoded_lengths;
-      segments.missing_share = missing_share(stats, num_tracks);
-      add_expectations(stats, segments);
+      const RunTotals& totals = report.totals();
+      segments.missing_share = missing_share(totals, num_tracks);
+      segments.expected_segments = totals.expected_segments;
+      if (totals.entropy_bins > 0) segments.position_entropy = totals.position_entropy / totals.entropy_bins;
       *documents = multiqc_segments(target.sample, segments);
     }
     return (*documents)[number].text;

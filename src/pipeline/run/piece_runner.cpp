@@ -247,12 +247,13 @@ void PieceRunner::record(const Piece& piece, const PieceResult& result) {
         ++at_cap;
   }
   const std::lock_guard lock(shared_);
-  report_.sequences()[piece.sequence].add(result, piece.location, piece.bins.size());
+  report_.sequence(piece.sequence).add(result, piece.location, piece.bins.size());
   if (const PosteriorSums* const sums = result.sums_if_any();
       sums != nullptr && !is_certain(sums->entropy, sums->entropy_uncertainty)) {
     ++uncertain_pieces_;
     uncertainty_ += sums->entropy_uncertainty;
   }
+  report_.end_piece(piece.sequence);
   if (result.viterbi) segments_ += result.viterbi->segments.size();
   segments_at_cap_ += at_cap;
 }
@@ -270,9 +271,11 @@ void PieceRunner::refuse_infeasible(const Piece& piece) {
   if (options_.infeasible == InfeasiblePolicy::kError)
     throw InputError({"", piece.place(), what, "use --infeasible skip to leave such pieces out"});
   report_.warn({"infeasible", what, piece.place()});
-  report_.sequences()[piece.sequence].add_infeasible(
-      options_.analysis.viterbi, options_.analysis.posteriors || options_.analysis.path_gamma ||
-                                     options_.analysis.draws > 0 || options_.analysis.claims != nullptr);
+  report_.sequence(piece.sequence)
+      .add_infeasible(options_.analysis.viterbi,
+                      options_.analysis.posteriors || options_.analysis.path_gamma ||
+                          options_.analysis.draws > 0 || options_.analysis.claims != nullptr);
+  report_.end_piece(piece.sequence);
 }
 
 PieceIdentity PieceRunner::identity_of(const Piece& piece) const {

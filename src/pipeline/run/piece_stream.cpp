@@ -48,7 +48,8 @@ void PieceStream::open_sequence(Engine* engine) {
   const std::int64_t wanted = total_bins(wanted_pieces(request));
   pieces_.clear();
   next_piece_ = 0;
-  SequenceStats& stats = report_.add_sequence().stats;
+  SequenceReport& sequence_report = report_.add_sequence();
+  SequenceStats& stats = sequence_report.stats;
   stats.name = sequence.title;
   stats.length = sequence.length;
   if (wanted > 0) {
@@ -56,7 +57,7 @@ void PieceStream::open_sequence(Engine* engine) {
     scores_ = inputs_.open_scores(sequence_, options_);
     if (scores_->missing_values) {
       scores_->missing_values->want(wanted_pieces(request));
-      report_.sequences().back().missing_values = scores_->missing_values;
+      sequence_report.missing_values = scores_->missing_values;
     }
     times.end("open");
     InputSet::Scan scan = timed(report_.read, [&] { return inputs_.scan(sequence_, *scores_, engine); });
@@ -74,6 +75,7 @@ void PieceStream::open_sequence(Engine* engine) {
   stats.pieces = static_cast<std::int64_t>(pieces_.size());
   stats.covered = total_bins(pieces_);
   stats.missing = wanted - stats.covered;
+  report_.end_sequence();
 }
 
 }  // namespace semicrf

@@ -15,7 +15,7 @@
 namespace semicrf {
 
 struct Piece {
-  std::size_t sequence = 0;  // index in InputSet::sequences() and RunReport::sequences()
+  std::size_t sequence = 0;  // index in InputSet::sequences() and of RunReport::sequence()
   BinRange bins;
   BinLocation location;
   CutEdges cut;

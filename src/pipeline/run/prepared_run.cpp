@@ -379,6 +379,8 @@ void PreparedRun::execute(const OutputPlan& plan, const std::function<std::vecto
   const bool decodes = analysis_.viterbi || analysis_.path_gamma;
   if (decodes && (!options_.stats_path.empty() || options_.multiqc.wanted()))
     report_.count_labels(parameters_.parameters.chain);
+  report_.treat_sequences(options_.stats_path.empty() ? SequenceStatistics::kSummed
+                                                      : SequenceStatistics::kSpooled);
   report_.name_missing_tracks(lacking_stats(inputs_.lacking_tracks()));
   RunOutputs outputs(plan);
   PieceStream pieces(inputs_, read_options(), report_);

@@ -190,13 +190,8 @@ void RunReport::warn(const Warning& warning) {
 }
 
 void RunReport::warn_of_exact_blocks() {
-  std::int64_t fallbacks = 0, blocks = 0;
-  for (const SequenceReport& sequence : sequences_) {
-    const SweepStats sweeps = sequence.stats.sweeps.value_or(SweepStats{});
-    fallbacks += sweeps.fallbacks;
-    blocks += sweeps.blocks;
-  }
-  if (const std::optional<Warning> warning = exact_blocks_warning(fallbacks, blocks)) warn(*warning);
+  finish_all();
+  if (const auto warning = exact_blocks_warning(totals_.fallbacks, totals_.blocks)) warn(*warning);
 }
 
 void RunReport::add_posterior(std::size_t label, std::int64_t bases, double mean) {
@@ -206,17 +201,69 @@ void RunReport::add_posterior(std::size_t label, std::int64_t bases, double mean
 }
 
 SequenceReport& RunReport::add_sequence() {
-  SequenceReport& sequence = sequences_.emplace_back();
-  sequence.decoded = decoded_;  // nothing has been counted in it yet
+  SequenceReport& sequence = open_.emplace_back().report;
+  sequence.decoded = no_segments_;
   return sequence;
 }
 
+void RunReport::end_sequence() {
+  open_.back().is_known = true;
+  finish_done();
+}
+
+void RunReport::end_piece(std::size_t number) {
+  open_[number - finished_sequences_].pieces_done += 1;
+  finish_done();
+}
+
+// Sequences are finished in their order, so that sums do not depend on who was done first.
+void RunReport::finish_done() {
+  while (!open_.empty() && open_.front().is_done()) {
+    finish_sequence(open_.front().report);
+    open_.pop_front();
+    ++finished_sequences_;
+  }
+}
+
+void RunReport::finish_all() {
+  for (OpenSequence& sequence : open_) finish_sequence(sequence.report);
+  finished_sequences_ += open_.size();
+  open_.clear();
+}
+
+void RunReport::finish_sequence(SequenceReport& sequence) {
+  SequenceStats& stats = sequence.stats;
+  sequence.finish(labels_);
+  if (sequence.decoded && stats.segments) {
+    stats.decoded_labels = named(*sequence.decoded);
+    decoded_->add(*sequence.decoded);
+    has_decoded_labels_ = true;
+  }
+  if (sequence.missing_values) {
+    stats.missing_values = missing_stats(*sequence.missing_values);
+    missing_.add(stats.name, *sequence.missing_values);
+    totals_.bins_of_track += stats.covered + stats.missing;
+    for (const MissingStats& track : *stats.missing_values) totals_.lacking_values += track.bins;
+  }
+  if (stats.sweeps) {
+    totals_.fallbacks += stats.sweeps->fallbacks;
+    totals_.blocks += stats.sweeps->blocks;
+  }
+  if (stats.log_constraint_probability)
+    accumulate(totals_.log_constraint_probability, *stats.log_constraint_probability);
+  if (stats.expected_segments) accumulate(totals_.expected_segments, *stats.expected_segments);
+  if (stats.position_entropy) {
+    totals_.position_entropy += *stats.position_entropy * static_cast<double>(stats.covered);
+    totals_.entropy_bins += static_cast<double>(stats.covered);
+  }
+  if (how_ == SequenceStatistics::kKept) kept_.push_back(std::move(stats));
+  if (how_ == SequenceStatistics::kSpooled) entries_.append(stats_entry(stats, entries_.empty()));
+}
+
 void RunReport::tell_missing_values() {
-  MissingSummary summary;
-  for (const SequenceReport& sequence : sequences_)
-    if (sequence.missing_values) summary.add(sequence.stats.name, *sequence.missing_values);
-  log_missing_values(summary);
-  for (const Warning& warning : summary.warnings()) warn(warning);
+  finish_all();
+  log_missing_values(missing_);
+  for (const Warning& warning : missing_.warnings()) warn(warning);
 }
 
 const Stats& RunReport::finish(const std::string& version, const std::string& device) {
@@ -230,7 +277,21 @@ const Stats& RunReport::finish(const std::string& version, const std::string& de
   return *finished_;
 }
 
+void RunReport::write_document(OutputFile& file) const {
+  const StatsFrame frame = stats_frame(*finished_, !entries_.empty());
+  file.write(frame.before);
+  entries_.visit([&](std::string_view text) { file.write(text); });
+  file.write(frame.behind);
+}
+
+std::vector<DecodedLabelStats> RunReport::named(const SegmentCounts& decoded) const {
+  std::vector<DecodedLabelStats> list = decoded.stats();
+  for (std::size_t c = 0; c < list.size(); ++c) list[c].name = labels_[c];
+  return list;
+}
+
 Stats RunReport::collected() {
+  finish_all();
   Stats stats;
   stats.timings = {{"read", read.seconds()},
                    {"compute", std::max(0.0, total.seconds() - read.seconds() - write.seconds())},
@@ -239,23 +300,9 @@ Stats RunReport::collected() {
   stats.peak_memory = peak_resident_bytes();
   stats.warnings = warnings_;
   stats.missing_tracks = missing_tracks_;
-  const auto named = [&](const SegmentCounts& decoded) {
-    std::vector<DecodedLabelStats> list = decoded.stats();
-    for (std::size_t c = 0; c < list.size(); ++c) list[c].name = labels_[c];
-    return list;
-  };
-  for (SequenceReport& sequence : sequences_) {
-    sequence.finish(labels_);
-    if (sequence.decoded && sequence.stats.segments) {
-      sequence.stats.decoded_labels = named(*sequence.decoded);
-      decoded_->add(*sequence.decoded);
-    }
-    if (sequence.missing_values) sequence.stats.missing_values = missing_stats(*sequence.missing_values);
-    if (sequence.stats.log_constraint_probability)
-      accumulate(stats.log_constraint_probability, *sequence.stats.log_constraint_probability);
-    stats.sequences.push_back(sequence.stats);
-    if (sequence.stats.decoded_labels) stats.decoded_labels = named(*decoded_);
-  }
+  stats.log_constraint_probability = totals_.log_constraint_probability;
+  stats.sequences = std::move(kept_);
+  if (has_decoded_labels_) stats.decoded_labels = named(*decoded_);
   if (stats.decoded_labels) {
     stats.decoded_lengths = decoded_->lengths();
     for (std::size_t c = 0; c < posteriors_.size(); ++c)

@@ -19,10 +19,12 @@ class Measuring {
     found_.starts.resize(basis.num_labels());
     found_.called_labels.resize(basis.num_labels());
     found_.is_of_segments = called.empty();
+    is_shown_.resize(basis.parts.size());
+    for (const std::size_t part : shown_parts(basis)) is_shown_[part] = true;
     std::int64_t longest = 1;
     for (const Part& part : basis.parts)
       if (!part.segments.empty()) longest = std::max(longest, part.bins);
-    bins_of_window_ = (longest + kWindows - 1) / kWindows;
+    bins_of_drawn_window_ = (longest + kWindows - 1) / kWindows;
   }
 
   Certainty measure() {
@@ -49,6 +51,7 @@ class Measuring {
   void add_windows(std::size_t index) {
     const Part& part = basis_.parts[index];
     first_window_ = found_.windows.size();
+    bins_of_window_ = is_shown_[index] ? bins_of_drawn_window_ : part.bins;
     for (std::int64_t begin = 0; begin < part.bins; begin += bins_of_window_)
       found_.windows.push_back({index,
                                 part.base_of(begin, basis_.bin_size()),
@@ -112,13 +115,28 @@ class Measuring {
   const ReportBasis& basis_;
   const BinValues& boundary_;
   const BinValues& called_;
-  std::int64_t bins_of_window_ = 1;
+  std::vector<bool> is_shown_;             // by part
+  std::int64_t bins_of_drawn_window_ = 1;  // of parts that are drawn
+  std::int64_t bins_of_window_ = 1;        // of the part at hand
   std::size_t first_window_ = 0;
   std::vector<Sums> sums_;
   Certainty found_;
 };
 
 }  // namespace
+
+std::vector<std::size_t> shown_parts(const ReportBasis& basis) {
+  constexpr std::size_t kMostParts = 25;
+  std::vector<std::size_t> shown;
+  for (std::size_t i = 0; i < basis.parts.size(); ++i)
+    if (!basis.parts[i].segments.empty()) shown.push_back(i);
+  if (shown.size() <= kMostParts) return shown;
+  std::ranges::stable_sort(
+      shown, [&](std::size_t a, std::size_t b) { return basis.parts[a].bins > basis.parts[b].bins; });
+  shown.resize(kMostParts);
+  std::ranges::sort(shown);
+  return shown;
+}
 
 double event_entropy(double p) {
   if (!(p > 0 && p < 1)) return 0;

@@ -44,10 +44,14 @@ struct Certainty {
   bool has_labels = false;                        // either from label posteriors, of each bin,
   bool is_of_segments = false;                    // or of column 5, one mean for each segment
   std::vector<ProbabilityClasses> called_labels;  // by label: P(label) of its bins
-  std::vector<CertaintyWindow> windows;           // the longest part has kWindows of them
+  // Of shown_parts() the longest one has kWindows of them; each other part is one window.
+  std::vector<CertaintyWindow> windows;
 };
 
 inline constexpr std::int64_t kWindows = 280;
+
+// Parts with segments that are drawn, at most 25: the longest where there are more. In their order.
+std::vector<std::size_t> shown_parts(const ReportBasis& basis);
 
 // `called`: by part, the probability of the label that each bin has, from label posteriors; empty: not given,
 // then column 5 of the segments serves. `boundary`: as read_bin_values() gives it, or empty.

@@ -54,6 +54,8 @@ Signal measure_signal(const ReportBasis& basis, std::vector<Locus>& loci, int th
   signal.sums.resize(basis.num_labels() * signal.tracks);
   std::vector<std::vector<std::vector<float>>> at_loci(loci.size());  // by locus and track: bins
   for (auto& tracks : at_loci) tracks.resize(signal.tracks);
+  std::vector<std::vector<std::size_t>> loci_of(basis.parts.size());
+  for (std::size_t l = 0; l < loci.size(); ++l) loci_of[loci[l].part].push_back(l);
   RowBuffer buffer;
   for (std::size_t index = 0; index < basis.parts.size(); ++index) {
     const Part& part = basis.parts[index];
@@ -67,8 +69,7 @@ Signal measure_signal(const ReportBasis& basis, std::vector<Locus>& loci, int th
       const ScoreArray rows = scores->rows->read(begin, end, buffer);
       const Slab slab{index, begin, end, rows, buffer.missing, signal.tracks};
       add_segments(part.segments, next, slab, signal);
-      for (std::size_t l = 0; l < loci.size(); ++l) {
-        if (loci[l].part != index) continue;
+      for (const std::size_t l : loci_of[index]) {
         const std::int64_t last = std::min(end, loci[l].bins.end);
         for (std::int64_t bin = std::max(begin, loci[l].bins.begin); bin < last; ++bin)
           for (std::size_t f = 0; f < signal.tracks; ++f) {

@@ -13,8 +13,6 @@
 namespace semicrf {
 namespace {
 
-constexpr std::size_t kMostParts = 25;  // that are drawn
-
 // What a figure of histograms by label counts.
 struct Kind {
   std::string name, title, reading, x_title, things;
@@ -69,19 +67,6 @@ Figure probability_figure(const ReportBasis& basis, const std::vector<Probabilit
       figure.panels.push_back(draw_histogram(panel));
   }
   return figure;
-}
-
-// Parts with segments, the longest first where there are too many.
-std::vector<std::size_t> shown_parts(const ReportBasis& basis) {
-  std::vector<std::size_t> shown;
-  for (std::size_t i = 0; i < basis.parts.size(); ++i)
-    if (!basis.parts[i].segments.empty()) shown.push_back(i);
-  if (shown.size() <= kMostParts) return shown;
-  std::ranges::stable_sort(
-      shown, [&](std::size_t a, std::size_t b) { return basis.parts[a].bins > basis.parts[b].bins; });
-  shown.resize(kMostParts);
-  std::ranges::sort(shown);
-  return shown;
 }
 
 // One value of windows along all parts.

@@ -76,9 +76,7 @@ class LabelReader {
     }
     if (const std::string problem = name_problem(name); !problem.empty())
       refuse(line, problem, "change the label in column 4");
-    if (static_cast<std::int64_t>(file_.labels.size()) == kMaxLabels)
-      refuse(line, "there are more than " + std::to_string(kMaxLabels) + " different labels",
-             "column 4 must hold the label, not the name of a segment");
+    check_label_count(file_.labels.size() + 1, source_, line_name(line));
     const int label = static_cast<int>(file_.labels.size());
     index_.emplace(name, label);
     file_.labels.push_back({name, color});

@@ -81,3 +81,49 @@ def test_samples(box):
 
     grows_in_proportion(box, one, 500, small=20000)
     grows_in_proportion(box, all_of_them, 30000, small=1000)
+
+
+def test_statistics(box):
+    """--stats says much of every sequence, and keeps little of it in memory."""
+    def run(n, command):
+        scaffolds(box, n)
+        return command + " -q -p track.json signal=x.bw --stats s.json"
+
+    most = grows_in_proportion(box, lambda n: run(n, "decode --score posterior -o o.bed"), 1000).bytes
+    grows_in_proportion(box, lambda n: run(n, "posterior -o o.bedgraph"), 1000)
+    planned = box.ok(run(FACTOR * SMALL, "decode --dry-run --score posterior -o o.bed")).stdout
+    mebibytes = float(next(line for line in planned.splitlines() if line.startswith("memory\t")).split()[1])
+    check(mebibytes * 2**20 >= 0.7 * most, "--dry-run says %g MiB, the run took %.1f" % (mebibytes, most / 2**20))
+
+
+def segments(box, name, n, each=10):
+    """n scaffolds of some segments of 20 bases, with posteriors in column 5."""
+    lines = ("%s\t%d\t%d\t%s\t%d\t.\n" % (scaffold(i), 20 * k, 20 * k + 20, ("off", "on")[k % 2], 500 + k) for i in range(n) for k in range(each))
+    return box.write(name, "".join(lines))
+
+
+def test_segmentations(box):
+    """Commands that read segments of many sequences."""
+    def run(n, command):
+        track_parameters(box)
+        for name in ("a.bed", "b.bed"):
+            segments(box, name, n)
+        return command
+
+    grows_in_proportion(box, lambda n: run(n, "report -p track.json --segments a.bed -o r.html"), 3000)
+    grows_in_proportion(box, lambda n: run(n, "describe a.bed -o d"), 1500)
+    grows_in_proportion(box, lambda n: run(n, "compare a.bed b.bed -o c"), 3000)
+    grows_in_proportion(box, lambda n: run(n, "enrich a.bed b.bed -o e"), 3000)
+    grows_in_proportion(box, lambda n: run(n, "eval --truth a.bed b.bed -o e.txt"), 4000)
+
+
+def test_many_labels(box):
+    """Names of genes are no labels."""
+    box.write("genes.bed", "".join("chr1\t%d\t%d\tgene%d\n" % (20 * i, 20 * i + 20, i) for i in range(2001)))
+    bed(box, "r.bed", 1)
+    box.write("segments.bed", "chr1\t0\t20\ton\n")
+    parameters = track_parameters(box)
+    for command in ("describe genes.bed -o d", "compare segments.bed genes.bed -o c", "enrich genes.bed r.bed -o e",
+                    "eval --truth segments.bed genes.bed", "eval --truth genes.bed segments.bed",
+                    "report -p %s --segments genes.bed -o r.html" % parameters):
+        box.fails(command, 3, "genes.bed:line 200", "there are more than 2000 different labels; column 4 must hold the label")

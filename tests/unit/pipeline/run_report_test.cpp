@@ -50,8 +50,7 @@ TEST_CASE("a run warns of exact blocks once, over all its sequences") {
   piece.viterbi.emplace();
   piece.viterbi->fallbacks = 500;
   RunReport report;
-  report.sequences().resize(3);
-  for (SequenceReport& sequence : report.sequences()) sequence.add(piece, {}, 16'000);
+  for (int i = 0; i < 3; ++i) report.add_sequence().add(piece, {}, 16'000);
   report.warn_of_exact_blocks();
   const Stats stats = report.finish("test", "none");
   REQUIRE(stats.warnings.size() == 1);

@@ -74,8 +74,18 @@ void MissingSummary::add(const std::string& sequence, const MissingCounter& coun
     sum.policy = found.policy;
     sum.bins += found.bins;
     sum.bases += found.bases;
-    if (found.bins > 0 && found.bins == counter.wanted_bins()) totals_[i].empty_on.push_back(sequence);
+    if (found.bins == 0 || found.bins != counter.wanted_bins()) continue;
+    if (totals_[i].empty_on.size() < kNamesShown) {
+      totals_[i].empty_on.push_back(sequence);
+    } else {
+      ++totals_[i].more_empty;
+    }
   }
+}
+
+std::string MissingSummary::Total::empty_text() const {
+  const std::string names = joined(empty_on, ", ");
+  return more_empty == 0 ? names : names + " and " + std::to_string(more_empty) + " more";
 }
 
 std::vector<std::string> MissingSummary::lines() const {
@@ -86,7 +96,7 @@ std::vector<std::string> MissingSummary::lines() const {
     std::string line = lacks.track + ": " + std::to_string(lacks.bins) + " of " + std::to_string(bins_) +
                        " bins have no value";
     if (of_bases_) line += ", " + std::to_string(lacks.bases) + " bases in all have none";
-    if (!total.empty_on.empty()) line += ", no value at all on " + few_of(total.empty_on, kNamesShown);
+    if (!total.empty_on.empty()) line += ", no value at all on " + total.empty_text();
     lines.push_back(line + "; " + consequence(lacks.policy, of_bases_));
   }
   return lines;
@@ -104,7 +114,7 @@ std::vector<Warning> MissingSummary::warnings() const {
   for (const Total& total : totals_) {
     if (!total.empty_on.empty())
       warnings.push_back({"track-without-values", "track " + total.values.track + " has no value at all on " +
-                                                      few_of(total.empty_on, kNamesShown) + "; " +
+                                                      total.empty_text() + "; " +
                                                       consequence(total.values.policy, of_bases_)});
     if (!of_bases_ && total.values.bins > 0 && total.empty_on.empty())
       warnings.push_back({"missing-values", "track " + total.values.track + " has no value (NaN) in " +

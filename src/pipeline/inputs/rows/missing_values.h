@@ -71,7 +71,9 @@ class MissingSummary {
  private:
   struct Total {
     MissingValues values;
-    std::vector<std::string> empty_on;  // sequences
+    std::vector<std::string> empty_on;  // the first sequences without any value
+    std::size_t more_empty = 0;         // and how many more
+    std::string empty_text() const;
   };
   std::vector<Total> totals_;
   bool of_bases_ = false;
