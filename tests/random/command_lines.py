@@ -23,7 +23,7 @@ VALUES = {
     "drop-track-prefix": ["t", "x", "t0"],
     "hub-genome": ["hg38", "a b"], "hub-name": ["h", "é <b>"], "hub-email": ["a@b.c"],
     "multiqc-name": ["s", "../s", "a b", "é"], "title": ["T", "<script>", "é"], "name": ["s", "chr1"], "tier": ["t", "x"],
-    "background": ["A", "rest"], "device": ["cpu", "reference", "auto"], "progress": ["line", "off", "bar"],
+    "background": ["A", "rest"], "device": ["cpu", "reference", "auto"], "progress": ["line", "off"],
     "seed": ["0", "1", "7"], "restarts": ["1", "2"], "max-iterations": ["0", "1", "3", "8"], "max-duration": ["1", "5", "30"], "length": ["1", "50", "2000", "0"],
     "labels-number": ["2", "3", "2,3", "0", "1"], "draws": ["1", "3"], "best": ["1", "2", "5"], "batch": ["1", "2"], "window": ["10", "100"],
     "threads": ["1", "2", "3", "4"], "rate": ["100", "8000", "0.5"], "checkpoint-every": ["1", "2"], "scale": ["column", "log"],

@@ -112,7 +112,7 @@ def state(folder):
     return found
 
 
-def check_messages(outcome):
+def check_messages(outcome, logs_to_stdout=False):
     lines = outcome.stderr.splitlines()
     errors = [line for line in lines if line.startswith("semicrf: error: ")]
     if SANITIZER.search(outcome.stderr):
@@ -125,7 +125,7 @@ def check_messages(outcome):
     shows_usage = outcome.code == 2 and not errors and "Usage:" in outcome.stderr
     if len(errors) != (1 if failed else 0) and not shows_usage:
         raise Finding("%d error lines with exit code %d" % (len(errors), outcome.code))
-    if failed and not shows_usage and outcome.code != 5 and outcome.stdout:
+    if failed and not shows_usage and outcome.code != 5 and outcome.stdout and not logs_to_stdout:
         raise Finding("exit code %d, but something on standard output" % outcome.code)
     others = [line for line in lines if not re.match(r"semicrf: (error|warning|info|debug|note)\b", line)]
     if others and not shows_usage:
@@ -138,8 +138,9 @@ def check_messages(outcome):
         raise Finding("control characters in a message")
 
 
-def check_files(outcome, before, after, written, kept):
-    """`written`: names that the command line gives to outputs; `kept`: those of them that a failed run may leave."""
+def check_files(outcome, folder, before, after, written, kept):
+    """`written`: names that the command line gives to outputs; `kept`: those of them that a failed run may leave. A link is written
+    through, so that its target is an output, too."""
     new = [name for name in after if name not in before]
     changed = [name for name in after if name in before and after[name] != before[name]]
     lost = [name for name in before if name not in after]
@@ -149,6 +150,7 @@ def check_files(outcome, before, after, written, kept):
         raise Finding("files are gone: %s" % ", ".join(lost))
     expected = list(written.values()) if outcome.code == 0 else [written[name] for name in written if name in kept]
     stems = [os.path.normpath(name) for name in expected if name]
+    stems += [os.readlink(folder / name) for name in stems if "\0" not in name and (folder / name).is_symlink()]
     stems += [os.path.splitext(name.removesuffix(".gz"))[0] + "." for name in stems]
     stray = [name for name in new + changed if not any(name.startswith(stem) for stem in stems)]
     if stray:

@@ -30,6 +30,7 @@ from outcome import Finding, Surroundings
 WEIGHTS = {"decode": 6, "posterior": 5, "simulate": 4, "train": 4, "eval": 3, "learn": 2, "query": 3, "describe": 2, "compare": 2, "enrich": 2,
            "report": 2, "edit": 2, "info": 2, "import chromhmm": 1, "import segway": 1, "export chromhmm": 1}
 COMMANDS = 9  # of a sequence
+# Lists that are sorted by what matters most, and no segmentations, are not read again: --regions, --review.
 READERS = {".json": "info", ".bw": "info", ".npy": "info", ".npz": "info", ".bed": "describe", ".bb": "describe"}
 
 
@@ -78,25 +79,25 @@ class Sequence:
         if "RLIMIT_AS" in around.limits and done.code == 127:  # too little to load the program
             return
         if 2 not in around.closed:
-            outcome.check_messages(done)
-        outcome.check_files(done, before, after, line.written, KEPT_OUTPUTS)
+            outcome.check_messages(done, line.written.get("log-file") in ("/dev/stdout", "-"))
+        outcome.check_files(done, self.work, before, after, line.written, KEPT_OUTPUTS)
         if done.code == 0:
-            self.read_again([one for one in after if one not in before], around)
+            ranked = {line.written[option] for option in ("regions", "review") if option in line.written}
+            self.read_again([one for one in after if one not in before and os.path.normpath(one) not in ranked])
             line.remember()
         if compares:
             self.repeat(line, done, after, around)
 
     def repeat(self, line, done, after, around):
         threads = [str(self.random.randint(1, 4))] if "--threads" in self.grammar.commands[line.name].names() else []
-        words = line.words if "threads" in line.given or not threads else line.words + ["--threads"] + threads
-        if "threads" in line.given:
-            words = line.words
+        begin = len(line.name.split())
+        words = line.words[:begin] + (["--threads"] + threads if threads and "threads" not in line.given else []) + line.words[begin:]
         second = outcome.run(self.program, words, self.again, around)
         logs = {line.written[one] for one in line.written if one == "log-file"}
         outcome.check_same(done, second, after, outcome.state(self.again), logs, "max-memory" in line.given)
         shutil.rmtree(self.again)
 
-    def read_again(self, names, around):
+    def read_again(self, names):
         for name in names:
             reader = READERS.get(pathlib.Path(name).suffix)
             content = (self.work / name).read_bytes() if (self.work / name).is_file() else b""
