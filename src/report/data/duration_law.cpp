@@ -11,34 +11,50 @@ namespace {
 // Sum of q^j for j in [first, end) (end < 0: for ever), 0 < q < 1.
 double geometric_sum(double log_q, double first, double end) {
   const double whole = std::exp(first * log_q) / -std::expm1(log_q);
-  return end < 0 ? whole : whole - std::exp(end * log_q) / -std::expm1(log_q);
+  return end < 0 ? whole : whole * -std::expm1((end - first) * log_q);
 }
 
-std::vector<double> scored_law(const ChainModel& chain, int label, const std::vector<long long>& edges) {
-  const auto c = static_cast<std::size_t>(label);
-  const long long longest = chain.max_duration;
-  double best = kNegativeInfinity;
-  for (int k = 1; k <= longest; ++k) best = std::max(best, chain.duration_score(k, label));
-  if (best == kNegativeInfinity) return {};
-  const double log_q = chain.has_tail() ? chain.log_tail[c] : kNegativeInfinity;
-  const double at_cap = std::exp(chain.duration_score(longest, label) - best);
-  std::vector<double> law;
-  for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
-    double mass = 0;
-    for (long long k = edges[i]; k < std::min(edges[i + 1], longest + 1); ++k)
-      mass += std::exp(chain.duration_score(k, label) - best);
-    const long long from = std::max(edges[i], longest + 1);
-    if (log_q != kNegativeInfinity && from < edges[i + 1])
-      mass += at_cap * geometric_sum(log_q, static_cast<double>(from - longest),
-                                     static_cast<double>(edges[i + 1] - longest));
-    law.push_back(mass);
+// The weights of all durations of a label by its scores, relative to that of the best one.
+class ScoredDurations {
+ public:
+  ScoredDurations(const ChainModel& chain, int label)
+      : chain_(chain), label_(label), longest_(chain.max_duration) {
+    for (int k = 1; k <= longest_; ++k) best_ = std::max(best_, chain.duration_score(k, label));
+    if (chain.has_tail()) log_q_ = chain.log_tail[static_cast<std::size_t>(label)];
   }
-  double all = 0;
-  for (const double mass : law) all += mass;
-  const long long beyond = std::max(edges.back(), longest + 1);
-  if (log_q != kNegativeInfinity)
-    all += at_cap * geometric_sum(log_q, static_cast<double>(beyond - longest), -1);
-  for (double& mass : law) mass /= all;
+
+  bool any() const { return best_ != kNegativeInfinity; }
+
+  // The weight of all durations in [first, end); end < 0: of all from `first` on.
+  double weight(long long first, long long end) const {
+    double sum = 0;
+    for (long long k = first; k <= longest_ && (end < 0 || k < end); ++k)
+      sum += std::exp(chain_.duration_score(k, label_) - best_);
+    const long long from = std::max(first, longest_ + 1);
+    if (log_q_ == kNegativeInfinity || (end >= 0 && from >= end)) return sum;
+    const double at_cap = std::exp(chain_.duration_score(longest_, label_) - best_);
+    return sum + at_cap * geometric_sum(log_q_, static_cast<double>(from - longest_),
+                                        end < 0 ? -1 : static_cast<double>(end - longest_));
+  }
+
+ private:
+  const ChainModel& chain_;
+  int label_ = 0;
+  long long longest_ = 0;
+  double best_ = kNegativeInfinity, log_q_ = kNegativeInfinity;
+};
+
+// The share of each class among all durations that the model has, also among those that no class holds.
+std::vector<double> scored_law(const ChainModel& chain, int label, const std::vector<long long>& edges) {
+  const ScoredDurations durations(chain, label);
+  if (!durations.any()) return {};
+  std::vector<double> law;
+  double all = durations.weight(edges.back(), -1);
+  for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
+    law.push_back(durations.weight(edges[i], edges[i + 1]));
+    all += law.back();
+  }
+  for (double& weight : law) weight /= all;
   return law;
 }
 
