@@ -3,12 +3,21 @@
 #include "core/text/text.h"
 #include "pipeline/run/log.h"
 
+#include "core/error.h"
+#include "core/text/text.h"
+
 namespace semicrf {
 
-void warn_of_incomplete(const std::string& prefix, const std::vector<LabelTrack>& tracks,
-                        const SegmentationFile& segmentation) {
-  constexpr double kComplete = 0.9;  // --min-posterior and labels without segments leave out less
+void check_complete(const std::string& prefix, std::span<const LabelTrack* const> tracks,
+                    const SegmentationFile& segmentation) {
+  constexpr double kComplete = 0.9;  // --min-posterior leaves out less
+  constexpr double kMost = 1.02;     // printed with two digits they are rounded by less
   const double share = posterior_share(tracks, segmentation);
+  if (share > kMost)
+    throw InputError({prefix, "",
+                      "on the segments of " + segmentation.path + " the label posteriors add up to " +
+                          formatted("%.3g", share) + " in place of 1",
+                      "remove or rename files " + prefix + ".* that are not the posterior of a label"});
   if (share >= kComplete) return;
   log_warning({"posteriors-incomplete",
                prefix + ": on the segments of " + segmentation.path + " the label posteriors add up to " +

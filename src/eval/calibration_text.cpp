@@ -51,9 +51,9 @@ std::string intervals_text(const IntervalCalibration& intervals) {
   const IntervalCoverage& coverage = intervals.coverage;
   return text_table(
       {{"intervals of " + escape_control(intervals.file), "number", "share"},
-       {"boundaries of the prediction", std::to_string(coverage.boundaries), ""},
+       {"evaluated boundaries of the prediction", std::to_string(coverage.boundaries), ""},
        {"with an interval", std::to_string(coverage.intervals), ""},
-       {"intervals that hold a true boundary of their label", std::to_string(coverage.holding),
+       {"intervals that hold the start of a true segment of their label", std::to_string(coverage.holding),
         ratio_text(coverage.holding_share())},
        {"wanted (nominal level)", "", intervals.level ? formatted("%.4g", *intervals.level) : "-"},
        {"true boundaries", std::to_string(coverage.truth), ""},

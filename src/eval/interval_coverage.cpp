@@ -49,8 +49,9 @@ void IntervalCoverage::add(std::span<const Stretch> stretches, std::span<const P
   std::map<int, std::vector<std::int64_t>> starts;  // sorted
   for (const Stretch& stretch : stretches) {
     for (const Segment& segment : stretch.truth) {
-      if (segment.begin == stretch.begin) continue;
-      starts[segment.label].push_back(segment.begin);
+      const bool is_first = segment.begin == stretch.begin;
+      if (!is_first || stretch.begins_with_segment) starts[segment.label].push_back(segment.begin);
+      if (is_first) continue;
       ++truth;
       const auto ranges = intervals_of.find(segment.label);
       if (ranges != intervals_of.end() && ranges->second.hold(segment.begin)) ++inside;

@@ -27,6 +27,7 @@ std::vector<Stretch> make_stretches(std::span<const Segment> truth, std::span<co
       const Segment segment = cut(whole, range.begin, range.end);
       if (!open || stretches.back().end != segment.begin) {
         stretches.emplace_back().begin = segment.begin;
+        stretches.back().begins_with_segment = segment.begin == whole.begin;
         open = true;
       }
       stretches.back().truth.push_back(segment);

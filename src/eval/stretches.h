@@ -14,8 +14,9 @@ namespace semicrf {
 struct Stretch {
   std::int64_t begin = 0;
   std::int64_t end = 0;
-  std::vector<Segment> truth;      // tile [begin, end)
-  std::vector<Segment> predicted;  // sorted and disjoint; the bases between them have no predicted label
+  bool begins_with_segment = false;  // a true segment starts at its first base, and was not cut there
+  std::vector<Segment> truth;        // tile [begin, end)
+  std::vector<Segment> predicted;    // sorted and disjoint; the bases between them have no predicted label
 };
 
 // The bases of `wanted` that the truth labels, as stretches that end where a wanted range or the truth's

@@ -111,7 +111,7 @@ void write_differences(const std::string& path, const std::vector<Sample>& sampl
 }
 
 void write_disagreement(const std::string& path, const std::vector<Sample>& samples,
-                        const JointLabels& labels, const std::vector<std::vector<LabelTrack>>& tracks,
+                        const JointLabels& labels, const std::vector<NamedTracks>& tracks,
                         const std::vector<Chromosome>& listed) {
   OutputFile output({path, IndexKind::kNone});
   const auto visit_all = [&](StepJoiner joiner) {

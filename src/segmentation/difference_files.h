@@ -24,7 +24,7 @@ void write_differences(const std::string& path, const std::vector<Sample>& sampl
 // The probability that not all samples have the same label (visit_disagreement) as bedGraph with six
 // decimals, or as bigWig where the name says so.
 void write_disagreement(const std::string& path, const std::vector<Sample>& samples,
-                        const JointLabels& labels, const std::vector<std::vector<LabelTrack>>& tracks,
+                        const JointLabels& labels, const std::vector<NamedTracks>& tracks,
                         const std::vector<Chromosome>& listed);
 
 }  // namespace semicrf

@@ -34,11 +34,23 @@ const Steps& steps_on(const LabelTrack& track, const std::string& chromosome) {
   return found == track.chromosomes.end() ? none : found->second;
 }
 
-void require_shared_chromosome(const std::string& prefix, const std::vector<LabelTrack>& tracks,
+// The file of the label, of those that a prefix has. InputError: it has none.
+const std::string& file_of(const Label& label, const std::map<std::string, std::string>& files,
+                           const std::string& prefix) {
+  const auto file = files.find(in_file_name(label.name));
+  if (file == files.end())
+    throw InputError({prefix + "." + in_file_name(label.name) + ".bedgraph", "",
+                      "the posterior of the label " + in_quotes(label.name) +
+                          " is not there, nor one that ends in .bedgraph.gz or .bw",
+                      "write it with posterior --labels-out " + prefix});
+  return file->second;
+}
+
+void require_shared_chromosome(const std::string& prefix, std::span<const LabelTrack* const> tracks,
                                const SegmentationFile& segmentation) {
   std::string other;  // of the posteriors
-  for (const LabelTrack& track : tracks)
-    for (const auto& [name, steps] : track.chromosomes) {
+  for (const LabelTrack* track : tracks)
+    for (const auto& [name, steps] : track->chromosomes) {
       if (segmentation.find(name) != nullptr) return;
       other = name;
     }
@@ -65,16 +77,18 @@ double LabelTrack::value_at(const std::string& chromosome, std::int64_t base) co
 std::vector<LabelTrack> read_label_tracks(const std::string& prefix, const SegmentationFile& segmentation) {
   const std::map<std::string, std::string> files = label_track_files(prefix);
   std::vector<LabelTrack> tracks;
-  for (const Label& label : segmentation.labels) {
-    const auto file = files.find(in_file_name(label.name));
-    if (file == files.end())
-      throw InputError({prefix + "." + in_file_name(label.name) + ".bedgraph", "",
-                        "the posterior of the label " + in_quotes(label.name) +
-                            " is not there, nor one that ends in .bedgraph.gz or .bw",
-                        "write it with posterior --labels-out " + prefix});
-    tracks.push_back(read_label_track(file->second));
-  }
-  require_shared_chromosome(prefix, tracks, segmentation);
+  for (const Label& label : segmentation.labels)
+    tracks.push_back(read_label_track(file_of(label, files, prefix)));
+  require_shared_chromosome(prefix, views_of(tracks), segmentation);
+  return tracks;
+}
+
+NamedTracks read_named_tracks(const std::string& prefix, const SegmentationFile& segmentation) {
+  const std::map<std::string, std::string> files = label_track_files(prefix);
+  for (const Label& label : segmentation.labels) file_of(label, files, prefix);
+  NamedTracks tracks;
+  for (const auto& [label, path] : files) tracks.emplace(label, read_label_track(path));
+  require_shared_chromosome(prefix, views_of(tracks), segmentation);
   return tracks;
 }
 
@@ -99,11 +113,23 @@ double expected_bases(const LabelTrack& track, const std::string& chromosome,
   return sum;
 }
 
-double posterior_share(const std::vector<LabelTrack>& tracks, const SegmentationFile& segmentation) {
+std::vector<const LabelTrack*> views_of(const std::vector<LabelTrack>& tracks) {
+  std::vector<const LabelTrack*> views;
+  for (const LabelTrack& track : tracks) views.push_back(&track);
+  return views;
+}
+
+std::vector<const LabelTrack*> views_of(const NamedTracks& tracks) {
+  std::vector<const LabelTrack*> views;
+  for (const auto& [label, track] : tracks) views.push_back(&track);
+  return views;
+}
+
+double posterior_share(std::span<const LabelTrack* const> tracks, const SegmentationFile& segmentation) {
   double sum = 0;
   for (const SegmentedChromosome& chromosome : segmentation.chromosomes) {
     const std::vector<BinRange> ranges = covered_ranges(chromosome.segments);
-    for (const LabelTrack& track : tracks) sum += expected_bases(track, chromosome.name, ranges);
+    for (const LabelTrack* track : tracks) sum += expected_bases(*track, chromosome.name, ranges);
   }
   return sum / static_cast<double>(segmentation.bases());
 }

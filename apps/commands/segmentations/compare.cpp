@@ -41,12 +41,12 @@ std::vector<Sample> read_samples(const CompareArguments& arguments) {
   return samples;
 }
 
-std::vector<std::vector<LabelTrack>> read_posteriors(const CompareArguments& arguments,
-                                                     const std::vector<Sample>& samples) {
-  std::vector<std::vector<LabelTrack>> tracks;
+std::vector<NamedTracks> read_posteriors(const CompareArguments& arguments,
+                                         const std::vector<Sample>& samples) {
+  std::vector<NamedTracks> tracks;
   for (std::size_t s = 0; s < samples.size(); ++s) {
-    tracks.push_back(read_label_tracks(arguments.posteriors[s], samples[s].segmentation));
-    warn_of_incomplete(arguments.posteriors[s], tracks.back(), samples[s].segmentation);
+    tracks.push_back(read_named_tracks(arguments.posteriors[s], samples[s].segmentation));
+    check_complete(arguments.posteriors[s], views_of(tracks.back()), samples[s].segmentation);
   }
   return tracks;
 }
@@ -94,7 +94,7 @@ void compare(const CompareArguments& arguments) {
   std::vector<Chromosome> listed;
   if (is_indexed_name(arguments.regions) || is_indexed_name(arguments.disagreement))
     listed = listed_chromosomes(samples, chromosome_lengths(arguments, samples.front()));
-  std::vector<std::vector<LabelTrack>> posteriors;
+  std::vector<NamedTracks> posteriors;
   if (!arguments.disagreement.empty()) posteriors = read_posteriors(arguments, samples);
   const Agreement agreement = compare_samples(samples);
   if (const std::vector<std::string> partial = partial_labels(samples, agreement.labels); !partial.empty())

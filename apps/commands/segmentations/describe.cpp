@@ -52,7 +52,7 @@ void describe(const DescribeArguments& arguments) {
   std::vector<LabelTrack> tracks;
   if (!arguments.labels.empty()) {
     tracks = read_all_label_tracks(arguments.labels, segmentation);
-    warn_of_incomplete(arguments.labels, tracks, segmentation);
+    check_complete(arguments.labels, views_of(tracks), segmentation);
   }
   const std::vector<LabelSummary> summary = summarize(segmentation, model ? &*model : nullptr, tracks);
   write_whole_output(arguments.output, summary_text(summary));

@@ -173,7 +173,7 @@ void enrich(const EnrichArguments& arguments) {
   std::vector<LabelTrack> tracks;
   if (!arguments.labels.empty()) {
     tracks = read_all_label_tracks(arguments.labels, segmentation);
-    warn_of_incomplete(arguments.labels, tracks, segmentation);
+    check_complete(arguments.labels, views_of(tracks), segmentation);
   }
   const std::vector<std::size_t> order = row_order(arguments, segmentation);
   Results results;

@@ -16,8 +16,18 @@ namespace semicrf {
 namespace {
 
 float parse_score(std::string_view text) {
-  const int score = number_in<int>(text).value_or(0);
-  return score > 0 && score <= 1000 ? static_cast<float>(score) / 1000 : -1;
+  const int score = number_in<int>(text).value_or(-1);
+  return score >= 0 && score <= 1000 ? static_cast<float>(score) / 1000 : -1;
+}
+
+// Whether column 5 holds posteriors.
+bool has_scores(const SegmentationFile& segmentation) {
+  const auto said = segmentation.options.find("score");
+  if (said != segmentation.options.end()) return said->second == "posterior";
+  for (const SegmentedChromosome& chromosome : segmentation.chromosomes)
+    for (const LabelledSegment& segment : chromosome.segments)
+      if (segment.score > 0) return true;
+  return false;
 }
 
 void sort_labels(SegmentationFile& segmentation) {
@@ -42,6 +52,9 @@ class SegmentationReader {
     found_.options = reader.options();
     if (found_.chromosomes.empty())
       throw InputError({found_.path, "", "has no segments", "give a BED file with labels in column 4"});
+    if (!has_scores(found_))
+      for (SegmentedChromosome& chromosome : found_.chromosomes)
+        for (LabelledSegment& segment : chromosome.segments) segment.score = -1;
     sort_labels(found_);
     return std::move(found_);
   }

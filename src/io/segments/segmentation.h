@@ -16,7 +16,7 @@ struct LabelledSegment {
   std::int64_t begin = 0, end = 0;  // bases, half-open
   std::uint32_t label = 0;
   std::uint32_t line = 0;  // of the file; 0: it is bigBed
-  float score = -1;  // column 5 over 1000: the mean posterior of the label; -1: there is none, or it is 0
+  float score = -1;        // column 5 over 1000: the mean posterior of the label; -1: there is none
 
   std::int64_t size() const { return end - begin; }
 };
@@ -45,8 +45,10 @@ struct SegmentationFile {
 // Labels that no segment has; the numbers of all change.
 void add_labels(SegmentationFile& segmentation, const std::vector<std::string>& names);
 
-// InputError with the line: no label, segments of a chromosome that overlap or are not sorted, a chromosome
-// in two places; no segments at all. ReadError: cannot be opened or read.
+// A score of 0 is a value where the header says score=posterior, or where some score of the file is above 0:
+// a column of zeros alone, without this header, is one that nobody filled. InputError with the line: no
+// label, segments of a chromosome that overlap or are not sorted, a chromosome in two places; no segments at
+// all. ReadError: cannot be opened or read.
 SegmentationFile read_segmentation(const std::string& path);
 
 }  // namespace semicrf

@@ -204,11 +204,18 @@ void add_calibration(const EvalReport& evaluation, Section& section) {
                        "brier", "log_loss",    "calibration_error"};
   table.table.headings = {"Of",          "Predictions",    "Share that happened", "Mean prediction",
                           "Brier score", "Log loss, nats", "Calibration error"};
-  for (const ReliabilitySeries& one : series)
-    table.table.rows.push_back(
-        {text_cell(one.name), count_cell(one.reliability->count()), number_cell(one.reliability->observed()),
-         number_cell(one.reliability->mean_predicted()), number_cell(one.reliability->brier()),
-         number_cell(one.reliability->log_loss()), number_cell(one.reliability->calibration_error())});
+  const auto add_row = [&](const ReliabilitySeries& one, std::optional<double> brier,
+                           std::optional<double> log_loss) {
+    table.table.rows.push_back({text_cell(one.name), count_cell(one.reliability->count()),
+                                number_cell(one.reliability->observed()),
+                                number_cell(one.reliability->mean_predicted()), number_cell(brier),
+                                number_cell(log_loss), number_cell(one.reliability->calibration_error())});
+  };
+  if (calibration.boundaries)
+    add_row(series.front(), calibration.boundaries->reliability.brier(),
+            calibration.boundaries->reliability.log_loss());
+  if (calibration.labels)  // scores of bins, as those of eval, not of pairs of a bin and a label
+    add_row(series.back(), calibration.labels->brier(), calibration.labels->log_loss());
   section.add(std::move(table));
 }
 

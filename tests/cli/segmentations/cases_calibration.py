@@ -215,7 +215,7 @@ def test_intervals(box):
         found = evaluate(box, "--truth t.bed --intervals b.tsv")["calibration"]["intervals"]
         starts = [(begin, label) for begin, _, label in truth if begin > 0]
         inside = [row for row in rows if (row[2] + BIN if row[4] else row[0] + 1) <= 1000]
-        held = [row for row in inside if row[4] and any(row[1] <= at < row[2] + BIN and of == row[3] for at, of in starts)]
+        held = [row for row in inside if row[4] and any(row[1] <= begin < row[2] + BIN and of == row[3] for begin, _, of in truth)]
         covered = [1 for at, of in starts if any(row[4] and row[1] <= at < row[2] + BIN and of == row[3] for row in rows)]
         expected = {"file": "b.tsv", "level": 0.9, "boundaries": len(inside), "intervals": sum(row[4] for row in inside),
                     "holding": len(held), "truth": len(starts), "inside": len(covered)}
